@@ -1,0 +1,96 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { cp, mkdir, mkdtemp, rm, symlink } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+
+const root = join(import.meta.dir, "../..");
+
+/** One planted file per rule: where it sits, what it imports, and whether the fence must refuse it. */
+const planted = [
+  { file: "core/domain/a.ts", code: `import "../protocol/pda.ts";`, refused: true },
+  { file: "core/domain/b.ts", code: `import "effect";`, refused: true },
+  { file: "core/domain/c.ts", code: `import "node:fs";`, refused: true },
+  { file: "core/domain/d.ts", code: `import "bun";`, refused: true },
+  {
+    file: "core/domain/e.ts",
+    code: `export type W = import("bun:sqlite").Database;`,
+    refused: true,
+  },
+  {
+    file: "core/domain/ok.ts",
+    code: `import "./x.ts"; import "@noble/hashes/sha2.js";`,
+    refused: false,
+  },
+  { file: "core/protocol/a.ts", code: `import "../use-cases/x.ts";`, refused: true },
+  { file: "core/protocol/b.ts", code: `import "../../ports/x.ts";`, refused: true },
+  { file: "core/protocol/ok.ts", code: `import "../domain/x.ts";`, refused: false },
+  { file: "core/use-cases/a.ts", code: `import "../../adapters/sqlite/x.ts";`, refused: true },
+  { file: "core/use-cases/b.ts", code: `import "bun:sqlite";`, refused: true },
+  { file: "core/use-cases/c.ts", code: `import "elysia";`, refused: true },
+  {
+    file: "core/use-cases/ok.ts",
+    code: `import "../../ports/x.ts"; import "effect";`,
+    refused: false,
+  },
+  { file: "ports/a.ts", code: `import "../core/protocol/x.ts";`, refused: true },
+  { file: "ports/b.ts", code: `import "../adapters/http/x.ts";`, refused: true },
+  { file: "ports/c.ts", code: `import "node:crypto";`, refused: true },
+  { file: "ports/ok.ts", code: `import "../core/domain/x.ts"; import "effect";`, refused: false },
+  { file: "adapters/http/a.ts", code: `import "../sqlite/x.ts";`, refused: true },
+  { file: "adapters/http/b.ts", code: `import "../../app/x.ts";`, refused: true },
+  { file: "adapters/http/console/a.ts", code: `import "../../sqlite/x.ts";`, refused: true },
+  { file: "adapters/http/console/b.ts", code: `import "../../../app/x.ts";`, refused: true },
+  {
+    file: "adapters/http/console/ok.ts",
+    code: `import "../x.ts"; import "../../../core/domain/x.ts"; import "elysia";`,
+    refused: false,
+  },
+  { file: "client/a.ts", code: `import "../adapters/http/x.ts";`, refused: true },
+  { file: "client/b.ts", code: `import "node:fs";`, refused: true },
+  { file: "client/c.ts", code: `import "../core/use-cases/x.ts";`, refused: true },
+  { file: "client/ok.ts", code: `import "../core/protocol/x.ts";`, refused: false },
+  { file: "programs/a.ts", code: `import "../adapters/http/x.ts";`, refused: true },
+  {
+    file: "app/cycle-a.ts",
+    code: `import { b } from "./cycle-b.ts"; export const a = () => b;`,
+    refused: true,
+  },
+  {
+    file: "app/cycle-b.ts",
+    code: `import { a } from "./cycle-a.ts"; export const b = () => a;`,
+    refused: true,
+  },
+] as const;
+
+let folder = "";
+let reported = new Set<string>();
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "import-fence-"));
+  await cp(join(root, ".oxlintrc.json"), join(folder, ".oxlintrc.json"));
+  await symlink(join(root, "node_modules"), join(folder, "node_modules"));
+  for (const { file, code } of planted) {
+    await mkdir(dirname(join(folder, file)), { recursive: true });
+    await Bun.write(join(folder, file), `${code}\n`);
+  }
+  const lint = Bun.spawn([join(root, "node_modules/.bin/oxlint"), "--format", "json", "."], {
+    cwd: folder,
+    stdout: "pipe",
+    stderr: "inherit",
+  });
+  const { diagnostics } = (await new Response(lint.stdout).json()) as {
+    diagnostics: ReadonlyArray<{ filename: string; code: string }>;
+  };
+  const fence = ["no-restricted-imports", "no-cycle", "consistent-type-imports"];
+  reported = new Set(
+    diagnostics.filter((d) => fence.some((rule) => d.code.includes(rule))).map((d) => d.filename),
+  );
+});
+
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+for (const { file, code, refused } of planted) {
+  test(`${refused ? "refuses" : "allows"} in ${file}: ${code}`, () => {
+    expect(reported.has(file)).toBe(refused);
+  });
+}
