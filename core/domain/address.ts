@@ -1,0 +1,36 @@
+import { decodeBase58, encodeBase58 } from "./base58.ts";
+
+declare const brand: unique symbol;
+
+/** A 32-byte ledger address as canonical base58 text, 32 to 44 characters. */
+export type Address = string & { readonly [brand]: "Address" };
+
+/** The bytes (32) of a text that is a canonical base58 address, undefined for any other text. */
+const bytesOf = (text: string): Uint8Array | undefined => decodeBase58(text, 32);
+
+/** The text as an address, or undefined when it is not canonical base58 of 32 bytes. */
+export const parseAddress = (text: string): Address | undefined =>
+  bytesOf(text) === undefined ? undefined : (text as Address);
+
+/** The address of a text known to be one, such as a constant. @throws Error for any other text. */
+export const address = (text: string): Address => {
+  const parsed = parseAddress(text);
+  if (parsed === undefined) throw new Error("not a base58 address of 32 bytes");
+  return parsed;
+};
+
+/** The address of exactly 32 bytes. @throws Error for another length. */
+export const addressFromBytes = (bytes: Uint8Array): Address => {
+  if (bytes.length !== 32) throw new Error(`an address has 32 bytes, not ${bytes.length}`);
+  return encodeBase58(bytes) as Address;
+};
+
+/** The 32 bytes of an address. */
+export const addressToBytes = (value: Address): Uint8Array => {
+  const bytes = bytesOf(value);
+  if (bytes === undefined) throw new Error("an Address must be made by parseAddress");
+  return bytes;
+};
+
+/** The all-zero address, which is also the System program's id. */
+export const ZERO_ADDRESS = address("11111111111111111111111111111111");

@@ -1,0 +1,54 @@
+import { type Address, addressToBytes } from "../domain/address.ts";
+import type { Deployment } from "../domain/deployment.ts";
+import { type Hash32, hash32ToBytes } from "../domain/hash32.ts";
+import {
+  findProgramDerivedAddress,
+  type ProgramDerivedAddress,
+} from "./program-derived-address.ts";
+import {
+  ASSOCIATED_TOKEN_PROGRAM,
+  TOKEN_PROGRAM,
+  UPGRADEABLE_LOADER,
+} from "./well-known-addresses.ts";
+
+const utf8 = new TextEncoder();
+const ESCROW = utf8.encode("escrow");
+const CONFIG = utf8.encode("config");
+const MERCHANT = utf8.encode("merchant");
+const REGISTRY = utf8.encode("registry");
+
+/** The escrow of one agent wallet and task hash. See docs/protocol.md, "Addresses". */
+export const escrowAddress = (
+  deployment: Deployment,
+  agentOwner: Address,
+  taskHash: Hash32,
+): ProgramDerivedAddress =>
+  findProgramDerivedAddress(deployment.custodyProgram, [
+    ESCROW,
+    addressToBytes(agentOwner),
+    hash32ToBytes(taskHash),
+  ]);
+
+/** The custody program's one configuration account. */
+export const custodyConfigAddress = (deployment: Deployment): ProgramDerivedAddress =>
+  findProgramDerivedAddress(deployment.custodyProgram, [CONFIG]);
+
+/** The merchant account of a merchant's wallet. */
+export const merchantAddress = (deployment: Deployment, wallet: Address): ProgramDerivedAddress =>
+  findProgramDerivedAddress(deployment.attestorProgram, [MERCHANT, addressToBytes(wallet)]);
+
+/** The attestor program's one registry account. */
+export const registryAddress = (deployment: Deployment): ProgramDerivedAddress =>
+  findProgramDerivedAddress(deployment.attestorProgram, [REGISTRY]);
+
+/** The associated SPL Token account of a wallet (or an escrow) for a mint. */
+export const associatedTokenAddress = (owner: Address, mint: Address): Address =>
+  findProgramDerivedAddress(ASSOCIATED_TOKEN_PROGRAM, [
+    addressToBytes(owner),
+    addressToBytes(TOKEN_PROGRAM),
+    addressToBytes(mint),
+  ]).address;
+
+/** The account in which the upgradeable loader keeps a program's code and upgrade authority. */
+export const programDataAddress = (program: Address): Address =>
+  findProgramDerivedAddress(UPGRADEABLE_LOADER, [addressToBytes(program)]).address;

@@ -1,0 +1,52 @@
+import type { Address } from "../domain/address.ts";
+import { type Instruction, readonly, writable, writableSigner } from "../domain/instruction.ts";
+import type { LedgerAccount } from "../domain/ledger-account.ts";
+import { associatedTokenAddress } from "./addresses.ts";
+import { fieldsOf } from "./byte-fields.ts";
+import { ASSOCIATED_TOKEN_PROGRAM, SYSTEM_PROGRAM, TOKEN_PROGRAM } from "./well-known-addresses.ts";
+
+/** The part of an SPL Token account that settlement depends on. */
+export type TokenAccount = {
+  readonly mint: Address;
+  readonly owner: Address;
+  /** Base units, u64. */
+  readonly amount: bigint;
+  readonly frozen: boolean;
+};
+
+/**
+ * An initialised SPL Token account of 165 bytes (SPL Token, `state.rs`: mint 0, owner 32, amount 64,
+ * state 108), or undefined when the account is none.
+ */
+export const decodeTokenAccount = (
+  account: Pick<LedgerAccount, "owner" | "data">,
+): TokenAccount | undefined => {
+  if (account.owner !== TOKEN_PROGRAM || account.data.length !== 165) return undefined;
+  const fields = fieldsOf(account.data);
+  const state = fields.u8(108);
+  if (state !== 1 && state !== 2) return undefined;
+  return {
+    mint: fields.address(0),
+    owner: fields.address(32),
+    amount: fields.u64(64),
+    frozen: state === 2,
+  };
+};
+
+/** The Associated Token program's CreateIdempotent: makes the wallet's account for a mint if it is missing. */
+export const createAssociatedTokenInstruction = (input: {
+  readonly payer: Address;
+  readonly owner: Address;
+  readonly mint: Address;
+}): Instruction => ({
+  programAddress: ASSOCIATED_TOKEN_PROGRAM,
+  accounts: [
+    writableSigner(input.payer),
+    writable(associatedTokenAddress(input.owner, input.mint)),
+    readonly(input.owner),
+    readonly(input.mint),
+    readonly(SYSTEM_PROGRAM),
+    readonly(TOKEN_PROGRAM),
+  ],
+  data: Uint8Array.of(1),
+});
