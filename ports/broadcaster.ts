@@ -1,0 +1,40 @@
+import { Context, Data, type Effect } from "effect";
+import type { LedgerSignature } from "../core/domain/ledger-signature.ts";
+import type {
+  LandedTransaction,
+  Simulation,
+  TransactionError,
+} from "../core/domain/transaction-outcome.ts";
+import type { LedgerFailure } from "./ledger.ts";
+
+/** The node refused the transaction before sending it on; it has not landed by this call. */
+export class SubmissionRefused extends Data.TaggedError("SubmissionRefused")<{
+  /** Null when the node gave a reason outside of the runtime's errors. */
+  readonly error: TransactionError | null;
+  readonly logs: ReadonlyArray<string>;
+}> {}
+
+/** How already signed transactions reach the ledger, and what became of them. */
+export class Broadcaster extends Context.Service<
+  Broadcaster,
+  {
+    /** Whether a blockhash, base58, can still carry a transaction. */
+    readonly isBlockhashValid: (blockhash: string) => Effect.Effect<boolean, LedgerFailure>;
+    /** The fee in lamports of a serialized message, null when its blockhash is not known. */
+    readonly fee: (message: Uint8Array) => Effect.Effect<bigint | null, LedgerFailure>;
+    /** Runs a serialized transaction without landing it. */
+    readonly simulate: (transaction: Uint8Array) => Effect.Effect<Simulation, LedgerFailure>;
+    /** Hands a serialized transaction to a node once, without the node's own preflight or retries. */
+    readonly submit: (
+      transaction: Uint8Array,
+    ) => Effect.Effect<void, LedgerFailure | SubmissionRefused>;
+    /** What the ledger's history knows of a transaction, null when it knows nothing. */
+    readonly landed: (
+      signature: LedgerSignature,
+    ) => Effect.Effect<LandedTransaction | null, LedgerFailure>;
+    /** The log lines of a landed transaction, empty when its history is gone. */
+    readonly logs: (
+      signature: LedgerSignature,
+    ) => Effect.Effect<ReadonlyArray<string>, LedgerFailure>;
+  }
+>()("settlement-evidence/ports/Broadcaster") {}

@@ -1,0 +1,100 @@
+import { Context, Data, type Effect } from "effect";
+import type { Address } from "../core/domain/address.ts";
+import type { Escrow, EscrowState } from "../core/domain/escrow.ts";
+import type { Merchant, MerchantStatus } from "../core/domain/merchant.ts";
+import type { MerchantStats } from "../core/domain/merchant-stats.ts";
+import type { IndexedEvent, SettlementEvent } from "../core/domain/settlement-event.ts";
+import type { UnixSeconds } from "../core/domain/unix-time.ts";
+
+/** The store could not be read or written. */
+export class StoreUnavailable extends Data.TaggedError("StoreUnavailable")<{
+  readonly retryable: boolean;
+  readonly cause: unknown;
+}> {}
+
+/** A row and the slot at which the ledger showed it. */
+export type Sighted<T> = { readonly row: T; readonly slot: bigint };
+
+/**
+ * What one step of a sync found. It is applied whole or not at all. An account sighted at a lower slot
+ * than the store's own row changes nothing, and a settled escrow never changes again.
+ */
+export type IndexBatch = {
+  readonly escrows: ReadonlyArray<Sighted<Escrow>>;
+  readonly merchants: ReadonlyArray<Sighted<Merchant>>;
+  /** The events of `escrows`, oldest first; those the store has already are passed over. */
+  readonly events: ReadonlyArray<SettlementEvent>;
+  /** Present on a sync's last batch: up to which slot the store is now complete, and when that was. */
+  readonly mark: { readonly slot: bigint; readonly atMs: number } | null;
+};
+
+/** How many rows a batch changed. */
+export type RowChanges = {
+  readonly created: number;
+  readonly updated: number;
+  readonly unchanged: number;
+};
+export type BatchResult = {
+  readonly escrows: RowChanges;
+  readonly merchants: RowChanges;
+  readonly eventsAdded: number;
+};
+
+/** Filters that escrows and events share; undefined means any. */
+export type EscrowFilter = {
+  readonly merchant?: Address | undefined;
+  readonly agentOwner?: Address | undefined;
+  readonly state?: EscrowState | undefined;
+  /** Pending escrows that have expired at this ledger time. */
+  readonly refundableAt?: UnixSeconds | undefined;
+};
+
+/** Where a page of escrows ended: the next begins with what sorts behind it, newest first. */
+export type EscrowPlace = { readonly createdAt: UnixSeconds; readonly address: Address };
+
+export type MerchantFilter = {
+  readonly status?: MerchantStatus | undefined;
+  /** Case-insensitive substring of name, wallet, merchant address or attestor. */
+  readonly text?: string | undefined;
+  /** Inclusive. */
+  readonly minReputation?: number | undefined;
+};
+
+/** A merchant with what the index counts of it. */
+export type RegistryEntry = { readonly merchant: Merchant; readonly stats: MerchantStats };
+
+export type IndexSummary = {
+  readonly escrows: number;
+  readonly merchants: number;
+  readonly events: number;
+  /** Null before the first completed sync. */
+  readonly lastSyncedSlot: bigint | null;
+  readonly lastSyncedAtMs: number | null;
+};
+
+/** The persistent index of escrows, merchants and settlement events of one ledger. */
+export class EscrowIndex extends Context.Service<
+  EscrowIndex,
+  {
+    readonly apply: (batch: IndexBatch) => Effect.Effect<BatchResult, StoreUnavailable>;
+    /** At most `limit` escrows behind `after`, newest first by (createdAt, address). */
+    readonly escrows: (
+      filter: EscrowFilter,
+      limit: number,
+      after: EscrowPlace | null,
+    ) => Effect.Effect<ReadonlyArray<Escrow>, StoreUnavailable>;
+    /** At most `limit` events with a position below `before`, newest first by position. */
+    readonly events: (
+      filter: EscrowFilter,
+      limit: number,
+      before: bigint | null,
+    ) => Effect.Effect<ReadonlyArray<IndexedEvent>, StoreUnavailable>;
+    /** At most `limit` merchants whose address sorts behind `after`, by merchant address (base58 text). */
+    readonly merchants: (
+      filter: MerchantFilter,
+      limit: number,
+      after: Address | null,
+    ) => Effect.Effect<ReadonlyArray<RegistryEntry>, StoreUnavailable>;
+    readonly summary: Effect.Effect<IndexSummary, StoreUnavailable>;
+  }
+>()("settlement-evidence/ports/EscrowIndex") {}

@@ -1,0 +1,45 @@
+import { Context, Data, type Effect, type Stream } from "effect";
+import type { Address } from "../core/domain/address.ts";
+import type { LedgerAccount } from "../core/domain/ledger-account.ts";
+
+/** No node gave a usable answer. `retryable` is false when asking again cannot help. */
+export class LedgerUnavailable extends Data.TaggedError("LedgerUnavailable")<{
+  readonly retryable: boolean;
+  readonly cause: unknown;
+}> {}
+
+/** No node answered within `timeoutMs`. */
+export class LedgerTimeout extends Data.TaggedError("LedgerTimeout")<{
+  readonly timeoutMs: number;
+}> {}
+
+/** How a read of the ledger fails; neither says anything about what the ledger holds. */
+export type LedgerFailure = LedgerUnavailable | LedgerTimeout;
+
+/** How settled a slot must be: voted by a supermajority, or rooted and never undone. */
+export type Commitment = "confirmed" | "finalized";
+
+/** An answer together with the slot it was read at. */
+export type AtSlot<T> = { readonly slot: bigint; readonly value: T };
+
+/** What the service reads of the ledger. */
+export class Ledger extends Context.Service<
+  Ledger,
+  {
+    /** The hash of the ledger's first block, base58: which ledger this is. */
+    readonly genesisHash: Effect.Effect<string, LedgerFailure>;
+    /** The newest slot at a commitment, and its block height. */
+    readonly tip: (
+      commitment: Commitment,
+    ) => Effect.Effect<{ readonly slot: bigint; readonly blockHeight: bigint }, LedgerFailure>;
+    /** Up to 100 accounts, in the order asked for, null where there is none; all of one slot. */
+    readonly readAccounts: (
+      addresses: ReadonlyArray<Address>,
+      commitment: Commitment,
+    ) => Effect.Effect<AtSlot<ReadonlyArray<LedgerAccount | null>>, LedgerFailure>;
+    /** Every account a program owns, finalized, in chunks of at most 1000 that carry the same slot. */
+    readonly programAccounts: (
+      program: Address,
+    ) => Stream.Stream<AtSlot<ReadonlyArray<LedgerAccount>>, LedgerFailure>;
+  }
+>()("settlement-evidence/ports/Ledger") {}

@@ -1,0 +1,28 @@
+import { Context, type Effect } from "effect";
+
+/** The separate budgets a client has. */
+export const BUDGETS = ["reads", "prepare", "relay", "sync"] as const;
+export type Budget = (typeof BUDGETS)[number];
+
+/** What is left of a budget after a request, or that nothing was. */
+export type RateDecision = {
+  readonly allowed: boolean;
+  /** Requests in a window. */
+  readonly limit: number;
+  readonly windowSeconds: number;
+  readonly remaining: number;
+  /** Whole seconds, at least 1, until the window ends. */
+  readonly resetSeconds: number;
+};
+
+/** Counts requests of each client against each budget. */
+export class RateLimiter extends Context.Service<
+  RateLimiter,
+  {
+    /** Takes `cost` from a client's budget, or nothing when less is left. `client` is any text key. */
+    readonly take: (budget: Budget, client: string, cost: number) => Effect.Effect<RateDecision>;
+    /** Requests a window of each budget, and the window's length: what the policy states. */
+    readonly limits: Readonly<Record<Budget, number>>;
+    readonly windowSeconds: number;
+  }
+>()("settlement-evidence/ports/RateLimiter") {}
