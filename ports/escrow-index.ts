@@ -15,6 +15,15 @@ export class StoreUnavailable extends Data.TaggedError("StoreUnavailable")<{
 /** A row and the slot at which the ledger showed it. */
 export type Sighted<T> = { readonly row: T; readonly slot: bigint };
 
+/** Up to where the store is complete. */
+export type SyncMark = {
+  readonly slot: bigint;
+  /** The ledger's clock at that slot. */
+  readonly ledgerTime: UnixSeconds;
+  /** The service's own clock when the sync ended, milliseconds. */
+  readonly atMs: number;
+};
+
 /**
  * What one step of a sync found. It is applied whole or not at all. An account sighted at a lower slot
  * than the store's own row changes nothing, and a settled escrow never changes again.
@@ -24,8 +33,8 @@ export type IndexBatch = {
   readonly merchants: ReadonlyArray<Sighted<Merchant>>;
   /** The events of `escrows`, oldest first; those the store has already are passed over. */
   readonly events: ReadonlyArray<SettlementEvent>;
-  /** Present on a sync's last batch: up to which slot the store is now complete, and when that was. */
-  readonly mark: { readonly slot: bigint; readonly atMs: number } | null;
+  /** Present on a sync's last batch. */
+  readonly mark: SyncMark | null;
 };
 
 /** How many rows a batch changed. */
@@ -67,9 +76,8 @@ export type IndexSummary = {
   readonly escrows: number;
   readonly merchants: number;
   readonly events: number;
-  /** Null before the first completed sync. */
-  readonly lastSyncedSlot: bigint | null;
-  readonly lastSyncedAtMs: number | null;
+  /** The mark of the last completed sync, null before the first. */
+  readonly mark: SyncMark | null;
 };
 
 /** The persistent index of escrows, merchants and settlement events of one ledger. */

@@ -1,0 +1,153 @@
+import { Effect } from "effect";
+import { type Address, parseAddress } from "../domain/address.ts";
+import { parseAmount } from "../domain/amount.ts";
+import { MAX_TTL_SECONDS, MIN_TTL_SECONDS } from "../domain/escrow.ts";
+import { type Hash32, parseHash32 } from "../domain/hash32.ts";
+import type { Instruction } from "../domain/instruction.ts";
+import {
+  MAX_NONCE_BYTES,
+  MAX_TASK_INTENT_BYTES,
+  taskHash,
+  taskTextFault,
+} from "../domain/task-hash.ts";
+import { associatedTokenAddress, escrowAddress, merchantAddress } from "../protocol/addresses.ts";
+import { createEscrowInstruction } from "../protocol/custody-instructions.ts";
+import { Instance } from "../../ports/instance.ts";
+import { enforceBetaLimits } from "./enforce-beta-limits.ts";
+import {
+  InvalidAddress,
+  type RequestFault,
+  TaskRequired,
+  ValidationFailed,
+} from "./request-errors.ts";
+
+/** The body of `POST /v1/escrows/prepare`, its members' types checked and nothing else. */
+export type PrepareEscrowRequest = {
+  readonly agentOwner: string;
+  readonly merchant: string;
+  readonly mint: string;
+  readonly amount: string;
+  readonly ttlSeconds: number;
+  readonly taskHash?: string | undefined;
+  readonly taskIntent?: string | undefined;
+  readonly nonce?: string | undefined;
+};
+
+/** Everything that follows from a request alone; nothing of it exists on the ledger yet. */
+export type PreparedEscrow = {
+  readonly escrow: Address;
+  readonly vaultTokenAccount: Address;
+  readonly agentTokenAccount: Address;
+  readonly merchantAccount: Address;
+  readonly bumps: { readonly escrow: number; readonly merchant: number };
+  readonly agentOwner: Address;
+  readonly merchant: Address;
+  readonly mint: Address;
+  /** Base units, [1, 2^64-1]. */
+  readonly amount: bigint;
+  readonly ttlSeconds: number;
+  readonly taskHash: Hash32;
+  readonly taskHashDerived: boolean;
+  readonly taskIntent: string | null;
+  readonly nonce: string | null;
+  /** Whether the nonce went into the task hash. */
+  readonly nonceApplied: boolean;
+  /** The complete, unsigned `create_escrow`, with the agent as payer. */
+  readonly instruction: Instruction;
+};
+
+const textFaults = (
+  pointer: string,
+  text: string | undefined,
+  maxBytes: number,
+): ReadonlyArray<RequestFault> => {
+  const detail = text === undefined ? undefined : taskTextFault(text, maxBytes);
+  return detail === undefined ? [] : [{ pointer, detail }];
+};
+
+const valueFaults = (request: PrepareEscrowRequest): ReadonlyArray<RequestFault> => {
+  const faults: Array<RequestFault> = [];
+  if (parseAmount(request.amount) === undefined)
+    faults.push({
+      pointer: "/amount_stroops",
+      detail:
+        "must be a decimal integer from 1 to 18446744073709551615 without sign or leading zero",
+    });
+  const { ttlSeconds } = request;
+  if (!Number.isInteger(ttlSeconds) || ttlSeconds < MIN_TTL_SECONDS || ttlSeconds > MAX_TTL_SECONDS)
+    faults.push({
+      pointer: "/ttl_seconds",
+      detail: `must be an integer from ${MIN_TTL_SECONDS} to ${MAX_TTL_SECONDS}`,
+    });
+  if (request.taskHash !== undefined && parseHash32(request.taskHash) === undefined)
+    faults.push({ pointer: "/task_hash", detail: "must be 64 hex digits" });
+  faults.push(...textFaults("/task_intent", request.taskIntent, MAX_TASK_INTENT_BYTES));
+  faults.push(...textFaults("/nonce", request.nonce, MAX_NONCE_BYTES));
+  return faults;
+};
+
+const addressFault = (pointer: string): RequestFault => ({
+  pointer,
+  detail: "must be a base58 address of 32 bytes",
+});
+
+/**
+ * The deterministic inputs of an escrow. Reads no ledger, store or clock: the same request always gives
+ * the same answer. Fails with `ValidationFailed` where a value is out of its range, `InvalidAddress`
+ * where only addresses are wrong, `TaskRequired` without hash and intent, `BetaLimitExceeded` where the
+ * instance enforces the beta's limits. See docs/protocol.md, "Task hash" and "Addresses".
+ */
+export const prepareEscrow = Effect.fnUntraced(function* (request: PrepareEscrowRequest) {
+  const agentOwner = parseAddress(request.agentOwner);
+  const merchant = parseAddress(request.merchant);
+  const mint = parseAddress(request.mint);
+  const badAddresses = [
+    ...(agentOwner === undefined ? [addressFault("/agent_owner")] : []),
+    ...(merchant === undefined ? [addressFault("/merchant")] : []),
+    ...(mint === undefined ? [addressFault("/mint")] : []),
+  ];
+  const badValues = valueFaults(request);
+  if (badValues.length > 0)
+    return yield* new ValidationFailed({ faults: [...badAddresses, ...badValues] });
+  if (agentOwner === undefined || merchant === undefined || mint === undefined)
+    return yield* new InvalidAddress({ faults: badAddresses });
+  const { taskIntent, nonce } = request;
+  const supplied = request.taskHash === undefined ? undefined : parseHash32(request.taskHash);
+  const hash = supplied ?? (taskIntent === undefined ? undefined : taskHash(taskIntent, nonce));
+  if (hash === undefined) return yield* new TaskRequired();
+  const amount = BigInt(request.amount);
+  const { ttlSeconds } = request;
+  yield* enforceBetaLimits({ mint, amount, ttlSeconds });
+  const { deployment } = yield* Instance;
+  const escrow = escrowAddress(deployment, agentOwner, hash);
+  const merchantAccount = merchantAddress(deployment, merchant);
+  const vaultTokenAccount = associatedTokenAddress(escrow.address, mint);
+  const agentTokenAccount = associatedTokenAddress(agentOwner, mint);
+  const prepared: PreparedEscrow = {
+    escrow: escrow.address,
+    vaultTokenAccount,
+    agentTokenAccount,
+    merchantAccount: merchantAccount.address,
+    bumps: { escrow: escrow.bump, merchant: merchantAccount.bump },
+    agentOwner,
+    merchant,
+    mint,
+    amount,
+    ttlSeconds,
+    taskHash: hash,
+    taskHashDerived: supplied === undefined,
+    taskIntent: taskIntent ?? null,
+    nonce: nonce ?? null,
+    nonceApplied: supplied === undefined && nonce !== undefined,
+    instruction: createEscrowInstruction(deployment, {
+      payer: agentOwner,
+      agentOwner,
+      merchant,
+      mint,
+      taskHash: hash,
+      amount,
+      ttlSeconds,
+    }),
+  };
+  return prepared;
+});
