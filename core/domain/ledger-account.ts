@@ -20,7 +20,7 @@ export type AccountFault =
   | "reserved_bytes_set"
   | "time_out_of_range"
   | "amount_out_of_range"
-  | "name_not_utf8"
+  | "malformed_name"
   | "fields_contradict_state"
   | "address_not_derived";
 

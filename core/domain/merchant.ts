@@ -14,7 +14,7 @@ export type Merchant = {
   readonly bump: number;
   /** The merchant's wallet. */
   readonly wallet: Address;
-  /** 1 to 32 bytes of UTF-8. */
+  /** 1 to 32 bytes of UTF-8, without U+0000. */
   readonly name: string;
   readonly status: MerchantStatus;
   /** The Ed25519 key whose attestations release escrows. */

@@ -47,7 +47,7 @@ export const registerMerchantInstruction = (
     readonly payer: Address;
     readonly merchant: Address;
     readonly attestor: Address;
-    /** 1 to 32 bytes of UTF-8 */
+    /** 1 to 32 bytes of UTF-8, without U+0000 */
     readonly name: string;
   },
 ): Instruction => {

@@ -36,9 +36,11 @@ export const MERCHANT_ACCOUNT_LENGTH = 200;
 
 const strictUtf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
+/** Undefined for bytes that are no UTF-8 and for U+0000, which Postgres has no text for and SQLite ends a text at. */
 const decodeName = (bytes: Uint8Array): string | undefined => {
   try {
-    return strictUtf8.decode(bytes);
+    const name = strictUtf8.decode(bytes);
+    return name.includes("\0") ? undefined : name;
   } catch {
     return undefined;
   }
@@ -63,11 +65,11 @@ export const decodeMerchantAccount = (
   const status = MERCHANT_STATUSES[fields.u8(AT.status)];
   if (status === undefined) return { fault: "unknown_enum_value" };
   const nameLength = fields.u8(AT.nameLength);
-  if (nameLength < 1 || nameLength > 32) return { fault: "name_not_utf8" };
+  if (nameLength < 1 || nameLength > 32) return { fault: "malformed_name" };
   if (!fields.isZero(AT.reserved, 4) || !fields.isZero(AT.name + nameLength, 32 - nameLength))
     return { fault: "reserved_bytes_set" };
   const name = decodeName(fields.bytes(AT.name, nameLength));
-  if (name === undefined) return { fault: "name_not_utf8" };
+  if (name === undefined) return { fault: "malformed_name" };
   const previousAttestor = fields.address(AT.previousAttestor);
   const merchant: Merchant = {
     address: account.address,
