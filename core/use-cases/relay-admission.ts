@@ -1,0 +1,85 @@
+import { Effect } from "effect";
+import { type Address, addressToBytes } from "../domain/address.ts";
+import { decodeBase64 } from "../domain/base64.ts";
+import type { Deployment } from "../domain/deployment.ts";
+import { verifyEd25519 } from "../protocol/strict-ed25519.ts";
+import {
+  ASSOCIATED_TOKEN_PROGRAM,
+  COMPUTE_BUDGET_PROGRAM,
+  ED25519_PROGRAM,
+  LIGHTHOUSE_PROGRAM,
+  MEMO_PROGRAM,
+  SYSTEM_PROGRAM,
+  TOKEN_PROGRAM,
+} from "../protocol/well-known-addresses.ts";
+import {
+  decodeWireTransaction,
+  MAX_TRANSACTION_BYTES,
+  type WireTransaction,
+} from "../protocol/wire-transaction.ts";
+import { Instance } from "../../ports/instance.ts";
+import {
+  DurableNonceNotAllowed,
+  ProgramNotAllowed,
+  SignatureInvalid,
+  SignatureMissing,
+  TransactionMalformed,
+  TransactionTooLarge,
+} from "./relay-errors.ts";
+
+/** The programs a relayed transaction may call at top level; at least one call must be to the first two. */
+export const allowedPrograms = (deployment: Deployment): ReadonlyArray<Address> => [
+  deployment.custodyProgram,
+  deployment.attestorProgram,
+  SYSTEM_PROGRAM,
+  TOKEN_PROGRAM,
+  ASSOCIATED_TOKEN_PROGRAM,
+  COMPUTE_BUDGET_PROGRAM,
+  ED25519_PROGRAM,
+  MEMO_PROGRAM,
+  LIGHTHOUSE_PROGRAM,
+];
+
+/** AdvanceNonceAccount as the first instruction makes a nonce the lifetime (Agave `system_instruction.rs`: 4). */
+const usesDurableNonce = ({ instructions }: WireTransaction): boolean => {
+  const [first] = instructions;
+  return first?.program === SYSTEM_PROGRAM && first.data[0] === 4;
+};
+
+const checkSignatures = Effect.fnUntraced(function* (transaction: WireTransaction) {
+  const { signatures, staticAccounts, message, signature: name } = transaction;
+  for (const [i, signature] of signatures.entries()) {
+    const signer = staticAccounts[i] ?? transaction.feePayer;
+    if (signature.every((byte) => byte === 0)) return yield* new SignatureMissing({ signer });
+    if (!verifyEd25519(signature, message, addressToBytes(signer)))
+      return yield* new SignatureInvalid({ signer, signature: name });
+  }
+});
+
+/**
+ * The transaction inside a relay request, once everything that needs no ledger holds: strict base64, size,
+ * exactly one transaction, every signature present and valid, allowed programs, no durable nonce.
+ * See docs/protocol.md, "Relay", rules 1, 2 and 4.
+ */
+export const admitTransaction = Effect.fnUntraced(function* (signedTransaction: string) {
+  const bytes = decodeBase64(signedTransaction);
+  if (bytes === undefined)
+    return yield* new TransactionMalformed({ detail: "is not canonical base64 with padding" });
+  if (bytes.length > MAX_TRANSACTION_BYTES)
+    return yield* new TransactionTooLarge({ actual: bytes.length, max: MAX_TRANSACTION_BYTES });
+  const decoded = decodeWireTransaction(bytes);
+  if ("malformed" in decoded) return yield* new TransactionMalformed({ detail: decoded.malformed });
+  const transaction = decoded.value;
+  yield* checkSignatures(transaction);
+  const { deployment } = yield* Instance;
+  const { signature } = transaction;
+  const programs = transaction.instructions.map((instruction) => instruction.program);
+  const allowed = allowedPrograms(deployment);
+  const stranger = programs.find((program) => !allowed.includes(program));
+  if (stranger !== undefined) return yield* new ProgramNotAllowed({ program: stranger, signature });
+  const ours = new Set([deployment.custodyProgram, deployment.attestorProgram]);
+  if (!programs.some((program) => ours.has(program)))
+    return yield* new ProgramNotAllowed({ program: null, signature });
+  if (usesDurableNonce(transaction)) return yield* new DurableNonceNotAllowed({ signature });
+  return { transaction, bytes };
+});
