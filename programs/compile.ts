@@ -1,0 +1,58 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { headerOf } from "./idl-header.ts";
+import { parseIdl } from "./idl.ts";
+import { link } from "./linker/link.ts";
+
+/** The two on-chain programs, by the name of their source, IDL and binary in this folder. */
+export const PROGRAM_NAMES = ["custody", "attestor"] as const;
+export type ProgramName = (typeof PROGRAM_NAMES)[number];
+
+/** Another clang compiles the same sources to other bytes, so the committed binaries are those of this one (Debian 12's). */
+export const COMPILER = { command: "clang-14", version: "14.0.6" } as const;
+
+/** Whether that very compiler is on this machine. */
+export const hasCompiler = (): boolean =>
+  Bun.which(COMPILER.command) !== null &&
+  Bun.spawnSync([COMPILER.command, "--version"]).stdout.toString().includes(COMPILER.version);
+
+/**
+ * `-mcpu=v1` keeps to instructions that SBPF v0 has; no libc, no jump tables and no unwind tables,
+ * for none of which the loader has a place; aliasing is not strict, since account data is read in place.
+ */
+const FLAGS =
+  "-target bpfel -mcpu=v1 -O2 -std=c11 -ffreestanding -fno-builtin -fno-strict-aliasing -fno-jump-tables " +
+  "-fno-unwind-tables -fno-asynchronous-unwind-tables -fno-ident -Wall -Wextra -Werror";
+
+const here = import.meta.dir;
+
+/** Where a program's committed binary is. */
+export const binaryPath = (name: ProgramName): string => join(here, `${name}.so`);
+
+/** Where the C header generated from a program's IDL is. */
+export const headerPath = (name: ProgramName): string => join(here, "generated", `${name}.h`);
+
+/** The text of the C header that a program's IDL gives. */
+export const generateHeader = async (name: ProgramName): Promise<string> =>
+  headerOf(parseIdl(await Bun.file(join(here, `${name}.idl.json`)).text()));
+
+/** Compiles and links a program from its source and the generated headers as they are. @throws Error with clang's message. */
+export const compileProgram = async (name: ProgramName): Promise<Uint8Array> => {
+  const folder = await mkdtemp(join(tmpdir(), "compile-program-"));
+  try {
+    const object = join(folder, `${name}.o`);
+    const clang = Bun.spawn(
+      [COMPILER.command, ...FLAGS.split(" "), "-c", `${name}.c`, "-o", object],
+      {
+        cwd: here,
+        stderr: "pipe",
+      },
+    );
+    const [status, message] = await Promise.all([clang.exited, new Response(clang.stderr).text()]);
+    if (status !== 0) throw new Error(message);
+    return link(await Bun.file(object).bytes());
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+};

@@ -1,0 +1,65 @@
+/**
+ * The part of Anchor's IDL (spec 0.1.0) that this project uses. The two `*.idl.json` files are the
+ * source of every number that the C programs and their clients must agree on.
+ */
+export type Idl = {
+  /** The program's id on a local ledger; clients of other clusters set their own. */
+  readonly address: string;
+  readonly metadata: { readonly name: string };
+  readonly instructions: ReadonlyArray<IdlInstruction>;
+  readonly accounts: ReadonlyArray<IdlTag>;
+  readonly events: ReadonlyArray<IdlTag>;
+  readonly errors: ReadonlyArray<{
+    readonly code: number;
+    readonly name: string;
+    readonly msg: string;
+  }>;
+  readonly types: ReadonlyArray<IdlDefinition>;
+  readonly constants: ReadonlyArray<{
+    readonly name: string;
+    readonly type: IdlType;
+    readonly value: string;
+  }>;
+};
+
+/** An instruction: its data is the discriminator (8 bytes), then the arguments in borsh. */
+export type IdlInstruction = {
+  readonly name: string;
+  readonly discriminator: ReadonlyArray<number>;
+  readonly accounts: ReadonlyArray<{
+    readonly name: string;
+    readonly writable?: boolean;
+    readonly signer?: boolean;
+    /** The one address that this account may have, when there is only one. */
+    readonly address?: string;
+  }>;
+  readonly args: ReadonlyArray<IdlField>;
+};
+
+/** An account or event: its bytes are the discriminator (8), then the struct of the same name. */
+export type IdlTag = { readonly name: string; readonly discriminator: ReadonlyArray<number> };
+
+/** A struct field or an argument. */
+export type IdlField = { readonly name: string; readonly type: IdlType };
+
+/** Integers are little-endian; `string` is a u32 length and that many bytes. */
+export type IdlType =
+  | "u8"
+  | "u32"
+  | "u64"
+  | "i64"
+  | "pubkey"
+  | "string"
+  | { readonly array: readonly ["u8", number] }
+  | { readonly defined: { readonly name: string } };
+
+/** A struct, or an enum whose variants carry nothing and take one byte. */
+export type IdlDefinition = {
+  readonly name: string;
+  readonly type:
+    | { readonly kind: "struct"; readonly fields: ReadonlyArray<IdlField> }
+    | { readonly kind: "enum"; readonly variants: ReadonlyArray<{ readonly name: string }> };
+};
+
+/** The text as an IDL of one of this project's programs. */
+export const parseIdl = (json: string): Idl => JSON.parse(json) as Idl;
