@@ -1,0 +1,34 @@
+/* Attestor: registers merchants with their attestor keys and verifies delivery attestations for custody. The rules are
+   docs/protocol.md, "Programs" and "Attestation". One translation unit: the linker takes one object file. */
+
+#define PROGRAM_ATTESTOR
+#include "generated/attestor.h"
+#include "generated/custody.h"
+
+#include "attestor/administer.h"
+#include "attestor/initialize.h"
+#include "attestor/register-merchant.h"
+#include "attestor/rotate-attestor.h"
+#include "attestor/verify-attestation.h"
+
+u64 entrypoint(u8 *bytes) {
+  Input *input = (Input *)HEAP_INPUT;
+  REQUIRE(parse_input(bytes, input), ERROR_MISSING_ACCOUNT);
+  REQUIRE(input->data_len >= 8, ERROR_INVALID_INSTRUCTION);
+  switch (read_u64(input->data)) {
+    case IX_INITIALIZE_REGISTRY:
+      return initialize_registry(input);
+    case IX_REGISTER_MERCHANT:
+      return register_merchant(input);
+    case IX_ROTATE_ATTESTOR:
+      return rotate_attestor(input);
+    case IX_SET_MERCHANT_STATUS:
+      return set_merchant_status(input);
+    case IX_SLASH_MERCHANT:
+      return slash_merchant(input);
+    case IX_VERIFY_ATTESTATION:
+      return verify_attestation(input);
+    default:
+      return ERROR_INVALID_INSTRUCTION;
+  }
+}

@@ -1,0 +1,31 @@
+/* Custody: holds an agent's tokens in escrow until the merchant's attestor proves delivery, or refunds them. The rules
+   are docs/protocol.md, "Programs". One translation unit: the linker takes one object file. */
+
+#define PROGRAM_CUSTODY
+#include "generated/attestor.h"
+#include "generated/custody.h"
+
+#include "custody/claim-refund.h"
+#include "custody/create-escrow.h"
+#include "custody/initialize.h"
+#include "custody/release.h"
+
+u64 entrypoint(u8 *bytes) {
+  Input *input = (Input *)HEAP_INPUT;
+  REQUIRE(parse_input(bytes, input), ERROR_MISSING_ACCOUNT);
+  REQUIRE(input->data_len >= 8, ERROR_INVALID_INSTRUCTION);
+  switch (read_u64(input->data)) {
+    case IX_INITIALIZE_CUSTODY:
+      return initialize_custody(input);
+    case IX_CREATE_ESCROW:
+      return create_escrow(input);
+    case IX_RELEASE_ESCROW:
+      return release_escrow(input);
+    case IX_RELEASE_PARTIAL:
+      return release_partial(input);
+    case IX_CLAIM_REFUND:
+      return claim_refund(input);
+    default:
+      return ERROR_INVALID_INSTRUCTION;
+  }
+}

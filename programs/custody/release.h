@@ -1,0 +1,158 @@
+#pragma once
+
+#include "../sdk/event.h"
+#include "vault.h"
+
+/* A release as asked for: the same for release_escrow and release_partial but for the agent's part. */
+typedef struct {
+  Bytes32 proof_hash;
+  i64 timestamp;
+  u64 partial_amount; /* 0: all of it */
+  const AccountInfo *vault;
+  const AccountInfo *merchant;
+  const AccountInfo *merchant_token_account;
+  const AccountInfo *agent_token_account; /* partial only */
+  const AccountInfo *rent_payer;
+  const AccountInfo *config;
+  const AccountInfo *registry;
+  const AccountInfo *attestor_program;
+  const AccountInfo *instructions_sysvar;
+  const AccountInfo *token_program;
+  LoadedEscrow escrow;
+} Release;
+
+/* Has the recorded attestor program verify the attestation and stores its signature. The attestor program checks the
+   merchant account, its registry and the Instructions sysvar, all of which only it reads. */
+NOINLINE u64 verify_attestation(const Input *input, Release *release) {
+  Call *call = new_call(release->attestor_program->key);
+  call_account(call, release->escrow.account, true, false);
+  call_account(call, release->merchant, false, true);
+  call_account(call, release->registry, false, false);
+  call_account(call, release->instructions_sysvar, false, false);
+  call_u64(call, IX_VERIFY_ATTESTATION);
+  call_bytes32(call, &release->proof_hash);
+  call_u64(call, (u64)release->timestamp);
+  call_u64(call, release->partial_amount);
+  TRY(invoke(call, input, release->escrow.seeds, 4));
+
+  Pubkey returned_by;
+  u64 returned = sol_get_return_data(&release->escrow.data->attestation_signature, 64, &returned_by);
+  REQUIRE(returned == 64 && same32(&returned_by, release->attestor_program->key), ERROR_ATTESTATION_NOT_RETURNED);
+  return 0;
+}
+
+NOINLINE void emit_escrow_released(const Pubkey *key, const Escrow *escrow) {
+  const EscrowReleased event = {
+      .discriminator = EVENT_ESCROW_RELEASED,
+      .escrow = *key,
+      .agent_owner = escrow->agent_owner,
+      .merchant = escrow->merchant,
+      .mint = escrow->mint,
+      .amount = escrow->amount,
+      .proof_hash = escrow->proof_hash,
+      .attestor = escrow->attestor,
+      .attested_at = escrow->attested_at,
+      .settled_at = escrow->settled_at,
+  };
+  emit(&event, ESCROW_RELEASED_SIZE);
+}
+
+NOINLINE void emit_escrow_partially_released(const Pubkey *key, const Escrow *escrow) {
+  const EscrowPartiallyReleased event = {
+      .discriminator = EVENT_ESCROW_PARTIALLY_RELEASED,
+      .escrow = *key,
+      .agent_owner = escrow->agent_owner,
+      .merchant = escrow->merchant,
+      .mint = escrow->mint,
+      .amount = escrow->amount,
+      .released = escrow->released,
+      .refunded = escrow->amount - escrow->released,
+      .proof_hash = escrow->proof_hash,
+      .attestor = escrow->attestor,
+      .attested_at = escrow->attested_at,
+      .settled_at = escrow->settled_at,
+  };
+  emit(&event, ESCROW_PARTIALLY_RELEASED_SIZE);
+}
+
+NOINLINE u64 settle_release(const Input *input, const AccountInfo *account, Release *release) {
+  LoadedEscrow *loaded = &release->escrow;
+  const CustodyConfig *config;
+  i64 now = ledger_time();
+  bool partial = release->agent_token_account != NULL;
+  TRY(load_pending_escrow(input, account, loaded));
+  Escrow *escrow = loaded->data;
+  REQUIRE(now < escrow->expires_at, ERROR_EXPIRED);
+  TRY(load_config(input, release->config, &config));
+  REQUIRE(same32(release->attestor_program->key, &config->attestor_program), ERROR_WRONG_ATTESTOR_PROGRAM);
+  TRY(require_vault(loaded, release->vault, release->rent_payer, release->token_program));
+  REQUIRE(is_token_account(release->merchant_token_account, &escrow->mint, &escrow->merchant),
+          ERROR_WRONG_MERCHANT_TOKEN_ACCOUNT);
+  if (partial) {
+    REQUIRE(is_token_account(release->agent_token_account, &escrow->mint, &escrow->agent_owner),
+            ERROR_WRONG_AGENT_TOKEN_ACCOUNT);
+    REQUIRE(release->partial_amount > 0 && release->partial_amount < escrow->amount, ERROR_INVALID_AMOUNT);
+  }
+  TRY(verify_attestation(input, release));
+
+  u64 held = token_amount(release->vault);
+  u64 to_merchant = partial ? release->partial_amount : held;
+  TRY(pay_from_vault(input, loaded, release->vault, release->merchant_token_account, to_merchant));
+  if (partial)
+    TRY(pay_from_vault(input, loaded, release->vault, release->agent_token_account, held - to_merchant));
+  TRY(token_close(input, release->vault, release->rent_payer, loaded->account, &loaded->signer));
+
+  escrow->state = partial ? ESCROW_STATE_PARTIALLY_FULFILLED : ESCROW_STATE_FULFILLED;
+  escrow->released = partial ? release->partial_amount : escrow->amount;
+  escrow->settled_at = now;
+  escrow->proof_hash = release->proof_hash;
+  escrow->attestor = ((const Merchant *)release->merchant->data)->attestor;
+  escrow->attested_at = release->timestamp;
+  if (partial)
+    emit_escrow_partially_released(loaded->account->key, escrow);
+  else
+    emit_escrow_released(loaded->account->key, escrow);
+  return 0;
+}
+
+NOINLINE u64 release_escrow(Input *input) {
+  TRY(require_shape(input, RELEASE_ESCROW_ACCOUNTS, RELEASE_ESCROW_SIGNERS, RELEASE_ESCROW_WRITABLES,
+                    RELEASE_ESCROW_ARGS_SIZE));
+  const ReleaseEscrowArgs *args = (const ReleaseEscrowArgs *)input->data;
+  const AccountInfo *account = input->account;
+  Release *release = (Release *)HEAP_STATE;
+  release->proof_hash = args->proof_hash;
+  release->timestamp = args->timestamp;
+  release->vault = &account[RELEASE_ESCROW_VAULT];
+  release->merchant = &account[RELEASE_ESCROW_MERCHANT];
+  release->merchant_token_account = &account[RELEASE_ESCROW_MERCHANT_TOKEN_ACCOUNT];
+  release->rent_payer = &account[RELEASE_ESCROW_RENT_PAYER];
+  release->config = &account[RELEASE_ESCROW_CONFIG];
+  release->registry = &account[RELEASE_ESCROW_REGISTRY];
+  release->attestor_program = &account[RELEASE_ESCROW_ATTESTOR_PROGRAM];
+  release->instructions_sysvar = &account[RELEASE_ESCROW_INSTRUCTIONS_SYSVAR];
+  release->token_program = &account[RELEASE_ESCROW_TOKEN_PROGRAM];
+  return settle_release(input, &account[RELEASE_ESCROW_ESCROW], release);
+}
+
+NOINLINE u64 release_partial(Input *input) {
+  TRY(require_shape(input, RELEASE_PARTIAL_ACCOUNTS, RELEASE_PARTIAL_SIGNERS, RELEASE_PARTIAL_WRITABLES,
+                    RELEASE_PARTIAL_ARGS_SIZE));
+  const ReleasePartialArgs *args = (const ReleasePartialArgs *)input->data;
+  const AccountInfo *account = input->account;
+  Release *release = (Release *)HEAP_STATE;
+  release->proof_hash = args->proof_hash;
+  release->timestamp = args->timestamp;
+  release->partial_amount = args->amount;
+  release->vault = &account[RELEASE_PARTIAL_VAULT];
+  release->merchant = &account[RELEASE_PARTIAL_MERCHANT];
+  release->merchant_token_account = &account[RELEASE_PARTIAL_MERCHANT_TOKEN_ACCOUNT];
+  release->agent_token_account = &account[RELEASE_PARTIAL_AGENT_TOKEN_ACCOUNT];
+  release->rent_payer = &account[RELEASE_PARTIAL_RENT_PAYER];
+  release->config = &account[RELEASE_PARTIAL_CONFIG];
+  release->registry = &account[RELEASE_PARTIAL_REGISTRY];
+  release->attestor_program = &account[RELEASE_PARTIAL_ATTESTOR_PROGRAM];
+  release->instructions_sysvar = &account[RELEASE_PARTIAL_INSTRUCTIONS_SYSVAR];
+  release->token_program = &account[RELEASE_PARTIAL_TOKEN_PROGRAM];
+  return settle_release(input, &account[RELEASE_PARTIAL_ESCROW], release);
+}

@@ -1,0 +1,256 @@
+#pragma once
+
+/* Generated from custody.idl.json by build.ts. */
+
+#include "../sdk/types.h"
+
+enum { ESCROW_STATE_PENDING = 0, ESCROW_STATE_FULFILLED = 1, ESCROW_STATE_REFUNDED = 2, ESCROW_STATE_PARTIALLY_FULFILLED = 3 };
+
+#define ACCOUNT_CUSTODY_CONFIG 0x71f824d21f9da5f1ull
+typedef struct {
+  u64 discriminator;
+  u8 version;
+  u8 bump;
+  u8 reserved[6];
+  Pubkey attestor_program;
+} CustodyConfig;
+_Static_assert(__builtin_offsetof(CustodyConfig, attestor_program) == 16, "laid out as borsh");
+#define CUSTODY_CONFIG_SIZE 48
+
+#define ACCOUNT_ESCROW 0x9bda16babb7bd51full
+typedef struct {
+  u64 discriminator;
+  u8 version;
+  u8 bump;
+  u8 state;
+  u8 reserved[5];
+  Pubkey agent_owner;
+  Pubkey merchant;
+  Pubkey mint;
+  Pubkey rent_payer;
+  Bytes32 task_hash;
+  u64 amount;
+  u64 released;
+  i64 created_at;
+  i64 expires_at;
+  i64 settled_at;
+  Bytes32 proof_hash;
+  Pubkey attestor;
+  i64 attested_at;
+  Bytes64 attestation_signature;
+} Escrow;
+_Static_assert(__builtin_offsetof(Escrow, attestation_signature) == 288, "laid out as borsh");
+#define ESCROW_SIZE 352
+
+#define EVENT_ESCROW_CREATED 0xad07615c66697f46ull
+typedef struct {
+  u64 discriminator;
+  Pubkey escrow;
+  Pubkey agent_owner;
+  Pubkey merchant;
+  Pubkey mint;
+  u64 amount;
+  Bytes32 task_hash;
+  i64 created_at;
+  i64 expires_at;
+} EscrowCreated;
+_Static_assert(__builtin_offsetof(EscrowCreated, expires_at) == 184, "laid out as borsh");
+#define ESCROW_CREATED_SIZE 192
+
+#define EVENT_ESCROW_RELEASED 0x7071bea6688a0783ull
+typedef struct {
+  u64 discriminator;
+  Pubkey escrow;
+  Pubkey agent_owner;
+  Pubkey merchant;
+  Pubkey mint;
+  u64 amount;
+  Bytes32 proof_hash;
+  Pubkey attestor;
+  i64 attested_at;
+  i64 settled_at;
+} EscrowReleased;
+_Static_assert(__builtin_offsetof(EscrowReleased, settled_at) == 216, "laid out as borsh");
+#define ESCROW_RELEASED_SIZE 224
+
+#define EVENT_ESCROW_PARTIALLY_RELEASED 0x98c476829408dfa8ull
+typedef struct {
+  u64 discriminator;
+  Pubkey escrow;
+  Pubkey agent_owner;
+  Pubkey merchant;
+  Pubkey mint;
+  u64 amount;
+  u64 released;
+  u64 refunded;
+  Bytes32 proof_hash;
+  Pubkey attestor;
+  i64 attested_at;
+  i64 settled_at;
+} EscrowPartiallyReleased;
+_Static_assert(__builtin_offsetof(EscrowPartiallyReleased, settled_at) == 232, "laid out as borsh");
+#define ESCROW_PARTIALLY_RELEASED_SIZE 240
+
+#define EVENT_ESCROW_REFUNDED 0x511c8a876d31d184ull
+typedef struct {
+  u64 discriminator;
+  Pubkey escrow;
+  Pubkey agent_owner;
+  Pubkey merchant;
+  Pubkey mint;
+  u64 amount;
+  i64 settled_at;
+} EscrowRefunded;
+_Static_assert(__builtin_offsetof(EscrowRefunded, settled_at) == 144, "laid out as borsh");
+#define ESCROW_REFUNDED_SIZE 152
+
+#define IX_INITIALIZE_CUSTODY 0xeadfefd078e4dae5ull
+#define INITIALIZE_CUSTODY_SIGNERS 0x3
+#define INITIALIZE_CUSTODY_WRITABLES 0x5
+enum {
+  INITIALIZE_CUSTODY_PAYER,
+  INITIALIZE_CUSTODY_UPGRADE_AUTHORITY,
+  INITIALIZE_CUSTODY_CONFIG,
+  INITIALIZE_CUSTODY_PROGRAM_DATA,
+  INITIALIZE_CUSTODY_ATTESTOR_PROGRAM,
+  INITIALIZE_CUSTODY_SYSTEM_PROGRAM,
+  INITIALIZE_CUSTODY_ACCOUNTS
+};
+typedef struct {
+  u64 discriminator;
+} InitializeCustodyArgs;
+_Static_assert(__builtin_offsetof(InitializeCustodyArgs, discriminator) == 0, "laid out as borsh");
+#define INITIALIZE_CUSTODY_ARGS_SIZE 8
+
+#define IX_CREATE_ESCROW 0x50446c2474a5d7fdull
+#define CREATE_ESCROW_SIGNERS 0x3
+#define CREATE_ESCROW_WRITABLES 0xe1
+enum {
+  CREATE_ESCROW_PAYER,
+  CREATE_ESCROW_AGENT_OWNER,
+  CREATE_ESCROW_MERCHANT_WALLET,
+  CREATE_ESCROW_MERCHANT,
+  CREATE_ESCROW_MINT,
+  CREATE_ESCROW_ESCROW,
+  CREATE_ESCROW_VAULT,
+  CREATE_ESCROW_AGENT_TOKEN_ACCOUNT,
+  CREATE_ESCROW_CONFIG,
+  CREATE_ESCROW_TOKEN_PROGRAM,
+  CREATE_ESCROW_ASSOCIATED_TOKEN_PROGRAM,
+  CREATE_ESCROW_SYSTEM_PROGRAM,
+  CREATE_ESCROW_ACCOUNTS
+};
+typedef struct {
+  u64 discriminator;
+  Bytes32 task_hash;
+  u64 amount;
+  u32 ttl_seconds;
+} CreateEscrowArgs;
+_Static_assert(__builtin_offsetof(CreateEscrowArgs, ttl_seconds) == 48, "laid out as borsh");
+#define CREATE_ESCROW_ARGS_SIZE 52
+
+#define IX_RELEASE_ESCROW 0xceb59114e981fd92ull
+#define RELEASE_ESCROW_SIGNERS 0x0
+#define RELEASE_ESCROW_WRITABLES 0x1f
+enum {
+  RELEASE_ESCROW_ESCROW,
+  RELEASE_ESCROW_VAULT,
+  RELEASE_ESCROW_MERCHANT,
+  RELEASE_ESCROW_MERCHANT_TOKEN_ACCOUNT,
+  RELEASE_ESCROW_RENT_PAYER,
+  RELEASE_ESCROW_CONFIG,
+  RELEASE_ESCROW_REGISTRY,
+  RELEASE_ESCROW_ATTESTOR_PROGRAM,
+  RELEASE_ESCROW_INSTRUCTIONS_SYSVAR,
+  RELEASE_ESCROW_TOKEN_PROGRAM,
+  RELEASE_ESCROW_ACCOUNTS
+};
+typedef struct {
+  u64 discriminator;
+  Bytes32 proof_hash;
+  i64 timestamp;
+} ReleaseEscrowArgs;
+_Static_assert(__builtin_offsetof(ReleaseEscrowArgs, timestamp) == 40, "laid out as borsh");
+#define RELEASE_ESCROW_ARGS_SIZE 48
+
+#define IX_RELEASE_PARTIAL 0xaadd33f37cf73956ull
+#define RELEASE_PARTIAL_SIGNERS 0x0
+#define RELEASE_PARTIAL_WRITABLES 0x3f
+enum {
+  RELEASE_PARTIAL_ESCROW,
+  RELEASE_PARTIAL_VAULT,
+  RELEASE_PARTIAL_MERCHANT,
+  RELEASE_PARTIAL_MERCHANT_TOKEN_ACCOUNT,
+  RELEASE_PARTIAL_AGENT_TOKEN_ACCOUNT,
+  RELEASE_PARTIAL_RENT_PAYER,
+  RELEASE_PARTIAL_CONFIG,
+  RELEASE_PARTIAL_REGISTRY,
+  RELEASE_PARTIAL_ATTESTOR_PROGRAM,
+  RELEASE_PARTIAL_INSTRUCTIONS_SYSVAR,
+  RELEASE_PARTIAL_TOKEN_PROGRAM,
+  RELEASE_PARTIAL_ACCOUNTS
+};
+typedef struct {
+  u64 discriminator;
+  Bytes32 proof_hash;
+  i64 timestamp;
+  u64 amount;
+} ReleasePartialArgs;
+_Static_assert(__builtin_offsetof(ReleasePartialArgs, amount) == 48, "laid out as borsh");
+#define RELEASE_PARTIAL_ARGS_SIZE 56
+
+#define IX_CLAIM_REFUND 0x3c61e4ffa11e100full
+#define CLAIM_REFUND_SIGNERS 0x0
+#define CLAIM_REFUND_WRITABLES 0xf
+enum {
+  CLAIM_REFUND_ESCROW,
+  CLAIM_REFUND_VAULT,
+  CLAIM_REFUND_AGENT_TOKEN_ACCOUNT,
+  CLAIM_REFUND_RENT_PAYER,
+  CLAIM_REFUND_TOKEN_PROGRAM,
+  CLAIM_REFUND_ACCOUNTS
+};
+typedef struct {
+  u64 discriminator;
+} ClaimRefundArgs;
+_Static_assert(__builtin_offsetof(ClaimRefundArgs, discriminator) == 0, "laid out as borsh");
+#define CLAIM_REFUND_ARGS_SIZE 8
+
+#ifdef PROGRAM_CUSTODY
+enum {
+  ERROR_INVALID_INSTRUCTION = 6000,
+  ERROR_MISSING_ACCOUNT = 6001,
+  ERROR_MISSING_SIGNATURE = 6002,
+  ERROR_ACCOUNT_NOT_WRITABLE = 6003,
+  ERROR_WRONG_PROGRAM_DATA = 6004,
+  ERROR_NOT_UPGRADE_AUTHORITY = 6005,
+  ERROR_ALREADY_INITIALIZED = 6006,
+  ERROR_WRONG_CONFIG = 6007,
+  ERROR_WRONG_ATTESTOR_PROGRAM = 6008,
+  ERROR_WRONG_SYSTEM_PROGRAM = 6009,
+  ERROR_WRONG_TOKEN_PROGRAM = 6010,
+  ERROR_WRONG_ASSOCIATED_TOKEN_PROGRAM = 6011,
+  ERROR_WRONG_MINT = 6012,
+  ERROR_WRONG_MERCHANT = 6013,
+  ERROR_MERCHANT_SUSPENDED = 6014,
+  ERROR_INVALID_AMOUNT = 6015,
+  ERROR_INVALID_TTL = 6016,
+  ERROR_WRONG_AGENT_TOKEN_ACCOUNT = 6017,
+  ERROR_INSUFFICIENT_FUNDS = 6018,
+  ERROR_WRONG_ESCROW = 6019,
+  ERROR_ESCROW_EXISTS = 6020,
+  ERROR_WRONG_VAULT = 6021,
+  ERROR_WRONG_MERCHANT_TOKEN_ACCOUNT = 6022,
+  ERROR_WRONG_RENT_PAYER = 6023,
+  ERROR_NOT_PENDING = 6024,
+  ERROR_EXPIRED = 6025,
+  ERROR_NOT_EXPIRED = 6026,
+  ERROR_ATTESTATION_NOT_RETURNED = 6027,
+};
+#define MAX_TTL_SECONDS 604800
+static const Pubkey ADDRESS_UPGRADEABLE_LOADER = {{0xb0a1884e91f6a802ull, 0x2bae63f73e1510e2ull, 0xd224c1163db9c200ull, 0x00008004107a53c0ull}};
+static const Pubkey ADDRESS_SYSTEM_PROGRAM = {{0x0000000000000000ull, 0x0000000000000000ull, 0x0000000000000000ull, 0x0000000000000000ull}};
+static const Pubkey ADDRESS_TOKEN_PROGRAM = {{0x93a165d7e1f6dd06ull, 0xac79ebce46e1cbd9ull, 0x91375b5fed85b41cull, 0xa900ff7e85f58c3aull}};
+static const Pubkey ADDRESS_ASSOCIATED_TOKEN_PROGRAM = {{0xf189244e8f25978cull, 0x830d8e1429103dbbull, 0x8410ffda99135a0bull, 0x59f8e9dbd87b8e04ull}};
+static const Pubkey ADDRESS_INSTRUCTIONS_SYSVAR = {{0x66d17b1817d5a706ull, 0xc0c2fd5504d4da35ull, 0xa57556218fc624c1ull, 0x000000085fcbbadbull}};
+#endif

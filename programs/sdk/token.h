@@ -1,0 +1,61 @@
+#pragma once
+
+#include "pda.h"
+
+/* SPL Token accounts and calls (spl-token: state.rs, instruction.rs). */
+
+typedef struct {
+  Pubkey mint;
+  Pubkey owner;
+  u64 amount;
+  u8 delegate[36];
+  u8 state; /* 0 uninitialised, 1 initialised, 2 frozen */
+} TokenAccount;
+#define TOKEN_ACCOUNT_SIZE 165
+#define MINT_SIZE 82
+#define MINT_IS_INITIALIZED 45
+
+static inline bool is_mint(const AccountInfo *account) {
+  return same32(account->owner, &ADDRESS_TOKEN_PROGRAM) && account->data_len == MINT_SIZE &&
+         account->data[MINT_IS_INITIALIZED] == 1;
+}
+
+/* Whether `account` is an SPL Token account of `mint` that `owner` controls, associated or not. */
+static inline bool is_token_account(const AccountInfo *account, const Pubkey *mint, const Pubkey *owner) {
+  const TokenAccount *token = (const TokenAccount *)account->data;
+  return same32(account->owner, &ADDRESS_TOKEN_PROGRAM) && account->data_len == TOKEN_ACCOUNT_SIZE &&
+         token->state != 0 && same32(&token->mint, mint) && same32(&token->owner, owner);
+}
+
+static inline u64 token_amount(const AccountInfo *account) { return ((const TokenAccount *)account->data)->amount; }
+
+/* Whether `key` is the associated token account of (owner, mint). */
+static inline bool is_associated_address(const Pubkey *key, const Pubkey *owner, const Pubkey *mint) {
+  u8 bump;
+  const Slice seeds[] = {{owner, 32}, {&ADDRESS_TOKEN_PROGRAM, 32}, {mint, 32}};
+  return is_canonical(key, seeds, 3, &ADDRESS_ASSOCIATED_TOKEN_PROGRAM, &bump);
+}
+
+/* Moves `amount` base units; `seeds` when the authority is a PDA of this program. */
+NOINLINE u64 token_transfer(const Input *input, const AccountInfo *accounts[3], u64 amount,
+                                                    const SignerSeeds *signer) {
+  Call *call = new_call(&ADDRESS_TOKEN_PROGRAM);
+  call_account(call, accounts[0], false, true); /* source */
+  call_account(call, accounts[1], false, true); /* destination */
+  call_account(call, accounts[2], true, false); /* authority */
+  call_u8(call, 3);                             /* TokenInstruction::Transfer */
+  call_u64(call, amount);
+  return signer ? invoke(call, input, signer->seeds, signer->seed_count) : invoke(call, input, NULL, 0);
+}
+
+/* Closes an empty token account of the PDA `authority` and sends its lamports to `destination`. */
+NOINLINE u64 token_close(const Input *input, const AccountInfo *account,
+                                                 const AccountInfo *destination, const AccountInfo *authority,
+                                                 const SignerSeeds *signer) {
+  Call *call = new_call(&ADDRESS_TOKEN_PROGRAM);
+  call_account(call, account, false, true);
+  call_account(call, destination, false, true);
+  call_account(call, authority, true, false);
+  call_u8(call, 9); /* TokenInstruction::CloseAccount */
+  return invoke(call, input, signer->seeds, signer->seed_count);
+}
