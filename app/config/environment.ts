@@ -1,0 +1,118 @@
+import { Config } from "effect";
+import { type Cluster, CLUSTERS, clusterOfNode } from "./cluster.ts";
+import * as kinds from "./kinds.ts";
+import { type ConfigFault, type settle, variable } from "./variable.ts";
+
+const perMinute = kinds.wholeNumber(1, 1_000_000);
+const secret = { ...kinds.text, secret: true };
+
+/** Every variable by itself: its kind and what it is when unset. */
+export const environment = Config.all({
+  host: variable("HOST", kinds.host, "127.0.0.1"),
+  port: variable("PORT", kinds.wholeNumber(0, 65_535), 3000),
+  dataDir: variable("DATA_DIR", kinds.text, "./data"),
+  rpcUrls: variable("SOLANA_RPC_URL", kinds.listOf(kinds.rpcUrl), null),
+  cluster: variable("SOLANA_CLUSTER", kinds.oneOf(...CLUSTERS), null),
+  custodyProgram: variable("CUSTODY_PROGRAM_ID", kinds.ledgerAddress, null),
+  attestorProgram: variable("ATTESTOR_PROGRAM_ID", kinds.ledgerAddress, null),
+  supportedMints: variable("SUPPORTED_MINTS", kinds.listOf(kinds.ledgerAddress), null),
+  // Its WebSocket takes the next port.
+  localPort: variable("LOCAL_LEDGER_PORT", kinds.wholeNumber(0, 65_534), 8899),
+  localDemo: variable("LOCAL_LEDGER_DEMO", kinds.flag, true),
+  evidenceKey: variable("EVIDENCE_SIGNING_KEY", secret, null),
+  evidenceKeyFile: variable("EVIDENCE_SIGNING_KEY_FILE", kinds.text, null),
+  evidenceRetiredKeys: variable("EVIDENCE_RETIRED_KEYS", kinds.text, null),
+  databaseUrl: variable("DATABASE_URL", secret, null),
+  syncIntervalSeconds: variable("SYNC_INTERVAL_SECONDS", kinds.wholeNumber(0, 86_400), null),
+  reads: variable("RATE_LIMIT_READS", perMinute, 1200),
+  prepare: variable("RATE_LIMIT_PREPARE", perMinute, 600),
+  relay: variable("RATE_LIMIT_RELAY", perMinute, 120),
+  sync: variable("RATE_LIMIT_SYNC", perMinute, 20),
+  trustedProxies: variable("TRUSTED_PROXIES", kinds.listOf(kinds.addressBlock), []),
+  corsOrigins: variable("CORS_ORIGINS", kinds.listOf(kinds.webOrigin), ["*"]),
+  enforceBetaLimits: variable("ENFORCE_BETA_LIMITS", kinds.flag, false),
+  logLevel: variable("LOG_LEVEL", kinds.oneOf("debug", "info", "warn", "error"), "info" as const),
+  logFormat: variable("LOG_FORMAT", kinds.oneOf("pretty", "json"), null),
+});
+
+/** What could be read; a member is undefined when its variable is faulty. */
+export type Values = ReturnType<typeof settle<Config.Success<typeof environment>>>["values"];
+
+const missing = (name: string, expected: string): ConfigFault => ({
+  variable: name,
+  problem: "is not set",
+  expected,
+});
+
+/** The different clusters that the nodes' addresses name. */
+export const clustersOf = (urls: ReadonlyArray<URL>): ReadonlyArray<Cluster> => [
+  ...new Set(urls.map(clusterOfNode).filter((cluster) => cluster !== undefined)),
+];
+
+/** The faults that no variable shows by itself: those that need or exclude another. */
+export const faultsAcross = (values: Values): ReadonlyArray<ConfigFault> => {
+  const faults: Array<ConfigFault> = [];
+  const remote = values.rpcUrls !== null;
+  const programs = {
+    CUSTODY_PROGRAM_ID: values.custodyProgram,
+    ATTESTOR_PROGRAM_ID: values.attestorProgram,
+  };
+  for (const [name, value] of Object.entries(programs)) {
+    if (remote && value === null)
+      faults.push(missing(name, "the program's address, because SOLANA_RPC_URL is set"));
+    if (!remote && value)
+      faults.push({
+        variable: name,
+        problem: "is set, but SOLANA_RPC_URL is not",
+        expected: "both or neither: the embedded ledger brings its own programs",
+      });
+  }
+  const named = clustersOf(values.rpcUrls ?? []);
+  if (named.length > 1)
+    faults.push({
+      variable: "SOLANA_RPC_URL",
+      problem: `names nodes of ${named.join(" and ")}`,
+      expected: "nodes of one cluster",
+    });
+  if (values.rpcUrls && values.cluster === null && named.length === 0)
+    faults.push(missing("SOLANA_CLUSTER", `${CLUSTERS.join(", ")}: SOLANA_RPC_URL does not tell`));
+  if (!remote && values.cluster && values.cluster !== "localnet")
+    faults.push({
+      variable: "SOLANA_CLUSTER",
+      problem: `is "${values.cluster}", but SOLANA_RPC_URL is not set`,
+      expected: "localnet, or a SOLANA_RPC_URL of that cluster",
+    });
+  if (values.evidenceKey && values.evidenceKeyFile)
+    faults.push({
+      variable: "EVIDENCE_SIGNING_KEY",
+      problem: "is set, and EVIDENCE_SIGNING_KEY_FILE as well",
+      expected: "one of the two",
+    });
+  if (values.databaseUrl)
+    faults.push({
+      variable: "DATABASE_URL",
+      problem: "is set",
+      expected: "no value: this version stores in SQLite only, inside DATA_DIR",
+    });
+  return faults;
+};
+
+/** Families of names that are this service's own, so that a misspelt member is no other's variable. */
+const FAMILIES: Readonly<Record<string, ReadonlyArray<string>>> = {
+  RATE_LIMIT_: ["READS", "PREPARE", "RELAY", "SYNC"],
+  LOCAL_LEDGER_: ["PORT", "DEMO"],
+  EVIDENCE_SIGNING_: ["KEY", "KEY_FILE"],
+};
+
+/** A fault for each name that looks like one of the service's variables and is none. */
+export const misspelt = (names: ReadonlyArray<string>): ReadonlyArray<ConfigFault> =>
+  Object.entries(FAMILIES).flatMap(([family, members]) => {
+    const known = members.map((member) => family + member);
+    return names
+      .filter((name) => name.startsWith(family) && !known.includes(name))
+      .map((variable) => ({
+        variable,
+        problem: "is not a variable of this service",
+        expected: known.join(", "),
+      }));
+  });

@@ -1,0 +1,84 @@
+import { isIP } from "node:net";
+import { type Address, parseAddress } from "../../core/domain/address.ts";
+import type { Kind } from "./variable.ts";
+
+/** Any text. */
+export const text: Kind<string> = { parse: (value) => value, expected: "text" };
+
+/** A whole number within an inclusive range, in decimal digits. */
+export const wholeNumber = (min: number, max: number): Kind<number> => ({
+  parse: (value) => {
+    const number = /^\d{1,15}$/.test(value) ? Number(value) : -1;
+    return number >= min && number <= max ? number : undefined;
+  },
+  expected: `a whole number from ${min} to ${max}`,
+});
+
+/** `true` or `false`. */
+export const flag: Kind<boolean> = {
+  parse: (value) => ({ true: true, false: false })[value.toLowerCase()],
+  expected: "true or false",
+};
+
+/** One of a few words, in any case. */
+export const oneOf = <const W extends string>(...words: ReadonlyArray<W>): Kind<W> => ({
+  parse: (value) => words.find((word) => word === value.toLowerCase()),
+  expected: `one of ${words.join(", ")}`,
+});
+
+/** An interface to listen on: an IP address or a host name. */
+export const host: Kind<string> = {
+  parse: (value) =>
+    isIP(value) !== 0 || /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/i.test(value) ? value : undefined,
+  expected: "an IP address or a host name, without port or scheme",
+};
+
+/** A base58 address of the ledger. */
+export const ledgerAddress: Kind<Address> = {
+  parse: parseAddress,
+  expected: "a base58 address of 32 bytes",
+};
+
+/** At least one of a kind, separated by commas. */
+export const listOf = <A>(kind: Kind<A>): Kind<ReadonlyArray<A>> => ({
+  parse: (value) => {
+    const items = value.split(",").map((item) => item.trim());
+    const parsed = items.map((item) => (item === "" ? undefined : kind.parse(item)));
+    const valid = parsed.filter((item) => item !== undefined);
+    return valid.length === items.length ? valid : undefined;
+  },
+  expected: `${kind.expected}; several separated by commas`,
+  secret: kind.secret === true,
+});
+
+const urlWith = (value: string, protocols: ReadonlyArray<string>): URL | undefined => {
+  const url = URL.parse(value);
+  return url !== null && protocols.includes(url.protocol) && url.hash === "" ? url : undefined;
+};
+
+/** The address of an RPC node. It may carry an API key, so it is never repeated. */
+export const rpcUrl: Kind<URL> = {
+  parse: (value) => urlWith(value, ["http:", "https:"]),
+  expected: "an http:// or https:// address",
+  secret: true,
+};
+
+/** An origin of the web (RFC 6454) that pages may come from, or `*` for all. */
+export const webOrigin: Kind<string> = {
+  parse: (value) => {
+    const url = urlWith(value, ["http:", "https:"]);
+    return value === "*" || url?.origin === value ? value : undefined;
+  },
+  expected: "an origin such as https://example.com, or *",
+};
+
+/** An IP address, or a block of them in CIDR notation (RFC 4632). */
+export const addressBlock: Kind<string> = {
+  parse: (value) => {
+    const [ip = "", bits, ...rest] = value.split("/");
+    const widest = { 0: -1, 4: 32, 6: 128 }[isIP(ip)] ?? -1;
+    const inRange = bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= widest);
+    return widest > 0 && inRange && rest.length === 0 ? value : undefined;
+  },
+  expected: "an IP address or a block such as 10.0.0.0/8",
+};

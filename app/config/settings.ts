@@ -1,0 +1,102 @@
+import { ConfigProvider, Effect, Redacted } from "effect";
+import type { Address } from "../../core/domain/address.ts";
+import type { Deployment } from "../../core/domain/deployment.ts";
+import type { Budget } from "../../ports/rate-limiter.ts";
+import type { LOG_LEVELS, LogFormat } from "../logging.ts";
+import type { Cluster } from "./cluster.ts";
+import { clustersOf, environment, faultsAcross, misspelt, type Values } from "./environment.ts";
+import { ConfigInvalid, settle } from "./variable.ts";
+
+/** Addresses of RPC nodes, at least one, asked in this order. They can carry API keys. */
+export type RpcUrls = readonly [Redacted.Redacted<URL>, ...ReadonlyArray<Redacted.Redacted<URL>>];
+
+/** The ledger that the service starts for itself, or one it finds running. */
+export type LedgerSettings =
+  | { readonly kind: "embedded"; readonly port: number; readonly demo: boolean }
+  | {
+      readonly kind: "remote";
+      readonly rpcUrls: RpcUrls;
+      readonly cluster: Cluster;
+      readonly deployment: Deployment;
+    };
+
+/** Everything the environment decides, validated. */
+export type Settings = {
+  readonly host: string;
+  /** 0 takes a free port. */
+  readonly port: number;
+  readonly dataDir: string;
+  readonly ledger: LedgerSettings;
+  /** Null: the ledger's own default mints. */
+  readonly supportedMints: ReadonlyArray<Address> | null;
+  /** The text of an evidence key, and the file that holds one; at most one of them is set. */
+  readonly evidenceKey: Redacted.Redacted | null;
+  readonly evidenceKeyFile: string | null;
+  readonly evidenceRetiredKeys: string | null;
+  /** 0: no background sync. */
+  readonly syncIntervalSeconds: number;
+  /** Requests a minute. */
+  readonly rateLimits: Readonly<Record<Budget, number>>;
+  readonly trustedProxies: ReadonlyArray<string>;
+  readonly corsOrigins: ReadonlyArray<string>;
+  readonly enforceBetaLimits: boolean;
+  readonly logLevel: keyof typeof LOG_LEVELS;
+  readonly logFormat: LogFormat | null;
+};
+
+/** A background sync is cheap next to a ledger on the same machine, and metered by a remote one. */
+const SYNC_SECONDS = { embedded: 2, remote: 15 } as const;
+
+const redacted = <A>(value: A): Redacted.Redacted<A> => Redacted.make(value);
+
+const ledgerSettings = (values: Required<Values>): LedgerSettings => {
+  const [first, ...others] = values.rpcUrls ?? [];
+  const { custodyProgram, attestorProgram } = values;
+  if (first === undefined || custodyProgram === null || attestorProgram === null)
+    return { kind: "embedded", port: values.localPort, demo: values.localDemo };
+  return {
+    kind: "remote",
+    rpcUrls: [redacted(first), ...others.map(redacted)],
+    cluster: values.cluster ?? clustersOf([first, ...others])[0] ?? "localnet",
+    deployment: { custodyProgram, attestorProgram },
+  };
+};
+
+/** The settings of an environment. Fails with every fault at once, before anything is started. */
+export const readSettings = Effect.fnUntraced(function* (
+  env: Readonly<Record<string, string | undefined>>,
+) {
+  const readings = yield* Effect.orDie(environment.parse(ConfigProvider.fromEnvRecord(env)));
+  const settled = settle(readings);
+  const faults = [
+    ...settled.faults,
+    ...faultsAcross(settled.values),
+    ...misspelt(Object.keys(env)),
+  ];
+  if (faults.length > 0) return yield* new ConfigInvalid({ faults });
+  const values = settled.values as Required<Values>;
+  const ledger = ledgerSettings(values);
+  const settings: Settings = {
+    host: values.host,
+    port: values.port,
+    dataDir: values.dataDir,
+    ledger,
+    supportedMints: values.supportedMints,
+    evidenceKey: values.evidenceKey === null ? null : redacted(values.evidenceKey),
+    evidenceKeyFile: values.evidenceKeyFile,
+    evidenceRetiredKeys: values.evidenceRetiredKeys,
+    syncIntervalSeconds: values.syncIntervalSeconds ?? SYNC_SECONDS[ledger.kind],
+    rateLimits: {
+      reads: values.reads,
+      prepare: values.prepare,
+      relay: values.relay,
+      sync: values.sync,
+    },
+    trustedProxies: values.trustedProxies,
+    corsOrigins: values.corsOrigins,
+    enforceBetaLimits: values.enforceBetaLimits,
+    logLevel: values.logLevel,
+    logFormat: values.logFormat,
+  };
+  return settings;
+});

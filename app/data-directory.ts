@@ -1,0 +1,70 @@
+import { Database } from "bun:sqlite";
+import { constants } from "node:fs";
+import { access, mkdir } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { Data, Effect, type Scope } from "effect";
+
+/** The data directory cannot be used, and why, in words for the operator. */
+export class DataDirectoryUnusable extends Data.TaggedError("DataDirectoryUnusable")<{
+  readonly path: string;
+  readonly reason: string;
+}> {}
+
+const LOCK_FILE = "service.lock";
+
+const reasonOf = (cause: unknown): string =>
+  cause instanceof Error ? cause.message : String(cause);
+
+/**
+ * The lock is SQLite's own lock on an empty database: the kernel drops it with the process, however
+ * that ends, so no stale lock can ever have to be cleaned up by hand.
+ */
+const lock = (path: string): Database => {
+  const database = new Database(join(path, LOCK_FILE), { create: true });
+  try {
+    database.run("pragma busy_timeout = 0");
+    database.run("pragma journal_mode = memory");
+    database.run("begin exclusive");
+    return database;
+  } catch (cause) {
+    database.close();
+    throw cause;
+  }
+};
+
+const isBusy = (cause: unknown): boolean =>
+  cause instanceof Error && "code" in cause && cause.code === "SQLITE_BUSY";
+
+/**
+ * Creates the directory where it is missing, proves that it can be written, and keeps it for this
+ * process until the scope closes: two services on one directory would each believe the other's writes
+ * to be their own. Returns the absolute path.
+ */
+export const claimDataDirectory = (
+  dataDir: string,
+): Effect.Effect<string, DataDirectoryUnusable, Scope.Scope> => {
+  const path = resolve(dataDir);
+  const unusable = (reason: string) => new DataDirectoryUnusable({ path, reason });
+  return Effect.gen(function* () {
+    yield* Effect.tryPromise({
+      try: async () => {
+        await mkdir(path, { recursive: true });
+        await access(path, constants.W_OK | constants.X_OK);
+      },
+      catch: (cause) => unusable(`it cannot be written (${reasonOf(cause)})`),
+    });
+    yield* Effect.acquireRelease(
+      Effect.try({
+        try: () => lock(path),
+        catch: (cause) =>
+          unusable(
+            isBusy(cause)
+              ? "another service is using it; stop that one or set another DATA_DIR"
+              : `its ${LOCK_FILE} cannot be locked (${reasonOf(cause)})`,
+          ),
+      }),
+      (database) => Effect.sync(() => database.close()),
+    );
+    return path;
+  });
+};

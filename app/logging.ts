@@ -1,0 +1,77 @@
+import { Cause, Layer, Logger, type LogLevel, References } from "effect";
+
+/** How log lines look: for people at a terminal, or one JSON object a line. */
+export type LogFormat = "pretty" | "json";
+
+/** The levels a line can have, by the word that configuration and log lines use. */
+export const LOG_LEVELS = {
+  debug: "Debug",
+  info: "Info",
+  warn: "Warn",
+  error: "Error",
+} as const satisfies Record<string, LogLevel.LogLevel>;
+
+type Line = {
+  readonly time: string;
+  readonly level: string;
+  readonly message: string;
+  readonly fields: Readonly<Record<string, unknown>>;
+};
+
+/** JSON has no bigint; errors would otherwise print as `{}`. */
+const plain = (_key: string, value: unknown): unknown => {
+  if (typeof value === "bigint") return value.toString();
+  return value instanceof Error ? `${value.name}: ${value.message}` : value;
+};
+
+const asText = (part: unknown): string =>
+  typeof part === "string" ? part : JSON.stringify(part, plain);
+
+const isFields = (part: unknown): part is Readonly<Record<string, unknown>> =>
+  typeof part === "object" && part !== null && Object.getPrototypeOf(part) === Object.prototype;
+
+/** Plain objects among the logged values become fields, everything else is joined to the message. */
+const lineOf = (options: Logger.Options<unknown>): Line => {
+  const parts = Array.isArray(options.message) ? options.message : [options.message];
+  const cause = options.cause.reasons.length === 0 ? {} : { cause: Cause.pretty(options.cause) };
+  return {
+    time: options.date.toISOString(),
+    level: options.logLevel.toLowerCase(),
+    message: parts
+      .filter((part) => !isFields(part))
+      .map(asText)
+      .join(" "),
+    fields: Object.assign(
+      {},
+      options.fiber.getRef(References.CurrentLogAnnotations),
+      ...parts.filter(isFields),
+      cause,
+    ),
+  };
+};
+
+/** One line: time of day, level, message, then `name=value` for each field. */
+export const prettyLine = (line: Line): string => {
+  const fields = Object.entries(line.fields)
+    .filter(([name]) => name !== "cause")
+    .map(([name, value]) => ` ${name}=${asText(value)}`);
+  const cause = line.fields["cause"] === undefined ? "" : `\n${asText(line.fields["cause"])}`;
+  const time = line.time.slice(11, 23);
+  return `${time} ${line.level.toUpperCase().padEnd(5)} ${line.message}${fields.join("")}${cause}`;
+};
+
+/** One JSON object: `time` (RFC 3339), `level`, `message`, then the fields, which cannot replace these. */
+export const jsonLine = ({ fields, ...line }: Line): string =>
+  JSON.stringify({ ...line, ...fields, ...line }, plain);
+
+/** Writes every log line at `level` or above to standard output. */
+export const logging = (format: LogFormat, level: keyof typeof LOG_LEVELS): Layer.Layer<never> => {
+  const render = format === "json" ? jsonLine : prettyLine;
+  const logger = Logger.make<unknown, void>((options) => {
+    process.stdout.write(`${render(lineOf(options))}\n`);
+  });
+  return Layer.merge(
+    Logger.layer([logger]),
+    Layer.succeed(References.MinimumLogLevel, LOG_LEVELS[level]),
+  );
+};

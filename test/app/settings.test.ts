@@ -1,0 +1,100 @@
+import { describe, expect, test } from "bun:test";
+import { Effect, Redacted, Result } from "effect";
+import { readSettings } from "../../app/config/settings.ts";
+import { faultLines } from "../../app/config/variable.ts";
+
+const PROGRAMS = {
+  CUSTODY_PROGRAM_ID: "Ed25519SigVerify111111111111111111111111111",
+  ATTESTOR_PROGRAM_ID: "MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr",
+};
+
+const linesOf = (env: Record<string, string>): ReadonlyArray<string> => {
+  const result = Effect.runSync(Effect.result(readSettings(env)));
+  return Result.isFailure(result) ? faultLines(result.failure.faults) : [];
+};
+
+test("an empty environment is a service on the embedded ledger", () => {
+  const settings = Effect.runSync(readSettings({ HOST: "", LOG_LEVEL: "  " }));
+  expect(settings).toMatchObject({
+    host: "127.0.0.1",
+    port: 3000,
+    dataDir: "./data",
+    ledger: { kind: "embedded", port: 8899, demo: true },
+    syncIntervalSeconds: 2,
+    rateLimits: { reads: 1200, prepare: 600, relay: 120, sync: 20 },
+    corsOrigins: ["*"],
+    logLevel: "info",
+  });
+});
+
+test("a remote ledger is its nodes in order, its programs and the cluster its address names", () => {
+  const settings = Effect.runSync(
+    readSettings({
+      ...PROGRAMS,
+      SOLANA_RPC_URL: "https://api.devnet.solana.com, https://devnet.example.com/?api-key=k",
+    }),
+  );
+  if (settings.ledger.kind !== "remote") throw new Error("not remote");
+  expect(settings.ledger.rpcUrls.map((url) => Redacted.value(url).host)).toEqual([
+    "api.devnet.solana.com",
+    "devnet.example.com",
+  ]);
+  expect(settings.ledger.cluster).toBe("devnet");
+  expect(String(settings.ledger.deployment.custodyProgram)).toBe(PROGRAMS.CUSTODY_PROGRAM_ID);
+  expect(settings.syncIntervalSeconds).toBe(15);
+  expect(JSON.stringify(settings)).not.toContain("api-key");
+});
+
+test("all faults are told at once, one line each, and no secret with them", () => {
+  const lines = linesOf({
+    PORT: "70000",
+    ENFORCE_BETA_LIMITS: "perhaps",
+    SUPPORTED_MINTS: "USDC",
+    SOLANA_RPC_URL: "ftp://user:hunter2@node",
+    DATABASE_URL: "postgres://u:hunter2@db",
+    EVIDENCE_SIGNING_KEY: "hunter2",
+    EVIDENCE_SIGNING_KEY_FILE: "/keys/evidence.json",
+    RATE_LIMIT_READ: "5",
+  });
+  expect(lines.map((line) => line.split(" ")[0])).toEqual([
+    "PORT",
+    "SOLANA_RPC_URL",
+    "SUPPORTED_MINTS",
+    "ENFORCE_BETA_LIMITS",
+    "CUSTODY_PROGRAM_ID",
+    "ATTESTOR_PROGRAM_ID",
+    "EVIDENCE_SIGNING_KEY",
+    "DATABASE_URL",
+    "RATE_LIMIT_READ",
+  ]);
+  expect(lines[0]).toBe('PORT is "70000"; expected a whole number from 0 to 65535');
+  expect(lines.join("\n")).not.toContain("hunter2");
+});
+
+describe("refuses", () => {
+  const remote = { ...PROGRAMS, SOLANA_RPC_URL: "https://rpc.example.com/k" };
+  const twoClusters = "https://api.devnet.solana.com,https://api.testnet.solana.com";
+  const cases: ReadonlyArray<readonly [string, Record<string, string>, string]> = [
+    ["a port in another base", { PORT: "0x10" }, "PORT"],
+    ["a negative interval", { SYNC_INTERVAL_SECONDS: "-1" }, "SYNC_INTERVAL_SECONDS"],
+    ["a host with a scheme", { HOST: "http://0.0.0.0" }, "HOST"],
+    ["an origin with a path", { CORS_ORIGINS: "https://a.example/x" }, "CORS_ORIGINS"],
+    ["a block that is too wide", { TRUSTED_PROXIES: "10.0.0.0/33" }, "TRUSTED_PROXIES"],
+    ["an empty item of a list", { TRUSTED_PROXIES: "10.0.0.1,,10.0.0.2" }, "TRUSTED_PROXIES"],
+    ["an unknown level", { LOG_LEVEL: "loud" }, "LOG_LEVEL"],
+    ["a remote ledger of no known cluster", remote, "SOLANA_CLUSTER"],
+    ["nodes of two clusters", { ...remote, SOLANA_RPC_URL: twoClusters }, "SOLANA_RPC_URL"],
+    ["a public cluster's name without its nodes", { SOLANA_CLUSTER: "devnet" }, "SOLANA_CLUSTER"],
+    [
+      "programs without a remote ledger",
+      { CUSTODY_PROGRAM_ID: PROGRAMS.CUSTODY_PROGRAM_ID },
+      "CUSTODY_PROGRAM_ID",
+    ],
+  ];
+  for (const [what, env, variable] of cases)
+    test(what, () => {
+      const lines = linesOf(env);
+      expect(lines).toHaveLength(1);
+      expect(lines[0]).toStartWith(`${variable} `);
+    });
+});
