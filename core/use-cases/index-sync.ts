@@ -1,0 +1,67 @@
+import { Context, Deferred, Effect, Exit, Ref, Semaphore } from "effect";
+import type { SyncReport } from "../domain/sync-report.ts";
+import type { StoreUnavailable } from "../../ports/escrow-index.ts";
+import type { LedgerFailure } from "../../ports/ledger.ts";
+import { syncIndex } from "./sync-index.ts";
+
+/** How a sync fails. */
+export type SyncFailure = LedgerFailure | StoreUnavailable;
+
+/** Whether a sync runs, and how the last one ended. */
+export type SyncActivity = {
+  readonly running: boolean;
+  /** The failure's tag, null when the last sync completed or none has run. */
+  readonly lastError: SyncFailure["_tag"] | null;
+};
+
+/** Runs syncs one at a time. */
+export class IndexSync extends Context.Service<
+  IndexSync,
+  {
+    /**
+     * The report of a run that begins after the call: a caller who comes while one runs waits for the
+     * next, so that what he has just done on the ledger is in it. Callers who wait share one run.
+     */
+    readonly request: Effect.Effect<SyncReport, SyncFailure>;
+    readonly activity: Effect.Effect<SyncActivity>;
+  }
+>()("settlement-evidence/core/use-cases/IndexSync") {}
+
+/** The process's one `IndexSync`; its runs end with the scope. */
+export const makeIndexSync = Effect.gen(function* () {
+  const scope = yield* Effect.scope;
+  const context = yield* Effect.context<Effect.Services<ReturnType<typeof syncIndex>>>();
+  const oneAtATime = yield* Semaphore.make(1);
+  const activity = yield* Ref.make<SyncActivity>({ running: false, lastError: null });
+  let runs = 0;
+  let waiting: Deferred.Deferred<SyncReport, SyncFailure> | null = null;
+
+  const run = (outcome: Deferred.Deferred<SyncReport, SyncFailure>) =>
+    oneAtATime.withPermit(
+      Effect.gen(function* () {
+        waiting = null;
+        runs += 1;
+        yield* Ref.update(activity, (was) => ({ ...was, running: true }));
+        const exit = yield* Effect.exit(syncIndex(runs));
+        const failure = Exit.findErrorOption(exit);
+        yield* Ref.set(activity, {
+          running: false,
+          lastError: failure._tag === "Some" ? failure.value._tag : null,
+        });
+        yield* Deferred.done(outcome, exit);
+      }),
+    );
+
+  const request = Effect.suspend(() => {
+    if (waiting !== null) return Deferred.await(waiting);
+    const outcome = Deferred.makeUnsafe<SyncReport, SyncFailure>();
+    waiting = outcome;
+    return run(outcome).pipe(
+      Effect.provide(context),
+      Effect.onInterrupt(() => Deferred.interrupt(outcome)),
+      Effect.forkIn(scope),
+      Effect.andThen(Deferred.await(outcome)),
+    );
+  });
+  return IndexSync.of({ request, activity: Ref.get(activity) });
+});
