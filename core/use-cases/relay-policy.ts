@@ -1,0 +1,21 @@
+import { Effect } from "effect";
+import { RELAY_POLICY } from "../domain/relay-policy.ts";
+import { MAX_TRANSACTION_BYTES } from "../protocol/wire-transaction.ts";
+import { Instance } from "../../ports/instance.ts";
+import { RateLimiter } from "../../ports/rate-limiter.ts";
+import { allowedPrograms } from "./relay-admission.ts";
+
+/** Every rule and number the relay enforces, from where it enforces them. */
+export const readRelayPolicy = Effect.gen(function* () {
+  const { deployment, confirmTimeoutMs, enforceBetaLimits } = yield* Instance;
+  const { limits, windowSeconds } = yield* RateLimiter;
+  return {
+    ...RELAY_POLICY,
+    maxTransactionBytes: MAX_TRANSACTION_BYTES,
+    requiredPrograms: [deployment.custodyProgram, deployment.attestorProgram],
+    allowedPrograms: allowedPrograms(deployment),
+    confirmTimeoutMs,
+    enforceBetaLimits,
+    rateLimit: { requests: limits.relay, windowSeconds },
+  };
+});
