@@ -9,3 +9,12 @@ export const formatUnixTime = (seconds: UnixSeconds): string => {
   if (seconds < 0n || seconds > LAST_UNIX_SECOND) throw new Error("time out of RFC 3339's range");
   return `${new Date(Number(seconds) * 1000).toISOString().slice(0, 19)}Z`;
 };
+
+/** The second that a text of exactly the form `YYYY-MM-DDThh:mm:ssZ` names, or undefined. */
+export const parseUnixTime = (text: string): UnixSeconds | undefined => {
+  if (!/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z$/.test(text)) return undefined;
+  const ms = Date.parse(text);
+  if (Number.isNaN(ms)) return undefined;
+  const seconds = BigInt(ms / 1000);
+  return seconds >= 0n && formatUnixTime(seconds) === text ? seconds : undefined;
+};

@@ -7,7 +7,8 @@ import { BetaLimitExceeded, type RequestFault } from "./request-errors.ts";
 
 /** Fails when this instance enforces the beta's limits and an escrow of these terms is beyond one. */
 export const enforceBetaLimits = Effect.fnUntraced(function* (terms: {
-  readonly mint: Address;
+  /** Null when it cannot be known, which the limits refuse. */
+  readonly mint: Address | null;
   readonly amount: bigint;
   readonly ttlSeconds: number;
 }) {
@@ -24,7 +25,7 @@ export const enforceBetaLimits = Effect.fnUntraced(function* (terms: {
       pointer: "/ttl_seconds",
       detail: `the beta takes at most ${BETA_LIMITS.maxTtlSeconds} seconds`,
     });
-  if (!instance.supportedMints.includes(terms.mint))
+  if (terms.mint === null || !instance.supportedMints.includes(terms.mint))
     faults.push({ pointer: "/mint", detail: "the beta takes the supported asset only" });
   if (faults.length > 0) return yield* new BetaLimitExceeded({ faults });
 });

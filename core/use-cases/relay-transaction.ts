@@ -3,10 +3,12 @@ import type { Address } from "../domain/address.ts";
 import type { LedgerSignature } from "../domain/ledger-signature.ts";
 import { RELAY_POLICY } from "../domain/relay-policy.ts";
 import type { LandedTransaction, TransactionError } from "../domain/transaction-outcome.ts";
+import { decodeCustodyInstruction } from "../protocol/custody-instruction-data.ts";
 import type { WireTransaction } from "../protocol/wire-transaction.ts";
 import { Broadcaster } from "../../ports/broadcaster.ts";
 import { Instance } from "../../ports/instance.ts";
 import { Ledger } from "../../ports/ledger.ts";
+import { enforceBetaLimits } from "./enforce-beta-limits.ts";
 import { admitTransaction } from "./relay-admission.ts";
 import { BlockhashExpired, FeePayerCannotPay, TransactionRejected } from "./relay-errors.ts";
 
@@ -60,6 +62,20 @@ const toResult = Effect.fnUntraced(function* (
   return result;
 });
 
+/** The place of the mint among `create_escrow`'s accounts; see docs/protocol.md, "custody". */
+const CREATE_ESCROW_MINT = 4;
+
+const checkBetaLimits = Effect.fnUntraced(function* (transaction: WireTransaction) {
+  const { deployment } = yield* Instance;
+  for (const { program, accounts, data } of transaction.instructions) {
+    if (program !== deployment.custodyProgram) continue;
+    const call = decodeCustodyInstruction(data);
+    if (call?.name !== "create_escrow") continue;
+    const mint = transaction.staticAccounts[accounts[CREATE_ESCROW_MINT] ?? -1] ?? null;
+    yield* enforceBetaLimits({ mint, amount: call.amount, ttlSeconds: call.ttlSeconds });
+  }
+});
+
 const checkFeePayer = Effect.fnUntraced(function* (transaction: WireTransaction) {
   const broadcaster = yield* Broadcaster;
   const ledger = yield* Ledger;
@@ -108,6 +124,7 @@ const awaitConfirmation = Effect.fnUntraced(function* (signature: LedgerSignatur
  */
 export const relayTransaction = Effect.fn("relayTransaction")(function* (request: RelayRequest) {
   const { transaction, bytes } = yield* admitTransaction(request.signedTransaction);
+  yield* checkBetaLimits(transaction);
   const broadcaster = yield* Broadcaster;
   const { signature } = transaction;
   const known = yield* broadcaster.landed(signature);
