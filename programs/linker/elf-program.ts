@@ -108,7 +108,8 @@ export const writeElfProgram = (program: LinkedProgram): Uint8Array => {
   const end = relocationsAddress + relocationBytes.length;
   const entries: ReadonlyArray<readonly [number, number]> = [
     [DT_FLAGS, DF_TEXTREL],
-    [DT_REL, relocationsAddress],
+    // The loader refuses an empty table, but not a missing one.
+    [DT_REL, relocations.length === 0 ? 0 : relocationsAddress],
     [DT_RELSZ, relocationBytes.length],
     [DT_RELENT, 16],
     [DT_SYMTAB, symbolsAddress],
