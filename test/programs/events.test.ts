@@ -1,0 +1,149 @@
+import { expect, test } from "bun:test";
+import { fieldsOf } from "../../core/protocol/byte-fields.ts";
+import {
+  rotateAttestorInstruction,
+  setMerchantStatusInstruction,
+  slashMerchantInstruction,
+} from "../../core/protocol/attestor-instructions.ts";
+import attestorJson from "../../programs/attestor.idl.json";
+import custodyJson from "../../programs/custody.idl.json";
+import { type Idl, type IdlType, parseIdl } from "../../programs/idl.ts";
+import * as s from "./fixture/settlement.ts";
+
+const idls = [custodyJson, attestorJson].map((json) => parseIdl(JSON.stringify(json)));
+
+/** A value of the type at a byte offset, and where the next one is: what an Anchor client would read. */
+const read = (bytes: Uint8Array, at: number, type: IdlType): readonly [unknown, number] => {
+  const fields = fieldsOf(bytes);
+  if (type === "u32") return [fields.u32(at), at + 4];
+  if (type === "u64") return [fields.u64(at), at + 8];
+  if (type === "i64") return [fields.i64(at), at + 8];
+  if (type === "pubkey") return [fields.address(at), at + 32];
+  if (typeof type === "object" && "array" in type) return [fields.hash(at), at + 32];
+  return [fields.u8(at), at + 1];
+};
+
+const decode = (idl: Idl, bytes: Uint8Array): object => {
+  const tag = idl.events.find(({ discriminator }) =>
+    discriminator.every((byte, i) => bytes[i] === byte),
+  );
+  const type = idl.types.find(({ name }) => name === tag?.name)?.type;
+  if (tag === undefined || type?.kind !== "struct") throw new Error("no event of the IDL");
+  let at = 8;
+  const event: Record<string, unknown> = { event: tag.name };
+  for (const field of type.fields) [event[field.name], at] = read(bytes, at, field.type);
+  expect(bytes.length).toBe(at);
+  return event;
+};
+
+/** The events in a transaction's logs, each decoded by the IDL of the program that was running. */
+const eventsOf = (logs: ReadonlyArray<string>): ReadonlyArray<object> => {
+  const running: Array<string> = [];
+  const events: Array<object> = [];
+  for (const line of logs) {
+    const [, program, verb] = /^Program (\w+) (invoke|success)/.exec(line) ?? [];
+    if (verb === "invoke" && program !== undefined) running.push(program);
+    if (verb === "success") running.pop();
+    const idl = idls.find(({ address }) => address === running.at(-1));
+    if (line.startsWith("Program data: ") && idl !== undefined)
+      events.push(decode(idl, Uint8Array.from(Buffer.from(line.slice(14), "base64"))));
+  }
+  return events;
+};
+
+const parties = {
+  escrow: s.escrow,
+  agent_owner: s.agent.address,
+  merchant: s.merchant.address,
+  mint: s.mint,
+  amount: s.AMOUNT,
+};
+
+test("a creation logs EscrowCreated", () => {
+  const { logs } = s.merchantLedger().do([s.createInstruction()], [s.agent]);
+  expect(eventsOf(logs)).toEqual([
+    {
+      event: "EscrowCreated",
+      ...parties,
+      task_hash: s.TASK,
+      created_at: s.START,
+      expires_at: s.START + BigInt(s.TTL_SECONDS),
+    },
+  ]);
+});
+
+test("a full release logs EscrowReleased", () => {
+  const ledger = s.escrowLedger();
+  ledger.time = s.START + 5n;
+  const { logs } = ledger.do([s.attestInstruction(), s.releaseInstruction()], [s.stranger]);
+  expect(eventsOf(logs)).toEqual([
+    {
+      event: "EscrowReleased",
+      ...parties,
+      proof_hash: s.PROOF,
+      attestor: s.attestor.address,
+      attested_at: s.START,
+      settled_at: s.START + 5n,
+    },
+  ]);
+});
+
+test("a partial release logs EscrowPartiallyReleased", () => {
+  const { logs } = s
+    .escrowLedger()
+    .do([s.attestInstruction({ partialAmount: 7n }), s.partialInstruction(7n)], [s.stranger]);
+  expect(eventsOf(logs)).toEqual([
+    {
+      event: "EscrowPartiallyReleased",
+      ...parties,
+      released: 7n,
+      refunded: s.AMOUNT - 7n,
+      proof_hash: s.PROOF,
+      attestor: s.attestor.address,
+      attested_at: s.START,
+      settled_at: s.START,
+    },
+  ]);
+});
+
+test("a refund logs EscrowRefunded", () => {
+  const ledger = s.escrowLedger();
+  ledger.time = s.START + 3600n;
+  const { logs } = ledger.do([s.refundInstruction()], [s.stranger]);
+  expect(eventsOf(logs)).toEqual([
+    { event: "EscrowRefunded", ...parties, settled_at: s.START + 3600n },
+  ]);
+});
+
+test("a merchant's life logs an event at each step", () => {
+  const ledger = s.initializedLedger();
+  const merchant = s.merchant.address;
+  const admin = s.upgradeAuthority.address;
+  const attestor = s.stranger.address;
+  const { logs } = ledger.do(
+    [
+      s.registerInstruction(s.merchant, s.attestor.address),
+      rotateAttestorInstruction(s.deployment, { merchant, attestor }),
+      setMerchantStatusInstruction(s.deployment, { admin, merchant, status: "Suspended" }),
+      slashMerchantInstruction(s.deployment, { admin, merchant, points: 4 }),
+    ],
+    [s.merchant, s.upgradeAuthority],
+  );
+  expect(eventsOf(logs)).toEqual([
+    {
+      event: "MerchantRegistered",
+      merchant,
+      attestor: s.attestor.address,
+      registered_at: s.START,
+    },
+    {
+      event: "AttestorRotated",
+      merchant,
+      previous_attestor: s.attestor.address,
+      attestor,
+      rotated_at: s.START,
+    },
+    { event: "MerchantStatusChanged", merchant, status: 1, changed_at: s.START },
+    { event: "MerchantSlashed", merchant, points: 4, reputation: 0, slashed_at: s.START },
+  ]);
+});
