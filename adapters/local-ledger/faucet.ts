@@ -1,0 +1,83 @@
+import type { Address } from "../../core/domain/address.ts";
+import type { Instruction } from "../../core/domain/instruction.ts";
+import type { LedgerSignature } from "../../core/domain/ledger-signature.ts";
+import { associatedTokenAddress } from "../../core/protocol/addresses.ts";
+import { createAssociatedTokenInstruction } from "../../core/protocol/token.ts";
+import { computeUnitLimit, mintTokens, transferLamports } from "./funding-instructions.ts";
+import { LOCAL_AUTHORITY, LOCAL_FAUCET, LOCAL_USDC_MINT, type LocalKey } from "./local-keys.ts";
+import type { LocalLedger } from "./runtime/ledger.ts";
+import { describeTransactionError } from "./runtime/transaction-error.ts";
+import { decodeWireTransaction } from "./runtime/wire-transaction.ts";
+import { signedTransaction } from "./signed-transaction.ts";
+
+/** Most lamports of one airdrop: 1,000 SOL. */
+export const MAX_AIRDROP_LAMPORTS = 1_000_000_000_000n;
+/** Most base units of one token airdrop: 1,000,000 mock USDC. */
+export const MAX_TOKEN_AIRDROP = 1_000_000_000_000n;
+
+/** Enough for an airdrop's instructions; the range above it makes equal airdrops differ. */
+const BASE_UNITS = 200_000;
+const DISTINCT = 1_000_000;
+
+/** A transaction of the local ledger's own that did not succeed. */
+export class LocalTransactionFailed extends Error {}
+
+/**
+ * Signs with local keys and runs at once; the result is the transaction's signature.
+ * @throws LocalTransactionFailed when it fails.
+ */
+export const runLocally = (
+  ledger: LocalLedger,
+  payer: LocalKey,
+  signers: ReadonlyArray<LocalKey>,
+  instructions: ReadonlyArray<Instruction>,
+): LedgerSignature => {
+  const { blockhash } = ledger.latestBlockhash();
+  const wire = signedTransaction({ payer, signers, instructions, blockhash });
+  const transaction = decodeWireTransaction(wire);
+  if (transaction === undefined) throw new Error("a local transaction is too large or malformed");
+  const { error } = ledger.submit(transaction);
+  if (error !== undefined) throw new LocalTransactionFailed(describeTransactionError(error));
+  return transaction.signature;
+};
+
+/** Gives out lamports and mock USDC by real transactions. */
+export const faucet = (ledger: LocalLedger) => {
+  let nonce = Math.floor(Math.random() * DISTINCT);
+  // Two equal airdrops within one block would be one transaction, and the second a replay.
+  const distinct = (): Instruction => {
+    nonce = (nonce + 1) % DISTINCT;
+    return computeUnitLimit(BASE_UNITS + nonce);
+  };
+  return {
+    /** Sends lamports; the result is the signature. */
+    airdrop: (to: Address, lamports: bigint): LedgerSignature =>
+      runLocally(
+        ledger,
+        LOCAL_FAUCET,
+        [],
+        [distinct(), transferLamports(LOCAL_FAUCET.address, to, lamports)],
+      ),
+    /** Mints mock USDC, in base units, to the owner's associated token account, which it makes if need be. */
+    airdropTokens: (owner: Address, amount: bigint): LedgerSignature =>
+      runLocally(
+        ledger,
+        LOCAL_FAUCET,
+        [LOCAL_AUTHORITY],
+        [
+          distinct(),
+          createAssociatedTokenInstruction({
+            payer: LOCAL_FAUCET.address,
+            owner,
+            mint: LOCAL_USDC_MINT,
+          }),
+          mintTokens({
+            mint: LOCAL_USDC_MINT,
+            account: associatedTokenAddress(owner, LOCAL_USDC_MINT),
+            authority: LOCAL_AUTHORITY.address,
+            amount,
+          }),
+        ],
+      ),
+  };
+};

@@ -1,0 +1,54 @@
+import { join } from "node:path";
+import { localGenesis } from "./genesis.ts";
+import { LOCAL_LEDGER_HELP, type LocalLedgerOptions, readOptions } from "./options.ts";
+import { serveLedger } from "./rpc/server.ts";
+import { openLedger } from "./runtime/ledger.ts";
+
+const HOSTNAME = "127.0.0.1";
+
+const fail = (cause: unknown): never => {
+  process.stderr.write(`local-ledger: ${cause instanceof Error ? cause.message : String(cause)}\n`);
+  process.exit(1);
+};
+
+const run = (options: LocalLedgerOptions): void => {
+  const ledger = openLedger({
+    directory: join(options.dataDirectory, "local-ledger"),
+    genesis: localGenesis({ demo: options.demo }),
+  });
+  const server = serveLedger(ledger, {
+    hostname: HOSTNAME,
+    port: options.port,
+    ...(options.webSocketPort === undefined ? {} : { webSocketPort: options.webSocketPort }),
+  });
+  const { port, webSocketPort } = server;
+  process.stdout.write(
+    `${JSON.stringify({
+      ready: true,
+      rpc_url: `http://${HOSTNAME}:${port}`,
+      ws_url: `ws://${HOSTNAME}:${webSocketPort}`,
+      genesis_hash: ledger.genesisHash,
+    })}\n`,
+  );
+
+  const stop = (): void =>
+    void server.stop().then(() => {
+      ledger.close();
+      process.exit(0);
+    }, fail);
+  process.once("SIGTERM", stop);
+  process.once("SIGINT", stop);
+  if (options.supervised) {
+    process.stdin.once("end", stop);
+    process.stdin.once("error", stop);
+    process.stdin.resume();
+  }
+};
+
+try {
+  const options = readOptions(process.argv.slice(2), process.env);
+  if (options === undefined) process.stdout.write(LOCAL_LEDGER_HELP);
+  else run(options);
+} catch (cause) {
+  fail(cause);
+}

@@ -1,0 +1,75 @@
+import { parseArgs } from "node:util";
+
+/** How the ledger's process is to run. */
+export type LocalLedgerOptions = {
+  readonly dataDirectory: string;
+  readonly port: number;
+  readonly webSocketPort: number | undefined;
+  readonly demo: boolean;
+  /** Ends with its standard input, so that it cannot outlive the process that started it. */
+  readonly supervised: boolean;
+};
+
+/** Help of `bun run local-ledger`. */
+export const LOCAL_LEDGER_HELP = `Runs a Solana ledger on this machine, with the custody and attestor programs, a mock USDC and a faucet.
+
+usage: bun run local-ledger [options]
+
+  --data-dir DIR   where its state is kept, in DIR/local-ledger   (DATA_DIR, ./data)
+  --port N         HTTP port, 0 for any free one                  (LOCAL_LEDGER_PORT, 8899)
+  --ws-port N      WebSocket port                                 (the one after the HTTP port)
+  --no-demo        no demo merchants, agents and escrows          (LOCAL_LEDGER_DEMO, true)
+  --supervised     ends when its standard input closes
+  --help           this text
+
+It listens on 127.0.0.1 and prints one line of JSON when it is ready. The demo data is made on the first
+start only; a new DIR is a new ledger. Besides Solana's JSON-RPC it answers
+requestTokenAirdrop(owner, amount), which mints mock USDC in base units to the owner's associated token account.
+`;
+
+const portOf = (text: string, name: string): number => {
+  const port = Number(text);
+  if (!/^[0-9]{1,5}$/.test(text) || port > 65_535)
+    throw new Error(`${name} must be a port number from 0 to 65535`);
+  return port;
+};
+
+const flagOf = (text: string, name: string): boolean => {
+  if (text !== "true" && text !== "false") throw new Error(`${name} must be true or false`);
+  return text === "true";
+};
+
+/**
+ * Options from arguments and, where those are silent, the environment; undefined when help is asked for.
+ * @throws Error that names the option that is wrong.
+ */
+export const readOptions = (
+  args: ReadonlyArray<string>,
+  env: Readonly<Record<string, string | undefined>>,
+): LocalLedgerOptions | undefined => {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      "data-dir": { type: "string" },
+      port: { type: "string" },
+      "ws-port": { type: "string" },
+      "no-demo": { type: "boolean" },
+      supervised: { type: "boolean" },
+      help: { type: "boolean", short: "h" },
+    },
+  });
+  if (values.help === true) return undefined;
+  const port =
+    values.port === undefined
+      ? portOf(env["LOCAL_LEDGER_PORT"] ?? "8899", "LOCAL_LEDGER_PORT")
+      : portOf(values.port, "--port");
+  return {
+    dataDirectory: values["data-dir"] ?? env["DATA_DIR"] ?? "./data",
+    port,
+    webSocketPort:
+      values["ws-port"] === undefined ? undefined : portOf(values["ws-port"], "--ws-port"),
+    demo:
+      values["no-demo"] !== true && flagOf(env["LOCAL_LEDGER_DEMO"] ?? "true", "LOCAL_LEDGER_DEMO"),
+    supervised: values.supervised === true,
+  };
+};

@@ -1,0 +1,85 @@
+import type { Address } from "../../../core/domain/address.ts";
+import { encodeBase58 } from "../../../core/domain/base58.ts";
+import type { AccountState } from "../runtime/account-state.ts";
+import { invalidParams, RpcError, RpcErrorCode } from "./rpc-error.ts";
+import { configOf, type RpcConfig, wholeNumberOf } from "./rpc-params.ts";
+
+/** Longest data that base58 is offered for (Agave `rpc.rs`: MAX_BASE58_BYTES). */
+const MAX_BASE58_BYTES = 128;
+
+const ENCODINGS = ["binary", "base58", "base64", "base64+zstd", "jsonParsed"] as const;
+
+/** How account data is to be shown. `binary` is bare base58, the answer when nothing is asked for. */
+export type AccountEncoding = {
+  readonly encoding: (typeof ENCODINGS)[number];
+  readonly slice: { readonly offset: number; readonly length: number } | undefined;
+};
+
+/** The encoding a configuration asks for. @throws RpcError for an unknown one. */
+export const accountEncodingOf = (
+  config: RpcConfig,
+  absent: AccountEncoding["encoding"] = "binary",
+): AccountEncoding => {
+  const asked = config["encoding"] ?? absent;
+  const encoding = ENCODINGS.find((known) => known === asked);
+  if (encoding === undefined)
+    throw invalidParams(`Invalid params: unknown encoding ${JSON.stringify(asked)}`);
+  if (config["dataSlice"] === undefined || config["dataSlice"] === null)
+    return { encoding, slice: undefined };
+  const slice = configOf(config["dataSlice"], "dataSlice");
+  return {
+    encoding,
+    slice: {
+      offset: wholeNumberOf(slice["offset"], "dataSlice.offset"),
+      length: wholeNumberOf(slice["length"], "dataSlice.length"),
+    },
+  };
+};
+
+const sliced = (data: Uint8Array, { slice }: AccountEncoding): Uint8Array =>
+  slice === undefined ? data : data.subarray(slice.offset, slice.offset + slice.length);
+
+const base64 = (bytes: Uint8Array): string =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");
+
+const base58 = (bytes: Uint8Array): string => {
+  if (bytes.length > MAX_BASE58_BYTES)
+    throw new RpcError(
+      RpcErrorCode.invalidRequest,
+      `Encoded binary (base 58) data should be less than ${MAX_BASE58_BYTES} bytes, please use Base64 encoding.`,
+    );
+  return encodeBase58(bytes);
+};
+
+const encodedData = (data: Uint8Array, encoding: AccountEncoding["encoding"]) => {
+  switch (encoding) {
+    case "binary":
+      return base58(data);
+    case "base58":
+      return [base58(data), "base58"];
+    case "base64+zstd":
+      return [base64(Bun.zstdCompressSync(data)), "base64+zstd"];
+    // No parser is known here, and then nodes answer jsonParsed with base64.
+    case "jsonParsed":
+    case "base64":
+      return [base64(data), "base64"];
+  }
+};
+
+/** An account as RPC answers show it. @throws RpcError when base58 is asked for more than 128 bytes. */
+export const encodeAccount = (state: AccountState, encoding: AccountEncoding) => ({
+  data: encodedData(sliced(state.data, encoding), encoding.encoding),
+  executable: state.executable,
+  lamports: state.lamports,
+  owner: state.owner,
+  rentEpoch: state.rentEpoch,
+  space: state.data.length,
+});
+
+/** JSON text of `{pubkey, account}`; written by hand, as lists of 100,000 accounts are common. */
+export const encodeKeyedAccountText = (
+  address: Address,
+  state: AccountState,
+  encoding: AccountEncoding,
+): string =>
+  `{"pubkey":"${address}","account":{"data":${JSON.stringify(encodedData(sliced(state.data, encoding), encoding.encoding))},"executable":${state.executable},"lamports":${state.lamports},"owner":"${state.owner}","rentEpoch":${state.rentEpoch},"space":${state.data.length}}}`;

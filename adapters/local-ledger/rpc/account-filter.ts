@@ -1,0 +1,54 @@
+import { getBase58Encoder, getBase64Encoder } from "@solana/kit";
+import type { DataConditions } from "../runtime/data-conditions.ts";
+import { invalidParams } from "./rpc-error.ts";
+import { arrayOf, configOf, wholeNumberOf } from "./rpc-params.ts";
+
+/** Most filters of one call (Agave `rpc-client-api/src/request.rs`: MAX_GET_PROGRAM_ACCOUNT_FILTERS). */
+const MAX_FILTERS = 4;
+/** Most bytes one memcmp compares (Agave `filter.rs`: MAX_DATA_SIZE). */
+const MAX_MEMCMP_BYTES = 128;
+
+const memcmpBytes = (bytes: unknown, encoding: unknown): Uint8Array => {
+  if (Array.isArray(bytes) && bytes.every((b) => Number.isInteger(b) && b >= 0 && b <= 255))
+    return Uint8Array.from(bytes as ReadonlyArray<number>);
+  if (typeof bytes !== "string")
+    throw invalidParams("Invalid params: memcmp.bytes must be a string or an array of bytes");
+  if (encoding !== undefined && encoding !== "base58" && encoding !== "base64")
+    throw invalidParams("Invalid params: memcmp.encoding must be base58 or base64");
+  // Nothing longer can decode to 128 bytes; refusing it first bounds the work of base58.
+  if (bytes.length > 2 * MAX_MEMCMP_BYTES)
+    throw invalidParams("Invalid param: encoded binary data should be less than 129 bytes");
+  try {
+    const encoder = encoding === "base64" ? getBase64Encoder() : getBase58Encoder();
+    return new Uint8Array(encoder.encode(bytes));
+  } catch {
+    throw invalidParams("Invalid param: unable to decode memcmp bytes");
+  }
+};
+
+/** The conditions of a list of `dataSize` and `memcmp` filters. @throws RpcError when they are none. */
+export const accountFilterOf = (filters: unknown): DataConditions => {
+  if (filters === undefined || filters === null) return { bytesAt: [] };
+  const list = arrayOf(filters, "filters", Number.MAX_SAFE_INTEGER);
+  if (list.length > MAX_FILTERS)
+    throw invalidParams(`Too many filters provided; max ${MAX_FILTERS}`);
+  const sizes = new Set<number>();
+  const bytesAt = list.flatMap((item) => {
+    const filter = configOf(item, "filter");
+    if (filter["dataSize"] !== undefined) {
+      sizes.add(wholeNumberOf(filter["dataSize"], "dataSize"));
+      return [];
+    }
+    if (filter["memcmp"] === undefined)
+      throw invalidParams("Invalid params: a filter is dataSize or memcmp");
+    const memcmp = configOf(filter["memcmp"], "memcmp");
+    const bytes = memcmpBytes(memcmp["bytes"], memcmp["encoding"]);
+    if (bytes.length > MAX_MEMCMP_BYTES)
+      throw invalidParams("Invalid param: decoded binary data should be less than 129 bytes");
+    return [{ offset: wholeNumberOf(memcmp["offset"], "memcmp.offset"), bytes }];
+  });
+  const [dataSize] = sizes;
+  // Two different sizes at once match nothing, and no account is this large.
+  if (sizes.size > 1) return { dataSize: Number.MAX_SAFE_INTEGER, bytesAt };
+  return { dataSize, bytesAt };
+};

@@ -1,0 +1,118 @@
+import type { ServerWebSocket } from "bun";
+import type { LocalLedger } from "../runtime/ledger.ts";
+import { jsonRpc } from "./json-rpc.ts";
+import { rpcMethods } from "./methods.ts";
+import { subscriptions } from "./subscriptions.ts";
+
+/** Where the ledger listens. Both ports take both HTTP and WebSocket; clients expect them apart. */
+export type ServerOptions = {
+  readonly hostname: string;
+  /** 0 takes a free port, and another free one for WebSocket. */
+  readonly port: number;
+  /** WebSocket port; the next one after `port` unless given. */
+  readonly webSocketPort?: number;
+};
+
+/** A running server. */
+export type LedgerServer = {
+  readonly port: number;
+  readonly webSocketPort: number;
+  readonly stop: () => Promise<void>;
+};
+
+type Connection = {
+  answer: (text: string) => ReadonlyArray<string> | undefined;
+  close: () => void;
+};
+
+/** Room for a batch of a hundred transactions. */
+const MAX_REQUEST_BYTES = 1024 * 1024;
+/** Pieces joined into one chunk of a long answer. */
+const CHUNK_PIECES = 4096;
+
+const CORS = {
+  "access-control-allow-origin": "*",
+  "access-control-allow-methods": "POST, GET, OPTIONS",
+  "access-control-allow-headers": "*",
+  "access-control-max-age": "86400",
+};
+
+/** One string when the answer is short; chunks when it is long, so that it is never held twice. */
+const bodyOf = (pieces: ReadonlyArray<string>): string | ReadableStream<Uint8Array> => {
+  if (pieces.length <= CHUNK_PIECES) return pieces.join("");
+  const encoder = new TextEncoder();
+  let at = 0;
+  return new ReadableStream({
+    pull: (controller) => {
+      controller.enqueue(encoder.encode(pieces.slice(at, at + CHUNK_PIECES).join("")));
+      at += CHUNK_PIECES;
+      if (at >= pieces.length) controller.close();
+    },
+  });
+};
+
+/** Serves Solana's JSON-RPC over HTTP and its subscriptions over WebSocket. @throws Error when a port is taken. */
+export const serveLedger = (ledger: LocalLedger, options: ServerOptions): LedgerServer => {
+  const methods = rpcMethods(ledger);
+  const answerHttp = jsonRpc((name) => methods.get(name));
+  const feed = subscriptions(ledger);
+
+  const post = async (request: Request): Promise<Response> => {
+    const pieces = answerHttp(await request.text());
+    return pieces === undefined
+      ? new Response(null, { status: 204, headers: CORS })
+      : new Response(bodyOf(pieces), {
+          headers: { ...CORS, "content-type": "application/json" },
+        });
+  };
+
+  const serve = (port: number) =>
+    Bun.serve<Connection>({
+      hostname: options.hostname,
+      port,
+      maxRequestBodySize: MAX_REQUEST_BYTES,
+      fetch: (request, server) => {
+        const idle = { answer: () => undefined, close: () => undefined };
+        if (request.headers.get("upgrade")?.toLowerCase() === "websocket")
+          return server.upgrade(request, { data: idle })
+            ? undefined
+            : new Response("not a WebSocket request\n", { status: 400 });
+        if (request.method === "POST") return post(request);
+        if (request.method === "OPTIONS") return new Response(null, { status: 204, headers: CORS });
+        return new URL(request.url).pathname === "/health"
+          ? new Response("ok", { headers: CORS })
+          : new Response("JSON-RPC: use POST\n", { status: 405, headers: { allow: "POST" } });
+      },
+      websocket: {
+        maxPayloadLength: MAX_REQUEST_BYTES,
+        open: (socket: ServerWebSocket<Connection>) => {
+          const connection = feed.connect((text) => socket.send(text));
+          socket.data.answer = jsonRpc((name) => connection.methods.get(name));
+          socket.data.close = connection.close;
+        },
+        message: (socket, message) => {
+          const pieces = socket.data.answer(message.toString());
+          if (pieces !== undefined) socket.send(pieces.join(""));
+        },
+        close: (socket) => socket.data.close(),
+      },
+    });
+
+  const http = serve(options.port);
+  const httpPort = http.port ?? options.port;
+  try {
+    const webSocket = serve(options.webSocketPort ?? (options.port === 0 ? 0 : options.port + 1));
+    return {
+      port: httpPort,
+      webSocketPort: webSocket.port ?? httpPort + 1,
+      stop: async () => {
+        feed.stop();
+        await Promise.all([http.stop(true), webSocket.stop(true)]);
+      },
+    };
+  } catch (cause) {
+    feed.stop();
+    void http.stop(true);
+    throw cause;
+  }
+};

@@ -1,0 +1,107 @@
+import { encodeJson } from "../runtime/json-text.ts";
+import type { LocalLedger } from "../runtime/ledger.ts";
+import type { Commitment, LandedTransaction } from "../runtime/slots.ts";
+import { invalidParams } from "./rpc-error.ts";
+import type { RpcMethod } from "./rpc-params.ts";
+import { type Channel, subscriptionChannels } from "./subscription-channels.ts";
+
+type Subscription = Channel & { readonly id: number; readonly send: (text: string) => void };
+
+/** Everything that can be said at a commitment: at once when processed, together when the slot is over. */
+const isDue = (wanted: Commitment, now: "landed" | "ended"): boolean =>
+  (wanted === "processed") === (now === "landed");
+
+/**
+ * The subscriptions of all connections. A timer runs only while someone waits for a slot to end;
+ * otherwise nothing here takes time.
+ */
+export const subscriptions = (ledger: LocalLedger) => {
+  const open = new Map<number, Subscription>();
+  const channels = subscriptionChannels(ledger);
+  let landed: Array<LandedTransaction> = [];
+  let nextId = 1;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+
+  const notify = (subscription: Subscription, result: unknown): void => {
+    const { id, method, once } = subscription;
+    if (once) open.delete(id);
+    subscription.send(encodeJson({ jsonrpc: "2.0", method, params: { result, subscription: id } }));
+  };
+
+  const wantsSlots = (): boolean => {
+    for (const subscription of open.values()) if (subscription.onSlot !== undefined) return true;
+    return false;
+  };
+
+  const watchSlotEnd = (): void => {
+    if (timer !== undefined || open.size === 0 || (landed.length === 0 && !wantsSlots())) return;
+    const slot = ledger.slots.current();
+    timer = setTimeout(
+      () => {
+        timer = undefined;
+        ledger.slots.current();
+        watchSlotEnd();
+      },
+      Math.ceil(ledger.clock.msUntilEnd(slot)),
+    );
+  };
+
+  const stopListening = ledger.slots.listen({
+    landed: (transaction) => {
+      // Kept without subscribers as well: one who comes within this slot has to hear of it at its end.
+      landed.push(transaction);
+      for (const subscription of open.values())
+        if (isDue(subscription.commitment, "landed"))
+          for (const result of subscription.onLanded?.([transaction]) ?? [])
+            notify(subscription, result);
+      watchSlotEnd();
+    },
+    slotEnded: (_ended, current) => {
+      const ended = landed;
+      landed = [];
+      for (const subscription of open.values()) {
+        if (ended.length > 0 && isDue(subscription.commitment, "ended"))
+          for (const result of subscription.onLanded?.(ended) ?? []) notify(subscription, result);
+        if (subscription.onSlot !== undefined) notify(subscription, subscription.onSlot(current));
+      }
+    },
+  });
+
+  return {
+    /** The methods of one connection, and what to do when it closes. */
+    connect: (send: (text: string) => void) => {
+      const own = new Set<number>();
+      const methods = new Map<string, RpcMethod>();
+      for (const [name, channel] of Object.entries(channels)) {
+        methods.set(`${name}Subscribe`, (params) => {
+          const subscription: Subscription = { ...channel(params), id: nextId++, send };
+          open.set(subscription.id, subscription);
+          own.add(subscription.id);
+          // Behind the answer, so that the caller knows the id before the first notification.
+          queueMicrotask(() => {
+            const already = subscription.already?.();
+            if (already !== undefined && open.has(subscription.id)) notify(subscription, already);
+            watchSlotEnd();
+          });
+          return subscription.id;
+        });
+        methods.set(`${name}Unsubscribe`, ([id]) => {
+          if (typeof id !== "number" || !own.delete(id))
+            throw invalidParams("Invalid subscription id.");
+          open.delete(id);
+          return true;
+        });
+      }
+      return {
+        methods,
+        close: (): void => {
+          for (const id of own) open.delete(id);
+        },
+      };
+    },
+    stop: (): void => {
+      clearTimeout(timer);
+      stopListening();
+    },
+  };
+};

@@ -1,0 +1,41 @@
+import { getBase58Encoder } from "@solana/kit";
+import { decodeBase64 } from "../../../core/domain/base64.ts";
+import {
+  decodeWireTransaction,
+  MAX_TRANSACTION_BYTES,
+  type WireTransaction,
+} from "../runtime/wire-transaction.ts";
+import { invalidParams } from "./rpc-error.ts";
+import { type RpcConfig, textOf } from "./rpc-params.ts";
+
+/** Longest text that a transaction of 1232 bytes can have (Agave `rpc.rs`: MAX_BASE58_SIZE, MAX_BASE64_SIZE). */
+const MAX_TEXT = { base58: 1683, base64: 1644 } as const;
+
+const bytesOf = (text: string, encoding: "base58" | "base64"): Uint8Array | undefined => {
+  if (encoding === "base64") return decodeBase64(text);
+  try {
+    return new Uint8Array(getBase58Encoder().encode(text));
+  } catch {
+    return undefined;
+  }
+};
+
+/** The transaction a caller sent, base58 unless the configuration says base64. @throws RpcError when it is none. */
+export const transactionOf = (value: unknown, config: RpcConfig): WireTransaction => {
+  const text = textOf(value, "transaction");
+  const encoding = config["encoding"] ?? "base58";
+  if (encoding !== "base58" && encoding !== "base64")
+    throw invalidParams(
+      `unsupported encoding: ${JSON.stringify(encoding)}. Supported encodings: base58, base64`,
+    );
+  if (text.length > MAX_TEXT[encoding])
+    throw invalidParams(
+      `${encoding} encoded transaction too large: ${text.length} characters (max: encoded/raw ${MAX_TEXT[encoding]}/${MAX_TRANSACTION_BYTES})`,
+    );
+  const bytes = bytesOf(text, encoding);
+  if (bytes === undefined) throw invalidParams(`invalid ${encoding} encoding`);
+  const transaction = decodeWireTransaction(bytes);
+  if (transaction === undefined)
+    throw invalidParams("failed to deserialize a legacy or version 0 transaction");
+  return transaction;
+};

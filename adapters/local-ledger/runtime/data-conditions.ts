@@ -1,0 +1,14 @@
+/** Conditions on account data, all of which must hold. */
+export type DataConditions = {
+  /** Exact length in bytes. */
+  readonly dataSize?: number | undefined;
+  readonly bytesAt: ReadonlyArray<{ readonly offset: number; readonly bytes: Uint8Array }>;
+};
+
+/** Whether account data meets all conditions; bytes past its end meet none. */
+export const meetsConditions = (data: Uint8Array, conditions: DataConditions): boolean =>
+  (conditions.dataSize === undefined || data.length === conditions.dataSize) &&
+  conditions.bytesAt.every(
+    ({ offset, bytes }) =>
+      Buffer.compare(data.subarray(offset, offset + bytes.length), bytes) === 0,
+  );

@@ -1,0 +1,64 @@
+import { Database } from "bun:sqlite";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+
+/** Bumped when the tables change; a database of another version is refused. */
+const SCHEMA_VERSION = 1;
+
+/**
+ * `token_holder` is what makes a wallet's token accounts quick to find: bytes 32 to 63 of an SPL Token
+ * account are its holder. u64 columns hold the two's complement, since SQLite's integers are signed.
+ */
+const SCHEMA = `
+  create table identity (
+    genesis_hash blob not null, genesis_ms integer not null, seen_ms integer not null
+  ) strict;
+  create table account (
+    address blob not null primary key, owner blob not null, lamports integer not null, data blob not null,
+    executable integer not null, rent_epoch integer not null
+  ) strict;
+  create index account_owner on account (owner);
+  create index token_holder on account (substr(data, 33, 32))
+    where owner = x'06ddf6e1d765a193d9cbe146ceeb79ac1cb485ed5f5b37913a8cf5857eff00a9';
+  create table ledger_transaction (
+    position integer primary key, slot integer not null, signature blob not null unique,
+    wire blob not null, error text, memo text, meta text not null
+  ) strict;
+  create index transaction_slot on ledger_transaction (slot);
+  create table address_transaction (
+    address blob not null, position integer not null, primary key (address, position)
+  ) strict, without rowid;
+`;
+
+/**
+ * Opens `DIR/ledger.sqlite`, made on first use, for this process alone.
+ *
+ * WAL with synchronous NORMAL: what a commit has acknowledged survives the end of the process at any
+ * moment; the loss of power can cost the last moments but never tears a transaction.
+ * @throws Error when another process holds it, it is damaged, or it has another schema version.
+ */
+export const openLedgerDatabase = (directory: string): Database => {
+  mkdirSync(directory, { recursive: true });
+  const path = join(directory, "ledger.sqlite");
+  try {
+    const database = new Database(path, { create: true, strict: true, safeIntegers: true });
+    // A predecessor that was killed a moment ago still has to let go.
+    database.run("pragma busy_timeout = 1000");
+    database.run("pragma locking_mode = exclusive");
+    database.run("pragma journal_mode = wal");
+    database.run("pragma synchronous = normal");
+    const found = database.query<{ user_version: bigint }, []>("pragma user_version").get();
+    const version = Number(found?.user_version ?? 0n);
+    if (version === 0)
+      database.transaction(() => {
+        database.run(SCHEMA);
+        database.run(`pragma user_version = ${SCHEMA_VERSION}`);
+      })();
+    else if (version !== SCHEMA_VERSION)
+      throw new Error(`schema version ${version}, expected ${SCHEMA_VERSION}`);
+    return database;
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new Error(`cannot open the ledger at ${path}: ${reason}`, { cause });
+  }
+};

@@ -1,0 +1,139 @@
+import type { Database } from "bun:sqlite";
+import { addressFromBytes } from "../../../core/domain/address.ts";
+import { accountReader } from "./account-reader.ts";
+import { accountStore } from "./account-store.ts";
+import { blockhashQueue, MAX_PROCESSING_AGE } from "./blockhash-queue.ts";
+import { openLedgerDatabase } from "./ledger-database.ts";
+import { type LedgerTime, manualTime, wallTime } from "./ledger-time.ts";
+import { replayGuard } from "./replay-guard.ts";
+import { SLOT_MS, slotClock } from "./slot-clock.ts";
+import { slots } from "./slots.ts";
+import { slotSysvars } from "./sysvars.ts";
+import { transactionLog } from "./transaction-log.ts";
+import { transactionRunner } from "./transaction-runner.ts";
+import { createVirtualMachine } from "./virtual-machine.ts";
+
+/** A ledger's first block: what it begins with and how far in the past it lies. */
+export type Genesis = {
+  /** How long before its first start the ledger's time begins, in milliseconds. */
+  readonly ageMs: number;
+  /** Fills the new ledger; `advance` moves its clock ahead by milliseconds. All of it is kept, or nothing. */
+  readonly fill: (ledger: LocalLedger, advance: (ms: number) => void) => void;
+};
+
+/** How to open a ledger. */
+export type LedgerOptions = {
+  readonly directory: string;
+  readonly genesis: Genesis;
+  /** Milliseconds of a slot, 400 unless given. */
+  readonly slotMs?: number;
+  /** The time it lives by once its genesis is done; wall time unless given. */
+  readonly time?: LedgerTime;
+};
+
+type Identity = {
+  readonly genesis_hash: Uint8Array;
+  readonly genesis_ms: bigint;
+  /** A time the ledger has been at: it starts no earlier than this. */
+  readonly seen_ms: bigint;
+};
+
+const identityOf = (database: Database): Identity | null =>
+  database.query<Identity, []>("select * from identity").get();
+
+const noteTime = (database: Database, time: LedgerTime): void =>
+  void database
+    .query("update identity set seen_ms = max(seen_ms, ?1)")
+    .run(Math.floor(time.nowMs()));
+
+const assemble = (database: Database, identity: Identity, time: LedgerTime, slotMs: number) => {
+  const vm = createVirtualMachine();
+  const accounts = accountStore(database);
+  for (const row of accounts.all()) vm.writeRaw(row.address, row.owner, row.state);
+
+  const log = transactionLog(database);
+  const clock = slotClock(Number(identity.genesis_ms), time, slotMs);
+  const ledgerSlots = slots(clock);
+  const blockhashes = blockhashQueue(identity.genesis_hash);
+  const sysvars = slotSysvars(clock, blockhashes, vm.minimumBalance);
+  const replays = replayGuard(log, clock.currentSlot());
+  const runner = transactionRunner({
+    vm,
+    database,
+    accounts,
+    log,
+    slots: ledgerSlots,
+    sysvars,
+    blockhashes,
+    replays,
+  });
+  return {
+    genesisHash: addressFromBytes(identity.genesis_hash),
+    clock,
+    slots: ledgerSlots,
+    log,
+    accounts: accountReader(vm, accounts, ledgerSlots, sysvars),
+    minimumBalance: vm.minimumBalance,
+    submit: runner.submit,
+    simulate: runner.simulate,
+    transactionCount: runner.count,
+    isBlockhashUsable: (blockhash: string): boolean =>
+      blockhashes.isUsable(blockhash, ledgerSlots.current()),
+    /** The newest finished block's hash and the last block height at which it can be used. */
+    latestBlockhash: () => {
+      const block = ledgerSlots.current() - 1;
+      return {
+        blockhash: blockhashes.hash(block),
+        lastValidBlockHeight: block + MAX_PROCESSING_AGE,
+      };
+    },
+    /** Sets an account without a transaction; for the genesis only. */
+    plant: (address: Parameters<typeof vm.write>[0], state: Parameters<typeof vm.write>[1]) => {
+      vm.write(address, state);
+      accounts.write(address, state);
+    },
+    close: (): void => {
+      noteTime(database, time);
+      database.close();
+    },
+  };
+};
+
+/** A Solana ledger in this process, its state in SQLite. */
+export type LocalLedger = ReturnType<typeof assemble>;
+
+/**
+ * Opens the ledger of a directory with all it has ever acknowledged, or makes a new one.
+ * @throws Error when another process holds it, it is damaged, or its genesis fails.
+ */
+export const openLedger = (options: LedgerOptions): LocalLedger => {
+  const database = openLedgerDatabase(options.directory);
+  const slotMs = options.slotMs ?? SLOT_MS;
+  const known = identityOf(database);
+  if (known !== null) {
+    const lastMs = Number(known.genesis_ms) + (transactionLog(database).last().slot + 1) * slotMs;
+    const time = options.time ?? wallTime(Math.max(lastMs, Number(known.seen_ms)));
+    noteTime(database, time);
+    return assemble(database, known, time, slotMs);
+  }
+  const nowMs = options.time?.nowMs() ?? Date.now();
+  const past = manualTime(Math.floor(nowMs - options.genesis.ageMs));
+  let time: LedgerTime = past;
+  return database.transaction(() => {
+    const identity = {
+      genesis_hash: crypto.getRandomValues(new Uint8Array(32)),
+      genesis_ms: BigInt(past.nowMs()),
+      seen_ms: BigInt(past.nowMs()),
+    };
+    database
+      .query("insert into identity (genesis_hash, genesis_ms, seen_ms) values (?1, ?2, ?2)")
+      .run(identity.genesis_hash, identity.genesis_ms);
+    const ledger = assemble(database, identity, { nowMs: () => time.nowMs() }, slotMs);
+    // Block 0 has to be over before a transaction can name its hash.
+    past.advance(slotMs);
+    options.genesis.fill(ledger, past.advance);
+    past.advance(slotMs);
+    time = options.time ?? wallTime(past.nowMs());
+    return ledger;
+  })();
+};

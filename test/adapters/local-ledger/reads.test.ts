@@ -1,0 +1,281 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { createHash } from "node:crypto";
+import { generateKeyPairSigner, lamports, type Base58EncodedBytes } from "@solana/kit";
+import { transferLamports } from "../../../adapters/local-ledger/funding-instructions.ts";
+import {
+  LOCAL_AUTHORITY,
+  LOCAL_FAUCET,
+  LOCAL_USDC_MINT,
+  localKey,
+} from "../../../adapters/local-ledger/local-keys.ts";
+import { manualTime } from "../../../adapters/local-ledger/runtime/ledger-time.ts";
+import { address } from "../../../core/domain/address.ts";
+import { associatedTokenAddress } from "../../../core/protocol/addresses.ts";
+import { CLOCK_SYSVAR, TOKEN_PROGRAM } from "../../../core/protocol/well-known-addresses.ts";
+import { call, kitAddress, post, sign, startLedger } from "./ledger-fixture.ts";
+
+const time = manualTime(Date.now());
+const { rpc, url, stop, ledger } = startLedger({ time });
+afterAll(stop);
+const endSlot = () => time.advance(400);
+const programAccounts = (filters: unknown) =>
+  call(url, "getProgramAccounts", TOKEN_PROGRAM, { encoding: "base64", filters });
+
+describe("what the ledger says of itself", () => {
+  test("health, version, slot, height, epoch and genesis hash agree with kit's types", async () => {
+    expect(await rpc.getHealth().send()).toBe("ok");
+    expect((await rpc.getVersion().send())["solana-core"]).toMatch(/^\d+\.\d+\.\d+$/);
+    const finalized = await rpc.getSlot().send();
+    expect(await rpc.getSlot({ commitment: "processed" }).send()).toBe(finalized + 1n);
+    expect(await rpc.getBlockHeight({ commitment: "confirmed" }).send()).toBe(finalized);
+    const epoch = await rpc.getEpochInfo().send();
+    expect(epoch.absoluteSlot).toBe(finalized);
+    expect(epoch.slotIndex + epoch.epoch * epoch.slotsInEpoch).toBe(finalized);
+    expect((await rpc.getGenesisHash().send()) as string).toBe(ledger.genesisHash);
+  });
+
+  test("slots and the clock sysvar follow time", async () => {
+    const slot = await rpc.getSlot().send();
+    time.advance(4000);
+    expect(await rpc.getSlot().send()).toBe(slot + 10n);
+    const { context, value } = await rpc
+      .getAccountInfo(kitAddress(CLOCK_SYSVAR), { encoding: "base64", commitment: "confirmed" })
+      .send();
+    const clock = Buffer.from(value?.data[0] ?? "", "base64");
+    expect(clock.readBigUInt64LE(0)).toBe(context.slot);
+    expect(clock.readBigInt64LE(32)).toBe((await rpc.getBlockTime(context.slot).send()) ?? 0n);
+    expect(Math.abs(Number(clock.readBigInt64LE(32)) * 1000 - time.nowMs())).toBeLessThan(2000);
+  });
+
+  test("a slot that is not reached is refused as minContextSlot and has no block time", async () => {
+    const far = Number(await rpc.getSlot().send()) + 1000;
+    const slot = await call(url, "getSlot", { minContextSlot: far });
+    expect(slot.error).toMatchObject({ code: -32016, data: { contextSlot: far - 1000 } });
+    expect((await call(url, "getBlockTime", far)).error?.code).toBe(-32004);
+  });
+
+  test("a message costs what the runtime then takes, for every kind of signature", async () => {
+    const payer = await generateKeyPairSigner();
+    await rpc.requestAirdrop(payer.address, lamports(1_000_000_000n)).send();
+    const { value: lifetime } = await rpc.getLatestBlockhash().send();
+    const self = transferLamports(address(payer.address), address(payer.address), 1n);
+    const { messageBytes } = await sign(payer, lifetime, [self]);
+    const message = Buffer.from(messageBytes).toString("base64");
+    expect((await call(url, "getFeeForMessage", message)).result).toMatchObject({ value: 5000 });
+  });
+
+  test("rent is that of the runtime", async () => {
+    expect(await rpc.getMinimumBalanceForRentExemption(0n).send()).toBe(lamports(890_880n));
+  });
+});
+
+describe("accounts", () => {
+  test("a reader at confirmed never sees what the slot it reports did not hold", async () => {
+    const { address: to } = await generateKeyPairSigner();
+    await rpc.requestAirdrop(to, lamports(7_000_000n)).send();
+    const now = await rpc.getBalance(to, { commitment: "processed" }).send();
+    const before = await rpc.getBalance(to, { commitment: "confirmed" }).send();
+    expect([now.value, before.value]).toEqual([lamports(7_000_000n), lamports(0n)]);
+    expect(before.context.slot).toBe(now.context.slot - 1n);
+    endSlot();
+    const after = await rpc.getBalance(to).send();
+    expect(after).toEqual(now);
+  });
+
+  test("every encoding shows the same bytes", async () => {
+    const mint = LOCAL_USDC_MINT;
+    const shown = async (encoding?: string) => {
+      const { result } = await call(url, "getAccountInfo", mint, { encoding });
+      return (result as { value: { data: unknown } }).value.data;
+    };
+    const [base64] = (await shown("base64")) as [string];
+    const bytes = Buffer.from(base64, "base64");
+    expect(bytes).toHaveLength(82);
+    const [zstd] = (await shown("base64+zstd")) as [string];
+    expect(Buffer.from(Bun.zstdDecompressSync(Buffer.from(zstd, "base64")))).toEqual(bytes);
+    const [base58] = (await shown("base58")) as [string];
+    expect(await shown()).toBe(base58);
+    expect(await shown("jsonParsed")).toEqual([base64, "base64"]);
+    const sliced = await call(url, "getAccountInfo", mint, {
+      encoding: "base64",
+      dataSlice: { offset: 4, length: 32 },
+    });
+    expect(sliced.result).toMatchObject({
+      value: { data: [bytes.subarray(4, 36).toString("base64"), "base64"], space: 82 },
+    });
+  });
+
+  test("base58 is refused for more than 128 bytes", async () => {
+    const ata = associatedTokenAddress(LOCAL_AUTHORITY.address, LOCAL_USDC_MINT);
+    await call(url, "requestTokenAirdrop", LOCAL_AUTHORITY.address, 1);
+    endSlot();
+    expect((await call(url, "getAccountInfo", ata, { encoding: "base58" })).error?.code).toBe(
+      -32600,
+    );
+  });
+
+  test("getMultipleAccounts keeps order and shows missing ones as null", async () => {
+    const { address: missing } = await generateKeyPairSigner();
+    const { value } = await rpc
+      .getMultipleAccounts([missing, kitAddress(LOCAL_FAUCET.address)], { encoding: "base64" })
+      .send();
+    expect(value[0]).toBeNull();
+    expect(value[1]?.lamports).toBeGreaterThan(0n);
+    const many = Array.from({ length: 101 }, () => missing);
+    expect((await call(url, "getMultipleAccounts", many)).error).toMatchObject({
+      code: -32602,
+      message: "Too many inputs provided; max 100",
+    });
+  });
+
+  test("filters, slices and context of getProgramAccounts work together", async () => {
+    const holder = localKey("test-holder").address;
+    await call(url, "requestTokenAirdrop", holder, "1500000");
+    endSlot();
+    const withContext = await rpc
+      .getProgramAccounts(kitAddress(TOKEN_PROGRAM), {
+        encoding: "base64",
+        withContext: true,
+        dataSlice: { offset: 64, length: 8 },
+        filters: [
+          { dataSize: 165n },
+          {
+            memcmp: {
+              offset: 32n,
+              bytes: holder as string as Base58EncodedBytes,
+              encoding: "base58",
+            },
+          },
+        ],
+      })
+      .send();
+    expect(withContext.value.map(({ pubkey }) => pubkey as string)).toEqual([
+      associatedTokenAddress(holder, LOCAL_USDC_MINT),
+    ]);
+    const [data] = withContext.value[0]?.account.data ?? [];
+    expect(Buffer.from(data ?? "", "base64").readBigUInt64LE()).toBe(1_500_000n);
+    const base64 = await call(url, "getProgramAccounts", TOKEN_PROGRAM, {
+      encoding: "base64",
+      filters: [{ memcmp: { offset: 44, bytes: "Bg==", encoding: "base64" } }, { dataSize: 82 }],
+    });
+    expect(base64.result).toMatchObject([{ pubkey: LOCAL_USDC_MINT }]);
+  });
+
+  test("a filter beyond the data, a fifth filter and a bad one", async () => {
+    const beyond = { memcmp: { offset: 5000, bytes: "2" } };
+    expect((await programAccounts([beyond])).result).toEqual([]);
+    expect((await programAccounts([{ dataSize: 165 }, { dataSize: 82 }])).result).toEqual([]);
+    expect((await programAccounts([beyond, beyond, beyond, beyond, beyond])).error?.code).toBe(
+      -32602,
+    );
+    for (const bad of [{}, { memcmp: { offset: 0, bytes: "0OIl" } }, { memcmp: { bytes: "2" } }])
+      expect((await programAccounts([bad])).error?.code).toBe(-32602);
+  });
+
+  test("programs that came with the runtime are found by their loader", async () => {
+    const loader = "BPFLoader2111111111111111111111111111111111";
+    const { result } = await call(url, "getProgramAccounts", loader, {
+      encoding: "base64",
+      dataSlice: { offset: 0, length: 0 },
+    });
+    expect((result as Array<{ pubkey: string }>).map(({ pubkey }) => pubkey)).toContain(
+      "ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL",
+    );
+  });
+});
+
+describe("tokens", () => {
+  test("balance, supply and accounts of an owner", async () => {
+    const { address: owner } = await generateKeyPairSigner();
+    const supply = async () =>
+      BigInt((await rpc.getTokenSupply(kitAddress(LOCAL_USDC_MINT)).send()).value.amount);
+    const before = await supply();
+    await call(url, "requestTokenAirdrop", owner, 2_500_000);
+    endSlot();
+    expect(await supply()).toBe(before + 2_500_000n);
+    const ata = associatedTokenAddress(address(owner), LOCAL_USDC_MINT);
+    expect((await rpc.getTokenAccountBalance(kitAddress(ata)).send()).value).toMatchObject({
+      amount: "2500000",
+      decimals: 6,
+      uiAmountString: "2.5",
+    });
+    for (const filter of [
+      { mint: kitAddress(LOCAL_USDC_MINT) },
+      { programId: kitAddress(TOKEN_PROGRAM) },
+    ]) {
+      const { value } = await rpc
+        .getTokenAccountsByOwner(owner, filter, { encoding: "base64" })
+        .send();
+      expect(value.map(({ pubkey }) => pubkey as string)).toEqual([ata]);
+    }
+  });
+
+  test("the faucet has a limit for each request", async () => {
+    const { address: owner } = await generateKeyPairSigner();
+    for (const amount of [0, "1000000000001", -1, 1.5, "x", null])
+      expect((await call(url, "requestTokenAirdrop", owner, amount)).error?.code).toBe(-32602);
+    expect((await call(url, "requestAirdrop", owner, 10 ** 15)).error?.code).toBe(-32602);
+    expect((await call(url, "requestAirdrop", owner, 1)).error).toMatchObject({
+      code: -32603,
+      message: expect.stringContaining("insufficient funds for rent"),
+    });
+  });
+
+  test("equal airdrops within one block are two transactions", async () => {
+    const { address: owner } = await generateKeyPairSigner();
+    const first = await rpc.requestAirdrop(owner, lamports(1_000_000n)).send();
+    const second = await rpc.requestAirdrop(owner, lamports(1_000_000n)).send();
+    expect(first).not.toBe(second);
+    endSlot();
+    expect((await rpc.getBalance(owner).send()).value).toBe(lamports(2_000_000n));
+  });
+
+  test("local keys come from public labels", () => {
+    const seed = createHash("sha256").update("settlement-evidence/local/faucet").digest();
+    expect(Buffer.from(LOCAL_FAUCET.seed)).toEqual(seed);
+  });
+});
+
+describe("JSON-RPC", () => {
+  test("a batch is answered in order, notifications are not", async () => {
+    const answers = await post(url, [
+      { jsonrpc: "2.0", id: "a", method: "getHealth" },
+      { jsonrpc: "2.0", method: "getHealth" },
+      { jsonrpc: "2.0", id: 2, method: "nope" },
+      { jsonrpc: "1.0", id: 3, method: "getHealth" },
+    ]);
+    expect(answers).toMatchObject([
+      { id: "a", result: "ok" },
+      { id: 2, error: { code: -32601, message: "Method not found" } },
+      { id: 3, error: { code: -32600 } },
+    ]);
+    expect(await post(url, [{ jsonrpc: "2.0", method: "ping" }])).toBeUndefined();
+  });
+
+  test("what is no JSON-RPC gets the standard errors", async () => {
+    expect(await post(url, "{")).toMatchObject({ id: null, error: { code: -32700 } });
+    for (const body of ["[]", "3", "null", '{"id":1}'])
+      expect(await post(url, body)).toMatchObject({ error: { code: -32600 } });
+    for (const params of [["x"], [5], [], [null], { a: 1 }])
+      expect(
+        await post(url, { jsonrpc: "2.0", id: 1, method: "getBalance", params }),
+      ).toMatchObject({ id: 1, error: { code: -32602 } });
+  });
+
+  test("numbers beyond 2^53 keep every digit", async () => {
+    const body = JSON.stringify({
+      jsonrpc: "2.0",
+      id: 1,
+      method: "getAccountInfo",
+      params: [LOCAL_USDC_MINT, { encoding: "base64" }],
+    });
+    const text = await (await fetch(url, { method: "POST", body })).text();
+    expect(text).toContain('"rentEpoch":18446744073709551615');
+  });
+
+  test("a browser on any origin may call", async () => {
+    const preflight = await fetch(url, { method: "OPTIONS" });
+    expect(preflight.headers.get("access-control-allow-origin")).toBe("*");
+    expect(await (await fetch(`${url}/health`)).text()).toBe("ok");
+  });
+});

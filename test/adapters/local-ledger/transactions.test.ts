@@ -1,0 +1,403 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import {
+  generateKeyPairSigner,
+  getBase64EncodedWireTransaction,
+  getSignatureFromTransaction,
+  getTransactionDecoder,
+  isSolanaError,
+  lamports,
+  SOLANA_ERROR__JSON_RPC__SERVER_ERROR_SEND_TRANSACTION_PREFLIGHT_FAILURE,
+  SOLANA_ERROR__TRANSACTION_ERROR__ALREADY_PROCESSED,
+  SOLANA_ERROR__TRANSACTION_ERROR__BLOCKHASH_NOT_FOUND,
+} from "@solana/kit";
+import {
+  computeUnitLimit,
+  mintTokens,
+  transferLamports,
+} from "../../../adapters/local-ledger/funding-instructions.ts";
+import { LOCAL_USDC_MINT, localKey } from "../../../adapters/local-ledger/local-keys.ts";
+import { manualTime } from "../../../adapters/local-ledger/runtime/ledger-time.ts";
+import { address } from "../../../core/domain/address.ts";
+import type { Instruction } from "../../../core/domain/instruction.ts";
+import { associatedTokenAddress } from "../../../core/protocol/addresses.ts";
+import { ed25519Instruction } from "../../../core/protocol/ed25519-instruction.ts";
+import { createAssociatedTokenInstruction } from "../../../core/protocol/token.ts";
+import {
+  COMPUTE_BUDGET_PROGRAM,
+  MEMO_PROGRAM,
+} from "../../../core/protocol/well-known-addresses.ts";
+import { call, sign, startLedger } from "./ledger-fixture.ts";
+
+const time = manualTime(Date.now());
+const { rpc, url, stop, ledger } = startLedger({ time });
+afterAll(stop);
+
+const funded = async (amount = 10_000_000_000n) => {
+  const signer = await generateKeyPairSigner();
+  await rpc.requestAirdrop(signer.address, lamports(amount)).send();
+  return signer;
+};
+const lifetime = async () => (await rpc.getLatestBlockhash().send()).value;
+const transfer = (from: string, to: string, amount: bigint) =>
+  transferLamports(address(from), address(to), amount);
+const memo = (text: string): Instruction => ({
+  programAddress: MEMO_PROGRAM,
+  accounts: [],
+  data: new TextEncoder().encode(text),
+});
+const base64 = (bytes: ArrayLike<number>) => Buffer.from(bytes).toString("base64");
+const balance = async (of: string) =>
+  (await rpc.getBalance(of as never, { commitment: "processed" }).send()).value;
+
+const price = (microLamports: bigint): Instruction => {
+  const data = Buffer.alloc(9);
+  data[0] = 3;
+  data.writeBigUInt64LE(microLamports, 1);
+  return { programAddress: COMPUTE_BUDGET_PROGRAM, accounts: [], data: new Uint8Array(data) };
+};
+const height = () => rpc.getBlockHeight({ commitment: "processed" }).send();
+
+describe("sending", () => {
+  test("a transaction that simulates badly is refused with logs and the program's error", async () => {
+    const payer = await funded();
+    const to = (await generateKeyPairSigner()).address;
+    const signed = await sign(payer, await lifetime(), [transfer(payer.address, to, 10n ** 15n)]);
+    const wire = getBase64EncodedWireTransaction(signed);
+    const { error } = await call(url, "sendTransaction", wire, { encoding: "base64" });
+    expect(error).toMatchObject({
+      code: -32002,
+      message:
+        "Transaction simulation failed: Error processing Instruction 0: custom program error: 0x1",
+      data: { err: { InstructionError: [0, { Custom: 1 }] }, accounts: null },
+    });
+    expect(JSON.stringify(error?.data)).toContain("insufficient lamports");
+    const failure = await rpc
+      .sendTransaction(wire, { encoding: "base64" })
+      .send()
+      .catch((cause: unknown) => cause);
+    expect(
+      isSolanaError(
+        failure,
+        SOLANA_ERROR__JSON_RPC__SERVER_ERROR_SEND_TRANSACTION_PREFLIGHT_FAILURE,
+      ),
+    ).toBe(true);
+    expect(await balance(payer.address)).toBe(lamports(10_000_000_000n));
+  });
+
+  test("the same without preflight lands as a failure, pays its fee, and stays on record", async () => {
+    const payer = await funded();
+    const to = (await generateKeyPairSigner()).address;
+    const signed = await sign(payer, await lifetime(), [transfer(payer.address, to, 10n ** 15n)]);
+    const signature = await rpc
+      .sendTransaction(getBase64EncodedWireTransaction(signed), {
+        encoding: "base64",
+        skipPreflight: true,
+      })
+      .send();
+    const err = { InstructionError: [0, { Custom: 1 }] };
+    const processed = await call(url, "getSignatureStatuses", [signature]);
+    expect(processed.result).toMatchObject({
+      value: [{ err, status: { Err: err }, confirmationStatus: "processed", confirmations: 0 }],
+    });
+    time.advance(400);
+    const finalized = await call(url, "getSignatureStatuses", [signature]);
+    expect(finalized.result).toMatchObject({
+      value: [{ confirmationStatus: "finalized", confirmations: null }],
+    });
+    expect(await balance(payer.address)).toBe(lamports(10_000_000_000n - 5000n));
+    const { result } = await call(url, "getTransaction", signature, {
+      maxSupportedTransactionVersion: 0,
+    });
+    expect(result).toMatchObject({ meta: { err, fee: 5000 }, version: 0 });
+  });
+
+  test("replays and expired blockhashes are refused, in kit's own error codes", async () => {
+    const payer = await funded();
+    const to = (await generateKeyPairSigner()).address;
+    const signed = await sign(payer, await lifetime(), [transfer(payer.address, to, 10n ** 9n)]);
+    const wire = getBase64EncodedWireTransaction(signed);
+    const send = (skipPreflight: boolean) =>
+      rpc.sendTransaction(wire, { encoding: "base64", skipPreflight }).send();
+    const causeOf = async () => (await send(false).catch((e: unknown) => e)) as { cause: unknown };
+    await send(false);
+    expect(
+      isSolanaError((await causeOf()).cause, SOLANA_ERROR__TRANSACTION_ERROR__ALREADY_PROCESSED),
+    ).toBe(true);
+    // Without preflight a node takes it and drops it.
+    expect(await send(true)).toBe(getSignatureFromTransaction(signed));
+    expect(await balance(to)).toBe(lamports(10n ** 9n));
+    time.advance(151 * 400);
+    expect(
+      isSolanaError((await causeOf()).cause, SOLANA_ERROR__TRANSACTION_ERROR__BLOCKHASH_NOT_FOUND),
+    ).toBe(true);
+    await send(true);
+    expect(await balance(to)).toBe(lamports(10n ** 9n));
+  });
+
+  test("a blockhash lives exactly until its last valid block height", async () => {
+    const { blockhash, lastValidBlockHeight } = await lifetime();
+    const isValid = async () =>
+      (await rpc.isBlockhashValid(blockhash, { commitment: "processed" }).send()).value;
+    time.advance(400 * Number(lastValidBlockHeight - (await height())));
+    expect(await height()).toBe(lastValidBlockHeight);
+    expect(await isValid()).toBe(true);
+    time.advance(400);
+    expect(await isValid()).toBe(false);
+  });
+
+  test("a wrong signature is refused, with preflight by its own code", async () => {
+    const payer = await funded();
+    const signed = await sign(payer, await lifetime(), [memo("signed")]);
+    const wire = Buffer.from(getBase64EncodedWireTransaction(signed), "base64");
+    wire[10] = (wire[10] ?? 0) ^ 1;
+    const sent = await call(url, "sendTransaction", base64(wire), { encoding: "base64" });
+    expect(sent.error?.code).toBe(-32003);
+    const before = await balance(payer.address);
+    await call(url, "sendTransaction", base64(wire), { encoding: "base64", skipPreflight: true });
+    expect(await balance(payer.address)).toBe(before);
+  });
+
+  test("what is no transaction, or carries anything besides, is refused", async () => {
+    const payer = await funded();
+    const signed = await sign(payer, await lifetime(), [memo("whole")]);
+    const wire = Buffer.from(getBase64EncodedWireTransaction(signed), "base64");
+    const longer = Buffer.concat([wire, Uint8Array.of(0)]);
+    for (const bytes of [longer, wire.subarray(0, -1), new Uint8Array(200), new Uint8Array(1300)])
+      expect(
+        (await call(url, "sendTransaction", base64(bytes), { encoding: "base64" })).error?.code,
+      ).toBe(-32602);
+    expect((await call(url, "sendTransaction", "!", { encoding: "base64" })).error?.code).toBe(
+      -32602,
+    );
+  });
+
+  test("no change of a byte can end the process", async () => {
+    const payer = await funded();
+    const { address: to } = await generateKeyPairSigner();
+    const signed = await sign(payer, await lifetime(), [
+      transfer(payer.address, to, 10n ** 9n),
+      memo("x"),
+    ]);
+    const wire = Buffer.from(getBase64EncodedWireTransaction(signed), "base64");
+    const answers = await Promise.all(
+      Array.from({ length: wire.length * 8 }, (_, bit) => {
+        const mutant = Buffer.from(wire);
+        mutant[bit >> 3] = (mutant[bit >> 3] ?? 0) ^ (1 << (bit & 7));
+        return call(url, "simulateTransaction", base64(mutant), {
+          encoding: "base64",
+          sigVerify: bit % 2 === 0,
+        });
+      }),
+    );
+    expect(
+      answers.every(({ result, error }) => (result === undefined) !== (error === undefined)),
+    ).toBe(true);
+    expect(await rpc.getHealth().send()).toBe("ok");
+  });
+});
+
+describe("fees", () => {
+  const attestor = localKey("test-attestor");
+  const message = new TextEncoder().encode("delivered");
+  const proof = ed25519Instruction({
+    publicKey: attestor.address,
+    signature: attestor.sign(message),
+    message,
+  });
+  const cases: ReadonlyArray<readonly [string, ReadonlyArray<Instruction>]> = [
+    ["one signature", []],
+    ["an Ed25519 instruction's signature", [proof]],
+    ["a priority price on default units", [price(1_000_000n), memo("m")]],
+    ["a priority price on a unit limit", [computeUnitLimit(123_457), price(10_001n)]],
+  ];
+  test.each(cases)("%s: told beforehand, taken, and on record", async (_name, extra) => {
+    const payer = await funded();
+    // A transfer that must fail, so that the fee is all that is taken.
+    const failing = transfer(payer.address, attestor.address, 10n ** 18n);
+    const signed = await sign(payer, await lifetime(), [...extra, failing]);
+    const told = await call(url, "getFeeForMessage", base64(Uint8Array.from(signed.messageBytes)));
+    const signature = await rpc
+      .sendTransaction(getBase64EncodedWireTransaction(signed), {
+        encoding: "base64",
+        skipPreflight: true,
+      })
+      .send();
+    const fee = Number(10_000_000_000n - (await balance(payer.address)));
+    expect(told.result).toMatchObject({ value: fee });
+    time.advance(400);
+    const { result } = await call(url, "getTransaction", signature, {
+      maxSupportedTransactionVersion: 0,
+    });
+    expect(result).toMatchObject({ meta: { fee } });
+  });
+});
+
+describe("simulating", () => {
+  test("shows the accounts as they would be and keeps nothing", async () => {
+    const payer = await funded();
+    const { address: to } = await generateKeyPairSigner();
+    const signed = await sign(payer, await lifetime(), [transfer(payer.address, to, 10n ** 9n)]);
+    const { value } = await rpc
+      .simulateTransaction(getBase64EncodedWireTransaction(signed), {
+        encoding: "base64",
+        innerInstructions: true,
+        accounts: { encoding: "base64", addresses: [to, payer.address] },
+      })
+      .send();
+    expect(value.err).toBeNull();
+    expect(value.unitsConsumed).toBe(150n);
+    expect(value.accounts.map((account) => account?.lamports)).toEqual([
+      lamports(10n ** 9n),
+      lamports(9n * 10n ** 9n - 5000n),
+    ]);
+    expect(await balance(to)).toBe(lamports(0n));
+  });
+
+  test("replaceRecentBlockhash runs a transaction that has expired, unsigned", async () => {
+    const payer = await funded();
+    const old = await lifetime();
+    time.advance(200 * 400);
+    const signed = await sign(payer, old, [memo("late")]);
+    const { messageBytes } = getTransactionDecoder().decode(
+      Buffer.from(getBase64EncodedWireTransaction(signed), "base64"),
+    );
+    const unsigned = Buffer.concat([
+      Uint8Array.of(1),
+      new Uint8Array(64),
+      Uint8Array.from(messageBytes),
+    ]);
+    const run = (config: object) =>
+      call(url, "simulateTransaction", base64(unsigned), { encoding: "base64", ...config });
+    expect((await run({})).result).toMatchObject({ value: { err: "BlockhashNotFound" } });
+    const replaced = await run({ replaceRecentBlockhash: true });
+    expect(replaced.result).toMatchObject({
+      value: { err: null, replacementBlockhash: ledger.latestBlockhash() },
+    });
+    expect((await run({ sigVerify: true, replaceRecentBlockhash: true })).error?.code).toBe(-32602);
+    expect((await run({ minContextSlot: 10 ** 9 })).error?.code).toBe(-32016);
+  });
+});
+
+describe("history", () => {
+  test("an address's signatures page by before, until and limit, newest first", async () => {
+    const payer = await funded();
+    const sent: Array<string> = [];
+    for (let i = 0; i < 5; i++) {
+      const signed = await sign(payer, await lifetime(), [memo(`number ${i}`)]);
+      sent.unshift(
+        await rpc
+          .sendTransaction(getBase64EncodedWireTransaction(signed), { encoding: "base64" })
+          .send(),
+      );
+      time.advance(400);
+    }
+    const list = async (config: object) =>
+      (await rpc.getSignaturesForAddress(payer.address, config).send()).map((s) => s.signature);
+    const all = await list({});
+    expect(all.slice(0, 5) as Array<string>).toEqual(sent);
+    expect(all).toHaveLength(6);
+    expect(await list({ limit: 2 })).toEqual(all.slice(0, 2));
+    expect(await list({ before: all[1], limit: 2 })).toEqual(all.slice(2, 4));
+    expect(await list({ until: all[2] })).toEqual(all.slice(0, 2));
+    expect(await list({ before: all[0], until: all[3] })).toEqual(all.slice(1, 3));
+    const [first] = await rpc.getSignaturesForAddress(payer.address, { limit: 1 }).send();
+    expect(first).toMatchObject({ memo: "[8] number 4", err: null });
+    expect(first?.confirmationStatus).toBe("finalized");
+    expect(
+      (await call(url, "getSignaturesForAddress", payer.address, { limit: 1001 })).error?.code,
+    ).toBe(-32602);
+    expect(
+      (await call(url, "getSignaturesForAddress", payer.address, { commitment: "processed" })).error
+        ?.code,
+    ).toBe(-32602);
+  });
+
+  test("history at confirmed leaves out the current slot", async () => {
+    const payer = await funded();
+    expect(await rpc.getSignaturesForAddress(payer.address).send()).toEqual([]);
+    time.advance(400);
+    const [airdrop] = await rpc.getSignaturesForAddress(payer.address).send();
+    expect(airdrop?.slot).toBe(await rpc.getSlot().send());
+  });
+
+  test("a transaction shows balances, token balances, inner instructions and logs", async () => {
+    const { address: owner } = await generateKeyPairSigner();
+    const { result: signature } = await call(url, "requestTokenAirdrop", owner, 42);
+    time.advance(400);
+    const got = await rpc
+      .getTransaction(signature as never, { encoding: "json", maxSupportedTransactionVersion: 0 })
+      .send();
+    const { meta, transaction } = got ?? {};
+    const ata = associatedTokenAddress(address(owner), LOCAL_USDC_MINT);
+    const at = transaction?.message.accountKeys.indexOf(ata as never) ?? -1;
+    expect(meta?.preTokenBalances).toEqual([]);
+    expect(meta?.postTokenBalances).toMatchObject([
+      { accountIndex: at, mint: LOCAL_USDC_MINT, owner, uiTokenAmount: { amount: "42" } },
+    ]);
+    expect(meta?.preBalances[at]).toBe(lamports(0n));
+    expect(meta?.postBalances[at]).toBe(lamports(2_039_280n));
+    expect(meta?.innerInstructions?.[0]?.index).toBe(1);
+    expect(meta?.innerInstructions?.[0]?.instructions).toHaveLength(4);
+    expect(meta?.logMessages?.join("\n")).toContain("Program log: CreateIdempotent");
+    expect(Number(meta?.computeUnitsConsumed)).toBeGreaterThan(0);
+    const sums = [meta?.preBalances, meta?.postBalances].map((list) =>
+      (list ?? []).reduce((sum: bigint, each) => sum + each, 0n),
+    );
+    expect(sums[0]).toBe((sums[1] ?? 0n) + (meta?.fee ?? 0n));
+  });
+
+  test("base64 gives back the very bytes, and a version 0 transaction must be asked for", async () => {
+    const payer = await funded();
+    const signed = await sign(payer, await lifetime(), [memo("bytes")]);
+    const wire = getBase64EncodedWireTransaction(signed);
+    const signature = await rpc.sendTransaction(wire, { encoding: "base64" }).send();
+    time.advance(400);
+    const got = await rpc
+      .getTransaction(signature, { encoding: "base64", maxSupportedTransactionVersion: 0 })
+      .send();
+    expect(got?.transaction[0] as string).toBe(wire);
+    expect((await call(url, "getTransaction", signature)).error?.code).toBe(-32015);
+    const parsed = await call(url, "getTransaction", signature, {
+      encoding: "jsonParsed",
+      maxSupportedTransactionVersion: 0,
+    });
+    expect(parsed.result).toMatchObject({
+      transaction: {
+        message: {
+          accountKeys: [
+            { pubkey: payer.address, signer: true, writable: true, source: "transaction" },
+            { pubkey: MEMO_PROGRAM, signer: false, writable: false },
+          ],
+          instructions: [{ programId: MEMO_PROGRAM, accounts: [] }],
+        },
+      },
+    });
+  });
+
+  test("a signature nobody knows is null everywhere", async () => {
+    const unknown = "1".repeat(64);
+    expect((await call(url, "getTransaction", unknown)).result).toBeNull();
+    expect((await call(url, "getSignatureStatuses", [unknown])).result).toMatchObject({
+      value: [null],
+    });
+  });
+});
+
+test("a failing instruction behind others names its place", async () => {
+  const payer = await funded();
+  const mint = LOCAL_USDC_MINT;
+  const owner = address(payer.address);
+  const signed = await sign(payer, await lifetime(), [
+    createAssociatedTokenInstruction({ payer: owner, owner, mint }),
+    mintTokens({
+      mint,
+      account: associatedTokenAddress(owner, mint),
+      authority: owner,
+      amount: 1n,
+    }),
+  ]);
+  const wire = getBase64EncodedWireTransaction(signed);
+  const { error } = await call(url, "sendTransaction", wire, { encoding: "base64" });
+  // SPL Token's error 4, OwnerMismatch: the payer is not the mint's authority.
+  expect(error?.data).toMatchObject({ err: { InstructionError: [1, { Custom: 4 }] } });
+});
