@@ -47,7 +47,7 @@ export const initializeCustodyInstruction = (
     readonly(deployment.attestorProgram),
     readonly(SYSTEM_PROGRAM),
   ],
-  data: INITIALIZE_CUSTODY,
+  data: INITIALIZE_CUSTODY.slice(),
 });
 
 /** `create_escrow`: the agent locks `amount` base units of `mint` for a merchant. docs/protocol.md, "custody". */
@@ -178,5 +178,5 @@ export const claimRefundInstruction = (
     writable(input.rentPayer),
     readonly(TOKEN_PROGRAM),
   ],
-  data: CLAIM_REFUND,
+  data: CLAIM_REFUND.slice(),
 });
