@@ -21,6 +21,7 @@ export const decodeCustodyConfigAccount = (
   if (DISCRIMINATOR.some((byte, i) => data[i] !== byte)) return { fault: "wrong_discriminator" };
   const fields = fieldsOf(data);
   if (fields.u8(8) !== 1) return { fault: "unknown_version" };
+  if (!fields.isZero(10, 6)) return { fault: "reserved_bytes_set" };
   const derived = custodyConfigAddress(deployment);
   if (derived.address !== address || derived.bump !== fields.u8(9))
     return { fault: "address_not_derived" };

@@ -8,11 +8,11 @@ const fromEnvironment = (name: string): number | undefined => {
 };
 
 /**
- * How often a property is tried: `count` times, or FC_NUM_RUNS times when that is set. fast-check prints
- * the seed of a failure; FC_SEED replays it.
+ * How often a property is tried: `count` times, or FC_NUM_RUNS times when that is set. A failure prints
+ * its seed, which FC_SEED replays, its counterexample and what was thrown.
  */
 export const runs = <T>(count: number): Parameters<T> => {
   const seed = fromEnvironment("FC_SEED");
   const numRuns = fromEnvironment("FC_NUM_RUNS") ?? count;
-  return seed === undefined ? { numRuns } : { numRuns, seed };
+  return { numRuns, includeErrorInReport: true, ...(seed === undefined ? {} : { seed }) };
 };
