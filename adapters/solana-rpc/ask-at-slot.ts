@@ -1,0 +1,50 @@
+import { Effect, Schema } from "effect";
+import type { AtSlot, Commitment, LedgerFailure } from "../../ports/ledger.ts";
+import type { NodePool } from "./node-pool.ts";
+import type { RpcRefusal } from "./rpc-failure.ts";
+import type { Lane } from "./solana-rpc-config.ts";
+
+/** Whether a result is a value with its context (Agave `rpc-client-types`, `Response`). */
+export const isValueAtSlot = Schema.is(
+  Schema.Struct({ context: Schema.Struct({ slot: Schema.Natural }), value: Schema.Unknown }),
+);
+
+/** A question whose answer says the slot it was read at. */
+export type SlotQuestion<A> = {
+  readonly method: string;
+  readonly args: ReadonlyArray<unknown>;
+  readonly options: Readonly<Record<string, unknown>>;
+  readonly commitment: Commitment;
+  readonly lane: Lane;
+  /** The `value` as it reads, undefined when it is not what the method answers. */
+  readonly parse: (value: unknown) => A | undefined;
+};
+
+/**
+ * Asks with `minContextSlot` at the highest slot seen so far, and takes no answer from a lower one, so that
+ * a read never shows an older ledger than an earlier read has shown.
+ */
+export const askAtSlot = <A>(
+  pool: NodePool["Service"],
+  { method, args, options, commitment, lane, parse }: SlotQuestion<A>,
+): Effect.Effect<AtSlot<A>, LedgerFailure | RpcRefusal> =>
+  Effect.suspend(() => {
+    const lowest = pool.slots.at(commitment);
+    return pool.call({
+      method,
+      params: [
+        ...args,
+        { ...options, commitment, ...(lowest > 0 ? { minContextSlot: lowest } : {}) },
+      ],
+      lane,
+      decode: (result) => {
+        if (!isValueAtSlot(result)) return "malformed";
+        const { slot } = result.context;
+        if (slot < lowest) return "behind";
+        const value = parse(result.value);
+        if (value === undefined) return "malformed";
+        pool.slots.saw(commitment, slot);
+        return { value: { slot: BigInt(slot), value } };
+      },
+    });
+  });

@@ -1,0 +1,127 @@
+import { Effect, Layer, Schema } from "effect";
+import { encodeBase64 } from "../../core/domain/base64.ts";
+import { type LedgerSignature, parseLedgerSignature } from "../../core/domain/ledger-signature.ts";
+import type { Simulation } from "../../core/domain/transaction-outcome.ts";
+import { Broadcaster, SubmissionRefused } from "../../ports/broadcaster.ts";
+import { askAtSlot, isValueAtSlot } from "./ask-at-slot.ts";
+import { NodePool } from "./node-pool.ts";
+import { refusalAsUnavailable } from "./refusal-as-unavailable.ts";
+import type { RpcRefusal } from "./rpc-failure.ts";
+import { parseLanded, parseSimulation, parseTransactionLogs } from "./transaction-json.ts";
+import { refusedTransactionError, refusedTransactionLogs } from "./transaction-refusal.ts";
+
+const isNatural = Schema.is(Schema.Natural);
+
+/** The Broadcaster port over Solana JSON-RPC. */
+export const broadcasterSolanaRpc: Layer.Layer<Broadcaster, never, NodePool> = Layer.effect(
+  Broadcaster,
+  Effect.gen(function* () {
+    const pool = yield* NodePool;
+
+    const isBlockhashValid = Effect.fn("Broadcaster.isBlockhashValid")(function* (
+      blockhash: string,
+    ) {
+      const { value } = yield* askAtSlot(pool, {
+        method: "isBlockhashValid",
+        args: [blockhash],
+        options: {},
+        commitment: "confirmed",
+        lane: "single",
+        parse: (value) => (typeof value === "boolean" ? value : undefined),
+      });
+      return value;
+    }, refusalAsUnavailable);
+
+    const fee = Effect.fn("Broadcaster.fee")(function* (message: Uint8Array) {
+      const { value } = yield* askAtSlot(pool, {
+        method: "getFeeForMessage",
+        args: [encodeBase64(message)],
+        options: {},
+        commitment: "confirmed",
+        lane: "single",
+        parse: (value) => (value === null ? null : isNatural(value) ? BigInt(value) : undefined),
+      });
+      return value;
+    }, refusalAsUnavailable);
+
+    /** A node refuses to run what it cannot read or verify; to the caller that is how it would fail. */
+    const refusedSimulation = (refusal: RpcRefusal): Effect.Effect<Simulation, RpcRefusal> => {
+      const error = refusedTransactionError(refusal);
+      return error === null
+        ? Effect.fail(refusal)
+        : Effect.succeed({ slot: BigInt(pool.slots.at("confirmed")), error, logs: [] });
+    };
+
+    const simulate = Effect.fn("Broadcaster.simulate")(
+      function* (transaction: Uint8Array) {
+        const { slot, value } = yield* askAtSlot(pool, {
+          method: "simulateTransaction",
+          args: [encodeBase64(transaction)],
+          options: { encoding: "base64", sigVerify: true, replaceRecentBlockhash: false },
+          commitment: "confirmed",
+          lane: "single",
+          parse: parseSimulation,
+        });
+        return { slot, ...value };
+      },
+      Effect.catchTag("RpcRefusal", refusedSimulation),
+      refusalAsUnavailable,
+    );
+
+    const submit = Effect.fn("Broadcaster.submit")(
+      function* (transaction: Uint8Array) {
+        yield* pool.call({
+          method: "sendTransaction",
+          params: [
+            encodeBase64(transaction),
+            { encoding: "base64", skipPreflight: true, maxRetries: 0 },
+          ],
+          lane: "single",
+          decode: (result) =>
+            typeof result === "string" && parseLedgerSignature(result) !== undefined
+              ? { value: undefined }
+              : "malformed",
+        });
+      },
+      Effect.catchTag("RpcRefusal", (refusal) => {
+        const error = refusedTransactionError(refusal);
+        // It has landed already: what was wanted.
+        if (error?.kind === "AlreadyProcessed") return Effect.void;
+        return Effect.fail(new SubmissionRefused({ error, logs: refusedTransactionLogs(refusal) }));
+      }),
+    );
+
+    const landed = Effect.fn("Broadcaster.landed")(function* (signature: LedgerSignature) {
+      const lowest = pool.slots.at("confirmed");
+      return yield* pool.call({
+        method: "getSignatureStatuses",
+        params: [[signature], { searchTransactionHistory: true }],
+        lane: "single",
+        decode: (result) => {
+          if (!isValueAtSlot(result)) return "malformed";
+          // The context is the node's newest slot: below the confirmed one, its null would say nothing.
+          if (result.context.slot < lowest) return "behind";
+          const value = parseLanded(result.value);
+          return value === undefined ? "malformed" : { value };
+        },
+      });
+    }, refusalAsUnavailable);
+
+    const logs = Effect.fn("Broadcaster.logs")(function* (signature: LedgerSignature) {
+      return yield* pool.call({
+        method: "getTransaction",
+        params: [
+          signature,
+          { commitment: "confirmed", encoding: "base64", maxSupportedTransactionVersion: 0 },
+        ],
+        lane: "single",
+        decode: (result) => {
+          const lines = parseTransactionLogs(result);
+          return lines === undefined ? "malformed" : { value: lines };
+        },
+      });
+    }, refusalAsUnavailable);
+
+    return Broadcaster.of({ isBlockhashValid, fee, simulate, submit, landed, logs });
+  }),
+);

@@ -1,0 +1,118 @@
+import { Clock, Effect, Redacted } from "effect";
+import { redactedRpcAddress } from "./redacted-rpc-address.ts";
+import { responseText } from "./response-text.ts";
+import { retryAfterMs } from "./retry-after.ts";
+import { type Envelope, parseEnvelope } from "./rpc-envelope.ts";
+import { errorCodeMeaning } from "./rpc-error-codes.ts";
+import { NodeFault, type NodeFaultKind, NodeUnable, RpcRefusal } from "./rpc-failure.ts";
+import type { LaneLimits } from "./solana-rpc-config.ts";
+
+/** Asks one node one thing, once, and gives the `result` of its answer unchecked. */
+export type JsonRpcClient = {
+  /** Redacted address. */
+  readonly node: string;
+  readonly ask: (
+    method: string,
+    params: ReadonlyArray<unknown>,
+    limits: LaneLimits,
+  ) => Effect.Effect<unknown, NodeFault | NodeUnable | RpcRefusal>;
+};
+
+type HttpAnswer = {
+  readonly status: number;
+  readonly retryAfter: string | null;
+  readonly body: Awaited<ReturnType<typeof responseText>>;
+};
+
+const post = async (
+  url: URL,
+  body: string,
+  maxBodyBytes: number,
+  signal: AbortSignal,
+): Promise<HttpAnswer> => {
+  const response = await fetch(url, {
+    method: "POST",
+    headers: { "content-type": "application/json", accept: "application/json" },
+    body,
+    signal,
+    // A redirect would carry the question, and perhaps the key in the address, to another host.
+    redirect: "manual",
+  });
+  return {
+    status: response.status,
+    retryAfter: response.headers.get("retry-after"),
+    body: await responseText(response, maxBodyBytes),
+  };
+};
+
+/** The runtime's short name of a connection error, such as ECONNREFUSED; never its text, which quotes the URL. */
+const runtimeCode = (cause: unknown): string | null => {
+  const code = (cause as { readonly code?: unknown } | null)?.code;
+  return typeof code === "string" && /^[A-Za-z_]{1,40}$/.test(code) ? code : null;
+};
+
+/** Statuses that ask for another try later (RFC 9110, section 15; RFC 6585, section 4; RFC 8470). */
+const isTransient = (status: number): boolean =>
+  status >= 500 || status === 408 || status === 425 || status === 429 || status < 400;
+
+/** One node behind one address. */
+export const jsonRpcClient = (address: Redacted.Redacted<URL>): JsonRpcClient => {
+  const url = Redacted.value(address);
+  const node = redactedRpcAddress(url);
+  let lastId = 0;
+
+  const fault = (kind: NodeFaultKind, code: number | string | null, retryAfter: number | null) =>
+    new NodeFault({ node, kind, code, retryAfterMs: retryAfter });
+
+  const errorFailure = (code: number, data: unknown): NodeFault | NodeUnable | RpcRefusal => {
+    const meaning = errorCodeMeaning(code);
+    if (meaning === "refused") return new RpcRefusal({ code, data });
+    if (meaning === "unwell") return fault("unwell", code, null);
+    return new NodeUnable({ node, kind: meaning === "behind" ? "behind" : "rpc_error", code });
+  };
+
+  const fromEnvelope = (
+    envelope: Envelope,
+  ): Effect.Effect<unknown, NodeFault | NodeUnable | RpcRefusal> => {
+    if (typeof envelope === "string") return Effect.fail(fault(envelope, null, null));
+    if ("result" in envelope) return Effect.succeed(envelope.result);
+    return Effect.fail(errorFailure(envelope.error.code, envelope.error.data));
+  };
+
+  const fromHttp = (
+    { status, retryAfter, body }: HttpAnswer,
+    id: number,
+    nowMs: number,
+  ): Effect.Effect<unknown, NodeFault | NodeUnable | RpcRefusal> => {
+    const ok = status >= 200 && status < 300;
+    if (!ok && isTransient(status)) {
+      const kind = status === 429 ? "rate_limited" : "http_status";
+      return Effect.fail(fault(kind, status, retryAfterMs(retryAfter, nowMs)));
+    }
+    if (body === "oversize") return Effect.fail(fault("oversize", null, null));
+    const envelope = body === "not_utf8" ? "not_json" : parseEnvelope(body.text, id);
+    // Some providers send a JSON-RPC error with a 4xx status; without one the status is all there is.
+    if (!ok && (typeof envelope === "string" || "result" in envelope)) {
+      return Effect.fail(new NodeUnable({ node, kind: "http_status", code: status }));
+    }
+    return fromEnvelope(envelope);
+  };
+
+  return {
+    node,
+    ask: Effect.fnUntraced(function* (method, params, limits) {
+      const id = ++lastId;
+      const body = JSON.stringify({ jsonrpc: "2.0", id, method, params });
+      const answer = yield* Effect.tryPromise({
+        try: (signal) => post(url, body, limits.maxBodyBytes, signal),
+        catch: (cause) => fault("unreachable", runtimeCode(cause), null),
+      }).pipe(
+        Effect.timeoutOrElse({
+          duration: limits.requestTimeoutMs,
+          orElse: () => Effect.fail(fault("timeout", null, null)),
+        }),
+      );
+      return yield* fromHttp(answer, id, yield* Clock.currentTimeMillis);
+    }),
+  };
+};

@@ -1,0 +1,101 @@
+import { Effect, Layer, Schema, Stream } from "effect";
+import { type Address, parseAddress } from "../../core/domain/address.ts";
+import type { LedgerAccount } from "../../core/domain/ledger-account.ts";
+import { type AtSlot, type Commitment, Ledger } from "../../ports/ledger.ts";
+import { parseAccounts, parseKeyedAccounts } from "./account-json.ts";
+import { askAtSlot } from "./ask-at-slot.ts";
+import { NodePool } from "./node-pool.ts";
+import { refusalAsUnavailable } from "./refusal-as-unavailable.ts";
+
+/** As many addresses as a node takes in getMultipleAccounts (Agave `rpc-client-types`, `MAX_MULTIPLE_ACCOUNTS`). */
+const MAX_ACCOUNTS = 100;
+const CHUNK_ACCOUNTS = 1000;
+
+const isEpochInfo = Schema.is(
+  Schema.Struct({ absoluteSlot: Schema.Natural, blockHeight: Schema.Natural }),
+);
+
+// No accounts are still one chunk: it says at which slot there were none.
+const chunksOf = ({
+  slot,
+  value,
+}: AtSlot<ReadonlyArray<LedgerAccount>>): ReadonlyArray<AtSlot<ReadonlyArray<LedgerAccount>>> =>
+  Array.from({ length: Math.max(1, Math.ceil(value.length / CHUNK_ACCOUNTS)) }, (_, i) => ({
+    slot,
+    value: value.slice(i * CHUNK_ACCOUNTS, (i + 1) * CHUNK_ACCOUNTS),
+  }));
+
+/** The Ledger port over Solana JSON-RPC. */
+export const ledgerSolanaRpc: Layer.Layer<Ledger, never, NodePool> = Layer.effect(
+  Ledger,
+  Effect.gen(function* () {
+    const pool = yield* NodePool;
+
+    const genesisHash = pool
+      .call({
+        method: "getGenesisHash",
+        params: [],
+        lane: "single",
+        // A hash is 32 bytes in base58, exactly like an address.
+        decode: (result) =>
+          typeof result === "string" && parseAddress(result) !== undefined
+            ? { value: result }
+            : "malformed",
+      })
+      .pipe(refusalAsUnavailable, Effect.withSpan("Ledger.genesisHash"));
+
+    const tip = Effect.fn("Ledger.tip")(function* (commitment: Commitment) {
+      const lowest = pool.slots.at(commitment);
+      return yield* pool.call({
+        method: "getEpochInfo",
+        params: [{ commitment, ...(lowest > 0 ? { minContextSlot: lowest } : {}) }],
+        lane: "single",
+        decode: (result) => {
+          if (!isEpochInfo(result)) return "malformed";
+          const { absoluteSlot, blockHeight } = result;
+          if (absoluteSlot < lowest) return "behind";
+          pool.slots.saw(commitment, absoluteSlot);
+          return { value: { slot: BigInt(absoluteSlot), blockHeight: BigInt(blockHeight) } };
+        },
+      });
+    }, refusalAsUnavailable);
+
+    const readAccounts = Effect.fn("Ledger.readAccounts")(function* (
+      addresses: ReadonlyArray<Address>,
+      commitment: Commitment,
+    ) {
+      if (addresses.length > MAX_ACCOUNTS) {
+        return yield* Effect.die(new Error(`${addresses.length} accounts in one read`));
+      }
+      return yield* askAtSlot(pool, {
+        method: "getMultipleAccounts",
+        args: [addresses],
+        options: { encoding: "base64" },
+        commitment,
+        lane: "single",
+        parse: (value) => parseAccounts(addresses, value),
+      });
+    }, refusalAsUnavailable);
+
+    const scanProgram = Effect.fn("Ledger.programAccounts")(function* (program: Address) {
+      return yield* askAtSlot(pool, {
+        method: "getProgramAccounts",
+        args: [program],
+        options: { encoding: "base64", withContext: true },
+        commitment: "finalized",
+        lane: "bulk",
+        parse: parseKeyedAccounts,
+      });
+    }, refusalAsUnavailable);
+
+    return Ledger.of({
+      genesisHash,
+      tip,
+      readAccounts,
+      programAccounts: (program) =>
+        Stream.unwrap(
+          Effect.map(scanProgram(program), (scan) => Stream.fromIterable(chunksOf(scan))),
+        ),
+    });
+  }),
+);

@@ -1,0 +1,45 @@
+import { Schema } from "effect";
+
+/** A JSON-RPC answer taken apart, or what is wrong with it. */
+export type Envelope =
+  | { readonly result: unknown }
+  | { readonly error: { readonly code: number; readonly data: unknown } }
+  | "not_json"
+  | "wrong_id"
+  | "malformed";
+
+const Answer = Schema.Struct({ jsonrpc: Schema.Literal("2.0"), id: Schema.Unknown });
+const RpcError = Schema.Struct({
+  code: Schema.Int,
+  message: Schema.String,
+  data: Schema.optionalKey(Schema.Unknown),
+});
+const isAnswer = Schema.is(Answer);
+const isRpcError = Schema.is(RpcError);
+
+// A quote inside a JSON string is escaped, so this matches members only, never text.
+const LONG_LAMPORTS = /("lamports"\s*:\s*)(\d{16,})(?![\d.eE])/g;
+
+/**
+ * JSON as parsed, except that `lamports` of 16 digits and more become strings: a u64 goes beyond 2^53,
+ * where JSON.parse would round it without a word.
+ */
+const parseJson = (text: string): unknown => JSON.parse(text.replace(LONG_LAMPORTS, '$1"$2"'));
+
+/** The answer to the request `id` in a response body (JSON-RPC 2.0, section 5). */
+export const parseEnvelope = (text: string, id: number): Envelope => {
+  let answer: unknown;
+  try {
+    answer = parseJson(text);
+  } catch {
+    return "not_json";
+  }
+  if (!isAnswer(answer)) return "malformed";
+  if (answer.id !== id) return "wrong_id";
+  const hasResult = Object.hasOwn(answer, "result");
+  const { result, error } = answer as { readonly result?: unknown; readonly error?: unknown };
+  if (error !== undefined && error !== null) {
+    return isRpcError(error) ? { error: { code: error.code, data: error.data } } : "malformed";
+  }
+  return hasResult ? { result } : "malformed";
+};

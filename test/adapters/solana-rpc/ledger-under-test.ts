@@ -1,0 +1,63 @@
+import { type Cause, Effect, Exit, Layer, Logger, Redacted } from "effect";
+import { broadcasterSolanaRpc } from "../../../adapters/solana-rpc/broadcaster-solana-rpc.ts";
+import { ledgerSolanaRpc } from "../../../adapters/solana-rpc/ledger-solana-rpc.ts";
+import { nodePool } from "../../../adapters/solana-rpc/node-pool.ts";
+import {
+  type SolanaRpcConfig,
+  solanaRpcConfig,
+} from "../../../adapters/solana-rpc/solana-rpc-config.ts";
+import type { Broadcaster } from "../../../ports/broadcaster.ts";
+import type { Ledger } from "../../../ports/ledger.ts";
+import type { ScriptedPeer } from "./scripted-peer.ts";
+import { virtualTime } from "./virtual-time.ts";
+
+/** What a run of the adapter left behind. */
+export type Run<A, E> = {
+  readonly exit: Exit.Exit<A, E>;
+  /** Every wait between requests, milliseconds of virtual time. */
+  readonly waits: ReadonlyArray<number>;
+  /** Everything that was logged, as text. */
+  readonly logged: string;
+};
+
+const address = (peer: ScriptedPeer | URL) => Redacted.make(peer instanceof URL ? peer : peer.url);
+
+/** The default configuration over scripted peers, changed where a test wants. */
+export const configOver = (
+  peers: readonly [ScriptedPeer | URL, ...ReadonlyArray<ScriptedPeer | URL>],
+  change: Partial<SolanaRpcConfig> = {},
+): SolanaRpcConfig => {
+  const [first, ...others] = peers;
+  return { ...solanaRpcConfig([address(first), ...others.map(address)]), ...change };
+};
+
+/** Runs an effect against the adapter in virtual time; waits up to half a caller's patience pass by themselves. */
+export const runOver = async <A, E>(
+  config: SolanaRpcConfig,
+  effect: Effect.Effect<A, E, Ledger | Broadcaster>,
+): Promise<Run<A, E>> => {
+  const waits: Array<number> = [];
+  const lines: Array<string> = [];
+  const logger = Logger.map(Logger.formatLogFmt, (line) => void lines.push(line));
+  const layer = Layer.mergeAll(ledgerSolanaRpc, broadcasterSolanaRpc).pipe(
+    Layer.provide(nodePool(config)),
+    Layer.provideMerge(virtualTime(config.lanes.single.patienceMs / 2, waits)),
+    Layer.provideMerge(Logger.layer([logger])),
+  );
+  const exit = await Effect.runPromiseExit(Effect.provide(effect, layer));
+  return { exit, waits, logged: lines.join("\n") };
+};
+
+/** The typed failure of an exit. @throws Error when it succeeded or died. */
+export const failureOf = <E>(exit: Exit.Exit<unknown, E>): E => {
+  if (Exit.isSuccess(exit)) throw new Error(`succeeded with ${Bun.inspect(exit.value)}`);
+  const fail = exit.cause.reasons.find((reason): reason is Cause.Fail<E> => reason._tag === "Fail");
+  if (fail === undefined) throw new Error(`no typed failure: ${Bun.inspect(exit.cause)}`);
+  return fail.error;
+};
+
+/** The value of an exit. @throws Error when it failed. */
+export const valueOf = <A>(exit: Exit.Exit<A, unknown>): A => {
+  if (Exit.isFailure(exit)) throw new Error(Bun.inspect(exit.cause));
+  return exit.value;
+};

@@ -1,0 +1,30 @@
+import { Clock, Duration, Effect, Layer, Semaphore } from "effect";
+import { TestClock } from "effect/testing";
+
+/**
+ * The TestClock, except that a wait shorter than `passingBelowMs` moves it forward by itself and is noted
+ * in `waits`: cool-downs pass at once in virtual time, while timeouts come only when a test says so. Waits
+ * of several fibres at once pass together, as they would in real time.
+ */
+export const virtualTime = (passingBelowMs: number, waits: Array<number>): Layer.Layer<never> =>
+  Layer.effect(
+    Clock.Clock,
+    TestClock.testClockWith((clock) =>
+      Effect.sync(() => {
+        const oneMove = Semaphore.makeUnsafe(1);
+        const moveTo = (ms: number) =>
+          Effect.suspend(() =>
+            clock.currentTimeMillisUnsafe() < ms ? clock.setTime(ms) : Effect.void,
+          ).pipe(oneMove.withPermits(1));
+        return {
+          ...clock,
+          sleep: (duration: Duration.Duration) => {
+            const ms = Duration.toMillis(duration);
+            if (ms >= passingBelowMs) return clock.sleep(duration);
+            waits.push(ms);
+            return moveTo(clock.currentTimeMillisUnsafe() + ms);
+          },
+        };
+      }),
+    ),
+  ).pipe(Layer.provideMerge(TestClock.layer()));
