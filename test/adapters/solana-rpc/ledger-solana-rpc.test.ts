@@ -1,0 +1,142 @@
+import { afterEach, expect, test } from "bun:test";
+import { Effect, Exit, Stream } from "effect";
+import { addressFromBytes } from "../../../core/domain/address.ts";
+import { SYSTEM_PROGRAM, TOKEN_PROGRAM } from "../../../core/protocol/well-known-addresses.ts";
+import { Ledger } from "../../../ports/ledger.ts";
+import { configOver, failureOf, runOver, valueOf } from "./ledger-under-test.ts";
+import { atSlot, type Behaviour, result, ScriptedPeer } from "./scripted-peer.ts";
+
+const opened: Array<ScriptedPeer> = [];
+const peerThat = (...plan: ReadonlyArray<Behaviour>): ScriptedPeer => {
+  const peer = new ScriptedPeer(...plan);
+  opened.push(peer);
+  return peer;
+};
+afterEach(() => {
+  for (const peer of opened.splice(0)) peer[Symbol.dispose]();
+});
+
+const json = (over: object = {}) => ({
+  lamports: 1,
+  owner: TOKEN_PROGRAM,
+  executable: false,
+  data: ["", "base64"],
+  rentEpoch: 0,
+  space: 0,
+  ...over,
+});
+const nth = (n: number) => {
+  const bytes = new Uint8Array(32).fill(1);
+  new DataView(bytes.buffer).setUint32(0, n);
+  return addressFromBytes(bytes);
+};
+const rows = (count: number) =>
+  Array.from({ length: count }, (_, n) => ({ pubkey: nth(n), account: json({ lamports: n }) }));
+const scan = Ledger.use((ledger) => Stream.runCollect(ledger.programAccounts(TOKEN_PROGRAM)));
+
+test("asks for accounts in one request, finalized or confirmed, in base64", async () => {
+  const peer = peerThat(atSlot(9, [json(), null]));
+  const addresses = [nth(1), nth(2)];
+  const { exit } = await runOver(
+    configOver([peer]),
+    Ledger.use((ledger) => ledger.readAccounts(addresses, "finalized")),
+  );
+  expect(valueOf(exit)).toMatchObject({
+    slot: 9n,
+    value: [{ address: nth(1), lamports: 1n }, null],
+  });
+  expect(peer.calls).toMatchObject([
+    {
+      method: "getMultipleAccounts",
+      params: [addresses, { encoding: "base64", commitment: "finalized" }],
+    },
+  ]);
+});
+
+test("more than a hundred accounts in one read is a bug of the caller's", async () => {
+  const peer = peerThat(atSlot(9, []));
+  const many = Array.from({ length: 101 }, (_, n) => nth(n));
+  const { exit } = await runOver(
+    configOver([peer]),
+    Ledger.use((ledger) => ledger.readAccounts(many, "confirmed")),
+  );
+  expect(Exit.hasDies(exit)).toBe(true);
+  expect(peer.calls).toEqual([]);
+});
+
+test("takes slot and block height from one answer", async () => {
+  const peer = peerThat(
+    result({
+      absoluteSlot: 447_552_001,
+      blockHeight: 400,
+      epoch: 1,
+      slotIndex: 1,
+      slotsInEpoch: 8,
+    }),
+  );
+  const { exit } = await runOver(
+    configOver([peer]),
+    Ledger.use((ledger) => ledger.tip("confirmed")),
+  );
+  expect(valueOf(exit)).toEqual({ slot: 447_552_001n, blockHeight: 400n });
+  expect(peer.calls).toMatchObject([
+    { method: "getEpochInfo", params: [{ commitment: "confirmed" }] },
+  ]);
+});
+
+test("gives a program's accounts in chunks of a thousand at one slot", async () => {
+  const peer = peerThat(atSlot(77, rows(2500)));
+  const { exit } = await runOver(configOver([peer]), scan);
+  const chunks = valueOf(exit);
+  expect(chunks.map(({ slot, value }) => [slot, value.length])).toEqual([
+    [77n, 1000],
+    [77n, 1000],
+    [77n, 500],
+  ]);
+  expect(chunks.flatMap(({ value }) => value).map(({ address }) => address)).toEqual(
+    rows(2500).map(({ pubkey }) => pubkey),
+  );
+  expect(peer.calls).toMatchObject([
+    {
+      method: "getProgramAccounts",
+      params: [TOKEN_PROGRAM, { encoding: "base64", withContext: true, commitment: "finalized" }],
+    },
+  ]);
+});
+
+test("says at which slot a program has no accounts", async () => {
+  const { exit } = await runOver(configOver([peerThat(atSlot(5, []))]), scan);
+  expect(valueOf(exit)).toEqual([{ slot: 5n, value: [] }]);
+});
+
+test("one bad row among thousands makes the whole scan unavailable", async () => {
+  const bad = [...rows(1500), { pubkey: SYSTEM_PROGRAM, account: json({ executable: "no" }) }];
+  const seen: Array<unknown> = [];
+  const { exit } = await runOver(
+    configOver([peerThat(atSlot(5, bad))]),
+    Ledger.use((ledger) =>
+      Stream.runForEach(ledger.programAccounts(TOKEN_PROGRAM), (chunk) =>
+        Effect.sync(() => void seen.push(chunk)),
+      ),
+    ),
+  );
+  expect(failureOf(exit)).toMatchObject({
+    _tag: "LedgerUnavailable",
+    cause: { kind: "malformed" },
+  });
+  expect(seen).toEqual([]);
+});
+
+test.each([
+  ["without context", [json()]],
+  ["with a slot in words", { context: { slot: "9" }, value: [json()] }],
+  ["with a slot beyond 2^53", { context: { slot: 2 ** 53 }, value: [json()] }],
+  ["with a negative slot", { context: { slot: -1 }, value: [json()] }],
+  ["with too many accounts", { context: { slot: 9 }, value: [json(), json()] }],
+])("takes no answer %s", async (_name, answer) => {
+  const { exit } = await runOver(
+    configOver([peerThat(result(answer))]),
+    Ledger.use((ledger) => ledger.readAccounts([nth(1)], "confirmed")),
+  );
+  expect(failureOf(exit)).toMatchObject({ cause: { kind: "malformed" } });
+});
