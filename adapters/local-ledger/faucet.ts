@@ -4,11 +4,9 @@ import type { LedgerSignature } from "../../core/domain/ledger-signature.ts";
 import { associatedTokenAddress } from "../../core/protocol/addresses.ts";
 import { createAssociatedTokenInstruction } from "../../core/protocol/token.ts";
 import { computeUnitLimit, mintTokens, transferLamports } from "./funding-instructions.ts";
-import { LOCAL_AUTHORITY, LOCAL_FAUCET, LOCAL_USDC_MINT, type LocalKey } from "./local-keys.ts";
+import { LOCAL_AUTHORITY, LOCAL_FAUCET, LOCAL_USDC_MINT } from "./local-keys.ts";
+import { runLocally } from "./local-transactions.ts";
 import type { LocalLedger } from "./runtime/ledger.ts";
-import { describeTransactionError } from "./runtime/transaction-error.ts";
-import { decodeWireTransaction } from "./runtime/wire-transaction.ts";
-import { signedTransaction } from "./signed-transaction.ts";
 
 /** Most lamports of one airdrop: 1,000 SOL. */
 export const MAX_AIRDROP_LAMPORTS = 1_000_000_000_000n;
@@ -18,28 +16,6 @@ export const MAX_TOKEN_AIRDROP = 1_000_000_000_000n;
 /** Enough for an airdrop's instructions; the range above it makes equal airdrops differ. */
 const BASE_UNITS = 200_000;
 const DISTINCT = 1_000_000;
-
-/** A transaction of the local ledger's own that did not succeed. */
-export class LocalTransactionFailed extends Error {}
-
-/**
- * Signs with local keys and runs at once; the result is the transaction's signature.
- * @throws LocalTransactionFailed when it fails.
- */
-export const runLocally = (
-  ledger: LocalLedger,
-  payer: LocalKey,
-  signers: ReadonlyArray<LocalKey>,
-  instructions: ReadonlyArray<Instruction>,
-): LedgerSignature => {
-  const { blockhash } = ledger.latestBlockhash();
-  const wire = signedTransaction({ payer, signers, instructions, blockhash });
-  const transaction = decodeWireTransaction(wire);
-  if (transaction === undefined) throw new Error("a local transaction is too large or malformed");
-  const { error } = ledger.submit(transaction);
-  if (error !== undefined) throw new LocalTransactionFailed(describeTransactionError(error));
-  return transaction.signature;
-};
 
 /** Gives out lamports and mock USDC by real transactions. */
 export const faucet = (ledger: LocalLedger) => {

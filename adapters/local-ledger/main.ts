@@ -37,8 +37,11 @@ const run = (options: LocalLedgerOptions): void => {
       process.exit(0);
     }, fail);
   process.once("SIGTERM", stop);
-  process.once("SIGINT", stop);
-  if (options.supervised) {
+  if (!options.supervised) {
+    process.once("SIGINT", stop);
+  } else {
+    // Ctrl-C reaches both processes; the service still needs its ledger while it finishes what it has begun.
+    process.on("SIGINT", () => undefined);
     process.stdin.once("end", stop);
     process.stdin.once("error", stop);
     process.stdin.resume();

@@ -1,9 +1,5 @@
-import {
-  faucet,
-  LocalTransactionFailed,
-  MAX_AIRDROP_LAMPORTS,
-  MAX_TOKEN_AIRDROP,
-} from "../faucet.ts";
+import { faucet, MAX_AIRDROP_LAMPORTS, MAX_TOKEN_AIRDROP } from "../faucet.ts";
+import { LocalTransactionFailed } from "../local-transactions.ts";
 import type { LocalLedger } from "../runtime/ledger.ts";
 import { invalidParams, RpcError, RpcErrorCode } from "./rpc-error.ts";
 import { addressOf, commitmentOf, configOf, type RpcMethod, u64Of } from "./rpc-params.ts";

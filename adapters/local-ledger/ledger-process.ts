@@ -1,0 +1,113 @@
+import { fileURLToPath } from "node:url";
+import { Data, Effect, type Scope } from "effect";
+
+/** The local ledger's process ended before it was ready. */
+export class LocalLedgerDidNotStart extends Data.TaggedError("LocalLedgerDidNotStart")<{
+  /** What it said last, for the operator. */
+  readonly reason: string;
+}> {}
+
+/** Where a local ledger listens. */
+export type LedgerPlace = { readonly rpcUrl: string; readonly webSocketUrl: string };
+
+/** How a ledger process ended. */
+export type LedgerEnd = { readonly how: string; readonly said: string };
+
+/** A ledger process that is ready. */
+export type LedgerProcess = LedgerPlace & {
+  readonly pid: number;
+  readonly ended: Effect.Effect<LedgerEnd>;
+};
+
+const MAIN = fileURLToPath(new URL("./main.ts", import.meta.url));
+/** Room for restoring a ledger of a million accounts. */
+const START_TIMEOUT = "60 seconds";
+const STOP_TIMEOUT = "3 seconds";
+/** Of the end of its standard error, which is all that a panic leaves behind. */
+const TAIL_CHARACTERS = 2000;
+
+/** It needs no settings, and in particular none of the service's secrets. */
+const environment = (): Record<string, string> =>
+  Object.fromEntries(
+    ["PATH", "HOME", "TMPDIR", "BUN_INSTALL"].flatMap((name) => {
+      const value = process.env[name];
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
+
+const spawn = (args: ReadonlyArray<string>) => {
+  const child = Bun.spawn([process.execPath, MAIN, "--supervised", ...args], {
+    stdin: "pipe",
+    stdout: "pipe",
+    stderr: "pipe",
+    env: environment(),
+  });
+  let said = "";
+  const drained = child.stderr.pipeTo(
+    new WritableStream({
+      write: (chunk: Uint8Array) => {
+        said = (said + new TextDecoder().decode(chunk)).slice(-TAIL_CHARACTERS);
+      },
+    }),
+  );
+  const ended = Promise.all([child.exited, drained.catch(() => undefined)]).then(
+    ([code]): LedgerEnd => ({
+      how: child.signalCode === null ? `exit code ${code}` : String(child.signalCode),
+      said: said.trim(),
+    }),
+  );
+  return { child, ended };
+};
+
+const firstLine = async (stdout: ReadableStream<Uint8Array>): Promise<string | undefined> => {
+  const reader = stdout.getReader();
+  const decoder = new TextDecoder();
+  let text = "";
+  for (;;) {
+    const { value, done } = await reader.read();
+    if (done) return undefined;
+    text += decoder.decode(value, { stream: true });
+    const end = text.indexOf("\n");
+    if (end >= 0) return text.slice(0, end);
+  }
+};
+
+/**
+ * Runs a ledger in a process of its own until the scope closes. Succeeds when it is ready. The process
+ * ends by itself when this one does, however that happens, since its standard input closes.
+ */
+export const startLedgerProcess = (
+  args: ReadonlyArray<string>,
+): Effect.Effect<LedgerProcess, LocalLedgerDidNotStart, Scope.Scope> =>
+  Effect.gen(function* () {
+    const { child, ended } = yield* Effect.acquireRelease(
+      Effect.sync(() => spawn(args)),
+      ({ child, ended }) =>
+        Effect.gen(function* () {
+          child.kill("SIGTERM");
+          const stopped = yield* Effect.timeoutOption(
+            Effect.promise(() => ended),
+            STOP_TIMEOUT,
+          );
+          if (stopped._tag === "None") child.kill("SIGKILL");
+        }),
+    );
+    const line = yield* Effect.promise(() => firstLine(child.stdout)).pipe(
+      Effect.timeoutOrElse({
+        duration: START_TIMEOUT,
+        orElse: () =>
+          Effect.fail(new LocalLedgerDidNotStart({ reason: `not ready in ${START_TIMEOUT}` })),
+      }),
+    );
+    if (line === undefined) {
+      const { how, said } = yield* Effect.promise(() => ended);
+      return yield* new LocalLedgerDidNotStart({ reason: said === "" ? how : said });
+    }
+    const ready = JSON.parse(line) as { readonly rpc_url: string; readonly ws_url: string };
+    return {
+      rpcUrl: ready.rpc_url,
+      webSocketUrl: ready.ws_url,
+      pid: child.pid,
+      ended: Effect.promise(() => ended),
+    };
+  });

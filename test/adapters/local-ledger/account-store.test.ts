@@ -1,0 +1,59 @@
+import { afterAll, expect, test } from "bun:test";
+import * as fc from "fast-check";
+import { accountStore } from "../../../adapters/local-ledger/runtime/account-store.ts";
+import {
+  type DataConditions,
+  meetsConditions,
+} from "../../../adapters/local-ledger/runtime/data-conditions.ts";
+import { openLedgerDatabase } from "../../../adapters/local-ledger/runtime/ledger-database.ts";
+import { addressFromBytes } from "../../../core/domain/address.ts";
+import { temporaryFolder } from "./ledger-fixture.ts";
+
+const folder = temporaryFolder();
+const database = openLedgerDatabase(folder.path);
+const store = accountStore(database);
+afterAll(() => {
+  database.close();
+  folder.remove();
+});
+
+const bytes = (max: number) => fc.uint8Array({ maxLength: max, max: 2 });
+const u64 = fc.bigInt({ min: 0n, max: (1n << 64n) - 1n });
+const anyAddress = fc.uint8Array({ minLength: 32, maxLength: 32 }).map(addressFromBytes);
+const state = fc.record({
+  lamports: u64,
+  owner: anyAddress,
+  data: bytes(12),
+  executable: fc.boolean(),
+  rentEpoch: u64,
+});
+const conditions: fc.Arbitrary<DataConditions> = fc.record({
+  dataSize: fc.option(fc.nat(12), { nil: undefined }),
+  bytesAt: fc.array(
+    fc.record({ offset: fc.nat(14), bytes: fc.uint8Array({ minLength: 1, maxLength: 4, max: 2 }) }),
+    { maxLength: 3 },
+  ),
+});
+
+test("what is written comes back exactly, whatever the u64 and however empty the data", () => {
+  fc.assert(
+    fc.property(anyAddress, state, (address, written) => {
+      store.write(address, written);
+      const found = [...store.ofOwner(written.owner, { bytesAt: [] })];
+      expect(found).toEqual([[address, written]]);
+      store.write(address, undefined);
+      expect(store.has(address)).toBe(false);
+    }),
+  );
+});
+
+test("SQLite's filter and the one for accounts in memory agree", () => {
+  fc.assert(
+    fc.property(anyAddress, state, conditions, (address, written, wanted) => {
+      store.write(address, written);
+      const found = [...store.ofOwner(written.owner, wanted)].length === 1;
+      store.write(address, undefined);
+      expect(found).toBe(meetsConditions(written.data, wanted));
+    }),
+  );
+});

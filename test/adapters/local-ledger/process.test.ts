@@ -1,0 +1,54 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { LOCAL_LEDGER_HELP, readOptions } from "../../../adapters/local-ledger/options.ts";
+import { call, temporaryFolder } from "./ledger-fixture.ts";
+import { spawnLedger } from "./ledger-process.ts";
+
+const folder = temporaryFolder();
+afterAll(folder.remove);
+
+describe("the ledger as a process", () => {
+  test("ends with its standard input when supervised, and lets its folder go", async () => {
+    for (let round = 0; round < 2; round++) {
+      const { child, ready } = await spawnLedger(folder.path, "--supervised");
+      expect((await call(ready.rpc_url, "getHealth")).result).toBe("ok");
+      await child.stdin.end();
+      expect(await child.exited).toBe(0);
+    }
+  });
+
+  test("alone it goes on without standard input, until SIGTERM", async () => {
+    const { child, ready } = await spawnLedger(folder.path);
+    await child.stdin.end();
+    expect((await call(ready.rpc_url, "getHealth")).result).toBe("ok");
+    child.kill("SIGTERM");
+    expect(await child.exited).toBe(0);
+  });
+});
+
+describe("options", () => {
+  test("arguments win over the environment, the environment over the defaults", () => {
+    expect(readOptions([], {})).toEqual({
+      dataDirectory: "./data",
+      port: 8899,
+      webSocketPort: undefined,
+      demo: true,
+      supervised: false,
+    });
+    const env = { DATA_DIR: "/d", LOCAL_LEDGER_PORT: "1", LOCAL_LEDGER_DEMO: "false" };
+    expect(readOptions([], env)).toMatchObject({ dataDirectory: "/d", port: 1, demo: false });
+    expect(readOptions(["--port", "0", "--data-dir", "e"], env)).toMatchObject({
+      dataDirectory: "e",
+      port: 0,
+    });
+    expect(readOptions(["--no-demo"], { LOCAL_LEDGER_DEMO: "true" })?.demo).toBe(false);
+  });
+
+  test("a bad one is named, and help names them all", () => {
+    expect(() => readOptions(["--port", "70000"], {})).toThrow("--port");
+    expect(() => readOptions([], { LOCAL_LEDGER_DEMO: "perhaps" })).toThrow("LOCAL_LEDGER_DEMO");
+    expect(() => readOptions(["--prot", "1"], {})).toThrow("--prot");
+    expect(readOptions(["--help"], {})).toBeUndefined();
+    for (const name of ["--data-dir", "--port", "--ws-port", "--no-demo", "--supervised"])
+      expect(LOCAL_LEDGER_HELP).toContain(name);
+  });
+});
