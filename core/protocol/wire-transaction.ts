@@ -95,10 +95,14 @@ const decode = (bytes: Uint8Array): WireTransaction => {
           read.take(writable, "address tables");
           const readonly = read.length("address tables");
           read.take(readonly, "address tables");
+          if (writable + readonly === 0)
+            throw new Malformed("has an address table it does not use");
           return writable + readonly;
         })
       : [];
   const tableAccountCount = tables.reduce((sum, count) => sum + count, 0);
+  if (staticAccounts.length + tableAccountCount > 256)
+    throw new Malformed("names more than 256 accounts");
   if (read.position() !== bytes.length) throw new Malformed("has bytes behind its end");
   const instructions = places.map(({ programIndex, accounts, data }) => {
     const program = staticAccounts[programIndex];
@@ -126,8 +130,9 @@ const decode = (bytes: Uint8Array): WireTransaction => {
 
 /**
  * The one transaction that bytes hold, or what is wrong with them. Strict: canonical lengths, nothing
- * behind the end, one signature a signer, no account twice, every index in range (Agave
- * `message/src/versions/sanitized.rs`), so that encoding it again gives the same bytes.
+ * behind the end, one signature a signer, no account twice, no unused address table, at most 256
+ * accounts, every index in range (Agave `message/src/versions/v0/mod.rs`: `sanitize`), so that encoding
+ * it again gives the same bytes.
  */
 export const decodeWireTransaction = (
   bytes: Uint8Array,
