@@ -22,7 +22,7 @@ export type SlotQuestion<A> = {
 
 /**
  * Asks with `minContextSlot` at the highest slot seen so far, and takes no answer from a lower one, so that
- * a read never shows an older ledger than an earlier read has shown.
+ * nothing is answered from an older ledger than an earlier read has shown.
  */
 export const askAtSlot = <A>(
   pool: NodePool["Service"],
@@ -43,7 +43,6 @@ export const askAtSlot = <A>(
         if (slot < lowest) return "behind";
         const value = parse(result.value);
         if (value === undefined) return "malformed";
-        pool.slots.saw(commitment, slot);
         return { value: { slot: BigInt(slot), value } };
       },
     });

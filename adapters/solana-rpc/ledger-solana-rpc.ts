@@ -3,7 +3,7 @@ import { type Address, parseAddress } from "../../core/domain/address.ts";
 import type { LedgerAccount } from "../../core/domain/ledger-account.ts";
 import { type AtSlot, type Commitment, Ledger } from "../../ports/ledger.ts";
 import { parseAccounts, parseKeyedAccounts } from "./account-json.ts";
-import { askAtSlot } from "./ask-at-slot.ts";
+import { askAtSlot, type SlotQuestion } from "./ask-at-slot.ts";
 import { NodePool } from "./node-pool.ts";
 import { refusalAsUnavailable } from "./refusal-as-unavailable.ts";
 
@@ -30,6 +30,12 @@ export const ledgerSolanaRpc: Layer.Layer<Ledger, never, NodePool> = Layer.effec
   Ledger,
   Effect.gen(function* () {
     const pool = yield* NodePool;
+
+    /** Only reads raise the slot that later ones ask for: a simulation may report a slot not yet confirmed. */
+    const readAtSlot = <A>(question: SlotQuestion<A>) =>
+      Effect.tap(askAtSlot(pool, question), ({ slot }) =>
+        Effect.sync(() => pool.slots.saw(question.commitment, Number(slot))),
+      );
 
     const genesisHash = pool
       .call({
@@ -67,7 +73,7 @@ export const ledgerSolanaRpc: Layer.Layer<Ledger, never, NodePool> = Layer.effec
       if (addresses.length > MAX_ACCOUNTS) {
         return yield* Effect.die(new Error(`${addresses.length} accounts in one read`));
       }
-      return yield* askAtSlot(pool, {
+      return yield* readAtSlot({
         method: "getMultipleAccounts",
         args: [addresses],
         options: { encoding: "base64" },
@@ -78,7 +84,7 @@ export const ledgerSolanaRpc: Layer.Layer<Ledger, never, NodePool> = Layer.effec
     }, refusalAsUnavailable);
 
     const scanProgram = Effect.fn("Ledger.programAccounts")(function* (program: Address) {
-      return yield* askAtSlot(pool, {
+      return yield* readAtSlot({
         method: "getProgramAccounts",
         args: [program],
         options: { encoding: "base64", withContext: true },

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { Effect } from "effect";
 import { ledgerSignatureFromBytes } from "../../../core/domain/ledger-signature.ts";
 import { Broadcaster } from "../../../ports/broadcaster.ts";
+import { Ledger } from "../../../ports/ledger.ts";
 import { configOver, failureOf, runOver, valueOf } from "./ledger-under-test.ts";
 import { atSlot, type Behaviour, page, result, rpcError, ScriptedPeer } from "./scripted-peer.ts";
 
@@ -119,6 +120,18 @@ describe("simulate", () => {
     ]);
   });
 
+  test("a slot that is ahead of what is confirmed does not bind later reads", async () => {
+    const peer = peerThat(atSlot(12, { err: null, logs: [] }), atSlot(11, []));
+    const { exit } = await runOver(
+      configOver([peer]),
+      Effect.gen(function* () {
+        yield* (yield* Broadcaster).simulate(BYTES);
+        return yield* (yield* Ledger).readAccounts([], "confirmed");
+      }),
+    );
+    expect(valueOf(exit).slot).toBe(11n);
+  });
+
   test("a failing transaction is an answer, not a failure", async () => {
     const { exit } = await simulate(atSlot(12, { err: "AccountNotFound", logs: null }));
     expect(valueOf(exit)).toEqual({ slot: 12n, error: plain("AccountNotFound"), logs: [] });
@@ -171,12 +184,12 @@ describe("landed", () => {
 
   test("a node that has not come as far as others is not believed when it knows nothing", async () => {
     const known = { ...status, confirmationStatus: "confirmed" };
-    const peer = peerThat(atSlot(100, true), atSlot(90, [null]), atSlot(101, [known]));
+    const peer = peerThat(atSlot(100, []), atSlot(90, [null]), atSlot(101, [known]));
     const { exit } = await runOver(
       configOver([peer]),
       Effect.gen(function* () {
         const broadcaster = yield* Broadcaster;
-        yield* broadcaster.isBlockhashValid("hash");
+        yield* (yield* Ledger).readAccounts([], "confirmed");
         return yield* broadcaster.landed(SIGNATURE);
       }),
     );

@@ -1,0 +1,50 @@
+import { afterAll } from "bun:test";
+import { broadcasterContract } from "../../contracts/broadcaster.ts";
+import { ledgerContract } from "../../contracts/ledger.ts";
+import { configOver } from "./ledger-under-test.ts";
+import { localLedgerWorld } from "./local-ledger-world.ts";
+import { type Behaviour, body, page, result, rpcError, ScriptedPeer } from "./scripted-peer.ts";
+
+const direct = () => localLedgerWorld((url) => configOver([url]));
+
+ledgerContract("solana-rpc over the local ledger", direct);
+broadcasterContract("solana-rpc over the local ledger", direct);
+
+/** What the ledger answers; `id` only ever differs from the request's to be another request's answer. */
+const answerOf = async (url: URL, call: object): Promise<string> =>
+  (await fetch(url, { method: "POST", body: JSON.stringify({ jsonrpc: "2.0", ...call }) })).text();
+
+/** A node in front of the ledger that gives one answer in seven, and loses, spoils or swaps the others. */
+const troubled = (url: URL): Behaviour => {
+  let turn = 0;
+  const ways: ReadonlyArray<Behaviour> = [
+    page(429, { "retry-after": "0" }),
+    async (call, request) => body(await answerOf(url, call))(call, request),
+    async (call, request) => body((await answerOf(url, call)).slice(0, -20))(call, request),
+    // The request reached the ledger, and only the answer is lost.
+    async (call, request) => {
+      await answerOf(url, call);
+      return page(502)(call, request);
+    },
+    async (call, request) => body(await answerOf(url, { ...call, id: -1 }))(call, request),
+    rpcError(-32016, { contextSlot: 0 }),
+    result({ context: { slot: 2 ** 53 }, value: [{}] }),
+  ];
+  return (call, request) => (ways[turn++ % ways.length] ?? page(500))(call, request);
+};
+
+const peers: Array<ScriptedPeer> = [];
+afterAll(() => {
+  for (const peer of peers) peer[Symbol.dispose]();
+});
+
+const behindTrouble = () =>
+  localLedgerWorld((url) => {
+    const peer = new ScriptedPeer(troubled(url));
+    peers.push(peer);
+    // No cool-down, so that the troubled node is asked first every time.
+    return configOver([peer, url], { backoffBaseMs: 0 });
+  });
+
+ledgerContract("solana-rpc over a troubled node and the local ledger", behindTrouble);
+broadcasterContract("solana-rpc over a troubled node and the local ledger", behindTrouble);

@@ -1,0 +1,88 @@
+import { Layer, Logger } from "effect";
+import { localGenesis } from "../../../adapters/local-ledger/genesis.ts";
+import { transferLamports } from "../../../adapters/local-ledger/funding-instructions.ts";
+import { LOCAL_FAUCET } from "../../../adapters/local-ledger/local-keys.ts";
+import { manualTime } from "../../../adapters/local-ledger/runtime/ledger-time.ts";
+import { SLOT_MS } from "../../../adapters/local-ledger/runtime/slot-clock.ts";
+import { signedTransaction } from "../../../adapters/local-ledger/signed-transaction.ts";
+import { broadcasterSolanaRpc } from "../../../adapters/solana-rpc/broadcaster-solana-rpc.ts";
+import { ledgerSolanaRpc } from "../../../adapters/solana-rpc/ledger-solana-rpc.ts";
+import { nodePool } from "../../../adapters/solana-rpc/node-pool.ts";
+import type { SolanaRpcConfig } from "../../../adapters/solana-rpc/solana-rpc-config.ts";
+import { addressFromBytes } from "../../../core/domain/address.ts";
+import type { LedgerAccount } from "../../../core/domain/ledger-account.ts";
+import { ledgerSignatureFromBytes } from "../../../core/domain/ledger-signature.ts";
+import type { LedgerWorld } from "../../contracts/ledger-world.ts";
+import { startLedger } from "../local-ledger/ledger-fixture.ts";
+
+/** A signature count of one byte and one signature stand before the message. */
+const MESSAGE_AT = 1 + 64;
+const RENT_EXEMPT_EPOCH = 2n ** 64n - 1n;
+
+const numbered = (kind: number, n: number) => {
+  const bytes = new Uint8Array(32).fill(kind);
+  new DataView(bytes.buffer).setUint32(8, n);
+  return addressFromBytes(bytes);
+};
+const PROGRAM = numbered(101, 0);
+
+const planted = (n: number): LedgerAccount => ({
+  address: numbered(102, n),
+  owner: PROGRAM,
+  lamports: 10_000_000n + BigInt(n),
+  executable: false,
+  data: new Uint8Array(n % 200).fill(n),
+});
+const KNOWN: LedgerAccount = {
+  address: numbered(103, 0),
+  owner: numbered(103, 1),
+  lamports: 2n ** 53n + 1n,
+  executable: false,
+  data: Uint8Array.of(1, 2, 3),
+};
+const OWNED = Array.from({ length: 1234 }, (_, n) => planted(n));
+
+/** A local ledger whose time stands still until it is settled, read through nodes at the addresses given. */
+export const localLedgerWorld = (config: (ledgerUrl: URL) => SolanaRpcConfig): LedgerWorld => {
+  const time = manualTime(Date.now());
+  const genesis = localGenesis({ demo: false });
+  const { ledger, url, stop } = startLedger({
+    time,
+    genesis: {
+      ageMs: genesis.ageMs,
+      fill: (opened, advance) => {
+        genesis.fill(opened, advance);
+        for (const { address, ...state } of [KNOWN, ...OWNED]) {
+          opened.plant(address, { ...state, rentEpoch: RENT_EXEMPT_EPOCH });
+        }
+      },
+    },
+  });
+  let unused = 0;
+  return {
+    layer: Layer.mergeAll(ledgerSolanaRpc, broadcasterSolanaRpc).pipe(
+      Layer.provide(nodePool(config(new URL(url)))),
+      Layer.provideMerge(Logger.layer([])),
+    ),
+    genesisHash: ledger.genesisHash,
+    known: KNOWN,
+    program: { address: PROGRAM, accounts: OWNED },
+    idleProgram: numbered(104, 0),
+    unused: () => numbered(105, unused++),
+    transfer: ({ to, lamports, blockhash }) => {
+      const transaction = signedTransaction({
+        payer: LOCAL_FAUCET,
+        instructions: [transferLamports(LOCAL_FAUCET.address, to, lamports)],
+        blockhash,
+      });
+      return {
+        transaction,
+        message: transaction.slice(MESSAGE_AT),
+        signature: ledgerSignatureFromBytes(transaction.slice(1, MESSAGE_AT)),
+      };
+    },
+    blockhash: () => ledger.latestBlockhash().blockhash,
+    settle: () => time.advance(SLOT_MS),
+    close: stop,
+  };
+};

@@ -1,0 +1,171 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { Effect, ManagedRuntime } from "effect";
+import { addressFromBytes } from "../../core/domain/address.ts";
+import { ledgerSignatureFromBytes } from "../../core/domain/ledger-signature.ts";
+import { Broadcaster } from "../../ports/broadcaster.ts";
+import { Ledger } from "../../ports/ledger.ts";
+import type { LedgerWorld } from "./ledger-world.ts";
+
+/** Enough for a new account to be rent-exempt. */
+const AMOUNT = 2_000_000n;
+/** More than the payer has. */
+const TOO_MUCH = 2n ** 63n;
+const UNKNOWN_BLOCKHASH: string = addressFromBytes(new Uint8Array(32).fill(3));
+/** How a System transfer beyond the payer's means fails: SystemError::ResultWithNegativeLamports. */
+const CANNOT_PAY = {
+  kind: "InstructionError",
+  instructionIndex: 0,
+  instructionError: "Custom",
+  customCode: 1,
+};
+
+/** What every Broadcaster must do, over a ledger that is really there. */
+export const broadcasterContract = (name: string, open: () => LedgerWorld): void =>
+  describe(`Broadcaster: ${name}`, () => {
+    let world: LedgerWorld;
+    let runtime: ManagedRuntime.ManagedRuntime<Ledger | Broadcaster, never>;
+    beforeAll(() => {
+      world = open();
+      runtime = ManagedRuntime.make(world.layer);
+    });
+    afterAll(async () => {
+      await runtime.dispose();
+      await world.close();
+    });
+    const ask = <A, E>(
+      use: (broadcaster: Broadcaster["Service"]) => Effect.Effect<A, E>,
+    ): Promise<A> => runtime.runPromise(Broadcaster.use(use));
+    const transfer = (lamports: bigint, blockhash = world.blockhash()) => {
+      const to = world.unused();
+      return { to, ...world.transfer({ to, lamports, blockhash }) };
+    };
+
+    test("knows whether a blockhash can carry a transaction", async () => {
+      const blockhash = world.blockhash();
+      expect(await ask((broadcaster) => broadcaster.isBlockhashValid(blockhash))).toBe(true);
+      expect(await ask((broadcaster) => broadcaster.isBlockhashValid(UNKNOWN_BLOCKHASH))).toBe(
+        false,
+      );
+    });
+
+    test("knows the fee of a message, unless its blockhash is not known", async () => {
+      const { message } = transfer(AMOUNT);
+      const { message: stale } = transfer(AMOUNT, UNKNOWN_BLOCKHASH);
+      expect(await ask((broadcaster) => broadcaster.fee(message))).toBe(5000n);
+      expect(await ask((broadcaster) => broadcaster.fee(stale))).toBeNull();
+    });
+
+    test("simulates without landing", async () => {
+      const { transaction, signature, to } = transfer(AMOUNT);
+      const simulation = await ask((broadcaster) => broadcaster.simulate(transaction));
+      expect(simulation.error).toBeNull();
+      expect(simulation.logs.join("\n")).toContain("success");
+      expect(simulation.slot).toBeGreaterThan(0n);
+      world.settle();
+      expect(await ask((broadcaster) => broadcaster.landed(signature))).toBeNull();
+      const read = await runtime.runPromise(
+        Ledger.use((ledger) => ledger.readAccounts([to], "confirmed")),
+      );
+      expect(read.value).toEqual([null]);
+    });
+
+    test("simulates a failure with the instruction's error and logs", async () => {
+      const { transaction } = transfer(TOO_MUCH);
+      const simulation = await ask((broadcaster) => broadcaster.simulate(transaction));
+      expect(simulation.error).toEqual(CANNOT_PAY);
+      expect(simulation.logs.join("\n")).toContain("failed");
+    });
+
+    test("simulates with the transaction's own blockhash and signatures", async () => {
+      const { transaction: stale } = transfer(AMOUNT, UNKNOWN_BLOCKHASH);
+      const forged = transfer(AMOUNT).transaction.slice();
+      forged[1] = (forged[1] ?? 0) ^ 1;
+      const outcomes = [
+        await ask((broadcaster) => broadcaster.simulate(stale)),
+        await ask((broadcaster) => broadcaster.simulate(forged)),
+      ];
+      expect(outcomes.map(({ error }) => error?.kind)).toEqual([
+        "BlockhashNotFound",
+        "SignatureFailure",
+      ]);
+    });
+
+    test("simulates what no node can read as a failure of the transaction, not of the ledger", async () => {
+      const { transaction } = transfer(AMOUNT);
+      const cut = transaction.slice(0, -1);
+      const { error } = await ask((broadcaster) => broadcaster.simulate(cut));
+      expect(error?.kind).toBe("SanitizeFailure");
+    });
+
+    test("a transfer that is submitted lands, settles, and keeps its logs", async () => {
+      const { transaction, signature, to } = transfer(AMOUNT);
+      expect(await ask((broadcaster) => broadcaster.landed(signature))).toBeNull();
+      await ask((broadcaster) => broadcaster.submit(transaction));
+      const first = await ask((broadcaster) => broadcaster.landed(signature));
+      world.settle();
+      const settled = await ask((broadcaster) => broadcaster.landed(signature));
+      expect(first).toMatchObject({ error: null });
+      expect(settled).toMatchObject({ commitment: "finalized", error: null });
+      expect(settled?.slot).toBe(first?.slot ?? -1n);
+      const logs = await ask((broadcaster) => broadcaster.logs(signature));
+      expect(logs.join("\n")).toContain("success");
+      const read = await runtime.runPromise(
+        Ledger.use((ledger) => ledger.readAccounts([to], "finalized")),
+      );
+      expect(read.value[0]?.lamports).toBe(AMOUNT);
+    });
+
+    test("submitting the same bytes again changes nothing", async () => {
+      const { transaction, signature, to } = transfer(AMOUNT);
+      for (let i = 0; i < 3; i++) await ask((broadcaster) => broadcaster.submit(transaction));
+      world.settle();
+      await ask((broadcaster) => broadcaster.submit(transaction));
+      world.settle();
+      expect(await ask((broadcaster) => broadcaster.landed(signature))).toMatchObject({
+        error: null,
+      });
+      const read = await runtime.runPromise(
+        Ledger.use((ledger) => ledger.readAccounts([to], "finalized")),
+      );
+      expect(read.value[0]?.lamports).toBe(AMOUNT);
+    });
+
+    test("a transfer that fails in its block lands with its error and logs", async () => {
+      const { transaction, signature } = transfer(TOO_MUCH);
+      await ask((broadcaster) => broadcaster.submit(transaction));
+      world.settle();
+      const landed = await ask((broadcaster) => broadcaster.landed(signature));
+      expect(landed).toMatchObject({ commitment: "finalized", error: CANNOT_PAY });
+      const logs = await ask((broadcaster) => broadcaster.logs(signature));
+      expect(logs.join("\n")).toContain("failed");
+    });
+
+    test("a transaction with an unknown blockhash never lands, refused at once or not", async () => {
+      const { transaction, signature } = transfer(AMOUNT, UNKNOWN_BLOCKHASH);
+      const refusal = await runtime.runPromise(
+        Broadcaster.use((broadcaster) => broadcaster.submit(transaction)).pipe(
+          Effect.catchTag("SubmissionRefused", ({ error }) => Effect.succeed(error)),
+        ),
+      );
+      if (refusal !== undefined) expect(refusal?.kind).toBe("BlockhashNotFound");
+      world.settle();
+      expect(await ask((broadcaster) => broadcaster.landed(signature))).toBeNull();
+    });
+
+    test("refuses to submit what no node can read", async () => {
+      const { transaction } = transfer(AMOUNT);
+      const refusal = await ask((broadcaster) =>
+        Effect.flip(broadcaster.submit(transaction.slice(0, -1))),
+      );
+      expect(refusal).toMatchObject({
+        _tag: "SubmissionRefused",
+        error: { kind: "SanitizeFailure" },
+      });
+    });
+
+    test("knows nothing of a transaction that never was", async () => {
+      const signature = ledgerSignatureFromBytes(new Uint8Array(64).fill(9));
+      expect(await ask((broadcaster) => broadcaster.landed(signature))).toBeNull();
+      expect(await ask((broadcaster) => broadcaster.logs(signature))).toEqual([]);
+    });
+  });

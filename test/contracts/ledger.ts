@@ -1,0 +1,106 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { type Effect, Exit, ManagedRuntime, Stream } from "effect";
+import type { LedgerAccount } from "../../core/domain/ledger-account.ts";
+import { Broadcaster } from "../../ports/broadcaster.ts";
+import { Ledger } from "../../ports/ledger.ts";
+import type { LedgerWorld } from "./ledger-world.ts";
+
+const byAddress = (accounts: ReadonlyArray<LedgerAccount>) =>
+  [...accounts].sort((a, b) => (a.address < b.address ? -1 : 1));
+
+/** What every Ledger must do, over a ledger that is really there. */
+export const ledgerContract = (name: string, open: () => LedgerWorld): void =>
+  describe(`Ledger: ${name}`, () => {
+    let world: LedgerWorld;
+    let runtime: ManagedRuntime.ManagedRuntime<Ledger | Broadcaster, never>;
+    beforeAll(() => {
+      world = open();
+      runtime = ManagedRuntime.make(world.layer);
+    });
+    afterAll(async () => {
+      await runtime.dispose();
+      await world.close();
+    });
+    const ask = <A, E>(use: (ledger: Ledger["Service"]) => Effect.Effect<A, E>): Promise<A> =>
+      runtime.runPromise(Ledger.use(use));
+
+    test("says which ledger it is", async () => {
+      expect(await ask((ledger) => ledger.genesisHash)).toBe(world.genesisHash);
+    });
+
+    test("the finalized tip is not above the confirmed one, and neither goes back", async () => {
+      const before = await ask((ledger) => ledger.tip("confirmed"));
+      const finalized = await ask((ledger) => ledger.tip("finalized"));
+      world.settle();
+      const after = await ask((ledger) => ledger.tip("finalized"));
+      const confirmed = await ask((ledger) => ledger.tip("confirmed"));
+      expect(after.slot).toBeGreaterThan(finalized.slot);
+      expect(confirmed.slot).toBeGreaterThanOrEqual(after.slot);
+      expect(confirmed.slot).toBeGreaterThanOrEqual(before.slot);
+      for (const { slot, blockHeight } of [before, finalized, after, confirmed]) {
+        expect(blockHeight).toBeLessThanOrEqual(slot);
+      }
+    });
+
+    test("reads accounts exactly, in the order asked for, null where there is none", async () => {
+      const { known, program } = world;
+      const other = program.accounts[0];
+      if (other === undefined) throw new Error("the program owns nothing");
+      const addresses = [other.address, world.unused(), known.address, other.address];
+      const read = await ask((ledger) => ledger.readAccounts(addresses, "finalized"));
+      expect(read.value).toEqual([other, null, known, other]);
+      expect(known.lamports).toBeGreaterThan(2n ** 53n);
+      expect(read.slot).toBeGreaterThan(0n);
+    });
+
+    test("reads a hundred accounts at once, and none", async () => {
+      const hundred = world.program.accounts.slice(0, 100);
+      const addresses = hundred.map(({ address }) => address);
+      const read = await ask((ledger) => ledger.readAccounts(addresses, "confirmed"));
+      expect(read.value).toEqual(hundred);
+      expect((await ask((ledger) => ledger.readAccounts([], "confirmed"))).value).toEqual([]);
+    });
+
+    test("dies of more than a hundred", async () => {
+      const many = Array.from({ length: 101 }, world.unused);
+      const exit = await runtime.runPromiseExit(
+        Ledger.use((ledger) => ledger.readAccounts(many, "confirmed")),
+      );
+      expect(Exit.hasDies(exit)).toBe(true);
+    });
+
+    test("gives every account of a program once, in chunks of one slot", async () => {
+      const chunks = await ask((ledger) =>
+        Stream.runCollect(ledger.programAccounts(world.program.address)),
+      );
+      expect(chunks.length).toBeGreaterThan(1);
+      expect(new Set(chunks.map(({ slot }) => slot)).size).toBe(1);
+      for (const { value } of chunks) expect(value.length).toBeLessThanOrEqual(1000);
+      const all = chunks.flatMap(({ value }) => value);
+      expect(byAddress(all)).toEqual(byAddress(world.program.accounts));
+    });
+
+    test("says at which slot a program owns nothing", async () => {
+      const chunks = await ask((ledger) =>
+        Stream.runCollect(ledger.programAccounts(world.idleProgram)),
+      );
+      expect(chunks).toEqual([{ slot: expect.any(BigInt), value: [] }]);
+    });
+
+    test("shows a transfer to finalized readers once it is settled, and not before", async () => {
+      const to = world.unused();
+      const { transaction } = world.transfer({
+        to,
+        lamports: 2_000_000n,
+        blockhash: world.blockhash(),
+      });
+      await runtime.runPromise(Broadcaster.use((broadcaster) => broadcaster.submit(transaction)));
+      const read = () => ask((ledger) => ledger.readAccounts([to], "finalized"));
+      const before = await read();
+      world.settle();
+      const after = await read();
+      expect(before.value).toEqual([null]);
+      expect(after.value[0]?.lamports).toBe(2_000_000n);
+      expect(after.slot).toBeGreaterThan(before.slot);
+    });
+  });
