@@ -54,7 +54,7 @@ export type IdlType =
   | { readonly defined: { readonly name: string } };
 
 /** A struct, or an enum whose variants carry nothing and take one byte. */
-export type IdlDefinition = {
+type IdlDefinition = {
   readonly name: string;
   readonly type:
     | { readonly kind: "struct"; readonly fields: ReadonlyArray<IdlField> }

@@ -5,14 +5,14 @@ const SHT_NOBITS = 8;
 const SHF_ALLOC = 2;
 
 /** One section of an object file that would be loaded. */
-export type ObjectSection = {
+type ObjectSection = {
   readonly name: string;
   readonly alignment: number;
   readonly bytes: Uint8Array;
 };
 
 /** A symbol; `section` is undefined when it is not defined in this object. */
-export type ObjectSymbol = {
+type ObjectSymbol = {
   readonly name: string;
   readonly section: number | undefined;
   /** Bytes from the start of its section. */

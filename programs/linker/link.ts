@@ -3,7 +3,6 @@ import { alignUp, type DynamicRelocation, TEXT_ADDRESS, writeElfProgram } from "
 
 /** LLVM `ELFRelocs/BPF.def`. */
 const R_BPF_64_64 = 1;
-const R_BPF_64_ABS64 = 2;
 const R_BPF_64_32 = 10;
 const R_BPF_64_RELATIVE = 8;
 
@@ -17,14 +16,12 @@ const SYSCALLS = new Set([
   "sol_log_data",
   "sol_memcmp_",
   "sol_memcpy_",
-  "sol_memset_",
   "sol_set_return_data",
   "sol_try_find_program_address",
 ]);
 
 const isText = (name: string): boolean => name === ".text" || name.startsWith(".text.");
-const isRodata = (name: string): boolean =>
-  name === ".rodata" || name.startsWith(".rodata.") || name.startsWith(".data.rel.ro");
+const isRodata = (name: string): boolean => name === ".rodata" || name.startsWith(".rodata.");
 
 type Placement = { readonly addresses: ReadonlyMap<number, number>; readonly bytes: Uint8Array };
 
@@ -52,8 +49,8 @@ const place = (
  * Links one object file, compiled for `bpfel` by clang, into a program for the upgradeable loader
  * (SBPF v0). The same input gives the same bytes.
  *
- * @throws Error for writable globals, an undefined symbol that is no syscall, a relocation that clang 14
- *   does not emit for such code, or a missing `entrypoint`.
+ * @throws Error for writable globals, constants that hold addresses, an undefined symbol that is no
+ *   syscall, or a missing `entrypoint`.
  */
 export const link = (file: Uint8Array): Uint8Array => {
   const object = readElfObject(file);
@@ -75,45 +72,24 @@ export const link = (file: Uint8Array): Uint8Array => {
     if (!syscalls.includes(name)) syscalls.push(name);
     return syscalls.indexOf(name) + 1;
   };
-  const textView = new DataView(text.bytes.buffer);
-  const rodataView = new DataView(rodata.bytes.buffer);
+  const view = new DataView(text.bytes.buffer);
 
-  /** Patches one place and says what is left to the loader, if anything. */
-  const relocate = ({
-    section,
-    offset,
-    type,
-    symbol,
-  }: ObjectRelocation): DynamicRelocation | undefined => {
+  /** Patches one place and says what is left to the loader. Calls inside the program need nothing: clang resolved them. */
+  const relocate = ({ section, offset, type, symbol }: ObjectRelocation): DynamicRelocation => {
     const address = addressOf(section) + offset;
-    const inText = text.addresses.has(section);
-    const relative = { address, type: R_BPF_64_RELATIVE, symbol: 0 } as const;
-    const at = address - (inText ? TEXT_ADDRESS : rodataAddress);
-    if (type === R_BPF_64_32 && inText && symbol.section === undefined)
-      return { address, type: R_BPF_64_32, symbol: syscallNumber(symbol.name) };
-    if (symbol.section === undefined) throw new Error(`${symbol.name} is not defined`);
-    const target = addressOf(symbol.section) + symbol.value;
-    if (type === R_BPF_64_32 && inText) {
-      // The immediate counts instructions from the next one; clang put the addend of a section symbol there, less 1.
-      const addend = symbol.name === "" ? (textView.getInt32(at + 4, true) + 1) * 8 : 0;
-      textView.setInt32(at + 4, (target + addend - address) / 8 - 1, true);
-      return undefined;
-    }
-    if (type === R_BPF_64_64 && inText) {
-      textView.setUint32(at + 4, textView.getUint32(at + 4, true) + target, true);
-      textView.setUint32(at + 12, 0, true);
-      return relative;
-    }
-    if (type === R_BPF_64_ABS64 && !inText) {
-      // The loader takes the address of a data relocation from the upper half (solana-sbpf elf.rs).
-      rodataView.setUint32(at + 4, rodataView.getUint32(at, true) + target, true);
-      rodataView.setUint32(at, 0, true);
-      return relative;
-    }
-    throw new Error(`relocation type ${type} of ${symbol.name} is not supported`);
+    const at = address - TEXT_ADDRESS;
+    if (type === R_BPF_64_32 && symbol.section === undefined)
+      return { address, type, symbol: syscallNumber(symbol.name) };
+    if (type !== R_BPF_64_64 || !text.addresses.has(section) || symbol.section === undefined)
+      throw new Error(`relocation type ${type} of ${symbol.name || "a section"} is not supported`);
+    // A constant's address, in the two halves of an lddw instruction; the addend is there already.
+    const addend = view.getUint32(at + 4, true);
+    view.setUint32(at + 4, addressOf(symbol.section) + symbol.value + addend, true);
+    view.setUint32(at + 12, 0, true);
+    return { address, type: R_BPF_64_RELATIVE, symbol: 0 };
   };
 
-  const relocations = object.relocations.flatMap((relocation) => relocate(relocation) ?? []);
+  const relocations = object.relocations.map(relocate);
   const entrypoint = object.symbols.find(({ name }) => name === "entrypoint");
   if (entrypoint?.section === undefined) throw new Error("no entrypoint");
   return writeElfProgram({

@@ -72,5 +72,4 @@ u64 sol_log_data(const Slice *parts, u64 part_count);
 u64 sol_set_return_data(const void *data, u64 len);
 u64 sol_get_return_data(void *data, u64 capacity, Pubkey *program);
 u64 sol_memcpy_(void *target, const void *source, u64 len);
-u64 sol_memset_(void *target, u8 value, u64 len);
 u64 sol_memcmp_(const void *a, const void *b, u64 len, i32 *result);
