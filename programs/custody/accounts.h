@@ -48,12 +48,12 @@ NOINLINE u64 load_pending_escrow(const Input *input, const AccountInfo *account,
   return 0;
 }
 
-/* The registered account of `wallet` at the attestor program. */
+/* The registered account of `wallet` at the attestor program: at the address that the wallet derives. */
 static inline u64 load_merchant(const AccountInfo *account, const Pubkey *wallet, const Pubkey *attestor_program,
                                 const Merchant **merchant) {
   const Merchant *found = (const Merchant *)account->data;
   REQUIRE(same32(account->owner, attestor_program) && account->data_len == MERCHANT_SIZE &&
-              found->discriminator == ACCOUNT_MERCHANT && same32(&found->merchant, wallet),
+              found->discriminator == ACCOUNT_MERCHANT,
           ERROR_WRONG_MERCHANT);
   const Slice seeds[] = {{"merchant", 8}, {wallet, 32}, {&found->bump, 1}};
   REQUIRE(is_derived(account->key, seeds, 3, attestor_program), ERROR_WRONG_MERCHANT);

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { Rent } from "litesvm";
 import { AccountRole, readonly } from "../../core/domain/instruction.ts";
 import type { Instruction } from "../../core/domain/instruction.ts";
 import {
@@ -85,6 +86,18 @@ describe("survives what anyone can do to the addresses beforehand", () => {
   });
 });
 
+test("pays the rent that the ledger asks, at two years' rent as at SIMD-0194's rate", () => {
+  for (const [lamportsPerByte, years] of [
+    [3480n, 2],
+    [6960n, 1],
+  ] as const) {
+    const ledger = s.merchantLedger();
+    ledger.svm.setRent(new Rent(lamportsPerByte, years, 50));
+    ledger.do([create], [s.agent]);
+    expect(ledger.account(s.escrow).lamports).toBe((128n + 352n) * 6960n);
+  }
+});
+
 test("works from any token account of the agent, and with accounts appended", () => {
   const ledger = s.merchantLedger();
   const other = putTokenAccount(
@@ -95,8 +108,8 @@ test("works from any token account of the agent, and with accounts appended", ()
     wallet("second").address,
   );
   const instruction = withAccount(create, "agent_token_account", other);
-  const reference = readonly(nowhere);
-  ledger.do([{ ...instruction, accounts: [...instruction.accounts, reference] }], [s.agent]);
+  const references = Array.from({ length: 20 }, () => readonly(nowhere));
+  ledger.do([{ ...instruction, accounts: [...instruction.accounts, ...references] }], [s.agent]);
   expect(tokenBalance(ledger, other)).toBe(0n);
 });
 

@@ -103,8 +103,28 @@ describe.each(programs)("$name", (p) => {
     expect(ledger.send([unsigned], [s.stranger]).refusal).toBe(`${base + 2} MissingSignature`);
   });
 
+  test("believes nothing but its own ProgramData account, whole and owned by the loader", () => {
+    const address = programDataAddress(p.program);
+    const { owner, data } = s.deployedLedger().account(address);
+    for (const [strangeOwner, strangeData] of [
+      [s.deployment.attestorProgram, data],
+      [owner, data.slice(0, 44)],
+      [owner, data.with(0, 1)],
+    ] as const) {
+      const ledger = s.deployedLedger();
+      ledger.put(address, strangeOwner, strangeData);
+      expect(ledger.send([instruction], [s.upgradeAuthority]).refusal).toBe(
+        `${base + 4} WrongProgramData`,
+      );
+    }
+  });
+
   test("cannot be initialised once it is immutable", () => {
-    const ledger = s.deployedLedger(null);
+    const ledger = s.deployedLedger();
+    const address = programDataAddress(p.program);
+    const { owner, data } = ledger.account(address);
+    // The loader clears the option and leaves the former authority's key behind it.
+    ledger.put(address, owner, data.with(12, 0));
     expect(ledger.send([instruction], [s.upgradeAuthority]).refusal).toBe(
       `${base + 5} NotUpgradeAuthority`,
     );

@@ -166,7 +166,7 @@ describe("refuses", () => {
     expect(replaced(ledger, "vault", s.agentTokens)).toBe("6021 WrongVault");
     const otherMintVault = putTokenAccount(ledger, s.escrow, s.otherMint, s.AMOUNT);
     expect(replaced(ledger, "vault", otherMintVault)).toBe("6021 WrongVault");
-    ledger.put(s.vault, s.deployment.attestorProgram, ledger.account(s.vault).data);
+    putTokenAccount(ledger, s.escrow, s.mint, s.AMOUNT - 1n);
     expect(refusal(ledger, release)).toBe("6021 WrongVault");
   });
 

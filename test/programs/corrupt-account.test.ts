@@ -1,0 +1,73 @@
+import { describe, expect, test } from "bun:test";
+import type { Address } from "../../core/domain/address.ts";
+import type { Instruction } from "../../core/domain/instruction.ts";
+import { custodyConfigAddress, registryAddress } from "../../core/protocol/addresses.ts";
+import { rotateAttestorInstruction } from "../../core/protocol/attestor-instructions.ts";
+import * as s from "./fixture/settlement.ts";
+import type { TestLedger } from "./fixture/test-ledger.ts";
+import { wallet, type Wallet } from "./fixture/wallet.ts";
+
+// No transaction can bring an account to these states; the programs refuse them nevertheless, so that no single
+// check, the derived address among them, is all that stands between a strange account and the vault.
+
+const config = custodyConfigAddress(s.deployment).address;
+const registry = registryAddress(s.deployment).address;
+const create = s.createInstruction({ taskHash: s.hashOf(0x44) });
+const release = [s.attestInstruction(), s.releaseInstruction()];
+const rotate = rotateAttestorInstruction(s.deployment, {
+  merchant: s.merchant.address,
+  attestor: wallet("next attestor").address,
+});
+const register = s.registerInstruction(s.stranger, s.attestor.address);
+
+const cases: ReadonlyArray<
+  readonly [name: string, address: Address, ReadonlyArray<Instruction>, by: Wallet, refusal: string]
+> = [
+  ["config at create_escrow", config, [create], s.agent, "6007 WrongConfig"],
+  ["merchant at create_escrow", s.merchantPda, [create], s.agent, "6013 WrongMerchant"],
+  ["escrow at release_escrow", s.escrow, release, s.stranger, "6019 WrongEscrow"],
+  ["config at release_escrow", config, release, s.stranger, "6007 WrongConfig"],
+  ["vault at release_escrow", s.vault, release, s.stranger, "6021 WrongVault"],
+  ["merchant at release_escrow", s.merchantPda, release, s.stranger, "6111 WrongMerchant"],
+  ["registry at release_escrow", registry, release, s.stranger, "6107 WrongRegistry"],
+  ["registry at register_merchant", registry, [register], s.stranger, "6107 WrongRegistry"],
+  ["merchant at rotate_attestor", s.merchantPda, [rotate], s.merchant, "6111 WrongMerchant"],
+];
+
+describe.each(cases)(
+  "the %s, at its own address, is refused with",
+  (_, address, instructions, by, code) => {
+    const refusalAfter = (corrupt: (ledger: TestLedger) => void): string | undefined => {
+      const ledger = s.escrowLedger();
+      corrupt(ledger);
+      return ledger.send(instructions, [by]).refusal;
+    };
+
+    test("another owner", () => {
+      const strange = wallet("another program").address;
+      expect(
+        refusalAfter((ledger) => ledger.put(address, strange, ledger.account(address).data)),
+      ).toBe(code);
+    });
+
+    test.each([-1, 1])("%d byte of data more", (change) => {
+      expect(
+        refusalAfter((ledger) => {
+          const { owner, data } = ledger.account(address);
+          const resized = new Uint8Array(data.length + change);
+          resized.set(data.subarray(0, resized.length));
+          ledger.put(address, owner, resized);
+        }),
+      ).toBe(code);
+    });
+
+    test("another first byte: discriminator or mint", () => {
+      expect(
+        refusalAfter((ledger) => {
+          const { owner, data } = ledger.account(address);
+          ledger.put(address, owner, data.with(0, (data[0] ?? 0) ^ 1));
+        }),
+      ).toBe(code);
+    });
+  },
+);
