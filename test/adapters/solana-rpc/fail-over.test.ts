@@ -28,6 +28,7 @@ afterEach(() => {
   for (const thing of opened.splice(0)) thing[Symbol.dispose]();
 });
 
+const tip = (slot: number) => result({ absoluteSlot: slot, blockHeight: slot });
 const askGenesis = Ledger.use((ledger) => ledger.genesisHash);
 const readNothing = Ledger.use((ledger) => ledger.readAccounts([], "confirmed"));
 const repeat = <A, E, R>(times: number, effect: Effect.Effect<A, E, R>) =>
@@ -264,6 +265,13 @@ describe("reads never go back in time", () => {
     );
     expect(valueOf(exit).slot).toBe(501n);
     expect(waits).toHaveLength(2);
+  });
+
+  test("a tip below one seen before is not taken", async () => {
+    const peer = peerThat(tip(500), tip(0), tip(502));
+    const askTip = Ledger.use((ledger) => ledger.tip("finalized"));
+    const { exit } = await runOver(configOver([peer]), Effect.andThen(askTip, askTip));
+    expect(valueOf(exit)).toEqual({ slot: 502n, blockHeight: 502n });
   });
 
   test("a node that lags is waited for, and is not left alone for it", async () => {
