@@ -38,17 +38,17 @@ export const generateHeader = async (name: ProgramName): Promise<string> =>
   headerOf(parseIdl(await Bun.file(join(here, `${name}.idl.json`)).text()));
 
 /** Compiles and links a program from its source and the generated headers as they are. @throws Error with clang's message. */
-export const compileProgram = async (name: ProgramName): Promise<Uint8Array> => {
+export const compileProgram = (name: ProgramName): Promise<Uint8Array> =>
+  compileSource(join(here, `${name}.c`));
+
+/** Compiles and links one C file that includes all the others it needs. @throws Error with clang's message. */
+export const compileSource = async (source: string): Promise<Uint8Array> => {
   const folder = await mkdtemp(join(tmpdir(), "compile-program-"));
   try {
-    const object = join(folder, `${name}.o`);
-    const clang = Bun.spawn(
-      [COMPILER.command, ...FLAGS.split(" "), "-c", `${name}.c`, "-o", object],
-      {
-        cwd: here,
-        stderr: "pipe",
-      },
-    );
+    const object = join(folder, "program.o");
+    const clang = Bun.spawn([COMPILER.command, ...FLAGS.split(" "), "-c", source, "-o", object], {
+      stderr: "pipe",
+    });
     const [status, message] = await Promise.all([clang.exited, new Response(clang.stderr).text()]);
     if (status !== 0) throw new Error(message);
     return link(await Bun.file(object).bytes());

@@ -1,0 +1,89 @@
+import { beforeAll, describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { type Instruction, readonly, writable } from "../../core/domain/instruction.ts";
+import { escrowAddress, merchantAddress, registryAddress } from "../../core/protocol/addresses.ts";
+import { initializeRegistryInstruction } from "../../core/protocol/attestor-instructions.ts";
+import { fieldWriter } from "../../core/protocol/byte-fields.ts";
+import { initializeCustodyInstruction } from "../../core/protocol/custody-instructions.ts";
+import { instructionDiscriminator } from "../../core/protocol/discriminator.ts";
+import { encodeEscrowAccount } from "../../core/protocol/escrow-account.ts";
+import { encodeMerchantAccount } from "../../core/protocol/merchant-account.ts";
+import { INSTRUCTIONS_SYSVAR } from "../../core/protocol/well-known-addresses.ts";
+import { COMPILER, compileSource, hasCompiler } from "../../programs/compile.ts";
+import * as s from "./fixture/settlement.ts";
+import { deployAs, withAccount } from "./fixture/tampering.ts";
+
+const by = { payer: s.upgradeAuthority.address, upgradeAuthority: s.upgradeAuthority.address };
+
+/** Verifies an attestation for an escrow of the rogue's own, in this state; the refusal. */
+const verifyFor = (rogue: Uint8Array, state: "Pending" | "Refunded"): string | undefined => {
+  const ledger = s.deployedLedger();
+  const custodyProgram = deployAs(ledger, "custody", rogue);
+  const deployment = { ...s.deployment, custodyProgram };
+  const settlementMint = s.mint;
+  ledger.do(
+    [
+      initializeRegistryInstruction(deployment, { ...by, settlementMint }),
+      s.registerInstruction(s.merchant, s.attestor.address),
+    ],
+    [s.upgradeAuthority, s.merchant],
+  );
+  const { address, bump } = escrowAddress(deployment, s.agent.address, s.TASK);
+  const settledAt = state === "Pending" ? null : s.START;
+  const escrow = { ...s.readEscrow(s.escrowLedger()), address, bump, state, settledAt };
+  ledger.put(address, custodyProgram, encodeEscrowAccount(escrow));
+  const verify: Instruction = {
+    programAddress: custodyProgram,
+    accounts: [
+      readonly(address),
+      writable(s.merchantPda),
+      readonly(registryAddress(deployment).address),
+      readonly(INSTRUCTIONS_SYSVAR),
+      readonly(deployment.attestorProgram),
+    ],
+    data: fieldWriter(57)
+      .u8(2)
+      .bytes(instructionDiscriminator("verify_attestation"))
+      .hash(s.PROOF)
+      .i64(s.START)
+      .u64(0n)
+      .done(),
+  };
+  return ledger.send([s.attestInstruction({ escrow: address }), verify], [s.stranger]).refusal;
+};
+
+describe.skipIf(!hasCompiler())(`a rogue program (needs clang ${COMPILER.version})`, () => {
+  let rogue = new Uint8Array();
+  beforeAll(async () => {
+    rogue = new Uint8Array(await compileSource(join(import.meta.dir, "fixture/rogue.c")));
+  });
+
+  test("that is the recorded attestor cannot pass off what another program returned", () => {
+    const ledger = s.deployedLedger();
+    const deployment = { ...s.deployment, attestorProgram: deployAs(ledger, "attestor", rogue) };
+    ledger.do([initializeCustodyInstruction(deployment, by)], [s.upgradeAuthority]);
+    const { address, bump } = merchantAddress(deployment, s.merchant.address);
+    const registered = { ...s.readMerchant(s.merchantLedger()), address, bump };
+    ledger.put(address, deployment.attestorProgram, encodeMerchantAccount(registered));
+    ledger.do([withAccount(s.createInstruction(), "merchant", address)], [s.agent]);
+    const replaced = withAccount(
+      s.releaseInstruction(),
+      "attestor_program",
+      deployment.attestorProgram,
+    );
+    const returning = withAccount(replaced, "registry", deployAs(ledger, "returning", rogue));
+    const outcome = ledger.send([s.attestInstruction(), returning], [s.stranger]);
+    expect(outcome.logs.join()).toContain("Program return: ");
+    expect(outcome.refusal).toBe("6027 AttestationNotReturned");
+  });
+
+  describe("that is the recorded custody", () => {
+    test("is answered for an escrow that is Pending", () => {
+      expect(verifyFor(rogue, "Pending")).toBeUndefined();
+    });
+
+    test("is refused for one that is settled", () => {
+      expect(verifyFor(rogue, "Refunded")).toBe("6117 EscrowNotPending");
+    });
+  });
+});
