@@ -1,5 +1,5 @@
 /* Attestor: registers merchants with their attestor keys and verifies delivery attestations for custody. The rules are
-   docs/protocol.md, "Programs" and "Attestation". One translation unit: the linker takes one object file. */
+   docs/protocol.md, "attestor" and "Attestation". One translation unit: the linker takes one object file. */
 
 #define PROGRAM_ATTESTOR
 #include "generated/attestor.h"

@@ -1,5 +1,5 @@
 /* Custody: holds an agent's tokens in escrow until the merchant's attestor proves delivery, or refunds them. The rules
-   are docs/protocol.md, "Programs". One translation unit: the linker takes one object file. */
+   are docs/protocol.md, "custody". One translation unit: the linker takes one object file. */
 
 #define PROGRAM_CUSTODY
 #include "generated/attestor.h"

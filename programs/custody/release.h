@@ -21,8 +21,9 @@ typedef struct {
   LoadedEscrow escrow;
 } Release;
 
-/* Has the recorded attestor program verify the attestation and stores its signature. The attestor program checks the
-   merchant account, its registry and the Instructions sysvar, all of which only it reads. */
+/* Has the recorded attestor program verify the attestation and stores its signature. The escrow's signature is lent to
+   that program with nothing writable beside it but the merchant's own account, checked before. The registry and the
+   Instructions sysvar are for the attestor program to check: only it reads them. */
 NOINLINE u64 verify_attestation(const Input *input, Release *release) {
   Call *call = new_call(release->attestor_program->key);
   call_account(call, release->escrow.account, true, false);
@@ -78,6 +79,7 @@ NOINLINE void emit_escrow_partially_released(const Pubkey *key, const Escrow *es
 NOINLINE u64 settle_release(const Input *input, const AccountInfo *account, Release *release) {
   LoadedEscrow *loaded = &release->escrow;
   const CustodyConfig *config;
+  const Merchant *merchant;
   i64 now = ledger_time();
   bool partial = release->agent_token_account != NULL;
   TRY(load_pending_escrow(input, account, loaded));
@@ -85,6 +87,7 @@ NOINLINE u64 settle_release(const Input *input, const AccountInfo *account, Rele
   REQUIRE(now < escrow->expires_at, ERROR_EXPIRED);
   TRY(load_config(input, release->config, &config));
   REQUIRE(same32(release->attestor_program->key, &config->attestor_program), ERROR_WRONG_ATTESTOR_PROGRAM);
+  TRY(load_merchant(release->merchant, &escrow->merchant, &config->attestor_program, &merchant));
   TRY(require_vault(loaded, release->vault, release->rent_payer, release->token_program));
   REQUIRE(is_token_account(release->merchant_token_account, &escrow->mint, &escrow->merchant),
           ERROR_WRONG_MERCHANT_TOKEN_ACCOUNT);
@@ -106,7 +109,7 @@ NOINLINE u64 settle_release(const Input *input, const AccountInfo *account, Rele
   escrow->released = partial ? release->partial_amount : escrow->amount;
   escrow->settled_at = now;
   escrow->proof_hash = release->proof_hash;
-  escrow->attestor = ((const Merchant *)release->merchant->data)->attestor;
+  escrow->attestor = merchant->attestor;
   escrow->attested_at = release->timestamp;
   if (partial)
     emit_escrow_partially_released(loaded->account->key, escrow);

@@ -134,7 +134,11 @@ export const writeElfProgram = (program: LinkedProgram): Uint8Array => {
   const all = [...sections, section(".shstrtab", 3, 0, end, sectionNames.bytes)];
   const tableAddress = alignUp(end + sectionNames.bytes.length, 8);
 
-  const file = new Uint8Array(tableAddress + (all.length + 1) * SECTION_HEADER_SIZE);
+  const tableEnd = tableAddress + (all.length + 1) * SECTION_HEADER_SIZE;
+  const file = new Uint8Array(tableEnd + 1);
+  // A deployed program is followed by zero bytes. A file that does not end in one can be told from them, so that its
+  // hash can be computed from the account; the loader reads nothing behind the section table.
+  file[tableEnd] = 0x0a;
   const segment = (type: number, flags: number, from: number, to: number): Uint8Array =>
     packed(
       [4, type],

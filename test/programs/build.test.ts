@@ -16,6 +16,11 @@ for (const name of PROGRAM_NAMES) {
     expect(await Bun.file(headerPath(name)).text()).toBe(await generateHeader(name));
   });
 
+  test(`${name}: the binary ends in no zero byte, so that its hash can be had from the deployed account`, async () => {
+    const binary = await Bun.file(binaryPath(name)).bytes();
+    expect(binary.at(-1)).not.toBe(0);
+  });
+
   test.skipIf(compilerMissing)(
     `${name}: the sources compile to the committed binary, byte for byte (needs clang ${COMPILER.version})`,
     async () => {

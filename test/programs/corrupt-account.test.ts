@@ -28,7 +28,7 @@ const cases: ReadonlyArray<
   ["escrow at release_escrow", s.escrow, release, s.stranger, "6019 WrongEscrow"],
   ["config at release_escrow", config, release, s.stranger, "6007 WrongConfig"],
   ["vault at release_escrow", s.vault, release, s.stranger, "6021 WrongVault"],
-  ["merchant at release_escrow", s.merchantPda, release, s.stranger, "6111 WrongMerchant"],
+  ["merchant at release_escrow", s.merchantPda, release, s.stranger, "6013 WrongMerchant"],
   ["registry at release_escrow", registry, release, s.stranger, "6107 WrongRegistry"],
   ["registry at register_merchant", registry, [register], s.stranger, "6107 WrongRegistry"],
   ["merchant at rotate_attestor", s.merchantPda, [rotate], s.merchant, "6111 WrongMerchant"],

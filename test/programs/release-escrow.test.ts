@@ -197,17 +197,9 @@ describe("refuses", () => {
     const ledger = s.escrowLedger();
     ledger.do([s.registerInstruction(s.stranger, s.attestor.address)], [s.stranger]);
     const other = merchantAddress(s.deployment, s.stranger.address).address;
-    expect(replaced(ledger, "merchant", other)).toBe("6111 WrongMerchant");
-    expect(replaced(ledger, "merchant", forgeCopy(ledger, s.merchantPda))).toBe(
-      "6111 WrongMerchant",
-    );
     const registry = registryAddress(s.deployment).address;
-    expect(
-      refusal(
-        ledger,
-        withAccount(withAccount(release, "merchant", registry), "registry", registry),
-      ),
-    ).toBe("6111 WrongMerchant");
+    for (const wrong of [other, forgeCopy(ledger, s.merchantPda), registry, s.vault])
+      expect(replaced(ledger, "merchant", wrong)).toBe("6013 WrongMerchant");
   });
 
   test("a forged config, registry or Instructions sysvar", () => {
@@ -240,7 +232,11 @@ describe("refuses", () => {
       encodeMerchantAccount({ ...registered, address, bump }),
     );
     ledger.do([withAccount(s.createInstruction(), "merchant", address)], [s.agent]);
-    const instruction = withAccount(release, "attestor_program", deployment.attestorProgram);
+    const instruction = withAccount(
+      withAccount(release, "attestor_program", deployment.attestorProgram),
+      "merchant",
+      address,
+    );
     expect(refusal(ledger, instruction)).toBe("6027 AttestationNotReturned");
   });
 

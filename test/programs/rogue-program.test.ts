@@ -15,8 +15,12 @@ import { deployAs, withAccount } from "./fixture/tampering.ts";
 
 const by = { payer: s.upgradeAuthority.address, upgradeAuthority: s.upgradeAuthority.address };
 
-/** Verifies an attestation for an escrow of the rogue's own, in this state; the refusal. */
-const verifyFor = (rogue: Uint8Array, state: "Pending" | "Refunded"): string | undefined => {
+/** Verifies an attestation for an escrow of the rogue's own, for the merchant or another; the refusal. */
+const verifyFor = (
+  rogue: Uint8Array,
+  state: "Pending" | "Refunded",
+  merchant = s.merchant,
+): string | undefined => {
   const ledger = s.deployedLedger();
   const custodyProgram = deployAs(ledger, "custody", rogue);
   const deployment = { ...s.deployment, custodyProgram };
@@ -24,9 +28,9 @@ const verifyFor = (rogue: Uint8Array, state: "Pending" | "Refunded"): string | u
   ledger.do(
     [
       initializeRegistryInstruction(deployment, { ...by, settlementMint }),
-      s.registerInstruction(s.merchant, s.attestor.address),
+      s.registerInstruction(merchant, s.attestor.address),
     ],
-    [s.upgradeAuthority, s.merchant],
+    [s.upgradeAuthority, merchant],
   );
   const { address, bump } = escrowAddress(deployment, s.agent.address, s.TASK);
   const settledAt = state === "Pending" ? null : s.START;
@@ -36,7 +40,7 @@ const verifyFor = (rogue: Uint8Array, state: "Pending" | "Refunded"): string | u
     programAddress: custodyProgram,
     accounts: [
       readonly(address),
-      writable(s.merchantPda),
+      writable(merchantAddress(deployment, merchant.address).address),
       readonly(registryAddress(deployment).address),
       readonly(INSTRUCTIONS_SYSVAR),
       readonly(deployment.attestorProgram),
@@ -67,9 +71,9 @@ describe.skipIf(!hasCompiler())(`a rogue program (needs clang ${COMPILER.version
     ledger.put(address, deployment.attestorProgram, encodeMerchantAccount(registered));
     ledger.do([withAccount(s.createInstruction(), "merchant", address)], [s.agent]);
     const replaced = withAccount(
-      s.releaseInstruction(),
-      "attestor_program",
-      deployment.attestorProgram,
+      withAccount(s.releaseInstruction(), "attestor_program", deployment.attestorProgram),
+      "merchant",
+      address,
     );
     const returning = withAccount(replaced, "registry", deployAs(ledger, "returning", rogue));
     const outcome = ledger.send([s.attestInstruction(), returning], [s.stranger]);
@@ -80,6 +84,10 @@ describe.skipIf(!hasCompiler())(`a rogue program (needs clang ${COMPILER.version
   describe("that is the recorded custody", () => {
     test("is answered for an escrow that is Pending", () => {
       expect(verifyFor(rogue, "Pending")).toBeUndefined();
+    });
+
+    test("is refused for another merchant than the escrow's", () => {
+      expect(verifyFor(rogue, "Pending", s.stranger)).toBe("6111 WrongMerchant");
     });
 
     test("is refused for one that is settled", () => {
