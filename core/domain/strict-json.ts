@@ -36,9 +36,24 @@ const assertStrict = (text: string): void => {
   }
 };
 
+/** Throws where RFC 8785 has no bytes for a value: a lone surrogate, or a number too large for a double. */
+const assertCanonical = (value: Json): void => {
+  if (typeof value === "string") {
+    if (!value.isWellFormed()) throw new NotStrict("holds a lone surrogate");
+  } else if (typeof value === "number") {
+    if (!Number.isFinite(value)) throw new NotStrict("holds a number that is too large");
+  } else if (typeof value === "object" && value !== null) {
+    for (const [name, member] of Object.entries(value)) {
+      assertCanonical(name);
+      assertCanonical(member);
+    }
+  }
+};
+
 /**
  * The value of a JSON text, or what is wrong with it. Stricter than `JSON.parse`: a member that stands
- * twice in an object and nesting beyond 64 are refused (RFC 8259, section 4; RFC 8785, section 3.1).
+ * twice in an object, nesting beyond 64, a lone surrogate and a number too large for a double are refused
+ * (RFC 8259, section 4; RFC 7493, section 2), so that every value it gives has RFC 8785 bytes.
  */
 export const parseStrictJson = (
   text: string,
@@ -46,6 +61,7 @@ export const parseStrictJson = (
   try {
     const value = JSON.parse(text) as Json;
     assertStrict(text);
+    assertCanonical(value);
     return { value };
   } catch (error) {
     return { fault: error instanceof NotStrict ? error.message : "is not JSON" };

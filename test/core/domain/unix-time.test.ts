@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { formatUnixTime, LAST_UNIX_SECOND } from "../../../core/domain/unix-time.ts";
+import { formatUnixTime, LAST_UNIX_SECOND, parseUnixTime } from "../../../core/domain/unix-time.ts";
 import { runs } from "../../arbitraries/runs.ts";
 
 test("every second of RFC 3339's range is written as SQLite's own calendar writes it", () => {
@@ -30,4 +30,34 @@ test("the ends of the range are the first and the last second with four digits o
   for (const seconds of [-1n, LAST_UNIX_SECOND + 1n, 2n ** 63n - 1n, -(2n ** 63n)]) {
     expect(() => formatUnixTime(seconds)).toThrow("range");
   }
+});
+
+test("a text is read exactly when it is how that second is written", () => {
+  fc.assert(
+    fc.property(fc.bigInt({ min: 0n, max: LAST_UNIX_SECOND }), (seconds) => {
+      expect(parseUnixTime(formatUnixTime(seconds))).toBe(seconds);
+    }),
+    runs(200),
+  );
+  const refused = [
+    ..."2026-02-29T00:00:00Z 2026-13-01T00:00:00Z 2026-00-01T00:00:00Z 2026-01-32T00:00:00Z".split(
+      " ",
+    ),
+    ..."2026-01-01T24:00:00Z 2026-01-01T00:60:00Z 2026-01-01T00:00:60Z 1969-12-31T23:59:59Z".split(
+      " ",
+    ),
+    ..."2026-01-01t00:00:00Z 2026-01-01T00:00:00z 2026-01-01T00:00:00 2026-01-01T00:00:00.0Z".split(
+      " ",
+    ),
+    ..."2026-01-01T00:00:00+00:00 2026-1-1T00:00:00Z +002026-01-01T00:00:00Z 10000-01-01T00:00:00Z".split(
+      " ",
+    ),
+    "",
+
+    "2026-01-01 00:00:00Z",
+    "2026-01-01T00:00:00Z ",
+    "2026-01-01T00:00:00Z\n",
+    "0000-01-01T00:00:00Z",
+  ];
+  for (const text of refused) expect([text, parseUnixTime(text)]).toEqual([text, undefined]);
 });

@@ -1,0 +1,106 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { canonicalJsonBytes, type Json } from "../../../core/domain/canonical-json.ts";
+import { parseStrictJson } from "../../../core/domain/strict-json.ts";
+import { runs } from "../../arbitraries/runs.ts";
+
+const anyJson = fc.jsonValue({ stringUnit: "binary", maxDepth: 5 }).map((value) => value as Json);
+const accepts = (text: string): boolean => "value" in parseStrictJson(text);
+
+const nested = (depth: number): string => "[".repeat(depth) + "]".repeat(depth);
+
+/** A member's name with some of its characters written as escapes. */
+const escaped = (name: string, which: ReadonlyArray<boolean>): string =>
+  name
+    .split("")
+    .map((unit, i) =>
+      which[i % which.length] === true
+        ? `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`
+        : JSON.stringify(unit).slice(1, -1),
+    )
+    .join("");
+
+describe("strict JSON", () => {
+  test("every JSON value is read as JSON.parse reads it, compact or spread out", () => {
+    fc.assert(
+      fc.property(anyJson, fc.constantFrom(undefined, 2, "\t"), (value, indent) => {
+        const text = JSON.stringify(value, null, indent);
+        expect(parseStrictJson(text)).toEqual({ value: JSON.parse(text) as Json });
+      }),
+      runs(300),
+    );
+  });
+
+  test("a text is taken only when JSON.parse takes it, and then it can be canonicalised", () => {
+    const character = fc.constantFrom(
+      ...'{}[]":,\\ue0019-+.tfn \n'.split(""),
+      "true",
+      '"a":',
+      "1e999",
+    );
+    const edited = fc
+      .tuple(anyJson, fc.nat(), fc.nat({ max: 3 }), fc.string({ unit: character, maxLength: 3 }))
+      .map(([value, at, removed, inserted]) => {
+        const text = JSON.stringify(value);
+        const index = at % (text.length + 1);
+        return text.slice(0, index) + inserted + text.slice(index + removed);
+      });
+    fc.assert(
+      fc.property(fc.oneof(edited, fc.string({ unit: character, maxLength: 10 })), (text) => {
+        const parsed = parseStrictJson(text);
+        if ("fault" in parsed) return;
+        expect(parsed.value).toEqual(JSON.parse(text) as Json);
+        expect(() => canonicalJsonBytes(parsed.value)).not.toThrow();
+      }),
+      runs(1000),
+    );
+  });
+
+  test("a member that stands twice is refused, however deep and however it is written", () => {
+    const name = fc.string({ unit: "binary", maxLength: 4 });
+    const flags = fc.array(fc.boolean(), { minLength: 1, maxLength: 4 });
+    const wrap = fc.array(fc.constantFrom("array", "object"), { maxLength: 5 });
+    fc.assert(
+      fc.property(name, flags, anyJson, wrap, (name, which, value, wrappers) => {
+        const member = `"${escaped(name, which)}":${JSON.stringify(value)}`;
+        const around = (text: string) =>
+          wrappers.reduce(
+            (inner, kind) => (kind === "array" ? `[0,${inner}]` : `{"k":${inner}}`),
+            text,
+          );
+        expect(accepts(around(`{${member}}`))).toBe(true);
+        expect(accepts(around(`{${member},${JSON.stringify(name)}:1}`))).toBe(false);
+        expect(accepts(around(`{${member},"other name":{${member}}}`))).toBe(true);
+      }),
+      runs(200),
+    );
+  });
+
+  test("what has no canonical form is refused: lone surrogates and numbers without end", () => {
+    for (const text of [
+      '"\\ud800"',
+      '["\\udc00x"]',
+      '{"\\ud83c":1}',
+      '{"a":["\\ud83c\\ud83c"]}',
+      '"\ud800"',
+    ]) {
+      expect(accepts(text)).toBe(false);
+    }
+    for (const text of ["1e309", "-1e309", "[1e999]", '{"a":{"b":1e400}}']) {
+      expect(accepts(text)).toBe(false);
+    }
+    expect(accepts('"\\ud83c\\udf38"')).toBe(true);
+    expect(accepts("1.7976931348623157e308")).toBe(true);
+  });
+
+  test("nesting ends at 64, and no depth exhausts the stack", () => {
+    expect(accepts(nested(64))).toBe(true);
+    expect(accepts(nested(65))).toBe(false);
+    expect(accepts(`${'{"a":'.repeat(64)}1${"}".repeat(64)}`)).toBe(true);
+    expect(accepts(`${'{"a":'.repeat(65)}1${"}".repeat(65)}`)).toBe(false);
+    for (const depth of [1000, 100_000]) {
+      expect(accepts(nested(depth))).toBe(false);
+      expect(accepts("[".repeat(depth))).toBe(false);
+    }
+  });
+});
