@@ -1,0 +1,85 @@
+import { createPrivateKey, createPublicKey, sign } from "node:crypto";
+import type { Arbitrary } from "fast-check";
+import { addressFromBytes } from "../../core/domain/address.ts";
+import { encodeBase64 } from "../../core/domain/base64.ts";
+import type { Escrow } from "../../core/domain/escrow.ts";
+import type { TrustPolicy } from "../../core/domain/evidence-check.ts";
+import { evidenceDigest } from "../../core/domain/evidence-signature.ts";
+import { ed25519Jwk } from "../../core/domain/jwk.ts";
+import { attestationMessage } from "../../core/protocol/attestation.ts";
+import { encodeEscrowAccount } from "../../core/protocol/escrow-account.ts";
+import { evidenceData, type EvidenceNetwork } from "../../core/protocol/evidence-data.ts";
+import { LOCAL_DEPLOYMENT } from "../../core/protocol/local-deployment.ts";
+import { anyEscrow } from "./escrow.ts";
+
+/** An Ed25519 key of OpenSSL's, made from a seed of 32 equal bytes. */
+export const ed25519Key = (seedByte: number) => {
+  const seed = Buffer.alloc(32, seedByte);
+  const der = Buffer.concat([Buffer.from("302e020100300506032b657004220420", "hex"), seed]);
+  const key = createPrivateKey({ key: der, format: "der", type: "pkcs8" });
+  const spki = createPublicKey(key).export({ format: "der", type: "spki" });
+  return {
+    publicKey: new Uint8Array(spki.subarray(-32)),
+    sign: (message: Uint8Array) => new Uint8Array(sign(null, message, key)),
+  };
+};
+
+/** The service's key, and the attestor's, in the packets made here. */
+export const SERVICE_KEY = ed25519Key(1);
+export const ATTESTOR_KEY = ed25519Key(2);
+
+/** The ledger that the packets made here speak of. */
+export const NETWORK: EvidenceNetwork = {
+  ...LOCAL_DEPLOYMENT,
+  cluster: "localnet",
+  genesisHash: "5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d",
+};
+
+/** What a verifier who trusts the service's key and ledger has pinned. */
+export const TRUST: TrustPolicy = {
+  ...NETWORK,
+  keys: [{ ...ed25519Jwk(SERVICE_KEY.publicKey), status: "current" }],
+};
+
+/** The escrow with its attestation, where it has one, really signed by the attestor. */
+export const attested = (escrow: Escrow): Escrow => {
+  const { attestation } = escrow;
+  if (attestation === null) return escrow;
+  const claim = {
+    escrow: escrow.address,
+    proofHash: attestation.proofHash,
+    timestamp: attestation.attestedAt,
+  };
+  const message =
+    escrow.state === "PartiallyFulfilled"
+      ? attestationMessage({ ...claim, partialAmount: escrow.released })
+      : attestationMessage(claim);
+  const signature = encodeBase64(ATTESTOR_KEY.sign(message));
+  const attestor = addressFromBytes(ATTESTOR_KEY.publicKey);
+  return { ...escrow, attestation: { ...attestation, attestor, signature } };
+};
+
+/** Any escrow of the local deployment whose attestation verifies. */
+export const anyAttestedEscrow: Arbitrary<Escrow> = anyEscrow(LOCAL_DEPLOYMENT).map(attested);
+
+/** The evidence packet of an escrow, signed by the service's key, as JSON text. */
+export const packetText = (
+  escrow: Escrow,
+  at = { slot: 7n, ledgerTime: escrow.createdAt },
+): string => {
+  const account = { owner: NETWORK.custodyProgram, data: encodeEscrowAccount(escrow) };
+  const data = evidenceData({ network: NETWORK, escrow, account, ...at });
+  const { digest, signedBytes } = evidenceDigest(data);
+  return JSON.stringify({
+    data,
+    signature: {
+      status: "signed",
+      digest_sha256: digest,
+      algorithm: "ed25519",
+      key_id: ed25519Jwk(SERVICE_KEY.publicKey).kid,
+      public_key: encodeBase64(SERVICE_KEY.publicKey),
+      signature: encodeBase64(SERVICE_KEY.sign(signedBytes)),
+    },
+    references: { merchant: null, observed: null },
+  });
+};
