@@ -38,6 +38,9 @@ export type ProofTemplate = {
 export const proofHash = (payload: Json): Hash32 =>
   hash32FromBytes(sha256(canonicalJsonBytes(payload)));
 
+/** `YYYY-MM-DDThh:mm:ssZ` with each number in its range; how many days a month has it leaves open. */
+const TIME = "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\dZ$";
+
 const fieldSchema = (field: ProofField): { readonly [key: string]: Json } => {
   switch (field.type) {
     case "constant":
@@ -51,7 +54,7 @@ const fieldSchema = (field: ProofField): { readonly [key: string]: Json } => {
     case "count":
       return { type: "integer", minimum: 0, maximum: Number.MAX_SAFE_INTEGER };
     case "time":
-      return { type: "string", pattern: "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}Z$" };
+      return { type: "string", pattern: TIME };
     case "text":
       return { type: "string", minLength: 1, maxLength: 1024 };
   }
