@@ -1,6 +1,9 @@
 import type { Address } from "../../../core/domain/address.ts";
 import { encodeBase58 } from "../../../core/domain/base58.ts";
 import type { AccountState } from "../runtime/account-state.ts";
+import type { LocalLedger } from "../runtime/ledger.ts";
+import { tokenMint } from "../runtime/token-balance.ts";
+import { parsedAccount } from "./parsed-account.ts";
 import { invalidParams, RpcError, RpcErrorCode } from "./rpc-error.ts";
 import { configOf, type RpcConfig, wholeNumberOf } from "./rpc-params.ts";
 
@@ -13,10 +16,12 @@ const ENCODINGS = ["binary", "base58", "base64", "base64+zstd", "jsonParsed"] as
 export type AccountEncoding = {
   readonly encoding: (typeof ENCODINGS)[number];
   readonly slice: { readonly offset: number; readonly length: number } | undefined;
+  readonly decimalsOf: (mint: Address) => number | undefined;
 };
 
 /** The encoding a configuration asks for. @throws RpcError for an unknown one. */
 export const accountEncodingOf = (
+  ledger: LocalLedger,
   config: RpcConfig,
   absent: AccountEncoding["encoding"] = "binary",
 ): AccountEncoding => {
@@ -24,8 +29,11 @@ export const accountEncodingOf = (
   const encoding = ENCODINGS.find((known) => known === asked);
   if (encoding === undefined)
     throw invalidParams(`Invalid params: unknown encoding ${JSON.stringify(asked)}`);
+  // A mint's decimals never change, so the newest state answers for every commitment.
+  const decimalsOf = (mint: Address) =>
+    tokenMint(ledger.accounts.read(mint, "processed"))?.decimals;
   if (config["dataSlice"] === undefined || config["dataSlice"] === null)
-    return { encoding, slice: undefined };
+    return { encoding, slice: undefined, decimalsOf };
   const slice = configOf(config["dataSlice"], "dataSlice");
   return {
     encoding,
@@ -33,6 +41,7 @@ export const accountEncodingOf = (
       offset: wholeNumberOf(slice["offset"], "dataSlice.offset"),
       length: wholeNumberOf(slice["length"], "dataSlice.length"),
     },
+    decimalsOf,
   };
 };
 
@@ -51,16 +60,17 @@ const base58 = (bytes: Uint8Array): string => {
   return encodeBase58(bytes);
 };
 
-const encodedData = (data: Uint8Array, encoding: AccountEncoding["encoding"]) => {
-  switch (encoding) {
+const encodedData = (state: AccountState, asked: AccountEncoding) => {
+  const data = sliced(state.data, asked);
+  switch (asked.encoding) {
     case "binary":
       return base58(data);
     case "base58":
       return [base58(data), "base58"];
     case "base64+zstd":
       return [base64(Bun.zstdCompressSync(data)), "base64+zstd"];
-    // No parser is known here, and then nodes answer jsonParsed with base64.
     case "jsonParsed":
+      return parsedAccount(state, asked.decimalsOf) ?? [base64(data), "base64"];
     case "base64":
       return [base64(data), "base64"];
   }
@@ -68,7 +78,7 @@ const encodedData = (data: Uint8Array, encoding: AccountEncoding["encoding"]) =>
 
 /** An account as RPC answers show it. @throws RpcError when base58 is asked for more than 128 bytes. */
 export const encodeAccount = (state: AccountState, encoding: AccountEncoding) => ({
-  data: encodedData(sliced(state.data, encoding), encoding.encoding),
+  data: encodedData(state, encoding),
   executable: state.executable,
   lamports: state.lamports,
   owner: state.owner,
@@ -82,4 +92,4 @@ export const encodeKeyedAccountText = (
   state: AccountState,
   encoding: AccountEncoding,
 ): string =>
-  `{"pubkey":"${address}","account":{"data":${JSON.stringify(encodedData(sliced(state.data, encoding), encoding.encoding))},"executable":${state.executable},"lamports":${state.lamports},"owner":"${state.owner}","rentEpoch":${state.rentEpoch},"space":${state.data.length}}}`;
+  `{"pubkey":"${address}","account":{"data":${JSON.stringify(encodedData(state, encoding))},"executable":${state.executable},"lamports":${state.lamports},"owner":"${state.owner}","rentEpoch":${state.rentEpoch},"space":${state.data.length}}}`;

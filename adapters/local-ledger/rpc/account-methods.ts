@@ -8,6 +8,9 @@ import { addressOf, arrayOf, configOf, type RpcMethod } from "./rpc-params.ts";
 /** Most accounts of one getMultipleAccounts (Agave `request.rs`: MAX_MULTIPLE_ACCOUNTS). */
 const MAX_MULTIPLE_ACCOUNTS = 100;
 
+/** Rows joined at once: a list of 100,000 accounts is 70 MB of text, and should not also be 100,000 strings. */
+const ROWS_OF_A_PIECE = 512;
+
 /** Reads of accounts by address and by owner. */
 export const accountMethods = (ledger: LocalLedger): Readonly<Record<string, RpcMethod>> => ({
   getBalance: ([address, options]) => {
@@ -19,7 +22,7 @@ export const accountMethods = (ledger: LocalLedger): Readonly<Record<string, Rpc
   getAccountInfo: ([address, options]) => {
     const config = configOf(options);
     const { commitment, context } = readPoint(ledger, config);
-    const encoding = accountEncodingOf(config);
+    const encoding = accountEncodingOf(ledger, config);
     const state = ledger.accounts.read(addressOf(address), commitment);
     return { context, value: state === undefined ? null : encodeAccount(state, encoding) };
   },
@@ -27,7 +30,7 @@ export const accountMethods = (ledger: LocalLedger): Readonly<Record<string, Rpc
   getMultipleAccounts: ([addresses, options]) => {
     const config = configOf(options);
     const { commitment, context } = readPoint(ledger, config);
-    const encoding = accountEncodingOf(config, "base64");
+    const encoding = accountEncodingOf(ledger, config, "base64");
     const value = arrayOf(addresses, "pubkeys", MAX_MULTIPLE_ACCOUNTS).map((address) => {
       const state = ledger.accounts.read(addressOf(address), commitment);
       return state === undefined ? null : encodeAccount(state, encoding);
@@ -38,19 +41,21 @@ export const accountMethods = (ledger: LocalLedger): Readonly<Record<string, Rpc
   getProgramAccounts: ([program, options]) => {
     const config = configOf(options);
     const { commitment, context } = readPoint(ledger, config);
-    const encoding = accountEncodingOf(config);
+    const encoding = accountEncodingOf(ledger, config);
     const conditions = accountFilterOf(config["filters"]);
     const withContext = config["withContext"] === true;
     const pieces = [withContext ? `{"context":{"slot":${context.slot}},"value":[` : "["];
-    let separator = "";
-    for (const [address, state] of ledger.accounts.ofOwner(
-      addressOf(program),
-      conditions,
-      commitment,
-    )) {
-      pieces.push(separator + encodeKeyedAccountText(address, state, encoding));
-      separator = ",";
+    const owner = addressOf(program);
+    let rows: Array<string> = [];
+    const flush = (): void => {
+      pieces.push((pieces.length > 1 ? "," : "") + rows.join(","));
+      rows = [];
+    };
+    for (const [address, state] of ledger.accounts.ofOwner(owner, conditions, commitment)) {
+      rows.push(encodeKeyedAccountText(address, state, encoding));
+      if (rows.length === ROWS_OF_A_PIECE) flush();
     }
+    if (rows.length > 0) flush();
     pieces.push(withContext ? "]}" : "]");
     return new PreEncoded(pieces);
   },

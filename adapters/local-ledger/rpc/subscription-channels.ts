@@ -56,7 +56,7 @@ export const subscriptionChannels = (
 ): Readonly<Record<string, (params: RpcParams) => Channel>> => ({
   account: ([key, options]) => {
     const config = configOf(options);
-    const encoding = accountEncodingOf(config);
+    const encoding = accountEncodingOf(ledger, config);
     const address = addressOf(key);
     return {
       method: "accountNotification",
@@ -72,7 +72,7 @@ export const subscriptionChannels = (
 
   program: ([key, options]) => {
     const config = configOf(options);
-    const encoding = accountEncodingOf(config);
+    const encoding = accountEncodingOf(ledger, config);
     const conditions = accountFilterOf(config["filters"]);
     const program = addressOf(key);
     return {

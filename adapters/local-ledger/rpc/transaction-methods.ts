@@ -43,7 +43,7 @@ export const transactionMethods = (ledger: LocalLedger): Readonly<Record<string,
   ) => {
     if (config["accounts"] === undefined || config["accounts"] === null) return null;
     const asked = configOf(config["accounts"], "accounts");
-    const encoding = accountEncodingOf(asked, "base64");
+    const encoding = accountEncodingOf(ledger, asked, "base64");
     return arrayOf(asked["addresses"], "accounts.addresses", 256).map((text) => {
       const address = typeof text === "string" ? parseAddress(text) : undefined;
       if (address === undefined) throw invalidParams("Invalid param: Invalid");

@@ -1,6 +1,6 @@
 import { MAX_PROCESSING_AGE } from "./blockhash-queue.ts";
 import type { TransactionLog } from "./transaction-log.ts";
-import { decodeWireTransaction } from "./wire-transaction.ts";
+import { messageBytesOf } from "./wire-transaction.ts";
 
 const keyOf = (messageBytes: Uint8Array): string =>
   Buffer.from(Bun.SHA256.hash(messageBytes).buffer).toString("latin1");
@@ -11,10 +11,8 @@ const keyOf = (messageBytes: Uint8Array): string =>
  */
 export const replayGuard = (log: TransactionLog, currentSlot: number) => {
   const slotOf = new Map<string, number>();
-  for (const { wire, slot } of log.since(currentSlot - MAX_PROCESSING_AGE - 1)) {
-    const transaction = decodeWireTransaction(wire);
-    if (transaction !== undefined) slotOf.set(keyOf(transaction.messageBytes), slot);
-  }
+  for (const { wire, slot } of log.since(currentSlot - MAX_PROCESSING_AGE - 1))
+    slotOf.set(keyOf(messageBytesOf(wire)), slot);
   return {
     hasSeen: (messageBytes: Uint8Array): boolean => slotOf.has(keyOf(messageBytes)),
     remember: (messageBytes: Uint8Array, slot: number): void => {

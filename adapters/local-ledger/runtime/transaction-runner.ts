@@ -38,6 +38,7 @@ export const transactionRunner = (parts: {
   const { vm, slots, log } = parts;
   let position = log.last().position;
   let sysvarsSetFor = -1;
+  const programs = new Map<Address, AccountState>();
 
   const enterSlot = (): number => {
     const slot = slots.current();
@@ -45,6 +46,15 @@ export const transactionRunner = (parts: {
       for (const [address, state] of parts.sysvars.all(slot)) vm.write(address, state);
     sysvarsSetFor = slot;
     return slot;
+  };
+
+  /** An account a transaction cannot write: of a program, whose data can be 100 KB, only what its meta shows. */
+  const readUnwritten = (address: Address): AccountState | undefined => {
+    const program = programs.get(address);
+    if (program !== undefined) return { ...program, lamports: vm.balance(address) };
+    const state = vm.read(address);
+    if (state?.executable === true) programs.set(address, { ...state, data: new Uint8Array() });
+    return state;
   };
 
   const refusal = (transaction: WireTransaction, slot: number): string | undefined => {
@@ -83,7 +93,7 @@ export const transactionRunner = (parts: {
     const refused = refusal(transaction, slot);
     if (refused !== undefined) return { landed: false, error: refused };
     const keys = resolveAccountKeys(transaction.message, vm.read);
-    const pre = keys.all.map(vm.read);
+    const pre = keys.all.map((key, i) => (keys.isWritable(i) ? vm.read(key) : readUnwritten(key)));
     const execution = vm.execute(transaction);
     const post = keys.all.map((key, i) => (keys.isWritable(i) ? vm.read(key) : pre[i]));
     const former = new Map<Address, AccountState | undefined>();

@@ -78,6 +78,8 @@ export const createVirtualMachine = () => {
       const account = vm.getAccount(addressToBytes(address));
       return account === null ? undefined : stateOf(account);
     },
+    /** Lamports of an account, 0 when there is none; without copying its data, 100 KB of it for a program. */
+    balance: (address: Address): bigint => vm.getBalance(addressToBytes(address)) ?? 0n,
     /** Sets an account, or removes it when the state is undefined. */
     write: (address: Address, state: AccountState | undefined): void =>
       state === undefined

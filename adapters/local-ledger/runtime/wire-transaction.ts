@@ -17,14 +17,16 @@ export type WireTransaction = {
   readonly message: WireMessage;
 };
 
+/** The bytes that are signed, of bytes known to be a transaction. */
+export const messageBytesOf = (wire: Uint8Array): Uint8Array =>
+  wire.subarray(1 + 64 * (wire[0] ?? 0));
+
 /** The transaction that exactly these bytes encode, or undefined: see `decodeWireMessage`. */
 export const decodeWireTransaction = (bytes: Uint8Array): WireTransaction | undefined => {
   const count = bytes[0] ?? 0;
-  const messageAt = 1 + 64 * count;
   // 1232 bytes hold 19 signatures, so a canonical count is one byte below 0x80 (short_vec).
-  if (bytes.length > MAX_TRANSACTION_BYTES || count === 0 || messageAt >= bytes.length)
-    return undefined;
-  const messageBytes = bytes.subarray(messageAt);
+  if (bytes.length > MAX_TRANSACTION_BYTES || count === 0) return undefined;
+  const messageBytes = messageBytesOf(bytes);
   const message = decodeWireMessage(messageBytes);
   if (message === undefined || message.header.numSignerAccounts !== count) return undefined;
   const signatures = Array.from({ length: count }, (_, i) =>

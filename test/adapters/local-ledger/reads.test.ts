@@ -95,7 +95,6 @@ describe("accounts", () => {
     expect(Buffer.from(Bun.zstdDecompressSync(Buffer.from(zstd, "base64")))).toEqual(bytes);
     const [base58] = (await shown("base58")) as [string];
     expect(await shown()).toBe(base58);
-    expect(await shown("jsonParsed")).toEqual([base64, "base64"]);
     const sliced = await call(url, "getAccountInfo", mint, {
       encoding: "base64",
       dataSlice: { offset: 4, length: 32 },
@@ -208,6 +207,53 @@ describe("tokens", () => {
         .send();
       expect(value.map(({ pubkey }) => pubkey as string)).toEqual([ata]);
     }
+  });
+
+  test("wallets get token accounts and mints parsed, and base64 for what nothing here parses", async () => {
+    const { address: owner } = await generateKeyPairSigner();
+    await call(url, "requestTokenAirdrop", owner, 2_500_000);
+    endSlot();
+    const { value: held } = await rpc
+      .getTokenAccountsByOwner(
+        owner,
+        { programId: kitAddress(TOKEN_PROGRAM) },
+        { encoding: "jsonParsed" },
+      )
+      .send();
+    expect(held[0]?.account.data).toEqual({
+      program: "spl-token",
+      parsed: {
+        type: "account",
+        info: {
+          mint: kitAddress(LOCAL_USDC_MINT),
+          owner,
+          tokenAmount: {
+            amount: "2500000",
+            decimals: 6,
+            uiAmount: 2.5,
+            uiAmountString: "2.5",
+          } as never,
+          state: "initialized",
+          isNative: false,
+        },
+      },
+      space: 165n,
+    } as never);
+    const mint = await call(url, "getAccountInfo", LOCAL_USDC_MINT, { encoding: "jsonParsed" });
+    expect(mint.result).toMatchObject({
+      value: {
+        data: {
+          parsed: {
+            type: "mint",
+            info: { mintAuthority: LOCAL_AUTHORITY.address, decimals: 6, freezeAuthority: null },
+          },
+        },
+      },
+    });
+    const config = await call(url, "getAccountInfo", LOCAL_FAUCET.address, {
+      encoding: "jsonParsed",
+    });
+    expect(config.result).toMatchObject({ value: { data: ["", "base64"] } });
   });
 
   test("the faucet has a limit for each request", async () => {

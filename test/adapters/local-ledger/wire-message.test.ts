@@ -1,0 +1,111 @@
+import { expect, test } from "bun:test";
+import {
+  appendTransactionMessageInstructions,
+  type Blockhash,
+  compileTransactionMessage,
+  compressTransactionMessageUsingAddressLookupTables,
+  createTransactionMessage,
+  getCompiledTransactionMessageDecoder,
+  getCompiledTransactionMessageEncoder,
+  pipe,
+  setTransactionMessageFeePayer,
+  setTransactionMessageLifetimeUsingBlockhash,
+} from "@solana/kit";
+import * as fc from "fast-check";
+import { decodeWireMessage } from "../../../adapters/local-ledger/runtime/wire-message.ts";
+import { addressFromBytes } from "../../../core/domain/address.ts";
+import type { AccountRole } from "../../../core/domain/instruction.ts";
+import { kitAddress, kitInstruction } from "./ledger-fixture.ts";
+
+const addressOf = (n: number) => addressFromBytes(new Uint8Array(32).fill(n));
+const PAYER = addressOf(255);
+const TABLE = addressOf(254);
+const person = fc.integer({ min: 1, max: 40 });
+// A transaction has at most twelve signers.
+const account = fc
+  .tuple(person, fc.nat(3))
+  .map(([n, role]) => ({ address: addressOf(n), role: (n < 10 ? role : role % 2) as AccountRole }));
+const program = fc.integer({ min: 100, max: 103 }).map(addressOf);
+const instruction = fc.record({
+  programAddress: program,
+  accounts: fc.array(account, { maxLength: 12 }),
+  data: fc.uint8Array({ maxLength: 300 }),
+});
+
+const encoded = fc
+  .record({
+    version: fc.constantFrom(0 as const, "legacy" as const),
+    instructions: fc.array(instruction, { maxLength: 5 }),
+    inTable: fc.uniqueArray(person, { maxLength: 10 }),
+  })
+  .map(({ version, instructions, inTable }) => {
+    const filled = (of: 0 | "legacy") =>
+      pipe(
+        setTransactionMessageFeePayer(kitAddress(PAYER), createTransactionMessage({ version: of })),
+        (m) =>
+          setTransactionMessageLifetimeUsingBlockhash(
+            { blockhash: PAYER as string as Blockhash, lastValidBlockHeight: 0n },
+            m,
+          ),
+        (m) => appendTransactionMessageInstructions(instructions.map(kitInstruction), m),
+      );
+    const compressed = (): ReturnType<typeof filled> =>
+      compressTransactionMessageUsingAddressLookupTables(filled(0) as never, {
+        [kitAddress(TABLE)]: inTable.map((n) => kitAddress(addressOf(n))),
+      });
+    const compiled = compileTransactionMessage(version === 0 ? compressed() : filled(version));
+    return new Uint8Array(getCompiledTransactionMessageEncoder().encode(compiled));
+  });
+
+test("a message is read as kit reads it", () => {
+  fc.assert(
+    fc.property(encoded, (bytes) => {
+      const theirs = getCompiledTransactionMessageDecoder().decode(bytes);
+      const ours = decodeWireMessage(bytes);
+      expect(ours).toMatchObject({
+        version: theirs.version,
+        header: theirs.header,
+        staticAccounts: theirs.staticAccounts,
+        blockhash: theirs.lifetimeToken,
+      });
+      expect(ours?.instructions).toEqual(
+        ("instructions" in theirs ? theirs.instructions : []).map((each) => ({
+          programIndex: each.programAddressIndex,
+          accountIndexes: each.accountIndices ?? [],
+          data: Uint8Array.from(each.data ?? []),
+        })),
+      );
+      const lookups = "addressTableLookups" in theirs ? (theirs.addressTableLookups ?? []) : [];
+      expect(ours?.lookups as unknown).toEqual(
+        lookups.map(({ lookupTableAddress, writableIndexes, readonlyIndexes }) => ({
+          table: lookupTableAddress,
+          writableIndexes,
+          readonlyIndexes,
+        })),
+      );
+    }),
+  );
+});
+
+test("bytes missing at the end or standing behind it make it no message", () => {
+  fc.assert(
+    fc.property(
+      encoded,
+      fc.nat(),
+      fc.uint8Array({ minLength: 1, maxLength: 3 }),
+      (bytes, cut, more) => {
+        expect(decodeWireMessage(bytes.subarray(0, cut % bytes.length))).toBeUndefined();
+        expect(decodeWireMessage(new Uint8Array([...bytes, ...more]))).toBeUndefined();
+      },
+    ),
+  );
+});
+
+test("any bytes at all are read without harm", () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
+      const message = decodeWireMessage(bytes);
+      expect(message === undefined || message.staticAccounts.length > 0).toBe(true);
+    }),
+  );
+});
