@@ -11,7 +11,7 @@ export class LocalLedgerDidNotStart extends Data.TaggedError("LocalLedgerDidNotS
 export type LedgerPlace = { readonly rpcUrl: string; readonly webSocketUrl: string };
 
 /** How a ledger process ended. */
-export type LedgerEnd = { readonly how: string; readonly said: string };
+type LedgerEnd = { readonly how: string; readonly said: string };
 
 /** A ledger process that is ready. */
 export type LedgerProcess = LedgerPlace & {

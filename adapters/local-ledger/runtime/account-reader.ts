@@ -45,6 +45,3 @@ export const accountReader = (
     },
   };
 };
-
-/** See `accountReader`. */
-export type AccountReader = ReturnType<typeof accountReader>;

@@ -5,7 +5,7 @@ import {
 } from "litesvm/dist/internal.js";
 
 /** Why an instruction failed, in Agave's JSON form. */
-export type InstructionErrorJson = string | { readonly Custom: number };
+type InstructionErrorJson = string | { readonly Custom: number };
 
 /** Why a transaction failed, in Agave's JSON form (`solana-transaction-error`, serde). */
 export type TransactionErrorJson =

@@ -5,7 +5,7 @@ import {
 import type { WireMessage } from "./wire-message.ts";
 
 /** Lamports for each signature (Agave `fee_calculator.rs`: DEFAULT_TARGET_LAMPORTS_PER_SIGNATURE). */
-export const LAMPORTS_PER_SIGNATURE = 5000n;
+const LAMPORTS_PER_SIGNATURE = 5000n;
 /** Compute units granted for each built-in and for each other instruction, and to one transaction at most (SIMD-0170, Agave `execution_budget.rs`). */
 const BUILTIN_UNITS = 3000n;
 const PROGRAM_UNITS = 200_000n;

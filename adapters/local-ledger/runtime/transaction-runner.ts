@@ -146,6 +146,3 @@ export const transactionRunner = (parts: {
     },
   };
 };
-
-/** See `transactionRunner`. */
-export type TransactionRunner = ReturnType<typeof transactionRunner>;

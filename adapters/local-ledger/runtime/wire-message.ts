@@ -8,7 +8,7 @@ export type WireInstruction = {
 };
 
 /** Accounts that a version 0 message takes from one address lookup table. */
-export type TableLookup = {
+type TableLookup = {
   readonly table: Address;
   readonly writableIndexes: ReadonlyArray<number>;
   readonly readonlyIndexes: ReadonlyArray<number>;
