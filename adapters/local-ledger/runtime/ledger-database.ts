@@ -30,6 +30,9 @@ const SCHEMA = `
   ) strict, without rowid;
 `;
 
+const isBusy = (cause: unknown): boolean =>
+  cause instanceof Error && "code" in cause && cause.code === "SQLITE_BUSY";
+
 /**
  * Opens `DIR/ledger.sqlite`, made on first use, for this process alone.
  *
@@ -58,7 +61,7 @@ export const openLedgerDatabase = (directory: string): Database => {
       throw new Error(`schema version ${version}, expected ${SCHEMA_VERSION}`);
     return database;
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = isBusy(cause) ? "another process is using it" : String(cause);
     throw new Error(`cannot open the ledger at ${path}: ${reason}`, { cause });
   }
 };

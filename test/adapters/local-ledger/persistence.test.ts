@@ -100,7 +100,9 @@ test("a folder belongs to one process, and a damaged file is named", () => {
   const directory = folder();
   const genesis = localGenesis({ demo: false });
   const ledger = openLedger({ directory, genesis });
-  expect(() => openLedger({ directory, genesis })).toThrow(/ledger\.sqlite/);
+  expect(() => openLedger({ directory, genesis })).toThrow(
+    /ledger\.sqlite: another process is using it/,
+  );
   ledger.close();
   const damaged = folder();
   writeFileSync(join(damaged, "ledger.sqlite"), "no database at all, but long enough to be read");
