@@ -20,20 +20,25 @@ export type SyncMark = {
   readonly slot: bigint;
   /** The ledger's clock at that slot. */
   readonly ledgerTime: UnixSeconds;
-  /** The service's own clock when the sync ended, milliseconds. */
+  /** The service's own clock when the sync ended, whole milliseconds. */
   readonly atMs: number;
 };
 
 /**
  * What one step of a sync found. It is applied whole or not at all. An account sighted at a lower slot
- * than the store's own row changes nothing, and a settled escrow never changes again.
+ * than the store's own row changes nothing, and a settled escrow never changes again. A row's slot is
+ * that of the newest sighting of a merchant; for an escrow, which has no way back, that of the
+ * sighting which last changed it.
  */
 export type IndexBatch = {
   readonly escrows: ReadonlyArray<Sighted<Escrow>>;
   readonly merchants: ReadonlyArray<Sighted<Merchant>>;
-  /** The events of `escrows`, oldest first; those the store has already are passed over. */
+  /**
+   * The events of `escrows`, oldest first. Passed over are those the store has already and those its
+   * rows do not prove: an unknown escrow's, or a settlement other than the row's own.
+   */
   readonly events: ReadonlyArray<SettlementEvent>;
-  /** Present on a sync's last batch. */
+  /** Present on a sync's last batch. A mark of a lower slot than the store's own changes nothing. */
   readonly mark: SyncMark | null;
 };
 
@@ -54,7 +59,7 @@ export type EscrowFilter = {
   readonly merchant?: Address | undefined;
   readonly agentOwner?: Address | undefined;
   readonly state?: EscrowState | undefined;
-  /** Pending escrows that have expired at this ledger time. */
+  /** Pending escrows that have expired at this ledger time, and their events. */
   readonly refundableAt?: UnixSeconds | undefined;
 };
 
@@ -85,7 +90,7 @@ export class EscrowIndex extends Context.Service<
   EscrowIndex,
   {
     readonly apply: (batch: IndexBatch) => Effect.Effect<BatchResult, StoreUnavailable>;
-    /** At most `limit` escrows behind `after`, newest first by (createdAt, address). */
+    /** At most `limit` escrows behind `after`, newest first by (createdAt, address as base58 text). */
     readonly escrows: (
       filter: EscrowFilter,
       limit: number,

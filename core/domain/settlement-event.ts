@@ -76,3 +76,12 @@ export const eventsOf = (escrow: Escrow): ReadonlyArray<SettlementEvent> => {
     },
   ];
 };
+
+/**
+ * Whether an escrow in a state, undefined for an unknown escrow, has been through an event: every
+ * escrow was created, and a settlement shows only in the state it led to.
+ */
+export const provesEvent = (
+  state: EscrowState | undefined,
+  event: Pick<SettlementEvent, "state">,
+): boolean => state !== undefined && (event.state === "Pending" || event.state === state);

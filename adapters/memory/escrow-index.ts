@@ -1,0 +1,168 @@
+import { isDeepStrictEqual } from "node:util";
+import { Effect, Layer } from "effect";
+import type { Address } from "../../core/domain/address.ts";
+import type { Deployment } from "../../core/domain/deployment.ts";
+import { type Escrow, isRefundable } from "../../core/domain/escrow.ts";
+import { chainedEventHash, eventChainStart } from "../../core/domain/event-chain.ts";
+import { matchesMerchant } from "../../core/domain/merchant-search.ts";
+import { merchantStats } from "../../core/domain/merchant-stats.ts";
+import type { Merchant } from "../../core/domain/merchant.ts";
+import {
+  type IndexedEvent,
+  provesEvent,
+  type SettlementEvent,
+} from "../../core/domain/settlement-event.ts";
+import {
+  EscrowIndex,
+  type EscrowFilter,
+  type EscrowPlace,
+  type MerchantFilter,
+  type RowChanges,
+  type Sighted,
+  type SyncMark,
+} from "../../ports/escrow-index.ts";
+
+type Rows<T> = Map<Address, Sighted<T>>;
+
+/**
+ * Writes sightings that are not older than the row, differ from it, and do not touch a final row.
+ * With `raise`, an equal sighting still raises the row's slot.
+ */
+const put = <T extends { readonly address: Address }>(
+  rows: Rows<T>,
+  sightings: ReadonlyArray<Sighted<T>>,
+  { isFinal, raise }: { readonly isFinal: (row: T) => boolean; readonly raise: boolean },
+): RowChanges => {
+  const changes = { created: 0, updated: 0, unchanged: 0 };
+  for (const sighted of sightings) {
+    const stored = rows.get(sighted.row.address);
+    if (stored === undefined) {
+      changes.created++;
+      rows.set(sighted.row.address, sighted);
+      continue;
+    }
+    const stale = isFinal(stored.row) || sighted.slot < stored.slot;
+    const equal = isDeepStrictEqual(stored.row, sighted.row);
+    changes[stale || equal ? "unchanged" : "updated"]++;
+    if (!stale && (raise || !equal)) rows.set(sighted.row.address, sighted);
+  }
+  return changes;
+};
+
+/** Newest first: by time, then by address text, both descending. */
+const newestFirst = (a: EscrowPlace, b: EscrowPlace): number =>
+  a.createdAt === b.createdAt
+    ? a.address < b.address
+      ? 1
+      : a.address > b.address
+        ? -1
+        : 0
+    : a.createdAt < b.createdAt
+      ? 1
+      : -1;
+
+const names = (filter: EscrowFilter, row: { agentOwner: Address; merchant: Address }): boolean =>
+  (filter.agentOwner === undefined || filter.agentOwner === row.agentOwner) &&
+  (filter.merchant === undefined || filter.merchant === row.merchant);
+
+const hasState = (filter: EscrowFilter, row: Pick<Escrow, "state">): boolean =>
+  filter.state === undefined || filter.state === row.state;
+
+const refundable = (filter: EscrowFilter, escrow: Escrow | undefined): boolean =>
+  filter.refundableAt === undefined ||
+  (escrow !== undefined && isRefundable(escrow, filter.refundableAt));
+
+const matches = (filter: MerchantFilter, merchant: Merchant): boolean =>
+  (filter.status === undefined || filter.status === merchant.status) &&
+  (filter.minReputation === undefined || merchant.reputation >= filter.minReputation) &&
+  (filter.text === undefined || matchesMerchant(merchant, filter.text));
+
+/** The index in the process's memory: gone when it ends. Every query passes over all rows. */
+export const escrowIndexMemory = (ledger: {
+  /** The hash of the ledger's first block, base58. */
+  readonly genesisHash: string;
+  readonly deployment: Deployment;
+}) =>
+  Layer.sync(EscrowIndex, () => {
+    const escrows: Rows<Escrow> = new Map();
+    const merchants: Rows<Merchant> = new Map();
+    const events: Array<IndexedEvent> = [];
+    const eventIds = new Set<string>();
+    let mark: SyncMark | null = null;
+
+    const append = (event: SettlementEvent): boolean => {
+      if (eventIds.has(event.id)) return false;
+      if (!provesEvent(escrows.get(event.escrow)?.row.state, event)) return false;
+      const previous =
+        events.at(-1)?.chainHash ?? eventChainStart(ledger.genesisHash, ledger.deployment);
+      eventIds.add(event.id);
+      events.push({
+        event,
+        position: BigInt(events.length + 1),
+        chainHash: chainedEventHash(previous, event),
+        signature: null,
+        slot: null,
+      });
+      return true;
+    };
+
+    return EscrowIndex.of({
+      apply: (batch) =>
+        Effect.sync(() => {
+          const result = {
+            escrows: put(escrows, batch.escrows, {
+              isFinal: (escrow) => escrow.state !== "Pending",
+              raise: false,
+            }),
+            merchants: put(merchants, batch.merchants, { isFinal: () => false, raise: true }),
+            eventsAdded: batch.events.filter(append).length,
+          };
+          if (batch.mark !== null && (mark === null || batch.mark.slot >= mark.slot)) {
+            mark = batch.mark;
+          }
+          return result;
+        }),
+      escrows: (filter, limit, after) =>
+        Effect.sync(() =>
+          Array.from(escrows.values(), ({ row }) => row)
+            .filter((row) => names(filter, row) && hasState(filter, row) && refundable(filter, row))
+            .filter((row) => after === null || newestFirst(after, row) < 0)
+            .sort(newestFirst)
+            .slice(0, limit),
+        ),
+      events: (filter, limit, before) =>
+        Effect.sync(() =>
+          events
+            .filter(({ event, position }) => {
+              const escrow = escrows.get(event.escrow)?.row;
+              return (
+                (before === null || position < before) &&
+                names(filter, event) &&
+                hasState(filter, event) &&
+                refundable(filter, escrow)
+              );
+            })
+            .toReversed()
+            .slice(0, limit),
+        ),
+      merchants: (filter, limit, after) =>
+        Effect.sync(() => {
+          const all = Array.from(escrows.values(), ({ row }) => row);
+          return Array.from(merchants.values(), ({ row }) => row)
+            .filter((merchant) => matches(filter, merchant))
+            .filter((merchant) => after === null || merchant.address > after)
+            .sort((a, b) => (a.address < b.address ? -1 : 1))
+            .slice(0, limit)
+            .map((merchant) => ({
+              merchant,
+              stats: merchantStats(all.filter((e) => e.merchant === merchant.wallet)),
+            }));
+        }),
+      summary: Effect.sync(() => ({
+        escrows: escrows.size,
+        merchants: merchants.size,
+        events: events.length,
+        mark,
+      })),
+    });
+  });

@@ -1,0 +1,45 @@
+import { Data } from "effect";
+
+/** The store was written by a newer version of the service; nothing in it was touched. */
+export class StoreTooNew extends Data.TaggedError("StoreTooNew")<{
+  /** The store's file or address without credentials. */
+  readonly store: string;
+  readonly found: number;
+  readonly supported: number;
+}> {
+  override get message() {
+    return `${this.store} has schema version ${this.found}; this version of the service knows versions up to ${this.supported}. Use a newer service or another store.`;
+  }
+}
+
+/** The store belongs to another ledger or to other programs; rows of two ledgers are never mixed. */
+export class StoreOfAnotherLedger extends Data.TaggedError("StoreOfAnotherLedger")<{
+  readonly store: string;
+  /** What differs, with the store's value and the configured one. */
+  readonly differences: ReadonlyArray<{
+    readonly field: "genesis_hash" | "custody_program" | "attestor_program";
+    readonly stored: string;
+    readonly configured: string;
+  }>;
+}> {
+  override get message() {
+    const list = this.differences.map(
+      (d) => `${d.field} is ${d.stored}, but ${d.configured} is configured`,
+    );
+    return `${this.store} holds the index of another ledger: ${list.join("; ")}. Use another store for this ledger.`;
+  }
+}
+
+/** The store is damaged, or is not a store of this service at all. */
+export class StoreCorrupt extends Data.TaggedError("StoreCorrupt")<{
+  readonly store: string;
+  readonly reason: string;
+  readonly cause?: unknown;
+}> {
+  override get message() {
+    return `${this.store} cannot be used as a store: ${this.reason}. Move it away and start again; the index is rebuilt from the ledger.`;
+  }
+}
+
+/** Why a store refuses to be opened; opening it again cannot help. */
+export type StoreRefusal = StoreTooNew | StoreOfAnotherLedger | StoreCorrupt;

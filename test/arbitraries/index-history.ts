@@ -1,0 +1,122 @@
+import fc from "fast-check";
+import { addressFromBytes } from "../../core/domain/address.ts";
+import type { Escrow } from "../../core/domain/escrow.ts";
+import type { Merchant } from "../../core/domain/merchant.ts";
+import { eventsOf } from "../../core/domain/settlement-event.ts";
+import { LAST_UNIX_SECOND, type UnixSeconds } from "../../core/domain/unix-time.ts";
+import { escrowAddress, merchantAddress } from "../../core/protocol/addresses.ts";
+import type { IndexBatch, Sighted } from "../../ports/escrow-index.ts";
+import { anyEscrow } from "./escrow.ts";
+import { anyMerchant as unboundMerchant } from "./merchant.ts";
+import { TEST_DEPLOYMENT } from "./test-ledger.ts";
+
+const fewWallets = (offset: number) =>
+  fc.integer({ min: 0, max: 2 }).map((n) => addressFromBytes(new Uint8Array(32).fill(offset + n)));
+
+/** One of three agents, and one of three merchants: several escrows name the same. */
+export const anAgent = fewWallets(10);
+export const aMerchantWallet = fewWallets(20);
+
+/** One of few times at which escrows are created, so that some share a second. */
+export const aCreationTime = fc.bigInt({ min: 1_700_000_000n, max: 1_700_000_004n });
+
+const movedTo = (createdAt: UnixSeconds, escrow: Escrow): Escrow => {
+  const shift = (time: UnixSeconds) => {
+    const moved = time - escrow.createdAt + createdAt;
+    return moved < LAST_UNIX_SECOND ? moved : LAST_UNIX_SECOND;
+  };
+  const { attestation, settledAt } = escrow;
+  return {
+    ...escrow,
+    createdAt,
+    expiresAt: shift(escrow.expiresAt),
+    settledAt: settledAt && shift(settledAt),
+    attestation: attestation && { ...attestation, attestedAt: shift(attestation.attestedAt) },
+  };
+};
+
+/** What a settled escrow was before. */
+const pendingOf = (escrow: Escrow): Escrow => ({
+  ...escrow,
+  state: "Pending",
+  released: 0n,
+  settledAt: null,
+  attestation: null,
+});
+
+/** An escrow's accounts over time: Pending, and what it became if it did. */
+export type EscrowLife = readonly [pending: Escrow, ...settled: Array<Escrow>];
+
+/** The life of any escrow between few parties. */
+export const escrowLife: fc.Arbitrary<EscrowLife> = fc
+  .tuple(anyEscrow(TEST_DEPLOYMENT), anAgent, aMerchantWallet, aCreationTime)
+  .map(([escrow, agentOwner, merchant, createdAt]): EscrowLife => {
+    const derived = escrowAddress(TEST_DEPLOYMENT, agentOwner, escrow.taskHash);
+    const last = { ...movedTo(createdAt, escrow), ...derived, agentOwner, merchant };
+    return last.state === "Pending" ? [last] : [pendingOf(last), last];
+  });
+
+/** Lives of different escrows. */
+export const escrowLives = (maxLength: number) =>
+  fc.uniqueArray(escrowLife, { maxLength, selector: ([pending]) => pending.address });
+
+const casedName = fc.string({
+  unit: fc.constantFrom("a", "A", "b", "İ", "ß", "Σ", "ς", " ", "%", "_"),
+  minLength: 1,
+  maxLength: 8,
+});
+
+/** Any merchant with one of three wallets, its name often of letters whose case matters. */
+export const anyMerchant: fc.Arbitrary<Merchant> = fc
+  .tuple(unboundMerchant(TEST_DEPLOYMENT), aMerchantWallet, fc.option(casedName))
+  .map(([merchant, wallet, name]) => ({
+    ...merchant,
+    ...merchantAddress(TEST_DEPLOYMENT, wallet),
+    wallet,
+    name: name ?? merchant.name,
+  }));
+
+/** A batch of these sightings, with their events, as a sync would make it. */
+export const batchOf = (
+  escrows: ReadonlyArray<Sighted<Escrow>>,
+  rest: Partial<IndexBatch> = {},
+): IndexBatch => ({
+  escrows,
+  merchants: [],
+  events: escrows.flatMap(({ row }) => eventsOf(row)),
+  mark: null,
+  ...rest,
+});
+
+/** A batch that holds all of these escrows as they stand at the end of their lives. */
+export const finalBatch = (lives: ReadonlyArray<EscrowLife>) =>
+  batchOf(lives.map((life) => ({ row: life.at(-1) ?? life[0], slot: 100n })));
+
+const slot = fc.bigInt({ min: 1n, max: 12n });
+
+/**
+ * Batches as nodes that lag, lie about their slot, repeat themselves and answer out of order would
+ * produce them: any escrow at any point of its life, any version of a merchant, at any slot.
+ */
+export const indexHistory: fc.Arbitrary<ReadonlyArray<IndexBatch>> = escrowLives(6).chain(
+  (lives) => {
+    const accounts = lives.flat();
+    const escrows =
+      accounts.length === 0
+        ? fc.constant([])
+        : fc.array(fc.record({ row: fc.constantFrom(...accounts), slot }), { maxLength: 8 });
+    const mark = fc.record({
+      slot,
+      ledgerTime: aCreationTime,
+      atMs: fc.integer({ min: 0, max: 2 ** 45 }),
+    });
+    const batch = fc.record({
+      escrows,
+      merchants: fc.array(fc.record({ row: anyMerchant, slot }), { maxLength: 4 }),
+      mark: fc.option(mark),
+    });
+    return fc
+      .array(batch, { maxLength: 6 })
+      .map((batches) => batches.map(({ escrows, ...rest }) => batchOf(escrows, rest)));
+  },
+);

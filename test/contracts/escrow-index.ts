@@ -1,0 +1,375 @@
+import { describe, expect, test } from "bun:test";
+import { Effect, type Layer } from "effect";
+import fc from "fast-check";
+import { escrowIndexMemory } from "../../adapters/memory/escrow-index.ts";
+import { type Escrow, ESCROW_STATES, isRefundable } from "../../core/domain/escrow.ts";
+import { chainedEventHash, eventChainStart } from "../../core/domain/event-chain.ts";
+import { merchantStats } from "../../core/domain/merchant-stats.ts";
+import { eventsOf } from "../../core/domain/settlement-event.ts";
+import {
+  EscrowIndex,
+  type EscrowFilter,
+  type EscrowPlace,
+  type StoreUnavailable,
+} from "../../ports/escrow-index.ts";
+import {
+  aMerchantWallet,
+  anAgent,
+  anyMerchant,
+  batchOf,
+  escrowLife,
+  escrowLives,
+  finalBatch,
+  indexHistory,
+} from "../arbitraries/index-history.ts";
+import { runs } from "../arbitraries/runs.ts";
+import { TEST_DEPLOYMENT, TEST_GENESIS_HASH } from "../arbitraries/test-ledger.ts";
+
+type Index = EscrowIndex["Service"];
+
+const filters: fc.Arbitrary<EscrowFilter> = fc.record({
+  agentOwner: fc.option(anAgent, { nil: undefined }),
+  merchant: fc.option(aMerchantWallet, { nil: undefined }),
+  state: fc.option(fc.constantFrom(...ESCROW_STATES), { nil: undefined }),
+  refundableAt: fc.option(fc.bigInt({ min: 1_700_000_000n, max: 1_700_000_010n }), {
+    nil: undefined,
+  }),
+});
+
+/** Every page behind the first, put together. */
+const allEscrows = (index: Index, filter: EscrowFilter, limit: number) =>
+  Effect.gen(function* () {
+    const all: Array<Escrow> = [];
+    let after: EscrowPlace | null = null;
+    for (;;) {
+      const page: ReadonlyArray<Escrow> = yield* index.escrows(filter, limit, after);
+      expect(page.length).toBeLessThanOrEqual(limit);
+      all.push(...page);
+      after = page.at(-1) ?? null;
+      if (after === null) return all;
+    }
+  });
+
+const allEvents = (index: Index) => index.events({}, 1000, null);
+
+/** Everything a reader can see of an index. */
+const everything = (index: Index) =>
+  Effect.all({
+    escrows: index.escrows({}, 1000, null),
+    events: allEvents(index),
+    merchants: index.merchants({}, 1000, null),
+    summary: index.summary,
+  });
+
+const fold = (text: string) => Array.from(text, (c) => c.toLowerCase()).join("");
+
+const before = (a: Escrow, b: Escrow) =>
+  a.createdAt === b.createdAt ? a.address > b.address : a.createdAt > b.createdAt;
+
+/**
+ * What every index must do. `fresh` gives the layer of a new, empty index of the test ledger each
+ * time it is called; `numRuns` is how many of them a property uses.
+ */
+export const escrowIndexContract = <E>(
+  name: string,
+  fresh: () => Layer.Layer<EscrowIndex, E>,
+  numRuns: number,
+) => {
+  /** Runs a program on an index of its own. */
+  const withIndex = <A>(program: (index: Index) => Effect.Effect<A, StoreUnavailable>) =>
+    Effect.runPromise(Effect.provide(EscrowIndex.use(program), fresh()));
+  const holds = <T>(
+    values: fc.Arbitrary<T>,
+    program: (index: Index, value: T) => Effect.Effect<void, StoreUnavailable>,
+  ) =>
+    fc.assert(
+      fc.asyncProperty(values, (value) => withIndex((index) => program(index, value))),
+      runs(numRuns),
+    );
+
+  describe(`${name} is an escrow index`, () => {
+    test("an empty index has nothing, and was never synced", () =>
+      withIndex((index) =>
+        Effect.gen(function* () {
+          expect(yield* everything(index)).toEqual({
+            escrows: [],
+            events: [],
+            merchants: [],
+            summary: {
+              escrows: 0,
+              merchants: 0,
+              events: 0,
+              mark: null,
+            },
+          });
+        }),
+      ));
+
+    test("what is applied is read back, every field and every u64 of it", () =>
+      holds(fc.tuple(escrowLives(8), anyMerchant), (index, [lives, merchant]) =>
+        Effect.gen(function* () {
+          const batch = finalBatch(lives);
+          const mark = { slot: 7n, ledgerTime: 1_700_000_000n, atMs: 1_700_000_000_123 };
+          const applied = yield* index.apply({
+            ...batch,
+            merchants: [{ row: merchant, slot: 5n }],
+            mark,
+          });
+          expect(applied).toEqual({
+            escrows: { created: lives.length, updated: 0, unchanged: 0 },
+            merchants: { created: 1, updated: 0, unchanged: 0 },
+            eventsAdded: batch.events.length,
+          });
+          const rows = yield* index.escrows({}, 1000, null);
+          expect(new Set(rows)).toEqual(new Set(batch.escrows.map(({ row }) => row)));
+          const events = yield* allEvents(index);
+          expect(events.toReversed().map(({ event }) => event)).toEqual([...batch.events]);
+          const [entry] = yield* index.merchants({}, 1000, null);
+          expect(entry?.merchant).toEqual(merchant);
+          expect(yield* index.summary).toEqual({
+            escrows: lives.length,
+            merchants: 1,
+            events: batch.events.length,
+            mark,
+          });
+        }),
+      ));
+
+    test("any history gives what the index in memory gives", () =>
+      holds(indexHistory, (index, history) =>
+        Effect.gen(function* () {
+          const results = yield* Effect.forEach(history, index.apply);
+          const seen = yield* everything(index);
+          const reference = yield* Effect.provide(
+            EscrowIndex.use((memory) =>
+              Effect.all([Effect.forEach(history, memory.apply), everything(memory)]),
+            ),
+            escrowIndexMemory({ genesisHash: TEST_GENESIS_HASH, deployment: TEST_DEPLOYMENT }),
+          );
+          expect([results, seen]).toEqual(reference);
+        }),
+      ));
+
+    test("applying a batch a second time changes nothing", () =>
+      holds(indexHistory, (index, history) =>
+        Effect.gen(function* () {
+          for (const batch of history) {
+            yield* index.apply(batch);
+            const first = yield* everything(index);
+            expect((yield* index.apply(batch)).eventsAdded).toBe(0);
+            expect(yield* everything(index)).toEqual(first);
+          }
+        }),
+      ));
+
+    test("a settled escrow never changes, at whatever slot it is seen", () =>
+      holds(
+        escrowLife.filter((life) => life.length > 1),
+        (index, [pending, settled = pending]) =>
+          Effect.gen(function* () {
+            const at = (row: Escrow, slot: bigint) => index.apply(batchOf([{ row, slot }]));
+            yield* at(pending, 5n);
+            expect((yield* at(settled, 4n)).escrows.unchanged).toBe(1);
+            expect(yield* index.escrows({}, 10, null)).toEqual([pending]);
+            expect((yield* at(settled, 5n)).escrows.updated).toBe(1);
+            const forged: Escrow = { ...settled, rentPayer: settled.merchant };
+            const otherwise: Escrow = { ...forged, state: "Refunded", attestation: null };
+            for (const late of [pending, forged, otherwise]) {
+              expect(yield* at(late, 9n)).toEqual({
+                escrows: { created: 0, updated: 0, unchanged: 1 },
+                merchants: { created: 0, updated: 0, unchanged: 0 },
+                eventsAdded: 0,
+              });
+            }
+            expect(yield* index.escrows({}, 10, null)).toEqual([settled]);
+            const events = yield* allEvents(index);
+            expect(events.toReversed().map(({ event }) => event)).toEqual([...eventsOf(settled)]);
+          }),
+      ));
+
+    test("sightings of merchants in any order end in the newest", () =>
+      holds(
+        fc
+          .uniqueArray(fc.record({ row: anyMerchant, slot: fc.bigInt({ min: 1n, max: 30n }) }), {
+            selector: ({ slot }) => slot,
+            maxLength: 8,
+          })
+          .map((sightings) => [...sightings, ...sightings]),
+        (index, merchants) =>
+          Effect.gen(function* () {
+            for (const sighted of merchants) {
+              yield* index.apply(batchOf([], { merchants: [sighted] }));
+            }
+            const newest = new Map(
+              merchants
+                .toSorted((a, b) => Number(a.slot - b.slot))
+                .map(({ row }) => [row.address, row]),
+            );
+            const entries = yield* index.merchants({}, 1000, null);
+            expect(entries.map(({ merchant }) => merchant)).toEqual(
+              [...newest.values()].sort((a, b) => (a.address < b.address ? -1 : 1)),
+            );
+          }),
+      ));
+
+    test("an older mark does not turn the index back", () =>
+      withIndex((index) =>
+        Effect.gen(function* () {
+          const mark = { slot: 9n, ledgerTime: 90n, atMs: 900 };
+          yield* index.apply(batchOf([], { mark }));
+          yield* index.apply(batchOf([], { mark: { slot: 8n, ledgerTime: 99n, atMs: 999 } }));
+          yield* index.apply(batchOf([]));
+          expect((yield* index.summary).mark).toEqual(mark);
+        }),
+      ));
+
+    test("pages hold every escrow of a filter once, newest first", () =>
+      holds(
+        fc.tuple(escrowLives(12), filters, fc.integer({ min: 1, max: 5 })),
+        (index, [lives, filter, limit]) =>
+          Effect.gen(function* () {
+            const batch = finalBatch(lives);
+            yield* index.apply(batch);
+            const expected = batch.escrows
+              .map(({ row }) => row)
+              .filter(
+                (e) =>
+                  (filter.agentOwner ?? e.agentOwner) === e.agentOwner &&
+                  (filter.merchant ?? e.merchant) === e.merchant &&
+                  (filter.state ?? e.state) === e.state &&
+                  (filter.refundableAt === undefined || isRefundable(e, filter.refundableAt)),
+              )
+              .sort((a, b) => (before(a, b) ? -1 : 1));
+            expect(yield* allEscrows(index, filter, limit)).toEqual(expected);
+          }),
+      ));
+
+    test("pages hold every event of a filter once, newest first", () =>
+      holds(
+        fc.tuple(escrowLives(12), filters, fc.integer({ min: 1, max: 5 })),
+        (index, [lives, filter, limit]) =>
+          Effect.gen(function* () {
+            const batch = finalBatch(lives);
+            yield* index.apply(batch);
+            const rows = new Map(batch.escrows.map(({ row }) => [row.address, row]));
+            const expected = (yield* allEvents(index)).filter(({ event }) => {
+              const escrow = rows.get(event.escrow);
+              return (
+                (filter.agentOwner ?? event.agentOwner) === event.agentOwner &&
+                (filter.merchant ?? event.merchant) === event.merchant &&
+                (filter.state ?? event.state) === event.state &&
+                (filter.refundableAt === undefined ||
+                  (escrow !== undefined && isRefundable(escrow, filter.refundableAt)))
+              );
+            });
+            const paged = [];
+            for (let before: bigint | null = null; ;) {
+              const page: typeof expected = [...(yield* index.events(filter, limit, before))];
+              expect(page.length).toBeLessThanOrEqual(limit);
+              paged.push(...page);
+              before = page.at(-1)?.position ?? null;
+              if (before === null) break;
+            }
+            expect(paged).toEqual(expected);
+          }),
+      ));
+
+    test("events have no holes and chain from the ledger's start, whatever the history", () =>
+      holds(indexHistory, (index, history) =>
+        Effect.gen(function* () {
+          for (const batch of history) yield* index.apply(batch);
+          let link = eventChainStart(TEST_GENESIS_HASH, TEST_DEPLOYMENT);
+          const events = (yield* allEvents(index)).toReversed();
+          for (const [at, { event, position, chainHash }] of events.entries()) {
+            expect(position).toBe(BigInt(at + 1));
+            link = chainedEventHash(link, event);
+            expect(chainHash).toBe(link);
+          }
+          expect(new Set(events.map(({ event }) => event.id)).size).toBe(events.length);
+        }),
+      ));
+
+    test("the events of an index are exactly those its rows prove, whatever the history", () =>
+      holds(indexHistory, (index, history) =>
+        Effect.gen(function* () {
+          for (const batch of history) yield* index.apply(batch);
+          const rows = yield* index.escrows({}, 1000, null);
+          const events = (yield* allEvents(index)).map(({ event }) => event);
+          expect(new Set(events)).toEqual(new Set(rows.flatMap(eventsOf)));
+        }),
+      ));
+
+    test("an event of an escrow that the index does not hold is passed over", () =>
+      holds(escrowLife, (index, [escrow]) =>
+        Effect.gen(function* () {
+          const batch = batchOf([{ row: escrow, slot: 1n }]);
+          expect((yield* index.apply({ ...batch, escrows: [] })).eventsAdded).toBe(0);
+          expect((yield* index.apply(batch)).eventsAdded).toBe(1);
+        }),
+      ));
+
+    test("merchants are found by status, reputation and any part of name or address, case aside", () =>
+      holds(
+        fc.tuple(
+          fc.uniqueArray(anyMerchant, { selector: (m) => m.address, maxLength: 3 }),
+          fc.option(fc.constantFrom("Active" as const, "Suspended" as const), { nil: undefined }),
+          fc.option(fc.integer({ min: 0, max: 10 }), { nil: undefined }),
+          fc.nat(),
+          fc.nat({ max: 4 }),
+        ),
+        (index, [merchants, status, minReputation, from, length]) =>
+          Effect.gen(function* () {
+            yield* index.apply(
+              batchOf([], { merchants: merchants.map((row) => ({ row, slot: 1n })) }),
+            );
+            const texts = merchants.flatMap((m) => [m.name, m.address, m.wallet, m.attestor]);
+            const source = Array.from(texts[from % Math.max(texts.length, 1)] ?? "x");
+            const start = from % Math.max(source.length, 1);
+            const part = source.slice(start, start + length).join("");
+            for (const text of [undefined, part, part.toUpperCase(), `${part} ${part}`, "\n"]) {
+              const found = yield* index.merchants({ status, minReputation, text }, 10, null);
+              const expected = merchants.filter(
+                (m) =>
+                  (status ?? m.status) === m.status &&
+                  m.reputation >= (minReputation ?? 0) &&
+                  [m.name, m.wallet, m.address, m.attestor].some((field) =>
+                    fold(field).includes(fold(text ?? "")),
+                  ),
+              );
+              expect(new Set(found.map(({ merchant }) => merchant))).toEqual(new Set(expected));
+            }
+          }),
+      ));
+
+    test("pages of merchants hold each once, by address", () =>
+      holds(
+        fc.uniqueArray(anyMerchant, { selector: (m) => m.address, maxLength: 3 }),
+        (index, merchants) =>
+          Effect.gen(function* () {
+            yield* index.apply(
+              batchOf([], { merchants: merchants.map((row) => ({ row, slot: 1n })) }),
+            );
+            const paged: typeof merchants = [];
+            for (let more = true; more;) {
+              const page = yield* index.merchants({}, 1, paged.at(-1)?.address ?? null);
+              paged.push(...page.map(({ merchant }) => merchant));
+              more = page.length > 0;
+            }
+            expect(paged).toEqual(merchants.sort((a, b) => (a.address < b.address ? -1 : 1)));
+          }),
+      ));
+
+    test("a merchant's statistics are those of its escrows, exact beyond 2^64", () =>
+      holds(fc.tuple(escrowLives(16), anyMerchant), (index, [lives, merchant]) =>
+        Effect.gen(function* () {
+          const batch = finalBatch(lives);
+          yield* index.apply({ ...batch, merchants: [{ row: merchant, slot: 1n }] });
+          const [entry] = yield* index.merchants({}, 1, null);
+          const own = batch.escrows
+            .map(({ row }) => row)
+            .filter((escrow) => escrow.merchant === merchant.wallet);
+          expect(entry?.stats).toEqual(merchantStats(own));
+        }),
+      ));
+  });
+};
