@@ -5,5 +5,5 @@ import { escrowIndexContract } from "../../contracts/escrow-index.ts";
 escrowIndexContract(
   "escrowIndexMemory",
   () => escrowIndexMemory({ genesisHash: TEST_GENESIS_HASH, deployment: TEST_DEPLOYMENT }),
-  60,
+  40,
 );

@@ -1,0 +1,29 @@
+import type { SQLQueryBindings } from "bun:sqlite";
+
+/** What one row binds, in column order. */
+export type Values = ReadonlyArray<SQLQueryBindings>;
+
+/** What a query binds by name. */
+export type NamedValues = Record<string, string | number | bigint | Uint8Array | null>;
+
+/**
+ * A u64 as SQLite's signed 64-bit INTEGER with the same bits: exact up to 2^64-1, in at most eight
+ * bytes. Values from 2^63 on are negative in the file, so amounts are never ordered by SQL, and
+ * summed as two 32-bit halves.
+ */
+export const toColumn = (u64: bigint): bigint => BigInt.asIntN(64, u64);
+
+/** The u64 that `toColumn` stored. */
+export const fromColumn = (column: bigint): bigint => BigInt.asUintN(64, column);
+
+/** SQL that yields the two 32-bit halves of a u64 column, each summed: exact for up to 2^31 rows. */
+export const sumHalves = (column: string): string =>
+  `coalesce(sum((${column} >> 32) & 4294967295), 0) AS high, coalesce(sum(${column} & 4294967295), 0) AS low`;
+
+/** The exact sum of what `sumHalves` yields; it may exceed 2^64-1. */
+export const fromHalves = (sums: { readonly high: bigint; readonly low: bigint }): bigint =>
+  (sums.high << 32n) + sums.low;
+
+/** `?1, ?2, ...` for columns from the `first`, counted from 1. */
+export const placeholders = (columns: ReadonlyArray<string>, first: number): string =>
+  columns.map((_, index) => `?${index + first}`).join(", ");

@@ -1,0 +1,136 @@
+import type { Database } from "bun:sqlite";
+import { type Address, addressFromBytes, addressToBytes } from "../../core/domain/address.ts";
+import { foldCase, searchableAddresses } from "../../core/domain/merchant-search.ts";
+import { MERCHANT_STATUSES, type Merchant } from "../../core/domain/merchant.ts";
+import type { MerchantFilter, Sighted } from "../../ports/escrow-index.ts";
+import { fromColumn, type NamedValues, toColumn, type Values } from "./columns.ts";
+import { type Change, sightingUpsert } from "./sighting-upsert.ts";
+
+/** Everything of a row but its address and slot, in the order `valuesOf` binds them. */
+const CONTENT = [
+  "bump",
+  "wallet",
+  "name",
+  "status",
+  "attestor",
+  "previous_attestor",
+  "attestor_since",
+  "registered_at",
+  "updated_at",
+  "reputation",
+  "slashes",
+  "deliveries",
+  "partial_deliveries",
+  "volume",
+  "folded_name",
+  "folded_addresses",
+];
+
+type Row = {
+  readonly address: Address;
+  readonly bump: bigint;
+  readonly wallet: Uint8Array;
+  readonly name: string;
+  readonly status: bigint;
+  readonly attestor: Uint8Array;
+  readonly previous_attestor: Uint8Array | null;
+  readonly attestor_since: bigint;
+  readonly registered_at: bigint;
+  readonly updated_at: bigint;
+  readonly reputation: bigint;
+  readonly slashes: bigint;
+  readonly deliveries: bigint;
+  readonly partial_deliveries: bigint;
+  readonly volume: bigint;
+};
+
+const valuesOf = ({ row, slot }: Sighted<Merchant>): Values => [
+  row.address,
+  slot,
+  row.bump,
+  addressToBytes(row.wallet),
+  row.name,
+  MERCHANT_STATUSES.indexOf(row.status),
+  addressToBytes(row.attestor),
+  row.previousAttestor && addressToBytes(row.previousAttestor),
+  row.attestorSince,
+  row.registeredAt,
+  row.updatedAt,
+  row.reputation,
+  row.slashes,
+  toColumn(row.deliveries),
+  toColumn(row.partialDeliveries),
+  toColumn(row.volume),
+  foldCase(row.name),
+  searchableAddresses(row).join(" "),
+];
+
+const merchantOf = (row: Row): Merchant => {
+  const status = MERCHANT_STATUSES[Number(row.status)];
+  if (status === undefined) throw new Error("no merchant of another status is ever written");
+  return {
+    address: row.address,
+    bump: Number(row.bump),
+    wallet: addressFromBytes(row.wallet),
+    name: row.name,
+    status,
+    attestor: addressFromBytes(row.attestor),
+    previousAttestor: row.previous_attestor && addressFromBytes(row.previous_attestor),
+    attestorSince: row.attestor_since,
+    registeredAt: row.registered_at,
+    updatedAt: row.updated_at,
+    reputation: Number(row.reputation),
+    slashes: Number(row.slashes),
+    deliveries: fromColumn(row.deliveries),
+    partialDeliveries: fromColumn(row.partial_deliveries),
+    volume: fromColumn(row.volume),
+  };
+};
+
+/** The table of merchants. */
+export const merchantTable = (db: Database) => {
+  const upsert = sightingUpsert(db, "merchant", CONTENT, "true");
+  const raise = db.query<null, [string, bigint]>(
+    "UPDATE merchant SET slot = ?2 WHERE address = ?1 AND slot < ?2",
+  );
+  const count = db.query<{ count: bigint | null }, []>("SELECT max(number) AS count FROM merchant");
+
+  const put = (sighted: Sighted<Merchant>): Change => {
+    const change = upsert(valuesOf(sighted));
+    if (change === "unchanged") raise.run(sighted.row.address, sighted.slot);
+    return change;
+  };
+
+  const page = (filter: MerchantFilter, limit: number, after: Address | null) => {
+    const conditions = ["address > $after"];
+    if (filter.status !== undefined) conditions.push("status = $status");
+    if (filter.minReputation !== undefined) conditions.push("reputation >= $minReputation");
+    if (filter.text !== undefined) {
+      conditions.push("(instr(folded_name, $text) OR instr(folded_addresses, $addressText))");
+    }
+    const text = filter.text === undefined ? undefined : foldCase(filter.text);
+    return db
+      .query<Row, NamedValues>(
+        `SELECT * FROM merchant WHERE ${conditions.join(" AND ")} ORDER BY address LIMIT $limit`,
+      )
+      .all({
+        limit,
+        after: after ?? "",
+        ...(filter.status !== undefined && { status: MERCHANT_STATUSES.indexOf(filter.status) }),
+        ...(filter.minReputation !== undefined && { minReputation: filter.minReputation }),
+        // Null matches nothing: a text with a space could otherwise match across two addresses.
+        ...(text !== undefined && { text, addressText: text.includes(" ") ? null : text }),
+      })
+      .map(merchantOf);
+  };
+
+  return {
+    /**
+     * Writes a sighting. An equal one still raises the row's slot, so that sightings that come out
+     * of order end in the newest.
+     */
+    put,
+    count: (): number => Number(count.get()?.count ?? 0n),
+    page,
+  };
+};

@@ -1,0 +1,99 @@
+import type { Database } from "bun:sqlite";
+import { mkdirSync } from "node:fs";
+import { dirname } from "node:path";
+import { Effect, type Scope } from "effect";
+import { StoreUnavailable } from "../../ports/escrow-index.ts";
+import { StoreCorrupt, StoreTooNew } from "../../ports/store-refusal.ts";
+import { StoreDatabase } from "./store-database.ts";
+import { attempt, isDamage } from "./store-failure.ts";
+
+/** What makes a file a store of one kind: its mark and the steps of its schema, oldest first. */
+export type StoreKind = {
+  /** PRAGMA application_id, i32, not 0. */
+  readonly applicationId: number;
+  readonly migrations: ReadonlyArray<string>;
+};
+
+/** How long opening waits for another process that holds the file; nothing is served before. */
+const OPENING_BUSY_MS = 2000;
+/** How long a statement waits: SQLite blocks the event loop meanwhile, so hardly at all. */
+const SERVING_BUSY_MS = 20;
+
+const pragma = (db: Database, name: string): number => {
+  const row = db.query<Record<string, bigint>, []>(`PRAGMA ${name}`).get();
+  return Number(Object.values(row ?? {})[0] ?? 0n);
+};
+
+/** Brings the schema forward and returns why the file cannot be used, if so. Each step is a transaction. */
+const migrate = (
+  db: Database,
+  path: string,
+  kind: StoreKind,
+): StoreTooNew | StoreCorrupt | undefined => {
+  const supported = kind.migrations.length;
+  const step = db.transaction((): StoreTooNew | StoreCorrupt | "done" | "more" => {
+    const mark = pragma(db, "application_id");
+    const found = pragma(db, "user_version");
+    const tables = pragma(db, "schema_version");
+    if (mark !== kind.applicationId && (mark !== 0 || tables !== 0)) {
+      return new StoreCorrupt({ store: path, reason: "it is the database of another program" });
+    }
+    if (found > supported) return new StoreTooNew({ store: path, found, supported });
+    const sql = kind.migrations[found];
+    if (sql === undefined) return "done";
+    db.run(sql);
+    db.run(`PRAGMA application_id = ${kind.applicationId}`);
+    db.run(`PRAGMA user_version = ${found + 1}`);
+    return "more";
+  });
+  for (;;) {
+    const result = step.immediate();
+    if (result === "done") return undefined;
+    if (result !== "more") return result;
+  }
+};
+
+const open = (path: string): Database => {
+  mkdirSync(dirname(path), { recursive: true });
+  const db = new StoreDatabase(path, { create: true, strict: true, safeIntegers: true });
+  db.run(`PRAGMA busy_timeout = ${OPENING_BUSY_MS}`);
+  return db;
+};
+
+/**
+ * Opens a store's file, makes it where there is none and brings an older one forward; closed with
+ * the scope. WAL with synchronous=NORMAL: a killed process loses nothing, a power cut may lose the
+ * newest transactions whole, which suits what can be read from the ledger again.
+ */
+export const openStore = Effect.fn("openStore")(function* (
+  path: string,
+  kind: StoreKind,
+): Effect.fn.Return<Database, StoreUnavailable | StoreTooNew | StoreCorrupt, Scope.Scope> {
+  const db = yield* Effect.acquireRelease(
+    Effect.try({
+      try: () => open(path),
+      catch: (cause) => new StoreUnavailable({ retryable: false, cause }),
+    }),
+    (opened) => Effect.sync(() => opened.close()),
+  );
+  const prepared = attempt(() => {
+    const refusal = migrate(db, path, kind);
+    if (refusal !== undefined) return refusal;
+    db.run("PRAGMA journal_mode = WAL");
+    db.run("PRAGMA synchronous = NORMAL");
+    db.run("PRAGMA temp_store = MEMORY");
+    db.run("PRAGMA cache_size = -16384");
+    db.run(`PRAGMA busy_timeout = ${SERVING_BUSY_MS}`);
+    return undefined;
+  });
+  const refusal = yield* Effect.catchIf(
+    prepared,
+    (failure) => isDamage(failure.cause),
+    ({ cause }) =>
+      Effect.succeed(
+        new StoreCorrupt({ store: path, reason: "it is damaged or no SQLite database", cause }),
+      ),
+  );
+  if (refusal !== undefined) return yield* refusal;
+  return db;
+});

@@ -1,0 +1,40 @@
+import { SQLiteError } from "bun:sqlite";
+import { Effect } from "effect";
+import { StoreUnavailable } from "../../ports/escrow-index.ts";
+
+/** Result codes after which the same work can succeed later: locked elsewhere, disk full or failing. */
+const PASSING = ["SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_FULL", "SQLITE_IOERR", "SQLITE_NOMEM"];
+/** Result codes that need a person: damaged or foreign file, no permission, file gone. */
+const LASTING = [
+  "SQLITE_CORRUPT",
+  "SQLITE_NOTADB",
+  "SQLITE_READONLY",
+  "SQLITE_CANTOPEN",
+  "SQLITE_PERM",
+  "SQLITE_AUTH",
+];
+
+/** Whether an error has one of these result codes, in its extended forms too (sqlite.org/rescode.html). */
+export const hasResultCode = (cause: unknown, codes: ReadonlyArray<string>): boolean =>
+  cause instanceof SQLiteError &&
+  codes.some((code) => cause.code === code || cause.code?.startsWith(`${code}_`) === true);
+
+/** Whether an error says that the file is damaged or is no SQLite database. */
+export const isDamage = (cause: unknown): boolean =>
+  hasResultCode(cause, ["SQLITE_CORRUPT", "SQLITE_NOTADB"]);
+
+/** Runs work on the store; what the file system or a lock prevents fails, anything else is a defect. */
+export const attempt = <A>(work: () => A): Effect.Effect<A, StoreUnavailable> =>
+  Effect.suspend(() => {
+    try {
+      return Effect.succeed(work());
+    } catch (cause) {
+      if (hasResultCode(cause, PASSING)) {
+        return Effect.fail(new StoreUnavailable({ retryable: true, cause }));
+      }
+      if (hasResultCode(cause, LASTING)) {
+        return Effect.fail(new StoreUnavailable({ retryable: false, cause }));
+      }
+      return Effect.die(cause);
+    }
+  });

@@ -1,0 +1,44 @@
+import { addressFromBytes } from "../../../core/domain/address.ts";
+import type { Escrow } from "../../../core/domain/escrow.ts";
+import { hash32FromBytes } from "../../../core/domain/hash32.ts";
+import { escrowAddress } from "../../../core/protocol/addresses.ts";
+import type { IndexBatch } from "../../../ports/escrow-index.ts";
+import { batchOf } from "../../arbitraries/index-history.ts";
+import { TEST_DEPLOYMENT } from "../../arbitraries/test-ledger.ts";
+
+/** How many escrows a numbered batch creates. */
+export const ESCROWS_PER_BATCH = 8;
+
+const wallet = (n: number) => addressFromBytes(new Uint8Array(32).fill(n));
+
+const refunded = (batch: number, index: number): Escrow => {
+  const seed = new Uint8Array(32);
+  new DataView(seed.buffer).setUint32(0, batch * ESCROWS_PER_BATCH + index);
+  const agentOwner = wallet(1 + (index % 3));
+  const taskHash = hash32FromBytes(seed);
+  return {
+    ...escrowAddress(TEST_DEPLOYMENT, agentOwner, taskHash),
+    state: "Refunded",
+    agentOwner,
+    merchant: wallet(11),
+    mint: wallet(12),
+    rentPayer: agentOwner,
+    taskHash,
+    amount: BigInt(index + 1),
+    released: 0n,
+    createdAt: BigInt(1_700_000_000 + batch),
+    expiresAt: BigInt(1_700_000_060 + batch),
+    settledAt: BigInt(1_700_000_090 + batch),
+    attestation: null,
+  };
+};
+
+/** The batch with a number from 1: always the same new escrows, two events each, and a mark at that slot. */
+export const numberedBatch = (number: number): IndexBatch =>
+  batchOf(
+    Array.from({ length: ESCROWS_PER_BATCH }, (_, index) => ({
+      row: refunded(number, index),
+      slot: BigInt(number),
+    })),
+    { mark: { slot: BigInt(number), ledgerTime: BigInt(number), atMs: 1000 * number } },
+  );
