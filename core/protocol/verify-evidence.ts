@@ -9,6 +9,7 @@ import { attestationMessage } from "./attestation.ts";
 import { decodeEscrowAccount } from "./escrow-account.ts";
 import { evidenceData } from "./evidence-data.ts";
 import { type ParsedPacket, parseEvidencePacket } from "./evidence-packet.ts";
+import { ledgerChecks, type LedgerWitness } from "./verify-on-ledger.ts";
 import { verifyEd25519 } from "./strict-ed25519.ts";
 
 const check = (name: string, holds: boolean, passed: string, failed: string): EvidenceCheck => ({
@@ -170,13 +171,28 @@ const UNPROVEN: ReadonlyArray<EvidenceCheck> = [
   },
 ];
 
+const witnessChecks = (
+  { network, account, escrowAddress }: ParsedPacket,
+  witness: LedgerWitness,
+): ReadonlyArray<EvidenceCheck> => {
+  const decoded = decodeEscrowAccount({ address: escrowAddress, ...account }, network);
+  return "fault" in decoded
+    ? []
+    : ledgerChecks({ escrow: decoded.value, data: account.data, network }, witness);
+};
+
 /**
  * Checks an evidence packet, given as its JSON text, without any network: form, digest, service
  * signature, account bytes, address, decoded fields, attestation and decision, under a trust policy
- * obtained beforehand or, without one, as far as the packet alone allows.
+ * obtained beforehand or, without one, as far as the packet alone allows. A `witness`, what a node of
+ * the verifier's choice says, adds the checks that need the ledger.
  * See docs/protocol.md, "Evidence packet".
  */
-export const verifyEvidence = (packetText: string, trust: TrustPolicy | null): EvidenceVerdict => {
+export const verifyEvidence = (
+  packetText: string,
+  trust: TrustPolicy | null,
+  witness?: LedgerWitness,
+): EvidenceVerdict => {
   const parsed = parseEvidencePacket(packetText);
   if ("fault" in parsed)
     return { verdict: "failed", checks: [check("form", false, "", parsed.fault)] };
@@ -186,7 +202,7 @@ export const verifyEvidence = (packetText: string, trust: TrustPolicy | null): E
     ...signatureChecks(packet, trust),
     ...(trust === null ? [] : [networkCheck(packet, trust)]),
     ...accountChecks(packet),
-    ...UNPROVEN,
+    ...(witness === undefined ? UNPROVEN : witnessChecks(packet, witness)),
   ];
   const failed = checks.some(({ outcome }) => outcome === "failed");
   return { verdict: failed ? "failed" : trust === null ? "untrusted" : "verified", checks };

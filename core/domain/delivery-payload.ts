@@ -1,0 +1,109 @@
+import type { Json } from "./canonical-json.ts";
+import type { ProofField, ProofTemplate } from "./proof-template.ts";
+
+/** How one member of a payload stands against a template. */
+export type FieldResult = {
+  readonly name: string;
+  readonly outcome: "ok" | "absent" | "missing" | "invalid" | "unexpected";
+  /** What the template asks for, null when the field is well or absent and optional. */
+  readonly expected: string | null;
+};
+
+const HASH = /^[0-9a-f]{64}$/;
+const URL_TEXT = /^https?:\/\/[^\s]+$/;
+const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z$/;
+
+const isInteger = (value: Json, min: number, max: number): boolean =>
+  typeof value === "number" && Number.isInteger(value) && value >= min && value <= max;
+
+/** Characters as JSON Schema counts them: code points. */
+const lengthOf = (text: string): number => Array.from(text).length;
+
+const matches =
+  (pattern: RegExp, maxLength = 2048) =>
+  (value: Json): boolean =>
+    typeof value === "string" && pattern.test(value) && lengthOf(value) <= maxLength;
+
+/** What a field must hold, in words, and whether a value is that. */
+const rule = (
+  field: ProofField,
+): { readonly expected: string; readonly holds: (value: Json) => boolean } => {
+  switch (field.type) {
+    case "constant":
+      return { expected: `the text ${field.value ?? ""}`, holds: (value) => value === field.value };
+    case "hash":
+      return { expected: "64 lower-case hex digits", holds: matches(HASH) };
+    case "url":
+      return {
+        expected: "an http or https URL of at most 2048 characters",
+        holds: matches(URL_TEXT),
+      };
+    case "http_status":
+      return {
+        expected: "an integer from 100 to 599",
+        holds: (value) => isInteger(value, 100, 599),
+      };
+    case "count":
+      return {
+        expected: "an integer from 0 to 9007199254740991",
+        holds: (value) => isInteger(value, 0, Number.MAX_SAFE_INTEGER),
+      };
+    case "time":
+      return { expected: "a time as YYYY-MM-DDThh:mm:ssZ", holds: matches(TIME) };
+    case "text":
+      return {
+        expected: "a text of 1 to 1024 characters",
+        holds: (value) => typeof value === "string" && value !== "" && lengthOf(value) <= 1024,
+      };
+  }
+};
+
+/** Every field of a template and every member of a payload, each with how it stands. */
+export const compareWithTemplate = (
+  payload: { readonly [name: string]: Json },
+  template: ProofTemplate,
+): ReadonlyArray<FieldResult> => {
+  const known = template.fields.map((field): FieldResult => {
+    const { name, required } = field;
+    const { expected, holds } = rule(field);
+    if (!Object.hasOwn(payload, name))
+      return required
+        ? { name, outcome: "missing", expected }
+        : { name, outcome: "absent", expected: null };
+    return holds(payload[name] ?? null)
+      ? { name, outcome: "ok", expected: null }
+      : { name, outcome: "invalid", expected };
+  });
+  const names = new Set(template.fields.map((field) => field.name));
+  const strangers = Object.keys(payload)
+    .filter((name) => !names.has(name))
+    .map((name): FieldResult => ({ name, outcome: "unexpected", expected: "no such member" }));
+  return [...known, ...strangers];
+};
+
+/** What keeps a payload from having exact RFC 8785 bytes, and where: an RFC 6901 pointer. */
+export type CanonicalFault = { readonly pointer: string; readonly detail: string };
+
+const SURROGATE = "holds a lone surrogate, which has no UTF-8";
+const NUMBER = "is a number that JSON does not carry exactly";
+
+/**
+ * The first member of a payload that has no exact RFC 8785 form, or undefined: an integer beyond 2^53 - 1,
+ * a number beyond the range of a double (RFC 7493, section 2.2), a lone surrogate (RFC 8785, 3.2.2.2).
+ */
+export const canonicalFault = (value: Json, pointer = ""): CanonicalFault | undefined => {
+  if (typeof value === "number")
+    return Number.isFinite(value) && Math.abs(value) <= Number.MAX_SAFE_INTEGER
+      ? undefined
+      : { pointer, detail: NUMBER };
+  if (typeof value === "string")
+    return value.isWellFormed() ? undefined : { pointer, detail: SURROGATE };
+  if (typeof value !== "object" || value === null) return undefined;
+  for (const [name, member] of Object.entries(value)) {
+    if (!name.isWellFormed()) return { pointer, detail: SURROGATE };
+    const escaped = name.replaceAll("~", "~0").replaceAll("/", "~1");
+    const found = canonicalFault(member, `${pointer}/${escaped}`);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+};
