@@ -1,0 +1,19 @@
+import fc from "fast-check";
+import { anyAddress, anyHash32, anyU64 } from "./ledger-values.ts";
+
+const text = (maxLength: number) =>
+  fc.string({ unit: "grapheme", minLength: 1, maxLength }).filter((each) => !each.includes("\0"));
+
+/** Any request of `POST /v1/escrows/prepare` that meets the contract, in the use case's terms. */
+export const anyPrepareRequest = fc
+  .record({
+    agentOwner: anyAddress,
+    merchant: anyAddress,
+    mint: anyAddress,
+    amount: anyU64.filter((amount) => amount > 0n).map(String),
+    ttlSeconds: fc.integer({ min: 1, max: 604_800 }),
+    taskHash: fc.option(anyHash32, { nil: undefined }),
+    taskIntent: fc.option(text(60), { nil: undefined }),
+    nonce: fc.option(text(6), { nil: undefined }),
+  })
+  .filter(({ taskHash, taskIntent }) => taskHash !== undefined || taskIntent !== undefined);

@@ -1,0 +1,36 @@
+import { createHash } from "node:crypto";
+import { Effect } from "effect";
+import fc from "fast-check";
+import { chainedEventHash, eventChainStart } from "../../core/domain/event-chain.ts";
+import { eventsOf } from "../../core/domain/settlement-event.ts";
+import { nextActions } from "../../core/protocol/next-actions.ts";
+import { prepareEscrow } from "../../core/use-cases/prepare-escrow.ts";
+import { Instance } from "../../ports/instance.ts";
+import { anyAttestedEscrow, NETWORK, packetText } from "../arbitraries/evidence.ts";
+import { anyPrepareRequest } from "../arbitraries/prepare-request.ts";
+import { testInstance } from "./use-cases/test-instance.ts";
+
+const jsonOf = (value: unknown): string =>
+  JSON.stringify(value, (_, each: unknown) => (typeof each === "bigint" ? each.toString() : each));
+
+/**
+ * Line by line a digest of what core makes of fixed input: prepared escrows, evidence packets, next
+ * actions, the event chain. Run by itself it prints them, for a comparison between processes.
+ */
+export const determinismProbe = (): string => {
+  const requests = fc.sample(anyPrepareRequest, { numRuns: 50, seed: 1 });
+  const escrows = fc.sample(anyAttestedEscrow, { numRuns: 30, seed: 2 });
+  const prepared = requests.map((request) =>
+    Effect.runSync(prepareEscrow(request).pipe(Effect.provideService(Instance, testInstance()))),
+  );
+  const packets = escrows.map((escrow) => packetText(escrow));
+  const actions = escrows.map((escrow) => nextActions(escrow, escrow.expiresAt, NETWORK));
+  const chain = escrows
+    .flatMap(eventsOf)
+    .reduce(chainedEventHash, eventChainStart(NETWORK.genesisHash, NETWORK));
+  return [prepared, packets, actions, chain]
+    .map((part) => createHash("sha256").update(jsonOf(part)).digest("hex"))
+    .join("\n");
+};
+
+if (import.meta.main) process.stdout.write(determinismProbe());

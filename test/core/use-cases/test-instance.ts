@@ -1,0 +1,20 @@
+import { address } from "../../../core/domain/address.ts";
+import { LOCAL_DEPLOYMENT } from "../../../core/protocol/local-deployment.ts";
+import { Instance } from "../../../ports/instance.ts";
+
+/** The mint that the instance of the tests supports: devnet USDC. */
+export const SUPPORTED_MINT = address("4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU");
+
+/** An instance on a local ledger, with or without the beta's limits enforced. */
+export const testInstance = (enforceBetaLimits = false) =>
+  Instance.of({
+    deployment: LOCAL_DEPLOYMENT,
+    cluster: "localnet",
+    networkAddress: "http://127.0.0.1:8899",
+    supportedMints: [SUPPORTED_MINT],
+    enforceBetaLimits,
+    version: "0.0.0",
+    revision: null,
+    startedAtMs: 0,
+    confirmTimeoutMs: 0,
+  });
