@@ -13,7 +13,9 @@ const parseKeys = (value: Json | undefined): TrustPolicy["keys"] | undefined => 
   if (!Array.isArray(value)) return undefined;
   const keys = (value as ReadonlyArray<Json>).map((key) => {
     const [kid, x] = [member(key, "kid"), member(key, "x")];
-    const status = STATUSES.find((known) => known === (member(key, "status") ?? "current"));
+    const standing = member(key, "status");
+    const status =
+      standing === undefined ? "current" : STATUSES.find((known) => known === standing);
     const usable = member(key, "kty") === "OKP" && member(key, "crv") === "Ed25519";
     return usable && typeof kid === "string" && typeof x === "string" && status !== undefined
       ? { kid, x, status }
