@@ -1,0 +1,86 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import type { Address } from "../../../core/domain/address.ts";
+import { AccountRole, type Instruction } from "../../../core/domain/instruction.ts";
+import { associatedTokenAddress } from "../../../core/protocol/addresses.ts";
+import { claimRefundInstruction } from "../../../core/protocol/custody-instructions.ts";
+import { LOCAL_DEPLOYMENT } from "../../../core/protocol/local-deployment.ts";
+import { nextActions } from "../../../core/protocol/next-actions.ts";
+import { createAssociatedTokenInstruction } from "../../../core/protocol/token.ts";
+import { anyEscrow } from "../../arbitraries/escrow.ts";
+import { anyAddress } from "../../arbitraries/ledger-values.ts";
+import { runs } from "../../arbitraries/runs.ts";
+
+const offset = fc.oneof(
+  fc.bigInt({ min: -2n, max: 2n }),
+  fc.bigInt({ min: -(10n ** 6n), max: 10n ** 6n }),
+);
+
+describe("next actions", () => {
+  test("a settled escrow has none, at any time", () => {
+    const settled = anyEscrow(LOCAL_DEPLOYMENT, ["Fulfilled", "Refunded", "PartiallyFulfilled"]);
+    fc.assert(
+      fc.property(settled, offset, (escrow, offset) => {
+        expect(nextActions(escrow, escrow.expiresAt + offset, LOCAL_DEPLOYMENT)).toEqual([]);
+      }),
+      runs(50),
+    );
+  });
+
+  test("a pending escrow can be released until it expires, and from that second on only refunded", () => {
+    fc.assert(
+      fc.property(anyEscrow(LOCAL_DEPLOYMENT, ["Pending"]), offset, (escrow, offset) => {
+        const actions = nextActions(escrow, escrow.expiresAt + offset, LOCAL_DEPLOYMENT);
+        const [action] = actions;
+        expect(actions).toHaveLength(1);
+        if (offset < 0n) {
+          expect(action).toEqual({
+            action: "release_escrow",
+            by: "holder_of_attestation",
+            awaiting: "attestation",
+            until: escrow.expiresAt,
+            instructions: [],
+          });
+        } else {
+          expect(action).toMatchObject({
+            action: "claim_refund",
+            by: "anyone",
+            awaiting: null,
+            until: null,
+          });
+        }
+      }),
+      runs(100),
+    );
+  });
+
+  test("the refund is complete but for the sender, who alone signs", () => {
+    fc.assert(
+      fc.property(anyEscrow(LOCAL_DEPLOYMENT, ["Pending"]), anyAddress, (escrow, sender) => {
+        const [action] = nextActions(escrow, escrow.expiresAt, LOCAL_DEPLOYMENT);
+        const open = action?.instructions ?? [];
+        const filled = open.map(({ programAddress, accounts, data }): Instruction => ({
+          programAddress,
+          accounts: accounts.map(({ address, role }) => ({ address: address ?? sender, role })),
+          data,
+        }));
+        const { agentOwner, mint, rentPayer } = escrow;
+        expect(filled).toEqual([
+          createAssociatedTokenInstruction({ payer: sender, owner: agentOwner, mint }),
+          claimRefundInstruction(LOCAL_DEPLOYMENT, {
+            escrow: escrow.address,
+            mint,
+            rentPayer,
+            agentOwner,
+          }),
+        ]);
+        const accounts = filled.flatMap(({ accounts }) => accounts);
+        const signing = accounts.filter(({ role }) => role >= AccountRole.readonlySigner);
+        expect(signing.map(({ address }): Address => address)).toEqual([sender]);
+        const paid = associatedTokenAddress(agentOwner, mint);
+        expect(accounts.filter(({ address }) => address === paid).length).toBeGreaterThanOrEqual(2);
+      }),
+      runs(50),
+    );
+  });
+});
