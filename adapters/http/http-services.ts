@@ -1,0 +1,17 @@
+import type { IndexSync } from "../../core/use-cases/index-sync.ts";
+import type { Broadcaster } from "../../ports/broadcaster.ts";
+import type { EscrowIndex } from "../../ports/escrow-index.ts";
+import type { EvidenceSigner } from "../../ports/evidence-signer.ts";
+import type { Instance } from "../../ports/instance.ts";
+import type { Ledger } from "../../ports/ledger.ts";
+import type { RateLimiter } from "../../ports/rate-limiter.ts";
+
+/** Everything that an answer can need. */
+export type HttpServices =
+  | Broadcaster
+  | EscrowIndex
+  | EvidenceSigner
+  | IndexSync
+  | Instance
+  | Ledger
+  | RateLimiter;

@@ -1,0 +1,5 @@
+/** Computed at its first use, then kept. */
+export const once = <T>(make: () => T): (() => T) => {
+  let made: { readonly value: T } | undefined;
+  return () => (made ??= { value: make() }).value;
+};

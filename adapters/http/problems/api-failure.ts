@@ -1,0 +1,76 @@
+import type { StoreUnavailable } from "../../../ports/escrow-index.ts";
+import type { LedgerFailure } from "../../../ports/ledger.ts";
+import type { RelayRefusal } from "../../../core/use-cases/relay-errors.ts";
+import type * as Request from "../../../core/use-cases/request-errors.ts";
+import type * as Http from "./http-failures.ts";
+import type { ProblemCode } from "./problem-catalogue.ts";
+
+/** Every expected failure that an answer can stem from. */
+export type ApiFailure =
+  | Request.ValidationFailed
+  | Request.InvalidAddress
+  | Request.TaskRequired
+  | Request.BetaLimitExceeded
+  | Request.EscrowNotFound
+  | Request.NotAnEscrow
+  | Request.MerchantNotFound
+  | Request.NotAMerchant
+  | Request.ProofTemplateNotFound
+  | Request.MalformedCursor
+  | RelayRefusal
+  | LedgerFailure
+  | StoreUnavailable
+  | Http.RouteNotFound
+  | Http.MethodNotAllowed
+  | Http.NotAcceptable
+  | Http.UnsupportedMediaType
+  | Http.PayloadTooLarge
+  | Http.MalformedJson
+  | Http.RateLimited
+  | Http.ShuttingDown
+  | Http.NotReady;
+
+/** The problem code of each failure. */
+export const CODE_OF_FAILURE = {
+  ValidationFailed: "validation_failed",
+  InvalidAddress: "invalid_address",
+  TaskRequired: "task_required",
+  BetaLimitExceeded: "beta_limit_exceeded",
+  EscrowNotFound: "escrow_not_found",
+  NotAnEscrow: "not_an_escrow",
+  MerchantNotFound: "merchant_not_found",
+  NotAMerchant: "not_a_merchant",
+  ProofTemplateNotFound: "proof_template_not_found",
+  MalformedCursor: "malformed_cursor",
+  TransactionMalformed: "transaction_malformed",
+  TransactionTooLarge: "transaction_too_large",
+  SignatureMissing: "signature_missing",
+  SignatureInvalid: "signature_invalid",
+  ProgramNotAllowed: "program_not_allowed",
+  LookupTableNotAllowed: "lookup_table_not_allowed",
+  DurableNonceNotAllowed: "durable_nonce_not_allowed",
+  FeePayerCannotPay: "fee_payer_cannot_pay",
+  TransactionRejected: "transaction_rejected",
+  BlockhashExpired: "blockhash_expired",
+  LedgerUnavailable: "ledger_unavailable",
+  LedgerTimeout: "ledger_timeout",
+  StoreUnavailable: "store_unavailable",
+  RouteNotFound: "route_not_found",
+  MethodNotAllowed: "method_not_allowed",
+  NotAcceptable: "not_acceptable",
+  UnsupportedMediaType: "unsupported_media_type",
+  PayloadTooLarge: "payload_too_large",
+  MalformedJson: "malformed_json",
+  RateLimited: "rate_limited",
+  ShuttingDown: "shutting_down",
+  NotReady: "not_ready",
+} as const satisfies { readonly [Tag in ApiFailure["_tag"]]: ProblemCode };
+
+/** The failures that a set of problem codes covers. */
+export type FailureOf<Code extends ProblemCode> = ApiFailure extends infer Failure
+  ? Failure extends { readonly _tag: infer Tag extends ApiFailure["_tag"] }
+    ? (typeof CODE_OF_FAILURE)[Tag] extends Code
+      ? Failure
+      : never
+    : never
+  : never;

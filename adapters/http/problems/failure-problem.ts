@@ -1,0 +1,154 @@
+import type { RelayRefusal } from "../../../core/use-cases/relay-errors.ts";
+import { rejectionRecord } from "../records/rejection.ts";
+import { type ApiFailure, CODE_OF_FAILURE } from "./api-failure.ts";
+import type { Problem } from "./problem.ts";
+
+type Told = Omit<Problem, "code">;
+
+const RETRY_SOON = { "retry-after": "1" };
+
+const relayRefusal = (refusal: RelayRefusal): Told => {
+  switch (refusal._tag) {
+    case "TransactionMalformed":
+      return { detail: `The transaction ${refusal.detail}.` };
+    case "TransactionTooLarge":
+      return {
+        detail: `The transaction has ${refusal.actual} bytes; at most ${refusal.max} are possible.`,
+      };
+    case "SignatureMissing":
+      return {
+        detail: "A required signature is missing.",
+        extensions: { signer: refusal.signer },
+      };
+    case "SignatureInvalid":
+      return {
+        detail: "A signature does not verify.",
+        extensions: { signature: refusal.signature, signer: refusal.signer },
+      };
+    case "ProgramNotAllowed":
+      return {
+        detail:
+          refusal.program === null
+            ? "No instruction calls the custody or attestor program."
+            : "An instruction calls a program that the relay does not carry.",
+        extensions: {
+          signature: refusal.signature,
+          ...(refusal.program === null ? {} : { program: refusal.program }),
+        },
+      };
+    case "LookupTableNotAllowed":
+      return {
+        detail: "The transaction uses an address lookup table.",
+        extensions: { signature: refusal.signature },
+      };
+    case "DurableNonceNotAllowed":
+      return {
+        detail: "The transaction's lifetime is a durable nonce.",
+        extensions: { signature: refusal.signature },
+      };
+    case "FeePayerCannotPay":
+      return {
+        detail: `The fee payer holds ${refusal.balanceLamports} lamports; the fee is ${refusal.feeLamports}.`,
+        extensions: { signature: refusal.signature },
+      };
+    case "TransactionRejected":
+      return rejectionRecord(refusal);
+    case "BlockhashExpired":
+      return {
+        detail: "The transaction's blockhash is no longer valid and it has not landed.",
+        extensions: { signature: refusal.signature },
+      };
+  }
+};
+
+const told = (failure: ApiFailure): Told => {
+  switch (failure._tag) {
+    case "ValidationFailed":
+      return { detail: "The request breaks the contract.", errors: failure.faults };
+    case "InvalidAddress":
+      return { detail: "An address is not valid.", errors: failure.faults };
+    case "BetaLimitExceeded":
+      return { detail: "A limit of the beta is exceeded.", errors: failure.faults };
+    case "TaskRequired":
+      return { detail: "Give task_hash or task_intent." };
+    case "EscrowNotFound":
+      return { detail: "The ledger has no account at this address." };
+    case "NotAnEscrow":
+      return {
+        detail: "The account at this address is not an escrow of this deployment.",
+        extensions: { reason: failure.fault },
+      };
+    case "MerchantNotFound":
+      return { detail: "No merchant is registered under this address." };
+    case "NotAMerchant":
+      return {
+        detail: "The account at this address is not a merchant.",
+        extensions: { reason: failure.fault },
+      };
+    case "ProofTemplateNotFound":
+      return { detail: "No proof template has this id." };
+    case "MalformedCursor":
+      return { detail: "The cursor was not made for this list." };
+    case "TransactionMalformed":
+    case "TransactionTooLarge":
+    case "SignatureMissing":
+    case "SignatureInvalid":
+    case "ProgramNotAllowed":
+    case "LookupTableNotAllowed":
+    case "DurableNonceNotAllowed":
+    case "FeePayerCannotPay":
+    case "TransactionRejected":
+    case "BlockhashExpired":
+      return relayRefusal(failure);
+    case "LedgerUnavailable":
+      return { detail: "The ledger node gave no usable answer.", headers: RETRY_SOON };
+    case "LedgerTimeout":
+      return { detail: "The ledger node did not answer in time.", headers: RETRY_SOON };
+    case "StoreUnavailable":
+      return { detail: "The index cannot be reached.", headers: RETRY_SOON };
+    case "RouteNotFound":
+      return { detail: "No operation has this path." };
+    case "MethodNotAllowed":
+      return {
+        detail: `This path takes ${failure.allow.join(", ")}.`,
+        headers: { allow: failure.allow.join(", ") },
+      };
+    case "NotAcceptable":
+      return { detail: `This answer exists as ${failure.offers.join(", ")}.` };
+    case "UnsupportedMediaType":
+      return { detail: "The body must be declared as application/json, in UTF-8." };
+    case "PayloadTooLarge":
+      return {
+        detail: `The body may have at most ${failure.maxBytes} bytes.`,
+        // The rest of the body is never read, so the connection cannot carry another request.
+        headers: { connection: "close" },
+      };
+    case "MalformedJson":
+      return { detail: `The body ${failure.detail}.` };
+    case "RateLimited":
+      return {
+        detail: `The budget is used up for ${failure.resetSeconds} more seconds.`,
+        headers: { "retry-after": String(failure.resetSeconds) },
+      };
+    case "NotReady":
+      return {
+        detail: `Not ready: ${failure.missing.join(", ")}.`,
+        errors: failure.missing.map((part) => ({ pointer: `/${part}`, detail: "does not answer" })),
+        headers: RETRY_SOON,
+      };
+    case "ShuttingDown":
+      return { detail: "This instance is shutting down.", headers: RETRY_SOON };
+  }
+};
+
+/** The problem that an expected failure amounts to; nothing of its cause or of the request leaves with it. */
+export const problemOfFailure = (failure: ApiFailure): Problem => ({
+  code: CODE_OF_FAILURE[failure._tag],
+  ...told(failure),
+});
+
+/** The problem of a defect: what failed is in the log under the request id, never in the answer. */
+export const INTERNAL_ERROR: Problem = {
+  code: "internal_error",
+  detail: "Something failed that should not. The request id leads to it in the log.",
+};

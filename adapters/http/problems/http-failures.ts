@@ -1,0 +1,40 @@
+import { Data } from "effect";
+
+/** No operation or page has the request's path. */
+export class RouteNotFound extends Data.TaggedError("RouteNotFound") {}
+
+/** The path exists for other methods, which are named. */
+export class MethodNotAllowed extends Data.TaggedError("MethodNotAllowed")<{
+  readonly allow: ReadonlyArray<string>;
+}> {}
+
+/** The Accept header excludes every media type in `offers`. */
+export class NotAcceptable extends Data.TaggedError("NotAcceptable")<{
+  readonly offers: ReadonlyArray<string>;
+}> {}
+
+/** The body's media type is missing or is not JSON in UTF-8. */
+export class UnsupportedMediaType extends Data.TaggedError("UnsupportedMediaType") {}
+
+/** The body has more than `maxBytes` bytes. */
+export class PayloadTooLarge extends Data.TaggedError("PayloadTooLarge")<{
+  readonly maxBytes: number;
+}> {}
+
+/** The body is not one well-formed JSON value; `detail` says what is wrong without quoting it. */
+export class MalformedJson extends Data.TaggedError("MalformedJson")<{
+  readonly detail: string;
+}> {}
+
+/** The client's budget is used up for `resetSeconds`. */
+export class RateLimited extends Data.TaggedError("RateLimited")<{
+  readonly resetSeconds: number;
+}> {}
+
+/** The instance finishes what it began and takes no new traffic. */
+export class ShuttingDown extends Data.TaggedError("ShuttingDown") {}
+
+/** Something that answers depend on is missing: `store`, `ledger`. */
+export class NotReady extends Data.TaggedError("NotReady")<{
+  readonly missing: ReadonlyArray<string>;
+}> {}

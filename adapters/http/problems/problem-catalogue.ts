@@ -1,0 +1,230 @@
+/** What a problem code means: its status, and what its page under `/problems/` says. */
+export type ProblemKind = {
+  readonly status: number;
+  /** RFC 9457 `title`: the same for every occurrence. */
+  readonly title: string;
+  readonly explanation: string;
+  readonly cure: string;
+};
+
+const kind = (status: number, title: string, explanation: string, cure: string): ProblemKind => ({
+  status,
+  title,
+  explanation,
+  cure,
+});
+
+/**
+ * Every problem this service answers with, by its stable code. Codes are append-only: a published one
+ * keeps its meaning and its status.
+ */
+export const PROBLEM_CATALOGUE = {
+  malformed_json: kind(
+    400,
+    "The body is not JSON",
+    "The request body is empty, is not UTF-8, is not one JSON value, names a member of an object twice, or is nested too deeply.",
+    "Send one JSON object, encoded as UTF-8.",
+  ),
+  malformed_cursor: kind(
+    400,
+    "The cursor is not one of this list",
+    "A cursor is opaque text from `page.next_cursor` of an earlier answer of the same list; this one was made elsewhere or was altered.",
+    "Send back `next_cursor` unchanged, or leave `cursor` out to begin with the first page.",
+  ),
+  route_not_found: kind(
+    404,
+    "There is nothing at this path",
+    "No operation or page has this path. A trailing slash makes another path, and paths are case-sensitive.",
+    "Compare the path with `/openapi.json` or `/docs`.",
+  ),
+  escrow_not_found: kind(
+    404,
+    "No such escrow",
+    "The ledger has no account at this address. An escrow's address follows from its agent and task hash; preparing an escrow does not create it.",
+    "Check the address and the cluster. If the escrow was created moments ago, ask again once its transaction is confirmed.",
+  ),
+  merchant_not_found: kind(
+    404,
+    "No such merchant",
+    "The address is neither the wallet nor the merchant account of a registered merchant.",
+    "Look the merchant up in `/v1/registry/merchants`, or register it with the attestor program.",
+  ),
+  proof_template_not_found: kind(
+    404,
+    "No such proof template",
+    "No proof template has this id.",
+    "List the templates with `/v1/proof-templates`.",
+  ),
+  method_not_allowed: kind(
+    405,
+    "The path does not take this method",
+    "The path exists, but not for the method of the request.",
+    "Use one of the methods in the `Allow` header.",
+  ),
+  not_acceptable: kind(
+    406,
+    "None of the accepted media types can be served",
+    "The `Accept` header excludes every form in which this answer exists.",
+    "Accept `application/json`, or leave the header out.",
+  ),
+  payload_too_large: kind(
+    413,
+    "The body is too large",
+    "The request body has more bytes than the service reads.",
+    "Send a smaller body. No request of this interface needs more than a few kilobytes.",
+  ),
+  unsupported_media_type: kind(
+    415,
+    "The body is not declared as JSON",
+    "The request's `Content-Type` is missing, or is not `application/json` in UTF-8.",
+    "Send `content-type: application/json`.",
+  ),
+  validation_failed: kind(
+    422,
+    "The request breaks the contract",
+    "A value is missing, unknown, repeated, of the wrong type or out of its range. `errors` names each place: a JSON pointer into the body, or `?name` for a query parameter.",
+    "Correct the places that `errors` names.",
+  ),
+  invalid_address: kind(
+    422,
+    "An address is not an address",
+    "An address is the base58 text of exactly 32 bytes, in its canonical form. `errors` names those that are not.",
+    "Correct the addresses that `errors` names.",
+  ),
+  task_required: kind(
+    422,
+    "The task is missing",
+    "An escrow's address follows from its task, and the request has neither `task_hash` nor `task_intent`.",
+    "Send `task_intent` (with a `nonce`), or the 32 bytes of `task_hash` in hex.",
+  ),
+  not_an_escrow: kind(
+    422,
+    "The account is not an escrow",
+    "There is an account at this address, but it is not an escrow of this deployment.",
+    "Use the `escrow_pda` of a prepared or indexed escrow.",
+  ),
+  not_a_merchant: kind(
+    422,
+    "The account is not a merchant",
+    "The account at this address belongs to one of the two programs, but is not a merchant.",
+    "Use the merchant's wallet, or its `merchant_pda`.",
+  ),
+  beta_limit_exceeded: kind(
+    422,
+    "A limit of the beta is exceeded",
+    "This instance enforces the limits of the planned beta, and the request is beyond one that `errors` names.",
+    "Stay within `mainnet_beta_limits` of the service descriptor.",
+  ),
+  transaction_malformed: kind(
+    422,
+    "The transaction cannot be read",
+    "The text is not canonical base64, or its bytes are not exactly one serialized transaction.",
+    "Serialize the signed transaction with a Solana library and send its base64 unchanged.",
+  ),
+  transaction_too_large: kind(
+    422,
+    "The transaction is too large",
+    "A serialized transaction may have at most 1232 bytes, signatures included.",
+    "Split the work over several transactions.",
+  ),
+  signature_missing: kind(
+    422,
+    "A signature is missing",
+    "The transaction requires a signature that it does not carry. The relay never signs.",
+    "Let every required signer sign before relaying.",
+  ),
+  signature_invalid: kind(
+    422,
+    "A signature does not verify",
+    "A signature is not valid for the transaction's message under its signer's key.",
+    "Sign the exact message that is sent; do not change the transaction after signing.",
+  ),
+  program_not_allowed: kind(
+    422,
+    "The transaction calls a program the relay does not carry",
+    "The relay carries transactions that call the custody or attestor program, beside a short list of others.",
+    "Compare the transaction's programs with `GET /v1/relay`.",
+  ),
+  lookup_table_not_allowed: kind(
+    422,
+    "An address table is used where the relay does not follow it",
+    "Programs must be named in the transaction itself, not through an address lookup table.",
+    "Build the transaction without address lookup tables.",
+  ),
+  durable_nonce_not_allowed: kind(
+    422,
+    "Durable nonces are not relayed",
+    "A transaction with a durable nonce never expires, so its outcome could stay open for ever.",
+    "Build the transaction with a recent blockhash.",
+  ),
+  fee_payer_cannot_pay: kind(
+    422,
+    "The fee payer cannot pay",
+    "The fee payer's balance does not cover the transaction's fee.",
+    "Fund the fee payer. On a test network, use a faucet.",
+  ),
+  transaction_rejected: kind(
+    422,
+    "The ledger refuses the transaction",
+    "Simulation, or the ledger itself, found that the transaction fails. `error`, `program_error` and `logs` say why.",
+    "Correct what the program's error names, and sign again.",
+  ),
+  blockhash_expired: kind(
+    422,
+    "The transaction has expired",
+    "Its blockhash is no longer valid and it has not landed, so it never can.",
+    "Fetch a recent blockhash and sign again.",
+  ),
+  rate_limited: kind(
+    429,
+    "Too many requests",
+    "The budget of this client address for this kind of request is used up for now.",
+    "Wait for the seconds in `Retry-After`. `RateLimit` on every answer shows what is left.",
+  ),
+  internal_error: kind(
+    500,
+    "The service made a mistake",
+    "Something failed that should not. The request id leads the operator to it in the log.",
+    "Report the request id. Repeating a read is safe; for a relay, ask for the transaction's outcome first.",
+  ),
+  ledger_unavailable: kind(
+    502,
+    "The ledger node gave no usable answer",
+    "The service asked a node of the ledger and could not use what came back. This says nothing about the account or transaction that was asked about.",
+    "Ask again shortly; `/v1/status` shows the node's state.",
+  ),
+  not_ready: kind(
+    503,
+    "The service is not ready",
+    "Something that the service needs does not work yet; `errors` names it.",
+    "Ask again shortly.",
+  ),
+  store_unavailable: kind(
+    503,
+    "The index cannot be read or written",
+    "The store behind the index failed. Reads straight from the ledger still work.",
+    "Ask again after the seconds in `Retry-After`.",
+  ),
+  shutting_down: kind(
+    503,
+    "The service is shutting down",
+    "This instance finishes what it has begun and takes nothing new.",
+    "Ask again; another instance, or the next start, will answer.",
+  ),
+  ledger_timeout: kind(
+    504,
+    "The ledger node did not answer in time",
+    "The service asked a node of the ledger and waited as long as it may.",
+    "Ask again shortly; `/v1/status` shows the node's state.",
+  ),
+} as const satisfies Readonly<Record<string, ProblemKind>>;
+
+/** The stable name of a problem. */
+export type ProblemCode = keyof typeof PROBLEM_CATALOGUE;
+
+/** Every code, in the order of the catalogue. */
+export const PROBLEM_CODES = Object.keys(PROBLEM_CATALOGUE) as ReadonlyArray<ProblemCode>;
+
+/** Whether a text is the code of a problem. */
+export const isProblemCode = (text: string): text is ProblemCode =>
+  Object.hasOwn(PROBLEM_CATALOGUE, text);

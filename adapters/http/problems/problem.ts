@@ -1,0 +1,43 @@
+import type { RequestFault } from "../../../core/use-cases/request-errors.ts";
+import { PROBLEM_CATALOGUE, type ProblemCode } from "./problem-catalogue.ts";
+
+/** One occurrence of a problem, before it is put into a document. */
+export type Problem = {
+  readonly code: ProblemCode;
+  /** What happened this time, without values of the request. */
+  readonly detail: string;
+  readonly errors?: ReadonlyArray<RequestFault>;
+  /** Members of this kind of problem alone, such as the relay's `signature`. */
+  readonly extensions?: Readonly<Record<string, unknown>>;
+  readonly headers?: Readonly<Record<string, string>>;
+};
+
+/** The media type of RFC 9457. */
+export const PROBLEM_MEDIA_TYPE = "application/problem+json";
+
+/** The path of the page that explains a code: the problem's `type`. */
+export const problemType = (code: ProblemCode): string => `/problems/${code}`;
+
+/** The HTTP status of a problem. */
+export const problemStatus = (problem: Problem): number => PROBLEM_CATALOGUE[problem.code].status;
+
+/**
+ * The RFC 9457 document of one occurrence. `instance` is its type's page with the request id as
+ * fragment: it names the occurrence, leads to the explanation, and repeats nothing of the request.
+ */
+export const problemDocument = (problem: Problem, requestId: string): string => {
+  const { code, detail, errors, extensions } = problem;
+  const { title, status } = PROBLEM_CATALOGUE[code];
+  const type = problemType(code);
+  return JSON.stringify({
+    type,
+    title,
+    status,
+    detail,
+    instance: `${type}#${requestId}`,
+    code,
+    request_id: requestId,
+    ...(errors === undefined ? {} : { errors }),
+    ...extensions,
+  });
+};

@@ -1,0 +1,28 @@
+import type { TransactionRejected } from "../../../core/use-cases/relay-errors.ts";
+import type { TransactionError } from "../../../core/domain/transaction-outcome.ts";
+
+/** A ledger transaction's error, as problems and relay answers show it. */
+export const transactionErrorRecord = (error: TransactionError) => ({
+  kind: error.kind,
+  instruction_index: error.instructionIndex,
+  instruction_error: error.instructionError,
+  custom_code: error.customCode,
+});
+
+const sentence = (error: TransactionError | null): string => {
+  if (error === null) return "The ledger node refused the transaction.";
+  if (error.instructionIndex === null) return `The transaction fails with ${error.kind}.`;
+  const code = error.customCode === null ? "" : ` ${error.customCode}`;
+  return `Instruction ${error.instructionIndex} fails with ${error.instructionError ?? error.kind}${code}.`;
+};
+
+/** What a problem tells of a transaction that the ledger refuses. */
+export const rejectionRecord = (rejected: TransactionRejected) => ({
+  detail: sentence(rejected.error),
+  extensions: {
+    signature: rejected.signature,
+    error: rejected.error === null ? null : transactionErrorRecord(rejected.error),
+    program: rejected.program,
+    logs: rejected.logs,
+  },
+});

@@ -1,0 +1,68 @@
+import { Type } from "@sinclair/typebox";
+import { PROBLEM_CATALOGUE, type ProblemCode } from "../problems/problem-catalogue.ts";
+import { problemType } from "../problems/problem.ts";
+import { Address, nullable, record, Signature } from "./values.ts";
+
+const Fault = record("Fault", "One place where a request departs from the contract.", {
+  pointer: Type.String({
+    description:
+      "JSON pointer (RFC 6901) into the body, `?name` for a query parameter, `/name` for a path parameter.",
+    examples: ["/ttl_seconds", "?limit"],
+  }),
+  detail: Type.String(),
+});
+
+/** Why a transaction fails on the ledger. */
+export const TransactionError = record(
+  "TransactionError",
+  "Why a transaction fails on the ledger.",
+  {
+    kind: Type.String({ description: "The runtime's name of the error." }),
+    instruction_index: nullable(Type.Integer({ minimum: 0 })),
+    instruction_error: nullable(Type.String()),
+    custom_code: nullable(
+      Type.Integer({ minimum: 0, description: "The program's own error number." }),
+    ),
+  },
+);
+
+/** An RFC 9457 problem document, with this service's own members. */
+export const Problem = Type.Object(
+  {
+    type: Type.String({ description: "A path that this service answers with an explanation." }),
+    title: Type.String(),
+    status: Type.Integer({ minimum: 400, maximum: 599 }),
+    detail: Type.String(),
+    instance: Type.String({ description: "Names this occurrence." }),
+    code: Type.String({ description: "Stable machine name of the problem." }),
+    request_id: Type.String(),
+    errors: Type.Optional(Type.Array(Fault)),
+    reason: Type.Optional(
+      Type.String({ description: "Which check of an account's bytes failed." }),
+    ),
+    signature: Type.Optional(Signature("The transaction's signature.")),
+    signer: Type.Optional(Address("Whose signature it is.")),
+    program: Type.Optional(nullable(Address("The program in question."))),
+    error: Type.Optional(nullable(TransactionError)),
+    logs: Type.Optional(Type.Array(Type.String())),
+  },
+  {
+    title: "Problem",
+    description: "An RFC 9457 problem document.",
+    additionalProperties: false,
+  },
+);
+
+/** A problem document of one code, as an example. */
+export const problemExample = (code: ProblemCode) => {
+  const { status, title, explanation } = PROBLEM_CATALOGUE[code];
+  return {
+    type: problemType(code),
+    title,
+    status,
+    detail: explanation,
+    instance: `${problemType(code)}#018f6a1e-2b3c-4d5e-8f90-a1b2c3d4e5f6`,
+    code,
+    request_id: "018f6a1e-2b3c-4d5e-8f90-a1b2c3d4e5f6",
+  };
+};

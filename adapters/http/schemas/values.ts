@@ -1,0 +1,89 @@
+import { type SchemaOptions, type TSchema, Type } from "@sinclair/typebox";
+import { ESCROW_STATES } from "../../../core/domain/escrow.ts";
+import { EVENT_KINDS } from "../../../core/domain/settlement-event.ts";
+import { MERCHANT_STATUSES } from "../../../core/domain/merchant.ts";
+
+const EXAMPLE_ADDRESS = "7fUAJdStEuGbc3sM84cKRL6yYaaSstyLSU4ve5oovLS7";
+
+/** An object of exactly these members, published under its name in the OpenAPI document's components. */
+export const record = <P extends Record<string, TSchema>>(
+  title: string,
+  description: string,
+  properties: P,
+) => Type.Object(properties, { title, description, additionalProperties: false });
+
+/** The value, or null. */
+export const nullable = <S extends TSchema>(schema: S, options: SchemaOptions = {}) =>
+  Type.Union([schema, Type.Null()], options);
+
+/** A text that is one of a list. */
+export const oneOf = <const T extends ReadonlyArray<string>>(values: T, description: string) =>
+  Type.Union(
+    values.map((value) => Type.Literal(value as T[number])),
+    { description },
+  );
+
+/** A base58 address of 32 bytes, as an answer states it. */
+export const Address = (description: string) =>
+  Type.String({
+    description,
+    pattern: "^[1-9A-HJ-NP-Za-km-z]{32,44}$",
+    examples: [EXAMPLE_ADDRESS],
+  });
+
+/** An address as a path parameter: judged by the use case, so that a bad one has its own problem. */
+export const PathAddress = (description: string) =>
+  Type.String({ description: `${description} Base58 of 32 bytes.`, examples: [EXAMPLE_ADDRESS] });
+
+/** 32 bytes in lower-case hex. */
+export const Hash = (description: string) =>
+  Type.String({ description, pattern: "^[0-9a-f]{64}$" });
+
+/** A ledger transaction's first signature: 64 bytes in base58. */
+export const Signature = (description: string) =>
+  Type.String({ description, pattern: "^[1-9A-HJ-NP-Za-km-z]{64,88}$" });
+
+/** Base units as a decimal integer; may exceed what a JSON number carries. */
+export const Stroops = (description: string) =>
+  Type.String({ description, pattern: "^(0|[1-9][0-9]*)$", examples: ["1500000"] });
+
+/** Base units as a decimal with six fractional digits. */
+export const Usdc = (description: string) =>
+  Type.String({ description, pattern: "^(0|[1-9][0-9]*)\\.[0-9]{6}$", examples: ["1.500000"] });
+
+/** RFC 3339 in UTC, to the second. */
+export const Time = (description: string) =>
+  Type.String({
+    description,
+    format: "date-time",
+    pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{3})?Z$",
+    examples: ["2026-03-01T12:00:00Z"],
+  });
+
+/** A whole number from 0. */
+export const Count = (description: string) => Type.Integer({ description, minimum: 0 });
+
+/** A slot of the ledger. */
+export const Slot = (description = "The ledger's slot.") => Count(description);
+
+/** Bytes in base64 with padding. */
+export const Base64 = (description: string) =>
+  Type.String({ description, contentEncoding: "base64", pattern: "^[A-Za-z0-9+/]*={0,2}$" });
+
+/** An escrow's state on the ledger. */
+export const EscrowState = oneOf(
+  ESCROW_STATES,
+  "Pending can change; Fulfilled, PartiallyFulfilled and Refunded are final.",
+);
+
+/** A merchant's standing. */
+export const MerchantStatus = oneOf(
+  MERCHANT_STATUSES,
+  "Only an Active merchant can be named by a new escrow.",
+);
+
+/** What a settlement event tells. */
+export const EventKind = oneOf(EVENT_KINDS, "What happened.");
+
+/** How settled the slot of a live read was. */
+export const Commitment = oneOf(["confirmed", "finalized"], "How settled that slot was.");
