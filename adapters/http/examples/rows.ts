@@ -1,0 +1,54 @@
+import { sha256 } from "@noble/hashes/sha2.js";
+import { hash32FromBytes } from "../../../core/domain/hash32.ts";
+import { merchantStats } from "../../../core/domain/merchant-stats.ts";
+import { eventChainStart, chainedEventHash } from "../../../core/domain/event-chain.ts";
+import { eventsOf } from "../../../core/domain/settlement-event.ts";
+import { escrowRecord } from "../records/escrow.ts";
+import { eventRecord } from "../records/event.ts";
+import { merchantRecord, registryEntryRecord } from "../records/merchant.ts";
+import { SAMPLE, sampleEscrow, sampleMerchant } from "./sample-values.ts";
+
+/** What an example of a live read says beside its record. */
+export const READ_CONTEXT_EXAMPLE = {
+  slot: Number(SAMPLE.slot),
+  commitment: "confirmed",
+} as const;
+
+/** What an example of a page says beside its rows. */
+export const PAGE_EXAMPLE = {
+  page: { limit: 50, next_cursor: null },
+  index: { last_synced_slot: Number(SAMPLE.slot), last_synced_at: "2026-03-01T12:00:30.000Z" },
+} as const;
+
+/** An escrow as answers show it. */
+export const escrowExample = () =>
+  escrowRecord(sampleEscrow(), SAMPLE.createdAt + 30n, SAMPLE.deployment);
+
+/** A merchant as answers show it. */
+export const merchantExample = () => merchantRecord(sampleMerchant());
+
+/** A registry entry as answers show it. */
+export const registryEntryExample = () =>
+  registryEntryRecord({ merchant: sampleMerchant(), stats: merchantStats([sampleEscrow()]) });
+
+/** The last event of the sample escrow as answers show it. */
+export const eventExample = () => {
+  const events = eventsOf(sampleEscrow());
+  const start = eventChainStart(SAMPLE.genesisHash, SAMPLE.deployment);
+  const chain = events.reduce(
+    ({ previous }, event) => ({ event, previous: chainedEventHash(previous, event) }),
+    { event: events[0], previous: start },
+  );
+  if (chain.event === undefined) throw new Error("a settled escrow has events");
+  return eventRecord({
+    event: chain.event,
+    position: BigInt(events.length),
+    chainHash: chain.previous,
+    signature: null,
+    slot: null,
+  });
+};
+
+/** A hash that stands for any in examples. */
+export const hashExample = (word: string) =>
+  hash32FromBytes(sha256(new TextEncoder().encode(word)));

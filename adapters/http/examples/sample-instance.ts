@@ -1,0 +1,16 @@
+import { Instance } from "../../../ports/instance.ts";
+import { SAMPLE, sampleParties } from "./sample-values.ts";
+
+/** The instance that the documentation's examples come from. */
+export const sampleInstance = () =>
+  Instance.of({
+    deployment: SAMPLE.deployment,
+    cluster: "localnet",
+    networkAddress: "http://127.0.0.1:8899",
+    supportedMints: [sampleParties().mint],
+    enforceBetaLimits: false,
+    version: "1.0.0-devnet",
+    revision: null,
+    startedAtMs: Number(SAMPLE.createdAt) * 1000,
+    confirmTimeoutMs: 30_000,
+  });

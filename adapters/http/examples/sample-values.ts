@@ -1,0 +1,97 @@
+import { ed25519 } from "@noble/curves/ed25519.js";
+import { sha256 } from "@noble/hashes/sha2.js";
+import { addressFromBytes } from "../../../core/domain/address.ts";
+import { encodeBase64 } from "../../../core/domain/base64.ts";
+import type { Escrow } from "../../../core/domain/escrow.ts";
+import type { Merchant } from "../../../core/domain/merchant.ts";
+import { proofHash } from "../../../core/domain/proof-template.ts";
+import { PROOF_TEMPLATES } from "../../../core/domain/proof-template-catalogue.ts";
+import { taskHash } from "../../../core/domain/task-hash.ts";
+import { escrowAddress, merchantAddress } from "../../../core/protocol/addresses.ts";
+import { attestationMessage } from "../../../core/protocol/attestation.ts";
+import { LOCAL_DEPLOYMENT } from "../../../core/protocol/local-deployment.ts";
+import { once } from "../once.ts";
+
+const seed = (name: string): Uint8Array => sha256(new TextEncoder().encode(`example ${name}`));
+const key = (name: string) => ({
+  secret: seed(name),
+  publicKey: ed25519.getPublicKey(seed(name)),
+});
+
+/** Who and what the documentation's examples speak of; the keys follow from published words. */
+export const SAMPLE = {
+  deployment: LOCAL_DEPLOYMENT,
+  intent: "GET https://api.example.com/v1/quotes?symbol=SOL",
+  nonce: "2026-03-01-0001",
+  ttlSeconds: 3600,
+  amount: 1_500_000n,
+  /** 2026-03-01T12:00:00Z */
+  createdAt: 1_772_366_400n,
+  slot: 1042n,
+  genesisHash: addressFromBytes(seed("genesis")),
+} as const;
+
+/** The sample's wallets, mint and keys. */
+export const sampleParties = once(() => ({
+  agent: addressFromBytes(key("agent").publicKey),
+  merchant: addressFromBytes(key("merchant").publicKey),
+  attestor: addressFromBytes(key("attestor").publicKey),
+  mint: addressFromBytes(key("mint").publicKey),
+  evidenceKey: key("evidence key"),
+}));
+
+/** An escrow that was released seven seconds after a delivery, with a true attestation. */
+export const sampleEscrow = once((): Escrow => {
+  const { agent, merchant, attestor, mint } = sampleParties();
+  const { deployment, createdAt, amount } = SAMPLE;
+  const task = taskHash(SAMPLE.intent, SAMPLE.nonce);
+  const { address, bump } = escrowAddress(deployment, agent, task);
+  const proof = proofHash({ ...PROOF_TEMPLATES[0]?.example, task_hash: task });
+  const attestedAt = createdAt + 7n;
+  const message = attestationMessage({ escrow: address, proofHash: proof, timestamp: attestedAt });
+  return {
+    address,
+    bump,
+    state: "Fulfilled",
+    agentOwner: agent,
+    merchant,
+    mint,
+    rentPayer: agent,
+    taskHash: task,
+    amount,
+    released: amount,
+    createdAt,
+    expiresAt: createdAt + BigInt(SAMPLE.ttlSeconds),
+    settledAt: createdAt + 9n,
+    attestation: {
+      proofHash: proof,
+      attestor,
+      attestedAt,
+      signature: encodeBase64(ed25519.sign(message, key("attestor").secret)),
+    },
+  };
+});
+
+/** The merchant that delivered. */
+export const sampleMerchant = (): Merchant => {
+  const { merchant, attestor } = sampleParties();
+  const { address, bump } = merchantAddress(SAMPLE.deployment, merchant);
+  const registeredAt = SAMPLE.createdAt - 2_600_000n;
+  return {
+    address,
+    bump,
+    wallet: merchant,
+    name: "Example Quotes",
+    status: "Active",
+    attestor,
+    previousAttestor: null,
+    attestorSince: registeredAt,
+    registeredAt,
+    updatedAt: SAMPLE.createdAt + 9n,
+    reputation: 12,
+    slashes: 0,
+    deliveries: 12n,
+    partialDeliveries: 1n,
+    volume: 18_500_000n,
+  };
+};

@@ -1,0 +1,51 @@
+import type { ProgramStatus, ServiceStatus } from "../../../core/use-cases/read-status.ts";
+import { CODE_OF_FAILURE } from "../problems/api-failure.ts";
+import type { ServiceStatusRecord } from "../schemas/status.ts";
+
+const programRecord = (
+  program: ProgramStatus,
+): ServiceStatusRecord["programs"][keyof ServiceStatusRecord["programs"]] => ({
+  address: program.address,
+  deployed: program.deployed,
+  executable: program.executable,
+  upgrade_authority: program.upgradeAuthority,
+  sha256: program.sha256,
+});
+
+const indexerRecord = (index: ServiceStatus["index"]): ServiceStatusRecord["indexer"] => {
+  const { mark = null, lastError = null } = index ?? {};
+  return {
+    status: index === null || lastError !== null ? "degraded" : "online",
+    last_synced_slot: mark === null ? null : Number(mark.slot),
+    last_synced_at: mark === null ? null : new Date(mark.atMs).toISOString(),
+    lag_slots: index === null || index.lagSlots === null ? null : Number(index.lagSlots),
+    escrows: index?.escrows ?? null,
+    events: index?.events ?? null,
+    merchants: index?.merchants ?? null,
+    running: index?.running ?? null,
+    last_error: lastError === null ? null : CODE_OF_FAILURE[lastError],
+  };
+};
+
+/** The service's status as JSON. */
+export const statusRecord = (status: ServiceStatus, version: string): ServiceStatusRecord => {
+  const { network, custody, attestor } = status;
+  const reads = network.healthy ? "online" : "degraded";
+  const callable = custody.executable === true && attestor.executable === true;
+  return {
+    status: status.status,
+    version,
+    network: {
+      cluster: network.cluster,
+      rpc_address: network.address,
+      genesis_hash: network.genesisHash,
+      slot: network.slot === null ? null : Number(network.slot),
+      latency_ms: network.latencyMs,
+      healthy: network.healthy,
+    },
+    programs: { custody: programRecord(custody), attestor: programRecord(attestor) },
+    relay: { status: callable ? reads : "degraded" },
+    reads: { status: reads, commitment: "confirmed" },
+    indexer: indexerRecord(status.index),
+  };
+};

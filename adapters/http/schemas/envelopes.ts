@@ -1,0 +1,58 @@
+import { type TSchema, Type } from "@sinclair/typebox";
+import { PAGE_LIMIT } from "../../../core/use-cases/query-index.ts";
+import { Commitment, Count, nullable, record, Slot, Time } from "./values.ts";
+
+/** One resource. */
+export const data = <S extends TSchema>(schema: S) =>
+  Type.Object({ data: schema }, { additionalProperties: false });
+
+const ReadContext = record("ReadContext", "Where on the ledger a live read was made.", {
+  slot: Slot("The slot that was read."),
+  commitment: Commitment,
+});
+
+/** One resource read from the ledger. */
+export const ledgerRead = <S extends TSchema>(schema: S) =>
+  Type.Object({ data: schema, context: ReadContext }, { additionalProperties: false });
+
+const PageInfo = record("Page", "How a list goes on.", {
+  limit: Type.Integer({ minimum: PAGE_LIMIT.min, maximum: PAGE_LIMIT.max }),
+  next_cursor: nullable(Type.String(), {
+    description: "Send it back as `cursor` for the next page; null on the last.",
+  }),
+});
+
+const IndexFreshness = record("IndexFreshness", "Up to where the index is complete.", {
+  last_synced_slot: nullable(Count("Slot of the last completed sync."), {
+    description: "Null before the first sync.",
+  }),
+  last_synced_at: nullable(Time("When it ended, by the service's clock."), {
+    description: "Null before the first sync.",
+  }),
+});
+
+/** A page of a list out of the index. */
+export const indexPage = <S extends TSchema>(schema: S) =>
+  Type.Object(
+    { data: Type.Array(schema), page: PageInfo, index: IndexFreshness },
+    { additionalProperties: false },
+  );
+
+/** A list that is always answered whole. */
+export const list = <S extends TSchema>(schema: S) =>
+  Type.Object({ data: Type.Array(schema) }, { additionalProperties: false });
+
+/** The query parameters that every paged list takes. */
+export const pageParameters = {
+  limit: Type.Optional(
+    Type.Integer({
+      minimum: PAGE_LIMIT.min,
+      maximum: PAGE_LIMIT.max,
+      default: PAGE_LIMIT.default,
+      description: "The most rows of a page.",
+    }),
+  ),
+  cursor: Type.Optional(
+    Type.String({ maxLength: 200, description: "`page.next_cursor` of the page before." }),
+  ),
+} as const;

@@ -1,0 +1,50 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { OpenInstruction } from "./instruction.ts";
+import {
+  Address,
+  EscrowState,
+  Hash,
+  nullable,
+  oneOf,
+  record,
+  Stroops,
+  Time,
+  Usdc,
+} from "./values.ts";
+
+const NextAction = record("NextAction", "Something that can be done with an escrow now.", {
+  action: oneOf(["release_escrow", "claim_refund"], "What can be done."),
+  by: oneOf(["holder_of_attestation", "anyone"], "Who may do it."),
+  awaiting: nullable(Type.Literal("attestation"), {
+    description: "What must be obtained first; null when nothing.",
+  }),
+  until: nullable(Time("When it is too late."), { description: "Null: never too late." }),
+  instructions: Type.Array(OpenInstruction, {
+    description: "Ready, unsigned instructions in order; empty while something is awaited.",
+  }),
+});
+
+/** One escrow, as the ledger or the index shows it. */
+export const Escrow = record("Escrow", "One escrow.", {
+  escrow_pda: Address("The escrow's own address."),
+  state: EscrowState,
+  agent_owner: Address("The agent's wallet, which paid."),
+  merchant: Address("The merchant's wallet, which is to be paid."),
+  merchant_pda: Address("The merchant's account in the attestor program."),
+  mint: Address("The token's mint."),
+  vault_token_account: Address("Where the tokens are held until settlement."),
+  amount_stroops: Stroops("Escrowed base units."),
+  amount_usdc: Usdc("The same with six decimals."),
+  released_stroops: Stroops("Base units that went to the merchant."),
+  refunded_stroops: Stroops("Base units that went back to the agent."),
+  task_hash: Hash("What was paid for."),
+  proof_hash: nullable(Hash("What the merchant's attestor signed.")),
+  attestor: nullable(Address("The key that signed the delivery proof.")),
+  attested_at: nullable(Time("The timestamp inside the signed message.")),
+  created_at: Time("When the escrow was created, by the ledger's clock."),
+  expires_at: Time("From here on it can only be refunded."),
+  settled_at: nullable(Time("When it was released or refunded.")),
+  refundable: Type.Boolean({ description: "Pending, and past its expiry." }),
+  next_actions: Type.Array(NextAction, { description: "Empty once settled." }),
+});
+export type EscrowRecord = Static<typeof Escrow>;

@@ -1,0 +1,132 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { EVIDENCE_VERSION } from "../../../core/protocol/evidence-data.ts";
+import {
+  Address,
+  Base64,
+  EscrowState,
+  Hash,
+  MerchantStatus,
+  nullable,
+  oneOf,
+  record,
+  Slot,
+  Stroops,
+  Time,
+  Usdc,
+} from "./values.ts";
+
+const Network = record("EvidenceNetwork", "Which ledger and programs the packet speaks of.", {
+  cluster: Type.String(),
+  genesis_hash: Type.String(),
+  custody_program: Address("The custody program."),
+  attestor_program: Address("The attestor program."),
+});
+
+const EvidenceEscrow = record("EvidenceEscrow", "The escrow account, decoded.", {
+  escrow_pda: Address("The escrow's own address."),
+  bump: Type.Integer({ minimum: 0, maximum: 255 }),
+  state: EscrowState,
+  agent_owner: Address("The agent's wallet."),
+  merchant: Address("The merchant's wallet."),
+  merchant_pda: Address("The merchant's account."),
+  mint: Address("The token's mint."),
+  vault_token_account: Address("Where the tokens were held."),
+  rent_payer: Address("Who paid the vault's rent."),
+  task_hash: Hash("What was paid for."),
+  amount_stroops: Stroops("Escrowed base units."),
+  amount_usdc: Usdc("The same with six decimals."),
+  released_stroops: Stroops("To the merchant."),
+  refunded_stroops: Stroops("Back to the agent."),
+  created_at: nullable(Time("By the ledger's clock.")),
+  expires_at: nullable(Time("From here on it can only be refunded.")),
+  settled_at: nullable(Time("When it was settled.")),
+});
+
+const DeliveryClaim = record("DeliveryClaim", "What the merchant's attestor asserted.", {
+  proof_hash: nullable(Hash("Hash of the delivery proof."), { description: "Null: none yet." }),
+  verification: Type.String({ description: "How the claim was checked." }),
+  attestor: nullable(Address("The key that signed.")),
+  attested_at: nullable(Time("The signed timestamp.")),
+  attestation: nullable(
+    record("EvidenceAttestation", "The signature over the claim, checkable offline.", {
+      message_hex: Type.String({ pattern: "^[0-9a-f]+$" }),
+      signature: Base64("Ed25519, 64 bytes."),
+      public_key: Address("The attestor's key."),
+    }),
+  ),
+  claim: nullable(Type.String()),
+});
+
+const SettlementDecision = record("SettlementDecision", "What the ledger did with the payment.", {
+  status: oneOf(["released", "refunded", "pending"], "The outcome."),
+  reason: oneOf(
+    [
+      "awaiting_delivery_proof",
+      "ttl_expired_refund_available",
+      "merchant_delivery_proof_verified",
+      "merchant_partial_delivery_proof_verified",
+      "ttl_expired_without_delivery_proof",
+    ],
+    "Why.",
+  ),
+  released_usdc: Usdc("To the merchant."),
+  refunded_usdc: Usdc("Back to the agent."),
+  settled_at: nullable(Time("When it was settled.")),
+});
+
+const EvidenceData = record("EvidenceData", "What is digested and signed.", {
+  version: Type.Unsafe<string>({ type: "string", const: EVIDENCE_VERSION }),
+  purpose: Type.String(),
+  network: Network,
+  escrow: EvidenceEscrow,
+  account: record("EvidenceAccount", "The raw account, to be decoded again.", {
+    owner: Address("The program that owns it."),
+    data_base64: Base64("Its bytes."),
+  }),
+  delivery_claim: DeliveryClaim,
+  settlement_decision: SettlementDecision,
+  as_of: nullable(
+    record("EvidenceAsOf", "When a Pending escrow was looked at.", {
+      slot: Slot(),
+      ledger_time: Time("The ledger's clock."),
+    }),
+    { description: "Null once settled: what is final needs no date." },
+  ),
+});
+
+const EvidenceSignature = record("EvidenceSignature", "Digest and signature of `data`.", {
+  status: oneOf(["signed", "unsigned"], "Unsigned when the service has no key."),
+  digest_sha256: Hash("SHA-256 of the RFC 8785 bytes of `data`."),
+  algorithm: Type.Literal("ed25519"),
+  key_id: nullable(Type.String({ description: "RFC 7638 thumbprint." })),
+  public_key: nullable(Base64("32 bytes. Never to be trusted by itself.")),
+  signature: nullable(Base64("Over the DSSE pre-authentication encoding of those bytes.")),
+});
+
+const EvidenceReferences = record(
+  "EvidenceReferences",
+  "What can change or be pruned; outside of what is signed.",
+  {
+    merchant: nullable(
+      record("EvidenceMerchant", "The merchant's present standing.", {
+        name: Type.String(),
+        status: MerchantStatus,
+        current_attestor: Address("Its attestor key now."),
+      }),
+    ),
+    observed: nullable(
+      record("EvidenceObserved", "Where a Pending escrow was observed.", {
+        slot: Slot(),
+        commitment: Type.Literal("finalized"),
+      }),
+    ),
+  },
+);
+
+/** One escrow's evidence packet. */
+export const EvidencePacket = record("EvidencePacket", "One escrow's evidence packet.", {
+  data: EvidenceData,
+  signature: EvidenceSignature,
+  references: EvidenceReferences,
+});
+export type EvidencePacketRecord = Static<typeof EvidencePacket>;

@@ -1,0 +1,33 @@
+import { type Static, Type } from "@sinclair/typebox";
+import type { IndexQuery } from "../../../core/use-cases/query-index.ts";
+import { pageParameters } from "./envelopes.ts";
+import { EscrowState } from "./values.ts";
+
+/** The query parameters of the index's two lists. */
+export const IndexParameters = Type.Object(
+  {
+    merchant: Type.Optional(
+      Type.String({ maxLength: 64, description: "Only of this merchant wallet." }),
+    ),
+    agent_owner: Type.Optional(
+      Type.String({ maxLength: 64, description: "Only of this agent wallet." }),
+    ),
+    state: Type.Optional(EscrowState),
+    refundable: Type.Optional(
+      Type.Literal(true, {
+        type: "boolean",
+        description: "Only Pending escrows that have expired.",
+      }),
+    ),
+    ...pageParameters,
+  },
+  { additionalProperties: false },
+);
+
+/** The filters that these parameters make. */
+export const indexQueryOf = (query: Static<typeof IndexParameters>): IndexQuery => ({
+  merchant: query.merchant,
+  agentOwner: query.agent_owner,
+  state: query.state,
+  refundable: query.refundable,
+});

@@ -1,0 +1,84 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { MAX_TTL_SECONDS, MIN_TTL_SECONDS } from "../../../core/domain/escrow.ts";
+import { MAX_NONCE_BYTES, MAX_TASK_INTENT_BYTES } from "../../../core/domain/task-hash.ts";
+import { Instruction } from "./instruction.ts";
+import { Address, Hash, MerchantStatus, nullable, record, Slot, Stroops, Usdc } from "./values.ts";
+
+/** The body of `POST /v1/escrows/prepare`. Values are judged by the use case, types here. */
+export const PrepareEscrowRequest = record("PrepareEscrowRequest", "What is to be escrowed.", {
+  agent_owner: Type.String({ description: "Agent wallet address." }),
+  merchant: Type.String({ description: "Merchant wallet address." }),
+  mint: Type.String({ description: "Token mint address." }),
+  amount_stroops: Type.String({
+    description: "Base units as a decimal integer, 1 to 2^64-1, without sign or leading zero.",
+  }),
+  ttl_seconds: Type.Integer({ minimum: MIN_TTL_SECONDS, maximum: MAX_TTL_SECONDS }),
+  task_hash: Type.Optional(
+    Type.String({ description: "32 bytes as 64 hex digits. Wins over task_intent." }),
+  ),
+  task_intent: Type.Optional(
+    Type.String({
+      description: `Text from which task_hash is derived, 1 to ${MAX_TASK_INTENT_BYTES} bytes of UTF-8.`,
+    }),
+  ),
+  nonce: Type.Optional(
+    Type.String({
+      description: `Lets one intent be escrowed more than once, 1 to ${MAX_NONCE_BYTES} bytes of UTF-8.`,
+    }),
+  ),
+});
+
+const Inputs = record("PreparedInputs", "Every input, as it was understood.", {
+  agent_owner: Address("Agent wallet address."),
+  merchant: Address("Merchant wallet address."),
+  mint: Address("Token mint address."),
+  amount_stroops: Stroops("Base units."),
+  amount_usdc: Usdc("The same with six decimals."),
+  ttl_seconds: Type.Integer({ minimum: MIN_TTL_SECONDS, maximum: MAX_TTL_SECONDS }),
+  task_hash: Hash("Supplied or derived."),
+  task_hash_derived: Type.Boolean({ description: "True when derived from task_intent." }),
+  task_intent: nullable(Type.String()),
+  nonce: nullable(Type.String()),
+  nonce_applied: Type.Boolean({ description: "Whether the nonce went into the task hash." }),
+});
+
+const Preflight = record("EscrowPreflight", "Whether creating the escrow would work now.", {
+  ready: Type.Boolean({ description: "All of the checks below are well." }),
+  merchant_status: nullable(MerchantStatus, { description: "Null: not registered." }),
+  mint_supported: Type.Boolean(),
+  agent_balance_stroops: nullable(Stroops("The agent's balance."), {
+    description: "Null: the agent has no token account of the mint.",
+  }),
+  balance_sufficient: Type.Boolean(),
+  escrow_address_free: Type.Boolean({ description: "No escrow exists for the task yet." }),
+  slot: Slot("The slot that was read."),
+});
+
+/** What follows from a prepare request. */
+export const PreparedEscrow = Type.Object(
+  {
+    escrow_pda: Address("Derived escrow address."),
+    vault_token_account: Address("Derived vault token account."),
+    agent_token_account: Address("The agent's token account."),
+    merchant_pda: Address("Derived merchant address."),
+    bumps: record("PreparedBumps", "The bumps of the derived addresses.", {
+      escrow: Type.Integer({ minimum: 0, maximum: 255 }),
+      merchant: Type.Integer({ minimum: 0, maximum: 255 }),
+    }),
+    inputs: Inputs,
+    instruction: Instruction,
+    sdk_call: record("SdkCall", "How the client library creates this escrow.", {
+      package: Type.String(),
+      method: Type.String(),
+      signer: Type.Literal("agent_owner", { description: "The field whose owner must sign." }),
+    }),
+    preflight: Type.Optional(Preflight),
+  },
+  {
+    title: "PreparedEscrow",
+    description: "An escrow's deterministic inputs. Nothing of it exists on the ledger yet.",
+    additionalProperties: false,
+  },
+);
+export type PreparedEscrowRecord = Static<typeof PreparedEscrow>;
+export type PreflightRecord = Static<typeof Preflight>;
