@@ -1,0 +1,90 @@
+import { Elysia } from "elysia";
+import type { Context } from "effect";
+import { clientKey, trustedProxies } from "./client-address.ts";
+import { consolePage } from "./console/console-page.ts";
+import { allEndpoints } from "./endpoints.ts";
+import type { Endpoint } from "./endpoint.ts";
+import type { Connection, ExchangeSettings } from "./exchange.ts";
+import type { HttpServices } from "./http-services.ts";
+import { once } from "./once.ts";
+import { openApiDocument } from "./openapi/openapi-document.ts";
+import { operationExchange } from "./operation.ts";
+import { referencePage } from "./reference/reference-page.ts";
+import { routerPath } from "./router-path.ts";
+import { unmatchedExchange } from "./unmatched.ts";
+
+/** What the HTTP surface is made from. */
+export type HttpOptions = {
+  /** Every service, built once; no request builds a layer. */
+  readonly context: Context.Context<HttpServices>;
+  /** Addresses and CIDR blocks whose `X-Forwarded-*` headers are believed; none by default. */
+  readonly trustedProxies?: ReadonlyArray<string>;
+  /** Origins whose pages may call the service; `*` opens reads and prepare to all. Default `["*"]`. */
+  readonly corsOrigins?: ReadonlyArray<string>;
+  /** Bytes of a request body; default 262144, which is 256 KiB. */
+  readonly maxBodyBytes?: number;
+  /** Scheme, host and port for links; by default those of each request. */
+  readonly baseUrl?: string;
+  /** Where a demo of merchants is hosted; by default the service's own page. */
+  readonly demoUrl?: string;
+};
+
+/** The HTTP surface: a function of requests, whether a port listens or not. */
+export type HttpApp = {
+  /** Answers a request. Never rejects. */
+  readonly handle: (request: Request, connection?: Connection) => Promise<Response>;
+  /** From now on `/ready` answers 503, and each answer closes its connection. */
+  readonly drain: () => void;
+  /** Every operation it answers. */
+  readonly operations: ReadonlyArray<Endpoint>;
+};
+
+/** The HTTP surface over these services. @throws Error for a trusted proxy that is no address or block. */
+export const createHttpApp = (options: HttpOptions): HttpApp => {
+  let draining = false;
+  const connections = new WeakMap<Request, Connection>();
+  const proxies = trustedProxies(options.trustedProxies ?? []);
+  const settings: ExchangeSettings = {
+    context: options.context,
+    corsOrigins: options.corsOrigins ?? ["*"],
+    maxBodyBytes: options.maxBodyBytes ?? 262_144,
+    clientKey: clientKey(proxies),
+    connectionOf: (request) => connections.get(request),
+    originOf: (request) => options.baseUrl?.replace(/\/+$/, "") ?? new URL(request.url).origin,
+    isDraining: () => draining,
+  };
+  const operations: ReadonlyArray<Endpoint> = allEndpoints({
+    isDraining: settings.isDraining,
+    demoUrl: options.demoUrl ?? null,
+    console: once(consolePage),
+    reference: once(referencePage),
+    openApiDocument: once(() => openApiDocument(operations)),
+  });
+
+  // Elysia routes; bodies, queries and answers pass it unread, since its parsers coerce and strip.
+  const router = new Elysia({ strictPath: true, normalize: false });
+  for (const operation of operations) {
+    const exchange = operationExchange(settings, operation);
+    router.route(
+      operation.method,
+      routerPath(operation.path),
+      ({ request, params }) => exchange(request, params),
+      { parse: "none" },
+    );
+  }
+  const unmatched = unmatchedExchange(settings, operations);
+  router
+    .all("/", ({ request }) => unmatched(request, {}), { parse: "none" })
+    .all("/*", ({ request }) => unmatched(request, {}), { parse: "none" });
+
+  return {
+    operations,
+    drain: () => {
+      draining = true;
+    },
+    handle: (request, connection) => {
+      if (connection !== undefined) connections.set(request, connection);
+      return Promise.resolve(router.fetch(request));
+    },
+  };
+};

@@ -1,0 +1,169 @@
+import type { TSchema } from "@sinclair/typebox";
+import { type Endpoint, problemsOf, type Success } from "../endpoint.ts";
+import {
+  PROBLEM_CATALOGUE,
+  PROBLEM_CODES,
+  type ProblemCode,
+} from "../problems/problem-catalogue.ts";
+import { PROBLEM_MEDIA_TYPE } from "../problems/problem.ts";
+import { Problem, problemExample } from "../schemas/problem.ts";
+
+type Json = Record<string, unknown>;
+
+const header = (description: string): Json => ({ description, schema: { type: "string" } });
+
+/** Headers that many answers share, by their name. */
+const SHARED_HEADERS = {
+  "x-request-id": header(
+    "The request's id: the caller's own when it was a sane token, otherwise a new one.",
+  ),
+  ratelimit: header("What is left of the client's budget: `r` requests for `t` seconds."),
+  "ratelimit-policy": header("The client's budget: `q` requests in `w` seconds."),
+  "retry-after": header("Seconds to wait."),
+  allow: header("The methods the path takes."),
+} as const;
+
+const EVERYWHERE = ["x-request-id"] as const;
+const LIMITED = ["ratelimit", "ratelimit-policy"] as const;
+const OF_STATUS: Readonly<Record<number, ReadonlyArray<keyof typeof SHARED_HEADERS>>> = {
+  405: ["allow"],
+  429: ["retry-after"],
+  502: ["retry-after"],
+  503: ["retry-after"],
+  504: ["retry-after"],
+};
+
+const headersOf = (operation: Endpoint, status: number, own: Readonly<Record<string, string>>) => {
+  const shared = [
+    ...EVERYWHERE,
+    ...(operation.budget === null ? [] : LIMITED),
+    ...(OF_STATUS[status] ?? []),
+  ];
+  return Object.fromEntries([
+    ...shared.map((name) => [name, { $ref: `#/components/headers/${name}` }]),
+    ...Object.entries(own).map(([name, text]) => [name, header(text)]),
+  ]);
+};
+
+const successObject = (operation: Endpoint, status: number, success: Success): Json => {
+  const content = Object.entries(success.content).map(([mediaType, { schema, example }]) => [
+    mediaType,
+    { schema, example: example() },
+  ]);
+  return {
+    description: success.description,
+    headers: headersOf(operation, status, success.headers ?? {}),
+    ...(content.length === 0 ? {} : { content: Object.fromEntries(content) }),
+  };
+};
+
+/** One response for all problems of a status, its codes enumerated, an example for each. */
+const problemObject = (
+  operation: Endpoint,
+  status: number,
+  codes: ReadonlyArray<ProblemCode>,
+): Json => ({
+  description: codes.map((code) => `\`${code}\`: ${PROBLEM_CATALOGUE[code].title}.`).join(" "),
+  headers: headersOf(operation, status, {}),
+  content: {
+    [PROBLEM_MEDIA_TYPE]: {
+      schema: {
+        allOf: [
+          Problem,
+          {
+            type: "object",
+            properties: { code: { type: "string", enum: codes }, status: { const: status } },
+          },
+        ],
+      },
+      examples: Object.fromEntries(
+        codes.map((code) => [code, { $ref: `#/components/examples/${code}` }]),
+      ),
+    },
+  },
+});
+
+const problemsByStatus = (operation: Endpoint) =>
+  [...Map.groupBy(problemsOf(operation), (code) => PROBLEM_CATALOGUE[code].status)].map(
+    ([status, codes]) => {
+      const [code = "", ...others] = codes;
+      return {
+        status,
+        codes,
+        // A response that means one problem only is the same for every operation of its kind.
+        sharedName:
+          others.length > 0 ? null : operation.budget === null ? `${code}_unlimited` : code,
+      };
+    },
+  );
+
+/** What operations refer to: headers, responses that mean one problem, an example of each problem. */
+export const sharedComponents = (operations: ReadonlyArray<Endpoint>): Json => ({
+  headers: SHARED_HEADERS,
+  responses: Object.fromEntries(
+    operations.flatMap((operation) =>
+      problemsByStatus(operation).flatMap(({ status, codes, sharedName }) =>
+        sharedName === null ? [] : [[sharedName, problemObject(operation, status, codes)]],
+      ),
+    ),
+  ),
+  examples: Object.fromEntries(
+    PROBLEM_CODES.map((code) => [
+      code,
+      { summary: PROBLEM_CATALOGUE[code].title, value: problemExample(code) },
+    ]),
+  ),
+});
+
+const parameterObjects = (
+  location: "path" | "query",
+  schemas: Readonly<Record<string, TSchema>>,
+  required: ReadonlyArray<string>,
+): ReadonlyArray<Json> =>
+  Object.entries(schemas).map(([name, { description, ...schema }]) => ({
+    name,
+    in: location,
+    required: required.includes(name),
+    description,
+    schema,
+  }));
+
+/** The OpenAPI operation object of an endpoint, schemas still inline. */
+export const operationObject = (operation: Endpoint): Json => {
+  const problems = problemsByStatus(operation).map(({ status, codes, sharedName }) => [
+    status,
+    sharedName === null
+      ? problemObject(operation, status, codes)
+      : { $ref: `#/components/responses/${sharedName}` },
+  ]);
+  const successes = Object.entries(operation.answers).map(([status, success]) => [
+    status,
+    successObject(operation, Number(status), success),
+  ]);
+  const parameters = [
+    ...parameterObjects("path", operation.params, Object.keys(operation.params)),
+    ...parameterObjects("query", operation.query.properties, operation.query.required ?? []),
+  ];
+  return {
+    operationId: operation.operationId,
+    tags: [operation.tag],
+    summary: operation.summary,
+    description: operation.description,
+    security: [],
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(operation.body === undefined
+      ? {}
+      : {
+          requestBody: {
+            required: true,
+            content: {
+              "application/json": {
+                schema: operation.body.schema,
+                example: operation.body.example(),
+              },
+            },
+          },
+        }),
+    responses: Object.fromEntries([...successes, ...problems]),
+  };
+};

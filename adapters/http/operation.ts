@@ -1,0 +1,79 @@
+import { Effect } from "effect";
+import { ValidationFailed } from "../../core/use-cases/request-errors.ts";
+import { RateLimiter } from "../../ports/rate-limiter.ts";
+import { acceptedMediaType } from "./accept.ts";
+import { type Endpoint, isOpenToAnyOrigin } from "./endpoint.ts";
+import { type Exchange, type ExchangeSettings, type Incoming, makeExchange } from "./exchange.ts";
+import { NotAcceptable, RateLimited } from "./problems/http-failures.ts";
+import { queryDecoder } from "./query-string.ts";
+import { readJsonBody } from "./request-body.ts";
+import { rateLimitHeaders } from "./response-headers.ts";
+import { schemaCheck } from "./schema-check.ts";
+
+const contentType = (mediaType: string): string =>
+  mediaType.startsWith("text/") ? `${mediaType}; charset=utf-8` : mediaType;
+
+/** Takes one request from the client's budget and writes what is left into the answer's headers. */
+const spend = (settings: ExchangeSettings, budget: NonNullable<Endpoint["budget"]>) =>
+  Effect.fnUntraced(function* ({ request, headers }: Incoming) {
+    const limiter = yield* RateLimiter;
+    const address = settings.connectionOf(request)?.address ?? null;
+    const client = settings.clientKey(request, address);
+    const decision = yield* limiter.take(budget, client, 1);
+    Object.assign(headers, rateLimitHeaders(budget, decision));
+    if (!decision.allowed) return yield* new RateLimited({ resetSeconds: decision.resetSeconds });
+  });
+
+/**
+ * The exchange of one operation: budget, Accept, query and body are judged in this order, then its
+ * handler runs with what was decoded.
+ */
+export const operationExchange = (settings: ExchangeSettings, operation: Endpoint): Exchange => {
+  const { budget, path, answers } = operation;
+  const usualStatus = Math.min(...Object.keys(answers).map(Number));
+  const offers = Object.keys(answers[usualStatus]?.content ?? {});
+  const names = Object.keys(operation.params);
+  const decodeQuery = queryDecoder(operation.query);
+  const checkBody = operation.body === undefined ? undefined : schemaCheck(operation.body.schema);
+  const takeFromBudget = budget === null ? undefined : spend(settings, budget);
+
+  const decodeBody = Effect.fnUntraced(function* (
+    request: Request,
+    check: NonNullable<typeof checkBody>,
+  ) {
+    const checked = check(yield* readJsonBody(request, settings.maxBodyBytes));
+    if ("value" in checked) return checked.value;
+    return yield* new ValidationFailed({ faults: checked.faults });
+  });
+
+  const decide = Effect.fnUntraced(function* (incoming: Incoming) {
+    const { request } = incoming;
+    if (takeFromBudget !== undefined) yield* takeFromBudget(incoming);
+    const mediaType = acceptedMediaType(request.headers.get("accept"), offers);
+    if (mediaType === undefined) return yield* new NotAcceptable({ offers });
+    const query = yield* decodeQuery(request.url);
+    const body = checkBody === undefined ? undefined : yield* decodeBody(request, checkBody);
+    if (operation.maySeconds !== undefined)
+      settings.connectionOf(request)?.allowSeconds(operation.maySeconds);
+    const answer = yield* operation.handle({
+      // A segment that is not valid percent-encoding has no text; as an empty one it is refused by name.
+      params: Object.fromEntries(names.map((name) => [name, incoming.params?.[name] ?? ""])),
+      query,
+      body,
+      mediaType,
+      origin: () => settings.originOf(request),
+      headers: request.headers,
+    });
+    const text = "json" in answer ? JSON.stringify(answer.json) : answer.text;
+    return {
+      status: answer.status ?? usualStatus,
+      text,
+      headers: {
+        ...(text === null ? {} : { "content-type": contentType(mediaType) }),
+        ...answer.headers,
+      },
+    };
+  });
+
+  return makeExchange(settings, { path, isOpen: () => isOpenToAnyOrigin(operation) }, decide);
+};

@@ -1,0 +1,67 @@
+import { Type } from "@sinclair/typebox";
+import { Effect } from "effect";
+import { buildEvidence } from "../../../core/use-cases/build-evidence.ts";
+import { endpoint } from "../endpoint.ts";
+import { entityTag, isNotModified } from "../entity-tag.ts";
+import { evidenceExample } from "../examples/evidence.ts";
+import { evidenceRecord } from "../records/evidence.ts";
+import { EvidencePacket } from "../schemas/evidence.ts";
+import { PathAddress } from "../schemas/values.ts";
+
+/** `GET /v1/evidence/{pda}` */
+export const buildEvidenceEndpoint = endpoint({
+  method: "GET",
+  path: "/v1/evidence/{pda}",
+  operationId: "buildEvidence",
+  tag: "Evidence",
+  summary: "Build an escrow's evidence packet",
+  description:
+    "Read at `finalized`. For a settled escrow `data` has the same bytes for ever, and the answer can be revalidated with `If-None-Match`.",
+  budget: "reads",
+  params: { pda: PathAddress("The escrow address.") },
+  query: Type.Object(
+    {
+      download: Type.Optional(
+        Type.Literal("json", { description: "Answer with a file name, to be saved." }),
+      ),
+    },
+    { additionalProperties: false },
+  ),
+  answers: {
+    200: {
+      description: "The packet.",
+      content: { "application/json": { schema: EvidencePacket, example: evidenceExample } },
+      headers: {
+        etag: "Strong validator of the whole body, for a settled escrow.",
+        "content-disposition": "A file name, with `download=json`.",
+      },
+    },
+    304: {
+      description: "The packet is the one that `If-None-Match` names.",
+      content: {},
+      headers: { etag: "The packet's validator." },
+    },
+  },
+  problems: [
+    "invalid_address",
+    "escrow_not_found",
+    "not_an_escrow",
+    "ledger_unavailable",
+    "ledger_timeout",
+  ],
+  handle: Effect.fnUntraced(function* ({ params, query, headers: requestHeaders }) {
+    const packet = yield* buildEvidence(params.pda);
+    const text = JSON.stringify(evidenceRecord(packet));
+    const headers: Record<string, string> =
+      query.download === "json"
+        ? {
+            "content-disposition": `attachment; filename="evidence-${packet.data.escrow.escrow_pda}.json"`,
+          }
+        : {};
+    if (packet.data.settlement_decision.status === "pending") return { text, headers };
+    const etag = entityTag(text);
+    return isNotModified(requestHeaders.get("if-none-match"), etag)
+      ? { status: 304, text: null, headers: { etag } }
+      : { text, headers: { ...headers, etag } };
+  }),
+});

@@ -1,0 +1,66 @@
+import { Effect } from "effect";
+import { type Endpoint, isOpenToAnyOrigin } from "./endpoint.ts";
+import { type Exchange, type ExchangeSettings, makeExchange } from "./exchange.ts";
+import { MethodNotAllowed, RouteNotFound } from "./problems/http-failures.ts";
+
+/** `/v1/escrows/{pda}` as an expression for paths; a parameter is one segment that is not empty. */
+const pathPattern = (template: string): RegExp =>
+  new RegExp(`^${template.replace(/[.]/g, "\\.").replace(/\{[^}]+\}/g, "[^/]+")}$`);
+
+type PathEntry = {
+  readonly pattern: RegExp;
+  readonly operations: ReadonlyArray<Endpoint>;
+  /** The value of the path's `Allow` header. */
+  readonly allow: ReadonlyArray<string>;
+};
+
+const parameters = ({ pattern }: PathEntry): number => pattern.source.split("[^/]").length;
+
+const pathTable = (operations: ReadonlyArray<Endpoint>) => {
+  const table = [...Map.groupBy(operations, ({ path }) => path)].map(([path, group]): PathEntry => {
+    const methods = group.flatMap(({ method }) => (method === "GET" ? ["GET", "HEAD"] : [method]));
+    return { pattern: pathPattern(path), operations: group, allow: [...methods, "OPTIONS"] };
+  });
+  // A literal path comes before a template that would match it as well.
+  table.sort((a, b) => parameters(a) - parameters(b));
+  return (url: string) => table.find(({ pattern }) => pattern.test(pathOf(url)));
+};
+
+const pathOf = (url: string): string => {
+  const from = url.indexOf("/", url.indexOf("://") + 3);
+  const query = url.indexOf("?");
+  return from === -1 ? "/" : url.slice(from, query === -1 ? url.length : query);
+};
+
+const preflightHeaders = (request: Request, allow: string): Readonly<Record<string, string>> =>
+  request.headers.has("access-control-request-method")
+    ? {
+        "access-control-allow-methods": allow,
+        "access-control-allow-headers": "accept, content-type, if-none-match, x-request-id",
+        "access-control-max-age": "86400",
+      }
+    : {};
+
+/**
+ * The exchange of every request that no operation takes: OPTIONS with `Allow`, 405 where the path has
+ * other methods (RFC 9110, section 15.5.6), otherwise 404.
+ */
+export const unmatchedExchange = (
+  settings: ExchangeSettings,
+  operations: ReadonlyArray<Endpoint>,
+): Exchange => {
+  const entryOf = pathTable(operations);
+  const isOpen = (request: Request): boolean => {
+    const wanted = request.headers.get("access-control-request-method");
+    const target = entryOf(request.url)?.operations.find(({ method }) => method === wanted);
+    return target === undefined || isOpenToAnyOrigin(target);
+  };
+  return makeExchange(settings, { path: "unmatched", isOpen }, ({ request }) => {
+    const allow = entryOf(request.url)?.allow;
+    if (allow === undefined) return Effect.fail(new RouteNotFound());
+    if (request.method !== "OPTIONS") return Effect.fail(new MethodNotAllowed({ allow }));
+    const list = allow.join(", ");
+    const headers = { allow: list, ...preflightHeaders(request, list) };
+    return Effect.succeed({ status: 204, text: null, headers });
+  });
+};

@@ -1,0 +1,166 @@
+import { ed25519 } from "@noble/curves/ed25519.js";
+import { Cause, Effect, Layer, Logger, ManagedRuntime, Metric } from "effect";
+import {
+  createHttpApp,
+  type HttpApp,
+  type HttpOptions,
+} from "../../../../adapters/http/http-app.ts";
+import type { HttpServices } from "../../../../adapters/http/http-services.ts";
+import { escrowIndexMemory } from "../../../../adapters/memory/escrow-index.ts";
+import type { Escrow } from "../../../../core/domain/escrow.ts";
+import { jwkThumbprint } from "../../../../core/domain/jwk.ts";
+import type { Merchant } from "../../../../core/domain/merchant.ts";
+import { encodeEscrowAccount } from "../../../../core/protocol/escrow-account.ts";
+import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/local-deployment.ts";
+import { encodeMerchantAccount } from "../../../../core/protocol/merchant-account.ts";
+import { IndexSync, makeIndexSync } from "../../../../core/use-cases/index-sync.ts";
+import { EvidenceSigner } from "../../../../ports/evidence-signer.ts";
+import { Instance } from "../../../../ports/instance.ts";
+import { RateLimiter } from "../../../../ports/rate-limiter.ts";
+import { type Contract, documentedAnswers } from "./documented-answers.ts";
+import { makeLedgerDouble } from "./ledger-double.ts";
+import { CREATED_AT, MINT } from "./parties.ts";
+
+const GENESIS = "4uhcVJyU9pJkvQyS88uRDiswHXSCkY3zQawwpjk2NsNY";
+
+/** One line of the log: the message's text and its fields. */
+export type LogLine = {
+  readonly level: string;
+  readonly parts: ReadonlyArray<unknown>;
+  /** What failed, empty where nothing did. */
+  readonly cause: string;
+};
+
+const signerOf = (secret: Uint8Array) => {
+  const publicKey = ed25519.getPublicKey(secret);
+  return Layer.succeed(EvidenceSigner, {
+    current: { keyId: jwkThumbprint(publicKey), publicKey, status: "current", endedAtMs: null },
+    former: [],
+    sign: (message) => Effect.sync(() => ed25519.sign(message, secret)),
+  });
+};
+
+/** Counts for ever, in one window that never ends. */
+const limiterOf = (limit: number) =>
+  Layer.sync(RateLimiter, () => {
+    const taken = new Map<string, number>();
+    return RateLimiter.of({
+      limits: { reads: limit, prepare: limit, relay: limit, sync: limit },
+      windowSeconds: 60,
+      take: (budget, client, cost) =>
+        Effect.sync(() => {
+          const key = `${budget} ${client}`;
+          const before = taken.get(key) ?? 0;
+          const allowed = before + cost <= limit;
+          if (allowed) taken.set(key, before + cost);
+          const remaining = limit - (taken.get(key) ?? 0);
+          return { allowed, limit, windowSeconds: 60, remaining, resetSeconds: 60 };
+        }),
+    });
+  });
+
+export type ServiceOptions = Omit<HttpOptions, "context"> & {
+  readonly limit?: number;
+  readonly enforceBetaLimits?: boolean;
+};
+
+/** The use cases over stores in memory and a ledger that is doubled at its port, behind HTTP. */
+export const makeService = async (options: ServiceOptions = {}) => {
+  const { limit = 1_000_000, enforceBetaLimits = false, ...http } = options;
+  const lines: Array<LogLine> = [];
+  const { double: ledger, layer: ledgerLayer } = makeLedgerDouble(GENESIS);
+  ledger.setClock(CREATED_AT + 60n);
+  const instance = Layer.succeed(Instance, {
+    deployment: LOCAL_DEPLOYMENT,
+    cluster: "localnet",
+    networkAddress: "http://127.0.0.1:8899",
+    supportedMints: [MINT],
+    enforceBetaLimits,
+    version: "1.0.0-devnet",
+    revision: null,
+    startedAtMs: 0,
+    confirmTimeoutMs: 10,
+  });
+  const ports = Layer.mergeAll(
+    ledgerLayer,
+    instance,
+    escrowIndexMemory({ genesisHash: GENESIS, deployment: LOCAL_DEPLOYMENT }),
+    limiterOf(limit),
+    signerOf(new Uint8Array(32).fill(7)),
+    Layer.sync(Metric.MetricRegistry, () => new Map()),
+    Logger.layer([
+      Logger.make<unknown, void>(({ logLevel, message, cause }) => {
+        const parts = Array.isArray(message) ? message : [message];
+        lines.push({ level: logLevel, parts, cause: Cause.pretty(cause) });
+      }),
+    ]),
+  );
+  const sync = Layer.effect(IndexSync, makeIndexSync).pipe(Layer.provide(ports));
+  const runtime = ManagedRuntime.make(Layer.merge(ports, sync));
+  const context = await runtime.context();
+  const app: HttpApp = createHttpApp({ ...http, context });
+  return { app, context, ledger, lines, runtime, seed: seedInto(ledger) };
+};
+
+const seedInto =
+  (ledger: ReturnType<typeof makeLedgerDouble>["double"]) =>
+  (rows: {
+    readonly escrows?: ReadonlyArray<Escrow>;
+    readonly merchants?: ReadonlyArray<Merchant>;
+  }) => {
+    for (const row of rows.escrows ?? [])
+      ledger.put({
+        address: row.address,
+        owner: LOCAL_DEPLOYMENT.custodyProgram,
+        data: encodeEscrowAccount(row),
+      });
+    for (const row of rows.merchants ?? [])
+      ledger.put({
+        address: row.address,
+        owner: LOCAL_DEPLOYMENT.attestorProgram,
+        data: encodeMerchantAccount(row),
+      });
+  };
+
+/** Sends requests to a service and checks each answer against what its OpenAPI document promises. */
+export const checkedClient = async (service: { readonly app: HttpApp }) => {
+  const document = await service.app.handle(new Request("http://localhost/openapi.json"));
+  const check = documentedAnswers((await document.json()) as Contract);
+  const send = async (path: string, init: RequestInit & { readonly duplex?: "half" } = {}) => {
+    const request = new Request(`http://localhost${path}`, init);
+    const response = await service.app.handle(request.clone());
+    await check(request, response);
+    return response;
+  };
+  const postJson = (path: string, body: unknown, headers: Record<string, string> = {}) =>
+    send(path, {
+      method: "POST",
+      headers: { "content-type": "application/json", ...headers },
+      body: typeof body === "string" ? body : JSON.stringify(body),
+    });
+  return { send, postJson };
+};
+
+/** The JSON of an answer, as what the caller knows it to be; its form was checked against the document. */
+export const jsonOf = async <T = unknown>(response: Response): Promise<T> =>
+  (await response.json()) as T;
+
+/** The `data` of an answer. */
+export const dataOf = async <T = unknown>(response: Response): Promise<T> =>
+  (await jsonOf<{ readonly data: T }>(response)).data;
+
+/** The faults that a problem names. */
+export const errorsOf = async (response: Response) =>
+  (
+    await jsonOf<{
+      readonly errors: ReadonlyArray<{ readonly pointer: string; readonly detail: string }>;
+    }>(response)
+  ).errors;
+
+/** The problem code of an answer, with its status. */
+export const problemOf = async (response: Response): Promise<string> => {
+  const body = (await response.json()) as { readonly code: string };
+  return `${response.status} ${body.code}`;
+};
+
+export type Services = HttpServices;
