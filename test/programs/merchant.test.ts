@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { ZERO_ADDRESS } from "../../core/domain/address.ts";
-import { AccountRole, type Instruction } from "../../core/domain/instruction.ts";
+import { AccountRole, type Instruction, readonly } from "../../core/domain/instruction.ts";
 import { merchantAddress, registryAddress } from "../../core/protocol/addresses.ts";
 import {
   rotateAttestorInstruction,
@@ -272,10 +272,12 @@ test("an attestor instruction that is unknown, or lacks data or accounts, is ref
   const ledger = s.merchantLedger();
   for (const data of [new Uint8Array(), new Uint8Array(8), rotate.data.slice(0, -1)])
     expect(refusal(ledger, withData(rotate, data), s.merchant)).toBe("6100 InvalidInstruction");
-  const accounts = rotate.accounts.slice(0, 1);
-  expect(refusal(ledger, { ...rotate, accounts }, s.merchant)).toBe("6101 MissingAccount");
-  const readonly = withRole(rotate, "merchant", AccountRole.readonly);
-  expect(refusal(ledger, readonly, s.merchant)).toBe("6103 AccountNotWritable");
+  const few = rotate.accounts.slice(0, 1);
+  const many = Array.from({ length: 33 }, (_, i) => rotate.accounts[i] ?? readonly(nowhere));
+  for (const accounts of [few, many])
+    expect(refusal(ledger, { ...rotate, accounts }, s.merchant)).toBe("6101 MissingAccount");
+  const fixed = withRole(rotate, "merchant", AccountRole.readonly);
+  expect(refusal(ledger, fixed, s.merchant)).toBe("6103 AccountNotWritable");
 });
 
 describe("deliveries", () => {

@@ -1,5 +1,7 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
+import type { Address } from "../../core/domain/address.ts";
+import type { EscrowState } from "../../core/domain/escrow.ts";
 import { type Instruction, readonly, writable } from "../../core/domain/instruction.ts";
 import { escrowAddress, merchantAddress, registryAddress } from "../../core/protocol/addresses.ts";
 import { initializeRegistryInstruction } from "../../core/protocol/attestor-instructions.ts";
@@ -12,15 +14,22 @@ import { INSTRUCTIONS_SYSVAR } from "../../core/protocol/well-known-addresses.ts
 import { COMPILER, compileSource, hasCompiler } from "../../programs/compile.ts";
 import * as s from "./fixture/settlement.ts";
 import { deployAs, withAccount } from "./fixture/tampering.ts";
+import type { Wallet } from "./fixture/wallet.ts";
 
 const by = { payer: s.upgradeAuthority.address, upgradeAuthority: s.upgradeAuthority.address };
 
-/** Verifies an attestation for an escrow of the rogue's own, for the merchant or another; the refusal. */
-const verifyFor = (
-  rogue: Uint8Array,
-  state: "Pending" | "Refunded",
-  merchant = s.merchant,
-): string | undefined => {
+/** What is not as it should be about the rogue's escrow. */
+type Flaw = {
+  readonly state?: "Refunded";
+  readonly merchant?: Wallet;
+  readonly owner?: Address;
+  readonly corrupt?: (data: Uint8Array) => Uint8Array;
+};
+
+/** Verifies an attestation for an escrow of the rogue's own; the refusal. */
+const verifyFor = (rogue: Uint8Array, flaw: Flaw = {}): string | undefined => {
+  const { merchant = s.merchant, corrupt = (data) => data } = flaw;
+  const state: EscrowState = flaw.state ?? "Pending";
   const ledger = s.deployedLedger();
   const custodyProgram = deployAs(ledger, "custody", rogue);
   const deployment = { ...s.deployment, custodyProgram };
@@ -35,7 +44,7 @@ const verifyFor = (
   const { address, bump } = escrowAddress(deployment, s.agent.address, s.TASK);
   const settledAt = state === "Pending" ? null : s.START;
   const escrow = { ...s.readEscrow(s.escrowLedger()), address, bump, state, settledAt };
-  ledger.put(address, custodyProgram, encodeEscrowAccount(escrow));
+  ledger.put(address, flaw.owner ?? custodyProgram, corrupt(encodeEscrowAccount(escrow)));
   const verify: Instruction = {
     programAddress: custodyProgram,
     accounts: [
@@ -83,15 +92,24 @@ describe.skipIf(!hasCompiler())(`a rogue program (needs clang ${COMPILER.version
 
   describe("that is the recorded custody", () => {
     test("is answered for an escrow that is Pending", () => {
-      expect(verifyFor(rogue, "Pending")).toBeUndefined();
+      expect(verifyFor(rogue)).toBeUndefined();
     });
 
     test("is refused for another merchant than the escrow's", () => {
-      expect(verifyFor(rogue, "Pending", s.stranger)).toBe("6111 WrongMerchant");
+      expect(verifyFor(rogue, { merchant: s.stranger })).toBe("6111 WrongMerchant");
+    });
+
+    test.each<[string, Flaw]>([
+      ["belongs to another program", { owner: s.deployment.custodyProgram }],
+      ["is a byte too short", { corrupt: (data) => data.slice(0, -1) }],
+      ["is a byte too long", { corrupt: (data) => Uint8Array.of(...data, 0) }],
+      ["has another discriminator", { corrupt: (data) => data.with(0, 0) }],
+    ])("is refused for one that %s", (_, flaw) => {
+      expect(verifyFor(rogue, flaw)).toBe("6116 WrongEscrow");
     });
 
     test("is refused for one that is settled", () => {
-      expect(verifyFor(rogue, "Refunded")).toBe("6117 EscrowNotPending");
+      expect(verifyFor(rogue, { state: "Refunded" })).toBe("6117 EscrowNotPending");
     });
   });
 });
