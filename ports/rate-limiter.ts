@@ -19,7 +19,10 @@ export type RateDecision = {
 export class RateLimiter extends Context.Service<
   RateLimiter,
   {
-    /** Takes `cost` from a client's budget, or nothing when less is left. `client` is any text key. */
+    /**
+     * Takes `cost` from a client's budget, or nothing when less is left. `client` is a network address
+     * or any other text key; an IPv6 address counts as its /64 (core/domain/client-group.ts).
+     */
     readonly take: (budget: Budget, client: string, cost: number) => Effect.Effect<RateDecision>;
     /** Requests a window of each budget, and the window's length: what the policy states. */
     readonly limits: Readonly<Record<Budget, number>>;

@@ -1,0 +1,155 @@
+import { describe, expect, test } from "bun:test";
+import { Effect, Layer } from "effect";
+import { TestClock } from "effect/testing";
+import fc from "fast-check";
+import { BUDGETS, type Budget, RateLimiter } from "../../ports/rate-limiter.ts";
+import { runs } from "../arbitraries/runs.ts";
+
+type Options = {
+  readonly limits: Readonly<Record<Budget, number>>;
+  readonly windowSeconds: number;
+};
+
+const limit = fc.integer({ min: 1, max: 20 });
+const options: fc.Arbitrary<Options> = fc.record({
+  limits: fc.record({ reads: limit, prepare: limit, relay: limit, sync: limit }),
+  windowSeconds: fc.integer({ min: 1, max: 120 }),
+});
+const budget = fc.constantFrom(...BUDGETS);
+
+const allowed = (limiter: RateLimiter["Service"], client: string) =>
+  Effect.map(limiter.take("reads", client, 1), (decision) => decision.allowed);
+
+/** What every rate limiter must do; `make` gives the layer of one that has counted nothing yet. */
+export const rateLimiterContract = (
+  name: string,
+  make: (options: Options) => Layer.Layer<RateLimiter>,
+) => {
+  const run = <A>(
+    options: Options,
+    program: (limiter: RateLimiter["Service"]) => Effect.Effect<A>,
+  ) =>
+    Effect.runPromise(
+      Effect.provide(RateLimiter.use(program), Layer.merge(make(options), TestClock.layer())),
+    );
+
+  describe(`${name} is a rate limiter`, () => {
+    test("states the policy it was given", () =>
+      fc.assert(
+        fc.asyncProperty(options, async (given) => {
+          const { limits, windowSeconds } = await run(given, Effect.succeed);
+          expect({ limits, windowSeconds }).toEqual(given);
+        }),
+        runs(20),
+      ));
+
+    test("allows a client its limit and no more, whatever others and other budgets use", () =>
+      fc.assert(
+        fc.asyncProperty(options, budget, (given, budget) =>
+          run(given, (limiter) =>
+            Effect.gen(function* () {
+              const limit = given.limits[budget];
+              for (let left = limit - 1; left >= 0; left--) {
+                const { resetSeconds, ...decision } = yield* limiter.take(budget, "a", 1);
+                expect(decision).toEqual({
+                  allowed: true,
+                  limit,
+                  windowSeconds: given.windowSeconds,
+                  remaining: left,
+                });
+                expect(resetSeconds).toBeWithin(1, given.windowSeconds + 1);
+              }
+              const refused = yield* limiter.take(budget, "a", 1);
+              expect(refused).toMatchObject({ allowed: false, remaining: 0 });
+              expect(refused.resetSeconds).toBeWithin(1, given.windowSeconds + 1);
+              expect((yield* limiter.take(budget, "b", 1)).allowed).toBe(true);
+              for (const other of BUDGETS.filter((other) => other !== budget)) {
+                expect((yield* limiter.take(other, "a", 1)).allowed).toBe(true);
+              }
+            }),
+          ),
+        ),
+        runs(30),
+      ));
+
+    test("a cost beyond what is left takes nothing", () =>
+      fc.assert(
+        fc.asyncProperty(options, budget, fc.nat({ max: 20 }), (given, budget, used) =>
+          run(given, (limiter) =>
+            Effect.gen(function* () {
+              const limit = given.limits[budget];
+              const spent = Math.min(used, limit);
+              yield* limiter.take(budget, "a", spent);
+              const refused = yield* limiter.take(budget, "a", limit - spent + 1);
+              expect(refused).toMatchObject({ allowed: false, remaining: limit - spent });
+              const taken = yield* limiter.take(budget, "a", limit - spent);
+              expect(taken).toMatchObject({ allowed: true, remaining: 0 });
+            }),
+          ),
+        ),
+        runs(30),
+      ));
+
+    test("waiting as long as a refusal says is long enough, and never longer than a window", () =>
+      fc.assert(
+        fc.asyncProperty(
+          options,
+          budget,
+          fc.array(fc.record({ waitMs: fc.nat({ max: 90_000 }), cost: fc.nat({ max: 5 }) }), {
+            maxLength: 20,
+          }),
+          (given, budget, requests) =>
+            run(given, (limiter) =>
+              Effect.gen(function* () {
+                for (const { waitMs, cost } of requests) {
+                  yield* TestClock.adjust(waitMs);
+                  const affordable = Math.min(cost, given.limits[budget]);
+                  const decision = yield* limiter.take(budget, "a", affordable);
+                  if (decision.allowed) continue;
+                  expect(decision.resetSeconds).toBeWithin(1, given.windowSeconds + 1);
+                  yield* TestClock.adjust(decision.resetSeconds * 1000);
+                  expect((yield* limiter.take(budget, "a", affordable)).allowed).toBe(true);
+                }
+              }),
+            ),
+        ),
+        runs(30),
+      ));
+
+    test("in any stretch of a window's length a client gets at most twice its limit", () =>
+      fc.assert(
+        fc.asyncProperty(
+          options,
+          budget,
+          fc.array(fc.nat({ max: 20_000 }), { minLength: 1, maxLength: 60 }),
+          (given, budget, waits) =>
+            run(given, (limiter) =>
+              Effect.gen(function* () {
+                const allowedAt: Array<number> = [];
+                let now = 0;
+                for (const waitMs of waits) {
+                  now += waitMs;
+                  yield* TestClock.adjust(waitMs);
+                  if ((yield* limiter.take(budget, "a", 1)).allowed) allowedAt.push(now);
+                }
+                for (const start of allowedAt) {
+                  const end = start + given.windowSeconds * 1000;
+                  const within = allowedAt.filter((at) => at >= start && at < end);
+                  expect(within.length).toBeLessThanOrEqual(2 * given.limits[budget]);
+                }
+              }),
+            ),
+        ),
+        runs(30),
+      ));
+
+    test("IPv6 clients of one /64 share a budget", () =>
+      run({ limits: { reads: 1, prepare: 1, relay: 1, sync: 1 }, windowSeconds: 60 }, (limiter) =>
+        Effect.gen(function* () {
+          expect(yield* allowed(limiter, "2001:db8:1:2::1")).toBe(true);
+          expect(yield* allowed(limiter, "2001:db8:1:2:ffff::2")).toBe(false);
+          expect(yield* allowed(limiter, "2001:db8:1:3::1")).toBe(true);
+        }),
+      ));
+  });
+};
