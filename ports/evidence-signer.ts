@@ -1,4 +1,15 @@
-import { Context, type Effect } from "effect";
+import { Context, Data, type Effect } from "effect";
+
+/** A key could not be taken into use. Neither field ever holds key material. */
+export class EvidenceKeyUnusable extends Data.TaggedError("EvidenceKeyUnusable")<{
+  /** Where the key was looked for: a file, or a setting's name. */
+  readonly source: string;
+  readonly reason: string;
+}> {
+  override get message() {
+    return `The evidence key of ${this.source} cannot be used: ${this.reason}.`;
+  }
+}
 
 /** One Ed25519 key under which evidence is or was signed. */
 export type EvidenceKey = {

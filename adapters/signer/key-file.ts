@@ -1,0 +1,90 @@
+import { constants } from "node:fs";
+import { link, mkdir, open, unlink } from "node:fs/promises";
+import { dirname } from "node:path";
+import { Effect, Redacted } from "effect";
+import { EvidenceKeyUnusable } from "../../ports/evidence-signer.ts";
+
+/** No key file is nearly this long, in bytes; a longer one is not read at all. */
+const MAX_BYTES = 4096;
+/** Permission of anyone but the owner. */
+const OTHERS = 0o077;
+
+/** A file's mode and text (null: not to be read) from one open handle, so that both are of the same file. */
+const readBounded = async (path: string): Promise<{ mode: number; text: string | null }> => {
+  const file = await open(path, constants.O_RDONLY);
+  try {
+    const stat = await file.stat();
+    const isKeySized = stat.isFile() && stat.size <= MAX_BYTES;
+    return { mode: stat.mode, text: isKeySized ? await file.readFile("utf8") : null };
+  } finally {
+    await file.close();
+  }
+};
+
+/** The system's own name of an error, such as ENOENT; it says why without repeating anything. */
+const codeOf = (cause: unknown): string =>
+  cause instanceof Error && "code" in cause && typeof cause.code === "string"
+    ? cause.code
+    : "unknown error";
+
+/**
+ * The text of a key file. Fails when it cannot be read, when anyone but its owner may, or when it is far too long
+ * for a key; messages name the file and never its content.
+ */
+export const readKeyFile = Effect.fnUntraced(function* (path: string) {
+  const unusable = (reason: string) => new EvidenceKeyUnusable({ source: path, reason });
+  const { mode, text } = yield* Effect.tryPromise({
+    try: () => readBounded(path),
+    catch: (cause) => unusable(`the file cannot be read (${codeOf(cause)})`),
+  });
+  if (text === null) return yield* unusable("it is no file, or far too long for a key");
+  if ((mode & OTHERS) !== 0)
+    return yield* unusable(
+      `its mode is ${(mode & 0o777).toString(8)}, so others than its owner can use it; run chmod 600 on it`,
+    );
+  return Redacted.make(text);
+});
+
+const syncFolder = async (path: string): Promise<void> => {
+  const folder = await open(path, constants.O_RDONLY);
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+};
+
+const createOnce = async (path: string, text: string): Promise<void> => {
+  await mkdir(dirname(path), { recursive: true });
+  const draft = `${path}.${crypto.randomUUID()}.new`;
+  const file = await open(draft, "wx", 0o600);
+  try {
+    await file.writeFile(text);
+    await file.sync();
+    await link(draft, path);
+  } finally {
+    await file.close();
+    await unlink(draft);
+  }
+  await syncFolder(dirname(path));
+};
+
+/**
+ * Makes a key file that only its owner can read, unless there is one. It appears under its name
+ * complete and on disk, or not at all, and of two processes that try one wins.
+ */
+export const createKeyFile = (
+  path: string,
+  text: Redacted.Redacted,
+): Effect.Effect<void, EvidenceKeyUnusable> =>
+  Effect.tryPromise({
+    try: () =>
+      createOnce(path, Redacted.value(text)).catch((cause: unknown) => {
+        if (codeOf(cause) !== "EEXIST") throw cause;
+      }),
+    catch: (cause) =>
+      new EvidenceKeyUnusable({
+        source: path,
+        reason: `the file cannot be made (${codeOf(cause)})`,
+      }),
+  });

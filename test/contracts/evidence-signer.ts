@@ -1,0 +1,54 @@
+import { describe, expect, test } from "bun:test";
+import { Effect, type Layer } from "effect";
+import fc from "fast-check";
+import { jwkThumbprint } from "../../core/domain/jwk.ts";
+import { verifyEd25519 } from "../../core/protocol/strict-ed25519.ts";
+import { EvidenceSigner } from "../../ports/evidence-signer.ts";
+import { runs } from "../arbitraries/runs.ts";
+
+const message = fc.uint8Array({ maxLength: 2000 });
+
+/** What every signer that has a key must do; the layers that `open` gives share one key. */
+export const evidenceSignerContract = <E>(
+  name: string,
+  open: () => Layer.Layer<EvidenceSigner, E>,
+) => {
+  const use = <A>(program: (signer: EvidenceSigner["Service"]) => Effect.Effect<A>) =>
+    Effect.runPromise(Effect.provide(EvidenceSigner.use(program), open()));
+
+  describe(`${name} is an evidence signer`, () => {
+    test("names its key by the RFC 7638 thumbprint", () =>
+      use((signer) =>
+        Effect.sync(() => {
+          const { current } = signer;
+          expect(current).toMatchObject({ status: "current", endedAtMs: null });
+          expect(current?.keyId).toBe(jwkThumbprint(current?.publicKey ?? new Uint8Array(32)));
+        }),
+      ));
+
+    test("what it signs verifies strictly under the key it publishes, and nothing else does", () =>
+      use((signer) =>
+        Effect.promise(() =>
+          fc.assert(
+            fc.asyncProperty(message, fc.nat(), async (message, at) => {
+              const publicKey = signer.current?.publicKey ?? new Uint8Array(32);
+              const signature = await Effect.runPromise(signer.sign(message));
+              expect(verifyEd25519(signature, message, publicKey)).toBe(true);
+              const index = at % (message.length + 1);
+              const other = Uint8Array.from([...message, 0]);
+              other[index] = (other[index] ?? 0) ^ 1;
+              expect(verifyEd25519(signature, other, publicKey)).toBe(false);
+            }),
+            runs(20),
+          ),
+        ),
+      ));
+
+    test("signs the same message the same way, also once opened anew", async () => {
+      const message = Uint8Array.of(1, 2, 3);
+      const twice = await use((signer) => Effect.all([signer.sign(message), signer.sign(message)]));
+      const anew = await use((signer) => signer.sign(message));
+      expect(twice).toEqual([anew, anew]);
+    });
+  });
+};
