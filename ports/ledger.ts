@@ -37,9 +37,15 @@ export class Ledger extends Context.Service<
       addresses: ReadonlyArray<Address>,
       commitment: Commitment,
     ) => Effect.Effect<AtSlot<ReadonlyArray<LedgerAccount | null>>, LedgerFailure>;
-    /** Every account a program owns, finalized, in chunks of at most 1000 that carry the same slot. */
+    /**
+     * Every account a program owns, finalized, in chunks of at most 1000 that each carry their slot. Read
+     * as it is taken, so that memory does not grow with the number of accounts. An account can come more
+     * than once, when a node breaks off in the middle. `splitAt` is the offset of a byte, evenly
+     * spread over the accounts, by which a scan too large for one answer may be split; without one it never is.
+     */
     readonly programAccounts: (
       program: Address,
+      splitAt?: number,
     ) => Stream.Stream<AtSlot<ReadonlyArray<LedgerAccount>>, LedgerFailure>;
   }
 >()("settlement-evidence/ports/Ledger") {}

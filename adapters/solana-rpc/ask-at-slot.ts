@@ -1,13 +1,9 @@
-import { Effect, Schema } from "effect";
+import { Effect } from "effect";
 import type { AtSlot, Commitment, LedgerFailure } from "../../ports/ledger.ts";
 import type { NodePool } from "./node-pool.ts";
+import { isValueAtSlot } from "./rpc-envelope.ts";
 import type { RpcRefusal } from "./rpc-failure.ts";
 import type { Lane } from "./solana-rpc-config.ts";
-
-/** Whether a result is a value with its context (Agave `rpc-client-types`, `Response`). */
-export const isValueAtSlot = Schema.is(
-  Schema.Struct({ context: Schema.Struct({ slot: Schema.Natural }), value: Schema.Unknown }),
-);
 
 /** A question whose answer says the slot it was read at. */
 export type SlotQuestion<A> = {

@@ -1,10 +1,14 @@
 import { Effect, Result } from "effect";
 import { type LedgerFailure, LedgerTimeout, LedgerUnavailable } from "../../ports/ledger.ts";
 import { backoffMs } from "./backoff.ts";
-import type { Admission } from "./circuit-breaker.ts";
-import { monotonicMs, type PooledNode, type RpcRequest } from "./pooled-node.ts";
+import type { Admission, Ticket } from "./circuit-breaker.ts";
+import { monotonicMs } from "./monotonic-time.ts";
+import type { NodeFailure, PooledNode } from "./pooled-node.ts";
 import type { NodeFault, NodeUnable, RpcRefusal } from "./rpc-failure.ts";
-import type { SolanaRpcConfig } from "./solana-rpc-config.ts";
+import type { LaneLimits, SolanaRpcConfig } from "./solana-rpc-config.ts";
+
+/** Asks one node, which has given the ticket. */
+export type AskNode<A> = (node: PooledNode, ticket: Ticket) => Effect.Effect<A, NodeFailure>;
 
 /** How a node let one request down. */
 type Letdown = NodeFault | NodeUnable;
@@ -31,14 +35,14 @@ const firstFree = (nodes: ReadonlyArray<PooledNode>, nowMs: number) => {
 
 const askFirstFree = <A>(
   nodes: ReadonlyArray<PooledNode>,
-  request: RpcRequest<A>,
+  ask: AskNode<A>,
 ): Effect.Effect<Outcome<A>, RpcRefusal> =>
   Effect.acquireUseRelease(
     Effect.map(monotonicMs, (nowMs) => firstFree(nodes, nowMs)),
     Effect.fnUntraced(function* (choice): Effect.fn.Return<Outcome<A>, RpcRefusal> {
       if (choice._tag === "NoneFree") return choice;
       const { node, ticket } = choice;
-      const answer = yield* Effect.result(node.ask(request, ticket));
+      const answer = yield* Effect.result(ask(node, ticket));
       if (Result.isSuccess(answer)) return { _tag: "Answered", value: answer.success };
       if (answer.failure._tag === "RpcRefusal") return yield* answer.failure;
       return { _tag: "LetDown", node, letdown: answer.failure };
@@ -89,28 +93,30 @@ const failure = (
 };
 
 /**
- * Asks the nodes in their order, then the same again after a while, until one answers or refuses: the only
- * place that waits and retries. Fails with a timeout when the last node asked did not answer in time or
- * the whole call took too long, and at once when no node may be asked soon enough.
+ * As `untilAnswered`, and fails with a timeout when the whole call took longer than the lane allows.
  */
 export const failOver = <A>(
   nodes: ReadonlyArray<PooledNode>,
-  request: RpcRequest<A>,
+  ask: AskNode<A>,
+  limits: LaneLimits,
   config: SolanaRpcConfig,
-): Effect.Effect<A, LedgerFailure | RpcRefusal> => {
-  const { callTimeoutMs } = config.lanes[request.lane];
-  return Effect.timeoutOrElse(untilAnswered(nodes, request, config), {
-    duration: callTimeoutMs,
-    orElse: () => Effect.fail(new LedgerTimeout({ timeoutMs: callTimeoutMs })),
+): Effect.Effect<A, LedgerFailure | RpcRefusal> =>
+  Effect.timeoutOrElse(untilAnswered(nodes, ask, limits, config), {
+    duration: limits.callTimeoutMs,
+    orElse: () => Effect.fail(new LedgerTimeout({ timeoutMs: limits.callTimeoutMs })),
   });
-};
 
-const untilAnswered = Effect.fnUntraced(function* <A>(
+/**
+ * Asks the nodes in their order, then the same again after a while, until one answers or refuses: the only
+ * place that waits and retries. Fails with a timeout when the last node asked did not answer in time,
+ * and at once when no node may be asked soon enough.
+ */
+export const untilAnswered = Effect.fnUntraced(function* <A>(
   nodes: ReadonlyArray<PooledNode>,
-  request: RpcRequest<A>,
+  ask: AskNode<A>,
+  { patienceMs, requestTimeoutMs }: LaneLimits,
   config: SolanaRpcConfig,
 ): Effect.fn.Return<A, LedgerFailure | RpcRefusal> {
-  const { patienceMs, requestTimeoutMs } = config.lanes[request.lane];
   const asksLeft = new Map(nodes.map((node) => [node, config.attemptsPerNode]));
   const behind = new Set<PooledNode>();
   let waitedMs = 0;
@@ -119,7 +125,7 @@ const untilAnswered = Effect.fnUntraced(function* <A>(
   let last: Letdown | null = null;
   for (;;) {
     const askable = [...asksLeft.keys()].filter((node) => !behind.has(node));
-    const outcome: Outcome<A> = yield* askFirstFree(askable, request);
+    const outcome: Outcome<A> = yield* askFirstFree(askable, ask);
     if (outcome._tag === "Answered") return outcome.value;
     if (outcome._tag === "LetDown") {
       const { node, letdown } = outcome;

@@ -1,11 +1,15 @@
 import { Clock, Effect, Redacted } from "effect";
+import { AccountScan } from "./account-scan.ts";
 import { redactedRpcAddress } from "./redacted-rpc-address.ts";
 import { responseText } from "./response-text.ts";
 import { retryAfterMs } from "./retry-after.ts";
 import { type Envelope, parseEnvelope } from "./rpc-envelope.ts";
 import { errorCodeMeaning } from "./rpc-error-codes.ts";
 import { NodeFault, type NodeFaultKind, NodeUnable, RpcRefusal } from "./rpc-failure.ts";
+import { scanBody, type ScanSink } from "./scan-body.ts";
 import type { LaneLimits } from "./solana-rpc-config.ts";
+
+type ClientFailure = NodeFault | NodeUnable | RpcRefusal;
 
 /** Asks one node one thing, once, and gives the `result` of its answer unchecked. */
 export type JsonRpcClient = {
@@ -15,7 +19,16 @@ export type JsonRpcClient = {
     method: string,
     params: ReadonlyArray<unknown>,
     limits: LaneLimits,
-  ) => Effect.Effect<unknown, NodeFault | NodeUnable | RpcRefusal>;
+  ) => Effect.Effect<unknown, ClientFailure>;
+  /**
+   * getProgramAccounts, its accounts handed on as they arrive; gives their slot when the answer was whole.
+   * The limits on time count what the node takes, not what the taker of the accounts takes.
+   */
+  readonly scanAccounts: (
+    params: ReadonlyArray<unknown>,
+    limits: LaneLimits,
+    sink: ScanSink,
+  ) => Effect.Effect<number, ClientFailure>;
 };
 
 type HttpAnswer = {
@@ -24,13 +37,11 @@ type HttpAnswer = {
   readonly body: Awaited<ReturnType<typeof responseText>>;
 };
 
-const post = async (
-  url: URL,
-  body: string,
-  maxBodyBytes: number,
-  signal: AbortSignal,
-): Promise<HttpAnswer> => {
-  const response = await fetch(url, {
+const requestBody = (id: number, method: string, params: ReadonlyArray<unknown>): string =>
+  JSON.stringify({ jsonrpc: "2.0", id, method, params });
+
+const post = (url: URL, body: string, signal: AbortSignal): Promise<Response> =>
+  fetch(url, {
     method: "POST",
     headers: { "content-type": "application/json", accept: "application/json" },
     body,
@@ -38,12 +49,12 @@ const post = async (
     // A redirect would carry the question, and perhaps the key in the address, to another host.
     redirect: "manual",
   });
-  return {
-    status: response.status,
-    retryAfter: response.headers.get("retry-after"),
-    body: await responseText(response, maxBodyBytes),
-  };
-};
+
+const wholeAnswer = async (response: Response, maxBodyBytes: number): Promise<HttpAnswer> => ({
+  status: response.status,
+  retryAfter: response.headers.get("retry-after"),
+  body: await responseText(response, maxBodyBytes),
+});
 
 /** The runtime's short name of a connection error, such as ECONNREFUSED; never its text, which quotes the URL. */
 const runtimeCode = (cause: unknown): string | null => {
@@ -98,21 +109,56 @@ export const jsonRpcClient = (address: Redacted.Redacted<URL>): JsonRpcClient =>
     return fromEnvelope(envelope);
   };
 
+  const unreachable = (cause: unknown) => fault("unreachable", runtimeCode(cause), null);
+  const inTime = (limits: LaneLimits) =>
+    Effect.timeoutOrElse({
+      duration: limits.requestTimeoutMs,
+      orElse: () => Effect.fail(fault("timeout", null, null)),
+    });
+
   return {
     node,
     ask: Effect.fnUntraced(function* (method, params, limits) {
       const id = ++lastId;
-      const body = JSON.stringify({ jsonrpc: "2.0", id, method, params });
       const answer = yield* Effect.tryPromise({
-        try: (signal) => post(url, body, limits.maxBodyBytes, signal),
-        catch: (cause) => fault("unreachable", runtimeCode(cause), null),
-      }).pipe(
-        Effect.timeoutOrElse({
-          duration: limits.requestTimeoutMs,
-          orElse: () => Effect.fail(fault("timeout", null, null)),
-        }),
-      );
+        try: async (signal) =>
+          wholeAnswer(
+            await post(url, requestBody(id, method, params), signal),
+            limits.maxBodyBytes,
+          ),
+        catch: unreachable,
+      }).pipe(inTime(limits));
       return yield* fromHttp(answer, id, yield* Clock.currentTimeMillis);
     }),
+    scanAccounts: (params, limits, sink) =>
+      Effect.acquireUseRelease(
+        Effect.sync(() => new AbortController()),
+        Effect.fnUntraced(function* ({ signal }) {
+          const id = ++lastId;
+          const response = yield* Effect.tryPromise({
+            try: () => post(url, requestBody(id, "getProgramAccounts", params), signal),
+            catch: unreachable,
+          }).pipe(inTime(limits));
+          const isWhole =
+            Number(response.headers.get("content-length") ?? 0) <= limits.maxBodyBytes;
+          if (response.status !== 200 || response.body === null || !isWhole) {
+            const answer = yield* Effect.tryPromise({
+              try: () => wholeAnswer(response, limits.maxBodyBytes),
+              catch: unreachable,
+            }).pipe(inTime(limits));
+            yield* fromHttp(answer, id, yield* Clock.currentTimeMillis);
+            return yield* fault("malformed", null, null);
+          }
+          const end = yield* scanBody(response.body, new AccountScan(id), limits, sink, {
+            fault: (kind) => fault(kind, null, null),
+            unreachable,
+            behind: () => new NodeUnable({ node, kind: "behind", code: null }),
+          });
+          if ("slot" in end) return end.slot;
+          return yield* errorFailure(end.error.code, end.error.data);
+        }),
+        // Ends a body that was not read to its end.
+        (controller) => Effect.sync(() => controller.abort()),
+      ),
   };
 };

@@ -1,29 +1,18 @@
-import { Effect, Layer, Schema, Stream } from "effect";
+import { Effect, Layer, Schema } from "effect";
 import { type Address, parseAddress } from "../../core/domain/address.ts";
-import type { LedgerAccount } from "../../core/domain/ledger-account.ts";
-import { type AtSlot, type Commitment, Ledger } from "../../ports/ledger.ts";
-import { parseAccounts, parseKeyedAccounts } from "./account-json.ts";
+import { type Commitment, Ledger } from "../../ports/ledger.ts";
+import { parseAccounts } from "./account-json.ts";
 import { askAtSlot, type SlotQuestion } from "./ask-at-slot.ts";
 import { NodePool } from "./node-pool.ts";
+import { programAccounts } from "./program-accounts.ts";
 import { refusalAsUnavailable } from "./refusal-as-unavailable.ts";
 
 /** As many addresses as a node takes in getMultipleAccounts (Agave `rpc-client-types`, `MAX_MULTIPLE_ACCOUNTS`). */
 const MAX_ACCOUNTS = 100;
-const CHUNK_ACCOUNTS = 1000;
 
 const isEpochInfo = Schema.is(
   Schema.Struct({ absoluteSlot: Schema.Natural, blockHeight: Schema.Natural }),
 );
-
-// No accounts are still one chunk: it says at which slot there were none.
-const chunksOf = ({
-  slot,
-  value,
-}: AtSlot<ReadonlyArray<LedgerAccount>>): ReadonlyArray<AtSlot<ReadonlyArray<LedgerAccount>>> =>
-  Array.from({ length: Math.max(1, Math.ceil(value.length / CHUNK_ACCOUNTS)) }, (_, i) => ({
-    slot,
-    value: value.slice(i * CHUNK_ACCOUNTS, (i + 1) * CHUNK_ACCOUNTS),
-  }));
 
 /** The Ledger port over Solana JSON-RPC. */
 export const ledgerSolanaRpc: Layer.Layer<Ledger, never, NodePool> = Layer.effect(
@@ -83,25 +72,11 @@ export const ledgerSolanaRpc: Layer.Layer<Ledger, never, NodePool> = Layer.effec
       });
     }, refusalAsUnavailable);
 
-    const scanProgram = Effect.fn("Ledger.programAccounts")(function* (program: Address) {
-      return yield* readAtSlot({
-        method: "getProgramAccounts",
-        args: [program],
-        options: { encoding: "base64", withContext: true },
-        commitment: "finalized",
-        lane: "bulk",
-        parse: parseKeyedAccounts,
-      });
-    }, refusalAsUnavailable);
-
     return Ledger.of({
       genesisHash,
       tip,
       readAccounts,
-      programAccounts: (program) =>
-        Stream.unwrap(
-          Effect.map(scanProgram(program), (scan) => Stream.fromIterable(chunksOf(scan))),
-        ),
+      programAccounts: programAccounts(pool),
     });
   }),
 );

@@ -1,10 +1,11 @@
 import { Context, type Effect, Layer } from "effect";
 import type { LedgerFailure } from "../../ports/ledger.ts";
-import { failOver } from "./fail-over.ts";
+import { failOver, untilAnswered } from "./fail-over.ts";
 import { HighestSlots } from "./highest-slots.ts";
 import { jsonRpcClient } from "./json-rpc-client.ts";
 import { PooledNode, type RpcRequest } from "./pooled-node.ts";
 import type { RpcRefusal } from "./rpc-failure.ts";
+import type { ScanSink } from "./scan-body.ts";
 import type { Lane, SolanaRpcConfig } from "./solana-rpc-config.ts";
 
 /** The nodes of one ledger as one: everything that asks the ledger asks through the same pool. */
@@ -13,6 +14,14 @@ export class NodePool extends Context.Service<
   {
     /** The answer of whichever node gives a usable one. What is asked must be harmless to ask twice. */
     readonly call: <A>(request: RpcRequest<A>) => Effect.Effect<A, LedgerFailure | RpcRefusal>;
+    /**
+     * Scans a program's accounts into `sink` and gives the slot they were read at. When a node breaks off,
+     * the scan begins again, with the next node: accounts that came already come again.
+     */
+    readonly scan: (
+      params: ReadonlyArray<unknown>,
+      sink: ScanSink,
+    ) => Effect.Effect<number, LedgerFailure | RpcRefusal>;
     readonly slots: HighestSlots;
   }
 >()("settlement-evidence/adapters/solana-rpc/NodePool") {}
@@ -27,7 +36,21 @@ export const nodePool = (config: SolanaRpcConfig): Layer.Layer<NodePool> =>
       bulk: lane("bulk"),
     };
     return NodePool.of({
-      call: (request) => failOver(lanes[request.lane], request, config),
+      call: (request) =>
+        failOver(
+          lanes[request.lane],
+          (node, ticket) => node.ask(request, ticket),
+          config.lanes[request.lane],
+          config,
+        ),
+      // No limit on the whole: the taker of the accounts sets the pace.
+      scan: (params, sink) =>
+        untilAnswered(
+          lanes.bulk,
+          (node, ticket) => node.scan(params, sink, ticket),
+          config.lanes.bulk,
+          config,
+        ),
       slots: new HighestSlots(),
     });
   });

@@ -1,9 +1,11 @@
-import { Clock, Effect } from "effect";
+import { Effect } from "effect";
 import { backoffMs } from "./backoff.ts";
 import { type Admission, CircuitBreaker, type Ticket } from "./circuit-breaker.ts";
 import type { JsonRpcClient } from "./json-rpc-client.ts";
+import { monotonicMs } from "./monotonic-time.ts";
 import { NodeFault, NodeUnable, type RpcRefusal } from "./rpc-failure.ts";
-import type { Lane, SolanaRpcConfig } from "./solana-rpc-config.ts";
+import type { ScanSink } from "./scan-body.ts";
+import type { Lane, LaneLimits, SolanaRpcConfig } from "./solana-rpc-config.ts";
 
 /** A decoded `result`; "malformed" when it is not what the method answers, "behind" when its slot is too low. */
 export type Reading<A> = { readonly value: A } | "malformed" | "behind";
@@ -18,12 +20,6 @@ export type RpcRequest<A> = {
 
 /** How one request to one node fails. */
 export type NodeFailure = NodeFault | NodeUnable | RpcRefusal;
-
-/** Now, in milliseconds of a monotonic clock: cool-downs must not follow the wall clock when it is set. */
-export const monotonicMs: Effect.Effect<number> = Effect.map(
-  Clock.monotonicTimeNanos,
-  (nanos) => Number(nanos) / 1e6,
-);
 
 /** A node with the memory of how it has behaved in one lane. */
 export class PooledNode {
@@ -56,9 +52,28 @@ export class PooledNode {
 
   /** Sends the request and reads the answer; a malformed one is the node's fault like a broken connection. */
   ask<A>(request: RpcRequest<A>, ticket: Ticket): Effect.Effect<A, NodeFailure> {
-    const limits = this.#config.lanes[this.#lane];
-    return this.#client.ask(request.method, request.params, limits).pipe(
-      Effect.flatMap((result) => this.#read(request.decode(result))),
+    const answer = this.#client.ask(request.method, request.params, this.#limits);
+    return this.#judged(
+      Effect.flatMap(answer, (result) => this.#read(request.decode(result))),
+      ticket,
+    );
+  }
+
+  /** Scans a program's accounts into `sink` and gives the slot they were read at. */
+  scan(
+    params: ReadonlyArray<unknown>,
+    sink: ScanSink,
+    ticket: Ticket,
+  ): Effect.Effect<number, NodeFailure> {
+    return this.#judged(this.#client.scanAccounts(params, this.#limits, sink), ticket);
+  }
+
+  get #limits(): LaneLimits {
+    return this.#config.lanes[this.#lane];
+  }
+
+  #judged<A>(answer: Effect.Effect<A, NodeFailure>, ticket: Ticket): Effect.Effect<A, NodeFailure> {
+    return answer.pipe(
       Effect.tap(() => Effect.sync(() => this.#breaker.succeeded(ticket))),
       Effect.tapError((failure) =>
         failure._tag === "NodeFault"

@@ -14,6 +14,11 @@ const RpcError = Schema.Struct({
   message: Schema.String,
   data: Schema.optionalKey(Schema.Unknown),
 });
+/** Whether a result is a value with its context (Agave `rpc-client-types`, `Response`). */
+export const isValueAtSlot = Schema.is(
+  Schema.Struct({ context: Schema.Struct({ slot: Schema.Natural }), value: Schema.Unknown }),
+);
+
 const isAnswer = Schema.is(Answer);
 const isRpcError = Schema.is(RpcError);
 
@@ -24,7 +29,8 @@ const LONG_LAMPORTS = /("lamports"\s*:\s*)(\d{16,})(?![\d.eE])/g;
  * JSON as parsed, except that `lamports` of 16 digits and more become strings: a u64 goes beyond 2^53,
  * where JSON.parse would round it without a word.
  */
-const parseJson = (text: string): unknown => JSON.parse(text.replace(LONG_LAMPORTS, '$1"$2"'));
+export const parseJson = (text: string): unknown =>
+  JSON.parse(text.replace(LONG_LAMPORTS, '$1"$2"'));
 
 /** The answer to the request `id` in a response body (JSON-RPC 2.0, section 5). */
 export const parseEnvelope = (text: string, id: number): Envelope => {

@@ -1,0 +1,183 @@
+import { afterEach, describe, expect, test } from "bun:test";
+import { address as kitAddress, createSolanaRpc } from "@solana/kit";
+import { Effect, Stream } from "effect";
+import fc from "fast-check";
+import { type Address, addressToBytes } from "../../../core/domain/address.ts";
+import { encodeBase64, decodeBase64 } from "../../../core/domain/base64.ts";
+import { encodeBase58 } from "../../../core/domain/base58.ts";
+import type { LedgerAccount } from "../../../core/domain/ledger-account.ts";
+import { TOKEN_PROGRAM } from "../../../core/protocol/well-known-addresses.ts";
+import { Ledger } from "../../../ports/ledger.ts";
+import { anyAddress, anyU64, bytesOfLength } from "../../arbitraries/ledger-values.ts";
+import { configOver, failureOf, runOver, valueOf } from "./ledger-under-test.ts";
+import { type Behaviour, body, page, rpcError, ScriptedPeer } from "./scripted-peer.ts";
+
+const opened: Array<ScriptedPeer> = [];
+const peerThat = (...plan: ReadonlyArray<Behaviour>): ScriptedPeer => {
+  const peer = new ScriptedPeer(...plan);
+  opened.push(peer);
+  return peer;
+};
+afterEach(() => {
+  for (const peer of opened.splice(0)) peer[Symbol.dispose]();
+});
+
+const OWNED: ReadonlyArray<LedgerAccount> = fc
+  .sample(
+    fc.record({
+      address: anyAddress,
+      owner: fc.constant(TOKEN_PROGRAM),
+      lamports: anyU64,
+      executable: fc.boolean(),
+      data: bytesOfLength(48),
+    }),
+    { numRuns: 1200, seed: 11 },
+  )
+  .filter(({ address }, at, all) => all.findIndex((other) => other.address === address) === at);
+
+const textOf = ({ address, owner, lamports, executable, data }: LedgerAccount): string =>
+  `{"account":{"data":["${encodeBase64(data)}","base64"],"executable":${executable},"lamports":${lamports},"owner":"${owner}","rentEpoch":18446744073709551615,"space":${data.length}},"pubkey":"${address}"}`;
+
+const answer = (id: number, accounts: ReadonlyArray<LedgerAccount>, slot = 40): string =>
+  `{"jsonrpc":"2.0","result":{"context":{"apiVersion":"3.0.0","slot":${slot}},"value":[${accounts.map(textOf).join(",")}]},"id":${id}}`;
+
+type Filter = { readonly memcmp: { readonly offset: number; readonly bytes: string } };
+const filtered = (params: ReadonlyArray<unknown>): ReadonlyArray<LedgerAccount> => {
+  const { filters } = params[1] as { readonly filters?: ReadonlyArray<Filter> };
+  return OWNED.filter((account) =>
+    (filters ?? []).every(
+      ({ memcmp }) =>
+        encodeBase58(account.data.subarray(memcmp.offset, memcmp.offset + 1)) === memcmp.bytes,
+    ),
+  );
+};
+/** Serves what is owned, and what a filter leaves of it. */
+const serving: Behaviour = ({ id, params }) => new Response(answer(id, filtered(params)));
+const isSplit = (call: { readonly params: ReadonlyArray<unknown> }): boolean =>
+  "filters" in (call.params[1] as object);
+
+const scan = Ledger.use((ledger) => Stream.runCollect(ledger.programAccounts(TOKEN_PROGRAM, 16)));
+const byAddress = (accounts: Iterable<LedgerAccount>) =>
+  [...accounts].sort((a, b) => (a.address < b.address ? -1 : 1));
+const once = (chunks: ReadonlyArray<{ readonly value: ReadonlyArray<LedgerAccount> }>) =>
+  byAddress(
+    new Map<Address, LedgerAccount>(
+      chunks.flatMap(({ value }) => value).map((account) => [account.address, account]),
+    ).values(),
+  );
+
+describe("a program's accounts", () => {
+  test("are those that kit reads, field by field", async () => {
+    const peer = peerThat(serving);
+    const { exit } = await runOver(configOver([peer]), scan);
+    const ours = valueOf(exit).flatMap(({ value }) => value);
+    const bare = new URL(peer.url);
+    bare.username = "";
+    bare.password = "";
+    const theirs = await createSolanaRpc(bare.href)
+      .getProgramAccounts(kitAddress(TOKEN_PROGRAM), { encoding: "base64", withContext: true })
+      .send();
+    expect(ours).toEqual(
+      theirs.value.map(({ pubkey, account }) => ({
+        address: pubkey as string as Address,
+        owner: account.owner as string as Address,
+        lamports: account.lamports as bigint,
+        executable: account.executable,
+        data: decodeBase64(account.data[0]) ?? new Uint8Array(),
+      })),
+    );
+    expect(ours.every(({ address }) => addressToBytes(address).length === 32)).toBe(true);
+  });
+
+  test.each([
+    ["says that its scan grew too large", rpcError(-32012)],
+    ["refuses in its own words", rpcError(-32600)],
+    ["is too small for the answer", page(413)],
+  ])("are asked for in parts of a node that %s", async (_name, refusing) => {
+    const peer = peerThat((call, request) =>
+      isSplit(call) ? serving(call, request) : refusing(call, request),
+    );
+    const { exit } = await runOver(configOver([peer], { attemptsPerNode: 1 }), scan);
+    expect(once(valueOf(exit))).toEqual(byAddress(OWNED));
+    expect(peer.calls.filter(isSplit)).toHaveLength(256);
+  });
+
+  test("are asked for in parts when the answer is beyond the limit, and so the next time at once", async () => {
+    const peer = peerThat(serving);
+    const config = configOver([peer], { attemptsPerNode: 1 });
+    const { bulk } = config.lanes;
+    const small = {
+      ...config,
+      lanes: { ...config.lanes, bulk: { ...bulk, maxBodyBytes: 120_000 } },
+    };
+    const { exit } = await runOver(small, Effect.all([scan, scan]));
+    const [first, second] = valueOf(exit);
+    expect(once(first)).toEqual(byAddress(OWNED));
+    expect(once(second)).toEqual(byAddress(OWNED));
+    expect(peer.calls.filter((call) => !isSplit(call))).toHaveLength(1);
+  });
+
+  test("are not asked for in parts by one who does not say where to split", async () => {
+    const peer = peerThat(rpcError(-32012));
+    const { exit } = await runOver(
+      configOver([peer]),
+      Ledger.use((ledger) => Stream.runCollect(ledger.programAccounts(TOKEN_PROGRAM))),
+    );
+    expect(failureOf(exit)).toMatchObject({ _tag: "LedgerUnavailable" });
+    expect(peer.calls).toHaveLength(1);
+  });
+
+  test("come again, from the next node, when a node breaks off in the middle", async () => {
+    const breaking = peerThat(({ id }) => new Response(answer(id, OWNED).slice(0, -60_000)));
+    const whole = peerThat(({ id }) => new Response(answer(id, OWNED, 41)));
+    const { exit } = await runOver(configOver([breaking, whole], { attemptsPerNode: 1 }), scan);
+    const chunks = valueOf(exit);
+    expect(once(chunks)).toEqual(byAddress(OWNED));
+    expect(chunks.at(-1)?.slot).toBe(41n);
+  });
+
+  test("of a node that is behind are left, those of the next are taken", async () => {
+    const behind = peerThat(({ id }) => new Response(answer(id, OWNED, 30)));
+    const { exit } = await runOver(
+      configOver([peerThat(serving, page(404)), behind], { attemptsPerNode: 1 }),
+      Effect.gen(function* () {
+        yield* scan;
+        return yield* Effect.flip(scan);
+      }),
+    );
+    expect(valueOf(exit)).toMatchObject({ _tag: "LedgerUnavailable" });
+  });
+
+  test("are read no faster than they are taken", async () => {
+    let produced = 0;
+    const rows = OWNED.map(textOf);
+    const endless = new ReadableStream({
+      pull: (controller) => {
+        if (produced === 0) {
+          controller.enqueue(
+            new TextEncoder().encode(
+              '{"jsonrpc":"2.0","id":1,"result":{"context":{"slot":9},"value":[',
+            ),
+          );
+        }
+        produced += 1;
+        controller.enqueue(new TextEncoder().encode(`${rows.join(",")},`));
+      },
+    });
+    const { exit } = await runOver(
+      configOver([peerThat(body(endless))]),
+      Ledger.use((ledger) =>
+        ledger.programAccounts(TOKEN_PROGRAM).pipe(
+          Stream.take(3),
+          Stream.runFold(
+            () => 0,
+            (count, { value }) => count + value.length,
+          ),
+        ),
+      ),
+    );
+    expect(valueOf(exit)).toBe(3000);
+    // 700 accounts each; some megabytes lie in the sockets between the two ends.
+    expect(produced).toBeLessThan(200);
+  });
+});
