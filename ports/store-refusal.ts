@@ -40,6 +40,3 @@ export class StoreCorrupt extends Data.TaggedError("StoreCorrupt")<{
     return `${this.store} cannot be used as a store: ${this.reason}. Move it away and start again; the index is rebuilt from the ledger.`;
   }
 }
-
-/** Why a store refuses to be opened; opening it again cannot help. */
-export type StoreRefusal = StoreTooNew | StoreOfAnotherLedger | StoreCorrupt;

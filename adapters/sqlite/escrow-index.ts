@@ -21,8 +21,8 @@ import { syncMark } from "./sync-mark.ts";
 /**
  * The index in one SQLite file, made where there is none. Building the layer fails when the file
  * is damaged, newer than this version, or of another ledger. Work on the file is synchronous: a
- * page takes a fraction of a millisecond, and a batch blocks the process for about 50 microseconds
- * a row, so a sync's batches should stay at a thousand rows or so.
+ * page takes a fraction of a millisecond, and a batch blocks the process for 50 to 100 microseconds
+ * a new row, so a sync's batches should stay at a thousand rows or so.
  */
 export const escrowIndexSqlite = (options: LedgerIdentity & { readonly path: string }) =>
   Layer.effect(

@@ -15,7 +15,7 @@ const LASTING = [
 ];
 
 /** Whether an error has one of these result codes, in its extended forms too (sqlite.org/rescode.html). */
-export const hasResultCode = (cause: unknown, codes: ReadonlyArray<string>): boolean =>
+const hasResultCode = (cause: unknown, codes: ReadonlyArray<string>): boolean =>
   cause instanceof SQLiteError &&
   codes.some((code) => cause.code === code || cause.code?.startsWith(`${code}_`) === true);
 
