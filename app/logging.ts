@@ -51,7 +51,7 @@ const lineOf = (options: Logger.Options<unknown>): Line => {
 };
 
 /** One line: time of day, level, message, then `name=value` for each field. */
-export const prettyLine = (line: Line): string => {
+const prettyLine = (line: Line): string => {
   const fields = Object.entries(line.fields)
     .filter(([name]) => name !== "cause")
     .map(([name, value]) => ` ${name}=${asText(value)}`);
@@ -61,7 +61,7 @@ export const prettyLine = (line: Line): string => {
 };
 
 /** One JSON object: `time` (RFC 3339), `level`, `message`, then the fields, which cannot replace these. */
-export const jsonLine = ({ fields, ...line }: Line): string =>
+const jsonLine = ({ fields, ...line }: Line): string =>
   JSON.stringify({ ...line, ...fields, ...line }, plain);
 
 /** Writes every log line at `level` or above to standard output. */

@@ -4,7 +4,6 @@ import * as kinds from "./kinds.ts";
 import { type ConfigFault, type settle, variable } from "./variable.ts";
 
 const perMinute = kinds.wholeNumber(1, 1_000_000);
-const secret = { ...kinds.text, secret: true };
 
 /** Every variable by itself: its kind and what it is when unset. */
 export const environment = Config.all({
@@ -19,10 +18,10 @@ export const environment = Config.all({
   // Its WebSocket takes the next port.
   localPort: variable("LOCAL_LEDGER_PORT", kinds.wholeNumber(0, 65_534), 8899),
   localDemo: variable("LOCAL_LEDGER_DEMO", kinds.flag, true),
-  evidenceKey: variable("EVIDENCE_SIGNING_KEY", secret, null),
+  evidenceKey: variable("EVIDENCE_SIGNING_KEY", kinds.evidenceKey, null),
   evidenceKeyFile: variable("EVIDENCE_SIGNING_KEY_FILE", kinds.text, null),
-  evidenceRetiredKeys: variable("EVIDENCE_RETIRED_KEYS", kinds.text, null),
-  databaseUrl: variable("DATABASE_URL", secret, null),
+  evidenceRetiredKeys: variable("EVIDENCE_RETIRED_KEYS", kinds.formerKeys, null),
+  databaseUrl: variable("DATABASE_URL", { ...kinds.text, secret: true }, null),
   syncIntervalSeconds: variable("SYNC_INTERVAL_SECONDS", kinds.wholeNumber(0, 86_400), null),
   reads: variable("RATE_LIMIT_READS", perMinute, 1200),
   prepare: variable("RATE_LIMIT_PREPARE", perMinute, 600),

@@ -1,4 +1,7 @@
 import { isIP } from "node:net";
+import { Effect, Option, Redacted } from "effect";
+import { parseFormerKeys } from "../../adapters/signer/former-keys.ts";
+import { parseSeedText, SEED_TEXT_FORMS } from "../../adapters/signer/seed-text.ts";
 import { type Address, parseAddress } from "../../core/domain/address.ts";
 import type { Kind } from "./variable.ts";
 
@@ -81,4 +84,19 @@ export const addressBlock: Kind<string> = {
     return widest > 0 && inRange && rest.length === 0 ? value : undefined;
   },
   expected: "an IP address or a block such as 10.0.0.0/8",
+};
+
+/** An evidence key, private. */
+export const evidenceKey: Kind<Redacted.Redacted> = {
+  parse: (value) => (parseSeedText(value) === undefined ? undefined : Redacted.make(value)),
+  expected: SEED_TEXT_FORMS,
+  secret: true,
+};
+
+/** Public keys that signed earlier packets, as text. */
+export const formerKeys: Kind<string> = {
+  parse: (value) =>
+    Option.isSome(Effect.runSync(Effect.option(parseFormerKeys(value)))) ? value : undefined,
+  expected:
+    "KEY [retired|revoked [YYYY-MM-DDThh:mm:ssZ]], KEY as x in jwks.json; several separated by commas",
 };

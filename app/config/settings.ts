@@ -29,7 +29,7 @@ export type Settings = {
   readonly ledger: LedgerSettings;
   /** Null: the ledger's own default mints. */
   readonly supportedMints: ReadonlyArray<Address> | null;
-  /** The text of an evidence key, and the file that holds one; at most one of them is set. */
+  /** The text of an evidence key, and the file that holds one; both null, or one of them set. */
   readonly evidenceKey: Redacted.Redacted | null;
   readonly evidenceKeyFile: string | null;
   readonly evidenceRetiredKeys: string | null;
@@ -41,7 +41,7 @@ export type Settings = {
   readonly corsOrigins: ReadonlyArray<string>;
   readonly enforceBetaLimits: boolean;
   readonly logLevel: keyof typeof LOG_LEVELS;
-  readonly logFormat: LogFormat | null;
+  readonly logFormat: LogFormat;
 };
 
 /** A background sync is cheap next to a ledger on the same machine, and metered by a remote one. */
@@ -82,7 +82,7 @@ export const readSettings = Effect.fnUntraced(function* (
     dataDir: values.dataDir,
     ledger,
     supportedMints: values.supportedMints,
-    evidenceKey: values.evidenceKey === null ? null : redacted(values.evidenceKey),
+    evidenceKey: values.evidenceKey,
     evidenceKeyFile: values.evidenceKeyFile,
     evidenceRetiredKeys: values.evidenceRetiredKeys,
     syncIntervalSeconds: values.syncIntervalSeconds ?? SYNC_SECONDS[ledger.kind],
@@ -96,7 +96,7 @@ export const readSettings = Effect.fnUntraced(function* (
     corsOrigins: values.corsOrigins,
     enforceBetaLimits: values.enforceBetaLimits,
     logLevel: values.logLevel,
-    logFormat: values.logFormat,
+    logFormat: values.logFormat ?? (process.stdout.isTTY ? "pretty" : "json"),
   };
   return settings;
 });

@@ -52,7 +52,8 @@ test("all faults are told at once, one line each, and no secret with them", () =
     SUPPORTED_MINTS: "USDC",
     SOLANA_RPC_URL: "ftp://user:hunter2@node",
     DATABASE_URL: "postgres://u:hunter2@db",
-    EVIDENCE_SIGNING_KEY: "hunter2",
+    EVIDENCE_SIGNING_KEY: Buffer.alloc(32, 7).toString("base64"),
+    EVIDENCE_RETIRED_KEYS: "hunter2",
     EVIDENCE_SIGNING_KEY_FILE: "/keys/evidence.json",
     RATE_LIMIT_READ: "5",
   });
@@ -60,6 +61,7 @@ test("all faults are told at once, one line each, and no secret with them", () =
     "PORT",
     "SOLANA_RPC_URL",
     "SUPPORTED_MINTS",
+    "EVIDENCE_RETIRED_KEYS",
     "ENFORCE_BETA_LIMITS",
     "CUSTODY_PROGRAM_ID",
     "ATTESTOR_PROGRAM_ID",
@@ -68,7 +70,9 @@ test("all faults are told at once, one line each, and no secret with them", () =
     "RATE_LIMIT_READ",
   ]);
   expect(lines[0]).toBe('PORT is "70000"; expected a whole number from 0 to 65535');
-  expect(lines.join("\n")).not.toContain("hunter2");
+  // Public keys are quoted, everything that can hold a secret is not.
+  const secrets = lines.filter((line) => !line.startsWith("EVIDENCE_RETIRED_KEYS"));
+  expect(secrets.join("\n")).not.toMatch(/hunter2|BwcH/);
 });
 
 describe("refuses", () => {
@@ -81,6 +85,11 @@ describe("refuses", () => {
     ["an origin with a path", { CORS_ORIGINS: "https://a.example/x" }, "CORS_ORIGINS"],
     ["a block that is too wide", { TRUSTED_PROXIES: "10.0.0.0/33" }, "TRUSTED_PROXIES"],
     ["an empty item of a list", { TRUSTED_PROXIES: "10.0.0.1,,10.0.0.2" }, "TRUSTED_PROXIES"],
+    [
+      "an evidence key that is too short",
+      { EVIDENCE_SIGNING_KEY: "c2hvcnQ=" },
+      "EVIDENCE_SIGNING_KEY",
+    ],
     ["an unknown level", { LOG_LEVEL: "loud" }, "LOG_LEVEL"],
     ["a remote ledger of no known cluster", remote, "SOLANA_CLUSTER"],
     ["nodes of two clusters", { ...remote, SOLANA_RPC_URL: twoClusters }, "SOLANA_RPC_URL"],

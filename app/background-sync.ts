@@ -1,0 +1,47 @@
+import { Duration, Effect, Schedule } from "effect";
+import type { SyncReport } from "../core/domain/sync-report.ts";
+import { IndexSync } from "../core/use-cases/index-sync.ts";
+import { EscrowIndex } from "../ports/escrow-index.ts";
+
+const ASK_AGAIN = Schedule.spaced(Duration.millis(100));
+
+const changesOf = ({ escrows, merchants, eventsAdded }: SyncReport): number =>
+  escrows.created + escrows.updated + merchants.created + merchants.updated + eventsAdded;
+
+/**
+ * Syncs as soon as the store is open and then every so many seconds, for ever; never when 0. A failure
+ * is told once until a sync succeeds again, not at every try.
+ */
+export const backgroundSync = Effect.fnUntraced(function* (intervalSeconds: number) {
+  if (intervalSeconds === 0) return;
+  const sync = yield* IndexSync;
+  const index = yield* EscrowIndex;
+  let failing = false;
+  const once = sync.request.pipe(
+    Effect.matchEffect({
+      onSuccess: (report) => {
+        const recovered = failing;
+        failing = false;
+        const fields = {
+          sync_id: report.id,
+          slot: report.slot,
+          changes: changesOf(report),
+          rejected: report.rejected.length,
+          duration_ms: report.durationMs,
+        };
+        return recovered || changesOf(report) > 0
+          ? Effect.logInfo("the index is synced", fields)
+          : Effect.logDebug("the index is up to date", fields);
+      },
+      onFailure: (failure) => {
+        const known = failing;
+        failing = true;
+        return known
+          ? Effect.logDebug("the sync failed again", { failure: failure._tag })
+          : Effect.logWarning("the sync failed, and is tried again", { failure: failure._tag });
+      },
+    }),
+  );
+  yield* Effect.orDie(Effect.retry(index.summary, ASK_AGAIN));
+  return yield* Effect.repeat(once, Schedule.spaced(Duration.seconds(intervalSeconds)));
+});

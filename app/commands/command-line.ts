@@ -1,0 +1,53 @@
+import { parseArgs, type ParseArgsOptionsConfig } from "node:util";
+
+/** The command line is wrong (sysexits.h). */
+const EX_USAGE = 64;
+/** Something that the command line names cannot be read (sysexits.h). */
+export const EX_NOINPUT = 66;
+
+/** Ends the process with one line on standard error that says why. */
+export const exitWith = (code: number, message: string): never => {
+  process.stderr.write(`${message}\n`);
+  process.exit(code);
+};
+
+const HELP = { help: { type: "boolean", short: "h" } } as const;
+
+/**
+ * The process's arguments. Prints `help` and ends with 0 when `--help` is among them; ends with
+ * `EX_USAGE` for a flag that is not in `options` or another number of operands than `operands` names.
+ */
+export const readCommandLine = <const O extends ParseArgsOptionsConfig>(
+  help: string,
+  options: O,
+  operands: ReadonlyArray<string> = [],
+) => {
+  const read = () => {
+    try {
+      return parseArgs({
+        args: process.argv.slice(2),
+        options: { ...options, ...HELP },
+        allowPositionals: operands.length > 0,
+      });
+    } catch (cause) {
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      return exitWith(EX_USAGE, `${reason}\n\n${help}`);
+    }
+  };
+  const { values, positionals } = read();
+  if ((values as { readonly help?: boolean }).help === true) {
+    process.stdout.write(help);
+    process.exit(0);
+  }
+  if (positionals.length !== operands.length)
+    exitWith(EX_USAGE, `expected ${operands.join(" ")}, and nothing else\n\n${help}`);
+  return { values, positionals };
+};
+
+/** The address of a running service, without a slash at its end; ends the process when it is none. */
+export const serviceUrl = (text: string): string => {
+  const url = URL.parse(text);
+  if (url === null || !["http:", "https:"].includes(url.protocol))
+    return exitWith(EX_USAGE, `--url ${text}: expected an http:// or https:// address`);
+  return url.href.replace(/\/+$/, "");
+};

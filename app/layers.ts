@@ -1,0 +1,125 @@
+import { type Deferred, Layer, Redacted } from "effect";
+import { type Address, address } from "../core/domain/address.ts";
+import type { Deployment } from "../core/domain/deployment.ts";
+import { LOCAL_DEPLOYMENT } from "../core/protocol/local-deployment.ts";
+import { IndexSync, makeIndexSync } from "../core/use-cases/index-sync.ts";
+import type { HttpServices } from "../adapters/http/http-services.ts";
+import { LOCAL_USDC_MINT } from "../adapters/local-ledger/local-keys.ts";
+import { rateLimiterMemory } from "../adapters/memory/rate-limiter.ts";
+import { evidenceSignerFromText, evidenceSignerNone } from "../adapters/signer/evidence-signer.ts";
+import {
+  evidenceSignerFromFile,
+  evidenceSignerGenerated,
+} from "../adapters/signer/evidence-signer-file.ts";
+import { broadcasterSolanaRpc } from "../adapters/solana-rpc/broadcaster-solana-rpc.ts";
+import { ledgerSolanaRpc } from "../adapters/solana-rpc/ledger-solana-rpc.ts";
+import { nodePool } from "../adapters/solana-rpc/node-pool.ts";
+import { redactedRpcAddress } from "../adapters/solana-rpc/redacted-rpc-address.ts";
+import { solanaRpcConfig } from "../adapters/solana-rpc/solana-rpc-config.ts";
+import { escrowIndexSqlite } from "../adapters/sqlite/escrow-index.ts";
+import type { EvidenceKeyUnusable, EvidenceSigner } from "../ports/evidence-signer.ts";
+import { Instance } from "../ports/instance.ts";
+import packageJson from "../package.json" with { type: "json" };
+import type { Cluster } from "./config/cluster.ts";
+import type { RpcUrls, Settings } from "./config/settings.ts";
+import { escrowIndexOfLedger, type WrongLedger } from "./escrow-index-of-ledger.ts";
+import { sourceRevision } from "./source-revision.ts";
+
+/** Where one instance stands: settings, and what only its start has found out. */
+export type Place = {
+  readonly settings: Settings;
+  /** Absolute. */
+  readonly dataDir: string;
+  readonly rpcUrls: RpcUrls;
+  readonly startedAtMs: number;
+};
+
+/** How the index cannot be opened, now or later. */
+export type IndexRefused =
+  | WrongLedger
+  | (ReturnType<typeof escrowIndexSqlite> extends Layer.Layer<infer _A, infer E, infer _R>
+      ? E
+      : never);
+
+/** How long `confirm` waits on the relay: most blockhashes have expired after a minute. */
+const CONFIRM_TIMEOUT_MS = 30_000;
+
+/** USDC's mints (Circle, "USDC contract addresses"); on a local ledger, the mock of it. */
+const DEFAULT_MINTS: Readonly<Record<Cluster, ReadonlyArray<Address>>> = {
+  localnet: [LOCAL_USDC_MINT],
+  devnet: [address("4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU")],
+  testnet: [],
+  "mainnet-beta": [address("EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v")],
+};
+
+/** Clients whose budgets are remembered: at about 200 bytes for each of four budgets, 40 MB at most. */
+const MAX_RATE_LIMITED_CLIENTS = 50_000;
+
+const deploymentOf = ({ ledger }: Settings): Deployment =>
+  ledger.kind === "remote" ? ledger.deployment : LOCAL_DEPLOYMENT;
+
+const clusterOf = ({ ledger }: Settings): Cluster =>
+  ledger.kind === "remote" ? ledger.cluster : "localnet";
+
+const instance = ({ settings, rpcUrls, startedAtMs }: Place): Layer.Layer<Instance> =>
+  Layer.sync(Instance, () =>
+    Instance.of({
+      deployment: deploymentOf(settings),
+      cluster: clusterOf(settings),
+      networkAddress: redactedRpcAddress(Redacted.value(rpcUrls[0])),
+      supportedMints: settings.supportedMints ?? DEFAULT_MINTS[clusterOf(settings)],
+      enforceBetaLimits: settings.enforceBetaLimits,
+      version: packageJson.version,
+      revision: sourceRevision(),
+      startedAtMs,
+      confirmTimeoutMs: CONFIRM_TIMEOUT_MS,
+    }),
+  );
+
+/** A key is made without being asked for only where it vouches for play money. */
+const evidenceSigner = ({
+  settings,
+  dataDir,
+}: Place): Layer.Layer<EvidenceSigner, EvidenceKeyUnusable> => {
+  const { evidenceKey, evidenceKeyFile, evidenceRetiredKeys, ledger } = settings;
+  if (evidenceKey !== null) return evidenceSignerFromText(evidenceKey, evidenceRetiredKeys);
+  if (evidenceKeyFile !== null) return evidenceSignerFromFile(evidenceKeyFile, evidenceRetiredKeys);
+  return ledger.kind === "embedded"
+    ? evidenceSignerGenerated(dataDir, evidenceRetiredKeys)
+    : evidenceSignerNone(evidenceRetiredKeys);
+};
+
+/**
+ * Every adapter of one instance, chosen and connected. `indexRefused` is completed when the store
+ * turns out to be unusable, which can be later: see `escrowIndexOfLedger`.
+ */
+export const serviceLayer = (
+  place: Place,
+  indexRefused: Deferred.Deferred<never, IndexRefused>,
+): Layer.Layer<HttpServices, EvidenceKeyUnusable> => {
+  const { settings, dataDir, rpcUrls } = place;
+  const solana = Layer.mergeAll(ledgerSolanaRpc, broadcasterSolanaRpc).pipe(
+    Layer.provide(nodePool(solanaRpcConfig(rpcUrls))),
+  );
+  const index = escrowIndexOfLedger({
+    cluster: clusterOf(settings),
+    open: (genesisHash) =>
+      escrowIndexSqlite({
+        path: `${dataDir}/index.sqlite`,
+        genesisHash,
+        deployment: deploymentOf(settings),
+      }),
+    refused: indexRefused,
+  });
+  const ports = Layer.mergeAll(
+    index,
+    evidenceSigner(place),
+    rateLimiterMemory({
+      limits: settings.rateLimits,
+      windowSeconds: 60,
+      maxClients: MAX_RATE_LIMITED_CLIENTS,
+    }),
+    instance(place),
+  ).pipe(Layer.provideMerge(solana));
+  return Layer.effect(IndexSync, makeIndexSync).pipe(Layer.provideMerge(ports));
+};

@@ -1,0 +1,41 @@
+import { Cause, Effect, Exit } from "effect";
+import { exitWith, readCommandLine } from "./commands/command-line.ts";
+import { readSettings } from "./config/settings.ts";
+import { logging } from "./logging.ts";
+import { startService } from "./serve.ts";
+import { explain } from "./start-failure.ts";
+import { awaitEnding, limitStop } from "./shutdown.ts";
+
+const HELP = `Serves the Settlement Evidence API. Without any settings it brings its own ledger.
+
+usage: bun run start
+
+It takes no options; environment variables configure it, and README.md lists them. Other commands, each
+with --help: bun run demo, local-ledger, sync, verify.
+`;
+
+readCommandLine(HELP, {});
+
+const serve = Effect.gen(function* () {
+  const settings = yield* readSettings(process.env);
+  const untilRefused = Effect.gen(function* () {
+    const { url, refused } = yield* startService(settings);
+    yield* Effect.logInfo("listening", { url });
+    return yield* refused;
+  });
+  return yield* Effect.raceFirst(awaitEnding, untilRefused).pipe(
+    Effect.tap((ending) =>
+      ending.kind === "asked"
+        ? Effect.logInfo("stopping", { signal: ending.by })
+        : Effect.logError("stopping after an error that nobody caught", Cause.die(ending.cause)),
+    ),
+    Effect.ensuring(limitStop),
+    Effect.scoped,
+    Effect.provide(logging(settings.logFormat, settings.logLevel)),
+  );
+});
+
+const exit = await Effect.runPromiseExit(serve);
+if (Exit.isSuccess(exit)) process.exit(exit.value.kind === "asked" ? 0 : 1);
+const failure = Cause.findErrorOption(exit.cause);
+exitWith(1, failure._tag === "Some" ? explain(failure.value) : Cause.pretty(exit.cause));

@@ -1,0 +1,31 @@
+import { Deferred, Effect } from "effect";
+
+/** Why the service ends: it was asked to, or an error came up that nobody caught. */
+export type Ending =
+  | { readonly kind: "asked"; readonly by: string }
+  | { readonly kind: "broken"; readonly cause: unknown };
+
+/** Leaves a second to those who kill what has not ended ten seconds after SIGTERM. */
+const STOP_WITHIN_MS = 9_000;
+
+/**
+ * Waits for SIGTERM, SIGINT or an error that nobody caught, whichever comes first. A second signal
+ * ends the process at once, for someone who cannot wait.
+ */
+export const awaitEnding: Effect.Effect<Ending> = Effect.gen(function* () {
+  const ending = yield* Deferred.make<Ending>();
+  const end = (how: Ending): void => {
+    const first = Deferred.doneUnsafe(ending, Effect.succeed(how));
+    if (!first && how.kind === "asked") process.exit(1);
+  };
+  for (const signal of ["SIGTERM", "SIGINT"] as const)
+    process.on(signal, () => end({ kind: "asked", by: signal }));
+  for (const event of ["uncaughtException", "unhandledRejection"] as const)
+    process.on(event, (cause: unknown) => end({ kind: "broken", cause }));
+  return yield* Deferred.await(ending);
+});
+
+/** From here on the process has nine seconds to end in order; then it is ended. */
+export const limitStop: Effect.Effect<void> = Effect.sync(() => {
+  setTimeout(() => process.exit(1), STOP_WITHIN_MS).unref();
+});

@@ -1,0 +1,21 @@
+import { dirname } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
+
+/**
+ * The commit the service was started from, 40 hex digits, or null where there is no git or the folder
+ * is not a repository's own root, such as an unpacked archive inside of another project.
+ */
+export const sourceRevision = (): string | null => {
+  try {
+    const { stdout, success } = Bun.spawnSync(["git", "rev-parse", "--show-prefix", "HEAD"], {
+      cwd: ROOT,
+      stderr: "ignore",
+      timeout: 2000,
+    });
+    return success ? (/^\n([0-9a-f]{40})\n$/.exec(stdout.toString())?.[1] ?? null) : null;
+  } catch {
+    return null;
+  }
+};

@@ -1,0 +1,31 @@
+import type { StartFailure } from "./serve.ts";
+import type { ConfigInvalid } from "./config/variable.ts";
+import { faultLines } from "./config/variable.ts";
+import type { IndexRefused } from "./layers.ts";
+
+const reasonOf = (cause: unknown): string =>
+  cause instanceof Error ? cause.message : String(cause);
+
+/** What an operator is told when the service does not start, or cannot go on: what is wrong, and the cure. */
+export const explain = (failure: ConfigInvalid | StartFailure | IndexRefused): string => {
+  switch (failure._tag) {
+    case "ConfigInvalid":
+      return `The configuration is not usable:\n  ${faultLines(failure.faults).join("\n  ")}`;
+    case "DataDirectoryUnusable":
+      return `DATA_DIR ${failure.path}: ${failure.reason}`;
+    case "LocalLedgerDidNotStart":
+      return `The local ledger did not start; LOCAL_LEDGER_PORT sets its port. It said: ${failure.reason}`;
+    case "ListenFailed":
+      return failure.reason === "EADDRINUSE"
+        ? `Port ${failure.port} on ${failure.hostname} is taken; stop what uses it or set another PORT`
+        : `HOST ${failure.hostname}, PORT ${failure.port}: ${failure.message}`;
+    case "StoreUnavailable":
+      return `The store in DATA_DIR cannot be opened: ${reasonOf(failure.cause)}`;
+    case "EvidenceKeyUnusable":
+    case "WrongLedger":
+    case "StoreTooNew":
+    case "StoreOfAnotherLedger":
+    case "StoreCorrupt":
+      return failure.message;
+  }
+};
