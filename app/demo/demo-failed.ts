@@ -1,0 +1,37 @@
+/** Something in the demo is not as it must be; the message says what, for the person who watches. */
+export class DemoFailed extends Error {
+  override readonly name = "DemoFailed";
+}
+
+/** The value, or the end of the demo when it is missing. @throws DemoFailed with `what`. */
+export const expectValue = <A>(value: A | null | undefined, what: string): A => {
+  if (value === null || value === undefined) throw new DemoFailed(what);
+  return value;
+};
+
+/** Ends the demo unless both are the same. @throws DemoFailed that names both. */
+export const expectSame = <A>(what: string, actual: A, expected: A): void => {
+  if (actual !== expected)
+    throw new DemoFailed(`${what} is ${String(actual)}, expected ${String(expected)}`);
+};
+
+const POLL_MS = 100;
+
+/**
+ * Asks again until the answer fits, every 100 ms.
+ * @throws DemoFailed when none has come after `seconds`.
+ */
+export const eventually = async <A>(
+  what: string,
+  seconds: number,
+  ask: () => Promise<A>,
+  fits: (answer: A) => boolean,
+): Promise<A> => {
+  const deadline = performance.now() + seconds * 1000;
+  for (;;) {
+    const answer = await ask();
+    if (fits(answer)) return answer;
+    if (performance.now() > deadline) throw new DemoFailed(`${what}: not within ${seconds} s`);
+    await Bun.sleep(POLL_MS);
+  }
+};
