@@ -24,6 +24,7 @@ export type Contract = {
 const UNDOCUMENTED_HEADERS = new Set([
   "content-type",
   "content-length",
+  "date",
   "cache-control",
   "content-security-policy",
   "cross-origin-resource-policy",
