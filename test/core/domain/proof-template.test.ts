@@ -8,6 +8,8 @@ import { PROOF_TEMPLATES } from "../../../core/domain/proof-template-catalogue.t
 import { runs } from "../../arbitraries/runs.ts";
 import { canonicalText } from "./canonical-text.ts";
 
+const url = (length: number): string => "https://".padEnd(length, "a");
+
 const validatorOf = (template: (typeof PROOF_TEMPLATES)[number]) =>
   new Ajv2020({ strict: true, allErrors: true }).compile(proofTemplateSchema(template));
 
@@ -41,6 +43,10 @@ describe.each(PROOF_TEMPLATES.map((template) => [template.id, template] as const
   "%s",
   (id, template) => {
     const valid = validatorOf(template);
+    const check = (name: string, values: ReadonlyArray<Json>, expected: boolean) => {
+      for (const value of values)
+        expect([value, valid({ ...template.example, [name]: value })]).toEqual([value, expected]);
+    };
 
     test("its example meets its schema", () => {
       valid(template.example);
@@ -87,6 +93,25 @@ describe.each(PROOF_TEMPLATES.map((template) => [template.id, template] as const
         expect(valid({ ...template.example, [name]: "2028-02-29T23:59:59Z" })).toBe(true);
         for (const text of `${wrong} ${more}`.split(" "))
           expect([text, valid({ ...template.example, [name]: text })]).toEqual([text, false]);
+      }
+    });
+
+    test("the ends of each range are inside it, and nothing beyond them", () => {
+      const inside = {
+        http_status: [100, 599],
+        count: [0, 2 ** 53 - 1],
+        text: ["a", "a".repeat(1024)],
+      };
+      const beyond = { http_status: [99, 600], count: [-1, 2 ** 53], text: ["", "a".repeat(1025)] };
+      for (const { name, type } of template.fields) {
+        if (type === "http_status" || type === "count" || type === "text") {
+          check(name, inside[type], true);
+          check(name, beyond[type], false);
+        }
+        if (type === "url") {
+          check(name, [url(2048), "http://a"], true);
+          check(name, [url(2049), "https://", "ftp://a", "https://a b", "javascript:a"], false);
+        }
       }
     });
 

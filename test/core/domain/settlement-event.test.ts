@@ -4,7 +4,11 @@ import fc from "fast-check";
 import { address } from "../../../core/domain/address.ts";
 import { isRefundable, refundedAmount } from "../../../core/domain/escrow.ts";
 import { chainedEventHash, eventChainStart } from "../../../core/domain/event-chain.ts";
-import { eventsOf, type SettlementEvent } from "../../../core/domain/settlement-event.ts";
+import {
+  eventsOf,
+  provesEvent,
+  type SettlementEvent,
+} from "../../../core/domain/settlement-event.ts";
 import { anyEscrow } from "../../arbitraries/escrow.ts";
 import { anyDeployment, anyHash32 } from "../../arbitraries/ledger-values.ts";
 import { runs } from "../../arbitraries/runs.ts";
@@ -85,6 +89,19 @@ describe("settlement events", () => {
         expect(isRefundable(value, value.expiresAt + offset)).toBe(
           value.state === "Pending" && offset >= 0n,
         );
+      }),
+      runs(200),
+    );
+  });
+});
+
+describe("an event that a state proves", () => {
+  test("it is among the events of an escrow in that state, and only then", () => {
+    fc.assert(
+      fc.property(escrow, event, (value, candidate) => {
+        const own = eventsOf(value).some(({ kind }) => kind === candidate.kind);
+        expect(provesEvent(value.state, candidate)).toBe(own);
+        expect(provesEvent(undefined, candidate)).toBe(false);
       }),
       runs(200),
     );

@@ -13,8 +13,13 @@ import {
 } from "@solana/kit";
 import fc from "fast-check";
 import type { Address } from "../../../core/domain/address.ts";
-import { attestationMessage } from "../../../core/protocol/attestation.ts";
+import {
+  attestationMessage,
+  MAX_ATTESTATION_AGE_SECONDS,
+  MAX_ATTESTATION_LEAD_SECONDS,
+} from "../../../core/protocol/attestation.ts";
 import { ed25519Instruction } from "../../../core/protocol/ed25519-instruction.ts";
+import attestorIdl from "../../../programs/attestor.idl.json" with { type: "json" };
 import { anyAddress, anyHash32, anyU64, bytesOfLength } from "../../arbitraries/ledger-values.ts";
 import { runs } from "../../arbitraries/runs.ts";
 
@@ -31,6 +36,9 @@ const partialMessage = getStructCodec([
   ["amount", getU64Codec()],
 ]);
 
+const constant = (name: string): bigint =>
+  BigInt(attestorIdl.constants.find((each) => each.name === name)?.value ?? -1);
+
 describe("attestation message", () => {
   test("it is escrow, proof hash and timestamp, and in a partial release the amount", () => {
     fc.assert(
@@ -46,6 +54,11 @@ describe("attestation message", () => {
       }),
       runs(200),
     );
+  });
+
+  test("how old and how early it may be is what the attestor program enforces", () => {
+    expect(MAX_ATTESTATION_AGE_SECONDS).toBe(constant("MAX_ATTESTATION_AGE_SECONDS"));
+    expect(MAX_ATTESTATION_LEAD_SECONDS).toBe(constant("MAX_ATTESTATION_LEAD_SECONDS"));
   });
 });
 

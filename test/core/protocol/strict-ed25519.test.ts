@@ -125,6 +125,7 @@ describe("strict Ed25519 verification", () => {
     const s = toInteger(signature.slice(32));
     const highS = Uint8Array.from([...signature.slice(0, 32), ...toBytes(s + ORDER)]);
     expect(verifyEd25519(highS, message, key)).toBe(false);
+    expect(verifyEd25519(Uint8Array.from([...signature, 0]), message, key)).toBe(false);
     for (const y of [0n, 1n, 3n, P - 1n, P, P + 1n, P + 3n]) {
       for (const sign of [0n, 1n << 255n]) {
         const encoded = toBytes(y | sign);

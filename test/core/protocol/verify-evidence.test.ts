@@ -247,8 +247,10 @@ describe("a packet that a lying service signs itself", () => {
       inner(data, "as_of")["ledger_time"] = "9999-12-31T23:59:59Z";
     });
     expect(failedChecks(late)).toEqual(["settlement_decision"]);
-    const fractional = resigned(pending, (data) => void (inner(data, "as_of")["slot"] = 1.5));
-    expect(failedChecks(fractional)).toEqual(["form"]);
+    const atSlot = (slot: number) =>
+      failedChecks(resigned(pending, (data) => void (inner(data, "as_of")["slot"] = slot)));
+    expect(atSlot(0)).toEqual([]);
+    for (const slot of [-1, 1.5, 2 ** 53]) expect(atSlot(slot)).toEqual(["form"]);
   });
 
   test("account bytes that are no escrow are said to be none", () => {

@@ -172,6 +172,8 @@ describe("each rule of a wire transaction", () => {
   test("the base transaction itself is taken", () => {
     expect(outcome({})).toHaveProperty("value");
     expect(outcome({ tables: [table] })).toHaveProperty("value.tableAccountCount", 2);
+    const largest = { ...table, writable: Array.from({ length: 253 }, () => 1) };
+    expect(outcome({ tables: [largest] })).toHaveProperty("value.tableAccountCount", 254);
   });
 
   const refused: ReadonlyArray<readonly [string, Partial<TransactionParts>]> = [

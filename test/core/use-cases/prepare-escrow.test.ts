@@ -135,6 +135,17 @@ describe("prepare escrow", () => {
     expect(refusal({ ...request, ...change })).toEqual([...expected]);
   });
 
+  test("the ends of each range are inside it", () => {
+    const ends: ReadonlyArray<Partial<PrepareEscrowRequest>> = [
+      { ttlSeconds: 1 },
+      { ttlSeconds: 604_800 },
+      { amount: "1" },
+      { amount: String(MAX_U64) },
+      { taskIntent: "x".repeat(4096), nonce: "x".repeat(128) },
+    ];
+    for (const end of ends) expect(refusal({ ...request, ...end })).toEqual([]);
+  });
+
   test("nothing that was submitted is repeated in a refusal", () => {
     const secret = "5JuE1Wc8hEwGqU9YgVbWcP4sBv2qf3";
     const exit = Effect.runSyncExit(
@@ -156,5 +167,7 @@ describe("prepare escrow", () => {
     const named = ["BetaLimitExceeded", "/amount_stroops", "/ttl_seconds", "/mint"];
     expect(refusal(limits, true)).toEqual(named);
     expect(refusal({ ...request, amount: "100000000", ttlSeconds: 86_400 }, true)).toEqual([]);
+    const one = refusal({ ...request, mint: request.merchant }, true);
+    expect(one).toEqual(["BetaLimitExceeded", "/mint"]);
   });
 });
