@@ -34,22 +34,9 @@ export const trustedProxies = (entries: ReadonlyArray<string>): BlockList => {
   return list;
 };
 
-/** The first four groups of an IPv6 address: one customer has a /64 at least, so it is one client. */
-const network64 = (address: string): string => {
-  const [head = "", tail] = address.split("%")[0]?.split("::") ?? [];
-  const left = head === "" ? [] : head.split(":");
-  const right = tail === undefined || tail === "" ? [] : tail.split(":");
-  const zeros = tail === undefined ? 0 : Math.max(0, 8 - left.length - right.length);
-  const groups = [...left, ...Array.from({ length: zeros }, () => "0"), ...right];
-  return `${groups
-    .slice(0, 4)
-    .map((group) => Number.parseInt(group, 16).toString(16))
-    .join(":")}::/64`;
-};
-
 /**
  * Tells clients apart by address: the connection's peer, or behind trusted proxies the last address of
- * `X-Forwarded-For` that is not itself one of them. IPv6 counts by /64.
+ * `X-Forwarded-For` that is not itself one of them.
  */
 export const clientKey = (trusted: BlockList): ClientKey => {
   const isTrusted = (address: string): boolean => {
@@ -68,6 +55,6 @@ export const clientKey = (trusted: BlockList): ClientKey => {
         if (!isTrusted(address)) break;
       }
     }
-    return familyOf(client) === "ipv6" ? network64(client) : client;
+    return client;
   };
 };

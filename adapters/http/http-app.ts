@@ -62,7 +62,12 @@ export const createHttpApp = (options: HttpOptions): HttpApp => {
   });
 
   // Elysia routes; bodies, queries and answers pass it unread, since its parsers coerce and strip.
-  const router = new Elysia({ strictPath: true, normalize: false });
+  const router = new Elysia({
+    strictPath: true,
+    normalize: false,
+    // Otherwise it looks for the path behind the eleventh character, which a host such as `api` falls short of.
+    handler: { standardHostname: false },
+  });
   for (const operation of operations) {
     const exchange = operationExchange(settings, operation);
     router.route(
@@ -72,10 +77,10 @@ export const createHttpApp = (options: HttpOptions): HttpApp => {
       { parse: "none" },
     );
   }
+  // Each path takes every other method itself, so that a template beside it never does.
   const unmatched = unmatchedExchange(settings, operations);
-  router
-    .all("/", ({ request }) => unmatched(request, {}), { parse: "none" })
-    .all("/*", ({ request }) => unmatched(request, {}), { parse: "none" });
+  for (const path of new Set([...operations.map((operation) => operation.path), "/*"]))
+    router.all(routerPath(path), ({ request }) => unmatched(request, {}), { parse: "none" });
 
   return {
     operations,

@@ -1,5 +1,5 @@
 import { Effect } from "effect";
-import { parseStrictJson } from "../../core/domain/strict-json.ts";
+import { parseUnambiguousJson } from "../../core/domain/strict-json.ts";
 import { MalformedJson, PayloadTooLarge, UnsupportedMediaType } from "./problems/http-failures.ts";
 
 /** `application/json` in any case, alone or with a charset of UTF-8 (RFC 9110, section 8.3). */
@@ -61,6 +61,6 @@ export const readJsonBody = Effect.fnUntraced(function* (request: Request, maxBy
   if (bytes === null || bytes.length > maxBytes) return yield* new PayloadTooLarge({ maxBytes });
   const text = decodeUtf8(bytes);
   if (text === undefined) return yield* new MalformedJson({ detail: "is not UTF-8" });
-  const parsed = parseStrictJson(text);
+  const parsed = parseUnambiguousJson(text);
   return "value" in parsed ? parsed.value : yield* new MalformedJson({ detail: parsed.fault });
 });

@@ -55,7 +55,7 @@ export const unmatchedExchange = (
     const target = entryOf(request.url)?.operations.find(({ method }) => method === wanted);
     return target === undefined || isOpenToAnyOrigin(target);
   };
-  return makeExchange(settings, { path: "unmatched", isOpen }, ({ request }) => {
+  const answer = makeExchange(settings, { path: "unmatched", isOpen }, ({ request }) => {
     const allow = entryOf(request.url)?.allow;
     if (allow === undefined) return Effect.fail(new RouteNotFound());
     if (request.method !== "OPTIONS") return Effect.fail(new MethodNotAllowed({ allow }));
@@ -63,4 +63,9 @@ export const unmatchedExchange = (
     const headers = { allow: list, ...preflightHeaders(request, list) };
     return Effect.succeed({ status: 204, text: null, headers });
   });
+  return async (request, params) => {
+    const response = await answer(request, params);
+    // The router takes the body off the answer to a HEAD of an operation, and of these it must go too.
+    return request.method === "HEAD" ? new Response(null, response) : response;
+  };
 };

@@ -50,20 +50,28 @@ const assertCanonical = (value: Json): void => {
   }
 };
 
-/**
- * The value of a JSON text, or what is wrong with it. Stricter than `JSON.parse`: a member that stands
- * twice in an object, nesting beyond 64, a lone surrogate and a number too large for a double are refused
- * (RFC 8259, section 4; RFC 7493, section 2), so that every value it gives has RFC 8785 bytes.
- */
-export const parseStrictJson = (
-  text: string,
-): { readonly value: Json } | { readonly fault: string } => {
+/** The value of a JSON text, or what is wrong with it. */
+export type ParsedJson = { readonly value: Json } | { readonly fault: string };
+
+const parse = (text: string, assert: (value: Json) => void): ParsedJson => {
   try {
     const value = JSON.parse(text) as Json;
     assertStrict(text);
-    assertCanonical(value);
+    assert(value);
     return { value };
   } catch (error) {
     return { fault: error instanceof NotStrict ? error.message : "is not JSON" };
   }
 };
+
+/**
+ * The value of a JSON text that can be read in one way only: a member that stands twice in an object and
+ * nesting beyond 64 are refused (RFC 8259, section 4; RFC 7493, section 2.3).
+ */
+export const parseUnambiguousJson = (text: string): ParsedJson => parse(text, () => undefined);
+
+/**
+ * Stricter than `parseUnambiguousJson`: a lone surrogate and a number too large for a double are refused
+ * as well (RFC 7493, section 2), so that every value it gives has RFC 8785 bytes.
+ */
+export const parseStrictJson = (text: string): ParsedJson => parse(text, assertCanonical);

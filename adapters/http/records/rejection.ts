@@ -1,3 +1,4 @@
+import { programError } from "../../../core/protocol/program-errors.ts";
 import type { TransactionRejected } from "../../../core/use-cases/relay-errors.ts";
 import type { TransactionError } from "../../../core/domain/transaction-outcome.ts";
 
@@ -8,6 +9,15 @@ export const transactionErrorRecord = (error: TransactionError) => ({
   instruction_error: error.instructionError,
   custom_code: error.customCode,
 });
+
+/** What a program's own error number means, null where neither program defines it. */
+const programErrorRecord = (error: TransactionError | null) => {
+  const code = error?.customCode ?? null;
+  const known = code === null ? undefined : programError(code);
+  return known === undefined
+    ? null
+    : { code: known.code, program: known.program, name: known.name, message: known.message };
+};
 
 const sentence = (error: TransactionError | null): string => {
   if (error === null) return "The ledger node refused the transaction.";
@@ -22,6 +32,7 @@ export const rejectionRecord = (rejected: TransactionRejected) => ({
   extensions: {
     signature: rejected.signature,
     error: rejected.error === null ? null : transactionErrorRecord(rejected.error),
+    program_error: programErrorRecord(rejected.error),
     program: rejected.program,
     logs: rejected.logs,
   },

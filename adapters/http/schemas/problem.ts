@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { PROBLEM_CATALOGUE, type ProblemCode } from "../problems/problem-catalogue.ts";
 import { problemType } from "../problems/problem.ts";
-import { Address, nullable, record, Signature } from "./values.ts";
+import { Address, nullable, oneOf, record, Signature } from "./values.ts";
 
 const Fault = record("Fault", "One place where a request departs from the contract.", {
   pointer: Type.String({
@@ -26,6 +26,13 @@ export const TransactionError = record(
   },
 );
 
+const ProgramError = record("ProgramError", "What a program's own error number means.", {
+  code: Type.Integer({ minimum: 6000, maximum: 6199 }),
+  program: oneOf(["custody", "attestor"], "Whose error it is."),
+  name: Type.String(),
+  message: Type.String(),
+});
+
 /** An RFC 9457 problem document, with this service's own members. */
 export const Problem = Type.Object(
   {
@@ -44,6 +51,7 @@ export const Problem = Type.Object(
     signer: Type.Optional(Address("Whose signature it is.")),
     program: Type.Optional(nullable(Address("The program in question."))),
     error: Type.Optional(nullable(TransactionError)),
+    program_error: Type.Optional(nullable(ProgramError)),
     logs: Type.Optional(Type.Array(Type.String())),
   },
   {

@@ -1,9 +1,18 @@
+import { ed25519 } from "@noble/curves/ed25519.js";
 import { Effect, Layer, Stream } from "effect";
-import type { Address } from "../../../../core/domain/address.ts";
+import { type Address, addressFromBytes } from "../../../../core/domain/address.ts";
+import { encodeBase64 } from "../../../../core/domain/base64.ts";
 import type { LedgerAccount } from "../../../../core/domain/ledger-account.ts";
+import type {
+  LandedTransaction,
+  TransactionError,
+} from "../../../../core/domain/transaction-outcome.ts";
 import { CLOCK_SYSVAR, SYSTEM_PROGRAM } from "../../../../core/protocol/well-known-addresses.ts";
 import { Broadcaster } from "../../../../ports/broadcaster.ts";
 import { Ledger, type LedgerFailure } from "../../../../ports/ledger.ts";
+
+/** The payer of the relay tests' transactions. */
+export const PAYER = addressFromBytes(ed25519.getPublicKey(new Uint8Array(32).fill(9)));
 
 /** What a test sets on the ledger behind the ports. */
 export type LedgerDouble = {
@@ -14,6 +23,15 @@ export type LedgerDouble = {
   /** Every read from now on fails like this, or never ends; null: they work. */
   fault: LedgerFailure | "hangs" | null;
   slot: bigint;
+  /** How often it was asked for anything. */
+  reads: number;
+  /** What was handed to the node, base64. */
+  readonly submitted: Array<string>;
+  blockhashValid: boolean;
+  simulationError: TransactionError | null;
+  landed: LandedTransaction | null;
+  /** Makes everything work again, and rich whoever the relay asks about. */
+  reset: () => void;
 };
 
 /** A ledger of accounts in memory, at the edge of the ports and nowhere deeper. */
@@ -26,9 +44,30 @@ export const makeLedgerDouble = (genesisHash: string) => {
     new DataView(data.buffer).setBigInt64(32, seconds, true);
     put({ address: CLOCK_SYSVAR, owner: SYSTEM_PROGRAM, data });
   };
-  const double: LedgerDouble = { accounts, put, setClock, fault: null, slot: 1000n };
+  const works = { fault: null, blockhashValid: true, simulationError: null, landed: null };
+  const double: LedgerDouble = {
+    accounts,
+    put,
+    setClock,
+    slot: 1000n,
+    reads: 0,
+    submitted: [],
+    ...works,
+    reset: () => {
+      Object.assign(double, works);
+      double.submitted.length = 0;
+      accounts.set(PAYER, {
+        address: PAYER,
+        owner: SYSTEM_PROGRAM,
+        lamports: 1_000_000n,
+        executable: false,
+        data: new Uint8Array(),
+      });
+    },
+  };
   const answer = <A>(value: () => A): Effect.Effect<A, LedgerFailure> =>
     Effect.suspend(() => {
+      double.reads += 1;
       if (double.fault === null) return Effect.succeed(value());
       return double.fault === "hangs" ? Effect.never : Effect.fail(double.fault);
     });
@@ -49,11 +88,20 @@ export const makeLedgerDouble = (genesisHash: string) => {
       ),
   });
   const broadcaster = Layer.succeed(Broadcaster, {
-    isBlockhashValid: () => answer(() => false),
-    fee: () => answer(() => null),
-    simulate: () => answer(() => ({ slot: double.slot, error: null, logs: [] })),
-    submit: () => answer(() => undefined),
-    landed: () => answer(() => null),
+    isBlockhashValid: () => answer(() => double.blockhashValid),
+    fee: () => answer(() => 5000n),
+    simulate: () =>
+      answer(() => ({
+        slot: double.slot,
+        error: double.simulationError,
+        logs: ["Program log: double"],
+      })),
+    submit: (transaction) =>
+      answer(() => {
+        double.submitted.push(encodeBase64(transaction));
+      }),
+    // Nothing is known of a transaction before it was handed over.
+    landed: () => answer(() => (double.submitted.length === 0 ? null : double.landed)),
     logs: () => answer(() => []),
   });
   return { double, layer: Layer.merge(ledger, broadcaster) };

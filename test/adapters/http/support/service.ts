@@ -5,8 +5,8 @@ import {
   type HttpApp,
   type HttpOptions,
 } from "../../../../adapters/http/http-app.ts";
-import type { HttpServices } from "../../../../adapters/http/http-services.ts";
 import { escrowIndexMemory } from "../../../../adapters/memory/escrow-index.ts";
+import { rateLimiterMemory } from "../../../../adapters/memory/rate-limiter.ts";
 import type { Escrow } from "../../../../core/domain/escrow.ts";
 import { jwkThumbprint } from "../../../../core/domain/jwk.ts";
 import type { Merchant } from "../../../../core/domain/merchant.ts";
@@ -16,7 +16,6 @@ import { encodeMerchantAccount } from "../../../../core/protocol/merchant-accoun
 import { IndexSync, makeIndexSync } from "../../../../core/use-cases/index-sync.ts";
 import { EvidenceSigner } from "../../../../ports/evidence-signer.ts";
 import { Instance } from "../../../../ports/instance.ts";
-import { RateLimiter } from "../../../../ports/rate-limiter.ts";
 import { type Contract, documentedAnswers } from "./documented-answers.ts";
 import { makeLedgerDouble } from "./ledger-double.ts";
 import { CREATED_AT, MINT } from "./parties.ts";
@@ -39,25 +38,6 @@ const signerOf = (secret: Uint8Array) => {
     sign: (message) => Effect.sync(() => ed25519.sign(message, secret)),
   });
 };
-
-/** Counts for ever, in one window that never ends. */
-const limiterOf = (limit: number) =>
-  Layer.sync(RateLimiter, () => {
-    const taken = new Map<string, number>();
-    return RateLimiter.of({
-      limits: { reads: limit, prepare: limit, relay: limit, sync: limit },
-      windowSeconds: 60,
-      take: (budget, client, cost) =>
-        Effect.sync(() => {
-          const key = `${budget} ${client}`;
-          const before = taken.get(key) ?? 0;
-          const allowed = before + cost <= limit;
-          if (allowed) taken.set(key, before + cost);
-          const remaining = limit - (taken.get(key) ?? 0);
-          return { allowed, limit, windowSeconds: 60, remaining, resetSeconds: 60 };
-        }),
-    });
-  });
 
 export type ServiceOptions = Omit<HttpOptions, "context"> & {
   readonly limit?: number;
@@ -85,7 +65,11 @@ export const makeService = async (options: ServiceOptions = {}) => {
     ledgerLayer,
     instance,
     escrowIndexMemory({ genesisHash: GENESIS, deployment: LOCAL_DEPLOYMENT }),
-    limiterOf(limit),
+    rateLimiterMemory({
+      limits: { reads: limit, prepare: limit, relay: limit, sync: limit },
+      windowSeconds: 60,
+      maxClients: 1000,
+    }),
     signerOf(new Uint8Array(32).fill(7)),
     Layer.sync(Metric.MetricRegistry, () => new Map()),
     Logger.layer([
@@ -162,5 +146,3 @@ export const problemOf = async (response: Response): Promise<string> => {
   const body = (await response.json()) as { readonly code: string };
   return `${response.status} ${body.code}`;
 };
-
-export type Services = HttpServices;

@@ -1,0 +1,94 @@
+import { describe, expect, test } from "bun:test";
+import { clientKey, trustedProxies } from "../../../adapters/http/client-address.ts";
+import { prepareBody } from "./support/parties.ts";
+import { checkedClient, makeService, problemOf } from "./support/service.ts";
+
+describe("rate limits", () => {
+  test("each answer of a limited route says what is left, and the last is a 429", async () => {
+    const service = await makeService({ limit: 3 });
+    const { send, postJson } = await checkedClient(service);
+    const left = async () => {
+      const { status, headers } = await send("/v1");
+      return [status, headers.get("ratelimit"), headers.get("ratelimit-policy")];
+    };
+    const policy = '"reads";q=3;w=60';
+    expect(await left()).toEqual([200, '"reads";r=2;t=60', policy]);
+    expect(await left()).toEqual([200, '"reads";r=1;t=60', policy]);
+    expect((await send("/v1/escrows/x")).headers.get("ratelimit")).toStartWith('"reads";r=0');
+    const refused = await send("/v1");
+    expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
+    expect(refused.headers.get("ratelimit")).toStartWith('"reads";r=0');
+    expect(await problemOf(refused)).toBe("429 rate_limited");
+    const prepared = await postJson("/v1/escrows/prepare", prepareBody());
+    expect(prepared.headers.get("ratelimit")).toStartWith('"prepare";r=2');
+    await service.runtime.dispose();
+  });
+
+  test("a caller who is over the limit is told before his body is read", async () => {
+    const service = await makeService({ limit: 0 });
+    const { send } = await checkedClient(service);
+    const init = { method: "POST", body: "not json" };
+    expect(await problemOf(await send("/v1/relay", init))).toBe("429 rate_limited");
+    await service.runtime.dispose();
+  });
+
+  test("health, docs and problem pages are never limited", async () => {
+    const service = await makeService({ limit: 0 });
+    const { send } = await checkedClient(service);
+    for (const path of ["/health", "/ready", "/docs", "/metrics", "/problems/rate_limited"]) {
+      const response = await send(path);
+      expect([path, response.status, response.headers.get("ratelimit")]).toEqual([path, 200, null]);
+    }
+    await service.runtime.dispose();
+  });
+
+  test("clients are told apart by their connection's address", async () => {
+    const service = await makeService({ limit: 1 });
+    const from = async (address: string) => {
+      const connection = { address, allowSeconds: () => undefined };
+      return (await service.app.handle(new Request("http://localhost/v1"), connection)).status;
+    };
+    expect([await from("192.0.2.1"), await from("192.0.2.2"), await from("192.0.2.1")]).toEqual([
+      200, 200, 429,
+    ]);
+    expect([await from("2001:db8::1"), await from("2001:db8::2")]).toEqual([200, 429]);
+    await service.runtime.dispose();
+  });
+});
+
+describe("the client behind proxies", () => {
+  const key = clientKey(trustedProxies(["10.0.0.0/8", "192.0.2.7", "fd00::/8"]));
+  const of = (peer: string | null, forwarded?: string) =>
+    key(
+      new Request("http://localhost/", {
+        headers: forwarded === undefined ? {} : { "x-forwarded-for": forwarded },
+      }),
+      peer,
+    );
+
+  test("a stranger's X-Forwarded-For is not believed", () => {
+    expect(of("203.0.113.5", "198.51.100.1")).toBe("203.0.113.5");
+  });
+
+  test("a trusted proxy's is, from its end backwards to the first that is not trusted", () => {
+    expect(of("10.1.2.3", "198.51.100.1")).toBe("198.51.100.1");
+    expect(of("10.1.2.3", "1.1.1.1, 198.51.100.1, 10.9.9.9")).toBe("198.51.100.1");
+    expect(of("::ffff:10.1.2.3", "198.51.100.1")).toBe("198.51.100.1");
+    expect(of("fd00::1", "2001:db8::5")).toBe("2001:db8::5");
+    expect(of("192.0.2.7", "::ffff:198.51.100.1")).toBe("198.51.100.1");
+  });
+
+  test("what is no address ends the search", () => {
+    expect(of("10.1.2.3", "198.51.100.1, nonsense, 10.9.9.9")).toBe("10.9.9.9");
+    expect(of("10.1.2.3", "")).toBe("10.1.2.3");
+    expect(of("10.1.2.3")).toBe("10.1.2.3");
+    expect(of(null, "198.51.100.1")).toBe("unknown");
+  });
+
+  test.each(["10.0.0.0/33", "nonsense", "10.0.0.0/8/8", "10.0.0.0/-1", "::/129", ""])(
+    "%p is refused as a trusted proxy",
+    (entry) => {
+      expect(() => trustedProxies([entry])).toThrow("not an IP address or CIDR block");
+    },
+  );
+});
