@@ -60,6 +60,10 @@ export const escrowIndexOfLedger = <E>(options: {
         apply: (batch) => whenOpen((index) => index.apply(batch)),
         escrows: (filter, limit, after) => whenOpen((index) => index.escrows(filter, limit, after)),
         events: (filter, limit, before) => whenOpen((index) => index.events(filter, limit, before)),
+        eventsAfter: (filter, limit, after) =>
+          whenOpen((index) => index.eventsAfter(filter, limit, after)),
+        eventsWithoutReference: (limit, after) =>
+          whenOpen((index) => index.eventsWithoutReference(limit, after)),
         merchants: (filter, limit, after) =>
           whenOpen((index) => index.merchants(filter, limit, after)),
         summary: whenOpen((index) => index.summary),

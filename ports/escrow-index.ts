@@ -3,7 +3,11 @@ import type { Address } from "../core/domain/address.ts";
 import type { Escrow, EscrowState } from "../core/domain/escrow.ts";
 import type { Merchant, MerchantStatus } from "../core/domain/merchant.ts";
 import type { MerchantStats } from "../core/domain/merchant-stats.ts";
-import type { IndexedEvent, SettlementEvent } from "../core/domain/settlement-event.ts";
+import type {
+  EventReference,
+  IndexedEvent,
+  SettlementEvent,
+} from "../core/domain/settlement-event.ts";
 import type { UnixSeconds } from "../core/domain/unix-time.ts";
 
 /** The store could not be read or written. */
@@ -38,6 +42,11 @@ export type IndexBatch = {
    * rows do not prove: an unknown escrow's, or a settlement other than the row's own.
    */
   readonly events: ReadonlyArray<SettlementEvent>;
+  /**
+   * Transactions of events, for those that the store has, this batch's included, and that have none yet.
+   * Position and chain hash of an event do not depend on its transaction.
+   */
+  readonly references?: ReadonlyArray<EventReference>;
   /** Present on a sync's last batch. A mark of a lower slot than the store's own changes nothing. */
   readonly mark: SyncMark | null;
 };
@@ -101,6 +110,17 @@ export class EscrowIndex extends Context.Service<
       filter: EscrowFilter,
       limit: number,
       before: bigint | null,
+    ) => Effect.Effect<ReadonlyArray<IndexedEvent>, StoreUnavailable>;
+    /** At most `limit` events with a position above `after`, oldest first. */
+    readonly eventsAfter: (
+      filter: EscrowFilter,
+      limit: number,
+      after: bigint,
+    ) => Effect.Effect<ReadonlyArray<IndexedEvent>, StoreUnavailable>;
+    /** At most `limit` events above `after` whose transaction is not known, oldest first. */
+    readonly eventsWithoutReference: (
+      limit: number,
+      after: bigint,
     ) => Effect.Effect<ReadonlyArray<IndexedEvent>, StoreUnavailable>;
     /** At most `limit` merchants whose address sorts behind `after`, by merchant address (base58 text). */
     readonly merchants: (

@@ -1,6 +1,8 @@
 import { Context, Data, type Effect, type Stream } from "effect";
 import type { Address } from "../core/domain/address.ts";
 import type { LedgerAccount } from "../core/domain/ledger-account.ts";
+import type { HistoryPage, LedgerTransaction } from "../core/domain/ledger-history.ts";
+import type { LedgerSignature } from "../core/domain/ledger-signature.ts";
 
 /** No node gave a usable answer. `retryable` is false when asking again cannot help. */
 export class LedgerUnavailable extends Data.TaggedError("LedgerUnavailable")<{
@@ -47,5 +49,18 @@ export class Ledger extends Context.Service<
       program: Address,
       splitAt?: number,
     ) => Stream.Stream<AtSlot<ReadonlyArray<LedgerAccount>>, LedgerFailure>;
+    /**
+     * At most 1000 finalized transactions that name an address, newest first, behind `before`. What a node
+     * lists can lag behind what it has executed, and another node may not know `before`: it then
+     * lists nothing.
+     */
+    readonly history: (
+      address: Address,
+      before: LedgerSignature | null,
+    ) => Effect.Effect<HistoryPage, LedgerFailure>;
+    /** A finalized transaction, null when the node that answers does not have it, or no longer. */
+    readonly transaction: (
+      signature: LedgerSignature,
+    ) => Effect.Effect<LedgerTransaction | null, LedgerFailure>;
   }
 >()("settlement-evidence/ports/Ledger") {}

@@ -8,6 +8,7 @@ import { matchesMerchant } from "../../core/domain/merchant-search.ts";
 import { merchantStats } from "../../core/domain/merchant-stats.ts";
 import type { Merchant } from "../../core/domain/merchant.ts";
 import {
+  type EventReference,
   type IndexedEvent,
   provesEvent,
   type SettlementEvent,
@@ -87,15 +88,16 @@ export const escrowIndexMemory = (ledger: {
     const escrows: Rows<Escrow> = new Map();
     const merchants: Rows<Merchant> = new Map();
     const events: Array<IndexedEvent> = [];
-    const eventIds = new Set<string>();
+    /** Where each event is among `events`. */
+    const eventPlaces = new Map<string, number>();
     let mark: SyncMark | null = null;
 
     const append = (event: SettlementEvent): boolean => {
-      if (eventIds.has(event.id)) return false;
+      if (eventPlaces.has(event.id)) return false;
       if (!provesEvent(escrows.get(event.escrow)?.row.state, event)) return false;
       const previous =
         events.at(-1)?.chainHash ?? eventChainStart(ledger.genesisHash, ledger.deployment);
-      eventIds.add(event.id);
+      eventPlaces.set(event.id, events.length);
       events.push({
         event,
         position: BigInt(events.length + 1),
@@ -105,6 +107,19 @@ export const escrowIndexMemory = (ledger: {
       });
       return true;
     };
+
+    const refer = ({ escrow, kind, signature, slot }: EventReference): void => {
+      const place = eventPlaces.get(`${escrow}:${kind}`);
+      const known = place === undefined ? undefined : events[place];
+      if (place === undefined || known === undefined || known.signature !== null) return;
+      events[place] = { ...known, signature, slot };
+    };
+    const isOf =
+      (filter: EscrowFilter) =>
+      ({ event }: IndexedEvent): boolean =>
+        names(filter, event) &&
+        hasState(filter, event) &&
+        refundable(filter, escrows.get(event.escrow)?.row);
 
     return EscrowIndex.of({
       apply: (batch) =>
@@ -117,6 +132,7 @@ export const escrowIndexMemory = (ledger: {
             merchants: put(merchants, batch.merchants, { isFinal: () => false, raise: true }),
             eventsAdded: batch.events.filter(append).length,
           };
+          for (const reference of batch.references ?? []) refer(reference);
           if (batch.mark !== null && (mark === null || batch.mark.slot >= mark.slot)) {
             mark = batch.mark;
           }
@@ -133,16 +149,22 @@ export const escrowIndexMemory = (ledger: {
       events: (filter, limit, before) =>
         Effect.sync(() =>
           events
-            .filter(({ event, position }) => {
-              const escrow = escrows.get(event.escrow)?.row;
-              return (
-                (before === null || position < before) &&
-                names(filter, event) &&
-                hasState(filter, event) &&
-                refundable(filter, escrow)
-              );
-            })
+            .filter(({ position }) => before === null || position < before)
+            .filter(isOf(filter))
             .toReversed()
+            .slice(0, limit),
+        ),
+      eventsAfter: (filter, limit, after) =>
+        Effect.sync(() =>
+          events
+            .filter(({ position }) => position > after)
+            .filter(isOf(filter))
+            .slice(0, limit),
+        ),
+      eventsWithoutReference: (limit, after) =>
+        Effect.sync(() =>
+          events
+            .filter(({ position, signature }) => position > after && signature === null)
             .slice(0, limit),
         ),
       merchants: (filter, limit, after) =>

@@ -1,15 +1,22 @@
 import { Effect, Layer, Schema } from "effect";
 import { type Address, parseAddress } from "../../core/domain/address.ts";
+import type { LedgerSignature } from "../../core/domain/ledger-signature.ts";
 import { type Commitment, Ledger } from "../../ports/ledger.ts";
 import { parseAccounts } from "./account-json.ts";
 import { askAtSlot, type SlotQuestion } from "./ask-at-slot.ts";
+import { parseHistory, parseTransaction } from "./history-json.ts";
 import { NodePool } from "./node-pool.ts";
 import { programAccounts } from "./program-accounts.ts";
 import { refusalAsUnavailable } from "./refusal-as-unavailable.ts";
 
 /** As many addresses as a node takes in getMultipleAccounts (Agave `rpc-client-types`, `MAX_MULTIPLE_ACCOUNTS`). */
 const MAX_ACCOUNTS = 100;
+/** As many as a node lists in one page (Agave `rpc-client-types`, `MAX_GET_CONFIRMED_SIGNATURES_FOR_ADDRESS2_LIMIT`). */
+const MAX_SIGNATURES = 1000;
+/** Transaction versions are u8: whatever version comes, its accounts and instructions have the same form. */
+const ANY_VERSION = 255;
 
+const isSlot = Schema.is(Schema.Natural);
 const isEpochInfo = Schema.is(
   Schema.Struct({ absoluteSlot: Schema.Natural, blockHeight: Schema.Natural }),
 );
@@ -72,11 +79,77 @@ export const ledgerSolanaRpc: Layer.Layer<Ledger, never, NodePool> = Layer.effec
       });
     }, refusalAsUnavailable);
 
+    /** The first slot that a node's history still has, null when it does not say. */
+    const historyStart = pool
+      .call({
+        method: "getFirstAvailableBlock",
+        params: [],
+        lane: "single",
+        decode: (result) => (isSlot(result) ? { value: BigInt(result) } : "malformed"),
+      })
+      .pipe(Effect.orElseSucceed(() => null));
+
+    const history = Effect.fn("Ledger.history")(function* (
+      address: Address,
+      before: LedgerSignature | null,
+    ) {
+      const lowest = pool.slots.at("finalized");
+      const entries = yield* pool.call({
+        method: "getSignaturesForAddress",
+        params: [
+          address,
+          {
+            commitment: "finalized",
+            limit: MAX_SIGNATURES,
+            ...(before === null ? {} : { before }),
+            ...(lowest > 0 ? { minContextSlot: lowest } : {}),
+          },
+        ],
+        lane: "single",
+        decode: (result) => {
+          const parsed = parseHistory(result);
+          return parsed === undefined || parsed.length > MAX_SIGNATURES
+            ? "malformed"
+            : { value: parsed };
+        },
+      });
+      if (entries.length === MAX_SIGNATURES) {
+        return { entries, completeFrom: (entries.at(-1)?.slot ?? 0n) + 1n };
+      }
+      return { entries, completeFrom: yield* historyStart };
+    }, refusalAsUnavailable);
+
+    const transaction = Effect.fn("Ledger.transaction")((signature: LedgerSignature) =>
+      pool
+        .call({
+          method: "getTransaction",
+          params: [
+            signature,
+            {
+              encoding: "json",
+              commitment: "finalized",
+              maxSupportedTransactionVersion: ANY_VERSION,
+            },
+          ],
+          lane: "single",
+          decode: (result) => {
+            const parsed = parseTransaction(signature, result);
+            return parsed === undefined ? "malformed" : { value: parsed };
+          },
+        })
+        .pipe(
+          // A transaction that this node cannot show.
+          Effect.catchTag("RpcRefusal", () => Effect.succeed(null)),
+        ),
+    );
+
     return Ledger.of({
       genesisHash,
       tip,
       readAccounts,
       programAccounts: programAccounts(pool),
+      history,
+      transaction,
     });
   }),
 );

@@ -52,6 +52,7 @@ export const escrowIndexSqlite = (options: LedgerIdentity & { readonly path: str
           merchants: countChanges(batch.merchants.map(merchants.put)),
           eventsAdded: events.append(batch.events, escrows.standing),
         };
+        for (const reference of batch.references ?? []) events.refer(reference);
         if (batch.mark !== null) mark.write(batch.mark);
         return result;
       });
@@ -72,6 +73,12 @@ export const escrowIndexSqlite = (options: LedgerIdentity & { readonly path: str
         ),
         events: Effect.fn("EscrowIndex.events")((filter, limit, before) =>
           attempt(() => events.page(filter, limit, before)),
+        ),
+        eventsAfter: Effect.fn("EscrowIndex.eventsAfter")((filter, limit, after) =>
+          attempt(() => events.after(filter, limit, after)),
+        ),
+        eventsWithoutReference: Effect.fn("EscrowIndex.eventsWithoutReference")((limit, after) =>
+          attempt(() => events.withoutReference(limit, after)),
         ),
         merchants: Effect.fn("EscrowIndex.merchants")((filter, limit, after) =>
           attempt(() => registry.deferred(filter, limit, after)),

@@ -3,7 +3,12 @@ import { type Address, addressFromBytes, addressToBytes } from "../../core/domai
 import { chainedEventHash } from "../../core/domain/event-chain.ts";
 import { type Hash32, hash32FromBytes, hash32ToBytes } from "../../core/domain/hash32.ts";
 import {
+  ledgerSignatureFromBytes,
+  ledgerSignatureToBytes,
+} from "../../core/domain/ledger-signature.ts";
+import {
   EVENT_KINDS,
+  type EventReference,
   type IndexedEvent,
   provesEvent,
   type SettlementEvent,
@@ -40,6 +45,8 @@ type Row = {
   readonly proof_hash: Uint8Array | null;
   readonly occurred_at: bigint;
   readonly chain_hash: Uint8Array;
+  readonly signature: Uint8Array | null;
+  readonly transaction_slot: bigint | null;
 };
 
 const indexedEventOf = (row: Row): IndexedEvent => {
@@ -60,8 +67,8 @@ const indexedEventOf = (row: Row): IndexedEvent => {
     },
     position: row.position,
     chainHash: hash32FromBytes(row.chain_hash),
-    signature: null,
-    slot: null,
+    signature: row.signature && ledgerSignatureFromBytes(row.signature),
+    slot: row.transaction_slot,
   };
 };
 
@@ -69,11 +76,14 @@ const indexedEventOf = (row: Row): IndexedEvent => {
  * The select statements whose results, merged by position, are the events of a filter: one run for
  * each state where an index leads with the filter's column, a single run where no party is named.
  */
-const runsOf = (filter: EscrowFilter): ReadonlyArray<string> => {
+const runsOf = (
+  filter: EscrowFilter,
+  bound: "position < $bound" | "position > $bound",
+): ReadonlyArray<string> => {
   const parties = partyConditions(filter);
   const refundable = filter.refundableAt !== undefined;
   const where = [
-    "position < $before",
+    bound,
     ...parties,
     ...(refundable ? ["refundable_from <= $refundableAt"] : []),
   ].join(" AND ");
@@ -140,18 +150,28 @@ export const eventTable = (db: Database, chainStart: Hash32) => {
     return added;
   };
 
-  const page = (filter: EscrowFilter, limit: number, before: bigint | null) => {
-    const runs = runsOf(filter);
+  const read = (
+    filter: EscrowFilter,
+    limit: number,
+    order: "ASC" | "DESC",
+    bound: bigint,
+  ): ReadonlyArray<IndexedEvent> => {
+    const runs = runsOf(filter, order === "ASC" ? "position > $bound" : "position < $bound");
     if (runs.length === 0) return [];
     return db
-      .query<Row, NamedValues>(`${runs.join(" UNION ALL ")} ORDER BY position DESC LIMIT $limit`)
-      .all({
-        limit,
-        before: before ?? 2n ** 63n - 1n,
-        ...filterValues(filter),
-      })
+      .query<Row, NamedValues>(
+        `${runs.join(" UNION ALL ")} ORDER BY position ${order} LIMIT $limit`,
+      )
+      .all({ limit, bound, ...filterValues(filter) })
       .map(indexedEventOf);
   };
+
+  const refer = db.query<null, [string, number, Uint8Array, bigint]>(
+    "UPDATE event SET signature = ?3, transaction_slot = ?4 WHERE escrow = ?1 AND kind = ?2 AND signature IS NULL",
+  );
+  const unreferenced = db.query<Row, [bigint, number]>(
+    "SELECT * FROM event INDEXED BY event_without_reference WHERE signature IS NULL AND position > ?1 ORDER BY position LIMIT ?2",
+  );
 
   return {
     /** Writes the events that are new and proved, in this order, and returns how many those were. */
@@ -160,7 +180,19 @@ export const eventTable = (db: Database, chainStart: Hash32) => {
     follow: (escrow: Address, standing: Standing): void => {
       follow.run(escrow, refundableFrom(standing));
     },
+    /** Notes an event's transaction, unless one is noted already or there is no such event. */
+    refer: ({ escrow, kind, signature, slot }: EventReference): void => {
+      refer.run(escrow, EVENT_KINDS.indexOf(kind), ledgerSignatureToBytes(signature), slot);
+    },
     count: (): number => Number(newest.get()?.position ?? 0n),
-    page,
+    /** Newest first, below `before`. */
+    page: (filter: EscrowFilter, limit: number, before: bigint | null) =>
+      read(filter, limit, "DESC", before ?? 2n ** 63n - 1n),
+    /** Oldest first, above `after`. */
+    after: (filter: EscrowFilter, limit: number, after: bigint) =>
+      read(filter, limit, "ASC", after),
+    /** Those whose transaction is not known, oldest first, above `after`. */
+    withoutReference: (limit: number, after: bigint): ReadonlyArray<IndexedEvent> =>
+      unreferenced.all(after, limit).map(indexedEventOf),
   };
 };

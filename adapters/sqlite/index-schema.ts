@@ -103,4 +103,9 @@ export const INDEX_MIGRATIONS: ReadonlyArray<string> = [
   CREATE INDEX event_by_merchant ON event (merchant, state);
   CREATE INDEX event_by_agent ON event (agent_owner, state);
   `,
+  `
+  ALTER TABLE event ADD COLUMN signature BLOB;
+  ALTER TABLE event ADD COLUMN transaction_slot INTEGER;
+  CREATE INDEX event_without_reference ON event (position) WHERE signature IS NULL;
+  `,
 ];

@@ -40,6 +40,14 @@ export type IndexedEvent = {
   readonly slot: bigint | null;
 };
 
+/** In which transaction an event happened: what the ledger's history tells of it. */
+export type EventReference = {
+  readonly escrow: Address;
+  readonly kind: EventKind;
+  readonly signature: LedgerSignature;
+  readonly slot: bigint;
+};
+
 const SETTLED_KIND = {
   Fulfilled: "escrow_released",
   PartiallyFulfilled: "escrow_partially_released",

@@ -1,12 +1,14 @@
 import fc from "fast-check";
-import { addressFromBytes } from "../../core/domain/address.ts";
+import { addressFromBytes, ZERO_ADDRESS } from "../../core/domain/address.ts";
 import type { Escrow } from "../../core/domain/escrow.ts";
 import type { Merchant } from "../../core/domain/merchant.ts";
-import { eventsOf } from "../../core/domain/settlement-event.ts";
+import { ledgerSignatureFromBytes } from "../../core/domain/ledger-signature.ts";
+import { EVENT_KINDS, type EventReference, eventsOf } from "../../core/domain/settlement-event.ts";
 import { LAST_UNIX_SECOND, type UnixSeconds } from "../../core/domain/unix-time.ts";
 import { escrowAddress, merchantAddress } from "../../core/protocol/addresses.ts";
 import type { IndexBatch, Sighted } from "../../ports/escrow-index.ts";
 import { anyEscrow } from "./escrow.ts";
+import { bytesOfLength } from "./ledger-values.ts";
 import { anyMerchant as unboundMerchant } from "./merchant.ts";
 import { TEST_DEPLOYMENT } from "./test-ledger.ts";
 
@@ -92,6 +94,15 @@ export const batchOf = (
 export const finalBatch = (lives: ReadonlyArray<EscrowLife>) =>
   batchOf(lives.map((life) => ({ row: life.at(-1) ?? life[0], slot: 100n })));
 
+/** A transaction of some event, of an escrow among these or of one that nobody knows. */
+const aReference = (accounts: ReadonlyArray<Escrow>): fc.Arbitrary<EventReference> =>
+  fc.record({
+    escrow: fc.constantFrom(...accounts.map(({ address }) => address), ZERO_ADDRESS),
+    kind: fc.constantFrom(...EVENT_KINDS),
+    signature: bytesOfLength(64).map(ledgerSignatureFromBytes),
+    slot,
+  });
+
 const slot = fc.bigInt({ min: 1n, max: 12n });
 
 /**
@@ -113,6 +124,7 @@ export const indexHistory: fc.Arbitrary<ReadonlyArray<IndexBatch>> = escrowLives
     const batch = fc.record({
       escrows,
       merchants: fc.array(fc.record({ row: anyMerchant, slot }), { maxLength: 4 }),
+      references: fc.array(aReference(accounts), { maxLength: 4 }),
       mark: fc.option(mark),
     });
     return fc

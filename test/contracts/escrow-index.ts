@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { escrowIndexMemory } from "../../adapters/memory/escrow-index.ts";
 import { type Escrow, ESCROW_STATES, isRefundable } from "../../core/domain/escrow.ts";
 import { chainedEventHash, eventChainStart } from "../../core/domain/event-chain.ts";
+import { ledgerSignatureFromBytes } from "../../core/domain/ledger-signature.ts";
 import { merchantStats } from "../../core/domain/merchant-stats.ts";
 import { eventsOf } from "../../core/domain/settlement-event.ts";
 import {
@@ -57,6 +58,8 @@ const everything = (index: Index) =>
   Effect.all({
     escrows: index.escrows({}, 1000, null),
     events: allEvents(index),
+    forward: index.eventsAfter({}, 1000, 0n),
+    unreferenced: index.eventsWithoutReference(1000, 0n),
     merchants: index.merchants({}, 1000, null),
     summary: index.summary,
   });
@@ -94,6 +97,8 @@ export const escrowIndexContract = <E>(
           expect(yield* everything(index)).toEqual({
             escrows: [],
             events: [],
+            forward: [],
+            unreferenced: [],
             merchants: [],
             summary: {
               escrows: 0,
@@ -272,6 +277,58 @@ export const escrowIndexContract = <E>(
             }
             expect(paged).toEqual(expected);
           }),
+      ));
+
+    test("events are read forward as they are backward, above any position", () =>
+      holds(
+        fc.tuple(escrowLives(12), filters, fc.integer({ min: 1, max: 5 })),
+        (index, [lives, filter, limit]) =>
+          Effect.gen(function* () {
+            yield* index.apply(finalBatch(lives));
+            const expected = (yield* index.events(filter, 1000, null)).toReversed();
+            const streamed = [];
+            for (let after = 0n; ;) {
+              const page: typeof expected = [...(yield* index.eventsAfter(filter, limit, after))];
+              expect(page.length).toBeLessThanOrEqual(limit);
+              streamed.push(...page);
+              const last = page.at(-1);
+              if (last === undefined) break;
+              after = last.position;
+            }
+            expect(streamed).toEqual(expected);
+          }),
+      ));
+
+    test("an event takes the first transaction that is told of it, whenever that comes, and nothing else of it changes", () =>
+      holds(fc.tuple(indexHistory, escrowLife), (index, [history, [escrow]]) =>
+        Effect.gen(function* () {
+          for (const batch of history) yield* index.apply(batch);
+          yield* index.apply(batchOf([{ row: escrow, slot: 1n }]));
+          const before = (yield* allEvents(index)).find(
+            ({ event }) => event.escrow === escrow.address && event.kind === "escrow_created",
+          );
+          const reference = (fill: number, slot: bigint) => ({
+            escrow: escrow.address,
+            kind: "escrow_created" as const,
+            signature: ledgerSignatureFromBytes(new Uint8Array(64).fill(fill)),
+            slot,
+          });
+          const [first, second] = [reference(1, 2n ** 62n), reference(2, 6n)];
+          yield* index.apply(batchOf([], { references: [first] }));
+          yield* index.apply(batchOf([], { references: [second, first] }));
+          const after = (yield* allEvents(index)).find(
+            ({ position }) => position === before?.position,
+          );
+          const { signature, slot } = before?.signature ? before : first;
+          expect(after).toEqual(before && { ...before, signature, slot });
+          const missing = yield* index.eventsWithoutReference(1000, 0n);
+          expect(missing).toEqual(
+            (yield* index.eventsAfter({}, 1000, 0n)).filter((one) => one.signature === null),
+          );
+          expect(yield* index.eventsWithoutReference(1, missing[0]?.position ?? 0n)).toEqual(
+            missing.slice(1, 2),
+          );
+        }),
       ));
 
     test("events have no holes and chain from the ledger's start, whatever the history", () =>

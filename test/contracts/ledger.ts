@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Effect, Exit, ManagedRuntime, Stream } from "effect";
 import type { LedgerAccount } from "../../core/domain/ledger-account.ts";
+import { SYSTEM_PROGRAM } from "../../core/protocol/well-known-addresses.ts";
 import { Broadcaster } from "../../ports/broadcaster.ts";
 import { Ledger } from "../../ports/ledger.ts";
 import type { LedgerWorld } from "./ledger-world.ts";
@@ -85,6 +86,55 @@ export const ledgerContract = (name: string, open: () => LedgerWorld): void =>
         Stream.runCollect(ledger.programAccounts(world.idleProgram)),
       );
       expect(chunks).toEqual([{ slot: expect.any(BigInt), value: [] }]);
+    });
+
+    test("lists the transactions of an address, newest first, and shows each with its accounts", async () => {
+      const to = world.unused();
+      const signatures = [];
+      for (const lamports of [2_000_000n, 2_000_001n, 2_000_002n]) {
+        const { transaction, signature } = world.transfer({
+          to,
+          lamports,
+          blockhash: world.blockhash(),
+        });
+        await runtime.runPromise(Broadcaster.use((broadcaster) => broadcaster.submit(transaction)));
+        signatures.unshift(signature);
+      }
+      expect((await ask((ledger) => ledger.history(to, null))).entries).toEqual([]);
+      world.settle();
+      const { entries, completeFrom } = await ask((ledger) => ledger.history(to, null));
+      expect(entries.map(({ signature }) => signature)).toEqual(signatures);
+      expect(entries.every(({ failed }) => !failed)).toBe(true);
+      expect(completeFrom).toBe(0n);
+      const [newest] = entries;
+      if (newest === undefined) throw new Error("nothing listed");
+      const older = await ask((ledger) => ledger.history(to, newest.signature));
+      expect(older.entries).toEqual(entries.slice(1));
+      const shown = await ask((ledger) => ledger.transaction(newest.signature));
+      expect(shown).toMatchObject({ ...newest, failed: false });
+      expect(shown?.accounts).toContain(to);
+      expect(shown?.signers.size).toBe(1);
+      expect(shown?.signers.has(to)).toBe(false);
+      expect(shown?.instructions).toEqual([
+        {
+          program: SYSTEM_PROGRAM,
+          accounts: [...(shown?.signers ?? []), to],
+          // System program's Transfer, number 2, and the amount, both little-endian.
+          data: Uint8Array.of(2, 0, 0, 0, 0x82, 0x84, 0x1e, 0, 0, 0, 0, 0),
+        },
+      ]);
+    });
+
+    test("knows nothing of a transaction that never was, and nothing behind it", async () => {
+      const { known } = world;
+      const { signature } = world.transfer({
+        to: known.address,
+        lamports: 1n,
+        blockhash: world.blockhash(),
+      });
+      expect(await ask((ledger) => ledger.transaction(signature))).toBeNull();
+      const page = await ask((ledger) => ledger.history(known.address, signature));
+      expect(page.entries).toEqual([]);
     });
 
     test("shows a transfer to finalized readers once it is settled, and not before", async () => {

@@ -24,6 +24,8 @@ export const ledgerOfAccounts = (
   return Ledger.of({
     genesisHash: Effect.succeed(NETWORK.genesisHash),
     tip: () => Effect.die("not expected"),
+    history: () => Effect.die("not expected"),
+    transaction: () => Effect.die("not expected"),
     programAccounts: () => Stream.die("not expected"),
     readAccounts: (addresses) =>
       Effect.succeed({

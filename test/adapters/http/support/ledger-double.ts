@@ -79,6 +79,8 @@ export const makeLedgerDouble = (genesisHash: string) => {
         slot: double.slot,
         value: addresses.map((address) => accounts.get(address) ?? null),
       })),
+    history: () => answer(() => ({ entries: [], completeFrom: null })),
+    transaction: () => answer(() => null),
     programAccounts: (program) =>
       Stream.fromEffect(
         answer(() => ({
