@@ -1,0 +1,60 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { quietEnvironment, runService, temporaryDirectory, until } from "./running-service.ts";
+
+const README = readFileSync(join(import.meta.dir, "../../README.md"), "utf8");
+const LOCAL = "http://127.0.0.1:3000";
+
+/** Every curl of the README, as its words after the shell has taken the quotes off. */
+const commands = README.split("\n")
+  .filter((line) => /^ {4}curl /.test(line) && !line.includes("<base64>"))
+  .map((line) => Array.from(line.trim().matchAll(/'([^']*)'|(\S+)/g), (m) => m[1] ?? m[2] ?? ""));
+
+const argument = (words: ReadonlyArray<string>, flag: string): string | undefined => {
+  const at = words.indexOf(flag);
+  return at < 0 ? undefined : words[at + 1];
+};
+
+let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
+let service: Awaited<ReturnType<typeof runService>>;
+
+beforeAll(async () => {
+  directory = await temporaryDirectory();
+  service = await runService(quietEnvironment(directory.path));
+  await until(
+    "the service is ready",
+    () => fetch(`${service.url}/ready`).then(({ status }) => status),
+    (status) => status === 200,
+  );
+});
+
+afterAll(async () => {
+  await service.stop();
+  await directory.remove();
+});
+
+test("the README has a command for each operation of the contract", async () => {
+  const { paths } = (await (await fetch(`${service.url}/openapi.json`)).json()) as {
+    paths: Record<string, Record<string, unknown>>;
+  };
+  const shown = README.match(/http:\/\/127\.0\.0\.1:3000[^\s'?]*/g) ?? [];
+  const missing = Object.keys(paths).filter((path) => {
+    const pattern = new RegExp(`^${LOCAL}${path.replaceAll(/\{[^}]+\}/g, "[^/]+")}$`);
+    return !shown.some((url) => pattern.test(url));
+  });
+  expect(missing).toEqual([]);
+});
+
+for (const words of commands) {
+  const url = words.find((word) => word.startsWith(LOCAL)) ?? "";
+  const unhappy = url.includes("?stat=");
+  test(`README: ${words.join(" ").slice(0, 110)}`, async () => {
+    const body = argument(words, "-d");
+    const response = await fetch(url.replace(LOCAL, service.url), {
+      method: argument(words, "-X") ?? (body === undefined ? "GET" : "POST"),
+      ...(body === undefined ? {} : { body, headers: { "content-type": "application/json" } }),
+    });
+    expect(response.status).toBe(unhappy ? 422 : words.includes("-X") ? 202 : 200);
+  });
+}
