@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite";
 import { constants } from "node:fs";
 import { access, mkdir } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { Data, Effect, type Scope } from "effect";
+import { Data, Duration, Effect, Schedule, type Scope } from "effect";
 
 /** The data directory cannot be used, and why, in words for the operator. */
 export class DataDirectoryUnusable extends Data.TaggedError("DataDirectoryUnusable")<{
@@ -10,7 +10,12 @@ export class DataDirectoryUnusable extends Data.TaggedError("DataDirectoryUnusab
   readonly reason: string;
 }> {}
 
+class LockFailed extends Data.TaggedError("LockFailed")<{ readonly cause: unknown }> {}
+
 const LOCK_FILE = "service.lock";
+
+/** A service that is being stopped may need a moment to let go. */
+const TRY_AGAIN = { schedule: Schedule.spaced(Duration.millis(200)), times: 10 };
 
 const reasonOf = (cause: unknown): string =>
   cause instanceof Error ? cause.message : String(cause);
@@ -56,13 +61,17 @@ export const claimDataDirectory = (
     yield* Effect.acquireRelease(
       Effect.try({
         try: () => lock(path),
-        catch: (cause) =>
+        catch: (cause) => new LockFailed({ cause }),
+      }).pipe(
+        Effect.retry({ ...TRY_AGAIN, while: ({ cause }) => isBusy(cause) }),
+        Effect.mapError(({ cause }) =>
           unusable(
             isBusy(cause)
               ? "another service is using it; stop that one or set another DATA_DIR"
               : `its ${LOCK_FILE} cannot be locked (${reasonOf(cause)})`,
           ),
-      }),
+        ),
+      ),
       (database) => Effect.sync(() => database.close()),
     );
     return path;

@@ -2,6 +2,7 @@ import { Cause, Effect, Exit } from "effect";
 import { exitWith, readCommandLine } from "./commands/command-line.ts";
 import { readSettings } from "./config/settings.ts";
 import { logging } from "./logging.ts";
+import { npxEnded } from "./npx-launcher.ts";
 import { startService } from "./serve.ts";
 import { explain } from "./start-failure.ts";
 import { awaitEnding, limitStop } from "./shutdown.ts";
@@ -23,10 +24,11 @@ const serve = Effect.gen(function* () {
     yield* Effect.logInfo("listening", { url });
     return yield* refused;
   });
-  return yield* Effect.raceFirst(awaitEnding, untilRefused).pipe(
+  const untilNpxEnds = Effect.as(npxEnded, { kind: "asked", by: "the end of npx" } as const);
+  return yield* Effect.raceAllFirst([awaitEnding, untilNpxEnds, untilRefused]).pipe(
     Effect.tap((ending) =>
       ending.kind === "asked"
-        ? Effect.logInfo("stopping", { signal: ending.by })
+        ? Effect.logInfo("stopping", { by: ending.by })
         : Effect.logError("stopping after an error that nobody caught", Cause.die(ending.cause)),
     ),
     Effect.ensuring(limitStop),

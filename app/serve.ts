@@ -1,4 +1,4 @@
-import { Clock, Deferred, Effect, Layer, Redacted, type Scope } from "effect";
+import { Clock, Deferred, Duration, Effect, Layer, Redacted, Schedule, type Scope } from "effect";
 import { createHttpApp } from "../adapters/http/http-app.ts";
 import { type ListenFailed, serveHttp } from "../adapters/http/serve-http.ts";
 import type { LocalLedgerDidNotStart } from "../adapters/local-ledger/ledger-process.ts";
@@ -22,20 +22,25 @@ export type RunningService = {
   /** Scheme, host and port. */
   readonly url: string;
   readonly rpcUrl: string;
-  /** The embedded ledger's process id; undefined while it is down, or where the ledger is remote. */
-  readonly ledgerPid: Effect.Effect<number | undefined>;
+  /** The embedded ledger's process id; null while it is down, or where the ledger is remote. */
+  readonly ledgerPid: Effect.Effect<number | null>;
   /** Never succeeds; fails when the service finds that it cannot go on. */
   readonly refused: Effect.Effect<never, IndexRefused>;
 };
 
+/** The ledger of a service that was killed ends by itself, but not at once. */
+const TRY_AGAIN = { schedule: Schedule.spaced(Duration.millis(300)), times: 5 };
+
 const findLedger = Effect.fnUntraced(function* ({ ledger }: Settings, dataDir: string) {
   if (ledger.kind === "remote") {
-    const noPid: RunningService["ledgerPid"] = Effect.succeed(undefined);
-    return { rpcUrls: ledger.rpcUrls, ledgerPid: noPid };
+    return { rpcUrls: ledger.rpcUrls, ledgerPid: Effect.succeed(null) };
   }
-  const embedded = yield* superviseLocalLedger({ dataDir, port: ledger.port, demo: ledger.demo });
+  const embedded = yield* Effect.retry(
+    superviseLocalLedger({ dataDir, port: ledger.port, demo: ledger.demo }),
+    TRY_AGAIN,
+  );
   const rpcUrls: RpcUrls = [Redacted.make(new URL(embedded.rpcUrl))];
-  return { rpcUrls, ledgerPid: Effect.map(embedded.process, (process) => process?.pid) };
+  return { rpcUrls, ledgerPid: Effect.map(embedded.process, (process) => process?.pid ?? null) };
 });
 
 /**

@@ -63,7 +63,7 @@ test("with its ledger hung and then killed, the service stays up, says so, and g
   const pid = await until(
     "the service is online",
     async () => ((await statusOf(service)) === "online" ? Effect.runPromise(service.ledgerPid) : 0),
-    (found) => found !== undefined && found > 0,
+    (found) => found !== null && found > 0,
   );
   const { data: before } = (await (await fetch(`${service.url}/v1/indexer`)).json()) as {
     data: ReadonlyArray<{ escrow_pda: string }>;

@@ -6,7 +6,7 @@ import { registerMerchantInstruction } from "../../core/protocol/attestor-instru
 import { openEscrow } from "../../app/demo/open-escrow.ts";
 import { openStage, registerMerchant } from "../../app/demo/stage.ts";
 import { quietEnvironment, temporaryDirectory, until } from "./running-service.ts";
-import { type ServiceProcess, startServiceProcess } from "./service-process.ts";
+import { MAIN, type ServiceProcess, startServiceProcess } from "./service-process.ts";
 import { silentNarrator } from "./silent-narrator.ts";
 
 type Temporary = Awaited<ReturnType<typeof temporaryDirectory>>;
@@ -85,7 +85,7 @@ test("killed right after it has relayed, and started again, the service has lost
   second.kill("SIGTERM");
   const { code, stdout } = await second.ended;
   expect(code).toBe(0);
-  expect(stdout).toContain('"message":"stopping","signal":"SIGTERM"');
+  expect(stdout).toContain('"message":"stopping","by":"SIGTERM"');
 }, 30_000);
 
 test("asked to stop, it answers what it has begun", async () => {
@@ -115,6 +115,26 @@ test("asked to stop, it answers what it has begun", async () => {
   expect((await relayed).status).toBe(202);
   expect((await service.ended).code).toBe(0);
 }, 30_000);
+
+test.if(process.platform === "linux")(
+  "npx ended by force does not leave the service behind",
+  async () => {
+    // As npx does it: a process of that name, a shell below it that passes no signal on, then the service.
+    const below = `sh -c '"${process.execPath}" "${MAIN}"; true' & wait`;
+    const npx = Bun.spawn(["bash", "-c", 'exec -a "npm exec bun" bash -c "$0"', below], {
+      env: { PATH: process.env["PATH"] ?? "", ...(await alone()) },
+      stdout: "pipe",
+    });
+    const lines = npx.stdout.pipeThrough(new TextDecoderStream()).getReader();
+    let said = "";
+    for (let part = await lines.read(); !part.done; part = await lines.read()) {
+      said += part.value;
+      if (said.includes('"listening"')) npx.kill("SIGKILL");
+    }
+    expect(said).toContain('"message":"stopping","by":"the end of npx"');
+  },
+  30_000,
+);
 
 test("a second service on the same DATA_DIR or the same port ends with a sentence about it", async () => {
   const env = await alone();

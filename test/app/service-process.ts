@@ -1,6 +1,7 @@
 import { fileURLToPath } from "node:url";
 
-const MAIN = fileURLToPath(new URL("../../app/main.ts", import.meta.url));
+/** The file that serves. */
+export const MAIN = fileURLToPath(new URL("../../app/main.ts", import.meta.url));
 
 /** The service as its users run it: a process of its own. */
 export type ServiceProcess = {
