@@ -21,8 +21,8 @@ const kitAddress = (address: Address): KitAddress => address as string as KitAdd
  * @throws Error when a required signer is not among the keys.
  */
 export const signedTransaction = (input: {
-  readonly payer: LocalKey;
-  readonly signers?: ReadonlyArray<LocalKey>;
+  readonly payer: Pick<LocalKey, "address" | "sign">;
+  readonly signers?: ReadonlyArray<Pick<LocalKey, "address" | "sign">>;
   readonly instructions: ReadonlyArray<Instruction>;
   readonly blockhash: string;
 }): Uint8Array => {

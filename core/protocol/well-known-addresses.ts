@@ -9,6 +9,7 @@ export const ED25519_PROGRAM = address("Ed25519SigVerify111111111111111111111111
 export const MEMO_PROGRAM = address("MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr");
 /** Wallets inject assertions of this program into what they sign. */
 export const LIGHTHOUSE_PROGRAM = address("L2TExMFKdjpN9kozasaurPirfHy9P8sbXoAN1qA3S95");
+export const ADDRESS_LOOKUP_TABLE_PROGRAM = address("AddressLookupTab1e1111111111111111111111111");
 export const UPGRADEABLE_LOADER = address("BPFLoaderUpgradeab1e11111111111111111111111");
 export const INSTRUCTIONS_SYSVAR = address("Sysvar1nstructions1111111111111111111111111");
 export const CLOCK_SYSVAR = address("SysvarC1ock11111111111111111111111111111111");

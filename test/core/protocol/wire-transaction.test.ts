@@ -77,9 +77,6 @@ describe("wire transaction", () => {
         const bytes = encodeTransaction(parts);
         const accounts = parts.accounts.map(addressFromBytes);
         const [feePayer] = accounts;
-        const tableAccountCount = parts.tables
-          .map(({ writable, readonly }) => writable.length + readonly.length)
-          .reduce((sum, count) => sum + count, 0);
         expect(decodeWireTransaction(bytes) as unknown).toEqual({
           value: {
             version: parts.version,
@@ -87,7 +84,13 @@ describe("wire transaction", () => {
             signature: encodeBase58(parts.signatures[0] ?? new Uint8Array(0)),
             message: encodeMessage(parts),
             staticAccounts: accounts,
-            tableAccountCount,
+            readonlySigners: parts.header[1],
+            readonlyOthers: parts.header[2],
+            tables: parts.tables.map(({ address, writable, readonly }) => ({
+              table: addressFromBytes(address),
+              writable,
+              readonly,
+            })),
             feePayer,
             blockhash: encodeBase58(parts.blockhash),
             instructions: parts.instructions.map(({ program, accounts: places, data }) => ({
@@ -171,9 +174,9 @@ describe("each rule of a wire transaction", () => {
 
   test("the base transaction itself is taken", () => {
     expect(outcome({})).toHaveProperty("value");
-    expect(outcome({ tables: [table] })).toHaveProperty("value.tableAccountCount", 2);
+    expect(outcome({ tables: [table] })).toHaveProperty("value.tables.length", 1);
     const largest = { ...table, writable: Array.from({ length: 253 }, () => 1) };
-    expect(outcome({ tables: [largest] })).toHaveProperty("value.tableAccountCount", 254);
+    expect(outcome({ tables: [largest] })).toHaveProperty("value.tables.0.writable.length", 253);
   });
 
   const refused: ReadonlyArray<readonly [string, Partial<TransactionParts>]> = [

@@ -1,0 +1,34 @@
+/**
+ * The rules that a transaction's custody instructions are checked against before it is sent; a refusal
+ * names the one that fails. Names are stable. See docs/protocol.md, "Relay".
+ */
+export const SETTLEMENT_RULES = [
+  "unknown_instruction",
+  "wrong_account_count",
+  "wrong_account",
+  "not_an_escrow",
+  "not_pending",
+  "expired",
+  "not_expired",
+  "amount_out_of_range",
+  "ttl_out_of_range",
+  "payout_account_wrong_owner",
+  "payout_account_wrong_mint",
+  "ed25519_missing",
+  "ed25519_misplaced",
+  "ed25519_malformed",
+  "ed25519_points_elsewhere",
+  "attestation_signature_invalid",
+  "wrong_attestor_key",
+  "message_differs",
+  "attestation_stale",
+  "attestation_in_future",
+  "attestation_outside_escrow",
+  "escrow_address_taken",
+  "merchant_unregistered",
+  "merchant_suspended",
+] as const;
+export type SettlementRule = (typeof SETTLEMENT_RULES)[number];
+
+/** A rule that does not hold, with what is wrong: a sentence without its full stop. */
+export type SettlementFault = { readonly rule: SettlementRule; readonly detail: string };

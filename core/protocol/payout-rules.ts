@@ -1,0 +1,40 @@
+import type { Address } from "../domain/address.ts";
+import type { SettlementFault } from "../domain/settlement-rule.ts";
+import { decodeTokenAccount } from "./token.ts";
+import type { CustodyCall } from "./custody-call.ts";
+
+/** What a payout account must be. */
+export type Payout = {
+  readonly whose: "merchant" | "agent";
+  readonly place: number;
+  readonly mint: Address;
+  readonly owner: Address;
+};
+
+/** A payout account that exists must be an SPL Token account of the escrow's mint, of the payee's wallet. */
+export const payoutFault = (
+  call: CustodyCall,
+  { whose, place, mint, owner }: Payout,
+): SettlementFault | undefined => {
+  const address = call.accounts[place];
+  const account = address === undefined ? undefined : call.found(address);
+  if (account === undefined) return undefined;
+  const token = decodeTokenAccount(account);
+  const named = `the ${whose}'s payout account ${address}`;
+  if (token === undefined)
+    return {
+      rule: "payout_account_wrong_owner",
+      detail: `${named} is not an SPL Token account but belongs to the program ${account.owner}`,
+    };
+  if (token.owner !== owner)
+    return {
+      rule: "payout_account_wrong_owner",
+      detail: `${named} belongs to ${token.owner} and must belong to the ${whose}'s wallet ${owner}`,
+    };
+  if (token.mint !== mint)
+    return {
+      rule: "payout_account_wrong_mint",
+      detail: `${named} is of the mint ${token.mint} and must be of the escrow's mint ${mint}`,
+    };
+  return undefined;
+};
