@@ -32,6 +32,12 @@ export class Broadcaster extends Context.Service<
     readonly landed: (
       signature: LedgerSignature,
     ) => Effect.Effect<LandedTransaction | null, LedgerFailure>;
+    /** The same for up to 256 transactions, in the order asked for, by one node at one moment. */
+    readonly landedAll: (
+      signatures: ReadonlyArray<LedgerSignature>,
+    ) => Effect.Effect<ReadonlyArray<LandedTransaction | null>, LedgerFailure>;
+    /** The first slot that the ledger's history reaches back to: of earlier ones, silence proves nothing. */
+    readonly historyStart: Effect.Effect<bigint, LedgerFailure>;
     /** The log lines of a landed transaction, empty when its history is gone. */
     readonly logs: (
       signature: LedgerSignature,

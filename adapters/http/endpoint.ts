@@ -33,6 +33,8 @@ export type Input<Path extends string, Query extends TObject, Body> = {
   /** Scheme, host and port under which the caller reached the service. */
   readonly origin: () => string;
   readonly headers: Headers;
+  /** The client's key in the rate limiter. */
+  readonly client: () => string;
 };
 
 /** The names in braces of a path template. */
@@ -73,6 +75,8 @@ export type EndpointSpec<
   readonly maySeconds?: number;
   readonly params?: { readonly [Name in PathParameter<Path>]: TSchema };
   readonly query?: Query;
+  /** Request headers with a meaning of their own, all optional; the handler judges them. */
+  readonly requestHeaders?: Readonly<Record<string, TSchema>>;
   readonly body?: { readonly schema: Body; readonly example: () => Static<NoInfer<Body>> };
   /** By status; the lowest is the usual one. */
   readonly answers: Readonly<Record<number, Success>>;
@@ -118,10 +122,12 @@ export const endpoint = <
 
 /** Every problem that an operation can answer with. */
 export const problemsOf = (operation: Endpoint): ReadonlyArray<ProblemCode> => [
-  ...operation.problems,
-  ...COMMON_PROBLEMS,
-  ...(operation.body === undefined ? [] : BODY_PROBLEMS),
-  ...(operation.budget === null ? [] : (["rate_limited"] as const)),
+  ...new Set([
+    ...operation.problems,
+    ...COMMON_PROBLEMS,
+    ...(operation.body === undefined ? [] : BODY_PROBLEMS),
+    ...(operation.budget === null ? [] : (["rate_limited"] as const)),
+  ]),
 ];
 
 /** Whether `*` among the CORS origins opens an operation to any page: reads and prepare only. */

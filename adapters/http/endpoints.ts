@@ -12,7 +12,11 @@ import { queryMerchantsEndpoint } from "./routes/query-merchants.ts";
 import { readEscrowEndpoint } from "./routes/read-escrow.ts";
 import { readMerchantEndpoint } from "./routes/read-merchant.ts";
 import { docsEndpoint, openApiEndpoint } from "./routes/reference.ts";
-import { readRelayPolicyEndpoint, relayTransactionEndpoint } from "./routes/relay.ts";
+import {
+  readRelayOutcomeEndpoint,
+  readRelayPolicyEndpoint,
+  relayTransactionEndpoint,
+} from "./routes/relay.ts";
 import { healthEndpoint, readyEndpoint, statusEndpoint } from "./routes/service-state.ts";
 import { syncIndexEndpoint } from "./routes/sync-index.ts";
 import type { StaticPage } from "./static-page.ts";
@@ -42,6 +46,7 @@ export const allEndpoints = (parts: EndpointParts): ReadonlyArray<Endpoint> => [
   syncIndexEndpoint,
   readRelayPolicyEndpoint,
   relayTransactionEndpoint,
+  readRelayOutcomeEndpoint,
   rootEndpoint(parts.demoUrl, parts.console),
   descriptorEndpoint(parts.demoUrl),
   versionEndpoint,

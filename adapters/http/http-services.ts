@@ -1,9 +1,11 @@
 import type { IndexSync } from "../../core/use-cases/index-sync.ts";
+import type { RelayDelivery } from "../../core/use-cases/relay-delivery.ts";
 import type { Broadcaster } from "../../ports/broadcaster.ts";
 import type { EscrowIndex } from "../../ports/escrow-index.ts";
 import type { EvidenceSigner } from "../../ports/evidence-signer.ts";
 import type { Instance } from "../../ports/instance.ts";
 import type { Ledger } from "../../ports/ledger.ts";
+import type { OutcomeLog } from "../../ports/outcome-log.ts";
 import type { RateLimiter } from "../../ports/rate-limiter.ts";
 
 /** Everything that an answer can need. */
@@ -14,4 +16,6 @@ export type HttpServices =
   | IndexSync
   | Instance
   | Ledger
-  | RateLimiter;
+  | OutcomeLog
+  | RateLimiter
+  | RelayDelivery;

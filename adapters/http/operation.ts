@@ -13,13 +13,14 @@ import { schemaCheck } from "./schema-check.ts";
 const contentType = (mediaType: string): string =>
   mediaType.startsWith("text/") ? `${mediaType}; charset=utf-8` : mediaType;
 
+const clientOf = (settings: ExchangeSettings, request: Request): string =>
+  settings.clientKey(request, settings.connectionOf(request)?.address ?? null);
+
 /** Takes one request from the client's budget and writes what is left into the answer's headers. */
 const spend = (settings: ExchangeSettings, budget: NonNullable<Endpoint["budget"]>) =>
   Effect.fnUntraced(function* ({ request, headers }: Incoming) {
     const limiter = yield* RateLimiter;
-    const address = settings.connectionOf(request)?.address ?? null;
-    const client = settings.clientKey(request, address);
-    const decision = yield* limiter.take(budget, client, 1);
+    const decision = yield* limiter.take(budget, clientOf(settings, request), 1);
     Object.assign(headers, rateLimitHeaders(budget, decision));
     if (!decision.allowed) return yield* new RateLimited({ resetSeconds: decision.resetSeconds });
   });
@@ -63,6 +64,7 @@ export const operationExchange = (settings: ExchangeSettings, operation: Endpoin
       mediaType,
       origin: () => settings.originOf(request),
       headers: request.headers,
+      client: () => clientOf(settings, request),
     });
     const text = "json" in answer ? JSON.stringify(answer.json) : answer.text;
     return {

@@ -36,7 +36,8 @@ const preflightHeaders = (request: Request, allow: string): Readonly<Record<stri
   request.headers.has("access-control-request-method")
     ? {
         "access-control-allow-methods": allow,
-        "access-control-allow-headers": "accept, content-type, if-none-match, x-request-id",
+        "access-control-allow-headers":
+          "accept, content-type, idempotency-key, if-none-match, x-request-id",
         "access-control-max-age": "86400",
       }
     : {};

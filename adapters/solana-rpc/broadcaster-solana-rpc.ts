@@ -92,21 +92,35 @@ export const broadcasterSolanaRpc: Layer.Layer<Broadcaster, never, NodePool> = L
       }),
     );
 
-    const landed = Effect.fn("Broadcaster.landed")(function* (signature: LedgerSignature) {
+    const landedAll = Effect.fn("Broadcaster.landedAll")(function* (
+      signatures: ReadonlyArray<LedgerSignature>,
+    ) {
       const lowest = pool.slots.at("confirmed");
       return yield* pool.call({
         method: "getSignatureStatuses",
-        params: [[signature], { searchTransactionHistory: true }],
+        params: [signatures, { searchTransactionHistory: true }],
         lane: "single",
         decode: (result) => {
           if (!isValueAtSlot(result)) return "malformed";
           // The context is the node's newest slot: below the confirmed one, its null would say nothing.
           if (result.context.slot < lowest) return "behind";
-          const value = parseLanded(result.value);
+          const value = parseLanded(result.value, signatures.length);
           return value === undefined ? "malformed" : { value };
         },
       });
     }, refusalAsUnavailable);
+
+    const landed = (signature: LedgerSignature) =>
+      landedAll([signature]).pipe(Effect.map(([only]) => only ?? null));
+
+    const historyStart = pool
+      .call({
+        method: "getFirstAvailableBlock",
+        params: [],
+        lane: "single",
+        decode: (result) => (isNatural(result) ? { value: BigInt(result) } : "malformed"),
+      })
+      .pipe(refusalAsUnavailable, Effect.withSpan("Broadcaster.historyStart"));
 
     const logs = Effect.fn("Broadcaster.logs")(function* (signature: LedgerSignature) {
       return yield* pool.call({
@@ -123,6 +137,15 @@ export const broadcasterSolanaRpc: Layer.Layer<Broadcaster, never, NodePool> = L
       });
     }, refusalAsUnavailable);
 
-    return Broadcaster.of({ isBlockhashValid, fee, simulate, submit, landed, logs });
+    return Broadcaster.of({
+      isBlockhashValid,
+      fee,
+      simulate,
+      submit,
+      landed,
+      landedAll,
+      historyStart,
+      logs,
+    });
   }),
 );

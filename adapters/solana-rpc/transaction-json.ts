@@ -37,10 +37,7 @@ export const parseTransactionLogs = (json: unknown): ReadonlyArray<string> | und
   return isTransaction(json) ? (json.meta?.logMessages ?? []) : undefined;
 };
 
-/** The `value` of getSignatureStatuses for one signature; undefined when it is not one. */
-export const parseLanded = (json: unknown): LandedTransaction | null | undefined => {
-  if (!Array.isArray(json) || json.length !== 1) return undefined;
-  const status: unknown = json[0];
+const parseStatus = (status: unknown): LandedTransaction | null | undefined => {
   if (status === null) return null;
   if (!isStatus(status)) return undefined;
   const error: TransactionError | null | undefined = parseErr(status.err);
@@ -54,4 +51,14 @@ export const parseLanded = (json: unknown): LandedTransaction | null | undefined
         ? "confirmed"
         : "processed");
   return { slot: BigInt(status.slot), commitment, error };
+};
+
+/** The `value` of getSignatureStatuses for `count` signatures; undefined when it is not one. */
+export const parseLanded = (
+  json: unknown,
+  count: number,
+): ReadonlyArray<LandedTransaction | null> | undefined => {
+  if (!Array.isArray(json) || json.length !== count) return undefined;
+  const statuses = json.map(parseStatus);
+  return statuses.every((status) => status !== undefined) ? statuses : undefined;
 };

@@ -2,6 +2,8 @@ import { Effect } from "effect";
 import { type Address, addressToBytes } from "../domain/address.ts";
 import { decodeBase64 } from "../domain/base64.ts";
 import type { Deployment } from "../domain/deployment.ts";
+import { RELAY_POLICY } from "../domain/relay-policy.ts";
+import { computeRequest } from "../protocol/compute-budget.ts";
 import { verifyEd25519 } from "../protocol/strict-ed25519.ts";
 import {
   ASSOCIATED_TOKEN_PROGRAM,
@@ -19,7 +21,9 @@ import {
 } from "../protocol/wire-transaction.ts";
 import { Instance } from "../../ports/instance.ts";
 import {
+  ComputeBudgetExceeded,
   DurableNonceNotAllowed,
+  LookupTableNotAllowed,
   ProgramNotAllowed,
   SignatureInvalid,
   SignatureMissing,
@@ -46,6 +50,17 @@ const usesDurableNonce = ({ instructions }: WireTransaction): boolean => {
   return first?.program === SYSTEM_PROGRAM && first.data[0] === 4;
 };
 
+const checkComputeBudget = Effect.fnUntraced(function* (transaction: WireTransaction) {
+  const { signature } = transaction;
+  const { unitLimit, unitPrice } = computeRequest(transaction.instructions);
+  const asked = [
+    { limit: "units", actual: BigInt(unitLimit ?? 0), max: BigInt(RELAY_POLICY.maxComputeUnits) },
+    { limit: "unit_price", actual: unitPrice ?? 0n, max: RELAY_POLICY.maxComputeUnitPrice },
+  ] as const;
+  const excess = asked.find(({ actual, max }) => actual > max);
+  if (excess !== undefined) return yield* new ComputeBudgetExceeded({ signature, ...excess });
+});
+
 const checkSignatures = Effect.fnUntraced(function* (transaction: WireTransaction) {
   const { signatures, staticAccounts, message, signature: name } = transaction;
   for (const [i, signature] of signatures.entries()) {
@@ -58,7 +73,8 @@ const checkSignatures = Effect.fnUntraced(function* (transaction: WireTransactio
 
 /**
  * The transaction inside a relay request, once everything that needs no ledger holds: strict base64, size,
- * exactly one transaction, every signature present and valid, allowed programs, no durable nonce.
+ * exactly one transaction, every signature present and valid, allowed programs, no durable nonce, compute
+ * budget within the policy.
  * See docs/protocol.md, "Relay", rules 1, 2 and 4.
  */
 export const admitTransaction = Effect.fnUntraced(function* (signedTransaction: string) {
@@ -68,7 +84,15 @@ export const admitTransaction = Effect.fnUntraced(function* (signedTransaction: 
   if (bytes.length > MAX_TRANSACTION_BYTES)
     return yield* new TransactionTooLarge({ actual: bytes.length, max: MAX_TRANSACTION_BYTES });
   const decoded = decodeWireTransaction(bytes);
-  if ("malformed" in decoded) return yield* new TransactionMalformed({ detail: decoded.malformed });
+  if ("malformed" in decoded) {
+    const { malformed, programFromTable } = decoded;
+    return yield* programFromTable === null
+      ? new TransactionMalformed({ detail: malformed })
+      : new LookupTableNotAllowed({
+          signature: programFromTable,
+          detail: "an address table supplies a program id; name programs in the transaction itself",
+        });
+  }
   const transaction = decoded.value;
   yield* checkSignatures(transaction);
   const { deployment } = yield* Instance;
@@ -81,5 +105,6 @@ export const admitTransaction = Effect.fnUntraced(function* (signedTransaction: 
   if (!programs.some((program) => ours.has(program)))
     return yield* new ProgramNotAllowed({ program: null, signature });
   if (usesDurableNonce(transaction)) return yield* new DurableNonceNotAllowed({ signature });
+  yield* checkComputeBudget(transaction);
   return { transaction, bytes };
 });

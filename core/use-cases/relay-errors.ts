@@ -1,7 +1,8 @@
 import { Data } from "effect";
 import type { Address } from "../domain/address.ts";
 import type { LedgerSignature } from "../domain/ledger-signature.ts";
-import type { TransactionError } from "../domain/transaction-outcome.ts";
+import type { SettlementRule } from "../domain/settlement-rule.ts";
+import type { LandedTransaction, TransactionError } from "../domain/transaction-outcome.ts";
 
 /** The text is not base64, or the bytes are not exactly one serialized transaction. */
 export class TransactionMalformed extends Data.TaggedError("TransactionMalformed")<{
@@ -31,14 +32,58 @@ export class ProgramNotAllowed extends Data.TaggedError("ProgramNotAllowed")<{
   readonly signature: LedgerSignature;
 }> {}
 
-/** An address table supplies a program id, or is used where the relay cannot resolve it. */
+/** An address table supplies a program id, does not exist, or has no entry at a place that is used. */
 export class LookupTableNotAllowed extends Data.TaggedError("LookupTableNotAllowed")<{
   readonly signature: LedgerSignature;
+  readonly detail: string;
 }> {}
 
 /** The transaction's lifetime is a durable nonce, which never expires. */
 export class DurableNonceNotAllowed extends Data.TaggedError("DurableNonceNotAllowed")<{
   readonly signature: LedgerSignature;
+}> {}
+
+/** The transaction asks for more compute units, or pays more for each, than the relay carries. */
+export class ComputeBudgetExceeded extends Data.TaggedError("ComputeBudgetExceeded")<{
+  readonly signature: LedgerSignature;
+  /** Compute units, or micro-lamports for each. */
+  readonly limit: "units" | "unit_price";
+  readonly actual: bigint;
+  readonly max: bigint;
+}> {}
+
+/** An instruction of the transaction cannot succeed on the ledger as it stands. */
+export class SettlementCheckFailed extends Data.TaggedError("SettlementCheckFailed")<{
+  readonly signature: LedgerSignature;
+  readonly rule: SettlementRule;
+  /** A sentence without its full stop: what is wrong, and with which value. */
+  readonly detail: string;
+  /** Index of the failing top-level instruction. */
+  readonly instructionIndex: number;
+}> {}
+
+/** As many transactions wait for their outcome as may: of everyone, or of this fee payer. */
+export class RelayQueueFull extends Data.TaggedError("RelayQueueFull")<{
+  readonly signature: LedgerSignature;
+  readonly scope: "relay" | "fee_payer";
+  readonly capacity: number;
+}> {}
+
+/** The fee payer's budget is used up for `resetSeconds`. */
+export class FeePayerRateLimited extends Data.TaggedError("FeePayerRateLimited")<{
+  readonly signature: LedgerSignature;
+  readonly resetSeconds: number;
+}> {}
+
+/** The Idempotency-Key came with another request before. */
+export class IdempotencyKeyReused extends Data.TaggedError("IdempotencyKeyReused") {}
+
+/** The first request with this Idempotency-Key is still being answered. */
+export class IdempotencyKeyInFlight extends Data.TaggedError("IdempotencyKeyInFlight") {}
+
+/** Neither this relay nor the ledger's history knows the signature; it may still land later. */
+export class TransactionNotFound extends Data.TaggedError("TransactionNotFound")<{
+  readonly signature: string;
 }> {}
 
 /** The fee payer's balance does not cover the fee. */
@@ -56,9 +101,14 @@ export class TransactionRejected extends Data.TaggedError("TransactionRejected")
   readonly logs: ReadonlyArray<string>;
   /** The program of the failing instruction, where the error is an instruction's. */
   readonly program: Address | null;
+  /** Where it failed for real; null when only a simulation did, and nothing was sent. */
+  readonly landed: LandedTransaction | null;
 }> {}
 
-/** The blockhash can no longer carry the transaction, and it has not landed. */
+/**
+ * The ledger does not take the transaction's blockhash: it is too old, or newer than what is confirmed. The
+ * transaction has not landed as far as is known; only its outcome says that it never will.
+ */
 export class BlockhashExpired extends Data.TaggedError("BlockhashExpired")<{
   readonly signature: LedgerSignature;
 }> {}
@@ -72,6 +122,12 @@ export type RelayRefusal =
   | ProgramNotAllowed
   | LookupTableNotAllowed
   | DurableNonceNotAllowed
+  | ComputeBudgetExceeded
+  | SettlementCheckFailed
+  | RelayQueueFull
+  | FeePayerRateLimited
+  | IdempotencyKeyReused
+  | IdempotencyKeyInFlight
   | FeePayerCannotPay
   | TransactionRejected
   | BlockhashExpired;

@@ -1,23 +1,28 @@
-import { Duration, Effect, Option, Schedule } from "effect";
+import { Clock, Effect } from "effect";
 import type { Address } from "../domain/address.ts";
-import type { LedgerSignature } from "../domain/ledger-signature.ts";
-import { RELAY_POLICY } from "../domain/relay-policy.ts";
-import type { LandedTransaction, TransactionError } from "../domain/transaction-outcome.ts";
-import { decodeCustodyInstruction } from "../protocol/custody-instruction-data.ts";
+import { type LedgerSignature } from "../domain/ledger-signature.ts";
+import type { LandedTransaction } from "../domain/transaction-outcome.ts";
 import type { WireTransaction } from "../protocol/wire-transaction.ts";
 import { Broadcaster } from "../../ports/broadcaster.ts";
-import { Instance } from "../../ports/instance.ts";
-import { Ledger } from "../../ports/ledger.ts";
-import { enforceBetaLimits } from "./enforce-beta-limits.ts";
 import { admitTransaction } from "./relay-admission.ts";
-import { BlockhashExpired, FeePayerCannotPay, TransactionRejected } from "./relay-errors.ts";
+import { chargeFailedPreflight, takePayerBudget } from "./relay-budget.ts";
+import { RelayDelivery } from "./relay-delivery.ts";
+import { BlockhashExpired } from "./relay-errors.ts";
+import { answerOnce } from "./relay-idempotency.ts";
+import { type Known, knownOf } from "./relay-known.ts";
+import { preflightRelay } from "./relay-preflight.ts";
+import { rejected } from "./relay-rejection.ts";
 
-/** The body of `POST /v1/relay`. */
+/** The body of `POST /v1/relay`, and who sent it. */
 export type RelayRequest = {
   /** base64 */
   readonly signedTransaction: string;
   readonly confirm: boolean;
   readonly skipPreflight: boolean;
+  /** The client's key in the rate limiter. */
+  readonly client?: string;
+  /** The Idempotency-Key header. */
+  readonly idempotencyKey?: string;
 };
 
 /** What became of a relayed transaction so far. */
@@ -29,17 +34,62 @@ export type RelayResult = {
   readonly feePayer: Address;
 };
 
-const rejected = (
-  { signature, instructions }: WireTransaction,
-  error: TransactionError | null,
-  logs: ReadonlyArray<string>,
-): TransactionRejected =>
-  new TransactionRejected({
+type Admitted = Effect.Success<ReturnType<typeof admitTransaction>>;
+
+/** Where a known transaction landed, null while that is open. Fails when it can never land. */
+const landedOf = Effect.fnUntraced(function* (known: Known, signature: LedgerSignature) {
+  switch (known.status) {
+    case "landed":
+      return known.landed;
+    case "expired":
+      return yield* new BlockhashExpired({ signature });
+    case "pending":
+    case "unknown":
+      return null;
+  }
+});
+
+/** Preflight, except that a transaction which landed meanwhile was no failure, whatever the checks then saw. */
+const preflight = Effect.fnUntraced(function* (
+  { transaction, bytes }: Admitted,
+  { skipPreflight, client }: RelayRequest,
+) {
+  const broadcaster = yield* Broadcaster;
+  const { signature, feePayer } = transaction;
+  return yield* preflightRelay(transaction, bytes, skipPreflight).pipe(
+    Effect.tapErrorTag(["SettlementCheckFailed", "TransactionRejected"], () =>
+      chargeFailedPreflight(feePayer, client),
+    ),
+    Effect.catch(
+      Effect.fnUntraced(function* (failure) {
+        const landed = yield* broadcaster.landed(signature).pipe(Effect.orElseSucceed(() => null));
+        return landed ?? (yield* failure);
+      }),
+    ),
+  );
+});
+
+/** The first sending of a transaction, or what is known when there is nothing to send. */
+const send = Effect.fnUntraced(function* (admitted: Admitted, request: RelayRequest) {
+  const { transaction, bytes } = admitted;
+  const { signature, feePayer } = transaction;
+  const known = yield* knownOf(signature);
+  if (known.status !== "unknown") return yield* landedOf(known, signature);
+  yield* takePayerBudget(feePayer, signature);
+  const checked = yield* preflight(admitted, request);
+  if ("commitment" in checked) return checked;
+  const delivery = yield* RelayDelivery;
+  const openedAtMs = yield* Clock.currentTimeMillis;
+  yield* delivery.accept({
     signature,
-    error,
-    logs,
-    program: instructions[error?.instructionIndex ?? -1]?.program ?? null,
+    transaction: bytes,
+    feePayer,
+    ...checked,
+    openedAtMs,
+    outcome: null,
   });
+  return null;
+});
 
 const toResult = Effect.fnUntraced(function* (
   transaction: WireTransaction,
@@ -48,103 +98,53 @@ const toResult = Effect.fnUntraced(function* (
   const { signature, feePayer } = transaction;
   const submitted: RelayResult = { signature, status: "submitted", slot: null, feePayer };
   if (landed === null || landed.commitment === "processed") return submitted;
-  if (landed.error !== null) {
+  const { error, commitment: status, slot } = landed;
+  if (error !== null) {
     const broadcaster = yield* Broadcaster;
-    const logs = yield* broadcaster.logs(signature);
-    return yield* rejected(transaction, landed.error, logs);
+    const logs = yield* broadcaster.logs(signature).pipe(Effect.orElseSucceed(() => []));
+    return yield* rejected(transaction, error, logs, landed);
   }
-  const result: RelayResult = {
-    signature,
-    status: landed.commitment,
-    slot: landed.slot,
-    feePayer,
-  };
+  const result: RelayResult = { signature, status, slot, feePayer };
   return result;
 });
 
-/** The place of the mint among `create_escrow`'s accounts; see docs/protocol.md, "custody". */
-const CREATE_ESCROW_MINT = 4;
-
-const checkBetaLimits = Effect.fnUntraced(function* (transaction: WireTransaction) {
-  const { deployment } = yield* Instance;
-  for (const { program, accounts, data } of transaction.instructions) {
-    if (program !== deployment.custodyProgram) continue;
-    const call = decodeCustodyInstruction(data);
-    if (call?.name !== "create_escrow") continue;
-    const mint = transaction.staticAccounts[accounts[CREATE_ESCROW_MINT] ?? -1] ?? null;
-    yield* enforceBetaLimits({ mint, amount: call.amount, ttlSeconds: call.ttlSeconds });
-  }
-});
-
-const checkFeePayer = Effect.fnUntraced(function* (transaction: WireTransaction) {
-  const broadcaster = yield* Broadcaster;
-  const ledger = yield* Ledger;
-  const { feePayer, signature } = transaction;
-  const feeLamports = yield* broadcaster.fee(transaction.message);
-  if (feeLamports === null) return yield* new BlockhashExpired({ signature });
-  const { value } = yield* ledger.readAccounts([feePayer], "confirmed");
-  const balanceLamports = value[0]?.lamports ?? 0n;
-  if (balanceLamports < feeLamports)
-    return yield* new FeePayerCannotPay({ feePayer, balanceLamports, feeLamports, signature });
-});
-
-const checkBySimulation = Effect.fnUntraced(function* (
-  transaction: WireTransaction,
-  bytes: Uint8Array,
-) {
-  const broadcaster = yield* Broadcaster;
-  const { error, logs } = yield* broadcaster.simulate(bytes);
-  if (error === null || error.kind === "AlreadyProcessed") return;
-  if (error.kind === "BlockhashNotFound")
-    return yield* new BlockhashExpired({ signature: transaction.signature });
-  return yield* rejected(transaction, error, logs);
-});
-
-/** Polls until the transaction is confirmed or the instance's limit has passed; null when it has not. */
-const awaitConfirmation = Effect.fnUntraced(function* (signature: LedgerSignature) {
-  const broadcaster = yield* Broadcaster;
-  const { confirmTimeoutMs } = yield* Instance;
-  const confirmed = yield* broadcaster.landed(signature).pipe(
-    Effect.orElseSucceed(() => null),
-    Effect.repeat({
-      schedule: Schedule.spaced(Duration.millis(RELAY_POLICY.confirmPollMs)),
-      until: (landed) => landed !== null && landed.commitment !== "processed",
-    }),
-    Effect.timeoutOption(Duration.millis(confirmTimeoutMs)),
+const relay = Effect.fnUntraced(function* (admitted: Admitted, request: RelayRequest) {
+  const delivery = yield* RelayDelivery;
+  const { transaction } = admitted;
+  const { signature } = transaction;
+  const sent = yield* delivery.once(signature, send(admitted, request));
+  const open = sent === null || sent.commitment === "processed";
+  return yield* toResult(
+    transaction,
+    open && request.confirm ? yield* delivery.confirmed(signature) : sent,
   );
-  return Option.getOrElse(confirmed, () => null);
 });
+
+/** A result as the text that an Idempotency-Key keeps. */
+const asText = {
+  encode: (result: RelayResult): string =>
+    JSON.stringify({ ...result, slot: result.slot === null ? null : String(result.slot) }),
+  decode: (text: string): RelayResult => {
+    const kept = JSON.parse(text) as Omit<RelayResult, "slot"> & { readonly slot: string | null };
+    return { ...kept, slot: kept.slot === null ? null : BigInt(kept.slot) };
+  },
+};
 
 /**
- * Sends a transaction that its signers have signed, once its signatures, programs, blockhash and fee
- * payer are checked and, unless `skipPreflight`, a simulation succeeds. A transaction the ledger knows
- * already is answered with what is known. With `confirm` it waits for a confirmation and still answers
- * `submitted` when none comes in time. Fails with a `RelayRefusal` or a ledger failure.
- * See docs/protocol.md, "Relay".
+ * Takes a transaction that its signers have signed to the ledger, once everything that can be checked is:
+ * signatures, programs, compute budget, blockhash, fee payer, its settlements and, unless `skipPreflight`, a
+ * simulation. From then on it is recorded, sent again and again, and its outcome found out, past this call
+ * and past a restart. A transaction that is known already is answered with what is known; requests for the
+ * same one at the same time share one sending. With `confirm` it waits for a confirmation and still answers
+ * `submitted` when none comes in time. See docs/protocol.md, "Relay".
  */
 export const relayTransaction = Effect.fn("relayTransaction")(function* (request: RelayRequest) {
-  const { transaction, bytes } = yield* admitTransaction(request.signedTransaction);
-  yield* checkBetaLimits(transaction);
-  const broadcaster = yield* Broadcaster;
-  const { signature } = transaction;
-  const known = yield* broadcaster.landed(signature);
-  if (known === null) {
-    if (!(yield* broadcaster.isBlockhashValid(transaction.blockhash)))
-      return yield* new BlockhashExpired({ signature });
-    yield* checkFeePayer(transaction);
-    if (!request.skipPreflight) yield* checkBySimulation(transaction, bytes);
-    yield* broadcaster
-      .submit(bytes)
-      .pipe(
-        Effect.catchTag("SubmissionRefused", ({ error, logs }) =>
-          Effect.fail(
-            error?.kind === "BlockhashNotFound"
-              ? new BlockhashExpired({ signature })
-              : rejected(transaction, error, logs),
-          ),
-        ),
-      );
-  }
-  const landed = request.confirm ? yield* awaitConfirmation(signature) : known;
-  return yield* toResult(transaction, landed);
+  const admitted = yield* admitTransaction(request.signedTransaction);
+  const { signedTransaction, confirm, skipPreflight, idempotencyKey: key, client = "" } = request;
+  if (key === undefined) return yield* relay(admitted, request);
+  return yield* answerOnce(
+    { client, key, request: JSON.stringify([signedTransaction, confirm, skipPreflight]) },
+    asText,
+    relay(admitted, request),
+  );
 });

@@ -5,7 +5,7 @@ import { ledgerSignatureFromBytes } from "../../../core/domain/ledger-signature.
 import { readRelayPolicy } from "../../../core/use-cases/relay-policy.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { type RateDecision, RateLimiter } from "../../../ports/rate-limiter.ts";
-import { relayPolicyRecord, relayResultRecord } from "../records/relay.ts";
+import { relayOutcomeRecord, relayPolicyRecord, relayResultRecord } from "../records/relay.ts";
 import { sampleInstance } from "./sample-instance.ts";
 import { SAMPLE, sampleParties } from "./sample-values.ts";
 
@@ -52,5 +52,31 @@ export const relayResultExample = () => {
       feePayer: agent,
     },
     sampleInstance(),
+  );
+};
+
+/** A transaction that failed for good, so that the payment may be signed again. */
+export const relayOutcomeExample = () => {
+  const { evidenceKey } = sampleParties();
+  const bytes = ed25519.sign(new TextEncoder().encode("example"), evidenceKey.secret);
+  const instance = sampleInstance();
+  return relayOutcomeRecord(
+    {
+      signature: ledgerSignatureFromBytes(bytes),
+      status: "landed",
+      commitment: "finalized",
+      slot: SAMPLE.slot,
+      error: {
+        kind: "InstructionError",
+        instructionIndex: 1,
+        instructionError: "Custom",
+        customCode: 6025,
+      },
+      program: instance.deployment.custodyProgram,
+      logs: [],
+      lastValidBlockHeight: SAMPLE.slot + 150n,
+      safeToSignAgain: true,
+    },
+    instance,
   );
 };

@@ -116,7 +116,7 @@ export const sharedComponents = (operations: ReadonlyArray<Endpoint>): Json => (
 });
 
 const parameterObjects = (
-  location: "path" | "query",
+  location: "path" | "query" | "header",
   schemas: Readonly<Record<string, TSchema>>,
   required: ReadonlyArray<string>,
 ): ReadonlyArray<Json> =>
@@ -143,6 +143,7 @@ export const operationObject = (operation: Endpoint): Json => {
   const parameters = [
     ...parameterObjects("path", operation.params, Object.keys(operation.params)),
     ...parameterObjects("query", operation.query.properties, operation.query.required ?? []),
+    ...parameterObjects("header", operation.requestHeaders ?? {}, []),
   ];
   return {
     operationId: operation.operationId,

@@ -1,6 +1,6 @@
 import type { StoreUnavailable } from "../../../ports/escrow-index.ts";
 import type { LedgerFailure } from "../../../ports/ledger.ts";
-import type { RelayRefusal } from "../../../core/use-cases/relay-errors.ts";
+import type { RelayRefusal, TransactionNotFound } from "../../../core/use-cases/relay-errors.ts";
 import type * as Request from "../../../core/use-cases/request-errors.ts";
 import type * as Http from "./http-failures.ts";
 import type { ProblemCode } from "./problem-catalogue.ts";
@@ -18,6 +18,7 @@ export type ApiFailure =
   | Request.ProofTemplateNotFound
   | Request.MalformedCursor
   | RelayRefusal
+  | TransactionNotFound
   | LedgerFailure
   | StoreUnavailable
   | Http.RouteNotFound
@@ -49,6 +50,13 @@ export const CODE_OF_FAILURE = {
   ProgramNotAllowed: "program_not_allowed",
   LookupTableNotAllowed: "lookup_table_not_allowed",
   DurableNonceNotAllowed: "durable_nonce_not_allowed",
+  ComputeBudgetExceeded: "compute_budget_exceeded",
+  SettlementCheckFailed: "settlement_check_failed",
+  RelayQueueFull: "relay_queue_full",
+  FeePayerRateLimited: "rate_limited",
+  IdempotencyKeyReused: "idempotency_key_reused",
+  IdempotencyKeyInFlight: "idempotency_key_in_flight",
+  TransactionNotFound: "transaction_not_found",
   FeePayerCannotPay: "fee_payer_cannot_pay",
   TransactionRejected: "transaction_rejected",
   BlockhashExpired: "blockhash_expired",

@@ -1,4 +1,4 @@
-import type { RelayRefusal } from "../../../core/use-cases/relay-errors.ts";
+import type { RelayRefusal, TransactionNotFound } from "../../../core/use-cases/relay-errors.ts";
 import { rejectionRecord } from "../records/rejection.ts";
 import { type ApiFailure, CODE_OF_FAILURE } from "./api-failure.ts";
 import type { Problem } from "./problem.ts";
@@ -7,7 +7,9 @@ type Told = Omit<Problem, "code">;
 
 const RETRY_SOON = { "retry-after": "1" };
 
-const relayRefusal = (refusal: RelayRefusal): Told => {
+const capitalised = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
+const relayRefusal = (refusal: RelayRefusal | TransactionNotFound): Told => {
   switch (refusal._tag) {
     case "TransactionMalformed":
       return { detail: `The transaction ${refusal.detail}.` };
@@ -38,13 +40,54 @@ const relayRefusal = (refusal: RelayRefusal): Told => {
       };
     case "LookupTableNotAllowed":
       return {
-        detail: "The transaction uses an address lookup table.",
+        detail: `${capitalised(refusal.detail)}.`,
         extensions: { signature: refusal.signature },
       };
     case "DurableNonceNotAllowed":
       return {
         detail: "The transaction's lifetime is a durable nonce.",
         extensions: { signature: refusal.signature },
+      };
+    case "ComputeBudgetExceeded": {
+      const what = refusal.limit === "units" ? "compute units" : "micro-lamports a compute unit";
+      return {
+        detail: `The transaction asks for ${refusal.actual} ${what}; the relay carries at most ${refusal.max}.`,
+        extensions: {
+          signature: refusal.signature,
+          actual: String(refusal.actual),
+          max: String(refusal.max),
+        },
+      };
+    }
+    case "SettlementCheckFailed":
+      return {
+        detail: `${capitalised(refusal.detail)}.`,
+        extensions: {
+          signature: refusal.signature,
+          rule: refusal.rule,
+          instruction_index: refusal.instructionIndex,
+        },
+      };
+    case "RelayQueueFull":
+      return {
+        detail: `${refusal.capacity} transactions ${refusal.scope === "relay" ? "" : "of this fee payer "}wait for their outcome already.`,
+        extensions: { signature: refusal.signature },
+        headers: { "retry-after": "5" },
+      };
+    case "FeePayerRateLimited":
+      return {
+        detail: `The fee payer's budget is used up for ${refusal.resetSeconds} more seconds.`,
+        extensions: { signature: refusal.signature },
+        headers: { "retry-after": String(refusal.resetSeconds) },
+      };
+    case "IdempotencyKeyReused":
+      return { detail: "This Idempotency-Key came with another body before." };
+    case "IdempotencyKeyInFlight":
+      return { detail: "The first request with this Idempotency-Key is not answered yet." };
+    case "TransactionNotFound":
+      return {
+        detail: "Neither this relay nor the ledger's history knows this signature.",
+        extensions: { signature: refusal.signature, safe_to_sign_again: false },
       };
     case "FeePayerCannotPay":
       return {
@@ -55,7 +98,8 @@ const relayRefusal = (refusal: RelayRefusal): Told => {
       return rejectionRecord(refusal);
     case "BlockhashExpired":
       return {
-        detail: "The transaction's blockhash is no longer valid and it has not landed.",
+        detail:
+          "The ledger does not take the transaction's blockhash: it is too old, or newer than what is confirmed. It has not landed as far as is known.",
         extensions: { signature: refusal.signature },
       };
   }
@@ -96,6 +140,13 @@ const told = (failure: ApiFailure): Told => {
     case "ProgramNotAllowed":
     case "LookupTableNotAllowed":
     case "DurableNonceNotAllowed":
+    case "ComputeBudgetExceeded":
+    case "SettlementCheckFailed":
+    case "RelayQueueFull":
+    case "FeePayerRateLimited":
+    case "IdempotencyKeyReused":
+    case "IdempotencyKeyInFlight":
+    case "TransactionNotFound":
     case "FeePayerCannotPay":
     case "TransactionRejected":
     case "BlockhashExpired":

@@ -55,6 +55,12 @@ export const PROBLEM_CATALOGUE = {
     "No proof template has this id.",
     "List the templates with `/v1/proof-templates`.",
   ),
+  transaction_not_found: kind(
+    404,
+    "No such transaction is known",
+    "Neither this relay nor the ledger's history knows the signature. That does not mean that the transaction cannot land: whoever holds its bytes can send them until its blockhash expires.",
+    "Relay the same bytes, or ask again. Do not sign the payment again on this answer.",
+  ),
   method_not_allowed: kind(
     405,
     "The path does not take this method",
@@ -66,6 +72,12 @@ export const PROBLEM_CATALOGUE = {
     "None of the accepted media types can be served",
     "The `Accept` header excludes every form in which this answer exists.",
     "Accept `application/json`, or leave the header out.",
+  ),
+  idempotency_key_in_flight: kind(
+    409,
+    "The first request with this key is not answered yet",
+    "A request with the same `Idempotency-Key` and the same body is being worked on.",
+    "Wait for its answer, or send the request again a little later with the same key.",
   ),
   payload_too_large: kind(
     413,
@@ -157,6 +169,18 @@ export const PROBLEM_CATALOGUE = {
     "A transaction with a durable nonce never expires, so its outcome could stay open for ever.",
     "Build the transaction with a recent blockhash.",
   ),
+  compute_budget_exceeded: kind(
+    422,
+    "The transaction asks for too much computing",
+    "The Compute Budget instructions ask for more compute units, or pay more for each, than the relay carries. The limits are in `GET /v1/relay`.",
+    "Lower the unit limit or the unit price to what `max` says and sign again.",
+  ),
+  settlement_check_failed: kind(
+    422,
+    "An instruction cannot succeed on the ledger",
+    "The transaction was compared with the escrow, the merchant and the ledger's clock before sending, and the rule that `rule` names does not hold. Nothing was sent.",
+    'Correct what `detail` names in the instruction `instruction_index` and sign again. `docs/protocol.md`, "Relay", lists the rules.',
+  ),
   fee_payer_cannot_pay: kind(
     422,
     "The fee payer cannot pay",
@@ -171,9 +195,15 @@ export const PROBLEM_CATALOGUE = {
   ),
   blockhash_expired: kind(
     422,
-    "The transaction has expired",
-    "Its blockhash is no longer valid and it has not landed, so it never can.",
-    "Fetch a recent blockhash and sign again.",
+    "The blockhash is not valid",
+    "The ledger does not take the transaction's blockhash: it is too old, or newer than what is confirmed. The transaction has not landed as far as is known, and this request sent nothing.",
+    "If the bytes were never sent anywhere else, fetch a recent blockhash and sign again. Otherwise ask `GET /v1/relay/{signature}` first and sign again only when `safe_to_sign_again` is true.",
+  ),
+  idempotency_key_reused: kind(
+    422,
+    "The key belongs to another request",
+    "The same `Idempotency-Key` came with another body before.",
+    "Use a new key for a new request, and the same key only to repeat one unchanged.",
   ),
   rate_limited: kind(
     429,
@@ -204,6 +234,12 @@ export const PROBLEM_CATALOGUE = {
     "The index cannot be read or written",
     "The store behind the index failed. Reads straight from the ledger still work.",
     "Ask again after the seconds in `Retry-After`.",
+  ),
+  relay_queue_full: kind(
+    503,
+    "The relay is full",
+    "As many transactions wait for their outcome as may, of all clients or of this fee payer. Nothing was sent.",
+    "Send the same transaction again after the seconds in `Retry-After`.",
   ),
   shutting_down: kind(
     503,

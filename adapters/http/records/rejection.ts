@@ -1,5 +1,5 @@
-import { programError } from "../../../core/protocol/program-errors.ts";
 import type { TransactionRejected } from "../../../core/use-cases/relay-errors.ts";
+import { programError } from "../../../core/protocol/program-errors.ts";
 import type { TransactionError } from "../../../core/domain/transaction-outcome.ts";
 
 /** A ledger transaction's error, as problems and relay answers show it. */
@@ -11,7 +11,7 @@ export const transactionErrorRecord = (error: TransactionError) => ({
 });
 
 /** What a program's own error number means, null where neither program defines it. */
-const programErrorRecord = (error: TransactionError | null) => {
+export const programErrorRecord = (error: TransactionError | null) => {
   const code = error?.customCode ?? null;
   const known = code === null ? undefined : programError(code);
   return known === undefined
@@ -22,6 +22,9 @@ const programErrorRecord = (error: TransactionError | null) => {
 const sentence = (error: TransactionError | null): string => {
   if (error === null) return "The ledger node refused the transaction.";
   if (error.instructionIndex === null) return `The transaction fails with ${error.kind}.`;
+  const known = programErrorRecord(error);
+  if (known !== null)
+    return `Instruction ${error.instructionIndex} fails with ${known.name}: ${known.message}.`;
   const code = error.customCode === null ? "" : ` ${error.customCode}`;
   return `Instruction ${error.instructionIndex} fails with ${error.instructionError ?? error.kind}${code}.`;
 };
@@ -35,5 +38,12 @@ export const rejectionRecord = (rejected: TransactionRejected) => ({
     program_error: programErrorRecord(rejected.error),
     program: rejected.program,
     logs: rejected.logs,
+    ...(rejected.landed === null
+      ? {}
+      : {
+          slot: Number(rejected.landed.slot),
+          commitment: rejected.landed.commitment,
+          safe_to_sign_again: rejected.landed.commitment === "finalized",
+        }),
   },
 });

@@ -1,12 +1,31 @@
+import { Type } from "@sinclair/typebox";
 import { Effect } from "effect";
+import { parseLedgerSignature } from "../../../core/domain/ledger-signature.ts";
+import { readRelayOutcome } from "../../../core/use-cases/read-relay-outcome.ts";
+import { ValidationFailed } from "../../../core/use-cases/request-errors.ts";
 import { readRelayPolicy } from "../../../core/use-cases/relay-policy.ts";
 import { relayTransaction } from "../../../core/use-cases/relay-transaction.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { endpoint } from "../endpoint.ts";
-import { relayPolicyExample, relayRequestExample, relayResultExample } from "../examples/relay.ts";
-import { relayPolicyRecord, relayResultRecord } from "../records/relay.ts";
+import {
+  relayPolicyExample,
+  relayRequestExample,
+  relayOutcomeExample,
+  relayResultExample,
+} from "../examples/relay.ts";
+import { relayOutcomeRecord, relayPolicyRecord, relayResultRecord } from "../records/relay.ts";
 import { data } from "../schemas/envelopes.ts";
-import { RelayPolicy, RelayRequest, RelayResult } from "../schemas/relay.ts";
+import { RelayOutcome, RelayPolicy, RelayRequest, RelayResult } from "../schemas/relay.ts";
+
+const MAX_KEY_LENGTH = 255;
+
+/** The Idempotency-Key header, null when there is none. */
+const idempotencyKeyOf = Effect.fnUntraced(function* (headers: Headers) {
+  const key = headers.get("idempotency-key");
+  if (key === null || (key.length <= MAX_KEY_LENGTH && /^[!-~]+$/.test(key))) return key;
+  const detail = `must be 1 to ${MAX_KEY_LENGTH} visible ASCII characters`;
+  return yield* new ValidationFailed({ faults: [{ pointer: "Idempotency-Key", detail }] });
+});
 
 /** `GET /v1/relay` */
 export const readRelayPolicyEndpoint = endpoint({
@@ -64,6 +83,13 @@ export const relayTransactionEndpoint = endpoint({
     "program_not_allowed",
     "lookup_table_not_allowed",
     "durable_nonce_not_allowed",
+    "compute_budget_exceeded",
+    "settlement_check_failed",
+    "idempotency_key_reused",
+    "idempotency_key_in_flight",
+    "relay_queue_full",
+    "rate_limited",
+    "store_unavailable",
     "fee_payer_cannot_pay",
     "transaction_rejected",
     "blockhash_expired",
@@ -71,12 +97,62 @@ export const relayTransactionEndpoint = endpoint({
     "ledger_unavailable",
     "ledger_timeout",
   ],
-  handle: Effect.fnUntraced(function* ({ body }) {
+  requestHeaders: {
+    "Idempotency-Key": Type.String({
+      minLength: 1,
+      maxLength: MAX_KEY_LENGTH,
+      description:
+        "The client's own name for this request, visible ASCII. A repetition with the same body gets the first answer, word for word.",
+    }),
+  },
+  handle: Effect.fnUntraced(function* ({ body, headers, client }) {
+    const idempotencyKey = yield* idempotencyKeyOf(headers);
     const result = yield* relayTransaction({
+      client: client(),
+      ...(idempotencyKey === null ? {} : { idempotencyKey }),
       signedTransaction: body.signed_transaction,
       confirm: body.confirm ?? false,
       skipPreflight: body.skip_preflight ?? false,
     });
     return { json: { data: relayResultRecord(result, yield* Instance) } };
+  }),
+});
+
+/** `GET /v1/relay/{signature}` */
+export const readRelayOutcomeEndpoint = endpoint({
+  method: "GET",
+  path: "/v1/relay/{signature}",
+  operationId: "readRelayOutcome",
+  tag: "Relay",
+  summary: "Find out what became of a transaction",
+  description:
+    "For any signature, relayed here or not, at any time. Sign a payment again only when `safe_to_sign_again` is true; a 404 means that nobody knows the transaction yet, not that it cannot land.",
+  budget: "reads",
+  params: {
+    signature: Type.String({
+      description: "The transaction's first signature. Base58 of 64 bytes.",
+      examples: [relayOutcomeExample().signature],
+    }),
+  },
+  answers: {
+    200: {
+      description: "The outcome so far.",
+      content: {
+        "application/json": {
+          schema: data(RelayOutcome),
+          example: () => ({ data: relayOutcomeExample() }),
+        },
+      },
+    },
+  },
+  problems: ["transaction_not_found", "store_unavailable", "ledger_unavailable", "ledger_timeout"],
+  handle: Effect.fnUntraced(function* ({ params }) {
+    const signature = parseLedgerSignature(params.signature);
+    if (signature === undefined)
+      return yield* new ValidationFailed({
+        faults: [{ pointer: "/signature", detail: "must be base58 of 64 bytes" }],
+      });
+    const outcome = yield* readRelayOutcome(signature);
+    return { json: { data: relayOutcomeRecord(outcome, yield* Instance) } };
   }),
 });

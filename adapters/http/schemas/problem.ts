@@ -1,7 +1,8 @@
 import { Type } from "@sinclair/typebox";
 import { PROBLEM_CATALOGUE, type ProblemCode } from "../problems/problem-catalogue.ts";
 import { problemType } from "../problems/problem.ts";
-import { Address, nullable, oneOf, record, Signature } from "./values.ts";
+import { SETTLEMENT_RULES } from "../../../core/domain/settlement-rule.ts";
+import { Address, Count, nullable, oneOf, record, Signature, Slot } from "./values.ts";
 
 const Fault = record("Fault", "One place where a request departs from the contract.", {
   pointer: Type.String({
@@ -26,7 +27,8 @@ export const TransactionError = record(
   },
 );
 
-const ProgramError = record("ProgramError", "What a program's own error number means.", {
+/** An error that one of the two programs defines. */
+export const ProgramError = record("ProgramError", "What a program's own error number means.", {
   code: Type.Integer({ minimum: 6000, maximum: 6199 }),
   program: oneOf(["custody", "attestor"], "Whose error it is."),
   name: Type.String(),
@@ -52,6 +54,19 @@ export const Problem = Type.Object(
     program: Type.Optional(nullable(Address("The program in question."))),
     error: Type.Optional(nullable(TransactionError)),
     program_error: Type.Optional(nullable(ProgramError)),
+    rule: Type.Optional(
+      oneOf(SETTLEMENT_RULES, "The rule that does not hold for an instruction of the transaction."),
+    ),
+    instruction_index: Type.Optional(Count("The instruction that breaks the rule.")),
+    actual: Type.Optional(Type.String({ description: "What the transaction asks for." })),
+    max: Type.Optional(Type.String({ description: "The most that is carried." })),
+    slot: Type.Optional(Slot("Where the transaction failed.")),
+    commitment: Type.Optional(
+      oneOf(["processed", "confirmed", "finalized"], "How settled that slot is."),
+    ),
+    safe_to_sign_again: Type.Optional(
+      Type.Boolean({ description: "Whether signing the payment again cannot pay twice." }),
+    ),
     logs: Type.Optional(Type.Array(Type.String())),
   },
   {

@@ -1,4 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { SETTLEMENT_RULES } from "../../../core/domain/settlement-rule.ts";
+import { ProgramError, TransactionError } from "./problem.ts";
 import { Address, Count, nullable, oneOf, record, Signature, Slot } from "./values.ts";
 
 /** The body of `POST /v1/relay`. */
@@ -32,6 +34,32 @@ export const RelayResult = record("RelayResult", "What became of the transaction
 });
 export type RelayResultRecord = Static<typeof RelayResult>;
 
+/** What became of a transaction, and whether another may be signed in its place. */
+export const RelayOutcome = record("RelayOutcome", "What is known of a transaction.", {
+  signature: Signature("Names the transaction."),
+  status: oneOf(
+    ["landed", "pending", "expired"],
+    "`landed`: in a block, with or without an error. `expired`: it never landed and never can. `pending`: neither is known yet.",
+  ),
+  commitment: nullable(oneOf(["processed", "confirmed", "finalized"], "How settled its block is.")),
+  slot: nullable(Slot("The slot of its block.")),
+  error: nullable(TransactionError, { description: "Why it failed where it landed." }),
+  program: nullable(Address("The program of the failing instruction, where it is known.")),
+  program_error: nullable(ProgramError),
+  logs: Type.Array(Type.String(), {
+    description: "Log lines of a failure, where the ledger has them.",
+  }),
+  last_valid_block_height: nullable(
+    Count("No higher block can hold it; null where this relay did not send it."),
+  ),
+  safe_to_sign_again: Type.Boolean({
+    description:
+      "True only when signing the payment again cannot pay twice: it expired, or failed at `finalized`.",
+  }),
+  explorer_url: Type.String({ description: "A page about the transaction." }),
+});
+export type RelayOutcomeRecord = Static<typeof RelayOutcome>;
+
 /** Every rule and number the relay enforces. */
 export const RelayPolicy = record("RelayPolicy", "Every rule and number the relay enforces.", {
   encodings: Type.Array(Type.Literal("base64")),
@@ -54,14 +82,30 @@ export const RelayPolicy = record("RelayPolicy", "Every rule and number the rela
     }),
   }),
   durable_nonces: Type.Literal(false, { type: "boolean", description: "They are refused." }),
+  max_compute_units: Count("The most compute units a transaction may ask for."),
+  max_compute_unit_price: Count("The most micro-lamports it may pay for each."),
+  settlement_check: record("RelaySettlementCheck", "What is checked against the live escrow.", {
+    rules: Type.Array(oneOf(SETTLEMENT_RULES, "A rule that a refusal can name.")),
+    clock_margin_seconds: Count("How far the ledger's clock may be off in these checks."),
+  }),
+  rebroadcast_ms: Count("How often a transaction that has not landed is sent again."),
+  queue: record("RelayQueue", "How many transactions may wait for their outcome.", {
+    capacity: Count("Of everyone."),
+    share_of_fee_payer: Count("Of one fee payer."),
+  }),
+  idempotency_key_seconds: Count("How long an Idempotency-Key is remembered."),
   preflight: Type.Literal("unless_skipped", {
     description: "A simulation comes first unless `skip_preflight` is set.",
   }),
   confirm_timeout_ms: Count("How long `confirm` waits."),
   beta_limits_enforced: Type.Boolean(),
-  rate_limit: record("RelayRateLimit", "Of one client address.", {
+  rate_limit: record("RelayRateLimit", "Of one client address, and of one fee payer.", {
     requests: Count("So many requests"),
     window_seconds: Count("in so many seconds."),
+    of_each: Type.Array(oneOf(["client", "fee_payer"], "Who has a budget of this size.")),
+    failed_preflight_cost: Count(
+      "What a relay costs when a check or simulation finds it would fail.",
+    ),
   }),
   private_keys: Type.Literal("never accepted"),
 });

@@ -104,6 +104,9 @@ export const makeLedgerDouble = (genesisHash: string) => {
       }),
     // Nothing is known of a transaction before it was handed over.
     landed: () => answer(() => (double.submitted.length === 0 ? null : double.landed)),
+    landedAll: (signatures) =>
+      answer(() => signatures.map(() => (double.submitted.length === 0 ? null : double.landed))),
+    historyStart: answer(() => 0n),
     logs: () => answer(() => []),
   });
   return { double, layer: Layer.merge(ledger, broadcaster) };

@@ -5,6 +5,8 @@ import {
   type HttpApp,
   type HttpOptions,
 } from "../../../../adapters/http/http-app.ts";
+import { outcomeLogMemory } from "../../../../adapters/memory/outcome-log.ts";
+import { makeRelayDelivery, RelayDelivery } from "../../../../core/use-cases/relay-delivery.ts";
 import { escrowIndexMemory } from "../../../../adapters/memory/escrow-index.ts";
 import { rateLimiterMemory } from "../../../../adapters/memory/rate-limiter.ts";
 import type { Escrow } from "../../../../core/domain/escrow.ts";
@@ -65,6 +67,7 @@ export const makeService = async (options: ServiceOptions = {}) => {
     ledgerLayer,
     instance,
     escrowIndexMemory({ genesisHash: GENESIS, deployment: LOCAL_DEPLOYMENT }),
+    outcomeLogMemory,
     rateLimiterMemory({
       limits: { reads: limit, prepare: limit, relay: limit, sync: limit },
       windowSeconds: 60,
@@ -79,8 +82,11 @@ export const makeService = async (options: ServiceOptions = {}) => {
       }),
     ]),
   );
-  const sync = Layer.effect(IndexSync, makeIndexSync).pipe(Layer.provide(ports));
-  const runtime = ManagedRuntime.make(Layer.merge(ports, sync));
+  const running = Layer.merge(
+    Layer.effect(IndexSync, makeIndexSync),
+    Layer.effect(RelayDelivery, makeRelayDelivery),
+  ).pipe(Layer.provide(ports));
+  const runtime = ManagedRuntime.make(Layer.merge(ports, running));
   const context = await runtime.context();
   const app: HttpApp = createHttpApp({ ...http, context });
   return { app, context, ledger, lines, runtime, seed: seedInto(ledger) };

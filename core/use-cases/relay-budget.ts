@@ -1,0 +1,33 @@
+import { Effect } from "effect";
+import type { Address } from "../domain/address.ts";
+import type { LedgerSignature } from "../domain/ledger-signature.ts";
+import { RELAY_POLICY } from "../domain/relay-policy.ts";
+import { RateLimiter } from "../../ports/rate-limiter.ts";
+import { FeePayerRateLimited } from "./relay-errors.ts";
+
+/** A fee payer has a budget of its own, as large as a client's, however many clients it sends through. */
+const payerKey = (feePayer: Address): string => `fee_payer:${feePayer}`;
+
+/** Takes one relay from the fee payer's budget; a valid signature has shown that it is the payer's own. */
+export const takePayerBudget = Effect.fnUntraced(function* (
+  feePayer: Address,
+  signature: LedgerSignature,
+) {
+  const limiter = yield* RateLimiter;
+  const { allowed, resetSeconds } = yield* limiter.take("relay", payerKey(feePayer), 1);
+  if (!allowed) return yield* new FeePayerRateLimited({ signature, resetSeconds });
+});
+
+/** Takes what a relay that would have failed costs beyond its own one, or as much of it as is left. */
+export const chargeFailedPreflight = Effect.fnUntraced(function* (
+  feePayer: Address,
+  client: string | undefined,
+) {
+  const limiter = yield* RateLimiter;
+  const keys = [payerKey(feePayer), ...(client === undefined ? [] : [client])];
+  for (const key of keys) {
+    const extra = RELAY_POLICY.failedPreflightCost - 1;
+    const { allowed, remaining } = yield* limiter.take("relay", key, extra);
+    if (!allowed && remaining > 0) yield* limiter.take("relay", key, remaining);
+  }
+});

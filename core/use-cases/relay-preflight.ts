@@ -1,0 +1,100 @@
+import { Effect } from "effect";
+import { decodeCustodyInstruction } from "../protocol/custody-instruction-data.ts";
+import type { WireTransaction } from "../protocol/wire-transaction.ts";
+import { Broadcaster } from "../../ports/broadcaster.ts";
+import { Instance } from "../../ports/instance.ts";
+import { Ledger } from "../../ports/ledger.ts";
+import { enforceBetaLimits } from "./enforce-beta-limits.ts";
+import { BlockhashExpired, FeePayerCannotPay } from "./relay-errors.ts";
+import { rejected } from "./relay-rejection.ts";
+import { checkSettlement, resolveTables } from "./settlement-precheck.ts";
+
+/** The place of the mint among `create_escrow`'s accounts; see docs/protocol.md, "custody". */
+const CREATE_ESCROW_MINT = 4;
+
+/** How many blocks a blockhash stays usable (Agave `clock.rs`: MAX_PROCESSING_AGE). */
+const BLOCKHASH_AGE = 150n;
+
+type Accounts = Effect.Success<ReturnType<typeof resolveTables>>;
+
+const checkBetaLimits = Effect.fnUntraced(function* (
+  { instructions }: WireTransaction,
+  { addresses }: Accounts,
+) {
+  const { deployment } = yield* Instance;
+  for (const { program, accounts, data } of instructions) {
+    if (program !== deployment.custodyProgram) continue;
+    const call = decodeCustodyInstruction(data);
+    if (call?.name !== "create_escrow") continue;
+    const mint = addresses[accounts[CREATE_ESCROW_MINT] ?? -1] ?? null;
+    yield* enforceBetaLimits({ mint, amount: call.amount, ttlSeconds: call.ttlSeconds });
+  }
+});
+
+const checkBlockhash = Effect.fnUntraced(function* ({ blockhash, signature }: WireTransaction) {
+  const broadcaster = yield* Broadcaster;
+  if (!(yield* broadcaster.isBlockhashValid(blockhash)))
+    return yield* new BlockhashExpired({ signature });
+});
+
+const checkFeePayer = Effect.fnUntraced(function* (transaction: WireTransaction) {
+  const broadcaster = yield* Broadcaster;
+  const ledger = yield* Ledger;
+  const { feePayer, signature } = transaction;
+  const [feeLamports, { value }] = yield* Effect.all(
+    [broadcaster.fee(transaction.message), ledger.readAccounts([feePayer], "confirmed")],
+    { concurrency: "unbounded" },
+  );
+  if (feeLamports === null) return yield* new BlockhashExpired({ signature });
+  const balanceLamports = value[0]?.lamports ?? 0n;
+  if (balanceLamports < feeLamports)
+    return yield* new FeePayerCannotPay({ feePayer, balanceLamports, feeLamports, signature });
+});
+
+const checkInstructions = Effect.fnUntraced(function* (transaction: WireTransaction) {
+  const accounts = yield* resolveTables(transaction);
+  yield* checkBetaLimits(transaction, accounts);
+  yield* checkSettlement(transaction, accounts);
+});
+
+const checkBySimulation = Effect.fnUntraced(function* (
+  transaction: WireTransaction,
+  bytes: Uint8Array,
+) {
+  const broadcaster = yield* Broadcaster;
+  const { error, logs } = yield* broadcaster.simulate(bytes);
+  if (error === null || error.kind === "AlreadyProcessed") return;
+  if (error.kind === "BlockhashNotFound")
+    return yield* new BlockhashExpired({ signature: transaction.signature });
+  return yield* rejected(transaction, error, logs);
+});
+
+/**
+ * Everything that is checked against the ledger before a transaction is sent, and from where on it can land:
+ * a confirmed slot before its sending, and the last block height that can hold it. The tip is read when the
+ * blockhash is known to be valid, so its block is no higher than the tip, and the bound is sound.
+ */
+export const preflightRelay = Effect.fn("preflightRelay")(function* (
+  transaction: WireTransaction,
+  bytes: Uint8Array,
+  skipSimulation: boolean,
+) {
+  const ledger = yield* Ledger;
+  // At once, but with the same answer every time: the first of them that fails is the one that is told.
+  const [blockhash, feePayer, instructions] = yield* Effect.all(
+    [
+      Effect.result(checkBlockhash(transaction)),
+      Effect.result(checkFeePayer(transaction)),
+      Effect.result(checkInstructions(transaction)),
+    ],
+    { concurrency: "unbounded" },
+  );
+  yield* Effect.fromResult(blockhash);
+  yield* Effect.fromResult(feePayer);
+  yield* Effect.fromResult(instructions);
+  const [{ slot, blockHeight }] = yield* Effect.all(
+    [ledger.tip("confirmed"), skipSimulation ? Effect.void : checkBySimulation(transaction, bytes)],
+    { concurrency: "unbounded" },
+  );
+  return { openedAtSlot: slot, lastValidBlockHeight: blockHeight + BLOCKHASH_AGE };
+});

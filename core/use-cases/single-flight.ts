@@ -1,0 +1,26 @@
+import { Deferred, Effect, type Scope } from "effect";
+
+/**
+ * Runs what has the same name once at a time: a caller who comes while it runs gets the running one's
+ * result. A run belongs to the scope, not to the caller who began it, so his leaving does not end it.
+ */
+export const makeSingleFlight = <A, E>(scope: Scope.Scope) => {
+  const running = new Map<string, Deferred.Deferred<A, E>>();
+  return <R>(name: string, run: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+    Effect.suspend(() => {
+      const other = running.get(name);
+      if (other !== undefined) return Deferred.await(other);
+      const outcome = Deferred.makeUnsafe<A, E>();
+      running.set(name, outcome);
+      return run.pipe(
+        Effect.onExit((exit) =>
+          Effect.suspend(() => {
+            running.delete(name);
+            return Deferred.done(outcome, exit);
+          }),
+        ),
+        Effect.forkIn(scope),
+        Effect.andThen(Deferred.await(outcome)),
+      );
+    });
+};

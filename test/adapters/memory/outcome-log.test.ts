@@ -1,0 +1,4 @@
+import { outcomeLogMemory } from "../../../adapters/memory/outcome-log.ts";
+import { outcomeLogContract } from "../../contracts/outcome-log.ts";
+
+outcomeLogContract("memory", () => outcomeLogMemory);
