@@ -3,6 +3,7 @@ import { type Address, address } from "../core/domain/address.ts";
 import type { Deployment } from "../core/domain/deployment.ts";
 import { LOCAL_DEPLOYMENT } from "../core/protocol/local-deployment.ts";
 import { IndexSync, makeIndexSync } from "../core/use-cases/index-sync.ts";
+import { makeRelayDelivery, RelayDelivery } from "../core/use-cases/relay-delivery.ts";
 import type { HttpServices } from "../adapters/http/http-services.ts";
 import { LOCAL_USDC_MINT } from "../adapters/local-ledger/local-keys.ts";
 import { rateLimiterMemory } from "../adapters/memory/rate-limiter.ts";
@@ -17,13 +18,14 @@ import { nodePool } from "../adapters/solana-rpc/node-pool.ts";
 import { redactedRpcAddress } from "../adapters/solana-rpc/redacted-rpc-address.ts";
 import { solanaRpcConfig } from "../adapters/solana-rpc/solana-rpc-config.ts";
 import { escrowIndexSqlite } from "../adapters/sqlite/escrow-index.ts";
+import { outcomeLogSqlite } from "../adapters/sqlite/outcome-log.ts";
 import type { EvidenceKeyUnusable, EvidenceSigner } from "../ports/evidence-signer.ts";
 import { Instance } from "../ports/instance.ts";
 import packageJson from "../package.json" with { type: "json" };
 import type { Cluster } from "./config/cluster.ts";
 import type { RpcUrls, Settings } from "./config/settings.ts";
-import { escrowIndexOfLedger, type WrongLedger } from "./escrow-index-of-ledger.ts";
 import { sourceRevision } from "./source-revision.ts";
+import { storesOfLedger, type WrongLedger } from "./stores-of-ledger.ts";
 
 /** Where one instance stands: settings, and what only its start has found out. */
 export type Place = {
@@ -34,7 +36,7 @@ export type Place = {
   readonly startedAtMs: number;
 };
 
-/** How the index cannot be opened, now or later. */
+/** How a store cannot be opened, now or later. */
 export type IndexRefused =
   | WrongLedger
   | (ReturnType<typeof escrowIndexSqlite> extends Layer.Layer<infer _A, infer E, infer _R>
@@ -91,7 +93,7 @@ const evidenceSigner = ({
 
 /**
  * Every adapter of one instance, chosen and connected. `indexRefused` is completed when the store
- * turns out to be unusable, which can be later: see `escrowIndexOfLedger`.
+ * turns out to be unusable, which can be later: see `storesOfLedger`.
  */
 export const serviceLayer = (
   place: Place,
@@ -101,18 +103,19 @@ export const serviceLayer = (
   const solana = Layer.mergeAll(ledgerSolanaRpc, broadcasterSolanaRpc).pipe(
     Layer.provide(nodePool(solanaRpcConfig(rpcUrls))),
   );
-  const index = escrowIndexOfLedger({
+  const stores = storesOfLedger({
     cluster: clusterOf(settings),
-    open: (genesisHash) =>
-      escrowIndexSqlite({
-        path: `${dataDir}/index.sqlite`,
-        genesisHash,
-        deployment: deploymentOf(settings),
-      }),
+    open: (genesisHash) => {
+      const identity = { genesisHash, deployment: deploymentOf(settings) };
+      return Layer.merge(
+        escrowIndexSqlite({ ...identity, path: `${dataDir}/index.sqlite` }),
+        outcomeLogSqlite({ ...identity, path: `${dataDir}/relay.sqlite` }),
+      );
+    },
     refused: indexRefused,
   });
   const ports = Layer.mergeAll(
-    index,
+    stores,
     evidenceSigner(place),
     rateLimiterMemory({
       limits: settings.rateLimits,
@@ -121,5 +124,8 @@ export const serviceLayer = (
     }),
     instance(place),
   ).pipe(Layer.provideMerge(solana));
-  return Layer.effect(IndexSync, makeIndexSync).pipe(Layer.provideMerge(ports));
+  return Layer.merge(
+    Layer.effect(IndexSync, makeIndexSync),
+    Layer.effect(RelayDelivery, makeRelayDelivery),
+  ).pipe(Layer.provideMerge(ports));
 };

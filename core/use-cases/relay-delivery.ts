@@ -65,7 +65,10 @@ export const makeRelayDelivery = Effect.gen(function* () {
   const round = resume.pipe(
     Effect.andThen(settleRelays(queue)),
     Effect.catchTag("StoreUnavailable", ({ cause }) =>
-      Effect.logWarning("the relay's log is not available", { cause: String(cause) }),
+      // Before the first round could begin, the store is only not open yet.
+      (resumed ? Effect.logWarning : Effect.logDebug)("the relay's log is not available", {
+        cause: String(cause),
+      }),
     ),
     Effect.catchCause((cause) => Effect.logError("a round of the relay failed", cause)),
   );

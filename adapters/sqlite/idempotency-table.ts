@@ -1,0 +1,46 @@
+import type { Database } from "bun:sqlite";
+import type { KeyClaim, KeyUse } from "../../ports/outcome-log.ts";
+
+type Row = {
+  readonly fingerprint: string;
+  readonly claimed_at_ms: bigint;
+  readonly answer: string | null;
+};
+
+/** The idempotency keys of a log's file. */
+export const idempotencyTable = (db: Database) => {
+  const forget = db.query<null, [number]>("DELETE FROM idempotency_key WHERE claimed_at_ms < ?1");
+  const find = db.query<Row, [string, string]>(
+    "SELECT fingerprint, claimed_at_ms, answer FROM idempotency_key WHERE client = ?1 AND key = ?2",
+  );
+  const take = db.query<null, [string, string, string, number]>(
+    `INSERT INTO idempotency_key (client, key, fingerprint, claimed_at_ms) VALUES (?1, ?2, ?3, ?4)
+     ON CONFLICT (client, key) DO UPDATE SET claimed_at_ms = ?4`,
+  );
+  const keep = db.query<null, [string, string, string]>(
+    "UPDATE idempotency_key SET answer = ?3 WHERE client = ?1 AND key = ?2",
+  );
+  const drop = db.query<null, [string, string]>(
+    "DELETE FROM idempotency_key WHERE client = ?1 AND key = ?2",
+  );
+
+  const claim = db.transaction((use: KeyUse): KeyClaim => {
+    forget.run(use.forgottenBeforeMs);
+    const row = find.get(use.client, use.key);
+    if (row !== null) {
+      if (row.fingerprint !== use.fingerprint) return { status: "reused" };
+      if (row.answer !== null) return { status: "answered", answer: row.answer };
+      if (Number(row.claimed_at_ms) >= use.staleBeforeMs) return { status: "in_flight" };
+    }
+    take.run(use.client, use.key, use.fingerprint, use.nowMs);
+    return { status: "claimed" };
+  });
+
+  return {
+    claim: (use: KeyUse): KeyClaim => claim.immediate(use),
+    answer: ({ client, key }: Pick<KeyUse, "client" | "key">, answer: string | null): void => {
+      if (answer === null) drop.run(client, key);
+      else keep.run(client, key, answer);
+    },
+  };
+};

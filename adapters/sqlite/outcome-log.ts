@@ -1,0 +1,45 @@
+import { Effect, Layer } from "effect";
+import { OutcomeLog } from "../../ports/outcome-log.ts";
+import { idempotencyTable } from "./idempotency-table.ts";
+import { claimLedger, type LedgerIdentity } from "./ledger-identity.ts";
+import { openStore } from "./open-store.ts";
+import { OUTCOME_APPLICATION_ID, OUTCOME_MIGRATIONS } from "./outcome-schema.ts";
+import { relayTable } from "./relay-table.ts";
+import { attempt } from "./store-failure.ts";
+
+/**
+ * The relay's log in a SQLite file of its own, made where there is none. Unlike the index it cannot be read
+ * from the ledger again, so synchronous=FULL: what is acknowledged outlives a power cut. Building the layer
+ * fails when the file is damaged, newer than this version, or of another ledger.
+ */
+export const outcomeLogSqlite = (options: LedgerIdentity & { readonly path: string }) =>
+  Layer.effect(
+    OutcomeLog,
+    Effect.gen(function* () {
+      const db = yield* openStore(options.path, {
+        applicationId: OUTCOME_APPLICATION_ID,
+        migrations: OUTCOME_MIGRATIONS,
+      });
+      const refusal = yield* attempt(() => {
+        db.run("PRAGMA synchronous = FULL");
+        return claimLedger(db, options.path, options);
+      });
+      if (refusal !== undefined) return yield* refusal;
+      const relays = relayTable(db);
+      const keys = idempotencyTable(db);
+      return OutcomeLog.of({
+        open: Effect.fn("OutcomeLog.open")((entry) => attempt(() => relays.open(entry))),
+        settle: Effect.fn("OutcomeLog.settle")((signature, outcome) =>
+          attempt(() => relays.settle(signature, outcome)),
+        ),
+        find: Effect.fn("OutcomeLog.find")((signature) => attempt(() => relays.find(signature))),
+        unsettled: Effect.fn("OutcomeLog.unsettled")((limit) =>
+          attempt(() => relays.unsettled(limit)),
+        ),
+        claimKey: Effect.fn("OutcomeLog.claimKey")((use) => attempt(() => keys.claim(use))),
+        answerKey: Effect.fn("OutcomeLog.answerKey")((use, answer) =>
+          attempt(() => keys.answer(use, answer)),
+        ),
+      });
+    }),
+  );

@@ -1,0 +1,90 @@
+import { Context, Data, Deferred, Duration, Effect, Layer, Schedule } from "effect";
+import { EscrowIndex, StoreUnavailable } from "../ports/escrow-index.ts";
+import { Ledger } from "../ports/ledger.ts";
+import { OutcomeLog } from "../ports/outcome-log.ts";
+import { type Cluster, clusterOfGenesis } from "./config/cluster.ts";
+
+/** The ledger answers, but is not the one that was configured; nothing may be served from it. */
+export class WrongLedger extends Data.TaggedError("WrongLedger")<{
+  readonly configured: Cluster;
+  readonly found: Cluster;
+}> {
+  override get message() {
+    return `the ledger is ${this.found} by its genesis hash, but ${this.configured} is configured; set SOLANA_CLUSTER or SOLANA_RPC_URL`;
+  }
+}
+
+const ASK_AGAIN = Schedule.spaced(Duration.millis(250));
+
+/** What belongs to one ledger. */
+type Stores = EscrowIndex | OutcomeLog;
+
+/**
+ * The index and the relay's log of whichever ledger the nodes turn out to hold. A store belongs to one
+ * ledger, so it is opened once a node has told the genesis hash; until then every method fails as
+ * retryable, and the rest of the service already answers. `refused` is completed when a store or the
+ * ledger is the wrong one, which no waiting can mend.
+ */
+export const storesOfLedger = <E>(options: {
+  readonly cluster: Cluster;
+  readonly open: (genesisHash: string) => Layer.Layer<Stores, E>;
+  readonly refused: Deferred.Deferred<never, E | WrongLedger>;
+}): Layer.Layer<Stores, never, Ledger> =>
+  Layer.effectContext(
+    Effect.gen(function* () {
+      const ledger = yield* Ledger;
+      const scope = yield* Effect.scope;
+      let opened: Context.Context<Stores> | null = null;
+
+      const open = Effect.gen(function* () {
+        // The schedule never ends, so no failure comes through.
+        const genesisHash = yield* Effect.orDie(Effect.retry(ledger.genesisHash, ASK_AGAIN));
+        const found = clusterOfGenesis(genesisHash);
+        const { cluster } = options;
+        if (found !== cluster) return yield* new WrongLedger({ configured: cluster, found });
+        opened = yield* Layer.buildWithScope(options.open(genesisHash), scope);
+        yield* Effect.logInfo("the stores are open", { genesis_hash: genesisHash });
+      });
+      yield* open.pipe(
+        Effect.catchCause((cause) => Deferred.failCause(options.refused, cause)),
+        Effect.forkScoped,
+      );
+
+      const whenOpen =
+        <S>(storeIn: (stores: Context.Context<Stores>) => S) =>
+        <A>(
+          use: (store: S) => Effect.Effect<A, StoreUnavailable>,
+        ): Effect.Effect<A, StoreUnavailable> =>
+          Effect.suspend(() =>
+            opened === null
+              ? new StoreUnavailable({
+                  retryable: true,
+                  cause: "no node has told its genesis hash",
+                })
+              : use(storeIn(opened)),
+          );
+      const indexed = whenOpen(Context.get(EscrowIndex));
+      const logged = whenOpen(Context.get(OutcomeLog));
+      return Context.make(EscrowIndex, {
+        apply: (batch) => indexed((index) => index.apply(batch)),
+        escrows: (filter, limit, after) => indexed((index) => index.escrows(filter, limit, after)),
+        events: (filter, limit, before) => indexed((index) => index.events(filter, limit, before)),
+        eventsAfter: (filter, limit, after) =>
+          indexed((index) => index.eventsAfter(filter, limit, after)),
+        eventsWithoutReference: (limit, after) =>
+          indexed((index) => index.eventsWithoutReference(limit, after)),
+        merchants: (filter, limit, after) =>
+          indexed((index) => index.merchants(filter, limit, after)),
+        summary: indexed((index) => index.summary),
+      }).pipe(
+        Context.add(OutcomeLog, {
+          open: (entry) => logged((log) => log.open(entry)),
+          settle: (signature, outcome) => logged((log) => log.settle(signature, outcome)),
+          find: (signature) => logged((log) => log.find(signature)),
+          unsettled: (limit) => logged((log) => log.unsettled(limit)),
+          claimKey: (use) => logged((log) => log.claimKey(use)),
+          answerKey: (use, answer) => logged((log) => log.answerKey(use, answer)),
+        }),
+      );
+    }),
+  );
