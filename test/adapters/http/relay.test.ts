@@ -21,15 +21,15 @@ afterAll(() => service.runtime.dispose());
 const secret = new Uint8Array(32).fill(9);
 const payer = ed25519.getPublicKey(secret);
 
-/** A legacy transaction of one instruction without accounts, signed by its payer alone. */
-const transaction = (program = LOCAL_DEPLOYMENT.custodyProgram): Uint8Array => {
+/** A legacy transaction of one instruction without accounts, signed by its payer alone; `n` tells them apart. */
+const transaction = (program = LOCAL_DEPLOYMENT.attestorProgram, n = 3): Uint8Array => {
   const header = [1, 0, 1, 2];
   const call = [1, 1, 0, 1, 255];
   const message = Uint8Array.from([
     ...header,
     ...payer,
     ...addressToBytes(program),
-    ...new Uint8Array(32).fill(3),
+    ...new Uint8Array(32).fill(n),
     ...call,
   ]);
   return Uint8Array.from([1, ...ed25519.sign(message, secret), ...message]);
@@ -61,7 +61,9 @@ describe("a transaction that is not sent", () => {
     ["for another program", transaction(STRANGER), "422 program_not_allowed"],
   ])("%s", async (_, bytes, problem) => {
     expect(await problemOf(await relay(bytes))).toBe(problem);
-    expect(service.ledger.submitted).toEqual([]);
+    expect(service.ledger.submitted).not.toContain(
+      typeof bytes === "string" ? bytes : encodeBase64(bytes),
+    );
   });
 
   test("a problem carries the signature where there is one", async () => {
@@ -87,10 +89,23 @@ describe("a transaction that is not sent", () => {
       signature,
       error: { kind: "InstructionError", custom_code: 6025 },
       program_error: { code: 6025, program: "custody", name: "Expired" },
-      program: LOCAL_DEPLOYMENT.custodyProgram,
+      program: LOCAL_DEPLOYMENT.attestorProgram,
       logs: ["Program log: double"],
     });
-    expect(service.ledger.submitted).toEqual([]);
+    expect(service.ledger.submitted).not.toContain(encodeBase64(transaction()));
+  });
+
+  test("a rule that does not hold is named, and nothing is sent", async () => {
+    const bytes = transaction(LOCAL_DEPLOYMENT.custodyProgram);
+    const response = await relay(bytes, { skip_preflight: true });
+    expect(response.status).toBe(422);
+    expect(await jsonOf(response)).toMatchObject({
+      code: "settlement_check_failed",
+      rule: "unknown_instruction",
+      instruction_index: 0,
+      signature: encodeBase58(bytes.subarray(1, 65)),
+    });
+    expect(service.ledger.submitted).not.toContain(encodeBase64(bytes));
   });
 
   test("a payer who cannot pay is told what is missing", async () => {
@@ -127,19 +142,133 @@ describe("a transaction that is sent", () => {
       slot: null,
       explorer_url: `https://explorer.solana.com/tx/${signature}?cluster=custom&customUrl=http%3A%2F%2F127.0.0.1%3A8899`,
     });
-    expect(service.ledger.submitted).toEqual([encodeBase64(transaction())]);
+    expect(service.ledger.submitted).toContain(encodeBase64(transaction()));
   });
 
   test("is confirmed where that is asked for and comes in time", async () => {
     service.ledger.landed = { slot: 1001n, commitment: "confirmed", error: null };
-    expect(await dataOf(await relay(transaction(), { confirm: true }))).toMatchObject({
+    const first = transaction(undefined, 4);
+    expect(await dataOf(await relay(first, { confirm: true }))).toMatchObject({
       status: "confirmed",
       slot: 1001,
     });
     service.ledger.landed = null;
-    expect(await dataOf(await relay(transaction(), { confirm: true }))).toMatchObject({
+    const second = transaction(undefined, 5);
+    expect(await dataOf(await relay(second, { confirm: true }))).toMatchObject({
       status: "submitted",
     });
+  });
+
+  test("a hundred times at once is sent once, and a hundred equal answers", async () => {
+    const bytes = transaction(undefined, 6);
+    const answers = await Promise.all(
+      Array.from({ length: 100 }, async () => JSON.stringify(await dataOf(await relay(bytes)))),
+    );
+    expect(new Set(answers).size).toBe(1);
+    const sendings = service.ledger.submitted.filter((sent) => sent === encodeBase64(bytes));
+    expect(sendings).toHaveLength(1);
+  });
+
+  test("that failed on the ledger is a problem which says whether to sign again", async () => {
+    const error = {
+      kind: "InstructionError",
+      instructionIndex: 0,
+      instructionError: "Custom",
+      customCode: 6024,
+    };
+    const bytes = transaction(undefined, 7);
+    await relay(bytes);
+    service.ledger.landed = { slot: 1001n, commitment: "confirmed", error };
+    expect(await jsonOf(await relay(bytes))).toMatchObject({
+      code: "transaction_rejected",
+      detail: "Instruction 0 fails with NotPending: The escrow is settled already.",
+      safe_to_sign_again: false,
+    });
+    service.ledger.landed = { slot: 1001n, commitment: "finalized", error };
+    expect(await jsonOf(await relay(bytes))).toMatchObject({ safe_to_sign_again: true });
+  });
+});
+
+describe("Idempotency-Key", () => {
+  const keyed = (bytes: Uint8Array, key: string, more: Record<string, unknown> = {}) =>
+    client.postJson(
+      "/v1/relay",
+      { signed_transaction: encodeBase64(bytes), ...more },
+      { "idempotency-key": key },
+    );
+
+  test("the same body again gets the first answer, though more is known by then", async () => {
+    const bytes = transaction(undefined, 8);
+    const first = await dataOf(await keyed(bytes, "order-8"));
+    service.ledger.landed = { slot: 1002n, commitment: "finalized", error: null };
+    const again = await keyed(bytes, "order-8");
+    expect(again.status).toBe(202);
+    expect(await dataOf(again)).toEqual(first);
+    expect(await dataOf(await relay(bytes))).toMatchObject({ status: "finalized" });
+  });
+
+  test("another body is a 422", async () => {
+    await keyed(transaction(undefined, 9), "order-9");
+    const other = await keyed(transaction(undefined, 10), "order-9");
+    expect(await problemOf(other)).toBe("422 idempotency_key_reused");
+    const flag = await keyed(transaction(undefined, 9), "order-9", { confirm: true });
+    expect(await problemOf(flag)).toBe("422 idempotency_key_reused");
+  });
+
+  test("a repetition while the first runs is a 409", async () => {
+    const bytes = transaction(undefined, 11);
+    const answers = await Promise.all([keyed(bytes, "order-11"), keyed(bytes, "order-11")]);
+    expect(answers.map(({ status }) => status).sort((a, b) => a - b)).toEqual([202, 409]);
+  });
+
+  test("a refused request gives its key free", async () => {
+    service.ledger.blockhashValid = false;
+    const bytes = transaction(undefined, 12);
+    expect(await problemOf(await keyed(bytes, "order-12"))).toBe("422 blockhash_expired");
+    service.ledger.blockhashValid = true;
+    expect((await keyed(bytes, "order-12")).status).toBe(202);
+  });
+
+  test.each(["a b", "\u00e4", "x".repeat(256)])("%j is no key", async (key) => {
+    const response = await keyed(transaction(undefined, 13), key);
+    expect(await jsonOf(response)).toMatchObject({ errors: [{ pointer: "Idempotency-Key" }] });
+  });
+});
+
+describe("the outcome of a signature", () => {
+  const outcome = (bytes: Uint8Array) =>
+    client.send(`/v1/relay/${encodeBase58(bytes.subarray(1, 65))}`);
+
+  test("nobody knows it: a 404 that does not invite to sign again", async () => {
+    const response = await outcome(transaction(undefined, 14));
+    expect(response.status).toBe(404);
+    expect(await jsonOf(response)).toMatchObject({
+      code: "transaction_not_found",
+      safe_to_sign_again: false,
+    });
+  });
+
+  test("it is pending once relayed, and landed once it is in a block", async () => {
+    const bytes = transaction(undefined, 15);
+    await relay(bytes);
+    expect(await dataOf(await outcome(bytes))).toMatchObject({
+      status: "pending",
+      slot: null,
+      last_valid_block_height: 1150,
+      safe_to_sign_again: false,
+    });
+    service.ledger.landed = { slot: 1003n, commitment: "finalized", error: null };
+    expect(await dataOf(await outcome(bytes))).toMatchObject({
+      status: "landed",
+      commitment: "finalized",
+      slot: 1003,
+      safe_to_sign_again: false,
+    });
+  });
+
+  test("a text that is no signature is named", async () => {
+    const response = await client.send("/v1/relay/abc");
+    expect(await jsonOf(response)).toMatchObject({ errors: [{ pointer: "/signature" }] });
   });
 });
 
