@@ -1,5 +1,5 @@
 import type { Json } from "./canonical-json.ts";
-import type { ProofField, ProofTemplate } from "./proof-template.ts";
+import { type ProofField, type ProofTemplate, TEXT_PATTERNS } from "./proof-template.ts";
 
 /** How one member of a payload stands against a template. */
 export type FieldResult = {
@@ -9,20 +9,17 @@ export type FieldResult = {
   readonly expected: string | null;
 };
 
-const HASH = /^[0-9a-f]{64}$/;
-const URL_TEXT = /^https?:\/\/[^\s]+$/;
-const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z$/;
-
 const isInteger = (value: Json, min: number, max: number): boolean =>
   typeof value === "number" && Number.isInteger(value) && value >= min && value <= max;
 
 /** Characters as JSON Schema counts them: code points. */
 const lengthOf = (text: string): number => Array.from(text).length;
 
-const matches =
-  (pattern: RegExp, maxLength = 2048) =>
-  (value: Json): boolean =>
+const matches = (kind: keyof typeof TEXT_PATTERNS, maxLength = 2048) => {
+  const pattern = new RegExp(TEXT_PATTERNS[kind], "u");
+  return (value: Json): boolean =>
     typeof value === "string" && pattern.test(value) && lengthOf(value) <= maxLength;
+};
 
 /** What a field must hold, in words, and whether a value is that. */
 const rule = (
@@ -32,11 +29,11 @@ const rule = (
     case "constant":
       return { expected: `the text ${field.value ?? ""}`, holds: (value) => value === field.value };
     case "hash":
-      return { expected: "64 lower-case hex digits", holds: matches(HASH) };
+      return { expected: "64 lower-case hex digits", holds: matches("hash") };
     case "url":
       return {
         expected: "an http or https URL of at most 2048 characters",
-        holds: matches(URL_TEXT),
+        holds: matches("url"),
       };
     case "http_status":
       return {
@@ -49,7 +46,7 @@ const rule = (
         holds: (value) => isInteger(value, 0, Number.MAX_SAFE_INTEGER),
       };
     case "time":
-      return { expected: "a time as YYYY-MM-DDThh:mm:ssZ", holds: matches(TIME) };
+      return { expected: "a time as YYYY-MM-DDThh:mm:ssZ", holds: matches("time") };
     case "text":
       return {
         expected: "a text of 1 to 1024 characters",

@@ -38,23 +38,27 @@ export type ProofTemplate = {
 export const proofHash = (payload: Json): Hash32 =>
   hash32FromBytes(sha256(canonicalJsonBytes(payload)));
 
-/** `YYYY-MM-DDThh:mm:ssZ` with each number in its range; how many days a month has it leaves open. */
-const TIME = "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\dZ$";
+/** What a text of each kind must match, as ECMA-262 patterns. How many days a month has `time` leaves open. */
+export const TEXT_PATTERNS = {
+  hash: "^[0-9a-f]{64}$",
+  url: "^https?://[^\\s]+$",
+  time: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\dZ$",
+} as const;
 
 const fieldSchema = (field: ProofField): { readonly [key: string]: Json } => {
   switch (field.type) {
     case "constant":
       return { const: field.value ?? null };
     case "hash":
-      return { type: "string", pattern: "^[0-9a-f]{64}$" };
+      return { type: "string", pattern: TEXT_PATTERNS.hash };
     case "url":
-      return { type: "string", pattern: "^https?://[^\\s]+$", maxLength: 2048 };
+      return { type: "string", pattern: TEXT_PATTERNS.url, maxLength: 2048 };
     case "http_status":
       return { type: "integer", minimum: 100, maximum: 599 };
     case "count":
       return { type: "integer", minimum: 0, maximum: Number.MAX_SAFE_INTEGER };
     case "time":
-      return { type: "string", pattern: TIME };
+      return { type: "string", pattern: TEXT_PATTERNS.time };
     case "text":
       return { type: "string", minLength: 1, maxLength: 1024 };
   }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { canonicalJsonBytes, type Json } from "../../../core/domain/canonical-json.ts";
-import { parseStrictJson } from "../../../core/domain/strict-json.ts";
+import { parseStrictJson, parseUnambiguousJson } from "../../../core/domain/strict-json.ts";
 import { runs } from "../../arbitraries/runs.ts";
 
 const anyJson = fc.jsonValue({ stringUnit: "binary", maxDepth: 5 }).map((value) => value as Json);
@@ -91,6 +91,14 @@ describe("strict JSON", () => {
     }
     expect(accepts('"\\ud83c\\udf38"')).toBe(true);
     expect(accepts("1.7976931348623157e308")).toBe(true);
+  });
+
+  test("an unambiguous text may hold both, for whoever names the member that does", () => {
+    expect(parseUnambiguousJson('{"a":"\\ud800"}')).toEqual({ value: { a: "\ud800" } });
+    expect(parseUnambiguousJson("[1e999]")).toEqual({ value: [Infinity] });
+    expect(parseUnambiguousJson('{"a":1,"\\u0061":2}')).toEqual({ fault: "has a member twice" });
+    expect(parseUnambiguousJson(nested(65))).toEqual({ fault: "is nested too deeply" });
+    expect(parseUnambiguousJson("{")).toEqual({ fault: "is not JSON" });
   });
 
   test("nesting ends at 64, and no depth exhausts the stack", () => {

@@ -149,6 +149,19 @@ describe("a packet that was tampered with", () => {
     }
   });
 
+  test("what has no canonical bytes is refused, wherever it stands", () => {
+    const text = packetText(escrowIn("Fulfilled"));
+    const nowhere = { checks: [{ name: "form", outcome: "failed" }] };
+    for (const value of ['"\\ud800"', "1e999", "-1e999", '{"\\udc00":1}']) {
+      for (const member of ['"purpose":', '"bump":', '"merchant":', '"digest_sha256":']) {
+        const at = text.indexOf(member) + member.length;
+        const end = text.indexOf(",", at);
+        const changed = text.slice(0, at) + value + text.slice(end);
+        expect(verifyEvidence(changed, TRUST)).toMatchObject(nowhere);
+      }
+    }
+  });
+
   test("unknown, missing and doubled members are refused", () => {
     const text = packetText(escrowIn("Fulfilled"));
     const parts = ["", "data", "signature"] as const;
