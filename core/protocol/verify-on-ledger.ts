@@ -1,4 +1,4 @@
-import type { Attestation, Escrow } from "../domain/escrow.ts";
+import type { Escrow } from "../domain/escrow.ts";
 import type { EvidenceCheck } from "../domain/evidence-check.ts";
 import type { LedgerAccount } from "../domain/ledger-account.ts";
 import { decodeEscrowAccount } from "./escrow-account.ts";
@@ -49,21 +49,25 @@ const accountCheck = (
     : outcome(name, "failed", "the account on the ledger is not the packet's");
 };
 
+/**
+ * The ledger checked the key in the second it settled; the signed timestamp may be older or younger than
+ * that, and so lie on the other side of a rotation.
+ */
 const attestorCheck = (
-  attestation: Attestation | null,
+  { attestation, settledAt }: Escrow,
   network: EvidenceNetwork,
   witness: LedgerWitness,
 ): EvidenceCheck => {
   const name = "attestor_is_the_merchants";
-  if (attestation === null)
+  if (attestation === null || settledAt === null)
     return outcome(name, "not_applicable", "nothing was attested for this escrow");
   const decoded = witness.merchant && decodeMerchantAccount(witness.merchant, network);
   if (decoded === null || "fault" in decoded)
     return outcome(name, "failed", "the ledger has no such merchant");
   const { attestor, previousAttestor, attestorSince } = decoded.value;
-  if (attestation.attestor === attestor && attestation.attestedAt >= attestorSince)
+  if (attestation.attestor === attestor && settledAt >= attestorSince)
     return outcome(name, "passed", "the attestor is the merchant's current key");
-  if (attestation.attestor === previousAttestor && attestation.attestedAt <= attestorSince)
+  if (attestation.attestor === previousAttestor && settledAt <= attestorSince)
     return outcome(name, "passed", "the attestor was the merchant's key before its last rotation");
   return outcome(
     name,
@@ -90,6 +94,6 @@ export const ledgerChecks = (
   return [
     outcome("ledger", "passed", "the node is on the packet's ledger"),
     accountCheck(escrow, data, network, witness),
-    attestorCheck(escrow.attestation, network, witness),
+    attestorCheck(escrow, network, witness),
   ];
 };
