@@ -18,13 +18,13 @@ export type Success = {
 };
 
 /** What a handler answers; JSON unless it has a text of its own. */
-export type Answer<Json> = {
+type Answer<Json> = {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
 } & ({ readonly json: Json } | { readonly text: string | null });
 
 /** What a handler is given: everything decoded and checked. */
-export type Input<Path extends string, Query extends TObject, Body> = {
+type Input<Path extends string, Query extends TObject, Body> = {
   readonly params: Readonly<Record<PathParameter<Path>, string>>;
   readonly query: Static<Query>;
   readonly body: Body;
@@ -38,19 +38,20 @@ export type Input<Path extends string, Query extends TObject, Body> = {
 };
 
 /** The names in braces of a path template. */
-export type PathParameter<Path extends string> =
-  Path extends `${string}{${infer Name}}${infer Rest}` ? Name | PathParameter<Rest> : never;
+type PathParameter<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
+  ? Name | PathParameter<Rest>
+  : never;
 
-/** The problems that any operation can answer with, and those of operations with a body. */
-export const COMMON_PROBLEMS = [
+/** The problems that any operation can answer with, those of POST, and those of operations with a body. */
+const COMMON_PROBLEMS = [
   "validation_failed",
   "method_not_allowed",
   "not_acceptable",
   "internal_error",
 ] as const satisfies ReadonlyArray<ProblemCode>;
-export const BODY_PROBLEMS = [
+const POST_PROBLEMS = ["payload_too_large"] as const satisfies ReadonlyArray<ProblemCode>;
+const BODY_PROBLEMS = [
   "malformed_json",
-  "payload_too_large",
   "unsupported_media_type",
 ] as const satisfies ReadonlyArray<ProblemCode>;
 
@@ -125,6 +126,7 @@ export const problemsOf = (operation: Endpoint): ReadonlyArray<ProblemCode> => [
   ...new Set([
     ...operation.problems,
     ...COMMON_PROBLEMS,
+    ...(operation.method === "POST" ? POST_PROBLEMS : []),
     ...(operation.body === undefined ? [] : BODY_PROBLEMS),
     ...(operation.budget === null ? [] : (["rate_limited"] as const)),
   ]),

@@ -36,7 +36,7 @@ export type ExchangeSettings = {
 };
 
 /** An answer, decided. */
-export type Reply = {
+type Reply = {
   readonly status: number;
   readonly text: string | null;
   readonly headers: Readonly<Record<string, string>>;
@@ -122,6 +122,7 @@ export const makeExchange = (
       route: route.path,
       status: response.status,
       duration_ms: Math.round(durationMs * 1000) / 1000,
+      ...(Exit.isFailure(exit) ? { problem: problemOf(exit.cause).code } : {}),
     };
     void run(logLine(fields, exit));
     return response;

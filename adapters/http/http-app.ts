@@ -1,6 +1,6 @@
 import { Elysia } from "elysia";
 import type { Context } from "effect";
-import { clientKey, trustedProxies } from "./client-address.ts";
+import { clientKey } from "./client-address.ts";
 import { consolePage } from "./console/console-page.ts";
 import { allEndpoints } from "./endpoints.ts";
 import type { Endpoint } from "./endpoint.ts";
@@ -10,7 +10,12 @@ import { once } from "./once.ts";
 import { openApiDocument } from "./openapi/openapi-document.ts";
 import { operationExchange } from "./operation.ts";
 import { referencePage } from "./reference/reference-page.ts";
+import { INTERNAL_ERROR } from "./problems/failure-problem.ts";
+import { PROBLEM_MEDIA_TYPE, problemDocument } from "./problems/problem.ts";
+import { requestOrigin } from "./request-origin.ts";
+import { baseHeaders } from "./response-headers.ts";
 import { routerPath } from "./router-path.ts";
+import { trustedProxies } from "./trusted-proxies.ts";
 import { unmatchedExchange } from "./unmatched.ts";
 
 /** What the HTTP surface is made from. */
@@ -39,18 +44,30 @@ export type HttpApp = {
   readonly operations: ReadonlyArray<Endpoint>;
 };
 
+/** The answer where even making one failed: Elysia's own would be the error's text. */
+const lastResort = ({ method }: Request): Response => {
+  const requestId = crypto.randomUUID();
+  return new Response(problemDocument(INTERNAL_ERROR, requestId), {
+    status: 500,
+    headers: { ...baseHeaders(method, requestId), "content-type": PROBLEM_MEDIA_TYPE },
+  });
+};
+
 /** The HTTP surface over these services. @throws Error for a trusted proxy that is no address or block. */
 export const createHttpApp = (options: HttpOptions): HttpApp => {
   let draining = false;
   const connections = new WeakMap<Request, Connection>();
-  const proxies = trustedProxies(options.trustedProxies ?? []);
+  const isTrusted = trustedProxies(options.trustedProxies ?? []);
+  const originOf = requestOrigin(isTrusted);
   const settings: ExchangeSettings = {
     context: options.context,
     corsOrigins: options.corsOrigins ?? ["*"],
     maxBodyBytes: options.maxBodyBytes ?? 262_144,
-    clientKey: clientKey(proxies),
+    clientKey: clientKey(isTrusted),
     connectionOf: (request) => connections.get(request),
-    originOf: (request) => options.baseUrl?.replace(/\/+$/, "") ?? new URL(request.url).origin,
+    originOf: (request) =>
+      options.baseUrl?.replace(/\/+$/, "") ??
+      originOf(request, connections.get(request)?.address ?? null),
     isDraining: () => draining,
   };
   const operations: ReadonlyArray<Endpoint> = allEndpoints({
@@ -68,6 +85,7 @@ export const createHttpApp = (options: HttpOptions): HttpApp => {
     // Otherwise it looks for the path behind the eleventh character, which a host such as `api` falls short of.
     handler: { standardHostname: false },
   });
+  router.onError(({ request }) => lastResort(request));
   for (const operation of operations) {
     const exchange = operationExchange(settings, operation);
     router.route(

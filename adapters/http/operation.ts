@@ -6,7 +6,7 @@ import { type Endpoint, isOpenToAnyOrigin } from "./endpoint.ts";
 import { type Exchange, type ExchangeSettings, type Incoming, makeExchange } from "./exchange.ts";
 import { NotAcceptable, RateLimited } from "./problems/http-failures.ts";
 import { queryDecoder } from "./query-string.ts";
-import { readJsonBody } from "./request-body.ts";
+import { assertBodyFits, readJsonBody } from "./request-body.ts";
 import { rateLimitHeaders } from "./response-headers.ts";
 import { schemaCheck } from "./schema-check.ts";
 
@@ -30,7 +30,7 @@ const spend = (settings: ExchangeSettings, budget: NonNullable<Endpoint["budget"
  * handler runs with what was decoded.
  */
 export const operationExchange = (settings: ExchangeSettings, operation: Endpoint): Exchange => {
-  const { budget, path, answers } = operation;
+  const { budget, method, path, answers } = operation;
   const usualStatus = Math.min(...Object.keys(answers).map(Number));
   const offers = Object.keys(answers[usualStatus]?.content ?? {});
   const names = Object.keys(operation.params);
@@ -53,6 +53,8 @@ export const operationExchange = (settings: ExchangeSettings, operation: Endpoin
     const mediaType = acceptedMediaType(request.headers.get("accept"), offers);
     if (mediaType === undefined) return yield* new NotAcceptable({ offers });
     const query = yield* decodeQuery(request.url);
+    if (method === "POST" && checkBody === undefined)
+      yield* assertBodyFits(request, settings.maxBodyBytes);
     const body = checkBody === undefined ? undefined : yield* decodeBody(request, checkBody);
     if (operation.maySeconds !== undefined)
       settings.connectionOf(request)?.allowSeconds(operation.maySeconds);

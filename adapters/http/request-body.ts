@@ -44,6 +44,12 @@ const readBytes = (request: Request, maxBytes: number): Promise<Uint8Array | nul
     : readAtMost(request.body, maxBytes);
 };
 
+/** Fails with `PayloadTooLarge` where a body declares more than `maxBytes`. */
+export const assertBodyFits = ({ headers }: Request, maxBytes: number) =>
+  Number(headers.get("content-length") ?? "0") > maxBytes
+    ? Effect.fail(new PayloadTooLarge({ maxBytes }))
+    : Effect.void;
+
 /**
  * The JSON value of a request's body. Fails with `UnsupportedMediaType`, `PayloadTooLarge` before more
  * than `maxBytes` are buffered, or `MalformedJson`, also when the client breaks off.
@@ -52,8 +58,7 @@ export const readJsonBody = Effect.fnUntraced(function* (request: Request, maxBy
   const { headers } = request;
   if (!JSON_MEDIA_TYPE.test(headers.get("content-type") ?? ""))
     return yield* new UnsupportedMediaType();
-  if (Number(headers.get("content-length") ?? "0") > maxBytes)
-    return yield* new PayloadTooLarge({ maxBytes });
+  yield* assertBodyFits(request, maxBytes);
   const bytes = yield* Effect.tryPromise({
     try: () => readBytes(request, maxBytes),
     catch: () => new MalformedJson({ detail: "ended too early" }),

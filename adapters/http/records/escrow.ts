@@ -9,7 +9,7 @@ import type { EscrowRecord } from "../schemas/escrow.ts";
 import { openInstructionRecord } from "./instruction.ts";
 
 /** A time as JSON, null where there is none. */
-export const timeOrNull = (seconds: UnixSeconds | null): string | null =>
+const timeOrNull = (seconds: UnixSeconds | null): string | null =>
   seconds === null ? null : formatUnixTime(seconds);
 
 const nextActionRecord = (next: NextAction): EscrowRecord["next_actions"][number] => ({

@@ -1,5 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { clientKey, trustedProxies } from "../../../adapters/http/client-address.ts";
+import { clientKey } from "../../../adapters/http/client-address.ts";
+import { requestOrigin } from "../../../adapters/http/request-origin.ts";
+import { trustedProxies } from "../../../adapters/http/trusted-proxies.ts";
 import { prepareBody } from "./support/parties.ts";
 import { checkedClient, makeService, problemOf } from "./support/service.ts";
 
@@ -91,4 +93,24 @@ describe("the client behind proxies", () => {
       expect(() => trustedProxies([entry])).toThrow("not an IP address or CIDR block");
     },
   );
+});
+
+describe("the address under which the service is reached", () => {
+  const origin = requestOrigin(trustedProxies(["10.0.0.0/8"]));
+  const of = (peer: string | null, headers: Record<string, string>) =>
+    origin(new Request("http://inner:3000/v1", { headers }), peer);
+  const forwarded = { "x-forwarded-proto": "https", "x-forwarded-host": "evidence.example" };
+
+  test("is the request's own, whatever a stranger forwards", () => {
+    expect(of(null, forwarded)).toBe("http://inner:3000");
+    expect(of("203.0.113.5", forwarded)).toBe("http://inner:3000");
+  });
+
+  test("is the one a trusted proxy forwards, where that is one", () => {
+    expect(of("10.1.1.1", forwarded)).toBe("https://evidence.example");
+    expect(of("10.1.1.1", { "x-forwarded-proto": "https" })).toBe("https://inner:3000");
+    for (const bad of ["a/b", "a b", "<x>", "user@host", "h:999999"])
+      expect(of("10.1.1.1", { ...forwarded, "x-forwarded-host": bad })).toBe("https://inner:3000");
+    expect(of("10.1.1.1", { "x-forwarded-proto": "javascript" })).toBe("http://inner:3000");
+  });
 });

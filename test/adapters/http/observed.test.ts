@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { Effect } from "effect";
 import { Instance } from "../../../ports/instance.ts";
 import { AGENT } from "./support/parties.ts";
 import { checkedClient, makeService, problemOf } from "./support/service.ts";
@@ -33,6 +34,7 @@ describe("the log", () => {
           route: "/v1/escrows/{pda}",
           status: 404,
           duration_ms: expect.any(Number),
+          problem: "escrow_not_found",
         },
       ],
     });
@@ -54,6 +56,17 @@ describe("the log", () => {
     expect(lastLine()).toMatchObject({ level: "Error" });
     expect(lastLine()?.cause).toContain("TypeError");
   });
+});
+
+test("an answer that cannot be made is a problem too, not the error's text", async () => {
+  const operation = service.app.operations.find(({ path }) => path === "/health");
+  if (operation === undefined) throw new Error("no /health");
+  const { handle } = operation;
+  const impossible = { text: "", headers: { "x-bad": "line\r\nbreak" } };
+  Object.assign(operation, { handle: () => Effect.succeed(impossible) });
+  const response = await client.send("/health");
+  Object.assign(operation, { handle });
+  expect(await problemOf(response)).toBe("500 internal_error");
 });
 
 describe("metrics", () => {

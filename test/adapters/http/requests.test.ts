@@ -90,6 +90,14 @@ describe("a body's bytes", () => {
     expect(await problemOf(response)).toBe("413 payload_too_large");
   });
 
+  test("the limit also holds where no body is expected", async () => {
+    const response = await client.send("/v1/indexer/sync", {
+      method: "POST",
+      headers: { "content-length": "262145" },
+    });
+    expect(await problemOf(response)).toBe("413 payload_too_large");
+  });
+
   test("exactly 256 KiB is read", async () => {
     const padded = valid + " ".repeat(262_144 - valid.length);
     expect((await post(padded, json)).status).toBe(200);
