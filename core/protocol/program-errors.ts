@@ -59,7 +59,7 @@ const ATTESTOR: ReadonlyArray<Row> = [
   ["NotAdmin", "The signer is not the registry's admin"],
   ["WrongMerchant", "The merchant account is not the registered account of the wallet"],
   ["MerchantExists", "The wallet is registered already"],
-  ["InvalidName", "The name is not 1 to 32 bytes of UTF-8"],
+  ["InvalidName", "The name is not 1 to 32 bytes of UTF-8 without U+0000"],
   ["InvalidAttestor", "The attestor key is zero or the present one"],
   ["InvalidStatus", "The status is neither Active nor Suspended"],
   [
