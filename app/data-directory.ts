@@ -15,7 +15,7 @@ class LockFailed extends Data.TaggedError("LockFailed")<{ readonly cause: unknow
 const LOCK_FILE = "service.lock";
 
 /** A service that is being stopped may need a moment to let go. */
-const TRY_AGAIN = { schedule: Schedule.spaced(Duration.millis(200)), times: 10 };
+const TRY_AGAIN = { schedule: Schedule.spaced(Duration.millis(200)), times: 7 };
 
 const reasonOf = (cause: unknown): string =>
   cause instanceof Error ? cause.message : String(cause);

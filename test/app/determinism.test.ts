@@ -3,11 +3,10 @@ import type { EscrowRecord } from "../../adapters/http/schemas/escrow.ts";
 import { quietEnvironment, temporaryDirectory, until } from "./running-service.ts";
 import { type ServiceProcess, startServiceProcess } from "./service-process.ts";
 
-/** Places that differ in offset from UTC, decimal comma and the upper case of i. */
+/** Places that differ in offset from UTC, in decimal comma and in the upper case of i. */
 const PLACES = [
   { TZ: "UTC", LC_ALL: "C" },
   { TZ: "Asia/Kathmandu", LC_ALL: "tr_TR.UTF-8", LANG: "tr_TR.UTF-8" },
-  { TZ: "America/St_Johns", LC_ALL: "de_DE.UTF-8", LANG: "de_DE.UTF-8" },
 ];
 
 const WALLETS = [

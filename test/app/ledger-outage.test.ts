@@ -58,7 +58,7 @@ const remote = (dataDir: string, rpcUrl: string) => ({
   ATTESTOR_PROGRAM_ID: LOCAL_DEPLOYMENT.attestorProgram,
 });
 
-test("with its ledger hung and then killed, the service stays up, says so, and gets it back", async () => {
+test.concurrent("with its ledger hung and then killed, the service stays up, says so, and gets it back", async () => {
   const service = await runService(quietEnvironment(`${directory.path}/embedded`));
   const pid = await until(
     "the service is online",
@@ -88,7 +88,7 @@ test("with its ledger hung and then killed, the service stays up, says so, and g
   await service.stop();
 }, 30_000);
 
-test("a service whose remote ledger hangs at its start becomes ready when the ledger does", async () => {
+test.concurrent("a service whose remote ledger hangs at its start becomes ready when the ledger does", async () => {
   const ledger = await startLedger(`${directory.path}/ledger`);
   await ledger.signal("SIGSTOP");
 
@@ -114,7 +114,7 @@ test("a service whose remote ledger hangs at its start becomes ready when the le
   await ledger.stop();
 }, 30_000);
 
-test("another ledger than the store's, or than the configured cluster, ends the service", async () => {
+test.concurrent("another ledger than the store's, or than the configured cluster, ends the service", async () => {
   const ledgers = await Promise.all([
     startLedger(`${directory.path}/ledger-a`),
     startLedger(`${directory.path}/ledger-b`),

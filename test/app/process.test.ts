@@ -58,7 +58,7 @@ afterAll(async () => {
   await Promise.all(directories.map(({ remove }) => remove()));
 });
 
-test("killed right after it has relayed, and started again, the service has lost nothing", async () => {
+test.concurrent("killed right after it has relayed, and started again, the service has lost nothing", async () => {
   const env = await alone();
   const first = start(env);
   const url = await first.url;
@@ -88,7 +88,7 @@ test("killed right after it has relayed, and started again, the service has lost
   expect(stdout).toContain('"message":"stopping","by":"SIGTERM"');
 }, 30_000);
 
-test("asked to stop, it answers what it has begun", async () => {
+test.concurrent("asked to stop, it answers what it has begun", async () => {
   const service = start(await alone());
   const url = await service.url;
   await synced(url);
@@ -116,7 +116,7 @@ test("asked to stop, it answers what it has begun", async () => {
   expect((await service.ended).code).toBe(0);
 }, 30_000);
 
-test.if(process.platform === "linux")(
+test.concurrent.if(process.platform === "linux")(
   "npx ended by force does not leave the service behind",
   async () => {
     // As npx does it: a process of that name, a shell below it that passes no signal on, then the service.
@@ -136,7 +136,7 @@ test.if(process.platform === "linux")(
   30_000,
 );
 
-test("a second service on the same DATA_DIR or the same port ends with a sentence about it", async () => {
+test.concurrent("a second service on the same DATA_DIR or the same port ends with a sentence about it", async () => {
   const env = await alone();
   const first = start(env);
   const { port } = new URL(await first.url);
@@ -153,7 +153,7 @@ test("a second service on the same DATA_DIR or the same port ends with a sentenc
   expect((await first.ended).code).toBe(0);
 }, 30_000);
 
-test("what it cannot run with, it says on standard error, and ends with 1", async () => {
+test.concurrent("what it cannot run with, it says on standard error, and ends with 1", async () => {
   const [configuration, unwritable] = await Promise.all([
     start({ PORT: "http", DATABASE_URL: "postgres://u:hunter2@db/x" }).ended,
     start({ DATA_DIR: "/dev/null/data" }).ended,
