@@ -1,0 +1,180 @@
+import { type Address, addressFromBytes, addressToBytes } from "../../core/domain/address.ts";
+import { foldCase, searchableAddresses } from "../../core/domain/merchant-search.ts";
+import { MERCHANT_STATUSES, type Merchant } from "../../core/domain/merchant.ts";
+import type { MerchantFilter, RegistryEntry, Sighted } from "../../ports/escrow-index.ts";
+import { bindings, type Column, type Queries, rowsOf, type Values } from "./queries.ts";
+import { sightingUpsert, type Written } from "./sighting-upsert.ts";
+
+/** What a sighting binds, in the order of `valuesOf`. */
+const COLUMNS: ReadonlyArray<Column> = [
+  { name: "address", type: "TEXT" },
+  { name: "slot", type: "NUMERIC" },
+  { name: "bump", type: "INT2" },
+  { name: "wallet", type: "BYTEA" },
+  { name: "name", type: "TEXT" },
+  { name: "status", type: "INT2" },
+  { name: "attestor", type: "BYTEA" },
+  { name: "previous_attestor", type: "BYTEA" },
+  { name: "attestor_since", type: "INT8" },
+  { name: "registered_at", type: "INT8" },
+  { name: "updated_at", type: "INT8" },
+  { name: "reputation", type: "INT8" },
+  { name: "slashes", type: "INT8" },
+  { name: "deliveries", type: "NUMERIC" },
+  { name: "partial_deliveries", type: "NUMERIC" },
+  { name: "volume", type: "NUMERIC" },
+  { name: "folded_name", type: "TEXT" },
+  { name: "folded_addresses", type: "TEXT" },
+];
+
+type Row = {
+  readonly address: Address;
+  readonly bump: number;
+  readonly wallet: Uint8Array;
+  readonly name: string;
+  readonly status: number;
+  readonly attestor: Uint8Array;
+  readonly previous_attestor: Uint8Array | null;
+  readonly attestor_since: bigint;
+  readonly registered_at: bigint;
+  readonly updated_at: bigint;
+  readonly reputation: bigint;
+  readonly slashes: bigint;
+  readonly deliveries: string;
+  readonly partial_deliveries: string;
+  readonly volume: string;
+  readonly pending_count: bigint;
+  readonly fulfilled_count: bigint;
+  readonly refunded_count: bigint;
+  readonly partially_fulfilled_count: bigint;
+  readonly released_sum: string;
+  readonly median_delivery_seconds: bigint | null;
+};
+
+const valuesOf = ({ row, slot }: Sighted<Merchant>): Values => [
+  row.address,
+  slot,
+  row.bump,
+  addressToBytes(row.wallet),
+  row.name,
+  MERCHANT_STATUSES.indexOf(row.status),
+  addressToBytes(row.attestor),
+  row.previousAttestor && addressToBytes(row.previousAttestor),
+  row.attestorSince,
+  row.registeredAt,
+  row.updatedAt,
+  row.reputation,
+  row.slashes,
+  row.deliveries,
+  row.partialDeliveries,
+  row.volume,
+  foldCase(row.name),
+  searchableAddresses(row).join(" "),
+];
+
+const merchantOf = (row: Row): Merchant => {
+  const status = MERCHANT_STATUSES[row.status];
+  if (status === undefined) throw new Error("no merchant of another status is ever written");
+  return {
+    address: row.address,
+    bump: row.bump,
+    wallet: addressFromBytes(row.wallet),
+    name: row.name,
+    status,
+    attestor: addressFromBytes(row.attestor),
+    previousAttestor: row.previous_attestor && addressFromBytes(row.previous_attestor),
+    attestorSince: row.attestor_since,
+    registeredAt: row.registered_at,
+    updatedAt: row.updated_at,
+    reputation: Number(row.reputation),
+    slashes: Number(row.slashes),
+    deliveries: BigInt(row.deliveries),
+    partialDeliveries: BigInt(row.partial_deliveries),
+    volume: BigInt(row.volume),
+  };
+};
+
+const entryOf = (row: Row): RegistryEntry => {
+  const counts = [
+    row.pending_count,
+    row.fulfilled_count,
+    row.refunded_count,
+    row.partially_fulfilled_count,
+  ].map(Number);
+  const [pending = 0, fulfilled = 0, refunded = 0, partiallyFulfilled = 0] = counts;
+  return {
+    merchant: merchantOf(row),
+    stats: {
+      escrows: pending + fulfilled + refunded + partiallyFulfilled,
+      pending,
+      fulfilled,
+      partiallyFulfilled,
+      refunded,
+      volume: BigInt(row.released_sum),
+      medianDeliverySeconds: row.median_delivery_seconds,
+    },
+  };
+};
+
+const upsert = sightingUpsert("merchant", COLUMNS, { guard: "true", raise: true });
+
+/**
+ * Writes sightings. An equal one still raises the row's slot, so that sightings that come out of order
+ * end in the newest.
+ */
+export const putMerchants = (
+  sql: Queries,
+  sightings: ReadonlyArray<Sighted<Merchant>>,
+): Promise<Written> => upsert(sql, sightings.map(valuesOf));
+
+/** The statistics of one merchant's escrows, each from an index; see `merchantStats` for what they mean. */
+const STATISTICS = `
+  CROSS JOIN LATERAL (
+    SELECT ${["pending", "fulfilled", "refunded", "partially_fulfilled"]
+      .map((name, state) => `count(*) FILTER (WHERE state = ${state}) AS ${name}_count`)
+      .join(", ")}
+    FROM escrow WHERE escrow.merchant = page.wallet
+  ) AS counts
+  CROSS JOIN LATERAL (
+    SELECT coalesce(sum(released), 0) AS released_sum,
+      percentile_disc(0.5) WITHIN GROUP (ORDER BY delivery_seconds) AS median_delivery_seconds
+    FROM escrow WHERE escrow.merchant = page.wallet AND delivery_seconds IS NOT NULL
+  ) AS deliveries`;
+
+/** The statement for a page of the registry. */
+export const registryPageQuery = (
+  filter: MerchantFilter,
+  limit: number,
+  after: Address | null,
+): { readonly text: string; readonly values: Values } => {
+  const { bind, values } = bindings();
+  const conditions = ["true"];
+  if (after !== null) conditions.push(`address > ${bind(after)}`);
+  if (filter.status !== undefined)
+    conditions.push(`status = ${bind(MERCHANT_STATUSES.indexOf(filter.status))}`);
+  if (filter.minReputation !== undefined)
+    conditions.push(`reputation >= ${bind(filter.minReputation)}`);
+  if (filter.text !== undefined) {
+    const text = foldCase(filter.text);
+    // Postgres has no U+0000 in text, and neither has a merchant's name.
+    const found = text.includes("\0") ? "false" : `strpos(folded_name, ${bind(text)}) > 0`;
+    // A text with a space could otherwise match across two addresses.
+    const inAddress = /[ \0]/.test(text) ? "false" : `strpos(folded_addresses, ${bind(text)}) > 0`;
+    conditions.push(`(${found} OR ${inAddress})`);
+  }
+  const text = `
+    SELECT * FROM (
+      SELECT * FROM merchant WHERE ${conditions.join(" AND ")}
+      ORDER BY address LIMIT ${bind(limit)}
+    ) AS page ${STATISTICS} ORDER BY page.address`;
+  return { text, values };
+};
+
+/** A page of the registry, by merchant address. */
+export const registryPage = async (
+  sql: Queries,
+  ...page: Parameters<typeof registryPageQuery>
+): Promise<ReadonlyArray<RegistryEntry>> => {
+  const { text, values } = registryPageQuery(...page);
+  return (await rowsOf<Row>(sql, text, values)).map((row) => entryOf(row));
+};

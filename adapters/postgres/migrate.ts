@@ -1,0 +1,59 @@
+import type { SQL } from "bun";
+import { StoreCorrupt, StoreTooNew } from "../../ports/store-refusal.ts";
+import { rowsOf } from "./queries.ts";
+
+/** Any constant: whoever migrates any schema of the database holds this advisory lock meanwhile. */
+const MIGRATION_LOCK = 0x53_45_69_78;
+
+/** Why this database cannot be used, undefined when it can: text must be stored as it is. */
+const encodingRefusal = async (sql: SQL, store: string): Promise<StoreCorrupt | undefined> => {
+  const [row] = await rowsOf<{ server_encoding: string }>(sql, "SHOW server_encoding");
+  return row?.server_encoding === "UTF8"
+    ? undefined
+    : new StoreCorrupt({ store, reason: `its encoding is ${row?.server_encoding}, not UTF8` });
+};
+
+/**
+ * Brings a schema forward, makes it where there is none, and returns why it cannot be used, if so. All
+ * steps are one transaction under a lock of that transaction, so that of several replicas that start
+ * together one takes them and the others find them done; a failed step leaves the schema as it was.
+ */
+export const migrate = async (
+  sql: SQL,
+  store: string,
+  schema: string,
+  migrations: ReadonlyArray<string>,
+): Promise<StoreTooNew | StoreCorrupt | undefined> => {
+  const refusal = await encodingRefusal(sql, store);
+  if (refusal !== undefined) return refusal;
+  return await sql.begin(async (step) => {
+    await rowsOf(step, "SELECT pg_advisory_xact_lock($1)", [MIGRATION_LOCK]);
+    const named = [schema];
+    const [there] = await rowsOf<{ schema: boolean; version: boolean; tables: bigint }>(
+      step,
+      `SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = $1) AS schema,
+         EXISTS (SELECT FROM pg_tables WHERE schemaname = $1 AND tablename = 'schema_version') AS version,
+         (SELECT count(*) FROM pg_tables WHERE schemaname = $1) AS tables`,
+      named,
+    );
+    if (there?.version === false && there.tables > 0n)
+      return new StoreCorrupt({
+        store,
+        reason: `schema "${schema}" holds another program's tables`,
+      });
+    if (there?.schema === false) await step.unsafe(`CREATE SCHEMA "${schema}"`);
+    if (there?.version === false) {
+      await step.unsafe("CREATE TABLE schema_version (version INT4 NOT NULL)");
+      await step.unsafe("INSERT INTO schema_version VALUES (0)");
+    }
+    const [row] = await rowsOf<{ version: number }>(step, "SELECT version FROM schema_version");
+    const found = row?.version ?? 0;
+    const supported = migrations.length;
+    if (found > supported) return new StoreTooNew({ store, found, supported });
+    if (found === supported) return undefined;
+    await step.unsafe("SET LOCAL statement_timeout = 0");
+    for (const migration of migrations.slice(found)) await step.unsafe(migration);
+    await rowsOf(step, "UPDATE schema_version SET version = $1", [supported]);
+    return undefined;
+  });
+};

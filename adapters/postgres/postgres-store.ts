@@ -1,0 +1,91 @@
+import { SQL } from "bun";
+import { Context, Duration, Effect, Layer, Redacted, Semaphore } from "effect";
+import { StoreUnavailable } from "../../ports/escrow-index.ts";
+import type { StoreCorrupt, StoreTooNew } from "../../ports/store-refusal.ts";
+import { INDEX_MIGRATIONS } from "./index-schema.ts";
+import { migrate } from "./migrate.ts";
+import { attempt } from "./store-failure.ts";
+
+/** Where the tables are unless `?schema=` in the address says otherwise. */
+const DEFAULT_SCHEMA = "settlement_evidence";
+
+/**
+ * What the server cuts short, in milliseconds, so that no replica that hangs or is cut off keeps the
+ * others waiting: the middle figure is below the lease's time, see sync-lease.ts.
+ */
+const SESSION = {
+  application_name: "settlement-evidence",
+  statement_timeout: 10_000,
+  idle_in_transaction_session_timeout: 2000,
+  lock_timeout: 5000,
+};
+/** When the network swallows an answer; above everything the server cuts short itself. */
+const GIVEN_UP_AFTER = Duration.seconds(15);
+
+/** One schema of a Postgres database, and the connections to it. */
+export class PostgresStore extends Context.Service<
+  PostgresStore,
+  {
+    /** The address without credentials, for messages. */
+    readonly label: string;
+    readonly schema: string;
+    /** Connects and brings the schema forward; once it has succeeded it asks nothing more. */
+    readonly ready: Effect.Effect<void, StoreUnavailable | StoreTooNew | StoreCorrupt>;
+    /** Runs work on the connections. A failure that asking again may mend is retryable. */
+    readonly run: <A>(work: (sql: SQL) => Promise<A>) => Effect.Effect<A, StoreUnavailable>;
+  }
+>()("settlement-evidence/adapters/PostgresStore") {}
+
+/** An address taken apart: `?schema=` is this program's own parameter, the rest is the client's. */
+const parse = (address: URL) => {
+  const url = new URL(address);
+  const schema = url.searchParams.get("schema") ?? DEFAULT_SCHEMA;
+  url.searchParams.delete("schema");
+  const label = `${url.protocol}//${url.host}${url.pathname} (schema ${schema})`;
+  return { url, schema, label };
+};
+
+/** A name that needs no quoting and fits (PostgreSQL manual, 4.1.1), also with what is added to it. */
+export const isSchemaName = (name: string): boolean => /^[a-z_][a-z0-9_]{0,49}$/.test(name);
+
+/**
+ * A store at a `postgres://` address, whose parameters are Bun's (`sslmode` and others) and `schema`,
+ * a name that `isSchemaName` accepts. Nothing is opened before it is used; closed with the scope.
+ */
+export const postgresStore = (address: Redacted.Redacted<URL>) =>
+  Layer.effect(
+    PostgresStore,
+    Effect.gen(function* () {
+      const { url, schema, label } = parse(Redacted.value(address));
+      const sql = yield* Effect.acquireRelease(
+        Effect.sync(
+          () =>
+            new SQL(url.href, {
+              bigint: true,
+              connectionTimeout: 5,
+              connection: { ...SESSION, search_path: schema },
+            }),
+        ),
+        (opened) => Effect.promise(() => opened.close({ timeout: 1 })),
+      );
+      const run = <A>(work: (sql: SQL) => Promise<A>) =>
+        attempt(() => work(sql)).pipe(
+          Effect.timeoutOrElse({
+            duration: GIVEN_UP_AFTER,
+            orElse: () =>
+              Effect.fail(new StoreUnavailable({ retryable: true, cause: "no answer in time" })),
+          }),
+        );
+      const oneAtATime = yield* Semaphore.make(1);
+      let isReady = false;
+      const ready = oneAtATime.withPermit(
+        Effect.gen(function* () {
+          if (isReady) return;
+          const refusal = yield* run((client) => migrate(client, label, schema, INDEX_MIGRATIONS));
+          if (refusal !== undefined) return yield* refusal;
+          isReady = true;
+        }),
+      );
+      return PostgresStore.of({ label, schema, ready, run });
+    }),
+  );

@@ -1,0 +1,52 @@
+import type { SQL } from "bun";
+
+/** A value as Bun's client takes it: u64 and i64 as bigint, BYTEA as bytes. */
+export type Value = string | number | bigint | Uint8Array | boolean | null;
+/** What one row binds, in column order. */
+export type Values = ReadonlyArray<Value>;
+
+/** The client, or one transaction of it. */
+export type Queries = Pick<SQL, "unsafe" | "array">;
+
+/** A column's name and type; NUMERIC holds a u64, exact, and comes back as text. */
+export type Column = {
+  readonly name: string;
+  readonly type: "TEXT" | "NUMERIC" | "INT2" | "INT4" | "INT8" | "BYTEA";
+};
+
+/** The rows of a statement. `text` is written here in the program; what comes from outside is bound. */
+export const rowsOf = async <Row>(
+  sql: Queries,
+  text: string,
+  values: ReadonlyArray<unknown> = [],
+): Promise<ReadonlyArray<Row>> =>
+  Array.from(await sql.unsafe<ReadonlyArray<Row>>(text, [...values]));
+
+/** The names of columns, for a list in SQL. */
+export const namesOf = (columns: ReadonlyArray<Column>, prefix = ""): string =>
+  columns.map(({ name }) => prefix + name).join(", ");
+
+/** SQL of a table named `input` made of one array a column, bound from `$1` on. */
+export const inputOf = (columns: ReadonlyArray<Column>): string => {
+  const arrays = columns.map(({ type }, at) => `$${at + 1}::${type}[]`);
+  return `unnest(${arrays.join(", ")}) AS input (${namesOf(columns)})`;
+};
+
+/** What `inputOf` binds for these rows. */
+export const arraysOf = (
+  sql: Queries,
+  columns: ReadonlyArray<Column>,
+  rows: ReadonlyArray<Values>,
+): ReadonlyArray<unknown> =>
+  columns.map(({ type }, at) =>
+    sql.array(
+      rows.map((row) => row[at] ?? null),
+      type,
+    ),
+  );
+
+/** Collects what a statement binds and gives each value its place: `$1`, `$2`, ... */
+export const bindings = () => {
+  const values: Array<Value> = [];
+  return { values, bind: (value: Value): string => `$${values.push(value)}` };
+};

@@ -1,0 +1,112 @@
+import { SQL } from "bun";
+import {
+  chownSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+
+/** The unprivileged user that Debian's package makes; the server refuses to run as root. */
+const SERVER_USER = "postgres";
+
+/** A command that starts or makes a server failed; the message is what it printed. */
+class ClusterFailed extends Error {}
+
+const newestFirst = (a: string, b: string) => b.localeCompare(a, "en", { numeric: true });
+
+/** The folder of the server's programs, undefined where none is installed. */
+export const serverPrograms = (): string | undefined => {
+  const onPath = Bun.which("initdb");
+  if (onPath !== null) return dirname(realpathSync(onPath));
+  const debian = "/usr/lib/postgresql";
+  if (!existsSync(debian)) return undefined;
+  const version = readdirSync(debian).toSorted(newestFirst)[0];
+  return version === undefined ? undefined : join(debian, version, "bin");
+};
+
+const isRoot = process.getuid?.() === 0;
+const asServerUser = (command: ReadonlyArray<string>) =>
+  isRoot ? ["runuser", "-u", SERVER_USER, "--", ...command] : [...command];
+
+const run = (command: ReadonlyArray<string>, cwd: string): string => {
+  const { exitCode, stdout, stderr } = Bun.spawnSync([...command], { cwd });
+  if (exitCode !== 0) throw new ClusterFailed(`${command.join(" ")}: ${stderr.toString()}`);
+  return stdout.toString().trim();
+};
+
+/** A port that was free a moment ago; the server cannot choose one by itself. */
+const freePort = (): number => {
+  const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
+  const { port } = listener;
+  listener.stop(true);
+  return port;
+};
+
+/** A database server of one's own. */
+export type Cluster = {
+  readonly url: string;
+  /** Ends the server and removes everything it wrote. */
+  readonly stop: () => Promise<void>;
+};
+
+const answers = async (url: string): Promise<boolean> => {
+  const sql = new SQL(url, { max: 1, connectionTimeout: 1 });
+  try {
+    await sql.unsafe("SELECT 1");
+    return true;
+  } catch {
+    return false;
+  } finally {
+    await sql.close({ timeout: 0 });
+  }
+};
+
+/**
+ * Starts a server in a temporary folder, on loopback only, that trusts whoever connects. It does not wait
+ * for the disk: what it holds is not meant to outlive the machine.
+ */
+export const startCluster = async (programs: string): Promise<Cluster> => {
+  const folder = mkdtempSync(join(tmpdir(), "postgres-"));
+  if (isRoot) {
+    const id = (flag: string) => Number(run(["id", flag, SERVER_USER], folder));
+    chownSync(folder, id("-u"), id("-g"));
+  }
+  const data = join(folder, "data");
+  const user = ["--username=test", "--auth=trust", "--encoding=UTF8", "--locale=C"];
+  run(asServerUser([join(programs, "initdb"), "--no-sync", `--pgdata=${data}`, ...user]), folder);
+  const port = freePort();
+  const settings = {
+    listen_addresses: "127.0.0.1",
+    port,
+    unix_socket_directories: folder,
+    max_connections: 200,
+    fsync: "off",
+    full_page_writes: "off",
+    logging_collector: "on",
+  };
+  const flags = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+  const server = Bun.spawn(asServerUser([join(programs, "postgres"), "-D", data, ...flags]), {
+    cwd: folder,
+    stdout: "ignore",
+    stderr: "pipe",
+  });
+  const url = `postgres://test@127.0.0.1:${port}/postgres`;
+  while (!(await answers(url))) {
+    if (server.exitCode !== null) throw new ClusterFailed(await new Response(server.stderr).text());
+    await Bun.sleep(50);
+  }
+  const stop = async () => {
+    // The first line of the file is the server's own process id; `server` may be runuser's.
+    const pid = Number(readFileSync(join(data, "postmaster.pid"), "utf8").split("\n")[0]);
+    // A fast shutdown: connections are closed, nothing is waited for.
+    process.kill(pid, "SIGINT");
+    await server.exited;
+    rmSync(folder, { recursive: true, force: true });
+  };
+  return { url, stop };
+};

@@ -1,0 +1,33 @@
+import { test } from "bun:test";
+import { Layer, Redacted } from "effect";
+import { escrowIndexPostgres } from "../../../adapters/postgres/escrow-index.ts";
+import { postgresStore } from "../../../adapters/postgres/postgres-store.ts";
+import { TEST_DEPLOYMENT, TEST_GENESIS_HASH } from "../../arbitraries/test-ledger.ts";
+
+/** The server to test on; `bun run test:postgres` starts one and sets it. */
+const databaseUrl = process.env["TEST_DATABASE_URL"];
+
+/** Runs tests that need a Postgres server, or says in the run's summary that they were left out. */
+export const withPostgres = (name: string, tests: () => void): void => {
+  if (databaseUrl === undefined) test.skip(`${name}: run by \`bun run test:postgres\``, () => {});
+  else tests();
+};
+
+let schemas = 0;
+
+/** The address of a schema that nothing is in yet. */
+export const freshSchema = (): URL => {
+  const url = new URL(databaseUrl ?? "postgres://nowhere");
+  url.searchParams.set("schema", `test_${process.pid}_${++schemas}`);
+  return url;
+};
+
+/** The ledger whose index the tests' stores hold. */
+export const TEST_LEDGER = { genesisHash: TEST_GENESIS_HASH, deployment: TEST_DEPLOYMENT };
+
+/** A store's layer. */
+export const storeAt = (url: URL) => postgresStore(Redacted.make(url));
+
+/** The index in a schema, with connections of its own. */
+export const indexAt = (url: URL, identity = TEST_LEDGER) =>
+  escrowIndexPostgres(identity).pipe(Layer.provideMerge(storeAt(url)));
