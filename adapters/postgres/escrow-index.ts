@@ -9,10 +9,15 @@ import {
 } from "../../ports/escrow-index.ts";
 import { SyncEpoch } from "../../ports/sync-lease.ts";
 import { escrowPage, putEscrows } from "./escrow-table.ts";
-import { appendEvents, eventPage, followEscrows } from "./event-table.ts";
-import { claimLedger, type LedgerIdentity } from "./ledger-identity.ts";
+import {
+  appendEvents,
+  eventPage,
+  eventsWithoutReference,
+  followEscrows,
+  referEvents,
+} from "./event-table.ts";
+import { type LedgerIdentity, openClaimed } from "./ledger-identity.ts";
 import { putMerchants, registryPage } from "./merchant-table.ts";
-import { PostgresStore } from "./postgres-store.ts";
 import { type Queries, rowsOf } from "./queries.ts";
 import { countChanges } from "./sighting-upsert.ts";
 
@@ -46,6 +51,7 @@ const applyIn = async (sql: Queries, batch: IndexBatch, epoch: bigint): Promise<
     position: ledger.events,
     chainHash: hash32FromBytes(ledger.chain_hash),
   });
+  await referEvents(sql, batch.references ?? []);
   await rowsOf(
     sql,
     `UPDATE ledger SET escrows = escrows + $1, merchants = merchants + $2, events = $3, chain_hash = $4`,
@@ -101,10 +107,7 @@ export const escrowIndexPostgres = (identity: LedgerIdentity) =>
   Layer.effect(
     EscrowIndex,
     Effect.gen(function* () {
-      const store = yield* PostgresStore;
-      yield* store.ready;
-      const refusal = yield* store.run((sql) => claimLedger(sql, store.label, identity));
-      if (refusal !== undefined) return yield* refusal;
+      const store = yield* openClaimed(identity);
       return EscrowIndex.of({
         apply: Effect.fn("EscrowIndex.apply")(function* (batch) {
           const epoch = yield* SyncEpoch;
@@ -114,7 +117,13 @@ export const escrowIndexPostgres = (identity: LedgerIdentity) =>
           store.run((sql) => escrowPage(sql, filter, limit, after)),
         ),
         events: Effect.fn("EscrowIndex.events")((filter, limit, before) =>
-          store.run((sql) => eventPage(sql, filter, limit, before)),
+          store.run((sql) => eventPage(sql, filter, limit, { before })),
+        ),
+        eventsAfter: Effect.fn("EscrowIndex.eventsAfter")((filter, limit, after) =>
+          store.run((sql) => eventPage(sql, filter, limit, { after })),
+        ),
+        eventsWithoutReference: Effect.fn("EscrowIndex.eventsWithoutReference")((limit, after) =>
+          store.run((sql) => eventsWithoutReference(sql, limit, after)),
         ),
         merchants: Effect.fn("EscrowIndex.merchants")((filter, limit, after) =>
           store.run((sql) => registryPage(sql, filter, limit, after)),

@@ -1,9 +1,13 @@
 import { type Address, addressFromBytes, addressToBytes } from "../../core/domain/address.ts";
 import { chainedEventHash } from "../../core/domain/event-chain.ts";
 import { type Hash32, hash32FromBytes, hash32ToBytes } from "../../core/domain/hash32.ts";
-import { ledgerSignatureFromBytes } from "../../core/domain/ledger-signature.ts";
+import {
+  ledgerSignatureFromBytes,
+  ledgerSignatureToBytes,
+} from "../../core/domain/ledger-signature.ts";
 import {
   EVENT_KINDS,
+  type EventReference,
   type IndexedEvent,
   provesEvent,
   type SettlementEvent,
@@ -159,17 +163,50 @@ export const followEscrows = async (
   );
 };
 
+/** Notes the transactions of events that are in the store and have none; the first of several counts. */
+export const referEvents = async (
+  sql: Queries,
+  references: ReadonlyArray<EventReference>,
+): Promise<void> => {
+  if (references.length === 0) return;
+  const columns: ReadonlyArray<Column> = [
+    { name: "escrow", type: "TEXT" },
+    { name: "kind", type: "INT2" },
+    { name: "signature", type: "BYTEA" },
+    { name: "slot", type: "NUMERIC" },
+  ];
+  const first = new Map(references.toReversed().map((it) => [`${it.escrow}:${it.kind}`, it]));
+  const rows = Array.from(first.values(), ({ escrow, kind, signature, slot }) => [
+    escrow,
+    EVENT_KINDS.indexOf(kind),
+    ledgerSignatureToBytes(signature),
+    slot,
+  ]);
+  await rowsOf(
+    sql,
+    `UPDATE event SET signature = input.signature, slot = input.slot FROM ${inputOf(columns)}
+     WHERE event.escrow = input.escrow AND event.kind = input.kind AND event.signature IS NULL`,
+    arraysOf(sql, columns, rows),
+  );
+};
+
+/** From where a page of events goes on, and in which direction; null is the newest event of all. */
+export type EventPlace =
+  | { readonly before: bigint | null; readonly after?: undefined }
+  | { readonly after: bigint; readonly before?: undefined };
+
 /** The statement for a page of events, null for a filter that nothing can meet. */
 export const eventPageQuery = (
   filter: EscrowFilter,
   limit: number,
-  before: bigint | null,
+  { before, after }: EventPlace,
 ): { readonly text: string; readonly values: Values } | null => {
   const bound = bindings();
   const { bind, values } = bound;
   const parties = partyConditions(filter, bound);
   const conditions = [...parties];
-  if (before !== null) conditions.push(`position < ${bind(before)}`);
+  if (after !== undefined) conditions.push(`position > ${bind(after)}`);
+  else if (before !== null) conditions.push(`position < ${bind(before)}`);
   if (filter.refundableAt !== undefined)
     conditions.push(`refundable_from <= ${bind(filter.refundableAt)}`);
   // Without a party or a state the events are in order as they are.
@@ -179,10 +216,11 @@ export const eventPageQuery = (
   const runs = (whole ? ["true"] : states).map((state) =>
     [`SELECT * FROM event WHERE ${state}`, ...conditions].join(" AND "),
   );
-  return { text: mergedRuns(runs, "position DESC", bind(limit)), values };
+  const order = after === undefined ? "position DESC" : "position";
+  return { text: mergedRuns(runs, order, bind(limit)), values };
 };
 
-/** A page of events, newest first. */
+/** A page of events: newest first below a place, or oldest first above one. */
 export const eventPage = async (
   sql: Queries,
   ...page: Parameters<typeof eventPageQuery>
@@ -192,3 +230,17 @@ export const eventPage = async (
     ? []
     : (await rowsOf<Row>(sql, query.text, query.values)).map((row) => indexedEventOf(row));
 };
+
+/** Events above `after` whose transaction is not known, oldest first. */
+export const eventsWithoutReference = async (
+  sql: Queries,
+  limit: number,
+  after: bigint,
+): Promise<ReadonlyArray<IndexedEvent>> =>
+  (
+    await rowsOf<Row>(
+      sql,
+      "SELECT * FROM event WHERE signature IS NULL AND position > $1 ORDER BY position LIMIT $2",
+      [after, limit],
+    )
+  ).map((row) => indexedEventOf(row));

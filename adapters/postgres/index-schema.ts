@@ -1,8 +1,5 @@
 /**
- * The steps from an empty schema to the newest; the table `schema_version` counts those taken. Steps
- * are only ever added at the end.
- *
- * A row's own address is base58 text, because that is what pages are ordered by (collation "C"); other
+ * The index's tables. A row's own address is base58 text, because that is what pages are ordered by (collation "C"); other
  * addresses and hashes are 32 bytes. NUMERIC(20) holds a u64: exact, and so are its sums. Times are unix
  * seconds, state and status the numbers that the ledger's accounts use.
  *
@@ -16,8 +13,7 @@
  * the runs of its states, which are each in order already. An event's `refundable_from` is its escrow's
  * expiry while that is Pending, null otherwise.
  */
-export const INDEX_MIGRATIONS: ReadonlyArray<string> = [
-  `
+export const INDEX_TABLES = `
   CREATE TABLE ledger (
     one BOOLEAN PRIMARY KEY DEFAULT true CHECK (one),
     genesis_hash TEXT NOT NULL,
@@ -119,5 +115,4 @@ export const INDEX_MIGRATIONS: ReadonlyArray<string> = [
   CREATE INDEX event_by_agent ON event (agent_owner, state, position);
   CREATE INDEX event_refundable ON event (position) WHERE refundable_from IS NOT NULL;
   CREATE INDEX event_unreferenced ON event (position) WHERE signature IS NULL;
-  `,
-];
+`;

@@ -1,7 +1,9 @@
+import { Effect } from "effect";
 import type { Deployment } from "../../core/domain/deployment.ts";
 import { eventChainStart } from "../../core/domain/event-chain.ts";
 import { hash32ToBytes } from "../../core/domain/hash32.ts";
 import { StoreOfAnotherLedger } from "../../ports/store-refusal.ts";
+import { PostgresStore } from "./postgres-store.ts";
 import { type Queries, rowsOf } from "./queries.ts";
 
 /** The ledger and programs whose rows a store holds. */
@@ -18,7 +20,7 @@ type Row = {
 };
 
 /** Records in a new store whose ledger it is; for an older store, returns how it differs, if it does. */
-export const claimLedger = async (
+const claimLedger = async (
   sql: Queries,
   store: string,
   { genesisHash, deployment }: LedgerIdentity,
@@ -51,3 +53,12 @@ export const claimLedger = async (
   );
   return differences.length === 0 ? undefined : new StoreOfAnotherLedger({ store, differences });
 };
+
+/** The store, ready and of this ledger. Fails when it is newer than this version or of another ledger. */
+export const openClaimed = Effect.fn("openClaimed")(function* (identity: LedgerIdentity) {
+  const store = yield* PostgresStore;
+  yield* store.ready;
+  const refusal = yield* store.run((sql) => claimLedger(sql, store.label, identity));
+  if (refusal !== undefined) return yield* refusal;
+  return store;
+});

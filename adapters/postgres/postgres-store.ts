@@ -2,9 +2,9 @@ import { SQL } from "bun";
 import { Context, Duration, Effect, Layer, Redacted, Semaphore } from "effect";
 import { StoreUnavailable } from "../../ports/escrow-index.ts";
 import type { StoreCorrupt, StoreTooNew } from "../../ports/store-refusal.ts";
-import { INDEX_MIGRATIONS } from "./index-schema.ts";
 import { migrate } from "./migrate.ts";
 import { attempt } from "./store-failure.ts";
+import { STORE_MIGRATIONS } from "./store-schema.ts";
 
 /** Where the tables are unless `?schema=` in the address says otherwise. */
 const DEFAULT_SCHEMA = "settlement_evidence";
@@ -81,7 +81,7 @@ export const postgresStore = (address: Redacted.Redacted<URL>) =>
       const ready = oneAtATime.withPermit(
         Effect.gen(function* () {
           if (isReady) return;
-          const refusal = yield* run((client) => migrate(client, label, schema, INDEX_MIGRATIONS));
+          const refusal = yield* run((client) => migrate(client, label, schema, STORE_MIGRATIONS));
           if (refusal !== undefined) return yield* refusal;
           isReady = true;
         }),

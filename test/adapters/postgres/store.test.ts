@@ -2,7 +2,7 @@ import { SQL } from "bun";
 import { describe, expect, test } from "bun:test";
 import { Effect, Fiber } from "effect";
 import { escrowIndexMemory } from "../../../adapters/memory/escrow-index.ts";
-import { INDEX_MIGRATIONS } from "../../../adapters/postgres/index-schema.ts";
+import { STORE_MIGRATIONS } from "../../../adapters/postgres/store-schema.ts";
 import { migrate } from "../../../adapters/postgres/migrate.ts";
 import { addressFromBytes } from "../../../core/domain/address.ts";
 import { EscrowIndex } from "../../../ports/escrow-index.ts";
@@ -65,7 +65,7 @@ withPostgres("the Postgres store", () =>
       const summaries = await Effect.runPromise(Effect.all(replicas, { concurrency: "unbounded" }));
       expect(new Set(summaries.map(({ escrows }) => escrows))).toEqual(new Set([0]));
       const [tables] = await aside(url, "SELECT version FROM schema_version");
-      expect(tables).toEqual([{ version: INDEX_MIGRATIONS.length }]);
+      expect(tables).toEqual([{ version: STORE_MIGRATIONS.length }]);
     });
 
     test("batches applied at the same time are one after the other: no hole, no event twice, one chain", async () => {

@@ -1,0 +1,34 @@
+import { Effect, Layer } from "effect";
+import { OutcomeLog } from "../../ports/outcome-log.ts";
+import { answerKey, claimKey } from "./idempotency-table.ts";
+import { openClaimed, type LedgerIdentity } from "./ledger-identity.ts";
+import { findRelay, openRelay, settleRelay, unsettledRelays } from "./relay-table.ts";
+
+/**
+ * The relay's log in a Postgres database that several replicas may share: a transaction that one has taken
+ * on is known to all. Building the layer fails when the schema is newer than this version or of another
+ * ledger. What is acknowledged outlives a power cut as far as the server's synchronous_commit says.
+ */
+export const outcomeLogPostgres = (identity: LedgerIdentity) =>
+  Layer.effect(
+    OutcomeLog,
+    Effect.gen(function* () {
+      const { run } = yield* openClaimed(identity);
+      return OutcomeLog.of({
+        open: Effect.fn("OutcomeLog.open")((entry) => run((sql) => openRelay(sql, entry))),
+        settle: Effect.fn("OutcomeLog.settle")((signature, outcome) =>
+          run((sql) => settleRelay(sql, signature, outcome)),
+        ),
+        find: Effect.fn("OutcomeLog.find")((signature) => run((sql) => findRelay(sql, signature))),
+        unsettled: Effect.fn("OutcomeLog.unsettled")((limit) =>
+          run((sql) => unsettledRelays(sql, limit)),
+        ),
+        claimKey: Effect.fn("OutcomeLog.claimKey")((use) =>
+          run((sql) => sql.begin((step) => claimKey(step, use))),
+        ),
+        answerKey: Effect.fn("OutcomeLog.answerKey")((use, answer) =>
+          run((sql) => answerKey(sql, use, answer)),
+        ),
+      });
+    }),
+  );

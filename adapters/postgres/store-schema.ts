@@ -1,0 +1,8 @@
+import { INDEX_TABLES } from "./index-schema.ts";
+import { OUTCOME_TABLES } from "./outcome-schema.ts";
+
+/**
+ * The steps from an empty schema to the newest; the table `schema_version` counts those taken. Steps
+ * are only ever added at the end.
+ */
+export const STORE_MIGRATIONS: ReadonlyArray<string> = [INDEX_TABLES + OUTCOME_TABLES];
