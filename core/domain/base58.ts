@@ -1,6 +1,5 @@
-const ALPHABET = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
-const DIGIT = new Int8Array(128).fill(-1);
-for (let i = 0; i < ALPHABET.length; i++) DIGIT[ALPHABET.charCodeAt(i)] = i;
+import { BASE58_ALPHABET, BASE58_DIGITS } from "./base58-alphabet.ts";
+import { decodeBase58Of32, encodeBase58Of32 } from "./base58-of-32.ts";
 
 /** 58^5: five characters are handled at a time, since 58^5 * 2^16 still fits a double exactly. */
 const LIMB = 656_356_768;
@@ -8,6 +7,7 @@ const LIMB_CHARS = 5;
 
 /** Base58 (Bitcoin alphabet) of bytes of any length; each leading zero byte becomes one `1`. */
 export const encodeBase58 = (bytes: Uint8Array): string => {
+  if (bytes.length === 32) return encodeBase58Of32(bytes);
   let zeros = 0;
   while (zeros < bytes.length && bytes[zeros] === 0) zeros++;
   const limbs: Array<number> = [];
@@ -26,7 +26,7 @@ export const encodeBase58 = (bytes: Uint8Array): string => {
     let rest = limb;
     let chunk = "";
     for (let k = 0; k < LIMB_CHARS; k++) {
-      chunk = ALPHABET.charAt(rest % 58) + chunk;
+      chunk = BASE58_ALPHABET.charAt(rest % 58) + chunk;
       rest = Math.floor(rest / 58);
     }
     digits = chunk + digits;
@@ -41,6 +41,7 @@ export const encodeBase58 = (bytes: Uint8Array): string => {
  * exactly `length` bytes.
  */
 export const decodeBase58 = (text: string, length: number): Uint8Array | undefined => {
+  if (length === 32) return decodeBase58Of32(text);
   // log(256)/log(58) is below 1.3658: a longer text cannot be canonical, and refusing it first bounds the work.
   if (text.length < length || text.length > Math.ceil(length * 1.3658)) return undefined;
   const words = new Float64Array((length + 1) >> 1);
@@ -50,7 +51,7 @@ export const decodeBase58 = (text: string, length: number): Uint8Array | undefin
     let scale = 1;
     for (let i = start; i < end; i++) {
       const code = text.charCodeAt(i);
-      const digit = code < 128 ? (DIGIT[code] ?? -1) : -1;
+      const digit = code < 128 ? (BASE58_DIGITS[code] ?? -1) : -1;
       if (digit < 0) return undefined;
       carry = carry * 58 + digit;
       scale *= 58;

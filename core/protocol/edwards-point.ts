@@ -1,36 +1,81 @@
-/** 2^255 - 19, the field of Curve25519 (RFC 7748, section 4.1). */
-const P = 2n ** 255n - 19n;
+import { jacobiSymbol, LIMB_BITS, LIMBS } from "./jacobi-symbol.ts";
 
-const littleEndian = (bytes: Uint8Array): bigint => {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, 32);
-  return (
-    view.getBigUint64(0, true) |
-    (view.getBigUint64(8, true) << 64n) |
-    (view.getBigUint64(16, true) << 128n) |
-    (view.getBigUint64(24, true) << 192n)
-  );
+/** 15 words of 17 bits are the 255 bits of the field, so that what overflows comes back times 19. */
+const WORDS = 15;
+const WORD_BITS = 17;
+const WORD = 2 ** WORD_BITS;
+const SMALLEST = 1 / WORD;
+
+/** 2^255 - 19 (RFC 7748, section 4.1) in limbs of `jacobiSymbol`. */
+const P = Float64Array.from({ length: LIMBS }, (_, i) =>
+  Number(((2n ** 255n - 19n) >> BigInt(i * LIMB_BITS)) & BigInt(2 ** LIMB_BITS - 1)),
+);
+
+/** What a call works on. Calls do not overlap: nothing in them waits. */
+const y2 = new Float64Array(WORDS);
+const y4 = new Float64Array(WORDS);
+const sums = new Float64Array(2 * WORDS);
+const limbs = new Float64Array(LIMBS);
+
+/** Brings each word below 2^17 and the first to little more, from at most 2^50. */
+const carry = (words: Float64Array): void => {
+  let over = 0;
+  for (let i = 0; i < WORDS; i++) {
+    const word = (words[i] ?? 0) + over;
+    over = Math.floor(word * SMALLEST);
+    words[i] = word - over * WORD;
+  }
+  over *= 19;
+  for (let i = 0; i < WORDS && over !== 0; i++) {
+    const word = (words[i] ?? 0) + over;
+    over = Math.floor(word * SMALLEST);
+    words[i] = word - over * WORD;
+  }
+  words[0] = (words[0] ?? 0) + over * 19;
 };
 
-/** The Jacobi symbol (a/n) for odd n > 0 (Cohen, "A Course in Computational Algebraic Number Theory", 1.4.10). */
-const jacobi = (numerator: bigint, modulus: bigint): -1 | 0 | 1 => {
-  let a = numerator;
-  let n = modulus;
-  let negative = false;
-  while (a !== 0n) {
-    let low = BigInt.asUintN(8, a);
-    while (low === 0n) {
-      a >>= 8n;
-      low = BigInt.asUintN(8, a);
+/** `out` becomes `value` squared; a word comes to at most 15 * 19 * 2^35, below 2^44. */
+const square = (out: Float64Array, value: Float64Array): void => {
+  sums.fill(0);
+  for (let i = 0; i < WORDS; i++) {
+    const word = value[i] ?? 0;
+    sums[2 * i] = (sums[2 * i] ?? 0) + word * word;
+    for (let j = i + 1; j < WORDS; j++) {
+      sums[i + j] = (sums[i + j] ?? 0) + 2 * word * (value[j] ?? 0);
     }
-    const twos = 31 - Math.clz32(Number(low) & -Number(low));
-    a >>= BigInt(twos);
-    const nMod8 = Number(n & 7n);
-    if ((twos & 1) === 1 && (nMod8 === 3 || nMod8 === 5)) negative = !negative;
-    if ((nMod8 & 3) === 3 && (a & 3n) === 3n) negative = !negative;
-    [a, n] = [n % a, a];
   }
-  if (n !== 1n) return 0;
-  return negative ? -1 : 1;
+  for (let i = 0; i < WORDS; i++) out[i] = (sums[i] ?? 0) + 19 * (sums[i + WORDS] ?? 0);
+  carry(out);
+};
+
+const readY = (words: Float64Array, bytes: Uint8Array): void => {
+  let bits = 0;
+  let held = 0;
+  let at = 0;
+  for (let i = 0; i < 32; i++) {
+    bits |= (i === 31 ? (bytes[i] ?? 0) & 127 : (bytes[i] ?? 0)) << held;
+    held += 8;
+    if (held < WORD_BITS) continue;
+    words[at++] = bits & (WORD - 1);
+    bits >>>= WORD_BITS;
+    held -= WORD_BITS;
+  }
+};
+
+const toLimbs = (words: Float64Array): void => {
+  let bits = 0;
+  let held = 0;
+  let at = 0;
+  for (let i = 0; i < WORDS; i++) {
+    bits += (words[i] ?? 0) * 2 ** held;
+    held += WORD_BITS;
+    if (held < LIMB_BITS) continue;
+    const over = Math.floor(bits / 2 ** LIMB_BITS);
+    limbs[at++] = bits - over * 2 ** LIMB_BITS;
+    bits = over;
+    held -= LIMB_BITS;
+  }
+  limbs[at] = bits;
 };
 
 /**
@@ -41,8 +86,15 @@ const jacobi = (numerator: bigint, modulus: bigint): -1 | 0 | 1 => {
  * a square exactly when 121665 y^4 - 243331 y^2 + 121666 is one, or 0: no inversion is needed.
  */
 export const isEdwardsPoint = (bytes: Uint8Array): boolean => {
-  const y = BigInt.asUintN(255, littleEndian(bytes));
-  const y2 = (y * y) % P;
-  const value = ((121_665n * y2 - 243_331n) * y2 + 121_666n) % P;
-  return jacobi(value < 0n ? value + P : value, P) !== -1;
+  readY(y4, bytes);
+  square(y2, y4);
+  square(y4, y2);
+  for (let i = 0; i < WORDS; i++) {
+    // 2^19 p beside it keeps every word positive.
+    const bias = 2 ** 19 * (WORD - (i === 0 ? 19 : 1)) + (i === 0 ? 121_666 : 0);
+    y4[i] = bias + 121_665 * (y4[i] ?? 0) - 243_331 * (y2[i] ?? 0);
+  }
+  carry(y4);
+  toLimbs(y4);
+  return jacobiSymbol(limbs, P) !== -1;
 };

@@ -1,0 +1,123 @@
+/** Limbs have 26 bits: a limb times an entry of a batch's matrix, twice, is below 2^53. */
+export const LIMB_BITS = 26;
+const LIMB = 2 ** LIMB_BITS;
+const SMALLEST = 1 / LIMB;
+/** As many limbs as hold 260 bits. */
+export const LIMBS = 10;
+
+/** The numbers that a call works on. Calls do not overlap: nothing in them waits. */
+const a = new Float64Array(LIMBS);
+const b = new Float64Array(LIMBS);
+
+const HALVES = Float64Array.from({ length: 32 }, (_, shift) => 2 ** -shift);
+
+/** Replaces a by -a. */
+const negate = (): void => {
+  let borrow = 0;
+  for (let i = 0; i < LIMBS; i++) {
+    const limb = borrow - (a[i] ?? 0);
+    borrow = Math.floor(limb * SMALLEST);
+    a[i] = limb - borrow * LIMB;
+  }
+};
+
+/**
+ * The Jacobi symbol (numerator/modulus), both in limbs of 26 bits, least significant first; the modulus is odd
+ * and below 2^255, the numerator below 2^256.
+ *
+ * Binary gcd in batches of 26 halvings (the idea of Lehmer's gcd): the lowest 32 bits of both numbers are exact and tell what to do,
+ * their leading 53 bits tell which is larger, and what is done gathers in a matrix of small integers that is then applied to
+ * all limbs at once. The rules for the sign: (2/b) = -1 for b = 3 or 5 mod 8, (a/b) = -(b/a) when both are 3 mod 4, (-1/b) = -1
+ * for b = 3 mod 4 (Cohen, "A Course in Computational Algebraic Number Theory", 1.4.2).
+ */
+export const jacobiSymbol = (
+  numerator: ArrayLike<number>,
+  modulus: ArrayLike<number>,
+): -1 | 0 | 1 => {
+  for (let i = 0; i < LIMBS; i++) {
+    a[i] = numerator[i] ?? 0;
+    b[i] = modulus[i] ?? 0;
+  }
+  let n = LIMBS;
+  let sign = 0;
+  for (;;) {
+    while (n > 3 && a[n - 1] === 0 && b[n - 1] === 0) n--;
+    let x = (a[0] ?? 0) | ((a[1] ?? 0) << LIMB_BITS);
+    let y = (b[0] ?? 0) | ((b[1] ?? 0) << LIMB_BITS);
+    let u = ((a[n - 1] ?? 0) * LIMB + (a[n - 2] ?? 0)) * LIMB + (a[n - 3] ?? 0);
+    let v = ((b[n - 1] ?? 0) * LIMB + (b[n - 2] ?? 0)) * LIMB + (b[n - 3] ?? 0);
+    // Of u and v, 52 bits are right, and no step of a batch adds more than one unit of the last to their error.
+    const unsure = (u + v) * 2 ** -44;
+    let xa = 1;
+    let xb = 0;
+    let ya = 0;
+    let yb = 1;
+    let left = LIMB_BITS;
+    for (;;) {
+      const zeros = x === 0 ? left : Math.min(left, 31 - Math.clz32(x & -x));
+      if (zeros > 0) {
+        x >>>= zeros;
+        u *= HALVES[zeros] ?? 0;
+        ya <<= zeros;
+        yb <<= zeros;
+        left -= zeros;
+        sign ^= zeros & ((y >> 1) ^ (y >> 2));
+        if (left === 0) break;
+      }
+      let difference = u - v;
+      if (difference < 0) {
+        sign ^= (x & y) >> 1;
+        let held = x;
+        x = y;
+        y = held;
+        held = xa;
+        xa = ya;
+        ya = held;
+        held = xb;
+        xb = yb;
+        yb = held;
+        v = u;
+        difference = -difference;
+      }
+      x = (x - y) | 0;
+      xa -= ya;
+      xb -= yb;
+      u = difference;
+      if (difference < unsure) {
+        // Which was larger is not sure: the exact numbers tell, and a negative difference is made positive there.
+        const scale = 1 << left;
+        xa *= scale;
+        xb *= scale;
+        ya *= scale;
+        yb *= scale;
+        break;
+      }
+    }
+    let carryA = 0;
+    let carryB = 0;
+    for (let i = 0; i < n; i++) {
+      const limbA = a[i] ?? 0;
+      const limbB = b[i] ?? 0;
+      const nextA = xa * limbA + xb * limbB + carryA;
+      const nextB = ya * limbA + yb * limbB + carryB;
+      carryA = Math.floor(nextA * SMALLEST);
+      carryB = Math.floor(nextB * SMALLEST);
+      if (i === 0) continue;
+      a[i - 1] = nextA - carryA * LIMB;
+      b[i - 1] = nextB - carryB * LIMB;
+    }
+    a[n - 1] = carryA;
+    b[n - 1] = carryB;
+    if (carryA < 0) {
+      for (let i = n; i < LIMBS; i++) a[i] = 0;
+      negate();
+      sign ^= (b[0] ?? 0) >> 1;
+    }
+    let isZero = true;
+    for (let i = 0; i < n && isZero; i++) isZero = a[i] === 0;
+    if (!isZero) continue;
+    for (let i = 1; i < n; i++) if (b[i] !== 0) return 0;
+    if (b[0] !== 1) return 0;
+    return (sign & 1) === 1 ? -1 : 1;
+  }
+};
