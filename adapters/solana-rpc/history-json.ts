@@ -114,6 +114,7 @@ export const parseTransaction = (
     failed: meta.err !== null,
     signers: new Set(accounts.slice(0, header.numRequiredSignatures)),
     accounts,
-    instructions: inner === null || inner === undefined ? null : executed,
+    instructions: executed,
+    hasCalls: inner !== null && inner !== undefined,
   };
 };

@@ -36,6 +36,8 @@ export type LedgerTransaction = {
   readonly signers: ReadonlySet<Address>;
   /** Every account it names, those from address tables included. */
   readonly accounts: ReadonlyArray<Address>;
-  /** Top-level instructions and those that programs called; null when the node keeps only the former. */
-  readonly instructions: ReadonlyArray<ExecutedInstruction> | null;
+  /** Top-level instructions and, as far as the node keeps them, those that programs called. */
+  readonly instructions: ReadonlyArray<ExecutedInstruction>;
+  /** Whether the node keeps the instructions that programs called. */
+  readonly hasCalls: boolean;
 };

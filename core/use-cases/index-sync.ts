@@ -1,8 +1,9 @@
 import { Context, Deferred, Effect, Exit, Ref, Semaphore } from "effect";
-import type { SyncReport } from "../domain/sync-report.ts";
+import type { SyncProgress, SyncReport } from "../domain/sync-report.ts";
 import type { StoreUnavailable } from "../../ports/escrow-index.ts";
 import type { LedgerFailure } from "../../ports/ledger.ts";
 import { syncIndex } from "./sync-index.ts";
+import { SyncMemory } from "./sync-memory.ts";
 
 /** How a sync fails. */
 export type SyncFailure = LedgerFailure | StoreUnavailable;
@@ -12,6 +13,8 @@ export type SyncActivity = {
   readonly running: boolean;
   /** The failure's tag, null when the last sync completed or none has run. */
   readonly lastError: SyncFailure["_tag"] | null;
+  /** How far the running sync has come, null when none runs or it has not found out. */
+  readonly progress: SyncProgress | null;
 };
 
 /** Runs syncs one at a time. */
@@ -32,7 +35,11 @@ export const makeIndexSync = Effect.gen(function* () {
   const scope = yield* Effect.scope;
   const context = yield* Effect.context<Effect.Services<ReturnType<typeof syncIndex>>>();
   const oneAtATime = yield* Semaphore.make(1);
-  const activity = yield* Ref.make<SyncActivity>({ running: false, lastError: null });
+  const activity = yield* Ref.make<Omit<SyncActivity, "progress">>({
+    running: false,
+    lastError: null,
+  });
+  const memory = new SyncMemory();
   let runs = 0;
   let waiting: Deferred.Deferred<SyncReport, SyncFailure> | null = null;
 
@@ -42,7 +49,7 @@ export const makeIndexSync = Effect.gen(function* () {
         waiting = null;
         runs += 1;
         yield* Ref.update(activity, (was) => ({ ...was, running: true }));
-        const exit = yield* Effect.exit(syncIndex(runs));
+        const exit = yield* Effect.exit(syncIndex(runs, memory));
         const failure = Exit.findErrorOption(exit);
         yield* Ref.set(activity, {
           running: false,
@@ -63,5 +70,8 @@ export const makeIndexSync = Effect.gen(function* () {
       Effect.andThen(Deferred.await(outcome)),
     );
   });
-  return IndexSync.of({ request, activity: Ref.get(activity) });
+  return IndexSync.of({
+    request,
+    activity: Effect.map(Ref.get(activity), (now) => ({ ...now, progress: memory.progress })),
+  });
 });

@@ -125,6 +125,11 @@ test("the events tell each escrow's creation and settlement, newest first", asyn
   expect(kindsOf("PartiallyFulfilled")).toEqual(["escrow_partially_released", "escrow_created"]);
   expect(kindsOf("Refunded")).toEqual(["escrow_refunded", "escrow_created"]);
   expect(data.map(({ position }) => position)).toEqual(data.map((_, i) => data.length - i));
+  // The ledger's history tells in which transaction each happened.
+  for (const { signature, slot } of data) {
+    expect(signature).not.toBeNull();
+    expect(slot).toBeGreaterThan(0);
+  }
 });
 
 test("merchants are read by wallet or account, and found by status, text and reputation", async () => {

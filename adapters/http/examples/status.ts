@@ -38,6 +38,7 @@ export const statusExample = () =>
         },
         running: false,
         lastError: null,
+        progress: null,
         lagSlots: 2n,
       },
     },

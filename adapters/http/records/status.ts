@@ -23,6 +23,7 @@ const indexerRecord = (index: ServiceStatus["index"]): ServiceStatusRecord["inde
     events: index?.events ?? null,
     merchants: index?.merchants ?? null,
     running: index?.running ?? null,
+    progress: index?.progress ?? null,
     last_error: lastError === null ? null : CODE_OF_FAILURE[lastError],
   };
 };

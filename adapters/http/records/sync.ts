@@ -11,5 +11,6 @@ export const syncReportRecord = (report: SyncReport): SyncReportRecord => ({
   merchants: report.merchants,
   events: { added: report.eventsAdded },
   rejected: report.rejected.map(({ address, fault }) => ({ address, reason: fault })),
+  vanished: [...report.vanished],
   duration_ms: report.durationMs,
 });

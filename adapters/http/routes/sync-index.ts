@@ -34,6 +34,7 @@ export const syncIndexEndpoint = endpoint({
               merchants: { ...NOTHING, seen: 2, unchanged: 2 },
               eventsAdded: 1,
               rejected: [],
+              vanished: [],
               startedAtMs: Number(SAMPLE.createdAt) * 1000,
               durationMs: 12,
             }),

@@ -46,6 +46,14 @@ export const ServiceStatus = record(
       events: nullable(Count("Rows.")),
       merchants: nullable(Count("Rows.")),
       running: nullable(Type.Boolean({ description: "Whether a sync runs now." })),
+      progress: nullable(
+        record("SyncProgress", "How far the running sync has come.", {
+          phase: oneOf(["accounts", "transactions"], "What it reads."),
+          done: Count("Read so far."),
+          total: nullable(Count("As far as is known.")),
+        }),
+        { description: "Null while none runs." },
+      ),
       last_error: nullable(Type.String({ description: "Problem code of the last failed sync." })),
     }),
   },

@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { Count, oneOf, record, Slot } from "./values.ts";
+import { Address, Count, oneOf, record, Slot } from "./values.ts";
 
 const SyncCounts = record("SyncCounts", "What the sync did with the accounts of one kind.", {
   seen: Count("Accounts read."),
@@ -25,6 +25,10 @@ export const SyncReport = record("SyncReport", "What one completed sync did.", {
     }),
     { description: "The first rejected accounts, at most 100.", maxItems: 100 },
   ),
+  vanished: Type.Array(Address("The account."), {
+    description: "Indexed accounts that the ledger shows no longer, at most 100. Their rows stay.",
+    maxItems: 100,
+  }),
   duration_ms: Count("How long it took."),
 });
 export type SyncReportRecord = Static<typeof SyncReport>;

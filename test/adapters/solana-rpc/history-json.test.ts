@@ -51,15 +51,16 @@ describe("transactions in JSON", () => {
         { program: nth(2), accounts: [nth(1), nth(3)], data: Uint8Array.of(31, 223, 99) },
         { program: nth(4), accounts: [nth(3)], data: new Uint8Array() },
       ],
+      hasCalls: true,
     });
   });
 
-  test("without a record of the calls nothing is said of instructions", () => {
+  test("without a record of the calls it says so", () => {
     for (const innerInstructions of [null, undefined]) {
       const json = transaction({ loadedAddresses, innerInstructions });
       const { innerInstructions: _, ...meta } = json.meta as Record<string, unknown>;
       const older = innerInstructions === undefined ? { ...json, meta } : json;
-      expect(parseTransaction(SIGNATURE, older)).toMatchObject({ instructions: null });
+      expect(parseTransaction(SIGNATURE, older)).toMatchObject({ hasCalls: false });
     }
   });
 

@@ -1,0 +1,123 @@
+import { Effect } from "effect";
+import { AddressFingerprints } from "../domain/address-fingerprints.ts";
+import type { Address } from "../domain/address.ts";
+import type { Deployment } from "../domain/deployment.ts";
+import type { Escrow } from "../domain/escrow.ts";
+import type { Decoded, LedgerAccount } from "../domain/ledger-account.ts";
+import type { Merchant } from "../domain/merchant.ts";
+import { type EventReference, eventsOf, type SettlementEvent } from "../domain/settlement-event.ts";
+import type { RejectedAccount, SyncCounts } from "../domain/sync-report.ts";
+import { readProgramAccount } from "../protocol/program-account.ts";
+import {
+  EscrowIndex,
+  type RowChanges,
+  type Sighted,
+  type SyncMark,
+} from "../../ports/escrow-index.ts";
+
+/** So many rejected accounts a report names; all are counted. */
+const MAX_REJECTED_NAMED = 100;
+
+const byTime = (a: SettlementEvent, b: SettlementEvent): number =>
+  a.occurredAt < b.occurredAt ? -1 : a.occurredAt > b.occurredAt ? 1 : a.id < b.id ? -1 : 1;
+
+const eventsOfAll = (rows: ReadonlyArray<Sighted<Escrow>>): ReadonlyArray<SettlementEvent> =>
+  rows.flatMap(({ row }) => eventsOf(row)).sort(byTime);
+
+/** What a sync did with the accounts of one kind, while it goes on. */
+class KindTally {
+  /** Valid accounts, each once. */
+  readonly valid = new AddressFingerprints();
+  rejected = 0;
+  created = 0;
+  updated = 0;
+
+  changed(changes: RowChanges): void {
+    this.created += changes.created;
+    this.updated += changes.updated;
+  }
+
+  get counts(): SyncCounts {
+    const { created, updated, rejected, valid } = this;
+    const unchanged = Math.max(0, valid.size - created - updated);
+    return { seen: valid.size + rejected, created, updated, unchanged, rejected };
+  }
+}
+
+/** Decodes the accounts that a sync reads, applies them to the index and counts. An account may come again. */
+export class IndexAccounts {
+  readonly escrows = new KindTally();
+  readonly merchants = new KindTally();
+  readonly rejected: Array<RejectedAccount> = [];
+  eventsAdded = 0;
+  readonly #deployment: Deployment;
+  readonly #rejections = new AddressFingerprints();
+
+  constructor(deployment: Deployment) {
+    this.#deployment = deployment;
+  }
+
+  /** How many accounts of either kind have come. */
+  get seen(): number {
+    return this.escrows.counts.seen + this.merchants.counts.seen;
+  }
+
+  /**
+   * Decodes accounts read at `slot` and applies those that pass every check, in one store transaction with
+   * what else is given. Accounts of other programs are passed over.
+   */
+  apply(
+    slot: bigint,
+    accounts: ReadonlyArray<LedgerAccount>,
+    rest: {
+      readonly references?: ReadonlyArray<EventReference>;
+      readonly mark?: SyncMark | null;
+    } = {},
+  ) {
+    const escrows: Array<Sighted<Escrow>> = [];
+    const merchants: Array<Sighted<Merchant>> = [];
+    for (const account of accounts) {
+      const read = readProgramAccount(account, this.#deployment);
+      if (read === null) continue;
+      const { address } = account;
+      if (read.kind === "escrow")
+        this.#sort(this.escrows, address, read.decoded, (row) => escrows.push({ row, slot }));
+      else
+        this.#sort(this.merchants, address, read.decoded, (row) => merchants.push({ row, slot }));
+    }
+    return EscrowIndex.use((index) =>
+      index.apply({
+        escrows,
+        merchants,
+        events: eventsOfAll(escrows),
+        references: rest.references ?? [],
+        mark: rest.mark ?? null,
+      }),
+    ).pipe(
+      Effect.tap((result) =>
+        Effect.sync(() => {
+          this.escrows.changed(result.escrows);
+          this.merchants.changed(result.merchants);
+          this.eventsAdded += result.eventsAdded;
+        }),
+      ),
+    );
+  }
+
+  #sort<Row>(
+    tally: KindTally,
+    address: Address,
+    decoded: Decoded<Row>,
+    keep: (row: Row) => void,
+  ): void {
+    if ("value" in decoded) {
+      tally.valid.add(address);
+      keep(decoded.value);
+      return;
+    }
+    if (!this.#rejections.add(address)) return;
+    tally.rejected += 1;
+    if (this.rejected.length < MAX_REJECTED_NAMED)
+      this.rejected.push({ address, fault: decoded.fault });
+  }
+}

@@ -1,0 +1,7 @@
+import { Clock, Effect } from "effect";
+
+/** Now, in milliseconds of a monotonic clock: spans must not follow the wall clock when it is set. */
+export const monotonicMs: Effect.Effect<number> = Effect.map(
+  Clock.monotonicTimeNanos,
+  (nanos) => Number(nanos) / 1e6,
+);
