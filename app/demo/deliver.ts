@@ -65,8 +65,7 @@ export const deliver = async (stage: Stage, escrow: EscrowRecord): Promise<void>
     releaseEscrowInstruction(deployment, {
       escrow: address(escrow.escrow_pda),
       mint,
-      // The agent paid for the escrow's creation, so the vault's rent is the agent's.
-      rentPayer: address(escrow.agent_owner),
+      rentPayer: address(escrow.rent_payer),
       merchant: merchant.address,
       proofHash,
       timestamp,

@@ -33,6 +33,7 @@ export const escrowRecord = (
   merchant_pda: merchantAddress(deployment, escrow.merchant).address,
   mint: escrow.mint,
   vault_token_account: associatedTokenAddress(escrow.address, escrow.mint),
+  rent_payer: escrow.rentPayer,
   amount_stroops: escrow.amount.toString(),
   amount_usdc: formatUsdc(escrow.amount),
   released_stroops: escrow.released.toString(),

@@ -33,6 +33,9 @@ export const Escrow = record("Escrow", "One escrow.", {
   merchant_pda: Address("The merchant's account in the attestor program."),
   mint: Address("The token's mint."),
   vault_token_account: Address("Where the tokens are held until settlement."),
+  rent_payer: Address(
+    "Who paid the vault's rent and gets it back; a release or a refund names it.",
+  ),
   amount_stroops: Stroops("Escrowed base units."),
   amount_usdc: Usdc("The same with six decimals."),
   released_stroops: Stroops("Base units that went to the merchant."),

@@ -181,6 +181,7 @@ describe("one escrow", () => {
         escrow_pda: pending.address,
         state: "Pending",
         merchant_pda: merchant().address,
+        rent_payer: pending.rentPayer,
         amount_stroops: "1500000",
         amount_usdc: "1.500000",
         released_stroops: "0",
