@@ -5,7 +5,7 @@ import type { LedgerAccount } from "../domain/ledger-account.ts";
 import type { UnixSeconds } from "../domain/unix-time.ts";
 import { decodeClockSysvar } from "../protocol/clock-sysvar.ts";
 import { decodeEscrowAccount } from "../protocol/escrow-account.ts";
-import { CLOCK_SYSVAR } from "../protocol/well-known-addresses.ts";
+import { CLOCK_SYSVAR, SYSTEM_PROGRAM } from "../protocol/well-known-addresses.ts";
 import { Instance } from "../../ports/instance.ts";
 import { type Commitment, Ledger, LedgerUnavailable } from "../../ports/ledger.ts";
 import { EscrowNotFound, InvalidAddress, NotAnEscrow } from "./request-errors.ts";
@@ -19,6 +19,10 @@ export type LiveEscrow = {
   readonly slot: bigint;
   readonly commitment: Commitment;
 };
+
+/** Anyone can send lamports to an address before an account is created there; that is still none. */
+const isOnlyFunded = ({ owner, data }: LedgerAccount): boolean =>
+  owner === SYSTEM_PROGRAM && data.length === 0;
 
 /**
  * Reads one escrow and the ledger's clock together. Fails with `InvalidAddress`, `EscrowNotFound` when
@@ -37,7 +41,7 @@ export const readEscrow = Effect.fn("readEscrow")(function* (
   const { deployment } = yield* Instance;
   const { slot, value } = yield* ledger.readAccounts([address, CLOCK_SYSVAR], commitment);
   const account = value[0] ?? null;
-  if (account === null) return yield* new EscrowNotFound({ address });
+  if (account === null || isOnlyFunded(account)) return yield* new EscrowNotFound({ address });
   const decoded = decodeEscrowAccount(account, deployment);
   if ("fault" in decoded) return yield* new NotAnEscrow({ address, fault: decoded.fault });
   const ledgerTime = decodeClockSysvar(value[1] ?? null);

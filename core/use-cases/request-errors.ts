@@ -22,7 +22,7 @@ export class BetaLimitExceeded extends Data.TaggedError("BetaLimitExceeded")<{
   readonly faults: ReadonlyArray<RequestFault>;
 }> {}
 
-/** The ledger has no account at the address. */
+/** The ledger has no account at the address, or none that holds more than lamports. */
 export class EscrowNotFound extends Data.TaggedError("EscrowNotFound")<{
   readonly address: string;
 }> {}

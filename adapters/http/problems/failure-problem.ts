@@ -116,7 +116,7 @@ const told = (failure: ApiFailure): Told => {
     case "TaskRequired":
       return { detail: "Give task_hash or task_intent." };
     case "EscrowNotFound":
-      return { detail: "The ledger has no account at this address." };
+      return { detail: "The ledger has no escrow at this address." };
     case "NotAnEscrow":
       return {
         detail: "The account at this address is not an escrow of this deployment.",

@@ -40,7 +40,7 @@ export const PROBLEM_CATALOGUE = {
   escrow_not_found: kind(
     404,
     "No such escrow",
-    "The ledger has no account at this address. An escrow's address follows from its agent and task hash; preparing an escrow does not create it.",
+    "The ledger has no escrow at this address. An escrow's address follows from its agent and task hash; preparing an escrow does not create it.",
     "Check the address and the cluster. If the escrow was created moments ago, ask again once its transaction is confirmed.",
   ),
   merchant_not_found: kind(

@@ -4,7 +4,7 @@ import { taskHash } from "../../../core/domain/task-hash.ts";
 import { escrowAddress } from "../../../core/protocol/addresses.ts";
 import { createEscrowInstruction } from "../../../core/protocol/custody-instructions.ts";
 import { LOCAL_DEPLOYMENT } from "../../../core/protocol/local-deployment.ts";
-import { SYSTEM_PROGRAM } from "../../../core/protocol/well-known-addresses.ts";
+import { SYSTEM_PROGRAM, TOKEN_PROGRAM } from "../../../core/protocol/well-known-addresses.ts";
 import { LedgerTimeout, LedgerUnavailable } from "../../../ports/ledger.ts";
 import {
   AGENT,
@@ -241,7 +241,12 @@ describe("one escrow", () => {
     expect(await problemOf(await client.send(`/v1/escrows/${STRANGER}`))).toBe(
       "404 escrow_not_found",
     );
+    // Lamports that someone sent to the address beforehand are no escrow yet.
     service.ledger.put({ address: STRANGER, owner: SYSTEM_PROGRAM, data: new Uint8Array() });
+    expect(await problemOf(await client.send(`/v1/escrows/${STRANGER}`))).toBe(
+      "404 escrow_not_found",
+    );
+    service.ledger.put({ address: STRANGER, owner: TOKEN_PROGRAM, data: new Uint8Array(165) });
     const response = await client.send(`/v1/escrows/${STRANGER}`);
     expect(await jsonOf(response)).toMatchObject({ code: "not_an_escrow", reason: "wrong_owner" });
     service.ledger.accounts.delete(STRANGER);
