@@ -73,6 +73,7 @@ export const storesOfLedger = <E>(options: {
           indexed((index) => index.eventsAfter(filter, limit, after)),
         eventsWithoutReference: (limit, after) =>
           indexed((index) => index.eventsWithoutReference(limit, after)),
+        eventsOfEscrow: (escrow) => indexed((index) => index.eventsOfEscrow(escrow)),
         merchants: (filter, limit, after) =>
           indexed((index) => index.merchants(filter, limit, after)),
         summary: indexed((index) => index.summary),

@@ -122,6 +122,10 @@ export class EscrowIndex extends Context.Service<
       limit: number,
       after: bigint,
     ) => Effect.Effect<ReadonlyArray<IndexedEvent>, StoreUnavailable>;
+    /** The events of one escrow, oldest first; none for an escrow that the index does not know. */
+    readonly eventsOfEscrow: (
+      escrow: Address,
+    ) => Effect.Effect<ReadonlyArray<IndexedEvent>, StoreUnavailable>;
     /** At most `limit` merchants whose address sorts behind `after`, by merchant address (base58 text). */
     readonly merchants: (
       filter: MerchantFilter,

@@ -167,6 +167,8 @@ export const escrowIndexMemory = (ledger: {
             .filter(({ position, signature }) => position > after && signature === null)
             .slice(0, limit),
         ),
+      eventsOfEscrow: (escrow) =>
+        Effect.sync(() => events.filter(({ event }) => event.escrow === escrow)),
       merchants: (filter, limit, after) =>
         Effect.sync(() => {
           const all = Array.from(escrows.values(), ({ row }) => row);

@@ -12,6 +12,7 @@ import { escrowPage, putEscrows } from "./escrow-table.ts";
 import {
   appendEvents,
   eventPage,
+  eventsOfEscrow,
   eventsWithoutReference,
   followEscrows,
   referEvents,
@@ -124,6 +125,9 @@ export const escrowIndexPostgres = (identity: LedgerIdentity) =>
         ),
         eventsWithoutReference: Effect.fn("EscrowIndex.eventsWithoutReference")((limit, after) =>
           store.run((sql) => eventsWithoutReference(sql, limit, after)),
+        ),
+        eventsOfEscrow: Effect.fn("EscrowIndex.eventsOfEscrow")((escrow) =>
+          store.run((sql) => eventsOfEscrow(sql, escrow)),
         ),
         merchants: Effect.fn("EscrowIndex.merchants")((filter, limit, after) =>
           store.run((sql) => registryPage(sql, filter, limit, after)),

@@ -244,3 +244,12 @@ export const eventsWithoutReference = async (
       [after, limit],
     )
   ).map((row) => indexedEventOf(row));
+
+/** The events of one escrow, oldest first. */
+export const eventsOfEscrow = async (
+  sql: Queries,
+  escrow: Address,
+): Promise<ReadonlyArray<IndexedEvent>> =>
+  (await rowsOf<Row>(sql, "SELECT * FROM event WHERE escrow = $1 ORDER BY position", [escrow])).map(
+    (row) => indexedEventOf(row),
+  );

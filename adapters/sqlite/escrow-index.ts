@@ -80,6 +80,9 @@ export const escrowIndexSqlite = (options: LedgerIdentity & { readonly path: str
         eventsWithoutReference: Effect.fn("EscrowIndex.eventsWithoutReference")((limit, after) =>
           attempt(() => events.withoutReference(limit, after)),
         ),
+        eventsOfEscrow: Effect.fn("EscrowIndex.eventsOfEscrow")((escrow) =>
+          attempt(() => events.ofEscrow(escrow)),
+        ),
         merchants: Effect.fn("EscrowIndex.merchants")((filter, limit, after) =>
           attempt(() => registry.deferred(filter, limit, after)),
         ),

@@ -112,6 +112,10 @@ export const eventTable = (db: Database, chainStart: Hash32) => {
     `INSERT INTO event (${COLUMNS.join(", ")}) VALUES (${placeholders(COLUMNS, 1)})`,
   );
 
+  const ofEscrow = db.query<Row, [string]>(
+    "SELECT * FROM event WHERE escrow = ?1 ORDER BY position",
+  );
+
   const follow = db.query<null, [string, bigint | null]>(
     "UPDATE event SET refundable_from = ?2 WHERE escrow = ?1 AND kind = 0",
   );
@@ -194,5 +198,8 @@ export const eventTable = (db: Database, chainStart: Hash32) => {
     /** Those whose transaction is not known, oldest first, above `after`. */
     withoutReference: (limit: number, after: bigint): ReadonlyArray<IndexedEvent> =>
       unreferenced.all(after, limit).map(indexedEventOf),
+    /** The events of one escrow, oldest first. */
+    ofEscrow: (escrow: Address): ReadonlyArray<IndexedEvent> =>
+      ofEscrow.all(escrow).map(indexedEventOf),
   };
 };

@@ -6,6 +6,18 @@ export type EvidenceCheck = {
   readonly reason: string;
 };
 
+/** A check that was judged, with the reason for either outcome. */
+export const passedOrFailed = (
+  name: string,
+  holds: boolean,
+  passed: string,
+  failed: string,
+): EvidenceCheck => ({
+  name,
+  outcome: holds ? "passed" : "failed",
+  reason: holds ? passed : failed,
+});
+
 /** The checks of a packet, and the verdict over them. */
 export type EvidenceVerdict = {
   /** `verified` under a trust policy, `failed` in at least one check, or sound but `untrusted` without a policy. */

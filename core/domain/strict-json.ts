@@ -1,4 +1,5 @@
 import type { Json } from "./canonical-json.ts";
+import { isExactNumber, jsonNumbers } from "./json-numbers.ts";
 
 /** Deeper values are refused, so that no input can exhaust the stack. */
 const MAX_DEPTH = 64;
@@ -36,6 +37,15 @@ const assertStrict = (text: string): void => {
   }
 };
 
+/** Whether reading a number loses some of it; larger ones are judged by who knows where they stand. */
+const isLossy = (token: string): boolean =>
+  Math.abs(Number(token)) <= Number.MAX_SAFE_INTEGER && !isExactNumber(token);
+
+const assertExact = (text: string): void => {
+  if (jsonNumbers(text).some(isLossy))
+    throw new NotStrict("has a number that JSON does not carry exactly");
+};
+
 /** Throws where RFC 8785 has no bytes for a value: a lone surrogate, or a number too large for a double. */
 const assertCanonical = (value: Json): void => {
   if (typeof value === "string") {
@@ -57,6 +67,7 @@ const parse = (text: string, assert: (value: Json) => void): ParsedJson => {
   try {
     const value = JSON.parse(text) as Json;
     assertStrict(text);
+    assertExact(text);
     assert(value);
     return { value };
   } catch (error) {
@@ -65,8 +76,9 @@ const parse = (text: string, assert: (value: Json) => void): ParsedJson => {
 };
 
 /**
- * The value of a JSON text that can be read in one way only: a member that stands twice in an object and
- * nesting beyond 64 are refused (RFC 8259, section 4; RFC 7493, section 2.3).
+ * The value of a JSON text that can be read in one way only: a member that stands twice in an object, nesting
+ * beyond 64 and a number up to 2^53 of which a double drops some are refused (RFC 8259, sections 4 and 6;
+ * RFC 7493, sections 2.2 and 2.3).
  */
 export const parseUnambiguousJson = (text: string): ParsedJson => parse(text, () => undefined);
 

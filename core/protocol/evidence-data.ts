@@ -14,9 +14,9 @@ import { attestationMessage } from "./attestation.ts";
 export const EVIDENCE_VERSION = "settlement-evidence-v1";
 
 const PURPOSE =
-  "Audit packet for post-payment delivery settlement state: what the merchant's attestor asserted and what the ledger did with the payment.";
+  "Audit packet for post-payment delivery settlement state: what the merchant's attestor asserted and what the ledger did with the payment. It does not say that anything was delivered.";
 const VERIFICATION =
-  "Ed25519 attestation from a registered merchant key, checked by the ledger when the escrow was released";
+  "Ed25519 attestation from a registered merchant key. The ledger releases an escrow only with one; it checks the signature and its time, never the delivery itself.";
 const CLAIM = "asserted by the merchant's attestor";
 
 /** Which ledger and programs a packet speaks of. */

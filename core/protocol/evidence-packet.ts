@@ -1,11 +1,21 @@
-import { type Address, parseAddress } from "../domain/address.ts";
-import { decodeBase64 } from "../domain/base64.ts";
+import type { Address } from "../domain/address.ts";
 import type { Json } from "../domain/canonical-json.ts";
+import { isCanonicalNumber, jsonNumbers } from "../domain/json-numbers.ts";
 import { parseStrictJson } from "../domain/strict-json.ts";
 import { parseUnixTime, type UnixSeconds } from "../domain/unix-time.ts";
 import { EVIDENCE_VERSION, type EvidenceNetwork } from "./evidence-data.ts";
-
-type JsonObject = { readonly [key: string]: Json };
+import { assertReferences } from "./evidence-references.ts";
+import {
+  addressIn,
+  bytesIn,
+  fail,
+  type JsonObject,
+  objectIn,
+  oneOfIn,
+  slotIn,
+  textIn,
+  WrongForm,
+} from "./packet-form.ts";
 
 /** A packet of the right form; nothing in it is believed yet. */
 export type ParsedPacket = {
@@ -24,37 +34,8 @@ export type ParsedPacket = {
   };
 };
 
-class WrongForm extends Error {}
-
-const fail = (what: string): never => {
-  throw new WrongForm(what);
-};
-
-const object = (value: Json | undefined, what: string, members?: ReadonlyArray<string>) => {
-  if (typeof value !== "object" || value === null || Array.isArray(value))
-    return fail(`${what} is not an object`);
-  const found = value as JsonObject;
-  if (members !== undefined) {
-    const stranger = Object.keys(found).find((key) => !members.includes(key));
-    if (stranger !== undefined) fail(`${what} has an unknown member`);
-    const missing = members.find((member) => !Object.hasOwn(found, member));
-    if (missing !== undefined) fail(`${what} lacks ${missing}`);
-  }
-  return found;
-};
-
-const text = (value: Json | undefined, what: string): string =>
-  typeof value === "string" ? value : fail(`${what} is not a string`);
-
-const addressIn = (value: Json | undefined, what: string): Address =>
-  parseAddress(text(value, what)) ?? fail(`${what} is not an address`);
-
-const bytesIn = (value: Json | undefined, what: string, length?: number): Uint8Array => {
-  const bytes = decodeBase64(text(value, what)) ?? fail(`${what} is not base64`);
-  return length === undefined || bytes.length === length
-    ? bytes
-    : fail(`${what} has not ${length} bytes`);
-};
+/** No packet is nearly this long, in characters. */
+const MAX_LENGTH = 65_536;
 
 const DATA = [
   "version",
@@ -66,18 +47,14 @@ const DATA = [
   "settlement_decision",
   "as_of",
 ];
+const NETWORK = ["cluster", "genesis_hash", "custody_program", "attestor_program"];
 const SIGNATURE = ["status", "digest_sha256", "algorithm", "key_id", "public_key", "signature"];
 
 const parseNetwork = (value: Json | undefined): EvidenceNetwork => {
-  const network = object(value, "data.network", [
-    "cluster",
-    "genesis_hash",
-    "custody_program",
-    "attestor_program",
-  ]);
+  const network = objectIn(value, "data.network", NETWORK);
   return {
-    cluster: text(network["cluster"], "data.network.cluster"),
-    genesisHash: text(network["genesis_hash"], "data.network.genesis_hash"),
+    cluster: textIn(network["cluster"], "data.network.cluster"),
+    genesisHash: addressIn(network["genesis_hash"], "data.network.genesis_hash"),
     custodyProgram: addressIn(network["custody_program"], "data.network.custody_program"),
     attestorProgram: addressIn(network["attestor_program"], "data.network.attestor_program"),
   };
@@ -85,67 +62,79 @@ const parseNetwork = (value: Json | undefined): EvidenceNetwork => {
 
 const parseAsOf = (value: Json | undefined): ParsedPacket["asOf"] => {
   if (value === null) return null;
-  const asOf = object(value, "data.as_of", ["slot", "ledger_time"]);
-  const slot = asOf["slot"];
-  if (typeof slot !== "number" || !Number.isSafeInteger(slot) || slot < 0)
-    return fail("data.as_of.slot is not a slot");
+  const asOf = objectIn(value, "data.as_of", ["slot", "ledger_time"]);
   const ledgerTime =
-    parseUnixTime(text(asOf["ledger_time"], "data.as_of.ledger_time")) ??
+    parseUnixTime(textIn(asOf["ledger_time"], "data.as_of.ledger_time")) ??
     fail("data.as_of.ledger_time is not a time");
-  return { slot: BigInt(slot), ledgerTime };
+  return { slot: slotIn(asOf["slot"], "data.as_of.slot"), ledgerTime };
 };
 
 const parseSignature = (value: Json | undefined): ParsedPacket["signature"] => {
-  const signature = object(value, "signature", SIGNATURE);
-  const status = text(signature["status"], "signature.status");
-  if (signature["algorithm"] !== "ed25519") fail("signature.algorithm is not ed25519");
-  const digest = text(signature["digest_sha256"], "signature.digest_sha256");
+  const signature = objectIn(value, "signature", SIGNATURE);
+  const status = oneOfIn(signature["status"], "signature.status", ["signed", "unsigned"]);
+  oneOfIn(signature["algorithm"], "signature.algorithm", ["ed25519"]);
+  const digest = textIn(signature["digest_sha256"], "signature.digest_sha256");
   if (status === "unsigned") {
     const given = ["key_id", "public_key", "signature"].some((key) => signature[key] !== null);
     if (given) fail("signature is unsigned and yet holds a key or signature");
     return { status, digest, keyId: null, publicKey: null, signature: null };
   }
-  if (status !== "signed") return fail("signature.status is neither signed nor unsigned");
   return {
     status,
     digest,
-    keyId: text(signature["key_id"], "signature.key_id"),
+    keyId: textIn(signature["key_id"], "signature.key_id"),
     publicKey: bytesIn(signature["public_key"], "signature.public_key", 32),
     signature: bytesIn(signature["signature"], "signature.signature", 64),
   };
 };
 
+const parsePacket = (packet: Json): ParsedPacket => {
+  const whole = objectIn(packet, "the packet", ["data", "signature", "references"]);
+  const data = objectIn(whole["data"], "data", DATA);
+  if (data["version"] !== EVIDENCE_VERSION) fail(`data.version is not ${EVIDENCE_VERSION}`);
+  assertReferences(whole["references"]);
+  const account = objectIn(data["account"], "data.account", ["owner", "data_base64"]);
+  return {
+    data,
+    network: parseNetwork(data["network"]),
+    escrowAddress: addressIn(
+      objectIn(data["escrow"], "data.escrow")["escrow_pda"],
+      "data.escrow.escrow_pda",
+    ),
+    account: {
+      owner: addressIn(account["owner"], "data.account.owner"),
+      data: bytesIn(account["data_base64"], "data.account.data_base64"),
+    },
+    asOf: parseAsOf(data["as_of"]),
+    signature: parseSignature(whole["signature"]),
+  };
+};
+
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+const textOf = (packet: string | Uint8Array): string => {
+  if (packet.length > MAX_LENGTH) return fail("the packet is far longer than one can be");
+  try {
+    return typeof packet === "string" ? packet : utf8.decode(packet);
+  } catch {
+    return fail("the packet is not UTF-8");
+  }
+};
+
 /**
- * An evidence packet out of its JSON text, or what is wrong with its form. Strict: a member twice, an
- * unknown or a missing member is refused. See docs/protocol.md, "Evidence packet".
+ * An evidence packet out of its JSON text or bytes, or what is wrong with its form. Strict, so that all
+ * verifiers read the same: a byte order mark, a member twice, unknown or missing, and a number written
+ * otherwise than RFC 8785 does are refused. See docs/protocol.md, "Evidence packet".
  */
 export const parseEvidencePacket = (
-  packet: string,
+  packet: string | Uint8Array,
 ): { readonly value: ParsedPacket } | { readonly fault: string } => {
-  const json = parseStrictJson(packet);
-  if ("fault" in json) return { fault: `the packet ${json.fault}` };
   try {
-    const whole = object(json.value, "the packet", ["data", "signature", "references"]);
-    const data = object(whole["data"], "data", DATA);
-    if (data["version"] !== EVIDENCE_VERSION) fail(`data.version is not ${EVIDENCE_VERSION}`);
-    object(whole["references"], "references");
-    const account = object(data["account"], "data.account", ["owner", "data_base64"]);
-    return {
-      value: {
-        data,
-        network: parseNetwork(data["network"]),
-        escrowAddress: addressIn(
-          object(data["escrow"], "data.escrow")["escrow_pda"],
-          "data.escrow.escrow_pda",
-        ),
-        account: {
-          owner: addressIn(account["owner"], "data.account.owner"),
-          data: bytesIn(account["data_base64"], "data.account.data_base64"),
-        },
-        asOf: parseAsOf(data["as_of"]),
-        signature: parseSignature(whole["signature"]),
-      },
-    };
+    const text = textOf(packet);
+    const json = parseStrictJson(text);
+    if ("fault" in json) return { fault: `the packet ${json.fault}` };
+    if (!jsonNumbers(text).every(isCanonicalNumber)) fail("a number is not written canonically");
+    return { value: parsePacket(json.value) };
   } catch (error) {
     if (error instanceof WrongForm) return { fault: error.message };
     throw error;

@@ -44,9 +44,17 @@ const accountCheck = (
   if (witness.escrow.owner === network.custodyProgram && sameBytes(witness.escrow.data, data))
     return outcome(name, "passed", "the same account stands on the ledger");
   const now = decodeEscrowAccount(witness.escrow, network);
-  return escrow.state === "Pending" && "value" in now && sameTerms(now.value, escrow)
-    ? outcome(name, "passed", `the escrow stands on the ledger and is ${now.value.state} by now`)
-    : outcome(name, "failed", "the account on the ledger is not the packet's");
+  if ("fault" in now || !sameTerms(now.value, escrow))
+    return outcome(name, "failed", "the account on the ledger is not the packet's");
+  if (escrow.state === "Pending")
+    return outcome(
+      name,
+      "passed",
+      `the escrow stands on the ledger and is ${now.value.state} by now`,
+    );
+  return now.value.state === "Pending"
+    ? outcome(name, "failed", "on the ledger the escrow is still Pending, or the node is behind")
+    : outcome(name, "failed", "on the ledger the escrow was settled in another way");
 };
 
 /**
@@ -54,7 +62,7 @@ const accountCheck = (
  * that, and so lie on the other side of a rotation.
  */
 const attestorCheck = (
-  { attestation, settledAt }: Escrow,
+  { attestation, settledAt, merchant }: Escrow,
   network: EvidenceNetwork,
   witness: LedgerWitness,
 ): EvidenceCheck => {
@@ -62,7 +70,7 @@ const attestorCheck = (
   if (attestation === null || settledAt === null)
     return outcome(name, "not_applicable", "nothing was attested for this escrow");
   const decoded = witness.merchant && decodeMerchantAccount(witness.merchant, network);
-  if (decoded === null || "fault" in decoded)
+  if (decoded === null || "fault" in decoded || decoded.value.wallet !== merchant)
     return outcome(name, "failed", "the ledger has no such merchant");
   const { attestor, previousAttestor, attestorSince } = decoded.value;
   if (attestation.attestor === attestor && settledAt >= attestorSince)

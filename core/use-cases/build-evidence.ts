@@ -3,7 +3,12 @@ import { encodeBase64 } from "../domain/base64.ts";
 import { evidenceDigest, type EvidenceSignature } from "../domain/evidence-signature.ts";
 import type { MerchantStatus } from "../domain/merchant.ts";
 import type { Address } from "../domain/address.ts";
+import type { Escrow } from "../domain/escrow.ts";
+import type { LedgerSignature } from "../domain/ledger-signature.ts";
+import { type EventKind, eventsOf } from "../domain/settlement-event.ts";
 import { type EvidenceData, evidenceData } from "../protocol/evidence-data.ts";
+import type { NotFound } from "../protocol/evidence-references.ts";
+import { EscrowIndex } from "../../ports/escrow-index.ts";
 import { EvidenceSigner } from "../../ports/evidence-signer.ts";
 import { Instance } from "../../ports/instance.ts";
 import { Ledger } from "../../ports/ledger.ts";
@@ -12,6 +17,12 @@ import { readMerchant } from "./read-merchant.ts";
 
 /** What can change or be pruned: outside of what is signed, checkable on the ledger by anyone. */
 export type EvidenceReferences = {
+  /** Where the index has seen the escrow's events in the ledger's history, oldest first. */
+  readonly transactions: ReadonlyArray<{
+    readonly signature: LedgerSignature;
+    readonly slot: bigint;
+    readonly kind: EventKind;
+  }>;
   /** The merchant's present standing, null when its account could not be read. */
   readonly merchant: {
     readonly name: string;
@@ -20,6 +31,8 @@ export type EvidenceReferences = {
   } | null;
   /** Where a Pending escrow was observed, null once settled. */
   readonly observed: { readonly slot: bigint; readonly commitment: "finalized" } | null;
+  /** What could not be found: the merchant's account, or the transactions of events that the account proves. */
+  readonly notFound: ReadonlyArray<NotFound>;
 };
 
 /** One escrow's evidence packet. */
@@ -51,8 +64,42 @@ const signData = Effect.fnUntraced(function* (data: EvidenceData) {
   return signature;
 });
 
+/** The transactions of an escrow's events that the index knows; none while the store does not answer. */
+const knownTransactions = Effect.fnUntraced(function* (escrow: Escrow) {
+  const index = yield* EscrowIndex;
+  const proved = new Set(eventsOf(escrow).map(({ id }) => id));
+  const indexed = yield* Effect.orElseSucceed(index.eventsOfEscrow(escrow.address), () => []);
+  return indexed.flatMap(({ event: { id, kind }, signature, slot }) =>
+    signature === null || slot === null || !proved.has(id) ? [] : [{ signature, slot, kind }],
+  );
+});
+
+/** What stands beside the signed data. A part that cannot be found is named, and fails nothing. */
+const findReferences = Effect.fnUntraced(function* (escrow: Escrow, slot: bigint) {
+  const merchant = yield* readMerchant(escrow.merchant, "finalized").pipe(
+    Effect.map(({ merchant: { name, status, attestor } }) => ({
+      name,
+      status,
+      currentAttestor: attestor,
+    })),
+    Effect.orElseSucceed(() => null),
+  );
+  const transactions = yield* knownTransactions(escrow);
+  const missing = eventsOf(escrow)
+    .map(({ kind }) => kind)
+    .filter((kind) => transactions.every((known) => known.kind !== kind));
+  const references: EvidenceReferences = {
+    transactions,
+    merchant,
+    observed: escrow.state === "Pending" ? { slot, commitment: "finalized" } : null,
+    notFound: [...(merchant === null ? (["merchant"] as const) : []), ...missing],
+  };
+  return references;
+});
+
 /**
- * The evidence packet of an escrow from its finalized account. Fails as `readEscrow` does.
+ * The evidence packet of an escrow from its finalized account. Fails as `readEscrow` does, never for want of
+ * the index or of the merchant's account.
  * See docs/protocol.md, "Evidence packet".
  */
 export const buildEvidence = Effect.fn("buildEvidence")(function* (pda: string) {
@@ -62,21 +109,10 @@ export const buildEvidence = Effect.fn("buildEvidence")(function* (pda: string) 
   const genesisHash = yield* ledger.genesisHash;
   const network = { ...deployment, cluster, genesisHash };
   const data = evidenceData({ network, escrow, account, slot, ledgerTime });
-  const standing = yield* readMerchant(escrow.merchant, "finalized").pipe(
-    Effect.map(({ merchant }) => ({
-      name: merchant.name,
-      status: merchant.status,
-      currentAttestor: merchant.attestor,
-    })),
-    Effect.orElseSucceed(() => null),
-  );
   const packet: EvidencePacket = {
     data,
     signature: yield* signData(data),
-    references: {
-      merchant: standing,
-      observed: escrow.state === "Pending" ? { slot, commitment: "finalized" } : null,
-    },
+    references: yield* findReferences(escrow, slot),
   };
   return packet;
 });

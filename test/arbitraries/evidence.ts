@@ -80,6 +80,6 @@ export const packetText = (
       public_key: encodeBase64(SERVICE_KEY.publicKey),
       signature: encodeBase64(SERVICE_KEY.sign(signedBytes)),
     },
-    references: { merchant: null, observed: null },
+    references: { transactions: [], merchant: null, observed: null, not_found: ["merchant"] },
   });
 };

@@ -155,6 +155,19 @@ export const escrowIndexContract = <E>(
         }),
       ));
 
+    test("an escrow's own events are read in the order in which they were added", () =>
+      holds(indexHistory, (index, history) =>
+        Effect.gen(function* () {
+          for (const batch of history) yield* index.apply(batch);
+          const all = (yield* allEvents(index)).toReversed();
+          for (const { address } of yield* index.escrows({}, 1000, null))
+            expect(yield* index.eventsOfEscrow(address)).toEqual(
+              all.filter(({ event }) => event.escrow === address),
+            );
+          expect(yield* index.eventsOfEscrow(TEST_DEPLOYMENT.custodyProgram)).toEqual([]);
+        }),
+      ));
+
     test("applying a batch a second time changes nothing", () =>
       holds(indexHistory, (index, history) =>
         Effect.gen(function* () {

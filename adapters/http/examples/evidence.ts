@@ -1,11 +1,17 @@
 import { ed25519 } from "@noble/curves/ed25519.js";
+import { sha512 } from "@noble/hashes/sha2.js";
 import { encodeBase64 } from "../../../core/domain/base64.ts";
 import { evidenceDigest } from "../../../core/domain/evidence-signature.ts";
 import { jwkThumbprint } from "../../../core/domain/jwk.ts";
+import { ledgerSignatureFromBytes } from "../../../core/domain/ledger-signature.ts";
+import { eventsOf } from "../../../core/domain/settlement-event.ts";
 import { encodeEscrowAccount } from "../../../core/protocol/escrow-account.ts";
 import { evidenceData } from "../../../core/protocol/evidence-data.ts";
 import { evidenceRecord } from "../records/evidence.ts";
 import { SAMPLE, sampleEscrow, sampleMerchant, sampleParties } from "./sample-values.ts";
+
+const signatureExample = (word: string) =>
+  ledgerSignatureFromBytes(sha512(new TextEncoder().encode(word)));
 
 /** A packet that verifies: of the sample escrow, signed by the sample's evidence key. */
 export const evidenceExample = () => {
@@ -31,6 +37,15 @@ export const evidenceExample = () => {
       public_key: encodeBase64(evidenceKey.publicKey),
       signature: encodeBase64(ed25519.sign(signedBytes, evidenceKey.secret)),
     },
-    references: { merchant: { name, status, currentAttestor: attestor }, observed: null },
+    references: {
+      transactions: eventsOf(escrow).map(({ id, kind }, i) => ({
+        signature: signatureExample(id),
+        slot: slot - 10n + BigInt(i),
+        kind,
+      })),
+      merchant: { name, status, currentAttestor: attestor },
+      observed: null,
+      notFound: [],
+    },
   });
 };

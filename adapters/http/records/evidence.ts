@@ -3,11 +3,16 @@ import type { EvidencePacketRecord } from "../schemas/evidence.ts";
 
 /** An evidence packet as JSON. */
 export const evidenceRecord = (packet: EvidencePacket): EvidencePacketRecord => {
-  const { merchant, observed } = packet.references;
+  const { transactions, merchant, observed, notFound } = packet.references;
   return {
     data: packet.data,
     signature: packet.signature,
     references: {
+      transactions: transactions.map(({ signature, slot, kind }) => ({
+        signature,
+        slot: Number(slot),
+        kind,
+      })),
       merchant:
         merchant === null
           ? null
@@ -18,6 +23,7 @@ export const evidenceRecord = (packet: EvidencePacket): EvidencePacketRecord => 
             },
       observed:
         observed === null ? null : { slot: Number(observed.slot), commitment: observed.commitment },
+      not_found: [...notFound],
     },
   };
 };

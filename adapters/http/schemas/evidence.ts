@@ -1,14 +1,17 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { EVENT_KINDS } from "../../../core/domain/settlement-event.ts";
 import { EVIDENCE_VERSION } from "../../../core/protocol/evidence-data.ts";
 import {
   Address,
   Base64,
   EscrowState,
+  EventKind,
   Hash,
   MerchantStatus,
   nullable,
   oneOf,
   record,
+  Signature,
   Slot,
   Stroops,
   Time,
@@ -54,7 +57,7 @@ const DeliveryClaim = record("DeliveryClaim", "What the merchant's attestor asse
       public_key: Address("The attestor's key."),
     }),
   ),
-  claim: nullable(Type.String()),
+  claim: nullable(Type.String({ description: "Whose word it is." })),
 });
 
 const SettlementDecision = record("SettlementDecision", "What the ledger did with the payment.", {
@@ -105,8 +108,16 @@ const EvidenceSignature = record("EvidenceSignature", "Digest and signature of `
 
 const EvidenceReferences = record(
   "EvidenceReferences",
-  "What can change or be pruned; outside of what is signed.",
+  "What can change or be pruned; outside of what is signed, to be looked up on the ledger.",
   {
+    transactions: Type.Array(
+      record("EvidenceTransaction", "A transaction that the index has seen.", {
+        signature: Signature("Its first signature."),
+        slot: Slot(),
+        kind: EventKind,
+      }),
+      { maxItems: 2 },
+    ),
     merchant: nullable(
       record("EvidenceMerchant", "The merchant's present standing.", {
         name: Type.String(),
@@ -119,6 +130,10 @@ const EvidenceReferences = record(
         slot: Slot(),
         commitment: Type.Literal("finalized"),
       }),
+    ),
+    not_found: Type.Array(
+      oneOf(["merchant", ...EVENT_KINDS], "The merchant's account, or an event's transaction."),
+      { description: "What could not be found when the packet was made.", maxItems: 3 },
     ),
   },
 );

@@ -7,7 +7,7 @@ import type { Json } from "../../../core/domain/canonical-json.ts";
 import type { TrustPolicy } from "../../../core/domain/evidence-check.ts";
 import { evidenceDigest } from "../../../core/domain/evidence-signature.ts";
 import { ed25519Jwk } from "../../../core/domain/jwk.ts";
-import { verifyEvidence } from "../../../core/protocol/verify-evidence.ts";
+import { EVIDENCE_CHECKS, verifyEvidence } from "../../../core/protocol/verify-evidence.ts";
 import {
   anyAttestedEscrow,
   ed25519Key,
@@ -83,10 +83,30 @@ describe("a genuine packet", () => {
     );
   });
 
-  test("what is not signed may change without a word from the verifier", () => {
+  test("what is not signed may change without a word from the verifier, but not its form", () => {
     const packet = JSON.parse(packetText(escrowIn("Refunded"))) as Packet;
-    packet.references = { merchant: { name: "anyone" }, transactions: [] };
+    const merchant = { name: "anyone", status: "Active", current_attestor: TRUST.custodyProgram };
+    packet.references = { transactions: [], merchant, observed: null, not_found: [] };
     expect(verifyEvidence(JSON.stringify(packet), TRUST).verdict).toBe("verified");
+    const wrong: ReadonlyArray<JsonObject> = [
+      { extra: 1 },
+      { merchant: { ...merchant, name: 1 } },
+      { merchant: { ...merchant, current_attestor: "nobody" } },
+      { observed: { slot: -1, commitment: "finalized" } },
+      { observed: { slot: 1, commitment: "confirmed" } },
+      { not_found: ["agent"] },
+      { not_found: ["merchant", "merchant"] },
+      { transactions: [{ signature: "1", slot: 1, kind: "escrow_created" }] },
+      { transactions: [{ signature: "1".repeat(64), slot: 1, kind: "delivered" }] },
+      {
+        transactions: [{ signature: "1".repeat(64), slot: 1, kind: "escrow_created" }],
+        not_found: ["escrow_created"],
+      },
+    ];
+    for (const change of wrong) {
+      const lie = { ...packet, references: { ...packet.references, ...change } };
+      expect([change, failedChecks(JSON.stringify(lie))]).toEqual([change, ["form"]]);
+    }
   });
 });
 
@@ -151,15 +171,28 @@ describe("a packet that was tampered with", () => {
 
   test("what has no canonical bytes is refused, wherever it stands", () => {
     const text = packetText(escrowIn("Fulfilled"));
-    const nowhere = { checks: [{ name: "form", outcome: "failed" }] };
     for (const value of ['"\\ud800"', "1e999", "-1e999", '{"\\udc00":1}']) {
       for (const member of ['"purpose":', '"bump":', '"merchant":', '"digest_sha256":']) {
         const at = text.indexOf(member) + member.length;
         const end = text.indexOf(",", at);
         const changed = text.slice(0, at) + value + text.slice(end);
-        expect(verifyEvidence(changed, TRUST)).toMatchObject(nowhere);
+        expect(failedChecks(changed)).toEqual(["form"]);
       }
     }
+  });
+
+  test("every verdict lists every check, in the same order, each with a reason", () => {
+    for (const text of [
+      "",
+      "{}",
+      packetText(escrowIn("Fulfilled")),
+      packetText(escrowIn("Pending")),
+    ])
+      for (const trust of [TRUST, null]) {
+        const { checks } = verifyEvidence(text, trust);
+        expect(checks.map(({ name }) => name)).toEqual([...EVIDENCE_CHECKS]);
+        for (const { reason } of checks) expect(reason).not.toBe("");
+      }
   });
 
   test("unknown, missing and doubled members are refused", () => {
@@ -293,6 +326,10 @@ describe("the trust policy decides", () => {
     expect(withKeys(other)).toEqual(["service_key"]);
     expect(withKeys()).toEqual(["service_key"]);
     expect(withKeys({ ...other, kid: key.kid })).toEqual(["service_key"]);
+    const revoked = { ...key, status: "revoked" as const };
+    expect(withKeys(key, revoked)).toEqual(["service_key"]);
+    expect(withKeys(key, { ...revoked, x: other.x })).toEqual(["service_key"]);
+    expect(withKeys(key, { ...revoked, kid: other.kid })).toEqual(["service_key"]);
   });
 
   test("another ledger, cluster or program is refused", () => {

@@ -136,8 +136,8 @@ describe("a packet beside a node's answer", () => {
         expect(outcomes(escrow, witness)).toEqual({
           verdict: "failed",
           ledger: "failed",
-          account: undefined,
-          attestor: undefined,
+          account: "not_applicable",
+          attestor: "not_applicable",
         });
       }),
       runs(5),
@@ -184,6 +184,8 @@ describe("the attestor's key around a rotation", () => {
         expect(outcomes(escrow, { ...witness, merchant: null })).toMatchObject(failing);
         const junk = held(escrow.merchant, NETWORK.attestorProgram, new Uint8Array(200));
         expect(outcomes(escrow, { ...witness, merchant: junk })).toMatchObject(failing);
+        const other = merchantAccount({ ...escrow, merchant: OTHER_KEY }, {});
+        expect(outcomes(escrow, { ...witness, merchant: other })).toMatchObject(failing);
       }),
       runs(10),
     );

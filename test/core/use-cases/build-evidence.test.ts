@@ -1,107 +1,22 @@
 import { createHash, createPublicKey, verify } from "node:crypto";
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { Effect } from "effect";
+import { evidenceRecord } from "../../../adapters/http/records/evidence.ts";
 import type { Json } from "../../../core/domain/canonical-json.ts";
-import { jwkThumbprint } from "../../../core/domain/jwk.ts";
-import type { Merchant } from "../../../core/domain/merchant.ts";
-import { merchantAddress } from "../../../core/protocol/addresses.ts";
-import { encodeEscrowAccount } from "../../../core/protocol/escrow-account.ts";
-import { LOCAL_DEPLOYMENT } from "../../../core/protocol/local-deployment.ts";
-import { encodeMerchantAccount } from "../../../core/protocol/merchant-account.ts";
 import { parseTrustPolicy } from "../../../core/protocol/trust-policy.ts";
 import { verifyEvidence } from "../../../core/protocol/verify-evidence.ts";
-import { buildEvidence } from "../../../core/use-cases/build-evidence.ts";
-import { EvidenceSigner } from "../../../ports/evidence-signer.ts";
-import { Instance } from "../../../ports/instance.ts";
-import { Ledger } from "../../../ports/ledger.ts";
-import { SERVICE_KEY } from "../../arbitraries/evidence.ts";
 import { canonicalText } from "../domain/canonical-text.ts";
-import { GOLDEN_ESCROWS, GOLDEN_MERCHANT } from "./golden-escrows.ts";
-import { ledgerAccount, ledgerOfAccounts } from "./ledger-of-accounts.ts";
-import { testInstance } from "./test-instance.ts";
+import { GOLDEN_ESCROWS } from "./golden-escrows.ts";
+import { GOLDEN_MERCHANT_ACCOUNT, goldenPacket } from "./golden-packets.ts";
 
 const VECTORS = join(import.meta.dir, "../../vectors/evidence");
 const golden = (name: string) => Bun.file(join(VECTORS, `${name}.json`)).text();
-
-const signer = EvidenceSigner.of({
-  current: {
-    keyId: jwkThumbprint(SERVICE_KEY.publicKey),
-    publicKey: SERVICE_KEY.publicKey,
-    status: "current",
-    endedAtMs: null,
-  },
-  former: [],
-  sign: (message) => Effect.succeed(SERVICE_KEY.sign(message)),
-});
-
-const place = merchantAddress(LOCAL_DEPLOYMENT, GOLDEN_MERCHANT);
-const merchant: Merchant = {
-  ...place,
-  wallet: GOLDEN_MERCHANT,
-  name: "Example Quotes",
-  status: "Active",
-  attestor: GOLDEN_MERCHANT,
-  previousAttestor: null,
-  attestorSince: 1n,
-  registeredAt: 1n,
-  updatedAt: 1n,
-  reputation: 3,
-  slashes: 0,
-  deliveries: 3n,
-  partialDeliveries: 0n,
-  volume: 9n,
-};
-
-type Golden = (typeof GOLDEN_ESCROWS)[number];
-
-const build = (
-  { escrow, ledgerTime }: Golden,
-  options: {
-    readonly slot?: bigint;
-    readonly signed?: boolean;
-    readonly merchant?: Merchant | null;
-  } = {},
-) => {
-  const { custodyProgram, attestorProgram } = LOCAL_DEPLOYMENT;
-  const standing = options.merchant === undefined ? merchant : options.merchant;
-  const accounts = [
-    ledgerAccount(escrow.address, custodyProgram, encodeEscrowAccount(escrow)),
-    ...(standing === null
-      ? []
-      : [ledgerAccount(standing.address, attestorProgram, encodeMerchantAccount(standing))]),
-  ];
-  const ledger = ledgerOfAccounts(accounts, { slot: options.slot ?? 412_345_678n, ledgerTime });
-  return Effect.runSync(
-    buildEvidence(escrow.address).pipe(
-      Effect.provideService(Ledger, ledger),
-      Effect.provideService(Instance, testInstance()),
-      Effect.provideService(
-        EvidenceSigner,
-        options.signed === false ? EvidenceSigner.of({ ...signer, current: null }) : signer,
-      ),
-    ),
-  );
-};
 
 describe.each(GOLDEN_ESCROWS.map((each) => [each.name, each] as const))(
   "the golden packet of a %s escrow",
   (name, each) => {
     test("it is what the account and the ledger's clock give today, byte for byte", async () => {
-      const { data, signature, references } = build(each);
-      const { merchant, observed } = references;
-      const packet = {
-        data,
-        signature,
-        references: {
-          merchant: merchant && {
-            name: merchant.name,
-            status: merchant.status,
-            current_attestor: merchant.currentAttestor,
-          },
-          observed: observed && { slot: Number(observed.slot), commitment: observed.commitment },
-        },
-      };
+      const packet = evidenceRecord(goldenPacket(each));
       expect(`${JSON.stringify(packet, null, 2)}\n`).toBe(await golden(name));
     });
 
@@ -137,31 +52,50 @@ describe("evidence", () => {
 
   test("a settled escrow's data does not depend on slot, clock, merchant or signer", () => {
     for (const each of settled) {
-      const first = build(each);
+      const first = goldenPacket(each);
       const later = { ...each, ledgerTime: each.ledgerTime + 1_000_000n };
-      const suspended = { ...merchant, status: "Suspended" as const, name: "Renamed" };
-      const other = build(later, { slot: 999_999_999n, merchant: suspended });
+      const suspended = {
+        ...GOLDEN_MERCHANT_ACCOUNT,
+        status: "Suspended" as const,
+        name: "Renamed",
+      };
+      const other = goldenPacket(later, { slot: 999_999_999n, merchant: suspended });
       expect(other.data).toEqual(first.data);
       expect(other.signature).toEqual(first.signature);
-      expect(build(each, { merchant: null }).data).toEqual(first.data);
-      expect(build(each, { signed: false }).data).toEqual(first.data);
+      expect(goldenPacket(each, { merchant: null }).data).toEqual(first.data);
+      expect(goldenPacket(each, { signed: false }).data).toEqual(first.data);
     }
   });
 
   test("a merchant that cannot be read is null, and stands outside of what is signed", () => {
     for (const each of GOLDEN_ESCROWS) {
-      const without = build(each, { merchant: null });
+      const without = goldenPacket(each, { merchant: null });
       expect(without.references.merchant).toBeNull();
-      expect(without.signature).toEqual(build(each).signature);
+      expect(without.signature).toEqual(goldenPacket(each).signature);
+    }
+  });
+
+  test("transactions that the index does not know are named, and stand outside of what is signed", () => {
+    for (const each of GOLDEN_ESCROWS) {
+      const known = goldenPacket(each);
+      const kinds = known.references.transactions.map(({ kind }) => kind);
+      expect(kinds).toHaveLength(each.escrow.state === "Pending" ? 1 : 2);
+      expect(known.references.notFound).toEqual([]);
+      for (const events of [[], null]) {
+        const without = goldenPacket(each, { events, merchant: null });
+        expect(without.references.transactions).toEqual([]);
+        expect(without.references.notFound).toEqual(["merchant", ...kinds]);
+        expect(without.signature).toEqual(known.signature);
+      }
     }
   });
 
   test("without a key the packet says so and still carries its digest", () => {
     for (const each of GOLDEN_ESCROWS) {
-      const { signature } = build(each, { signed: false });
+      const { signature } = goldenPacket(each, { signed: false });
       expect(signature).toEqual({
         status: "unsigned",
-        digest_sha256: build(each).signature.digest_sha256,
+        digest_sha256: goldenPacket(each).signature.digest_sha256,
         algorithm: "ed25519",
         key_id: null,
         public_key: null,

@@ -1,0 +1,71 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { verifyEvidence } from "../../../core/protocol/verify-evidence.ts";
+import { anyAttestedEscrow, packetText, TRUST } from "../../arbitraries/evidence.ts";
+import { runs } from "../../arbitraries/runs.ts";
+import { goldenDraft } from "./packet-edits.ts";
+import { type Policy, verifyIndependently } from "./independent-verifier.ts";
+
+const POLICY: Policy = {
+  jwks: { keys: TRUST.keys },
+  genesis_hash: TRUST.genesisHash,
+  cluster: TRUST.cluster,
+  custody_program: TRUST.custodyProgram,
+  attestor_program: TRUST.attestorProgram,
+};
+
+const GOLDEN = ["pending", "fulfilled", "partially-fulfilled", "refunded"].map((name) =>
+  new TextEncoder().encode(JSON.stringify(goldenDraft(name))),
+);
+
+/** Mulberry32: the same flips at each run. */
+const sequence = (seed: number) => () => {
+  seed = (seed + 0x6d2b79f5) | 0;
+  let t = Math.imul(seed ^ (seed >>> 15), 1 | seed);
+  t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+  return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
+};
+
+// The 10,000 take two to three seconds; EVIDENCE_FLIPS sets another number.
+const FLIPS = Number(process.env["EVIDENCE_FLIPS"] ?? "10000");
+
+test(`of ${FLIPS} packets with one byte of data or signature changed, none verifies`, () => {
+  const random = sequence(26);
+  const below = (count: number) => Math.floor(random() * count);
+  for (let flip = 0; flip < FLIPS; flip++) {
+    const packet = GOLDEN[flip % GOLDEN.length] ?? new Uint8Array();
+    const end = Buffer.from(packet).indexOf('"references":{');
+    const at = 1 + below(end - 1);
+    const changed = packet.with(at, (packet[at] ?? 0) ^ (1 + below(255)));
+    const { verdict } = verifyEvidence(changed, TRUST);
+    if (verdict !== "failed") throw new Error(`a flip at ${at} is ${verdict}`);
+  }
+}, 60_000);
+
+test("the two verifiers agree on packets of any escrow, whole or with one byte changed anywhere", async () => {
+  const flip = fc.record({
+    at: fc.nat(),
+    mask: fc.integer({ min: 0, max: 255 }),
+  });
+  await fc.assert(
+    fc.asyncProperty(
+      anyAttestedEscrow,
+      fc.array(flip, { minLength: 4, maxLength: 4 }),
+      async (escrow, flips) => {
+        const packet = new TextEncoder().encode(packetText(escrow));
+        for (const { at, mask } of [{ at: 0, mask: 0 }, ...flips]) {
+          const i = at % packet.length;
+          const changed = packet.with(i, (packet[i] ?? 0) ^ mask);
+          for (const [trust, policy] of [
+            [TRUST, POLICY],
+            [null, null],
+          ] as const) {
+            const { verdict } = verifyEvidence(changed, trust);
+            expect(await verifyIndependently(changed, policy)).toBe(verdict);
+          }
+        }
+      },
+    ),
+    runs(40),
+  );
+});

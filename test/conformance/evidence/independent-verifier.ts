@@ -1,0 +1,317 @@
+import { createHash } from "node:crypto";
+import { address, getAddressEncoder, getProgramDerivedAddress } from "@solana/kit";
+import { strictlySigned } from "./independent-ed25519.ts";
+import { type ObjectValue, readJson, type Value, writeCanonical } from "./independent-json.ts";
+
+/** What a policy document holds, read with JSON.parse. */
+export type Policy = {
+  readonly jwks: { readonly keys: ReadonlyArray<Readonly<Record<string, string>>> };
+  readonly genesis_hash: string;
+  readonly cluster: string;
+  readonly custody_program: string;
+  readonly attestor_program: string;
+};
+
+const ALPHABET = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
+const TOKEN_PROGRAM = "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA";
+const ASSOCIATED_TOKEN = "ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL";
+const TYPE = "application/vnd.settlement-evidence.v1+json";
+const PURPOSE =
+  "Audit packet for post-payment delivery settlement state: what the merchant's attestor asserted and what the ledger did with the payment. It does not say that anything was delivered.";
+const VERIFICATION =
+  "Ed25519 attestation from a registered merchant key. The ledger releases an escrow only with one; it checks the signature and its time, never the delivery itself.";
+const KINDS = ["escrow_created", "escrow_released", "escrow_partially_released", "escrow_refunded"];
+
+const need: (holds: boolean) => asserts holds = (holds) => {
+  if (!holds) throw new Error("refused");
+};
+
+const sha256 = (bytes: Uint8Array | string) => createHash("sha256").update(bytes).digest();
+
+const base58 = (bytes: Uint8Array): string => {
+  let number = bytes.reduce((sum, byte) => sum * 256n + BigInt(byte), 0n);
+  let text = "";
+  for (; number > 0n; number /= 58n) text = ALPHABET.charAt(Number(number % 58n)) + text;
+  const zeros = bytes.findIndex((byte) => byte !== 0);
+  return "1".repeat(zeros < 0 ? bytes.length : zeros) + text;
+};
+
+const fromBase58 = (text: Value | undefined, length: number): Uint8Array => {
+  need(typeof text === "string" && text.length <= 90 && text !== "");
+  const value = Array.from(text).reduce((sum, c) => {
+    const digit = ALPHABET.indexOf(c);
+    need(digit >= 0);
+    return sum * 58n + BigInt(digit);
+  }, 0n);
+  const hex = value.toString(16);
+  need(hex.length <= length * 2);
+  const bytes = new Uint8Array(Buffer.from(hex.padStart(length * 2, "0"), "hex"));
+  need(base58(bytes) === text);
+  return bytes;
+};
+
+const fromBase64 = (text: Value | undefined): Uint8Array => {
+  need(typeof text === "string");
+  const bytes = Buffer.from(text, "base64");
+  need(bytes.toString("base64") === text);
+  return new Uint8Array(bytes);
+};
+
+const object = (value: Value | undefined, members: string): ObjectValue => {
+  need(value instanceof Map);
+  need([...value.keys()].sort().join(" ") === members.split(" ").sort().join(" "));
+  return value;
+};
+
+const isSlot = (value: Value | undefined): boolean =>
+  typeof value === "bigint" && value >= 0n && value < 2n ** 53n;
+
+const time = (seconds: bigint): string =>
+  new Date(Number(seconds) * 1000).toISOString().replace(".000Z", "Z");
+
+const usdc = (stroops: bigint): string => {
+  const digits = stroops.toString().padStart(7, "0");
+  return `${digits.slice(0, -6)}.${digits.slice(-6)}`;
+};
+
+const derive = async (program: string, seeds: ReadonlyArray<Uint8Array | string>) => {
+  const [found, bump] = await getProgramDerivedAddress({
+    programAddress: address(program),
+    seeds: seeds.map((seed) => (typeof seed === "string" ? seed : Uint8Array.from(seed))),
+  });
+  return { address: found as string, bump: BigInt(bump) };
+};
+
+const isOneOf = (value: Value | undefined, known: ReadonlyArray<string>): boolean =>
+  typeof value === "string" && known.includes(value);
+
+/** The references' form; nothing in them is believed. */
+const readReferences = (value: Value | undefined): void => {
+  const references = object(value, "transactions merchant observed not_found");
+  const { transactions, notFound } = {
+    transactions: references.get("transactions"),
+    notFound: references.get("not_found"),
+  };
+  need(Array.isArray(transactions) && Array.isArray(notFound));
+  const seen = transactions.map((each): Value => {
+    const transaction = object(each, "signature slot kind");
+    fromBase58(transaction.get("signature"), 64);
+    need(isSlot(transaction.get("slot")) && isOneOf(transaction.get("kind"), KINDS));
+    return transaction.get("kind") ?? null;
+  });
+  for (const each of notFound) need(isOneOf(each, ["merchant", ...KINDS]));
+  need(new Set([...seen, ...notFound]).size === seen.length + notFound.length);
+  if (references.get("merchant") !== null) {
+    const merchant = object(references.get("merchant"), "name status current_attestor");
+    need(typeof merchant.get("name") === "string");
+    need(merchant.get("status") === "Active" || merchant.get("status") === "Suspended");
+    fromBase58(merchant.get("current_attestor"), 32);
+  }
+  if (references.get("observed") !== null) {
+    const observed = object(references.get("observed"), "slot commitment");
+    need(isSlot(observed.get("slot")) && observed.get("commitment") === "finalized");
+  }
+};
+
+/** Digest and service signature; the key's bytes and id, null for an unsigned packet. */
+const readSignature = (value: Value | undefined, data: Value) => {
+  const signature = object(value, "status digest_sha256 algorithm key_id public_key signature");
+  const body = Buffer.from(writeCanonical(data));
+  need(signature.get("algorithm") === "ed25519");
+  need(signature.get("digest_sha256") === sha256(body).toString("hex"));
+  const [id, key, bytes] = ["key_id", "public_key", "signature"].map((name) => signature.get(name));
+  if (signature.get("status") === "unsigned") {
+    need(id === null && key === null && bytes === null);
+    return null;
+  }
+  need(signature.get("status") === "signed");
+  const publicKey = fromBase64(key);
+  const x = Buffer.from(publicKey).toString("base64url");
+  need(id === sha256(`{"crv":"Ed25519","kty":"OKP","x":"${x}"}`).toString("base64url"));
+  const signed = Buffer.concat([
+    Buffer.from(`DSSEv1 ${TYPE.length} ${TYPE} ${body.length} `),
+    body,
+  ]);
+  need(strictlySigned(fromBase64(bytes), signed, publicKey));
+  return { id, x };
+};
+
+/** What `data` must be, member for member, from the account's bytes and the date of a pending packet. */
+const rebuild = async (data: ObjectValue): Promise<Value> => {
+  const network = object(
+    data.get("network"),
+    "cluster genesis_hash custody_program attestor_program",
+  );
+  const [custody, attestor] = ["custody_program", "attestor_program"].map((name) => {
+    fromBase58(network.get(name), 32);
+    return network.get(name) as string;
+  });
+  need(custody !== undefined && attestor !== undefined);
+  need(typeof network.get("cluster") === "string");
+  fromBase58(network.get("genesis_hash"), 32);
+  const account = object(data.get("account"), "owner data_base64");
+  need(account.get("owner") === custody);
+  const bytes = Buffer.from(fromBase64(account.get("data_base64")));
+  need(bytes.length === 352);
+  need(bytes.subarray(0, 8).equals(sha256("account:Escrow").subarray(0, 8)));
+  need(bytes[8] === 1 && bytes.subarray(11, 16).every((byte) => byte === 0));
+  const state = ["Pending", "Fulfilled", "Refunded", "PartiallyFulfilled"][bytes[10] ?? 9];
+  need(state !== undefined);
+  const key = (at: number) => base58(bytes.subarray(at, at + 32));
+  const hash = (at: number) => bytes.subarray(at, at + 32).toString("hex");
+  const [amount, released] = [bytes.readBigUInt64LE(176), bytes.readBigUInt64LE(184)];
+  const [created, expires, settled] = [192, 200, 208].map((at) => bytes.readBigInt64LE(at));
+  need(created !== undefined && expires !== undefined && settled !== undefined);
+  const pending = state === "Pending";
+  const paid = !pending && state !== "Refunded";
+  const last = BigInt(Date.parse("9999-12-31T23:59:59Z") / 1000);
+  need(
+    created >= 0n && expires <= last && expires - created >= 1n && expires - created <= 604_800n,
+  );
+  need(amount > 0n && (state === "Fulfilled" ? released === amount : released < amount));
+  need(released > 0n === paid && (settled === 0n) === pending);
+  if (!pending) need(settled >= created && settled <= last && paid === settled < expires);
+  const derived = await derive(custody, [
+    "escrow",
+    bytes.subarray(16, 48),
+    bytes.subarray(144, 176),
+  ]);
+  const escrow = data.get("escrow");
+  need(escrow instanceof Map && escrow.get("escrow_pda") === derived.address);
+  need(derived.bump === BigInt(bytes[9] ?? -1));
+
+  let claim: Value = new Map<string, Value>(
+    ["proof_hash", "attestor", "attested_at", "attestation", "claim"].map((name) => [name, null]),
+  ).set("verification", VERIFICATION);
+  if (paid) {
+    const attested = bytes.readBigInt64LE(280);
+    need(attested >= created && attested < expires);
+    const message = Buffer.concat([
+      fromBase58(derived.address, 32),
+      bytes.subarray(216, 248),
+      bytes.subarray(280, 288),
+      ...(state === "PartiallyFulfilled" ? [bytes.subarray(184, 192)] : []),
+    ]);
+    need(strictlySigned(bytes.subarray(288, 352), message, bytes.subarray(248, 280)));
+    claim = new Map<string, Value>([
+      ["proof_hash", hash(216)],
+      ["verification", VERIFICATION],
+      ["attestor", key(248)],
+      ["attested_at", time(attested)],
+      [
+        "attestation",
+        new Map([
+          ["message_hex", message.toString("hex")],
+          ["signature", bytes.subarray(288).toString("base64")],
+          ["public_key", key(248)],
+        ]),
+      ],
+      ["claim", "asserted by the merchant's attestor"],
+    ]);
+  } else need(bytes.subarray(216).every((byte) => byte === 0));
+
+  let refundable = false;
+  let asOf: Value = null;
+  if (pending) {
+    const given = object(data.get("as_of"), "slot ledger_time");
+    const named = given.get("ledger_time");
+    need(typeof named === "string" && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(named));
+    const seconds = BigInt(Date.parse(named) / 1000);
+    need(time(seconds) === named && seconds >= created && isSlot(given.get("slot")));
+    refundable = seconds >= expires;
+    asOf = given;
+  }
+  const refunded = pending ? 0n : amount - released;
+  const [status, reason] = {
+    Pending: ["pending", refundable ? "ttl_expired_refund_available" : "awaiting_delivery_proof"],
+    Fulfilled: ["released", "merchant_delivery_proof_verified"],
+    PartiallyFulfilled: ["released", "merchant_partial_delivery_proof_verified"],
+    Refunded: ["refunded", "ttl_expired_without_delivery_proof"],
+  }[state] as [string, string];
+  const encoder = getAddressEncoder();
+  const vault = await derive(ASSOCIATED_TOKEN, [
+    Uint8Array.from(encoder.encode(address(derived.address))),
+    Uint8Array.from(encoder.encode(address(TOKEN_PROGRAM))),
+    bytes.subarray(80, 112),
+  ]);
+  const merchant = await derive(attestor, ["merchant", bytes.subarray(48, 80)]);
+  const settledAt = pending ? null : time(settled);
+  return new Map<string, Value>([
+    ["version", "settlement-evidence-v1"],
+    ["purpose", PURPOSE],
+    ["network", network],
+    [
+      "escrow",
+      new Map<string, Value>([
+        ["escrow_pda", derived.address],
+        ["bump", derived.bump],
+        ["state", state],
+        ["agent_owner", key(16)],
+        ["merchant", key(48)],
+        ["merchant_pda", merchant.address],
+        ["mint", key(80)],
+        ["vault_token_account", vault.address],
+        ["rent_payer", key(112)],
+        ["task_hash", hash(144)],
+        ["amount_stroops", amount.toString()],
+        ["amount_usdc", usdc(amount)],
+        ["released_stroops", released.toString()],
+        ["refunded_stroops", refunded.toString()],
+        ["created_at", time(created)],
+        ["expires_at", time(expires)],
+        ["settled_at", settledAt],
+      ]),
+    ],
+    ["account", account],
+    ["delivery_claim", claim],
+    [
+      "settlement_decision",
+      new Map<string, Value>([
+        ["status", status],
+        ["reason", reason],
+        ["released_usdc", usdc(released)],
+        ["refunded_usdc", usdc(refunded)],
+        ["settled_at", settledAt],
+      ]),
+    ],
+    ["as_of", asOf],
+  ]);
+};
+
+const judge = async (packet: Uint8Array, policy: Policy | null): Promise<void> => {
+  need(packet.length <= 4 * 65_536);
+  const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(packet);
+  need(text.length <= 65_536);
+  const whole = object(readJson(text), "data signature references");
+  readReferences(whole.get("references"));
+  const data = whole.get("data");
+  need(data instanceof Map);
+  need(writeCanonical(await rebuild(data)) === writeCanonical(data));
+  const key = readSignature(whole.get("signature"), data);
+  if (policy === null) return;
+  need(key !== null);
+  const entries = policy.jwks.keys;
+  need(entries.some(({ kid, x }) => kid === key.id && x === key.x));
+  need(
+    !entries.some(({ kid, x, status }) => status === "revoked" && (kid === key.id || x === key.x)),
+  );
+  const network = data.get("network") as ObjectValue;
+  for (const name of ["cluster", "genesis_hash", "custody_program", "attestor_program"] as const)
+    need(network.get(name) === policy[name]);
+};
+
+/**
+ * A second verifier of evidence packets, written from docs/protocol.md and test/vectors/evidence/README.md
+ * with node:crypto and kit alone: it shares no code with the first.
+ */
+export const verifyIndependently = async (
+  packet: Uint8Array,
+  policy: Policy | null,
+): Promise<"verified" | "untrusted" | "failed"> => {
+  try {
+    await judge(packet, policy);
+  } catch {
+    return "failed";
+  }
+  return policy === null ? "untrusted" : "verified";
+};

@@ -1,0 +1,83 @@
+import type { Json } from "../../../core/domain/canonical-json.ts";
+import { encodeBase64 } from "../../../core/domain/base64.ts";
+import type { Escrow } from "../../../core/domain/escrow.ts";
+import { evidenceDigest } from "../../../core/domain/evidence-signature.ts";
+import { ed25519Jwk } from "../../../core/domain/jwk.ts";
+import { encodeEscrowAccount } from "../../../core/protocol/escrow-account.ts";
+import { evidenceData, type EvidenceNetwork } from "../../../core/protocol/evidence-data.ts";
+import { evidenceRecord } from "../../../adapters/http/records/evidence.ts";
+import type { ed25519Key } from "../../arbitraries/evidence.ts";
+import { NETWORK, SERVICE_KEY } from "../../arbitraries/evidence.ts";
+import { GOLDEN_ESCROWS } from "../../core/use-cases/golden-escrows.ts";
+import { goldenPacket } from "../../core/use-cases/golden-packets.ts";
+
+/** JSON that can be changed. */
+export type Draft = { [member: string]: Json };
+
+/** A packet that can be changed. */
+export type PacketDraft = { data: Draft; signature: Draft; references: Draft };
+
+type Key = ReturnType<typeof ed25519Key>;
+
+/** A golden escrow and the ledger's time at which its packet is made. */
+export const goldenEscrow = (name: string) => {
+  const found = GOLDEN_ESCROWS.find((each) => each.name === name);
+  if (found === undefined) throw new Error(`no golden escrow is called ${name}`);
+  return found;
+};
+
+/** A golden packet, as the service answers it. */
+export const goldenDraft = (name = "fulfilled"): PacketDraft =>
+  JSON.parse(JSON.stringify(evidenceRecord(goldenPacket(goldenEscrow(name))))) as PacketDraft;
+
+/** An object inside an object. */
+export const inside = (draft: Draft, name: string): Draft => draft[name] as Draft;
+
+/** Digest and signature made anew, as only who holds the key can. */
+export const sign = (packet: PacketDraft, key: Key = SERVICE_KEY): PacketDraft => {
+  const { digest, signedBytes } = evidenceDigest(packet.data);
+  Object.assign(packet.signature, {
+    digest_sha256: digest,
+    key_id: ed25519Jwk(key.publicKey).kid,
+    public_key: encodeBase64(key.publicKey),
+    signature: encodeBase64(key.sign(signedBytes)),
+  });
+  return packet;
+};
+
+/** A golden packet with its data changed and signed again: what a lying service could send. */
+export const lie = (change: (data: Draft) => void, name = "fulfilled"): string => {
+  const packet = goldenDraft(name);
+  change(packet.data);
+  return JSON.stringify(sign(packet));
+};
+
+/** A packet of an escrow that a lying service made up, consistent in everything that follows from it. */
+export const invented = (
+  escrow: Escrow,
+  options: {
+    readonly network?: EvidenceNetwork;
+    readonly ledgerTime?: bigint;
+    readonly bytes?: (account: Uint8Array) => Uint8Array;
+  } = {},
+): string => {
+  const {
+    network = NETWORK,
+    ledgerTime = escrow.createdAt + 60n,
+    bytes = (same) => same,
+  } = options;
+  const packet = goldenDraft();
+  const account = { owner: network.custodyProgram, data: bytes(encodeEscrowAccount(escrow)) };
+  packet.data = evidenceData({ network, escrow, account, slot: 412_345_678n, ledgerTime });
+  return JSON.stringify(sign(packet));
+};
+
+/** A golden packet with its account's bytes changed at an offset, and signed again. */
+export const withBytes = (offset: number, values: ReadonlyArray<number>, name = "fulfilled") =>
+  invented(goldenEscrow(name).escrow, {
+    bytes: (account) => {
+      const changed = Uint8Array.from(account);
+      changed.set(values, offset);
+      return changed;
+    },
+  });

@@ -1,0 +1,158 @@
+import type { Json } from "../../../core/domain/canonical-json.ts";
+import type { Vector } from "./accepting-vectors.ts";
+import { goldenEscrow, inside, invented, lie, withBytes } from "./packet-edits.ts";
+import { rejects } from "./rejects.ts";
+
+const le = (value: bigint): ReadonlyArray<number> => [
+  ...new Uint8Array(new BigInt64Array([value]).buffer),
+];
+
+/** Packets whose account bytes are no escrow, or one that belongs elsewhere. */
+export const accountVectors = (): ReadonlyArray<Vector> => {
+  const { escrow } = goldenEscrow("fulfilled");
+  const { createdAt, expiresAt } = escrow;
+  const on = (name: string, why: string, packet: string) =>
+    rejects(name, why, "account_bytes", packet);
+  const system = "11111111111111111111111111111111";
+  return [
+    on(
+      "owned-by-another-program",
+      "an account of the System program",
+      lie((data) => void (inside(data, "account")["owner"] = system)),
+    ),
+    on(
+      "account-too-short",
+      "351 bytes",
+      invented(escrow, { bytes: (all) => all.subarray(0, 351) }),
+    ),
+    on(
+      "account-too-long",
+      "353 bytes",
+      invented(escrow, { bytes: (all) => new Uint8Array([...all, 0]) }),
+    ),
+    on("another-discriminator", "not the discriminator of an escrow", withBytes(0, [0])),
+    on("account-version-2", "version 2", withBytes(8, [2])),
+    on("state-4", "a state that does not exist", withBytes(10, [4])),
+    on("reserved-byte-set", "a reserved byte that is not zero", withBytes(15, [1])),
+    on("ttl-zero", "it expires when it is created", withBytes(200, le(createdAt))),
+    on(
+      "ttl-too-long",
+      "it lives a second longer than seven days",
+      withBytes(200, le(createdAt + 604_801n)),
+    ),
+    on("created-before-1970", "a negative time", withBytes(192, le(-1n))),
+    on("amount-zero", "nothing was escrowed", withBytes(176, le(0n))),
+    on(
+      "released-above-amount",
+      "more was released than escrowed",
+      withBytes(184, le(escrow.amount + 1n)),
+    ),
+    on("pending-yet-settled", "Pending, with everything that a release leaves", withBytes(10, [0])),
+    on("fulfilled-in-part", "Fulfilled, and yet not all was released", withBytes(184, le(1n))),
+    on(
+      "partly-fulfilled-whole",
+      "PartiallyFulfilled, and yet all was released",
+      withBytes(184, le(2_500_000n), "partially-fulfilled"),
+    ),
+    on(
+      "refunded-before-expiry",
+      "refunded a second too early",
+      withBytes(208, le(expiresAt - 1n), "refunded"),
+    ),
+    on(
+      "released-at-expiry",
+      "released at the second in which it expired",
+      withBytes(208, le(expiresAt)),
+    ),
+    on(
+      "settled-before-created",
+      "settled before it was created",
+      withBytes(208, le(createdAt - 1n)),
+    ),
+    on(
+      "attested-before-created",
+      "attested before it was created",
+      withBytes(280, le(createdAt - 1n)),
+    ),
+    on(
+      "attested-at-expiry",
+      "attested at the second in which it expired",
+      withBytes(280, le(expiresAt)),
+    ),
+    on(
+      "refunded-yet-attested",
+      "Refunded, and yet with an attestation",
+      withBytes(216, [1], "refunded"),
+    ),
+    rejects(
+      "escrow-elsewhere",
+      "the address of another escrow",
+      "escrow_address",
+      lie(
+        (data) =>
+          void (inside(data, "escrow")["escrow_pda"] = goldenEscrow("refunded").escrow.address),
+      ),
+    ),
+    rejects(
+      "another-bump",
+      "a bump that derives another address",
+      "escrow_address",
+      withBytes(9, [escrow.bump - 1]),
+    ),
+    rejects(
+      "another-task",
+      "another task hash in the account",
+      "escrow_address",
+      withBytes(144, [0]),
+    ),
+  ];
+};
+
+const FIELDS: ReadonlyArray<readonly [string, Json]> = [
+  ["bump", 255],
+  ["state", "Refunded"],
+  ["agent_owner", "7cVfgArCheMR6Cs4t6vz5rfnqd56vZq4ndaBrY5xkxXy"],
+  ["merchant", "4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T"],
+  ["merchant_pda", "7cVfgArCheMR6Cs4t6vz5rfnqd56vZq4ndaBrY5xkxXy"],
+  ["mint", "7cVfgArCheMR6Cs4t6vz5rfnqd56vZq4ndaBrY5xkxXy"],
+  ["vault_token_account", "7cVfgArCheMR6Cs4t6vz5rfnqd56vZq4ndaBrY5xkxXy"],
+  ["rent_payer", "7cVfgArCheMR6Cs4t6vz5rfnqd56vZq4ndaBrY5xkxXy"],
+  ["task_hash", "00".repeat(32)],
+  ["amount_stroops", "2500001"],
+  ["amount_usdc", "2.5"],
+  ["released_stroops", "2499999"],
+  ["refunded_stroops", "1"],
+  ["created_at", "2026-09-01T12:00:01Z"],
+  ["expires_at", "2026-09-02T12:00:00Z"],
+  ["settled_at", null],
+];
+
+/** Packets whose decoded fields are not those of the account. */
+export const fieldVectors = (): ReadonlyArray<Vector> => [
+  ...FIELDS.map(([name, value]) =>
+    rejects(
+      `escrow-${name}`,
+      `escrow.${name} is not that of the account`,
+      "escrow_fields",
+      lie((data) => void (inside(data, "escrow")[name] = value)),
+    ),
+  ),
+  rejects(
+    "escrow-unknown-member",
+    "an unknown member in escrow",
+    "escrow_fields",
+    lie((data) => void (inside(data, "escrow")["delivered"] = true)),
+  ),
+  rejects(
+    "escrow-amount-number",
+    "an amount as a number",
+    "escrow_fields",
+    lie((data) => void (inside(data, "escrow")["amount_stroops"] = 2_500_000)),
+  ),
+  rejects(
+    "purpose-says-delivered",
+    "a purpose that claims a delivery",
+    "escrow_fields",
+    lie((data) => void (data["purpose"] = "Proof that the goods were delivered.")),
+  ),
+];
