@@ -21,7 +21,11 @@ export type Success = {
 type Answer<Json> = {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
-} & ({ readonly json: Json } | { readonly text: string | null });
+} & (
+  | { readonly json: Json }
+  | { readonly text: string | null }
+  | { readonly stream: ReadableStream<Uint8Array> }
+);
 
 /** What a handler is given: everything decoded and checked. */
 type Input<Path extends string, Query extends TObject, Body> = {

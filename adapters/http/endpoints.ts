@@ -18,6 +18,7 @@ import {
   relayTransactionEndpoint,
 } from "./routes/relay.ts";
 import { healthEndpoint, readyEndpoint, statusEndpoint } from "./routes/service-state.ts";
+import { streamEventsEndpoint } from "./routes/stream-events.ts";
 import { syncIndexEndpoint } from "./routes/sync-index.ts";
 import type { StaticPage } from "./static-page.ts";
 
@@ -43,6 +44,7 @@ export const allEndpoints = (parts: EndpointParts): ReadonlyArray<Endpoint> => [
   readProofTemplateEndpoint,
   queryEscrowsEndpoint,
   queryEventsEndpoint,
+  streamEventsEndpoint(parts.isDraining),
   syncIndexEndpoint,
   readRelayPolicyEndpoint,
   relayTransactionEndpoint,

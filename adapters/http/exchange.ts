@@ -38,7 +38,7 @@ export type ExchangeSettings = {
 /** An answer, decided. */
 type Reply = {
   readonly status: number;
-  readonly text: string | null;
+  readonly body: string | ReadableStream<Uint8Array> | null;
   readonly headers: Readonly<Record<string, string>>;
 };
 
@@ -77,10 +77,10 @@ const respond = (
   headers: Record<string, string>,
 ): Response => {
   if (Exit.isSuccess(exit)) {
-    const { status, text, headers: own } = exit.value;
+    const { status, body, headers: own } = exit.value;
     const vary = [headers["vary"], own["vary"]].filter((names) => names !== undefined);
     Object.assign(headers, own, vary.length === 0 ? {} : { vary: vary.join(", ") });
-    return new Response(text, { status, headers });
+    return new Response(body, { status, headers });
   }
   const problem = problemOf(exit.cause);
   return new Response(problemDocument(problem, requestId), {

@@ -68,12 +68,22 @@ export const operationExchange = (settings: ExchangeSettings, operation: Endpoin
       headers: request.headers,
       client: () => clientOf(settings, request),
     });
-    const text = "json" in answer ? JSON.stringify(answer.json) : answer.text;
+    // The router would read a stream to its end to answer HEAD.
+    const isHead = request.method === "HEAD";
+    const payload =
+      "json" in answer
+        ? JSON.stringify(answer.json)
+        : "text" in answer
+          ? answer.text
+          : isHead
+            ? null
+            : answer.stream;
+    const hasContent = payload !== null || "stream" in answer;
     return {
       status: answer.status ?? usualStatus,
-      text,
+      body: payload,
       headers: {
-        ...(text === null ? {} : { "content-type": contentType(mediaType) }),
+        ...(hasContent ? { "content-type": contentType(mediaType) } : {}),
         ...answer.headers,
       },
     };

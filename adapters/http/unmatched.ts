@@ -62,7 +62,7 @@ export const unmatchedExchange = (
     if (request.method !== "OPTIONS") return Effect.fail(new MethodNotAllowed({ allow }));
     const list = allow.join(", ");
     const headers = { allow: list, ...preflightHeaders(request, list) };
-    return Effect.succeed({ status: 204, text: null, headers });
+    return Effect.succeed({ status: 204, body: null, headers });
   });
   return async (request, params) => {
     const response = await answer(request, params);

@@ -45,7 +45,11 @@ const coverage = Effect.gen(function* () {
   return { mark, ledgerTime: mark.ledgerTime + BigInt(Math.floor(elapsedMs / 1000)) };
 });
 
-const toFilter = Effect.fnUntraced(function* (query: IndexQuery, ledgerTime: UnixSeconds | null) {
+/** The filter of a query; `refundable` goes by `ledgerTime`. Fails with `InvalidAddress`. */
+export const toFilter = Effect.fnUntraced(function* (
+  query: IndexQuery,
+  ledgerTime: UnixSeconds | null,
+) {
   const faults: Array<RequestFault> = [];
   const parse = (name: string, text: string | undefined): Address | undefined => {
     const parsed = text === undefined ? undefined : parseAddress(text);

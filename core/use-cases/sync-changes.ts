@@ -92,17 +92,17 @@ const applyTouched = Effect.fnUntraced(function* (
   const ledger = yield* Ledger;
   let lowest: bigint | null = null;
   for (let at = 0; at < touched.length; at += READ_AT_ONCE) {
-    const { slot, value } = yield* ledger.readAccounts(
-      touched.slice(at, at + READ_AT_ONCE),
-      "finalized",
-    );
+    const asked = touched.slice(at, at + READ_AT_ONCE);
+    const { slot, value } = yield* ledger.readAccounts(asked, "finalized");
     yield* refuseOlder(slot, since);
     lowest = lowest === null || slot < lowest ? slot : lowest;
     const present = value.filter((account): account is LedgerAccount => account !== null);
-    yield* accounts.apply(slot, present);
+    const named = new Set(asked);
+    // With the rows, so that nobody sees an event without its transaction where that is known.
+    yield* accounts.apply(slot, present, {
+      references: references.filter(({ escrow }) => named.has(escrow)),
+    });
     memory.progress = { phase: "accounts", done: at + value.length, total: touched.length };
   }
-  // Behind the rows, so that every event is there to take its transaction.
-  if (references.length > 0) yield* accounts.apply(since, [], { references });
   return lowest;
 });

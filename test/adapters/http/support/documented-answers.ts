@@ -89,6 +89,12 @@ export const documentedAnswers = (document: Contract) => {
     for (const name of response.headers.keys())
       if (!UNDOCUMENTED_HEADERS.has(name) && !(name in (promised.headers ?? {})))
         throw new Error(`${where} with an undocumented header ${name}`);
+    // A stream has no end to wait for.
+    if (mediaType === "text/event-stream" && request.method === "GET") {
+      if (promised.content?.[mediaType] === undefined)
+        throw new Error(`${where} as undocumented ${mediaType}`);
+      return;
+    }
     const body = await response.clone().text();
     if (request.method === "HEAD") {
       if (body !== "") throw new Error(`${where}: HEAD with a body`);

@@ -1,0 +1,72 @@
+import { type Context, Effect, Exit } from "effect";
+
+/** One server-sent event. */
+export type StreamedEvent = { readonly id: string; readonly data: string };
+
+/** Between two looks for events, milliseconds. */
+const LOOK_EVERY_MS = 250;
+/** A comment keeps proxies and the connection's own limit from closing a quiet stream. */
+const COMMENT_EVERY_MS = 15_000;
+
+const frameOf = ({ id, data }: StreamedEvent): string => `id: ${id}\ndata: ${data}\n\n`;
+
+/**
+ * A body of server-sent events (WHATWG HTML, section 9.2). Events are looked for only when the client has
+ * taken those before: a slow one is behind, and costs nothing. The stream ends when looking fails, or
+ * when `isOver` says so, and the client comes back for the rest by its last id.
+ */
+export const eventStream = <R>(source: {
+  readonly next: Effect.Effect<ReadonlyArray<StreamedEvent>, unknown, R>;
+  readonly context: Context.Context<R>;
+  readonly isOver: () => boolean;
+  readonly comeBackSeconds: number;
+  /** Called once reading begins, and once it is over if it began. */
+  readonly onOpen: () => void;
+  readonly onClose: () => void;
+}): ReadableStream<Uint8Array> => {
+  const run = Effect.runPromiseExitWith(source.context);
+  const gone = new AbortController();
+  const utf8 = new TextEncoder();
+  let isOpen = false;
+  const close = (): void => {
+    gone.abort();
+    if (!isOpen) return;
+    isOpen = false;
+    source.onClose();
+  };
+
+  /** Waits for events, or for as long as the line may be quiet; null when the stream is over. */
+  const nextText = Effect.gen(function* () {
+    for (let quietMs = 0; quietMs < COMMENT_EVERY_MS; quietMs += LOOK_EVERY_MS) {
+      if (source.isOver()) return null;
+      const events = yield* source.next;
+      if (events.length > 0) return events.map(frameOf).join("");
+      yield* Effect.sleep(LOOK_EVERY_MS);
+    }
+    return ": nothing new\n\n";
+  });
+
+  return new ReadableStream<Uint8Array>(
+    {
+      pull: async (controller) => {
+        if (!isOpen) {
+          isOpen = true;
+          source.onOpen();
+          // At once, so that the client knows that it is connected.
+          controller.enqueue(utf8.encode(`retry: ${source.comeBackSeconds * 1000}\n\n`));
+          return;
+        }
+        const exit = await run(nextText, { signal: gone.signal });
+        if (gone.signal.aborted) return;
+        if (Exit.isSuccess(exit) && exit.value !== null) {
+          controller.enqueue(utf8.encode(exit.value));
+          return;
+        }
+        close();
+        controller.close();
+      },
+      cancel: close,
+    },
+    { highWaterMark: 0 },
+  );
+};
