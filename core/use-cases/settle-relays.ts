@@ -10,58 +10,73 @@ import type { RelayQueue } from "./relay-queue.ts";
 const STATUSES = 256;
 const SENDINGS = 8;
 
-/** What the ledger shows so far back in time that silence about a transaction proves something. */
-type Horizon = { readonly blockHeight: bigint; readonly historyStart: bigint };
-
-const horizon = Effect.gen(function* () {
+/** The finalized block height, null when no node tells it. */
+const finalizedHeight = Effect.gen(function* () {
   const ledger = yield* Ledger;
-  const broadcaster = yield* Broadcaster;
-  const historyStart = yield* broadcaster.historyStart;
-  const { blockHeight } = yield* ledger.tip("finalized");
-  const seen: Horizon = { blockHeight, historyStart };
-  return seen;
+  return (yield* ledger.tip("finalized")).blockHeight;
 }).pipe(Effect.orElseSucceed(() => null));
 
+/** Whether the height that was read before the transaction was looked for is beyond its last valid one. */
+const isBeyond = (entry: RelayEntry, height: bigint | null): height is bigint =>
+  height !== null && height > entry.lastValidBlockHeight;
+
+/** Where each transaction has landed, undefined where no node tells. */
+const landedOf = Effect.fnUntraced(function* (entries: ReadonlyArray<RelayEntry>) {
+  const broadcaster = yield* Broadcaster;
+  const found = yield* broadcaster
+    .landedAll(entries.map(({ signature }) => signature))
+    .pipe(Effect.orElseSucceed(() => null));
+  return entries.map((entry, i) => ({
+    entry,
+    landed: found === null ? undefined : (found[i] ?? null),
+  }));
+});
+
 /**
- * What can be said for good of an entry, null when nothing can. `landed` must have been asked for after
- * `horizon`: only then does silence beyond the last valid height mean that it never landed.
+ * What can be said for good of an entry, null when nothing can. Silence means that it never landed only if
+ * the height was read before it was looked for, and the history's beginning after that: what a node still
+ * has at the end it had all the time.
  */
 const settled = (
   entry: RelayEntry,
-  landed: LandedTransaction | null,
-  horizon: Horizon | null,
+  landed: LandedTransaction | null | undefined,
+  blockHeight: bigint | null,
+  historyStart: bigint | null,
 ): SettledOutcome | null => {
+  if (landed === undefined) return null;
   if (landed !== null)
     return landed.commitment === "finalized"
       ? { status: "landed", slot: landed.slot, error: landed.error }
       : null;
-  if (horizon === null || horizon.historyStart > entry.openedAtSlot) return null;
-  const { blockHeight } = horizon;
-  return blockHeight > entry.lastValidBlockHeight ? { status: "expired", blockHeight } : null;
+  if (historyStart === null || historyStart > entry.openedAtSlot) return null;
+  return isBeyond(entry, blockHeight) ? { status: "expired", blockHeight } : null;
 };
 
 const settleSome = Effect.fnUntraced(function* (
   queue: RelayQueue,
   entries: ReadonlyArray<RelayEntry>,
-  seen: Horizon | null,
+  height: bigint | null,
 ) {
   const broadcaster = yield* Broadcaster;
   const log = yield* OutcomeLog;
-  const found = yield* broadcaster
-    .landedAll(entries.map(({ signature }) => signature))
-    .pipe(Effect.orElseSucceed(() => null));
+  const found = yield* landedOf(entries);
+  const gone = found.some(({ entry, landed }) => landed === null && isBeyond(entry, height));
+  const historyStart = gone
+    ? yield* broadcaster.historyStart.pipe(Effect.orElseSucceed(() => null))
+    : null;
   const toSend: Array<RelayEntry> = [];
-  for (const [i, entry] of entries.entries()) {
-    const landed = found === null ? undefined : (found[i] ?? null);
-    const outcome = landed === undefined ? null : settled(entry, landed, seen);
+  for (const { entry, landed } of found) {
+    const outcome = settled(entry, landed, height, historyStart);
     if (outcome !== null) {
       yield* log.settle(entry.signature, outcome);
       queue.remove(entry);
-    } else if (seen !== null && seen.blockHeight > entry.lastValidBlockHeight) {
-      // Nothing can be won by sending it again. Where history is gone nobody will ever know: it stays
-      // unsettled in the log, and nothing is said of it that is not known.
-      if (landed === null) queue.remove(entry);
-    } else if (landed === null || landed === undefined) toSend.push(entry);
+    } else if (!isBeyond(entry, height)) {
+      if (landed === null || landed === undefined) toSend.push(entry);
+    } else if (landed === null && historyStart !== null) {
+      // Its history is gone, so nobody will ever know: it stays unsettled in the log, and nothing is said
+      // of it that is not known.
+      queue.remove(entry);
+    }
   }
   // Whatever a node answers here, only the history says what became of a transaction.
   const sendings = toSend.map(({ transaction }) => Effect.ignore(broadcaster.submit(transaction)));
@@ -76,7 +91,7 @@ const settleSome = Effect.fnUntraced(function* (
 export const settleRelays = Effect.fnUntraced(function* (queue: RelayQueue) {
   const entries = queue.all();
   if (entries.length === 0) return;
-  const seen = yield* horizon;
+  const height = yield* finalizedHeight;
   for (let at = 0; at < entries.length; at += STATUSES)
-    yield* settleSome(queue, entries.slice(at, at + STATUSES), seen);
+    yield* settleSome(queue, entries.slice(at, at + STATUSES), height);
 });
