@@ -59,6 +59,9 @@ class Malformed extends Error {
 /** The first byte of a version 1 transaction, whose version comes before its signatures (SIMD-0385). */
 const VERSION_1 = 0x81;
 
+/** Whether bytes say that they are a version 1 transaction, which has a size limit of its own. */
+export const isVersion1 = (bytes: Uint8Array): boolean => bytes[0] === VERSION_1;
+
 const reader = (bytes: Uint8Array) => {
   let at = 0;
   const take = (length: number, what: string): Uint8Array => {
@@ -87,8 +90,7 @@ const reader = (bytes: Uint8Array) => {
 };
 
 const decode = (bytes: Uint8Array): WireTransaction => {
-  if (bytes[0] === VERSION_1)
-    throw new Malformed("is of version 1; sign a legacy or version 0 one");
+  if (isVersion1(bytes)) throw new Malformed("is of version 1; sign a legacy or version 0 one");
   const read = reader(bytes);
   const signatures = read.list("signatures", () => read.take(64, "signatures"));
   const messageAt = read.position();

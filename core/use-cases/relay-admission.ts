@@ -16,6 +16,7 @@ import {
 } from "../protocol/well-known-addresses.ts";
 import {
   decodeWireTransaction,
+  isVersion1,
   MAX_TRANSACTION_BYTES,
   type WireTransaction,
 } from "../protocol/wire-transaction.ts";
@@ -81,7 +82,7 @@ export const admitTransaction = Effect.fnUntraced(function* (signedTransaction: 
   const bytes = decodeBase64(signedTransaction);
   if (bytes === undefined)
     return yield* new TransactionMalformed({ detail: "is not canonical base64 with padding" });
-  if (bytes.length > MAX_TRANSACTION_BYTES)
+  if (bytes.length > MAX_TRANSACTION_BYTES && !isVersion1(bytes))
     return yield* new TransactionTooLarge({ actual: bytes.length, max: MAX_TRANSACTION_BYTES });
   const decoded = decodeWireTransaction(bytes);
   if ("malformed" in decoded) {

@@ -1,0 +1,82 @@
+import { encodeBase64 } from "../../../core/domain/base64.ts";
+import type { Escrow } from "../../../core/domain/escrow.ts";
+import type { LedgerAccount } from "../../../core/domain/ledger-account.ts";
+import { hash32FromBytes } from "../../../core/domain/hash32.ts";
+import { escrowAddress } from "../../../core/protocol/addresses.ts";
+import { createEscrowInstruction } from "../../../core/protocol/custody-instructions.ts";
+import { encodeEscrowAccount } from "../../../core/protocol/escrow-account.ts";
+import { LOCAL_DEPLOYMENT } from "../../../core/protocol/local-deployment.ts";
+import { encodeMerchantAccount } from "../../../core/protocol/merchant-account.ts";
+import { decodeWireTransaction } from "../../../core/protocol/wire-transaction.ts";
+import { blockhashOf, signedBytes } from "../../core/use-cases/relay/signed.ts";
+import * as s from "../../programs/fixture/settlement.ts";
+import { wallet } from "../../programs/fixture/wallet.ts";
+
+/** One way to pay for a job: an escrow under a task hash of its own, signed. */
+export type Attempt = {
+  readonly signature: string;
+  readonly blockhash: string;
+  readonly base64: string;
+  /** The escrow account it makes. */
+  readonly escrow: LedgerAccount;
+};
+
+/** The registered merchant of every job. */
+export const MERCHANT_ACCOUNT: LedgerAccount = (() => {
+  const merchant = s.readMerchant(s.merchantLedger());
+  const data = encodeMerchantAccount(merchant);
+  const owner = LOCAL_DEPLOYMENT.attestorProgram;
+  return { address: merchant.address, owner, lamports: 1n, executable: false, data };
+})();
+
+const prepare = (job: number, attempt: number): Attempt => {
+  const agent = wallet(`agent of job ${job}`);
+  const taskHash = hash32FromBytes(new Uint8Array(32).fill(16 * job + attempt + 1));
+  const blockhash = blockhashOf(16 * job + attempt + 1);
+  const terms = {
+    payer: agent.address,
+    agentOwner: agent.address,
+    merchant: s.merchant.address,
+    mint: s.mint,
+    taskHash,
+    amount: s.AMOUNT,
+    ttlSeconds: s.TTL_SECONDS,
+  };
+  const bytes = signedBytes([createEscrowInstruction(LOCAL_DEPLOYMENT, terms)], [agent], blockhash);
+  const decoded = decodeWireTransaction(bytes);
+  if ("malformed" in decoded) throw new Error(decoded.malformed);
+  const { address, bump } = escrowAddress(LOCAL_DEPLOYMENT, agent.address, taskHash);
+  const escrow: Escrow = {
+    address,
+    bump,
+    state: "Pending",
+    agentOwner: agent.address,
+    merchant: s.merchant.address,
+    mint: s.mint,
+    rentPayer: agent.address,
+    taskHash,
+    amount: s.AMOUNT,
+    released: 0n,
+    createdAt: s.START,
+    expiresAt: s.START + BigInt(s.TTL_SECONDS),
+    settledAt: null,
+    attestation: null,
+  };
+  return {
+    signature: decoded.value.signature,
+    blockhash,
+    base64: encodeBase64(bytes),
+    escrow: {
+      address,
+      owner: LOCAL_DEPLOYMENT.custodyProgram,
+      lamports: 1n,
+      executable: false,
+      data: encodeEscrowAccount(escrow),
+    },
+  };
+};
+
+/** Jobs that are paid once each, with the attempts their agents may sign one after another. */
+export const JOBS: ReadonlyArray<ReadonlyArray<Attempt>> = [0, 1, 2].map((job) =>
+  [0, 1, 2].map((attempt) => prepare(job, attempt)),
+);

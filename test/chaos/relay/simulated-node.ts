@@ -1,0 +1,163 @@
+import { Clock, Duration, Effect, Layer, Stream } from "effect";
+import type { Address } from "../../../core/domain/address.ts";
+import type { LedgerAccount } from "../../../core/domain/ledger-account.ts";
+import type { TransactionError } from "../../../core/domain/transaction-outcome.ts";
+import { decodeWireTransaction } from "../../../core/protocol/wire-transaction.ts";
+import { Broadcaster, SubmissionRefused } from "../../../ports/broadcaster.ts";
+import {
+  Ledger,
+  type LedgerFailure,
+  LedgerTimeout,
+  LedgerUnavailable,
+} from "../../../ports/ledger.ts";
+import type { SeededRandom } from "./seeded-random.ts";
+import { CONFIRMED_AFTER, FINALIZED_AFTER, type SimulatedChain } from "./simulated-chain.ts";
+
+const SLOT_MS = 400;
+
+/** What the nodes of a run do wrong while it is rough. */
+export type NodeManners = {
+  readonly unavailable: number;
+  readonly hangs: number;
+  readonly mostLagSlots: number;
+  /** Probability that a transaction is lost, arrives twice, or is answered as refused or not at all. */
+  readonly losses: number;
+  readonly duplicates: number;
+  readonly lostAnswers: number;
+  readonly mostDelaySlots: number;
+};
+
+export const CALM: NodeManners = {
+  unavailable: 0,
+  hangs: 0,
+  mostLagSlots: 1,
+  losses: 0,
+  duplicates: 0,
+  lostAnswers: 0,
+  mostDelaySlots: 0,
+};
+
+/**
+ * Nodes of a simulated chain behind the ports. Like the real adapter they never show an older ledger than
+ * they have shown before; everything else about them is unreliable.
+ */
+export const simulatedNode = (options: {
+  readonly random: SeededRandom;
+  readonly chain: SimulatedChain;
+  readonly manners: () => NodeManners;
+  /** How each transaction fails on the chain, by signature. */
+  readonly errorOf: (signature: string) => TransactionError | null;
+  /** Accounts as of a slot. */
+  readonly accountAt: (address: Address, slot: number) => LedgerAccount | null;
+  /** The first slot of which the nodes still have the history. */
+  readonly historyStart: () => number;
+}) => {
+  const { random, chain, manners } = options;
+  const seen = { confirmed: 0, finalized: 0 };
+
+  const view = (atLeast: number): number =>
+    Math.max(atLeast, chain.slot() - random.between(0, manners().mostLagSlots));
+
+  /** An answer, once the chain has come to the present; or none. */
+  const answer = <A>(value: () => A): Effect.Effect<A, LedgerFailure> =>
+    Effect.gen(function* () {
+      chain.advanceTo(Math.floor((yield* Clock.currentTimeMillis) / SLOT_MS));
+      const { unavailable, hangs } = manners();
+      if (random.chance(hangs)) {
+        yield* Effect.sleep(Duration.seconds(5));
+        return yield* new LedgerTimeout({ timeoutMs: 5000 });
+      }
+      if (random.chance(unavailable))
+        return yield* new LedgerUnavailable({ retryable: true, cause: "simulated" });
+      if (random.chance(0.3)) yield* Effect.sleep(Duration.millis(random.between(1, 900)));
+      chain.advanceTo(Math.floor((yield* Clock.currentTimeMillis) / SLOT_MS));
+      return value();
+    });
+
+  const tip = (commitment: "confirmed" | "finalized") =>
+    answer(() => {
+      const depth = commitment === "confirmed" ? CONFIRMED_AFTER : FINALIZED_AFTER;
+      const slot = Math.max(0, view(seen[commitment] + depth) - depth);
+      seen[commitment] = Math.max(seen[commitment], slot);
+      seen.confirmed = Math.max(seen.confirmed, slot);
+      return { slot: BigInt(slot), blockHeight: BigInt(chain.heightAt(slot)) };
+    });
+  const confirmedSlot = (): number => {
+    const slot = Math.max(0, view(seen.confirmed + CONFIRMED_AFTER) - CONFIRMED_AFTER);
+    seen.confirmed = Math.max(seen.confirmed, slot);
+    return slot;
+  };
+
+  const ledger = Ledger.of({
+    genesisHash: Effect.die("not asked for"),
+    tip,
+    history: () => Effect.die("not asked for"),
+    transaction: () => Effect.die("not asked for"),
+    programAccounts: () => Stream.die("not asked for"),
+    readAccounts: (addresses) =>
+      answer(() => {
+        const slot = confirmedSlot();
+        const value = addresses.map((address) => options.accountAt(address, slot));
+        return { slot: BigInt(slot), value };
+      }),
+  });
+
+  const partsOf = (bytes: Uint8Array) => {
+    const decoded = decodeWireTransaction(bytes);
+    if ("malformed" in decoded) throw new Error(decoded.malformed);
+    const { signature, blockhash } = decoded.value;
+    return { signature, blockhash, error: options.errorOf(signature) };
+  };
+  const isUsable = (blockhash: string, slot: number) =>
+    chain.isUsable(blockhash, chain.heightAt(slot) + 1);
+  const failure = (kind: string): TransactionError => ({
+    kind,
+    instructionIndex: null,
+    instructionError: null,
+    customCode: null,
+  });
+
+  const landedAt = (signature: string) =>
+    chain.landed(signature, view(seen.confirmed), options.historyStart());
+  const broadcaster = Broadcaster.of({
+    isBlockhashValid: (blockhash) => answer(() => isUsable(blockhash, confirmedSlot())),
+    fee: () => answer(() => 5000n),
+    simulate: (bytes) =>
+      answer(() => {
+        const slot = confirmedSlot();
+        const { signature, blockhash, error } = partsOf(bytes);
+        const refused =
+          chain.landed(signature, slot) !== null
+            ? failure("AlreadyProcessed")
+            : isUsable(blockhash, slot)
+              ? null
+              : failure("BlockhashNotFound");
+        // A simulation need not foresee how the transaction fails.
+        const foreseen = random.chance(0.5) ? error : null;
+        return { slot: BigInt(slot), error: refused ?? foreseen, logs: [] };
+      }),
+    submit: (bytes) =>
+      Effect.gen(function* () {
+        yield* answer(() => undefined);
+        const transaction = partsOf(bytes);
+        const { losses, duplicates, lostAnswers, mostDelaySlots } = manners();
+        if (!random.chance(losses)) chain.arrive(transaction, random.between(0, mostDelaySlots));
+        if (random.chance(duplicates)) chain.arrive(transaction, random.between(0, 200));
+        if (!random.chance(lostAnswers)) return;
+        if (random.chance(0.3))
+          return yield* new SubmissionRefused({ error: failure("BlockhashNotFound"), logs: [] });
+        if (random.chance(0.5)) yield* Effect.sleep(Duration.seconds(8));
+        return yield* new LedgerTimeout({ timeoutMs: 8000 });
+      }),
+    landed: (signature) => answer(() => landedAt(signature)),
+    landedAll: (signatures) =>
+      answer(() => {
+        const slot = view(seen.confirmed);
+        const from = options.historyStart();
+        return signatures.map((signature) => chain.landed(signature, slot, from));
+      }),
+    historyStart: answer(() => BigInt(options.historyStart())),
+    logs: () => answer(() => []),
+  });
+  return Layer.merge(Layer.succeed(Ledger, ledger), Layer.succeed(Broadcaster, broadcaster));
+};

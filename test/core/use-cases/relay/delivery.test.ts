@@ -1,0 +1,255 @@
+import { describe, expect, test } from "bun:test";
+import { Duration, Effect, Exit, Fiber, Layer } from "effect";
+import { TestClock } from "effect/testing";
+import { outcomeLogMemory } from "../../../../adapters/memory/outcome-log.ts";
+import { ledgerSignatureFromBytes } from "../../../../core/domain/ledger-signature.ts";
+import { RELAY_POLICY } from "../../../../core/domain/relay-policy.ts";
+import { registerMerchantInstruction } from "../../../../core/protocol/attestor-instructions.ts";
+import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/local-deployment.ts";
+import { decodeWireTransaction } from "../../../../core/protocol/wire-transaction.ts";
+import { readRelayOutcome } from "../../../../core/use-cases/read-relay-outcome.ts";
+import { RelayDelivery } from "../../../../core/use-cases/relay-delivery.ts";
+import { relayTransaction } from "../../../../core/use-cases/relay-transaction.ts";
+import { OutcomeLog } from "../../../../ports/outcome-log.ts";
+import { RateLimiter } from "../../../../ports/rate-limiter.ts";
+import { wallet } from "../../../programs/fixture/wallet.ts";
+import { relayOver, scriptedPorts } from "./scripted-ledger.ts";
+import { blockhashOf, signedBase64, signedBytes } from "./signed.ts";
+
+const payer = wallet("payer");
+const registration = registerMerchantInstruction(LOCAL_DEPLOYMENT, {
+  payer: payer.address,
+  merchant: payer.address,
+  attestor: wallet("attestor").address,
+  name: "Weather Data Ltd",
+});
+const requestOf = (n: number, more: { confirm?: boolean; client?: string } = {}) => ({
+  signedTransaction: signedBase64([registration], [payer], blockhashOf(n)),
+  confirm: false,
+  skipPreflight: false,
+  ...more,
+});
+const signatureOf = (n: number) => {
+  const decoded = decodeWireTransaction(signedBytes([registration], [payer], blockhashOf(n)));
+  if ("malformed" in decoded) throw new Error(decoded.malformed);
+  return decoded.value.signature;
+};
+const later = (ms: number) => TestClock.adjust(Duration.millis(ms));
+const failureOf = <A, E>(exit: Exit.Exit<A, E>): E | undefined => {
+  const failure = Exit.findErrorOption(exit);
+  return failure._tag === "Some" ? failure.value : undefined;
+};
+
+describe("delivery", () => {
+  test("the same bytes go out every two seconds until they have landed, and never after", () => {
+    const { script, ports } = scriptedPorts();
+    const name = signatureOf(1);
+    return Effect.gen(function* () {
+      yield* relayTransaction(requestOf(1));
+      expect(script.sent).toEqual([name]);
+      yield* later(3 * RELAY_POLICY.rebroadcastMs);
+      expect(script.sent).toEqual([name, name, name, name]);
+      script.landed.set(name, { slot: 2001n, commitment: "confirmed", error: null });
+      yield* later(10 * RELAY_POLICY.rebroadcastMs);
+      expect(script.sent).toHaveLength(4);
+      expect((yield* readRelayOutcome(name)).commitment).toBe("confirmed");
+      // A fork took it away again.
+      script.landed.clear();
+      yield* later(RELAY_POLICY.rebroadcastMs);
+      expect(script.sent).toHaveLength(5);
+      script.landed.set(name, { slot: 2005n, commitment: "finalized", error: null });
+      yield* later(RELAY_POLICY.rebroadcastMs);
+      const delivery = yield* RelayDelivery;
+      expect(yield* delivery.underWay).toBe(0);
+      script.landed.clear();
+      expect(yield* readRelayOutcome(name)).toMatchObject({ status: "landed", slot: 2005n });
+    }).pipe(Effect.provide(relayOver(ports)), Effect.runPromise);
+  });
+
+  test("a hundred requests at once are one simulation, one sending and one loop", () => {
+    const { script, ports } = scriptedPorts();
+    return Effect.gen(function* () {
+      const answers = yield* Effect.all(
+        Array.from({ length: 100 }, () => relayTransaction(requestOf(1))),
+        { concurrency: "unbounded" },
+      );
+      expect(new Set(answers.map((each) => Bun.inspect(each))).size).toBe(1);
+      expect(script.simulations).toBe(1);
+      expect(script.sent).toHaveLength(1);
+      yield* later(RELAY_POLICY.rebroadcastMs);
+      expect(script.sent).toHaveLength(2);
+    }).pipe(Effect.provide(relayOver(ports)), Effect.runPromise);
+  });
+
+  test("expired is said only beyond the last valid height, by a history that reaches far enough", () => {
+    const { script, ports } = scriptedPorts();
+    const name = signatureOf(1);
+    return Effect.gen(function* () {
+      yield* relayTransaction(requestOf(1));
+      script.blockHeight = 1150n;
+      yield* later(RELAY_POLICY.rebroadcastMs);
+      expect(yield* readRelayOutcome(name)).toMatchObject({
+        status: "pending",
+        lastValidBlockHeight: 1150n,
+        safeToSignAgain: false,
+      });
+      script.blockHeight = 1151n;
+      yield* later(RELAY_POLICY.rebroadcastMs);
+      expect(yield* readRelayOutcome(name)).toMatchObject({
+        status: "expired",
+        safeToSignAgain: true,
+      });
+      const again = yield* Effect.exit(relayTransaction(requestOf(1)));
+      expect(failureOf(again)).toMatchObject({ _tag: "BlockhashExpired" });
+
+      yield* relayTransaction(requestOf(2));
+      script.historyStart = 2001n;
+      script.blockHeight = 5000n;
+      yield* later(RELAY_POLICY.rebroadcastMs);
+      expect(yield* readRelayOutcome(signatureOf(2))).toMatchObject({
+        status: "pending",
+        safeToSignAgain: false,
+      });
+    }).pipe(Effect.provide(relayOver(ports)), Effect.runPromise);
+  });
+
+  test("a failure is safe to sign again once it is finalized, not before", () => {
+    const { script, ports } = scriptedPorts();
+    const name = signatureOf(1);
+    const error = {
+      kind: "InstructionError",
+      instructionIndex: 0,
+      instructionError: "Custom",
+      customCode: 6112,
+    };
+    return Effect.gen(function* () {
+      yield* relayTransaction(requestOf(1));
+      script.landed.set(name, { slot: 2001n, commitment: "confirmed", error });
+      expect(yield* readRelayOutcome(name)).toMatchObject({
+        status: "landed",
+        error,
+        program: LOCAL_DEPLOYMENT.attestorProgram,
+        logs: ["a log line"],
+        safeToSignAgain: false,
+      });
+      script.landed.set(name, { slot: 2001n, commitment: "finalized", error });
+      expect(yield* readRelayOutcome(name)).toMatchObject({ safeToSignAgain: true });
+    }).pipe(Effect.provide(relayOver(ports)), Effect.runPromise);
+  });
+
+  test("a signature that nobody knows is not found; one of elsewhere is told from the ledger", () => {
+    const { script, ports } = scriptedPorts();
+    const foreign = ledgerSignatureFromBytes(new Uint8Array(64).fill(9));
+    return Effect.gen(function* () {
+      expect(failureOf(yield* Effect.exit(readRelayOutcome(foreign)))).toMatchObject({
+        _tag: "TransactionNotFound",
+      });
+      script.landed.set(foreign, { slot: 7n, commitment: "finalized", error: null });
+      expect(yield* readRelayOutcome(foreign)).toMatchObject({ status: "landed", slot: 7n });
+    }).pipe(Effect.provide(relayOver(ports)), Effect.runPromise);
+  });
+
+  test("what was open goes on in the next life of the process", () => {
+    const { script, ports } = scriptedPorts();
+    const name = signatureOf(1);
+    return Effect.gen(function* () {
+      const log = Layer.succeedContext(yield* Layer.build(outcomeLogMemory));
+      yield* Effect.provide(relayTransaction(requestOf(1)), relayOver(ports, log));
+      expect(script.sent).toEqual([name]);
+      yield* Effect.gen(function* () {
+        yield* later(RELAY_POLICY.rebroadcastMs);
+        expect(script.sent.length).toBeGreaterThan(1);
+        script.landed.set(name, { slot: 2001n, commitment: "finalized", error: null });
+        yield* later(RELAY_POLICY.rebroadcastMs);
+        const entry = yield* (yield* OutcomeLog).find(name);
+        expect(entry?.outcome).toEqual({ status: "landed", slot: 2001n, error: null });
+      }).pipe(Effect.provide(relayOver(ports, log)));
+    }).pipe(Effect.scoped, Effect.runPromise);
+  });
+
+  test("confirm waits for the limit, then says submitted; in time, it says where", () => {
+    const { script, ports } = scriptedPorts();
+    return Effect.gen(function* () {
+      const waiting = yield* Effect.forkChild(relayTransaction(requestOf(1, { confirm: true })));
+      yield* later(0);
+      yield* later(2_900);
+      expect(waiting.pollUnsafe()).toBeUndefined();
+      yield* later(3_000);
+      expect(yield* Fiber.join(waiting)).toMatchObject({ status: "submitted", slot: null });
+      const second = yield* Effect.forkChild(relayTransaction(requestOf(2, { confirm: true })));
+      yield* later(0);
+      yield* later(500);
+      script.landed.set(signatureOf(2), { slot: 2002n, commitment: "confirmed", error: null });
+      yield* later(RELAY_POLICY.confirmPollMs);
+      expect(yield* Fiber.join(second)).toMatchObject({ status: "confirmed", slot: 2002n });
+    }).pipe(Effect.provide(relayOver(ports)), Effect.runPromise);
+  });
+
+  test("a fee payer has a share of the queue, which empties as outcomes are known", () => {
+    const { script, ports } = scriptedPorts();
+    const share = RELAY_POLICY.queueShareOfFeePayer;
+    return Effect.gen(function* () {
+      for (let n = 0; n < share; n++) yield* relayTransaction(requestOf(n));
+      const full = yield* Effect.exit(relayTransaction(requestOf(share)));
+      expect(failureOf(full)).toMatchObject({
+        _tag: "RelayQueueFull",
+        scope: "fee_payer",
+        capacity: share,
+      });
+      expect(script.sent).not.toContain(signatureOf(share));
+      script.landed.set(signatureOf(0), { slot: 1n, commitment: "finalized", error: null });
+      yield* later(RELAY_POLICY.rebroadcastMs);
+      expect(yield* relayTransaction(requestOf(share))).toMatchObject({ status: "submitted" });
+    }).pipe(Effect.provide(relayOver(ports)), Effect.runPromise);
+  });
+});
+
+describe("budgets", () => {
+  test("a fee payer's budget is his own, and repeating a known transaction costs nothing of it", () => {
+    const { ports } = scriptedPorts(undefined, 2);
+    return Effect.gen(function* () {
+      yield* relayTransaction(requestOf(1));
+      for (let i = 0; i < 5; i++) yield* relayTransaction(requestOf(1));
+      yield* relayTransaction(requestOf(2));
+      expect(failureOf(yield* Effect.exit(relayTransaction(requestOf(3))))).toMatchObject({
+        _tag: "FeePayerRateLimited",
+        resetSeconds: 60,
+      });
+    }).pipe(Effect.provide(relayOver(ports)), Effect.runPromise);
+  });
+
+  test("a simulation that fails costs client and payer more", () => {
+    const { script, ports } = scriptedPorts(undefined, 10);
+    script.simulationError = {
+      kind: "InstructionError",
+      instructionIndex: 0,
+      instructionError: "Custom",
+      customCode: 6112,
+    };
+    return Effect.gen(function* () {
+      const limiter = yield* RateLimiter;
+      const exit = yield* Effect.exit(relayTransaction(requestOf(1, { client: "192.0.2.1" })));
+      expect(failureOf(exit)).toMatchObject({ _tag: "TransactionRejected", landed: null });
+      const extra = RELAY_POLICY.failedPreflightCost - 1;
+      expect(yield* limiter.take("relay", "192.0.2.1", 1)).toMatchObject({
+        remaining: 10 - extra - 1,
+      });
+      const key = `fee_payer:${payer.address}`;
+      expect(yield* limiter.take("relay", key, 1)).toMatchObject({ remaining: 10 - extra - 2 });
+      expect(script.sent).toEqual([]);
+    }).pipe(Effect.provide(relayOver(ports)), Effect.runPromise);
+  });
+
+  test("a payer without lamports is told so, and nothing is sent", () => {
+    const { script, ports } = scriptedPorts();
+    script.lamports = 4999n;
+    return Effect.gen(function* () {
+      expect(failureOf(yield* Effect.exit(relayTransaction(requestOf(1))))).toMatchObject({
+        _tag: "FeePayerCannotPay",
+        balanceLamports: 4999n,
+        feeLamports: 5000n,
+      });
+      expect(script.sent).toEqual([]);
+    }).pipe(Effect.provide(relayOver(ports)), Effect.runPromise);
+  });
+});

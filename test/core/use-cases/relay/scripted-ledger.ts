@@ -1,0 +1,122 @@
+import { Effect, Layer, Stream } from "effect";
+import { TestClock } from "effect/testing";
+import { outcomeLogMemory } from "../../../../adapters/memory/outcome-log.ts";
+import { rateLimiterMemory } from "../../../../adapters/memory/rate-limiter.ts";
+import { type Address, addressToBytes } from "../../../../core/domain/address.ts";
+import type { LedgerAccount } from "../../../../core/domain/ledger-account.ts";
+import type {
+  LandedTransaction,
+  TransactionError,
+} from "../../../../core/domain/transaction-outcome.ts";
+import { fieldWriter } from "../../../../core/protocol/byte-fields.ts";
+import {
+  ADDRESS_LOOKUP_TABLE_PROGRAM,
+  CLOCK_SYSVAR,
+  SYSTEM_PROGRAM,
+} from "../../../../core/protocol/well-known-addresses.ts";
+import { decodeWireTransaction } from "../../../../core/protocol/wire-transaction.ts";
+import { makeRelayDelivery, RelayDelivery } from "../../../../core/use-cases/relay-delivery.ts";
+import { Broadcaster } from "../../../../ports/broadcaster.ts";
+import { Instance } from "../../../../ports/instance.ts";
+import { Ledger } from "../../../../ports/ledger.ts";
+import type { OutcomeLog } from "../../../../ports/outcome-log.ts";
+import type { TestLedger } from "../../../programs/fixture/test-ledger.ts";
+import { testInstance } from "../test-instance.ts";
+
+/** What a test sets on the ledger, and what it saw. */
+export type ScriptedLedger = {
+  readonly landed: Map<string, LandedTransaction>;
+  /** Signatures in the order of their sendings. */
+  readonly sent: Array<string>;
+  simulationError: TransactionError | null;
+  simulations: number;
+  blockHeight: bigint;
+  historyStart: bigint;
+  lamports: bigint;
+};
+
+/** The account data of an address lookup table (Agave `address-lookup-table/state.rs`). */
+export const tableData = (addresses: ReadonlyArray<Address>): Uint8Array =>
+  Uint8Array.from([
+    ...fieldWriter(56)
+      .u32(1)
+      .u64(2n ** 64n - 1n)
+      .skip(44)
+      .done(),
+    ...addresses.flatMap((each) => [...addressToBytes(each)]),
+  ]);
+
+const emptyAccount = (address: Address, lamports: bigint): LedgerAccount => ({
+  address,
+  owner: SYSTEM_PROGRAM,
+  lamports,
+  executable: false,
+  data: new Uint8Array(),
+});
+
+/** The ports of the relay over a ledger that does as the test says; accounts come from `accounts`. */
+export const scriptedPorts = (accounts?: TestLedger, limit = 1000) => {
+  const script: ScriptedLedger = {
+    landed: new Map(),
+    sent: [],
+    simulationError: null,
+    simulations: 0,
+    blockHeight: 1000n,
+    historyStart: 0n,
+    lamports: 1_000_000n,
+  };
+  const read = (address: Address): LedgerAccount | null => {
+    if (accounts === undefined)
+      return address === CLOCK_SYSVAR ? null : emptyAccount(address, script.lamports);
+    const account = accounts.account(address);
+    return account.lamports === 0n && account.data.length === 0 ? null : account;
+  };
+  const status = (signature: string) => script.landed.get(signature) ?? null;
+  const ports = Layer.mergeAll(
+    Layer.succeed(Ledger, {
+      genesisHash: Effect.die("not asked for"),
+      tip: () => Effect.sync(() => ({ slot: 2000n, blockHeight: script.blockHeight })),
+      history: () => Effect.die("not asked for"),
+      transaction: () => Effect.die("not asked for"),
+      programAccounts: () => Stream.die("not asked for"),
+      readAccounts: (addresses) => Effect.sync(() => ({ slot: 2000n, value: addresses.map(read) })),
+    }),
+    Layer.succeed(Broadcaster, {
+      isBlockhashValid: () => Effect.succeed(true),
+      fee: () => Effect.succeed(5000n),
+      simulate: () =>
+        Effect.sync(() => {
+          script.simulations += 1;
+          return { slot: 2000n, error: script.simulationError, logs: ["a log line"] };
+        }),
+      submit: (bytes) =>
+        Effect.sync(() => {
+          const decoded = decodeWireTransaction(bytes);
+          if ("value" in decoded) script.sent.push(decoded.value.signature);
+        }),
+      landed: (signature) => Effect.sync(() => status(signature)),
+      landedAll: (signatures) => Effect.sync(() => signatures.map(status)),
+      historyStart: Effect.sync(() => script.historyStart),
+      logs: () => Effect.succeed(["a log line"]),
+    }),
+    Layer.succeed(Instance, { ...testInstance(), confirmTimeoutMs: 3_000 }),
+    rateLimiterMemory({
+      limits: { reads: limit, prepare: limit, relay: limit, sync: limit },
+      windowSeconds: 60,
+      maxClients: 100,
+    }),
+    TestClock.layer(),
+  );
+  return { script, ports };
+};
+
+/** The relay over such ports and a log; the layer is one life of the process. */
+export const relayOver = (
+  ports: ReturnType<typeof scriptedPorts>["ports"],
+  log: Layer.Layer<OutcomeLog> = outcomeLogMemory,
+) =>
+  Layer.effect(RelayDelivery, makeRelayDelivery).pipe(
+    Layer.provideMerge(Layer.mergeAll(ports, log)),
+  );
+
+export const TABLE_PROGRAM = ADDRESS_LOOKUP_TABLE_PROGRAM;
