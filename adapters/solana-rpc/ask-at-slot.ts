@@ -36,7 +36,8 @@ export const askAtSlot = <A>(
       decode: (result) => {
         if (!isValueAtSlot(result)) return "malformed";
         const { slot } = result.context;
-        if (slot < lowest) return "behind";
+        const judgement = pool.slots.judge(commitment, slot);
+        if (judgement !== "fine") return judgement;
         const value = parse(result.value);
         if (value === undefined) return "malformed";
         return { value: { slot: BigInt(slot), value } };

@@ -55,7 +55,9 @@ const askFirstFree = <A>(
 
 /** Whether the same node may do better on the same request later. */
 const mayPass = (letdown: Letdown): boolean =>
-  letdown._tag === "NodeFault" ? letdown.kind !== "oversize" : letdown.kind === "behind";
+  letdown._tag === "NodeFault"
+    ? letdown.kind !== "oversize" && letdown.kind !== "wrong_ledger"
+    : letdown.kind === "behind";
 
 /**
  * Waits until a node may be free, and gives the milliseconds that took; null, without waiting, when none

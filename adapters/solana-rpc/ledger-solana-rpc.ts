@@ -55,7 +55,8 @@ export const ledgerSolanaRpc: Layer.Layer<Ledger, never, NodePool> = Layer.effec
         decode: (result) => {
           if (!isEpochInfo(result)) return "malformed";
           const { absoluteSlot, blockHeight } = result;
-          if (absoluteSlot < lowest) return "behind";
+          const judgement = pool.slots.judge(commitment, absoluteSlot);
+          if (judgement !== "fine") return judgement;
           pool.slots.saw(commitment, absoluteSlot);
           return { value: { slot: BigInt(absoluteSlot), blockHeight: BigInt(blockHeight) } };
         },

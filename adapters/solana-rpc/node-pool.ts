@@ -1,10 +1,11 @@
-import { Context, type Effect, Layer } from "effect";
+import { Clock, Context, Effect, Layer } from "effect";
 import type { LedgerFailure } from "../../ports/ledger.ts";
 import { failOver, untilAnswered } from "./fail-over.ts";
 import { HighestSlots } from "./highest-slots.ts";
 import { jsonRpcClient } from "./json-rpc-client.ts";
 import { PooledNode, type RpcRequest } from "./pooled-node.ts";
-import type { RpcRefusal } from "./rpc-failure.ts";
+import { LedgerIdentity } from "./ledger-identity.ts";
+import { NodeUnable, type RpcRefusal } from "./rpc-failure.ts";
 import type { ScanSink } from "./scan-body.ts";
 import type { Lane, SolanaRpcConfig } from "./solana-rpc-config.ts";
 
@@ -28,29 +29,43 @@ export class NodePool extends Context.Service<
 
 /** The pool of the configured nodes. */
 export const nodePool = (config: SolanaRpcConfig): Layer.Layer<NodePool> =>
-  Layer.sync(NodePool, () => {
-    const clients = config.urls.map((url) => jsonRpcClient(url));
-    const lane = (name: Lane) => clients.map((client) => new PooledNode(client, name, config));
-    const lanes: Record<Lane, ReadonlyArray<PooledNode>> = {
-      single: lane("single"),
-      bulk: lane("bulk"),
-    };
-    return NodePool.of({
-      call: (request) =>
-        failOver(
-          lanes[request.lane],
-          (node, ticket) => node.ask(request, ticket),
-          config.lanes[request.lane],
-          config,
-        ),
-      // No limit on the whole: the taker of the accounts sets the pace.
-      scan: (params, sink) =>
-        untilAnswered(
-          lanes.bulk,
-          (node, ticket) => node.scan(params, sink, ticket),
-          config.lanes.bulk,
-          config,
-        ),
-      slots: new HighestSlots(),
-    });
-  });
+  Layer.effect(
+    NodePool,
+    Effect.gen(function* () {
+      const slots = new HighestSlots(yield* Clock.Clock);
+      const clients = config.urls.map((url) => jsonRpcClient(url));
+      // One node alone is the ledger.
+      const identity = clients.length > 1 ? new LedgerIdentity(config.lanes.single) : null;
+      const lane = (name: Lane) =>
+        clients.map((client) => new PooledNode(client, name, config, identity));
+      const lanes: Record<Lane, ReadonlyArray<PooledNode>> = {
+        single: lane("single"),
+        bulk: lane("bulk"),
+      };
+      const notingBehind = <A>(call: Effect.Effect<A, LedgerFailure | RpcRefusal>) =>
+        Effect.tapError(call, (failure) =>
+          Effect.sync(() => {
+            const cause = failure._tag === "LedgerUnavailable" ? failure.cause : null;
+            if (cause instanceof NodeUnable && cause.kind === "behind") slots.missed();
+          }),
+        );
+      return NodePool.of({
+        call: (request) =>
+          failOver(
+            lanes[request.lane],
+            (node, ticket) => node.ask(request, ticket),
+            config.lanes[request.lane],
+            config,
+          ).pipe(notingBehind),
+        // No limit on the whole: the taker of the accounts sets the pace.
+        scan: (params, sink) =>
+          untilAnswered(
+            lanes.bulk,
+            (node, ticket) => node.scan(params, sink, ticket),
+            config.lanes.bulk,
+            config,
+          ).pipe(notingBehind),
+        slots,
+      });
+    }),
+  );

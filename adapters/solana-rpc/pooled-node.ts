@@ -2,6 +2,7 @@ import { Effect } from "effect";
 import { backoffMs } from "./backoff.ts";
 import { type Admission, CircuitBreaker, type Ticket } from "./circuit-breaker.ts";
 import type { JsonRpcClient } from "./json-rpc-client.ts";
+import type { LedgerIdentity } from "./ledger-identity.ts";
 import { monotonicMs } from "./monotonic-time.ts";
 import { NodeFault, NodeUnable, type RpcRefusal } from "./rpc-failure.ts";
 import type { ScanSink } from "./scan-body.ts";
@@ -26,10 +27,18 @@ export class PooledNode {
   readonly #client: JsonRpcClient;
   readonly #config: SolanaRpcConfig;
   readonly #lane: Lane;
+  readonly #identity: LedgerIdentity | null;
   readonly #breaker = new CircuitBreaker();
   #lastFault: NodeFault | null = null;
 
-  constructor(client: JsonRpcClient, lane: Lane, config: SolanaRpcConfig) {
+  /** Without an identity the node's answers count as they come. */
+  constructor(
+    client: JsonRpcClient,
+    lane: Lane,
+    config: SolanaRpcConfig,
+    identity: LedgerIdentity | null,
+  ) {
+    this.#identity = identity;
     this.#client = client;
     this.#lane = lane;
     this.#config = config;
@@ -53,10 +62,15 @@ export class PooledNode {
   /** Sends the request and reads the answer; a malformed one is the node's fault like a broken connection. */
   ask<A>(request: RpcRequest<A>, ticket: Ticket): Effect.Effect<A, NodeFailure> {
     const answer = this.#client.ask(request.method, request.params, this.#limits);
-    return this.#judged(
-      Effect.flatMap(answer, (result) => this.#read(request.decode(result))),
-      ticket,
+    const read = (result: unknown) => this.#read(request.decode(result));
+    if (request.method !== "getGenesisHash")
+      return this.#judged(Effect.flatMap(this.#confirmed(answer), read), ticket);
+    // The answer is the proof itself.
+    const proved = Effect.tap(
+      answer,
+      (hash) => this.#identity?.judge(this.#client, hash) ?? Effect.void,
     );
+    return this.#judged(Effect.flatMap(proved, read), ticket);
   }
 
   /** Scans a program's accounts into `sink` and gives the slot they were read at. */
@@ -65,7 +79,14 @@ export class PooledNode {
     sink: ScanSink,
     ticket: Ticket,
   ): Effect.Effect<number, NodeFailure> {
-    return this.#judged(this.#client.scanAccounts(params, this.#limits, sink), ticket);
+    return this.#judged(
+      this.#confirmed(this.#client.scanAccounts(params, this.#limits, sink)),
+      ticket,
+    );
+  }
+
+  #confirmed<A>(answer: Effect.Effect<A, NodeFailure>): Effect.Effect<A, NodeFailure> {
+    return Effect.andThen(this.#identity?.confirm(this.#client) ?? Effect.void, answer);
   }
 
   get #limits(): LaneLimits {
@@ -94,6 +115,7 @@ export class PooledNode {
   }
 
   readonly #leave = Effect.fnUntraced({ self: this }, function* (ticket: Ticket, fault: NodeFault) {
+    if (fault.kind === "unreachable") this.#identity?.doubt(this.#client);
     const { backoffBaseMs, backoffCapMs, retryAfterCapMs } = this.#config;
     const ownMs = yield* backoffMs(this.#breaker.failures + 1, backoffBaseMs, backoffCapMs);
     const coolDownMs = Math.max(ownMs, Math.min(fault.retryAfterMs ?? 0, retryAfterCapMs));

@@ -51,7 +51,7 @@ export const programAccounts = (pool: NodePool["Service"]) => {
       ...filter,
     };
     const slot = yield* pool.scan([program, options], {
-      notBelow: lowest,
+      judge: (slot) => pool.slots.judge("finalized", slot),
       chunkAccounts: CHUNK_ACCOUNTS,
       emit,
     });

@@ -13,6 +13,7 @@ export type NodeFaultKind =
   | "not_json"
   | "wrong_id"
   | "malformed"
+  | "wrong_ledger"
   | "unwell";
 
 /** A node gave no usable answer, and is left alone for a while. */

@@ -2,6 +2,7 @@ import { Effect } from "effect";
 import type { LedgerAccount } from "../../core/domain/ledger-account.ts";
 import type { AtSlot } from "../../ports/ledger.ts";
 import type { AccountScan, ScanEnd } from "./account-scan.ts";
+import type { SlotJudgement } from "./highest-slots.ts";
 import { monotonicMs } from "./monotonic-time.ts";
 import type { NodeFault, NodeFaultKind, NodeUnable } from "./rpc-failure.ts";
 import type { LaneLimits } from "./solana-rpc-config.ts";
@@ -11,8 +12,8 @@ const MAX_HELD_BYTES = 16 * 1024 * 1024;
 
 /** How accounts are taken from an answer while it arrives. */
 export type ScanSink = {
-  /** The lowest slot an answer may be of. */
-  readonly notBelow: number;
+  /** What the slot of an answer says of it. */
+  readonly judge: (slot: number) => SlotJudgement;
   /** At most so many accounts at once. */
   readonly chunkAccounts: number;
   /** Called for each chunk, and once with none when there is no account; reading goes on when it is done. */
@@ -42,6 +43,12 @@ export const scanBody = Effect.fnUntraced(function* (
   let bytes = 0;
   let waitedMs = 0;
   let emitted = false;
+  let isFirst = true;
+  const judged = (slot: number): Effect.Effect<void, NodeFault | NodeUnable> => {
+    const judgement = sink.judge(slot);
+    if (judgement === "fine") return Effect.void;
+    return Effect.fail(judgement === "behind" ? failures.behind() : failures.fault(judgement));
+  };
   const emit = (slot: number) => {
     emitted = true;
     return sink.emit({ slot: BigInt(slot), value: scan.take(sink.chunkAccounts) });
@@ -67,13 +74,14 @@ export const scanBody = Effect.fnUntraced(function* (
       return yield* failures.fault("oversize");
     }
     if (scan.slot === null) continue;
-    if (scan.slot < sink.notBelow) return yield* failures.behind();
+    if (isFirst) yield* judged(scan.slot);
+    isFirst = false;
     while (scan.waiting >= sink.chunkAccounts) yield* emit(scan.slot);
   }
   const end = scan.end();
   if (typeof end === "string") return yield* failures.fault(end);
   if ("error" in end) return end;
-  if (end.slot < sink.notBelow) return yield* failures.behind();
+  if (isFirst) yield* judged(end.slot);
   while (scan.waiting > 0) yield* emit(end.slot);
   if (!emitted) yield* emit(end.slot);
   return end;

@@ -10,11 +10,20 @@ import { TOKEN_PROGRAM } from "../../../core/protocol/well-known-addresses.ts";
 import { Ledger } from "../../../ports/ledger.ts";
 import { anyAddress, anyU64, bytesOfLength } from "../../arbitraries/ledger-values.ts";
 import { configOver, failureOf, runOver, valueOf } from "./ledger-under-test.ts";
-import { type Behaviour, body, page, rpcError, ScriptedPeer } from "./scripted-peer.ts";
+import { type Behaviour, body, page, result, rpcError, ScriptedPeer } from "./scripted-peer.ts";
+
+const GENESIS = TOKEN_PROGRAM;
 
 const opened: Array<ScriptedPeer> = [];
+/** A node of one ledger; with others beside it it is asked first of which. */
 const peerThat = (...plan: ReadonlyArray<Behaviour>): ScriptedPeer => {
-  const peer = new ScriptedPeer(...plan);
+  let asked = 0;
+  const peer = new ScriptedPeer((call, request) => {
+    if (call.method === "getGenesisHash") return result(GENESIS)(call, request);
+    const behaviour = plan[Math.min(asked, plan.length - 1)] ?? page(500);
+    asked += 1;
+    return behaviour(call, request);
+  });
   opened.push(peer);
   return peer;
 };
