@@ -10,16 +10,18 @@ const changesOf = ({ escrows, merchants, eventsAdded }: SyncReport): number =>
 
 /**
  * Syncs as soon as the store is open and then every so many seconds, for ever; never when 0. A failure
- * is told once until a sync succeeds again, not at every try.
+ * is told once until a sync succeeds again, not at every try. Where replicas share the index, only the one
+ * whose turn it is syncs.
  */
 export const backgroundSync = Effect.fnUntraced(function* (intervalSeconds: number) {
   if (intervalSeconds === 0) return;
   const sync = yield* IndexSync;
   const index = yield* EscrowIndex;
   let failing = false;
-  const once = sync.request.pipe(
+  const once = sync.background.pipe(
     Effect.matchEffect({
       onSuccess: (report) => {
+        if (report === null) return Effect.void;
         const recovered = failing;
         failing = false;
         const fields = {

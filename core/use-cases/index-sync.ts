@@ -26,6 +26,8 @@ export class IndexSync extends Context.Service<
      * next, so that what he has just done on the ledger is in it. Callers who wait share one run.
      */
     readonly request: Effect.Effect<SyncReport, SyncFailure>;
+    /** What a timer or a hint calls: as `request`, but null where another replica sees to it. */
+    readonly background: Effect.Effect<SyncReport | null, SyncFailure>;
     readonly activity: Effect.Effect<SyncActivity>;
   }
 >()("settlement-evidence/core/use-cases/IndexSync") {}
@@ -72,6 +74,7 @@ export const makeIndexSync = Effect.gen(function* () {
   });
   return IndexSync.of({
     request,
+    background: request,
     activity: Effect.map(Ref.get(activity), (now) => ({ ...now, progress: memory.progress })),
   });
 });

@@ -1,0 +1,34 @@
+import { Deferred, Duration, Effect, Schedule } from "effect";
+import { PostgresStore } from "./postgres-store.ts";
+
+const TRY_AGAIN = Schedule.spaced(Duration.seconds(1));
+
+/** The channel (LISTEN, NOTIFY) on which the replicas of a schema tell each other that there is news. */
+export const newsChannel = (schema: string): string => `${schema}_news`;
+
+/**
+ * An effect that completes at the next notification after it was begun. Bun renews a lost subscription by
+ * itself, but what was sent meanwhile is gone: a wake-up, never a queue. Where the server refuses LISTEN
+ * (a pooler in transaction mode), it never completes.
+ */
+export const storeNews = Effect.gen(function* () {
+  const store = yield* PostgresStore;
+  let next = Deferred.makeUnsafe<void>();
+  const wake = () => {
+    const woken = next;
+    next = Deferred.makeUnsafe<void>();
+    Effect.runSync(Deferred.succeed(woken, undefined));
+  };
+  const subscribed = Effect.acquireRelease(
+    store.run((sql) => sql.listen(newsChannel(store.schema), wake, wake)),
+    (subscription) => Effect.ignore(store.run(() => subscription.unlisten())),
+  );
+  yield* subscribed.pipe(
+    Effect.retry({ schedule: TRY_AGAIN, while: (failure) => failure.retryable }),
+    Effect.andThen(Effect.never),
+    Effect.scoped,
+    Effect.ignore,
+    Effect.forkScoped,
+  );
+  return Effect.suspend(() => Deferred.await(next));
+});

@@ -1,0 +1,98 @@
+import { Effect, Layer } from "effect";
+import { StoreUnavailable } from "../../ports/escrow-index.ts";
+import { SyncLease, type SyncTerm } from "../../ports/sync-lease.ts";
+import { PostgresStore } from "./postgres-store.ts";
+import { rowsOf } from "./queries.ts";
+import { newsChannel, storeNews } from "./store-news.ts";
+import { decodeOutcome, encodeOutcome } from "./sync-outcome-json.ts";
+
+/** How long a lease is good for unless it is renewed. With the renewal's second, a successor is there within 5 s. */
+const TIME_TO_LIVE_MS = 3000;
+
+const TERM = "epoch, asked, answered";
+
+/**
+ * The lease as one row of the database; its clock alone decides what has expired. A new term changes the
+ * row's key, which a batch under way holds (see index-schema.ts); renewals and requests do not.
+ */
+export const syncLeasePostgres = (options: { readonly timeToLiveMs?: number } = {}) =>
+  Layer.effect(
+    SyncLease,
+    Effect.gen(function* () {
+      const store = yield* PostgresStore;
+      const news = yield* storeNews;
+      const holder = crypto.randomUUID();
+      const channel = newsChannel(store.schema);
+      const ttl = [options.timeToLiveMs ?? TIME_TO_LIVE_MS];
+      const until = "clock_timestamp() + $1 * interval '1 millisecond'";
+
+      /** Work on the lease, once the schema is there; whatever refuses the store fails for good. */
+      const run: PostgresStore["Service"]["run"] = (work) =>
+        store.ready.pipe(
+          Effect.catchTags({
+            StoreTooNew: (cause) => new StoreUnavailable({ retryable: false, cause }),
+            StoreCorrupt: (cause) => new StoreUnavailable({ retryable: false, cause }),
+          }),
+          Effect.andThen(store.run(work)),
+        );
+
+      return SyncLease.of({
+        hold: run(async (sql) => {
+          const [renewed] = await rowsOf<SyncTerm>(
+            sql,
+            `UPDATE sync_lease SET held_until = ${until}
+             WHERE holder = $2 AND held_until > clock_timestamp() RETURNING ${TERM}`,
+            [...ttl, holder],
+          );
+          if (renewed !== undefined) return renewed;
+          const [taken] = await rowsOf<SyncTerm>(
+            sql,
+            `UPDATE sync_lease SET epoch = epoch + 1, holder = $2, held_until = ${until}
+             WHERE held_until <= clock_timestamp() RETURNING ${TERM}`,
+            [...ttl, holder],
+          );
+          return taken ?? null;
+        }),
+        release: run(async (sql) => {
+          await rowsOf(
+            sql,
+            `WITH released AS (
+               UPDATE sync_lease SET held_until = '-infinity' WHERE holder = $1 RETURNING epoch
+             ) SELECT pg_notify($2, '') FROM released`,
+            [holder, channel],
+          );
+        }),
+        ask: run(async (sql) => {
+          const [row] = await rowsOf<{ asked: bigint }>(
+            sql,
+            `WITH request AS (UPDATE sync_lease SET asked = asked + 1 RETURNING asked)
+             SELECT asked, pg_notify($1, '') FROM request`,
+            [channel],
+          );
+          if (row === undefined) throw new Error("the schema has one lease");
+          return row.asked;
+        }),
+        answer: (term, outcome) =>
+          run(async (sql) => {
+            await rowsOf(
+              sql,
+              `WITH told AS (
+                 UPDATE sync_lease SET answered = $2, outcome = $3
+                 WHERE epoch = $1 AND answered < $2 RETURNING epoch
+               ) SELECT pg_notify($4, '') FROM told`,
+              [term.epoch, term.asked, encodeOutcome(outcome), channel],
+            );
+          }),
+        answerTo: (request) =>
+          run(async (sql) => {
+            const [row] = await rowsOf<{ outcome: string | null }>(
+              sql,
+              "SELECT outcome FROM sync_lease WHERE answered >= $1",
+              [request],
+            );
+            return row?.outcome ? decodeOutcome(row.outcome) : null;
+          }),
+        news,
+      });
+    }),
+  );

@@ -1,0 +1,51 @@
+import { StoreUnavailable } from "../../ports/escrow-index.ts";
+import { LedgerTimeout, LedgerUnavailable } from "../../ports/ledger.ts";
+import type { SyncOutcome } from "../../ports/sync-lease.ts";
+
+/** JSON has no bigint: one stands as an object with this single member. */
+const BIGINT = "$bigint";
+
+const replacer = (_key: string, value: unknown): unknown =>
+  typeof value === "bigint" ? { [BIGINT]: value.toString() } : value;
+
+const reviver = (_key: string, value: unknown): unknown =>
+  typeof value === "object" && value !== null && BIGINT in value
+    ? BigInt(String(value[BIGINT]))
+    : value;
+
+/** A failure without its cause, which can name what other replicas' operators need not know. */
+type PlainFailure = {
+  readonly tag: "LedgerUnavailable" | "LedgerTimeout" | "StoreUnavailable";
+  readonly retryable: boolean;
+  readonly timeoutMs: number;
+};
+
+/** A sync's outcome as text. */
+export const encodeOutcome = (outcome: SyncOutcome): string => {
+  if ("report" in outcome) return JSON.stringify(outcome, replacer);
+  const { failure } = outcome;
+  const plain: PlainFailure = {
+    tag: failure._tag,
+    retryable: failure._tag === "LedgerTimeout" || failure.retryable,
+    timeoutMs: failure._tag === "LedgerTimeout" ? failure.timeoutMs : 0,
+  };
+  return JSON.stringify({ failure: plain });
+};
+
+/** The outcome that `encodeOutcome` wrote. */
+export const decodeOutcome = (text: string): SyncOutcome => {
+  const plain = JSON.parse(text, reviver) as
+    | Extract<SyncOutcome, { report: unknown }>
+    | { readonly failure: PlainFailure };
+  if ("report" in plain) return plain;
+  const { tag, retryable, timeoutMs } = plain.failure;
+  const told = { retryable, cause: "told by the replica that synced" };
+  switch (tag) {
+    case "LedgerTimeout":
+      return { failure: new LedgerTimeout({ timeoutMs }) };
+    case "LedgerUnavailable":
+      return { failure: new LedgerUnavailable(told) };
+    case "StoreUnavailable":
+      return { failure: new StoreUnavailable(told) };
+  }
+};

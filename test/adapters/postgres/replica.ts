@@ -1,0 +1,50 @@
+import { Effect, Exit, Layer, Scope } from "effect";
+import { syncLeasePostgres } from "../../../adapters/postgres/sync-lease.ts";
+import type { SyncReport } from "../../../core/domain/sync-report.ts";
+import { IndexSync, type SyncFailure } from "../../../core/use-cases/index-sync.ts";
+import { makeReplicatedIndexSync } from "../../../core/use-cases/replicated-index-sync.ts";
+import { EscrowIndex } from "../../../ports/escrow-index.ts";
+import { SyncEpoch } from "../../../ports/sync-lease.ts";
+import { numberedBatch } from "../sqlite/numbered-batch.ts";
+import { indexAt } from "./test-database.ts";
+
+// Run as a process by the replicas' test: a replica on the store at argv[2] whose sync applies the next
+// few numbered batches. It prints `sync EPOCH` when one begins, `failed` when one fails, and `answered` when
+// a request of its own is.
+const BATCHES_A_SYNC = 3;
+const url = new URL(process.argv[2] ?? "");
+const print = (line: string) => process.stdout.write(`${line}\n`);
+
+const program = Effect.gen(function* () {
+  const index = yield* EscrowIndex;
+  const sync: Effect.Effect<SyncReport, SyncFailure> = Effect.gen(function* () {
+    const epoch = yield* SyncEpoch;
+    print(`sync ${epoch}`);
+    const { mark } = yield* index.summary;
+    const first = Number(mark?.slot ?? 0n) + 1;
+    for (let number = first; number < first + BATCHES_A_SYNC; number++)
+      yield* index.apply(numberedBatch(number));
+    return { id: `${process.pid}`, slot: BigInt(first) } as SyncReport;
+  }).pipe(Effect.tapError(() => Effect.sync(() => print("failed"))));
+  const replicated = yield* makeReplicatedIndexSync(
+    IndexSync.of({ request: sync, background: sync, activity: Effect.die("not asked for") }),
+  );
+  const ask = replicated.request.pipe(
+    Effect.tap(() => Effect.sync(() => print("answered"))),
+    Effect.ignore,
+    Effect.andThen(Effect.sleep("100 millis")),
+  );
+  return yield* Effect.forever(ask);
+});
+
+const layer = Layer.provideMerge(syncLeasePostgres(), indexAt(url));
+const scope = Effect.runSync(Scope.make());
+process.once("SIGTERM", () => {
+  void Effect.runPromise(Scope.close(scope, Exit.void)).then(() => process.exit(0));
+});
+await Effect.runPromise(
+  Layer.buildWithScope(layer, scope).pipe(
+    Effect.flatMap((services) => Effect.provide(program, services)),
+    Scope.provide(scope),
+  ),
+);
