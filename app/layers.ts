@@ -1,12 +1,17 @@
-import { type Deferred, Layer, Redacted } from "effect";
+import { type Deferred, Effect, Layer, Redacted } from "effect";
 import { type Address, address } from "../core/domain/address.ts";
 import type { Deployment } from "../core/domain/deployment.ts";
 import { LOCAL_DEPLOYMENT } from "../core/protocol/local-deployment.ts";
 import { IndexSync, makeIndexSync } from "../core/use-cases/index-sync.ts";
+import { makeReplicatedIndexSync } from "../core/use-cases/replicated-index-sync.ts";
 import { makeRelayDelivery, RelayDelivery } from "../core/use-cases/relay-delivery.ts";
 import type { HttpServices } from "../adapters/http/http-services.ts";
 import { LOCAL_USDC_MINT } from "../adapters/local-ledger/local-keys.ts";
 import { rateLimiterMemory } from "../adapters/memory/rate-limiter.ts";
+import { escrowIndexPostgres } from "../adapters/postgres/escrow-index.ts";
+import { outcomeLogPostgres } from "../adapters/postgres/outcome-log.ts";
+import { postgresStore } from "../adapters/postgres/postgres-store.ts";
+import { syncLeasePostgres } from "../adapters/postgres/sync-lease.ts";
 import { evidenceSignerFromText, evidenceSignerNone } from "../adapters/signer/evidence-signer.ts";
 import {
   evidenceSignerFromFile,
@@ -19,8 +24,12 @@ import { redactedRpcAddress } from "../adapters/solana-rpc/redacted-rpc-address.
 import { solanaRpcConfig } from "../adapters/solana-rpc/solana-rpc-config.ts";
 import { escrowIndexSqlite } from "../adapters/sqlite/escrow-index.ts";
 import { outcomeLogSqlite } from "../adapters/sqlite/outcome-log.ts";
+import type { EscrowIndex, StoreUnavailable } from "../ports/escrow-index.ts";
 import type { EvidenceKeyUnusable, EvidenceSigner } from "../ports/evidence-signer.ts";
 import { Instance } from "../ports/instance.ts";
+import type { Ledger } from "../ports/ledger.ts";
+import type { OutcomeLog } from "../ports/outcome-log.ts";
+import type { StoreCorrupt, StoreOfAnotherLedger, StoreTooNew } from "../ports/store-refusal.ts";
 import packageJson from "../package.json" with { type: "json" };
 import type { Cluster } from "./config/cluster.ts";
 import type { RpcUrls, Settings } from "./config/settings.ts";
@@ -39,9 +48,10 @@ export type Place = {
 /** How a store cannot be opened, now or later. */
 export type IndexRefused =
   | WrongLedger
-  | (ReturnType<typeof escrowIndexSqlite> extends Layer.Layer<infer _A, infer E, infer _R>
-      ? E
-      : never);
+  | StoreUnavailable
+  | StoreTooNew
+  | StoreOfAnotherLedger
+  | StoreCorrupt;
 
 /** How long `confirm` waits on the relay: most blockhashes have expired after a minute. */
 const CONFIRM_TIMEOUT_MS = 30_000;
@@ -91,6 +101,41 @@ const evidenceSigner = ({
     : evidenceSignerNone(evidenceRetiredKeys);
 };
 
+/** The stores, and how syncs are run on them: in files of this instance's own, or shared by replicas. */
+const storage = (
+  { settings, dataDir }: Place,
+  refused: Deferred.Deferred<never, IndexRefused>,
+): {
+  readonly stores: Layer.Layer<EscrowIndex | OutcomeLog, never, Ledger>;
+  readonly indexSync: Layer.Layer<IndexSync, never, EscrowIndex | Ledger | Instance>;
+} => {
+  const cluster = clusterOf(settings);
+  const identityOf = (genesisHash: string) => ({ genesisHash, deployment: deploymentOf(settings) });
+  if (settings.databaseUrl === null) {
+    const open = (genesisHash: string) =>
+      Layer.merge(
+        escrowIndexSqlite({ ...identityOf(genesisHash), path: `${dataDir}/index.sqlite` }),
+        outcomeLogSqlite({ ...identityOf(genesisHash), path: `${dataDir}/relay.sqlite` }),
+      );
+    return {
+      stores: storesOfLedger({ cluster, open, refused }),
+      indexSync: Layer.effect(IndexSync, makeIndexSync),
+    };
+  }
+  const database = postgresStore(settings.databaseUrl);
+  const open = (genesisHash: string) =>
+    Layer.merge(
+      escrowIndexPostgres(identityOf(genesisHash)),
+      outcomeLogPostgres(identityOf(genesisHash)),
+    );
+  return {
+    stores: storesOfLedger({ cluster, open, refused }).pipe(Layer.provide(database)),
+    indexSync: Layer.effect(IndexSync, Effect.flatMap(makeIndexSync, makeReplicatedIndexSync)).pipe(
+      Layer.provide(syncLeasePostgres().pipe(Layer.provide(database))),
+    ),
+  };
+};
+
 /**
  * Every adapter of one instance, chosen and connected. `indexRefused` is completed when the store
  * turns out to be unusable, which can be later: see `storesOfLedger`.
@@ -99,21 +144,11 @@ export const serviceLayer = (
   place: Place,
   indexRefused: Deferred.Deferred<never, IndexRefused>,
 ): Layer.Layer<HttpServices, EvidenceKeyUnusable> => {
-  const { settings, dataDir, rpcUrls } = place;
+  const { settings, rpcUrls } = place;
   const solana = Layer.mergeAll(ledgerSolanaRpc, broadcasterSolanaRpc).pipe(
     Layer.provide(nodePool(solanaRpcConfig(rpcUrls))),
   );
-  const stores = storesOfLedger({
-    cluster: clusterOf(settings),
-    open: (genesisHash) => {
-      const identity = { genesisHash, deployment: deploymentOf(settings) };
-      return Layer.merge(
-        escrowIndexSqlite({ ...identity, path: `${dataDir}/index.sqlite` }),
-        outcomeLogSqlite({ ...identity, path: `${dataDir}/relay.sqlite` }),
-      );
-    },
-    refused: indexRefused,
-  });
+  const { stores, indexSync } = storage(place, indexRefused);
   const ports = Layer.mergeAll(
     stores,
     evidenceSigner(place),
@@ -124,8 +159,7 @@ export const serviceLayer = (
     }),
     instance(place),
   ).pipe(Layer.provideMerge(solana));
-  return Layer.merge(
-    Layer.effect(IndexSync, makeIndexSync),
-    Layer.effect(RelayDelivery, makeRelayDelivery),
-  ).pipe(Layer.provideMerge(ports));
+  return Layer.merge(indexSync, Layer.effect(RelayDelivery, makeRelayDelivery)).pipe(
+    Layer.provideMerge(ports),
+  );
 };

@@ -20,7 +20,7 @@ export const explain = (failure: ConfigInvalid | StartFailure | IndexRefused): s
         ? `Port ${failure.port} on ${failure.hostname} is taken; stop what uses it or set another PORT`
         : `HOST ${failure.hostname}, PORT ${failure.port}: ${failure.message}`;
     case "StoreUnavailable":
-      return `The store in DATA_DIR cannot be opened: ${reasonOf(failure.cause)}`;
+      return `The store (at DATABASE_URL, or else in DATA_DIR) cannot be used: ${reasonOf(failure.cause)}`;
     case "EvidenceKeyUnusable":
     case "WrongLedger":
     case "StoreTooNew":

@@ -1,4 +1,4 @@
-import { Context, Data, Deferred, Duration, Effect, Layer, Schedule } from "effect";
+import { Context, Data, Deferred, Duration, Effect, Exit, Layer, Schedule, Scope } from "effect";
 import { EscrowIndex, StoreUnavailable } from "../ports/escrow-index.ts";
 import { Ledger } from "../ports/ledger.ts";
 import { OutcomeLog } from "../ports/outcome-log.ts";
@@ -14,6 +14,10 @@ export class WrongLedger extends Data.TaggedError("WrongLedger")<{
   }
 }
 
+/** A store that is away or busy, now. */
+const isPassing = (failure: unknown): boolean =>
+  failure instanceof StoreUnavailable && failure.retryable;
+
 const ASK_AGAIN = Schedule.spaced(Duration.millis(250));
 
 /** What belongs to one ledger. */
@@ -21,20 +25,38 @@ type Stores = EscrowIndex | OutcomeLog;
 
 /**
  * The index and the relay's log of whichever ledger the nodes turn out to hold. A store belongs to one
- * ledger, so it is opened once a node has told the genesis hash; until then every method fails as
- * retryable, and the rest of the service already answers. `refused` is completed when a store or the
+ * ledger, so it is opened once a node has told the genesis hash and the store is there; until then every method fails
+ * as retryable, and the rest of the service already answers. `refused` is completed when a store or the
  * ledger is the wrong one, which no waiting can mend.
  */
-export const storesOfLedger = <E>(options: {
+export const storesOfLedger = <E, R = never>(options: {
   readonly cluster: Cluster;
-  readonly open: (genesisHash: string) => Layer.Layer<Stores, E>;
+  readonly open: (genesisHash: string) => Layer.Layer<Stores, E, R>;
   readonly refused: Deferred.Deferred<never, E | WrongLedger>;
-}): Layer.Layer<Stores, never, Ledger> =>
+}): Layer.Layer<Stores, never, Ledger | R> =>
   Layer.effectContext(
     Effect.gen(function* () {
       const ledger = yield* Ledger;
       const scope = yield* Effect.scope;
+      const services = yield* Effect.context<R>();
       let opened: Context.Context<Stores> | null = null;
+      let tried = false;
+
+      /** One attempt leaves nothing open when it fails. */
+      const attempt = Effect.fnUntraced(function* (genesisHash: string) {
+        const own = yield* Scope.fork(scope);
+        return yield* Layer.buildWithScope(options.open(genesisHash), own).pipe(
+          Effect.provide(services),
+          Effect.onError((cause) => Scope.close(own, Exit.failCause(cause))),
+        );
+      });
+      const tellOnce = (failure: E) => {
+        const known = tried;
+        tried = true;
+        return known || !isPassing(failure)
+          ? Effect.void
+          : Effect.logWarning("the stores cannot be opened, and are tried again");
+      };
 
       const open = Effect.gen(function* () {
         // The schedule never ends, so no failure comes through.
@@ -42,7 +64,10 @@ export const storesOfLedger = <E>(options: {
         const found = clusterOfGenesis(genesisHash);
         const { cluster } = options;
         if (found !== cluster) return yield* new WrongLedger({ configured: cluster, found });
-        opened = yield* Layer.buildWithScope(options.open(genesisHash), scope);
+        opened = yield* attempt(genesisHash).pipe(
+          Effect.tapError(tellOnce),
+          Effect.retry({ schedule: ASK_AGAIN, while: isPassing }),
+        );
         yield* Effect.logInfo("the stores are open", { genesis_hash: genesisHash });
       });
       yield* open.pipe(
@@ -59,7 +84,7 @@ export const storesOfLedger = <E>(options: {
             opened === null
               ? new StoreUnavailable({
                   retryable: true,
-                  cause: "no node has told its genesis hash",
+                  cause: "the store is not open yet",
                 })
               : use(storeIn(opened)),
           );

@@ -7,7 +7,7 @@ const TRY_AGAIN = Schedule.spaced(Duration.seconds(1));
 export const newsChannel = (schema: string): string => `${schema}_news`;
 
 /**
- * An effect that completes at the next notification after it was begun. Bun renews a lost subscription by
+ * `next` completes at the next notification after it was begun. Bun renews a lost subscription by
  * itself, but what was sent meanwhile is gone: a wake-up, never a queue. Where the server refuses LISTEN
  * (a pooler in transaction mode), it never completes.
  */
@@ -17,7 +17,7 @@ export const storeNews = Effect.gen(function* () {
   const wake = () => {
     const woken = next;
     next = Deferred.makeUnsafe<void>();
-    Effect.runSync(Deferred.succeed(woken, undefined));
+    Deferred.doneUnsafe(woken, Effect.void);
   };
   const subscribed = Effect.acquireRelease(
     store.run((sql) => sql.listen(newsChannel(store.schema), wake, wake)),
@@ -30,5 +30,5 @@ export const storeNews = Effect.gen(function* () {
     Effect.ignore,
     Effect.forkScoped,
   );
-  return Effect.suspend(() => Deferred.await(next));
+  return { next: Effect.suspend(() => Deferred.await(next)) };
 });

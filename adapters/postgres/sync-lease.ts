@@ -20,7 +20,7 @@ export const syncLeasePostgres = (options: { readonly timeToLiveMs?: number } = 
     SyncLease,
     Effect.gen(function* () {
       const store = yield* PostgresStore;
-      const news = yield* storeNews;
+      const { next: news } = yield* storeNews;
       const holder = crypto.randomUUID();
       const channel = newsChannel(store.schema);
       const ttl = [options.timeToLiveMs ?? TIME_TO_LIVE_MS];

@@ -21,7 +21,7 @@ export const environment = Config.all({
   evidenceKey: variable("EVIDENCE_SIGNING_KEY", kinds.evidenceKey, null),
   evidenceKeyFile: variable("EVIDENCE_SIGNING_KEY_FILE", kinds.text, null),
   evidenceRetiredKeys: variable("EVIDENCE_RETIRED_KEYS", kinds.formerKeys, null),
-  databaseUrl: variable("DATABASE_URL", { ...kinds.text, secret: true }, null),
+  databaseUrl: variable("DATABASE_URL", kinds.databaseUrl, null),
   syncIntervalSeconds: variable("SYNC_INTERVAL_SECONDS", kinds.wholeNumber(0, 86_400), null),
   reads: variable("RATE_LIMIT_READS", perMinute, 1200),
   prepare: variable("RATE_LIMIT_PREPARE", perMinute, 600),
@@ -86,12 +86,6 @@ export const faultsAcross = (values: Values): ReadonlyArray<ConfigFault> => {
       variable: "EVIDENCE_SIGNING_KEY",
       problem: "is set, and EVIDENCE_SIGNING_KEY_FILE as well",
       expected: "one of the two",
-    });
-  if (values.databaseUrl)
-    faults.push({
-      variable: "DATABASE_URL",
-      problem: "is set",
-      expected: "no value: this version stores in SQLite only, inside DATA_DIR",
     });
   return faults;
 };

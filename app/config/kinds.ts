@@ -1,5 +1,6 @@
 import { isIP } from "node:net";
 import { Effect, Option, Redacted } from "effect";
+import { isSchemaName } from "../../adapters/postgres/postgres-store.ts";
 import { parseFormerKeys } from "../../adapters/signer/former-keys.ts";
 import { parseSeedText, SEED_TEXT_FORMS } from "../../adapters/signer/seed-text.ts";
 import { type Address, parseAddress } from "../../core/domain/address.ts";
@@ -63,6 +64,17 @@ const urlWith = (value: string, protocols: ReadonlyArray<string>): URL | undefin
 export const rpcUrl: Kind<URL> = {
   parse: (value) => urlWith(value, ["http:", "https:"]),
   expected: "an http:// or https:// address",
+  secret: true,
+};
+
+/** The address of a Postgres database; `?schema=` says in which of its schemas the tables are. */
+export const databaseUrl: Kind<URL> = {
+  parse: (value) => {
+    const url = urlWith(value, ["postgres:", "postgresql:"]);
+    const schema = url?.searchParams.get("schema");
+    return typeof schema === "string" && !isSchemaName(schema) ? undefined : url;
+  },
+  expected: "a postgres:// address; ?schema= in small letters, digits and underscores",
   secret: true,
 };
 

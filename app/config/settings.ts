@@ -33,6 +33,8 @@ export type Settings = {
   readonly evidenceKey: Redacted.Redacted | null;
   readonly evidenceKeyFile: string | null;
   readonly evidenceRetiredKeys: string | null;
+  /** The database that replicas share; null: files in `dataDir`. It can carry a password. */
+  readonly databaseUrl: Redacted.Redacted<URL> | null;
   /** 0: no background sync. */
   readonly syncIntervalSeconds: number;
   /** Requests a minute. */
@@ -85,6 +87,7 @@ export const readSettings = Effect.fnUntraced(function* (
     evidenceKey: values.evidenceKey,
     evidenceKeyFile: values.evidenceKeyFile,
     evidenceRetiredKeys: values.evidenceRetiredKeys,
+    databaseUrl: values.databaseUrl === null ? null : redacted(values.databaseUrl),
     syncIntervalSeconds: values.syncIntervalSeconds ?? SYNC_SECONDS[ledger.kind],
     rateLimits: {
       reads: values.reads,

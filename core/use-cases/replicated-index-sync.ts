@@ -1,7 +1,7 @@
 import { Duration, Effect, Exit, Fiber, Semaphore } from "effect";
 import { EscrowIndex } from "../../ports/escrow-index.ts";
 import { SyncEpoch, SyncLease, type SyncTerm } from "../../ports/sync-lease.ts";
-import { IndexSync, type SyncFailure } from "./index-sync.ts";
+import { IndexSync } from "./index-sync.ts";
 
 /** How often the lease is renewed, or asked for by those who do not have it. */
 const BEAT = Duration.seconds(1);
@@ -32,7 +32,7 @@ export const makeReplicatedIndexSync = Effect.fnUntraced(function* (local: Index
     if (standingBack) return null;
     if (term === null) yield* index.summary;
     return yield* lease.hold;
-  }).pipe(Effect.catch(() => Effect.succeed(null)));
+  }).pipe(Effect.orElseSucceed(() => null));
 
   const standBack = Effect.gen(function* () {
     standingBack = true;
@@ -91,7 +91,7 @@ export const makeReplicatedIndexSync = Effect.fnUntraced(function* (local: Index
     for (;;) {
       const outcome = yield* lease.answerTo(number);
       if (outcome !== null && "report" in outcome) return outcome.report;
-      if (outcome !== null) return yield* Effect.fail<SyncFailure>(outcome.failure);
+      if (outcome !== null) return yield* outcome.failure;
       yield* newsOrAfter(LOOK_AGAIN);
     }
   });

@@ -155,14 +155,14 @@ test.concurrent("a second service on the same DATA_DIR or the same port ends wit
 
 test.concurrent("what it cannot run with, it says on standard error, and ends with 1", async () => {
   const [configuration, unwritable] = await Promise.all([
-    start({ PORT: "http", DATABASE_URL: "postgres://u:hunter2@db/x" }).ended,
+    start({ PORT: "http", DATABASE_URL: "postgres://u:hunter2@db/x?schema=A-B" }).ended,
     start({ DATA_DIR: "/dev/null/data" }).ended,
   ]);
   expect(configuration).toMatchObject({ code: 1, stdout: "" });
   expect(configuration.stderr.trim().split("\n")).toEqual([
     "The configuration is not usable:",
     '  PORT is "http"; expected a whole number from 0 to 65535',
-    "  DATABASE_URL is set; expected no value: this version stores in SQLite only, inside DATA_DIR",
+    "  DATABASE_URL is set, but malformed; expected a postgres:// address; ?schema= in small letters, digits and underscores",
   ]);
   expect(unwritable.code).toBe(1);
   expect(unwritable.stderr).toStartWith("DATA_DIR /dev/null/data: it cannot be written");

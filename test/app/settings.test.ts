@@ -51,7 +51,7 @@ test("all faults are told at once, one line each, and no secret with them", () =
     ENFORCE_BETA_LIMITS: "perhaps",
     SUPPORTED_MINTS: "USDC",
     SOLANA_RPC_URL: "ftp://user:hunter2@node",
-    DATABASE_URL: "postgres://u:hunter2@db",
+    DATABASE_URL: "mysql://u:hunter2@db",
     EVIDENCE_SIGNING_KEY: Buffer.alloc(32, 7).toString("base64"),
     EVIDENCE_RETIRED_KEYS: "hunter2",
     EVIDENCE_SIGNING_KEY_FILE: "/keys/evidence.json",
@@ -62,11 +62,11 @@ test("all faults are told at once, one line each, and no secret with them", () =
     "SOLANA_RPC_URL",
     "SUPPORTED_MINTS",
     "EVIDENCE_RETIRED_KEYS",
+    "DATABASE_URL",
     "ENFORCE_BETA_LIMITS",
     "CUSTODY_PROGRAM_ID",
     "ATTESTOR_PROGRAM_ID",
     "EVIDENCE_SIGNING_KEY",
-    "DATABASE_URL",
     "RATE_LIMIT_READ",
   ]);
   expect(lines[0]).toBe('PORT is "70000"; expected a whole number from 0 to 65535');

@@ -38,7 +38,7 @@ const program = Effect.gen(function* () {
 });
 
 const layer = Layer.provideMerge(syncLeasePostgres(), indexAt(url));
-const scope = Effect.runSync(Scope.make());
+const scope = Scope.makeUnsafe();
 process.once("SIGTERM", () => {
   void Effect.runPromise(Scope.close(scope, Exit.void)).then(() => process.exit(0));
 });

@@ -12,7 +12,13 @@ if (programs === undefined) {
 const cluster = await startCluster(programs);
 const given = process.argv.slice(2);
 const tests = Bun.spawn(
-  [process.execPath, "test", "--timeout", "600000", ...(given.length > 0 ? given : ["postgres"])],
+  [
+    process.execPath,
+    "test",
+    "--timeout",
+    "600000",
+    ...(given.length > 0 ? given : ["postgres", "replicas"]),
+  ],
   {
     env: { ...process.env, TEST_DATABASE_URL: cluster.url },
     stdio: ["inherit", "inherit", "inherit"],

@@ -231,10 +231,8 @@ withPostgres("the Postgres store", () =>
 
     test("any search text is answered, U+0000 included", async () => {
       const found = withStore(freshSchema(), (index) =>
-        Effect.all(
-          ["\0", "%", "\\", "' OR true --", "\u{1F600}"].map((text) =>
-            index.merchants({ text }, 5, null),
-          ),
+        Effect.forEach(["\0", "%", "\\", "' OR true --", "\u{1F600}"], (text) =>
+          index.merchants({ text }, 5, null),
         ),
       );
       expect(await Effect.runPromise(found)).toEqual([[], [], [], [], []]);

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { Deferred, Effect, Exit, Fiber, Layer, Scope } from "effect";
+import { Deferred, Effect, Exit, Fiber, type Layer, Scope } from "effect";
 import { TestClock } from "effect/testing";
 import { escrowIndexMemory } from "../../../adapters/memory/escrow-index.ts";
 import type { SyncReport } from "../../../core/domain/sync-report.ts";
@@ -52,7 +52,7 @@ const world = () => {
   return { board, runs, state, start };
 };
 
-const inVirtualTime = <A, E>(program: Effect.Effect<A, E, never>) =>
+const inVirtualTime = <A, E>(program: Effect.Effect<A, E>) =>
   Effect.runPromise(Effect.provide(program, TestClock.layer()));
 
 const index = escrowIndexMemory({ genesisHash: TEST_GENESIS_HASH, deployment: TEST_DEPLOYMENT });

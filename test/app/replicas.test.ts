@@ -1,0 +1,102 @@
+import { expect, test } from "bun:test";
+import { LOCAL_USDC_MINT } from "../../adapters/local-ledger/local-keys.ts";
+import { runDemo } from "../../app/demo/run-demo.ts";
+import { LOCAL_DEPLOYMENT } from "../../core/protocol/local-deployment.ts";
+import { spawnLedger } from "../adapters/local-ledger/ledger-process.ts";
+import { freshSchema, withPostgres } from "../adapters/postgres/test-database.ts";
+import { temporaryDirectory, until } from "./running-service.ts";
+import { type ServiceProcess, startServiceProcess } from "./service-process.ts";
+import { silentNarrator } from "./silent-narrator.ts";
+
+type Body = {
+  readonly data: ReadonlyArray<Readonly<Record<string, unknown>>>;
+};
+
+/** A path's answer, null while it is none of status 200. */
+const get = async (service: ServiceProcess, path: string): Promise<Body | null> => {
+  const response = await fetch(`${await service.url}${path}`).catch(() => null);
+  return response?.status === 200 ? ((await response.json()) as Body) : null;
+};
+
+const sync = async (service: ServiceProcess): Promise<number> =>
+  (await fetch(`${await service.url}/v1/indexer/sync`, { method: "POST" })).status;
+
+/** What every reader of an index sees, except in which order this store came to know the events. */
+const contents = async (service: ServiceProcess) => {
+  const lists = await Promise.all(
+    [
+      "/v1/indexer?limit=500",
+      "/v1/indexer/events?limit=500",
+      "/v1/registry/merchants?limit=500",
+    ].map((path) => get(service, path)),
+  );
+  const [escrows, events, merchants] = lists.map((body) => body?.data ?? []);
+  const inAnyOrder = events
+    ?.map(({ position: _p, chain_hash: _c, ...event }) => event)
+    .toSorted((a, b) => String(a["id"]).localeCompare(String(b["id"])));
+  return { escrows, merchants, events: inAnyOrder };
+};
+
+withPostgres("three services share one database", () => {
+  test("three services share one database: each serves and syncs, any may be killed, and all show what one alone would", async () => {
+    const directory = await temporaryDirectory();
+    const ledger = await spawnLedger(`${directory.path}/ledger`);
+    const start = (name: string, env: Readonly<Record<string, string>>) =>
+      startServiceProcess({
+        PORT: "0",
+        DATA_DIR: `${directory.path}/${name}`,
+        SOLANA_RPC_URL: ledger.ready.rpc_url,
+        CUSTODY_PROGRAM_ID: LOCAL_DEPLOYMENT.custodyProgram,
+        ATTESTOR_PROGRAM_ID: LOCAL_DEPLOYMENT.attestorProgram,
+        EVIDENCE_SIGNING_KEY: Buffer.alloc(32, 7).toString("base64"),
+        SYNC_INTERVAL_SECONDS: "1",
+        LOG_LEVEL: "info",
+        ...env,
+      });
+    const shared = { DATABASE_URL: freshSchema().href };
+    let started = 0;
+    const replica = () => start(`replica-${++started}`, shared);
+    const replicas = [replica(), replica(), replica()];
+    const alone = start("alone", {});
+    try {
+      const everyone = [...replicas, alone];
+      for (const service of everyone)
+        await until(
+          "a service is ready",
+          () => get(service, "/ready"),
+          (body) => body !== null,
+        );
+      // One of the three syncs. The demo asks each of them for syncs, and what it did is in those.
+      for (const [at, service] of replicas.entries()) {
+        const { released } = await runDemo(await service.url, LOCAL_USDC_MINT, silentNarrator);
+        const next = replicas[(at + 1) % replicas.length] ?? service;
+        const listed = await get(next, `/v1/indexer?state=Fulfilled&limit=500`);
+        expect(listed?.data.map((row) => row["escrow_pda"])).toContain(released);
+        service.kill("SIGKILL");
+        await service.ended;
+        const killedAt = performance.now();
+        expect(await sync(next)).toBe(202);
+        expect(performance.now() - killedAt).toBeLessThan(5000);
+        replicas[at] = replica();
+      }
+      for (const service of [...replicas, alone]) expect(await sync(service)).toBe(202);
+      const expected = await contents(alone);
+      expect(expected.escrows).toHaveLength(6);
+      expect(expected.events).toHaveLength(12);
+      for (const service of replicas)
+        expect(
+          await until(
+            "the same rows",
+            () => contents(service),
+            (found) => Bun.deepEquals(found, expected),
+          ),
+        ).toEqual(expected);
+    } finally {
+      for (const service of [...replicas, alone]) service.kill("SIGTERM");
+      await Promise.all([...replicas, alone].map(({ ended }) => ended));
+      ledger.child.kill();
+      await ledger.child.exited;
+      await directory.remove();
+    }
+  }, 120_000);
+});
