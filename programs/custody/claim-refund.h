@@ -31,7 +31,7 @@ NOINLINE u64 claim_refund(Input *input) {
   TRY(require_vault(loaded, vault, rent_payer, &account[CLAIM_REFUND_TOKEN_PROGRAM]));
   REQUIRE(is_token_account(recipient, &escrow->mint, &escrow->agent_owner), ERROR_WRONG_AGENT_TOKEN_ACCOUNT);
   TRY(pay_from_vault(input, loaded, vault, recipient, token_amount(vault)));
-  TRY(token_close(input, vault, rent_payer, loaded->account, &loaded->signer));
+  TRY(close_vault(input, loaded, vault, rent_payer));
   escrow->state = ESCROW_STATE_REFUNDED;
   escrow->settled_at = now;
   emit_escrow_refunded(loaded->account->key, escrow);

@@ -103,7 +103,7 @@ NOINLINE u64 settle_release(const Input *input, const AccountInfo *account, Rele
   TRY(pay_from_vault(input, loaded, release->vault, release->merchant_token_account, to_merchant));
   if (partial)
     TRY(pay_from_vault(input, loaded, release->vault, release->agent_token_account, held - to_merchant));
-  TRY(token_close(input, release->vault, release->rent_payer, loaded->account, &loaded->signer));
+  TRY(close_vault(input, loaded, release->vault, release->rent_payer));
 
   escrow->state = partial ? ESCROW_STATE_PARTIALLY_FULFILLED : ESCROW_STATE_FULFILLED;
   escrow->released = partial ? release->partial_amount : escrow->amount;

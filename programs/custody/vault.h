@@ -21,3 +21,12 @@ static inline u64 pay_from_vault(const Input *input, const LoadedEscrow *escrow,
   const AccountInfo *transfer[] = {vault, recipient, escrow->account};
   return token_transfer(input, transfer, amount, &escrow->signer);
 }
+
+/* Closes the empty vault; its rent goes to who paid it. A wallet that has become a program since stays unpaid, and the
+   escrow account keeps the rent: the runtime does not show a caller what a call has done to an executable account, takes
+   the difference for lamports spent, and would refuse every settlement (Agave: program-runtime/src/cpi.rs). */
+static inline u64 close_vault(const Input *input, const LoadedEscrow *escrow, const AccountInfo *vault,
+                              const AccountInfo *rent_payer) {
+  const AccountInfo *recipient = rent_payer->executable ? escrow->account : rent_payer;
+  return token_close(input, vault, recipient, escrow->account, &escrow->signer);
+}
