@@ -20,6 +20,7 @@ import {
 import { healthEndpoint, readyEndpoint, statusEndpoint } from "./routes/service-state.ts";
 import { streamEventsEndpoint } from "./routes/stream-events.ts";
 import { syncIndexEndpoint } from "./routes/sync-index.ts";
+import { verifyDeliveryEndpoint } from "./routes/verify-delivery.ts";
 import type { StaticPage } from "./static-page.ts";
 
 /** What some operations need beside the ports. */
@@ -36,6 +37,7 @@ export const allEndpoints = (parts: EndpointParts): ReadonlyArray<Endpoint> => [
   prepareEscrowEndpoint,
   readEscrowEndpoint,
   buildEvidenceEndpoint,
+  verifyDeliveryEndpoint,
   evidenceKeysEndpoint,
   evidenceTrustEndpoint,
   readMerchantEndpoint,

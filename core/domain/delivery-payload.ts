@@ -7,6 +7,27 @@ export type FieldResult = {
   readonly outcome: "ok" | "absent" | "missing" | "invalid" | "unexpected";
   /** What the template asks for, null when the field is well or absent and optional. */
   readonly expected: string | null;
+  /** The JSON type of what the payload has there, null when it has nothing. Never the value. */
+  readonly found: JsonType | null;
+};
+
+/** The seven types that JSON Schema tells apart, `integer` being the one of whole numbers. */
+export const JSON_TYPES = [
+  "null",
+  "boolean",
+  "integer",
+  "number",
+  "string",
+  "array",
+  "object",
+] as const;
+export type JsonType = (typeof JSON_TYPES)[number];
+
+const typeOf = (value: Json): JsonType => {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "array";
+  if (typeof value === "number") return Number.isInteger(value) ? "integer" : "number";
+  return typeof value as "boolean" | "string" | "object";
 };
 
 const isInteger = (value: Json, min: number, max: number): boolean =>
@@ -65,16 +86,22 @@ export const compareWithTemplate = (
     const { expected, holds } = rule(field);
     if (!Object.hasOwn(payload, name))
       return required
-        ? { name, outcome: "missing", expected }
-        : { name, outcome: "absent", expected: null };
-    return holds(payload[name] ?? null)
-      ? { name, outcome: "ok", expected: null }
-      : { name, outcome: "invalid", expected };
+        ? { name, outcome: "missing", expected, found: null }
+        : { name, outcome: "absent", expected: null, found: null };
+    const value = payload[name] ?? null;
+    return holds(value)
+      ? { name, outcome: "ok", expected: null, found: typeOf(value) }
+      : { name, outcome: "invalid", expected, found: typeOf(value) };
   });
   const names = new Set(template.fields.map((field) => field.name));
-  const strangers = Object.keys(payload)
-    .filter((name) => !names.has(name))
-    .map((name): FieldResult => ({ name, outcome: "unexpected", expected: "no such member" }));
+  const strangers = Object.entries(payload)
+    .filter(([name]) => !names.has(name))
+    .map(([name, value]): FieldResult => ({
+      name,
+      outcome: "unexpected",
+      expected: "no such member",
+      found: typeOf(value),
+    }));
   return [...known, ...strangers];
 };
 

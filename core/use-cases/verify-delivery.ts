@@ -8,7 +8,7 @@ import {
 import type { Hash32 } from "../domain/hash32.ts";
 import { proofHash } from "../domain/proof-template.ts";
 import { readProofTemplate } from "./proof-templates.ts";
-import { readEscrow } from "./read-escrow.ts";
+import { type LiveEscrow, readEscrow } from "./read-escrow.ts";
 import { ValidationFailed } from "./request-errors.ts";
 
 /** The body of `POST /v1/evidence/{pda}/verify`. */
@@ -21,6 +21,8 @@ export type DeliveryToVerify = {
 
 /** How a delivery payload stands against an escrow. */
 export type DeliveryComparison = {
+  /** The escrow as the ledger shows it at `slot`. */
+  readonly live: LiveEscrow;
   /** SHA-256 of the payload's RFC 8785 bytes. */
   readonly computedProofHash: Hash32;
   /** The escrow's, null until it is released. */
@@ -58,12 +60,14 @@ export const verifyDelivery = Effect.fn("verifyDelivery")(function* (
     found === undefined
       ? null
       : yield* templateId === undefined ? Effect.orElseSucceed(found, () => null) : found;
-  const { escrow } = yield* readEscrow(pda, "confirmed");
+  const live = yield* readEscrow(pda, "confirmed");
+  const { escrow } = live;
   const fields = template === null ? [] : compareWithTemplate(payload, template);
   const computedProofHash = proofHash(payload);
   const escrowProofHash = escrow.attestation?.proofHash ?? null;
   const taskHash = payload["task_hash"];
   const comparison: DeliveryComparison = {
+    live,
     computedProofHash,
     escrowProofHash,
     matches: escrowProofHash === null ? null : escrowProofHash === computedProofHash,

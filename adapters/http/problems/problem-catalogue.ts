@@ -22,7 +22,7 @@ export const PROBLEM_CATALOGUE = {
   malformed_json: kind(
     400,
     "The body is not JSON",
-    "The request body is empty, is not UTF-8, is not one JSON value, names a member of an object twice, or is nested too deeply.",
+    "The request body is empty, is not UTF-8, is not one JSON value, names a member of an object twice, holds a number of which JSON would drop digits, or is nested too deeply.",
     "Send one JSON object, encoded as UTF-8.",
   ),
   malformed_cursor: kind(

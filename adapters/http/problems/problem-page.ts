@@ -1,3 +1,4 @@
+import { escapeHtml } from "../html-text.ts";
 import { type StaticPage, staticPage } from "../static-page.ts";
 import { PROBLEM_CATALOGUE, type ProblemCode } from "./problem-catalogue.ts";
 import { problemType } from "./problem.ts";
@@ -10,19 +11,8 @@ dt { font-weight: 600; margin-top: 1rem; }
 dd { margin: 0; }
 `;
 
-const ENTITIES: Readonly<Record<string, string>> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-};
-
-/** Text made safe inside HTML. */
-const escape = (text: string): string =>
-  text.replace(/[&<>"]/g, (character) => ENTITIES[character] ?? "");
-
 /** The catalogue's words with what is between backquotes set as code. */
-const marked = (text: string): string => escape(text).replace(/`([^`]+)`/g, "<code>$1</code>");
+const marked = (text: string): string => escapeHtml(text).replace(/`([^`]+)`/g, "<code>$1</code>");
 
 /** What the service says of a problem, as JSON. */
 export const problemPageRecord = (code: ProblemCode) => {

@@ -3,10 +3,12 @@ import { Effect } from "effect";
 import { buildEvidence } from "../../../core/use-cases/build-evidence.ts";
 import { endpoint } from "../endpoint.ts";
 import { entityTag, isNotModified } from "../entity-tag.ts";
+import { evidencePage } from "../evidence-page/evidence-page.ts";
 import { evidenceExample } from "../examples/evidence.ts";
 import { evidenceRecord } from "../records/evidence.ts";
 import { EvidencePacket } from "../schemas/evidence.ts";
 import { PathAddress } from "../schemas/values.ts";
+import { htmlContent } from "../static-page.ts";
 
 /** `GET /v1/evidence/{pda}` */
 export const buildEvidenceEndpoint = endpoint({
@@ -16,7 +18,7 @@ export const buildEvidenceEndpoint = endpoint({
   tag: "Evidence",
   summary: "Build an escrow's evidence packet",
   description:
-    "Read at `finalized`. For a settled escrow `data` has the same bytes for ever, and the answer can be revalidated with `If-None-Match`.",
+    "Read at `finalized`. For a settled escrow `data` has the same bytes for ever, and the answer can be revalidated with `If-None-Match`. A caller that prefers `text/html` gets a page to read and print, with the packet's digest and a QR code of its address; with `download=json` everyone gets the packet.",
   budget: "reads",
   params: { pda: PathAddress("The escrow address.") },
   query: Type.Object(
@@ -30,8 +32,12 @@ export const buildEvidenceEndpoint = endpoint({
   answers: {
     200: {
       description: "The packet.",
-      content: { "application/json": { schema: EvidencePacket, example: evidenceExample } },
+      content: {
+        "application/json": { schema: EvidencePacket, example: evidenceExample },
+        ...htmlContent("<!doctype html>…"),
+      },
       headers: {
+        vary: "The answer depends on `Accept`.",
         etag: "Strong validator of the whole body, for a settled escrow.",
         "content-disposition": "A file name, with `download=json`.",
       },
@@ -39,7 +45,7 @@ export const buildEvidenceEndpoint = endpoint({
     304: {
       description: "The packet is the one that `If-None-Match` names.",
       content: {},
-      headers: { etag: "The packet's validator." },
+      headers: { etag: "The packet's validator.", vary: "The answer depends on `Accept`." },
     },
   },
   problems: [
@@ -49,19 +55,25 @@ export const buildEvidenceEndpoint = endpoint({
     "ledger_unavailable",
     "ledger_timeout",
   ],
-  handle: Effect.fnUntraced(function* ({ params, query, headers: requestHeaders }) {
-    const packet = yield* buildEvidence(params.pda);
-    const text = JSON.stringify(evidenceRecord(packet));
-    const headers: Record<string, string> =
-      query.download === "json"
-        ? {
+  handle: Effect.fnUntraced(function* (input) {
+    const { params, query, mediaType } = input;
+    const packet = evidenceRecord(yield* buildEvidence(params.pda));
+    const isPage = mediaType === "text/html" && query.download === undefined;
+    const page = isPage ? evidencePage(packet, input.origin()) : null;
+    const text = page === null ? JSON.stringify(packet) : page.html;
+    const headers: Record<string, string> = {
+      vary: "accept",
+      ...(page === null ? { "content-type": "application/json" } : page.headers),
+      ...(query.download === undefined
+        ? {}
+        : {
             "content-disposition": `attachment; filename="evidence-${packet.data.escrow.escrow_pda}.json"`,
-          }
-        : {};
+          }),
+    };
     if (packet.data.settlement_decision.status === "pending") return { text, headers };
     const etag = entityTag(text);
-    return isNotModified(requestHeaders.get("if-none-match"), etag)
-      ? { status: 304, text: null, headers: { etag } }
+    return isNotModified(input.headers.get("if-none-match"), etag)
+      ? { status: 304, text: null, headers: { etag, vary: "accept" } }
       : { text, headers: { ...headers, etag } };
   }),
 });

@@ -55,8 +55,9 @@ describe.each(PROOF_TEMPLATES.map((template) => [template.id, template] as const
           expect([payload, well]).toEqual([payload, valid(payload)]);
           const named = results.map(({ name }) => name);
           expect(new Set(named)).toEqual(new Set([...names.slice(0, -3), ...Object.keys(payload)]));
-          for (const { outcome, expected } of results) {
+          for (const { name, outcome, expected, found } of results) {
             expect(expected === null).toBe(outcome === "ok" || outcome === "absent");
+            expect(found === null).toBe(!Object.hasOwn(payload, name));
           }
         }),
         runs(150),

@@ -1,0 +1,73 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { JSON_TYPES } from "../../../core/domain/delivery-payload.ts";
+import { Address, EscrowState, Hash, nullable, oneOf, record } from "./values.ts";
+
+/** The body of `POST /v1/evidence/{pda}/verify`. */
+export const VerifyDeliveryRequest = record(
+  "VerifyDeliveryRequest",
+  "A delivery payload to hold against an escrow.",
+  {
+    payload: Type.Object(
+      {},
+      {
+        additionalProperties: true,
+        description:
+          "The payload whose hash the attestor signed, every member of it. Numbers that JSON does not carry exactly are refused.",
+      },
+    ),
+    template_id: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 64,
+        description: "The proof template; by default the payload's own `proof_template_id`.",
+        examples: ["api-delivered-v1"],
+      }),
+    ),
+  },
+);
+
+const FieldComparison = record("DeliveryField", "How one member stands against the template.", {
+  name: Type.String(),
+  outcome: oneOf(
+    ["ok", "absent", "missing", "invalid", "unexpected"],
+    "`absent` is optional and not there, `missing` required and not there, `unexpected` not in the template.",
+  ),
+  expected: nullable(Type.String({ description: "What the template asks for." }), {
+    description: "Null when nothing is wrong.",
+  }),
+  found: nullable(oneOf(JSON_TYPES, "The JSON type of what is there."), {
+    description: "Null when nothing is there.",
+  }),
+});
+
+/** How a delivery payload stands against an escrow. */
+export const DeliveryComparison = record(
+  "DeliveryComparison",
+  "How a delivery payload stands against an escrow. It says whose hash was signed, never that something was delivered.",
+  {
+    escrow_pda: Address("The escrow."),
+    state: EscrowState,
+    matches: nullable(Type.Boolean(), {
+      description: "Whether the two hashes are the same; null until the escrow has one.",
+    }),
+    meaning: Type.String({ description: "The same in words." }),
+    payload_proof_hash: Hash("SHA-256 of the payload's RFC 8785 bytes."),
+    escrow_proof_hash: nullable(Hash("What the attestor signed."), {
+      description: "Null until the escrow is released.",
+    }),
+    task_hash_bound: nullable(Type.Boolean(), {
+      description:
+        "Whether the payload's `task_hash` is the escrow's; null when the payload has none.",
+    }),
+    escrow_task_hash: Hash("What was paid for."),
+    template: nullable(
+      record("DeliveryTemplateComparison", "The payload beside its template.", {
+        id: Type.String(),
+        valid: Type.Boolean({ description: "Whether every field is as the template asks." }),
+        fields: Type.Array(FieldComparison),
+      }),
+      { description: "Null when no template was named, or the payload names an unknown one." },
+    ),
+  },
+);
+export type DeliveryComparisonRecord = Static<typeof DeliveryComparison>;
