@@ -1,9 +1,11 @@
 import { parseArgs, type ParseArgsOptionsConfig } from "node:util";
 
 /** The command line is wrong (sysexits.h). */
-const EX_USAGE = 64;
+export const EX_USAGE = 64;
 /** Something that the command line names cannot be read (sysexits.h). */
 export const EX_NOINPUT = 66;
+/** Something outside that was asked gives no answer (sysexits.h). */
+export const EX_UNAVAILABLE = 69;
 
 /** Ends the process with one line on standard error that says why. */
 export const exitWith = (code: number, message: string): never => {

@@ -1,0 +1,34 @@
+import { Cause, Effect, Exit, Layer, Logger, Redacted } from "effect";
+import { ledgerSolanaRpc } from "../../adapters/solana-rpc/ledger-solana-rpc.ts";
+import { nodePool } from "../../adapters/solana-rpc/node-pool.ts";
+import { redactedRpcAddress } from "../../adapters/solana-rpc/redacted-rpc-address.ts";
+import { solanaRpcConfig } from "../../adapters/solana-rpc/solana-rpc-config.ts";
+import type { LedgerWitness } from "../../core/protocol/verify-on-ledger.ts";
+import { witnessEvidence } from "../../core/use-cases/witness-evidence.ts";
+import { EX_UNAVAILABLE, EX_USAGE, exitWith } from "./command-line.ts";
+
+/**
+ * What one node says about a packet, undefined for a packet that names no accounts. Ends the process when
+ * the address is none or the node gives no answer: that decides nothing about the packet. No message holds more
+ * of the address than its host, since the rest may be a key.
+ */
+export const askNode = async (
+  packet: Uint8Array,
+  rpc: string,
+): Promise<LedgerWitness | undefined> => {
+  const url = URL.parse(rpc);
+  if (url === null || !["http:", "https:"].includes(url.protocol))
+    return exitWith(EX_USAGE, "--rpc: expected the http:// or https:// address of a node");
+  const ledger = ledgerSolanaRpc.pipe(
+    Layer.provide(nodePool(solanaRpcConfig([Redacted.make(url)]))),
+  );
+  // The pool logs each attempt; standard output is the verdict's.
+  const quiet = Layer.merge(ledger, Logger.layer([]));
+  const exit = await Effect.runPromiseExit(Effect.provide(witnessEvidence(packet), quiet));
+  if (Exit.isSuccess(exit)) return exit.value;
+  if (Cause.hasDies(exit.cause)) throw Cause.squash(exit.cause);
+  return exitWith(
+    EX_UNAVAILABLE,
+    `the node at ${redactedRpcAddress(url)} gave no usable answer, so nothing was decided`,
+  );
+};

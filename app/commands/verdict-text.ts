@@ -1,0 +1,28 @@
+import type { EvidenceCheck, EvidenceVerdict } from "../../core/domain/evidence-check.ts";
+
+const MARKS: Readonly<Record<EvidenceCheck["outcome"], string>> = {
+  passed: "ok      ",
+  failed: "FAILED  ",
+  not_applicable: "-       ",
+  unproven: "unproven",
+};
+
+const NEVER_SHOWN = `No packet shows that something was delivered: it says what an attestor signed and what the ledger did.
+Its references are not signed; look them up on the ledger.`;
+
+/** The names of the checks that nobody could decide with what was given. */
+export const unprovenIn = ({ checks }: EvidenceVerdict): ReadonlyArray<string> =>
+  checks.filter(({ outcome }) => outcome === "unproven").map(({ name }) => name);
+
+/** A verdict for people: a line for each check, what is not shown, and the verdict last. */
+export const verdictText = (result: EvidenceVerdict, askedNode: boolean): string => {
+  const lines = result.checks.map(
+    ({ name, outcome, reason }) => `${MARKS[outcome]}  ${name}: ${reason}`,
+  );
+  const unproven = unprovenIn(result);
+  const open =
+    unproven.length === 0
+      ? ""
+      : `Not shown here: ${unproven.join(", ")}.${askedNode ? "" : " Ask a node of your choice with --rpc URL."}\n`;
+  return `${lines.join("\n")}\n\n${open}${NEVER_SHOWN}\n\n${result.verdict}\n`;
+};
