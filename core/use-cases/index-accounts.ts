@@ -3,7 +3,7 @@ import { AddressFingerprints } from "../domain/address-fingerprints.ts";
 import type { Address } from "../domain/address.ts";
 import type { Deployment } from "../domain/deployment.ts";
 import type { Escrow } from "../domain/escrow.ts";
-import type { Decoded, LedgerAccount } from "../domain/ledger-account.ts";
+import type { AccountFault, Decoded, LedgerAccount } from "../domain/ledger-account.ts";
 import type { Merchant } from "../domain/merchant.ts";
 import { type EventReference, eventsOf, type SettlementEvent } from "../domain/settlement-event.ts";
 import type { RejectedAccount, SyncCounts } from "../domain/sync-report.ts";
@@ -64,12 +64,14 @@ export class IndexAccounts {
 
   /**
    * Decodes accounts read at `slot` and applies those that pass every check, in one store transaction with
-   * what else is given. Accounts of other programs are passed over.
+   * what else is given. Accounts of other programs are passed over, unless they came as those of
+   * `program`: then the answer was wrong about them, and they are rejected.
    */
   apply(
     slot: bigint,
     accounts: ReadonlyArray<LedgerAccount>,
     rest: {
+      readonly program?: Address;
       readonly references?: ReadonlyArray<EventReference>;
       readonly mark?: SyncMark | null;
     } = {},
@@ -77,9 +79,14 @@ export class IndexAccounts {
     const escrows: Array<Sighted<Escrow>> = [];
     const merchants: Array<Sighted<Merchant>> = [];
     for (const account of accounts) {
+      const { address } = account;
+      if (rest.program !== undefined && account.owner !== rest.program) {
+        const isEscrows = rest.program === this.#deployment.custodyProgram;
+        this.#reject(isEscrows ? this.escrows : this.merchants, address, "wrong_owner");
+        continue;
+      }
       const read = readProgramAccount(account, this.#deployment);
       if (read === null) continue;
-      const { address } = account;
       if (read.kind === "escrow")
         this.#sort(this.escrows, address, read.decoded, (row) => escrows.push({ row, slot }));
       else
@@ -115,9 +122,12 @@ export class IndexAccounts {
       keep(decoded.value);
       return;
     }
+    this.#reject(tally, address, decoded.fault);
+  }
+
+  #reject(tally: KindTally, address: Address, fault: AccountFault): void {
     if (!this.#rejections.add(address)) return;
     tally.rejected += 1;
-    if (this.rejected.length < MAX_REJECTED_NAMED)
-      this.rejected.push({ address, fault: decoded.fault });
+    if (this.rejected.length < MAX_REJECTED_NAMED) this.rejected.push({ address, fault });
   }
 }

@@ -115,7 +115,7 @@ export const syncSnapshot = Effect.fn("syncSnapshot")(function* (
       Effect.gen(function* () {
         yield* refuseOlder(slot, notBefore);
         lowest = lowest === null || slot < lowest ? slot : lowest;
-        yield* accounts.apply(slot, value);
+        yield* accounts.apply(slot, value, { program });
         const done = accounts.seen;
         memory.progress = { phase: "accounts", done, total: Math.max(done, total) };
       }),

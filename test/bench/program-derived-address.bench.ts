@@ -1,0 +1,72 @@
+import { ed25519 } from "@noble/curves/ed25519.js";
+import { sha256 } from "@noble/hashes/sha2.js";
+import { concatBytes } from "@noble/hashes/utils.js";
+import { getProgramDerivedAddress, isOffCurveAddress, type Address } from "@solana/kit";
+import { addressFromBytes, addressToBytes } from "../../core/domain/address.ts";
+import { isEdwardsPoint } from "../../core/protocol/edwards-point.ts";
+import { LOCAL_DEPLOYMENT } from "../../core/protocol/local-deployment.ts";
+import { findProgramDerivedAddress } from "../../core/protocol/program-derived-address.ts";
+import { labelled } from "../simulation/world-escrow.ts";
+import { microseconds } from "./support/microseconds.ts";
+import { report, sizeOf, times } from "./support/report.ts";
+
+const COUNT = sizeOf({ quick: 300, long: 1000 });
+const program = LOCAL_DEPLOYMENT.custodyProgram;
+const programBytes = addressToBytes(program);
+const escrow = new TextEncoder().encode("escrow");
+const marker = new TextEncoder().encode("ProgramDerivedAddress");
+
+const isPoint = (bytes: Uint8Array): boolean => {
+  try {
+    ed25519.Point.fromBytes(bytes, true);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+const withNoble = (seeds: ReadonlyArray<Uint8Array>): string => {
+  for (let bump = 255; bump >= 0; bump--) {
+    const digest = sha256(concatBytes(...seeds, Uint8Array.of(bump), programBytes, marker));
+    if (!isPoint(digest)) return addressFromBytes(digest);
+  }
+  throw new Error("no bump");
+};
+
+const seeds = Array.from({ length: COUNT }, (_, i) => [
+  escrow,
+  labelled(`agent ${i}`),
+  labelled(`task ${i}`),
+]);
+const derive = await microseconds(seeds, {
+  ours: (one) => findProgramDerivedAddress(program, one),
+  noble: withNoble,
+  kit: (one) =>
+    getProgramDerivedAddress({ programAddress: program as string as Address, seeds: one }),
+});
+const { ours = 0, noble = 0, kit = 0 } = derive;
+report({
+  name: "one program derived address",
+  goal: ">= 15x kit",
+  figure: ours,
+  unit: "us",
+  ratio: `${times(kit, ours)} kit, ${times(noble, ours)} noble`,
+  pass: kit / ours >= 15,
+});
+
+const points = Array.from({ length: COUNT }, (_, i) => labelled(`point ${i}`));
+const addresses = new Map(points.map((bytes) => [bytes, addressFromBytes(bytes)]));
+const check = await microseconds(points, {
+  ours: isEdwardsPoint,
+  noble: isPoint,
+  kit: (bytes) => isOffCurveAddress(addresses.get(bytes) as string as Address),
+});
+const onCurve = check["ours"] ?? 0;
+report({
+  name: "is it a point of the curve",
+  goal: ">= 5x kit and noble",
+  figure: onCurve,
+  unit: "us",
+  ratio: `${times(check["kit"] ?? 0, onCurve)} kit, ${times(check["noble"] ?? 0, onCurve)} noble`,
+  pass: (check["kit"] ?? 0) / onCurve >= 5 && (check["noble"] ?? 0) / onCurve >= 5,
+});

@@ -1,0 +1,77 @@
+import { parseArgs } from "node:util";
+import type { Figure } from "./support/report.ts";
+
+const HELP = `Runs the benchmarks, each in a process of its own, and compares them with their goals.
+
+usage: bun run bench [options] [name...]
+
+  --quick   small sizes and short rounds
+  --json    the figures as JSON instead of a table
+  --help    this text
+
+A name is the beginning of a file's name in test/bench. Ends with 1 when a goal is missed.
+`;
+
+const { values, positionals } = parseArgs({
+  options: {
+    quick: { type: "boolean", default: false },
+    json: { type: "boolean", default: false },
+    help: { type: "boolean", default: false },
+  },
+  allowPositionals: true,
+});
+if (values.help) {
+  process.stdout.write(HELP);
+  process.exit(0);
+}
+
+const COLUMNS = ["name", "goal", "figure", "unit", "ratio", "pass"] as const;
+const WIDTHS = { name: 48, goal: 32, figure: 10, unit: 10, ratio: 30, pass: 4 } as const;
+
+const cellOf = (value: Figure[keyof Figure]): string => {
+  if (typeof value === "boolean") return value ? "yes" : "NO";
+  return value === null ? "" : String(value);
+};
+const line = (cells: Readonly<Record<(typeof COLUMNS)[number], string>>): string =>
+  `${COLUMNS.map((name) => cells[name].padEnd(WIDTHS[name]))
+    .join("  ")
+    .trimEnd()}\n`;
+const tell = (text: string): void => {
+  if (!values.json) process.stdout.write(text);
+};
+
+const files = [...new Bun.Glob("*.bench.ts").scanSync({ cwd: import.meta.dir })]
+  .sort()
+  .filter((file) => positionals.length === 0 || positionals.some((name) => file.startsWith(name)));
+const figures: Array<Figure> = [];
+let isBroken = files.length === 0;
+tell(
+  line({
+    name: "name",
+    goal: "goal",
+    figure: "figure",
+    unit: "unit",
+    ratio: "ratio",
+    pass: "pass",
+  }),
+);
+for (const file of files) {
+  const child = Bun.spawn([process.execPath, `${import.meta.dir}/${file}`], {
+    env: { ...process.env, NODE_ENV: "production", BENCH_QUICK: values.quick ? "1" : "0" },
+    stdout: "pipe",
+    stderr: "inherit",
+  });
+  const text = await new Response(child.stdout).text();
+  if ((await child.exited) !== 0) {
+    isBroken = true;
+    process.stderr.write(`${file} failed\n`);
+  }
+  for (const json of text.split("\n").filter((row) => row.startsWith("{"))) {
+    const figure = JSON.parse(json) as Figure;
+    figures.push(figure);
+    const cells = COLUMNS.map((name) => [name, cellOf(figure[name])] as const);
+    tell(line(Object.fromEntries(cells) as Record<(typeof COLUMNS)[number], string>));
+  }
+}
+if (values.json) process.stdout.write(`${JSON.stringify(figures, null, 2)}\n`);
+process.exit(isBroken || figures.some(({ pass }) => pass === false) ? 1 : 0);

@@ -1,0 +1,109 @@
+import { expect, test } from "bun:test";
+import { Effect, Exit } from "effect";
+import { eventsOf } from "../../core/domain/settlement-event.ts";
+import { EscrowIndex } from "../../ports/escrow-index.ts";
+import { dumpOfIndex } from "../simulation/index-dump.ts";
+import { openIndexOfNode } from "../simulation/index-of-node.ts";
+import { serveNode } from "../simulation/serve-node.ts";
+import { worldOf } from "../simulation/world.ts";
+import { refundedOf, worldEscrow } from "../simulation/world-escrow.ts";
+import { amountOf, freshPath, LONG_MS, randomOf, SEED, tell } from "./support/chaos-run.ts";
+import { countAnswers } from "./support/failing-ports.ts";
+import { countStatements } from "./support/failing-statements.ts";
+
+const ESCROWS = 12;
+/** Of the many statements of a sync, the quick run fails every ninth. */
+const STATEMENT_STRIDE = amountOf({ quick: 9, long: 1 });
+
+type Opened = Awaited<ReturnType<typeof openIndexOfNode>>;
+
+/** Every escrow that a reader sees has all of its events, and there is no other event. */
+const expectWholeBatches = async ({ run }: Opened, when: string): Promise<void> => {
+  const seen = await run(
+    EscrowIndex.use((index) =>
+      Effect.all([index.escrows({}, 1000, null), index.events({}, 1000, null)]),
+    ),
+  );
+  if (Exit.isFailure(seen)) throw new Error(`${when}: the store cannot be read`);
+  const [escrows, events] = seen.value;
+  const expected = escrows.flatMap((escrow) => eventsOf(escrow).map(({ id }) => id));
+  expect(events.map(({ event }) => event.id).sort(), when).toEqual(expected.sort());
+};
+
+/** One sync of a store: its first, or one after five escrows were settled and one was opened. */
+const openWorld = async (kind: "first" | "later") => {
+  const node = worldOf(ESCROWS);
+  const served = serveNode(({ method, params }) => node.answer(method, params));
+  const answers = countAnswers();
+  const path = freshPath("store.sqlite");
+  const index = await openIndexOfNode({ url: served.url, path, ledger: answers.wrap });
+  if (kind === "later") {
+    expect(Exit.isSuccess(await index.sync())).toBe(true);
+    node.slot += 10;
+    for (const number of [0, 4, 8]) node.putEscrow(refundedOf(worldEscrow(number)));
+    node.putEscrow(worldEscrow(ESCROWS));
+    node.slot += 10;
+  }
+  answers.state.count = 0;
+  const close = async () => {
+    await index.close();
+    served[Symbol.dispose]();
+  };
+  return { index, path, answers: answers.state, close };
+};
+
+type Counted = { failAt: number; count: number };
+
+/** Fails the k-th call for each k of a sync, one store for each; `counterOf` tells which calls. */
+const failEach = async (
+  kind: "first" | "later",
+  what: string,
+  stride: number,
+  counterOf: (world: Awaited<ReturnType<typeof openWorld>>) => Counted,
+): Promise<void> => {
+  const whole = await openWorld(kind);
+  const counter = counterOf(whole);
+  counter.count = 0;
+  await whole.index.sync();
+  const calls = counter.count;
+  await whole.close();
+  const reference = dumpOfIndex(whole.path, { references: true });
+  expect(calls).toBeGreaterThan(3);
+  let failed = 0;
+  for (let k = 1 + Math.floor(randomOf(what)() * stride); k <= calls; k += stride) {
+    const when = `seed ${SEED}, ${kind} sync, ${what} ${k} of ${calls}`;
+    const world = await openWorld(kind);
+    const counter = counterOf(world);
+    counter.count = 0;
+    counter.failAt = k;
+    if (Exit.isFailure(await world.index.sync())) failed += 1;
+    counter.failAt = 0;
+    await expectWholeBatches(world.index, when);
+    expect(Exit.isSuccess(await world.index.sync()), when).toBe(true);
+    await world.close();
+    expect(dumpOfIndex(world.path, { references: true }) === reference, when).toBe(true);
+  }
+  tell(
+    `${kind} sync, ${calls} ${what}s: ${failed} failures, each whole, converged when tried again`,
+  );
+  expect(failed).toBeGreaterThan(0);
+};
+
+for (const kind of ["first", "later"] as const) {
+  test(
+    `whichever answer of the ledger fails in the ${kind} sync, the next one ends where no failure would`,
+    async () => {
+      await failEach(kind, "answer", 1, (world) => world.answers);
+    },
+    LONG_MS,
+  );
+
+  test(
+    `whichever statement of the store fails in the ${kind} sync, the next one ends where no failure would`,
+    async () => {
+      using statements = countStatements();
+      await failEach(kind, "statement", STATEMENT_STRIDE, () => statements);
+    },
+    LONG_MS,
+  );
+}

@@ -1,0 +1,44 @@
+import { expect, test } from "bun:test";
+import { Exit } from "effect";
+import { LOCAL_DEPLOYMENT } from "../../core/protocol/local-deployment.ts";
+import { openIndexOfNode } from "../simulation/index-of-node.ts";
+import { serveNode } from "../simulation/serve-node.ts";
+import { worldOf } from "../simulation/world.ts";
+import { amountOf, freshPath, LONG_MS, randomOf, SEED, tell } from "./support/chaos-run.ts";
+import { expectIndexOf } from "./support/expect-index.ts";
+import { mutatedAccount } from "./support/mutated-account.ts";
+
+const MUTATED = amountOf({ quick: 2_000, long: 50_000 });
+const ESCROWS = 200;
+
+test(
+  "of the accounts that a lying node makes up not one is stored, and each is counted",
+  async () => {
+    const node = worldOf(ESCROWS);
+    const random = randomOf("lies");
+    const kinds = new Map<string, number>();
+    for (let number = 0; number < MUTATED; number++) {
+      const { address, kind, account } = mutatedAccount(number, random);
+      kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
+      node.accounts.set(address, { ...account, listedBy: LOCAL_DEPLOYMENT.custodyProgram });
+    }
+    using served = serveNode(({ method, params }) => node.answer(method, params));
+    const path = freshPath("lies.sqlite");
+    const index = await openIndexOfNode({ url: served.url, path });
+    const exit = await index.sync();
+    await index.close();
+    if (Exit.isFailure(exit)) throw new Error(`seed ${SEED}: the sync failed`);
+    const { escrows, rejected } = exit.value;
+    tell(`${escrows.rejected} of ${MUTATED} made-up accounts refused, of ${kinds.size} kinds`);
+    expect(escrows, `seed ${SEED}`).toEqual({
+      seen: ESCROWS + MUTATED,
+      created: ESCROWS,
+      updated: 0,
+      unchanged: 0,
+      rejected: MUTATED,
+    });
+    expect(rejected).toHaveLength(100);
+    await expectIndexOf(path, node);
+  },
+  LONG_MS,
+);

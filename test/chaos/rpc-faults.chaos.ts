@@ -1,0 +1,91 @@
+import { expect, test } from "bun:test";
+import { refundedOf, worldEscrow } from "../simulation/world-escrow.ts";
+import { worldOf } from "../simulation/world.ts";
+import { amountOf, LONG_MS, randomOf, SEED, tell } from "./support/chaos-run.ts";
+import { expectIndexOf } from "./support/expect-index.ts";
+import { type Fault, FAULTS, faultyProxy } from "./support/faulty-proxy.ts";
+import { keepReading, serviceOn } from "./support/service-on-node.ts";
+
+const CHAOS_MS = amountOf({ quick: 2_000, long: 20_000 });
+const IS_LONG = amountOf({ quick: 0, long: 1 }) === 1;
+const P99_MS = 250;
+
+/** A service on a world that changes while the line to its node fails for 30 requests of 100. */
+const endure = async (faults: ReadonlyArray<Fault>): Promise<void> => {
+  const node = worldOf(400);
+  const random = randomOf(faults.join());
+  let isFailing = false;
+  using proxy = await faultyProxy({
+    answer: ({ method, params }) => node.answer(method, params),
+    faultOf: () =>
+      isFailing && random() < 0.3 ? (faults[Math.floor(random() * faults.length)] ?? null) : null,
+  });
+  const service = await serviceOn(proxy.url);
+  await service.synced();
+  isFailing = true;
+  const stopReading = keepReading(`${service.url}/v1/indexer`);
+  const until = performance.now() + CHAOS_MS;
+  for (let number = 0; performance.now() < until; number = (number + 4) % 400) {
+    node.slot += 1;
+    const escrow = worldEscrow(number);
+    if (node.escrows.get(escrow.address)?.state === "Pending") node.putEscrow(refundedOf(escrow));
+    // Live reads fail over the same line, and leave the index's own breaker in whatever state they do.
+    await service.status(`/v1/escrows/${escrow.address}`);
+    await Bun.sleep(10);
+  }
+  isFailing = false;
+  if (!IS_LONG) proxy.release();
+  const stoppedMs = performance.now();
+  await service.synced(60);
+  const convergedMs = performance.now() - stoppedMs;
+  const { reads, p99Ms, statuses } = await stopReading();
+  await service.stop();
+  await expectIndexOf(service.path, node);
+  tell(
+    `${faults.join(", ")}: ${proxy.counts.faults} of ${proxy.counts.asked} requests failed; converged ` +
+      `${Math.round(convergedMs)} ms after; ${reads} reads, p99 ${p99Ms.toFixed(1)} ms`,
+  );
+  expect(proxy.counts.faults, `seed ${SEED}`).toBeGreaterThan(0);
+  expect(statuses, `seed ${SEED}`).toEqual({ 200: reads });
+  if (IS_LONG) expect(p99Ms, `seed ${SEED}`).toBeLessThan(P99_MS);
+};
+
+const MIXTURES: ReadonlyArray<ReadonlyArray<Fault>> = IS_LONG
+  ? [FAULTS, ...FAULTS.map((fault) => [fault])]
+  : [FAULTS];
+
+for (const faults of MIXTURES)
+  test(
+    `the index gets through ${faults.join(", ")}, and what it has is read meanwhile`,
+    async () => {
+      await endure(faults);
+    },
+    LONG_MS,
+  );
+
+test(
+  "a node that is down is asked by one caller at a time, however many wait for it",
+  async () => {
+    const node = worldOf(20);
+    let isDown = false;
+    using proxy = await faultyProxy({
+      answer: ({ method, params }) => node.answer(method, params),
+      faultOf: () => (isDown ? "server_error" : null),
+    });
+    const service = await serviceOn(proxy.url);
+    await service.synced();
+    isDown = true;
+    const path = `/v1/escrows/${worldEscrow(0).address}`;
+    // Those that are on their way when the node goes down have not seen its breaker open.
+    expect(await service.status(path)).toBe(502);
+    proxy.mostInFlight.single = 0;
+    const answers = await Promise.all(Array.from({ length: 100 }, () => service.status(path)));
+    expect(new Set(answers)).toEqual(new Set([502]));
+    expect(proxy.mostInFlight.single).toBeLessThanOrEqual(1);
+    isDown = false;
+    await service.synced();
+    expect(await service.status(path)).toBe(200);
+    await service.stop();
+  },
+  LONG_MS,
+);

@@ -1,0 +1,49 @@
+import { parseArgs } from "node:util";
+
+const HELP = `Runs the crash and fault tests, each file in a process of its own.
+
+usage: bun run test:chaos [options] [name...]
+
+  --quick     a short version of each, for continuous integration
+  --seed N    replays the run with this seed; without it, one is drawn and printed
+  --help      this text
+
+A name is the beginning of a file's name in test/chaos. Ends with 1 when a test failed.
+`;
+
+const { values, positionals } = parseArgs({
+  options: {
+    quick: { type: "boolean", default: false },
+    seed: { type: "string" },
+    help: { type: "boolean", default: false },
+  },
+  allowPositionals: true,
+});
+if (values.help) {
+  process.stdout.write(HELP);
+  process.exit(0);
+}
+const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 31));
+if (!Number.isSafeInteger(seed) || seed < 0) throw new Error("--seed takes a whole number");
+
+const files = [...new Bun.Glob("*.chaos.ts").scanSync({ cwd: import.meta.dir })]
+  .sort()
+  .filter((file) => positionals.length === 0 || positionals.some((name) => file.startsWith(name)));
+const again = `bun run test:chaos${values.quick ? " --quick" : ""} --seed ${seed}`;
+process.stdout.write(`seed ${seed}; the same run again: ${again}\n`);
+
+const failed: Array<string> = [];
+for (const file of files) {
+  const child = Bun.spawn([process.execPath, "test", `${import.meta.dir}/${file}`], {
+    env: { ...process.env, CHAOS_SEED: String(seed), CHAOS_QUICK: values.quick ? "1" : "0" },
+    stdout: "inherit",
+    stderr: "inherit",
+  });
+  if ((await child.exited) !== 0) failed.push(file);
+}
+process.stdout.write(
+  failed.length === 0
+    ? `${files.length} fault tests passed, seed ${seed}\n`
+    : `failed: ${failed.join(", ")}; again: ${again}\n`,
+);
+process.exit(failed.length === 0 && files.length > 0 ? 0 : 1);

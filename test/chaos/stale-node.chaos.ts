@@ -1,0 +1,97 @@
+import { expect, test } from "bun:test";
+import { until } from "../app/running-service.ts";
+import { serveNode } from "../simulation/serve-node.ts";
+import { refundedOf, worldEscrow } from "../simulation/world-escrow.ts";
+import type { WorldNode } from "../simulation/world-node.ts";
+import { worldOf } from "../simulation/world.ts";
+import { amountOf, LONG_MS, randomOf, SEED } from "./support/chaos-run.ts";
+import { expectIndexOf } from "./support/expect-index.ts";
+import { serviceOn } from "./support/service-on-node.ts";
+
+const ROUNDS = amountOf({ quick: 3, long: 60 });
+const ESCROWS = 40;
+
+type Status = {
+  readonly data: {
+    readonly indexer: {
+      readonly last_synced_slot: number;
+      readonly last_error: string | null;
+    };
+  };
+};
+
+/** A node 500 slots behind another, as long as `isStale`: honest about it, or denying it. */
+const behind = (newest: WorldNode, old: WorldNode, state: { isStale: boolean; denies: boolean }) =>
+  serveNode(({ method, params }) => {
+    if (!state.isStale) return newest.answer(method, params);
+    if (!state.denies) return old.answer(method, params);
+    const asked = params.map((one) =>
+      typeof one === "object" && one !== null && "minContextSlot" in one
+        ? { ...one, minContextSlot: 0 }
+        : one,
+    );
+    return old.answer(method, asked);
+  });
+
+test(
+  "a node that goes back 500 slots never turns the index back, and its lag shows",
+  async () => {
+    const random = randomOf("stale");
+    const newest = worldOf(ESCROWS);
+    const old = worldOf(ESCROWS);
+    newest.slot += 500;
+    const state = { isStale: false, denies: false };
+    using served = behind(newest, old, state);
+    const service = await serviceOn(served.url);
+    const status = async () =>
+      ((await (await fetch(`${service.url}/v1/status`)).json()) as Status).data;
+    await service.synced();
+    let highest = (await status()).indexer.last_synced_slot;
+    for (let round = 0; round < ROUNDS; round++) {
+      newest.slot += 1 + Math.floor(random() * 10);
+      const escrow = worldEscrow((round % 10) * 4);
+      newest.putEscrow(refundedOf(escrow));
+      state.isStale = true;
+      state.denies = random() < 0.5;
+      const code = await service.status("/v1/indexer/sync", { method: "POST" });
+      expect(code, `seed ${SEED}, round ${round}`).toBe(502);
+      const while_ = await status();
+      expect(while_.indexer.last_synced_slot).toBeGreaterThanOrEqual(highest);
+      expect(while_.indexer.last_error, `seed ${SEED}, round ${round}`).not.toBeNull();
+      state.isStale = false;
+      await service.synced();
+      const after = await until("no error", status, ({ indexer }) => indexer.last_error === null);
+      expect(after.indexer.last_synced_slot).toBeGreaterThanOrEqual(newest.slot);
+      highest = after.indexer.last_synced_slot;
+    }
+    await service.stop();
+    await expectIndexOf(service.path, newest);
+  },
+  LONG_MS,
+);
+
+test(
+  "when the good node fails, a stale second one is asked and refused, and nothing turns back",
+  async () => {
+    const newest = worldOf(ESCROWS);
+    newest.slot += 500;
+    for (let number = 0; number < ESCROWS; number += 4)
+      newest.putEscrow(refundedOf(worldEscrow(number)));
+    let isDown = false;
+    using stale = behind(newest, worldOf(ESCROWS), { isStale: true, denies: true });
+    using good = serveNode(({ method, params }) =>
+      isDown
+        ? { error: { code: -32_005, message: "Node is behind" } }
+        : newest.answer(method, params),
+    );
+    const service = await serviceOn(`${good.url},${stale.url}`);
+    await service.synced();
+    isDown = true;
+    expect(await service.status("/v1/indexer/sync", { method: "POST" })).toBe(502);
+    isDown = false;
+    await service.synced();
+    await service.stop();
+    await expectIndexOf(service.path, newest);
+  },
+  LONG_MS,
+);

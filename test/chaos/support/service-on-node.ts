@@ -1,0 +1,62 @@
+import { dirname } from "node:path";
+import { LOCAL_DEPLOYMENT } from "../../../core/protocol/local-deployment.ts";
+import { quietEnvironment, runService, until } from "../../app/running-service.ts";
+import { freshPath } from "./chaos-run.ts";
+
+/** The settings of a service on the nodes at these addresses, in an own directory unless one is given. */
+export const environmentOn = (urls: string, dataDir = dirname(freshPath("index"))) => ({
+  ...quietEnvironment(dataDir),
+  SOLANA_RPC_URL: urls,
+  CUSTODY_PROGRAM_ID: LOCAL_DEPLOYMENT.custodyProgram,
+  ATTESTOR_PROGRAM_ID: LOCAL_DEPLOYMENT.attestorProgram,
+  SYNC_INTERVAL_SECONDS: "1",
+});
+
+/** A service in this process, on the nodes at these addresses. */
+export const serviceOn = async (urls: string, settings: Readonly<Record<string, string>> = {}) => {
+  const env = { ...environmentOn(urls), ...settings };
+  const service = await runService(env);
+  const status = async (path: string, init?: RequestInit) =>
+    (await fetch(service.url + path, init)).status;
+  return {
+    url: service.url,
+    path: `${env.DATA_DIR}/index.sqlite`,
+    stop: service.stop,
+    /** Waits until a sync that begins now completes. */
+    synced: (seconds = 60) =>
+      until(
+        "a sync completes",
+        () => status("/v1/indexer/sync", { method: "POST" }),
+        (code) => code === 202,
+        seconds,
+      ),
+    status,
+  };
+};
+
+/** Asks for a path again and again until stopped; gives how long the slowest of a hundred took. */
+export const keepReading = (url: string) => {
+  const tookMs: Array<number> = [];
+  const statuses = new Map<number, number>();
+  const stopped = new AbortController();
+  const loop = async (): Promise<void> => {
+    while (!stopped.signal.aborted) {
+      const startMs = performance.now();
+      const { status } = await fetch(url).then(async (answer) => {
+        await answer.arrayBuffer();
+        return answer;
+      });
+      tookMs.push(performance.now() - startMs);
+      statuses.set(status, (statuses.get(status) ?? 0) + 1);
+      await Bun.sleep(5);
+    }
+  };
+  const done = loop();
+  return async () => {
+    stopped.abort();
+    await done;
+    const sorted = tookMs.toSorted((a, b) => a - b);
+    const p99Ms = sorted[Math.floor(sorted.length * 0.99)] ?? 0;
+    return { reads: sorted.length, p99Ms, statuses: Object.fromEntries(statuses) };
+  };
+};

@@ -1,0 +1,37 @@
+import { Database } from "bun:sqlite";
+
+/** Columns that hold the service's own clock: two runs of the same sync differ in nothing else. */
+const OWN_CLOCK = new Set(["mark_at_ms"]);
+
+/** Columns of `event` that a sync fills in when it gets to it. */
+const REFERENCE = new Set(["signature", "transaction_slot"]);
+
+/**
+ * Everything in a SQLite file, as one text: each table's rows in the order of their rowids, bytes as hex;
+ * without the transactions that events have been matched with, unless they are asked for.
+ * @throws Error unless SQLite finds the file whole.
+ */
+export const dumpOfIndex = (path: string, options = { references: false }): string => {
+  const db = new Database(path, { readonly: true, safeIntegers: true });
+  try {
+    const check = db.query<{ integrity_check: string }, []>("PRAGMA integrity_check").all();
+    if (check[0]?.integrity_check !== "ok") throw new Error(`${path}: ${JSON.stringify(check)}`);
+    const tables = db
+      .query<{ name: string }, []>("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY 1")
+      .all();
+    const plainIn = (table: string) => (name: string, value: unknown) => {
+      if (OWN_CLOCK.has(name)) return null;
+      if (table === "event" && REFERENCE.has(name) && !options.references) return null;
+      if (typeof value === "bigint") return value.toString();
+      return value instanceof Uint8Array ? Buffer.from(value).toString("hex") : value;
+    };
+    const lines: Array<string> = [];
+    for (const { name } of tables) {
+      const rows = db.query<Record<string, unknown>, []>(`SELECT * FROM ${name} ORDER BY rowid`);
+      for (const row of rows.iterate()) lines.push(`${name} ${JSON.stringify(row, plainIn(name))}`);
+    }
+    return lines.join("\n");
+  } finally {
+    db.close();
+  }
+};

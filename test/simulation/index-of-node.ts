@@ -1,0 +1,66 @@
+import { Effect, Exit, Layer, Logger, Redacted, Scope } from "effect";
+import { ledgerSolanaRpc } from "../../adapters/solana-rpc/ledger-solana-rpc.ts";
+import { nodePool } from "../../adapters/solana-rpc/node-pool.ts";
+import { solanaRpcConfig } from "../../adapters/solana-rpc/solana-rpc-config.ts";
+import { escrowIndexSqlite } from "../../adapters/sqlite/escrow-index.ts";
+import { LOCAL_DEPLOYMENT } from "../../core/protocol/local-deployment.ts";
+import { IndexSync, makeIndexSync } from "../../core/use-cases/index-sync.ts";
+import { EscrowIndex } from "../../ports/escrow-index.ts";
+import { Instance } from "../../ports/instance.ts";
+import { Ledger } from "../../ports/ledger.ts";
+import { walletOf, WORLD_MINT } from "./world-escrow.ts";
+
+/** Changes one port on its way to the use cases. */
+export type Wrap<Service> = (service: Service) => Service;
+
+const instance = Instance.of({
+  deployment: LOCAL_DEPLOYMENT,
+  cluster: "localnet",
+  networkAddress: "http://127.0.0.1",
+  supportedMints: [WORLD_MINT],
+  enforceBetaLimits: false,
+  version: "0.0.0",
+  revision: null,
+  startedAtMs: 0,
+  confirmTimeoutMs: 0,
+});
+
+/** The SQLite index at a path, synced over JSON-RPC from a node of the simulated world. */
+export const openIndexOfNode = async (options: {
+  readonly url: string;
+  readonly path: string;
+  readonly ledger?: Wrap<Ledger["Service"]>;
+  readonly index?: Wrap<EscrowIndex["Service"]>;
+}) => {
+  const same = <A>(service: A): A => service;
+  const urls = [Redacted.make(new URL(options.url))] as const;
+  const sqlite = escrowIndexSqlite({
+    path: options.path,
+    genesisHash: walletOf("genesis"),
+    deployment: LOCAL_DEPLOYMENT,
+  });
+  const solana = Layer.provide(ledgerSolanaRpc, nodePool(solanaRpcConfig(urls)));
+  const ports = Layer.mergeAll(
+    Layer.effect(EscrowIndex, Effect.map(EscrowIndex, options.index ?? same)).pipe(
+      Layer.provide(sqlite),
+    ),
+    Layer.effect(Ledger, Effect.map(Ledger, options.ledger ?? same)).pipe(Layer.provide(solana)),
+    Layer.succeed(Instance, instance),
+    Logger.layer([]),
+  );
+  const scope = await Effect.runPromise(Scope.make());
+  const services = await Effect.runPromise(
+    Layer.buildWithScope(
+      Layer.effect(IndexSync, makeIndexSync).pipe(Layer.provideMerge(ports)),
+      scope,
+    ),
+  );
+  const run = <A, E>(effect: Effect.Effect<A, E, IndexSync | EscrowIndex | Ledger>) =>
+    Effect.runPromiseExit(Effect.provide(effect, services));
+  return {
+    run,
+    /** How a sync ends. */
+    sync: () => run(Effect.flatMap(IndexSync, (sync) => sync.request)),
+    close: () => Effect.runPromise(Scope.close(scope, Exit.void)),
+  };
+};

@@ -1,0 +1,31 @@
+import { JsonText, type RpcAnswer } from "./world-node.ts";
+
+/** One request to a node. */
+export type RpcCall = {
+  readonly id: number;
+  readonly method: string;
+  readonly params: ReadonlyArray<unknown>;
+};
+
+/** The body of the answer to a request. */
+export const answerText = (id: number, answer: RpcAnswer): string => {
+  if ("error" in answer) return JSON.stringify({ jsonrpc: "2.0", error: answer.error, id });
+  const { result } = answer;
+  const text = result instanceof JsonText ? result.text : JSON.stringify(result);
+  return `{"jsonrpc":"2.0","result":${text},"id":${id}}`;
+};
+
+/** A node that answers over HTTP; `answer` may change what it says, or hold it back. */
+export const serveNode = (answer: (call: RpcCall) => RpcAnswer | Promise<RpcAnswer>) => {
+  const server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: async (request) => {
+      const call = (await request.json()) as RpcCall;
+      return new Response(answerText(call.id, await answer(call)), {
+        headers: { "content-type": "application/json" },
+      });
+    },
+  });
+  return { url: `http://127.0.0.1:${server.port}`, [Symbol.dispose]: () => void server.stop(true) };
+};

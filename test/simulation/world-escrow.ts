@@ -1,0 +1,117 @@
+import { type Address, addressFromBytes } from "../../core/domain/address.ts";
+import { ESCROW_STATES, type Escrow } from "../../core/domain/escrow.ts";
+import { hash32FromBytes } from "../../core/domain/hash32.ts";
+import type { Merchant } from "../../core/domain/merchant.ts";
+import { escrowAddress, merchantAddress } from "../../core/protocol/addresses.ts";
+import { LOCAL_DEPLOYMENT } from "../../core/protocol/local-deployment.ts";
+
+/** 32 bytes that depend on the label and on nothing else. */
+export const labelled = (label: string): Uint8Array => {
+  const bytes = new Uint8Array(32);
+  Bun.SHA256.hash(label, bytes);
+  return bytes;
+};
+
+const wallets = new Map<string, Address>();
+
+/** The wallet of a label. */
+export const walletOf = (label: string): Address => {
+  const known = wallets.get(label);
+  if (known !== undefined) return known;
+  const made = addressFromBytes(labelled(label));
+  wallets.set(label, made);
+  return made;
+};
+
+/** How many wallets share the escrows of a world. */
+const MERCHANTS = 50;
+const ESCROWS_PER_AGENT = 20;
+const FIRST_CREATED_AT = 1_700_000_000;
+const TTL_SECONDS = 3600;
+
+/** The mint of every escrow in a world. */
+export const WORLD_MINT = walletOf("mint");
+
+/** A time at which all escrows of a world of fewer than 100 million have expired. */
+export const WORLD_TIME = BigInt(FIRST_CREATED_AT + 200_000_000);
+
+/**
+ * The `number`th escrow of a world, always the same: a second after the one before it, a quarter of
+ * them in each state, twenty of each agent, spread over fifty merchants.
+ */
+export const worldEscrow = (number: number): Escrow => {
+  const agentOwner = walletOf(`agent ${Math.floor(number / ESCROWS_PER_AGENT)}`);
+  const taskHash = hash32FromBytes(labelled(`task ${number}`));
+  const state = ESCROW_STATES[number % 4] ?? "Pending";
+  const merchant = walletOf(`merchant ${Math.floor(number / 4) % MERCHANTS}`);
+  const createdAt = BigInt(FIRST_CREATED_AT + number);
+  const amount = BigInt(1_000_000 + number);
+  const isPaid = state === "Fulfilled" || state === "PartiallyFulfilled";
+  const released = state === "Fulfilled" ? amount : state === "PartiallyFulfilled" ? 1000n : 0n;
+  const settledAt = createdAt + BigInt(isPaid ? 60 : TTL_SECONDS + 60);
+  return {
+    ...escrowAddress(LOCAL_DEPLOYMENT, agentOwner, taskHash),
+    state,
+    agentOwner,
+    merchant,
+    mint: WORLD_MINT,
+    rentPayer: agentOwner,
+    taskHash,
+    amount,
+    released,
+    createdAt,
+    expiresAt: createdAt + BigInt(TTL_SECONDS),
+    settledAt: state === "Pending" ? null : settledAt,
+    attestation: isPaid
+      ? {
+          proofHash: hash32FromBytes(labelled(`proof ${number}`)),
+          attestor: walletOf(`attestor of ${merchant}`),
+          attestedAt: createdAt + 50n,
+          signature: Buffer.concat([labelled(`r ${number}`), labelled(`s ${number}`)]).toString(
+            "base64",
+          ),
+        }
+      : null,
+  };
+};
+
+/** What an escrow was before it was settled. */
+export const pendingOf = (escrow: Escrow): Escrow => ({
+  ...escrow,
+  state: "Pending",
+  released: 0n,
+  settledAt: null,
+  attestation: null,
+});
+
+/** What a Pending escrow becomes when its refund is claimed a minute after expiry. */
+export const refundedOf = (escrow: Escrow): Escrow => ({
+  ...escrow,
+  state: "Refunded",
+  settledAt: escrow.expiresAt + 60n,
+});
+
+/** The `number`th merchant of a world, from 0 to 49. */
+export const worldMerchant = (number: number): Merchant => {
+  const wallet = walletOf(`merchant ${number}`);
+  return {
+    ...merchantAddress(LOCAL_DEPLOYMENT, wallet),
+    wallet,
+    name: `Merchant ${number}`,
+    status: number % 7 === 6 ? "Suspended" : "Active",
+    attestor: walletOf(`attestor of ${wallet}`),
+    previousAttestor: null,
+    attestorSince: BigInt(FIRST_CREATED_AT - 1000),
+    registeredAt: BigInt(FIRST_CREATED_AT - 1000),
+    updatedAt: BigInt(FIRST_CREATED_AT),
+    reputation: number,
+    slashes: 0,
+    deliveries: BigInt(number),
+    partialDeliveries: 0n,
+    volume: BigInt(number) * 1_000_000n,
+  };
+};
+
+/** Every merchant of a world. */
+export const worldMerchants = (): ReadonlyArray<Merchant> =>
+  Array.from({ length: MERCHANTS }, (_, number) => worldMerchant(number));

@@ -1,0 +1,159 @@
+import type { Address } from "../../core/domain/address.ts";
+import { decodeBase58 } from "../../core/domain/base58.ts";
+import type { Escrow } from "../../core/domain/escrow.ts";
+import type { LedgerAccount } from "../../core/domain/ledger-account.ts";
+import type { Merchant } from "../../core/domain/merchant.ts";
+import { encodeEscrowAccount } from "../../core/protocol/escrow-account.ts";
+import { LOCAL_DEPLOYMENT } from "../../core/protocol/local-deployment.ts";
+import { encodeMerchantAccount } from "../../core/protocol/merchant-account.ts";
+import { CLOCK_SYSVAR } from "../../core/protocol/well-known-addresses.ts";
+import { pendingOf, walletOf, WORLD_TIME } from "./world-escrow.ts";
+import { transactionJson, transactionOf, type WorldTransaction } from "./world-transaction.ts";
+
+/** An account, and the program among whose accounts a lying node lists it although it has another owner. */
+type Account = Pick<LedgerAccount, "owner" | "data"> & { readonly listedBy?: Address };
+
+/** What a JSON-RPC method answers: a result, or an error object. */
+export type RpcAnswer =
+  | { readonly result: unknown }
+  | { readonly error: { readonly code: number; readonly message: string } };
+
+type Options = {
+  readonly filters?: ReadonlyArray<{ readonly memcmp?: { offset: number; bytes: string } }>;
+  readonly minContextSlot?: number;
+  readonly limit?: number;
+  readonly before?: string;
+};
+
+const SYSVAR_OWNER = walletOf("sysvar");
+const MAX_U64 = "18446744073709551615";
+/** JSON-RPC's "minimum context slot has not been reached" (Agave `rpc-client-api`, `custom_error`). */
+const BEHIND = -32_016;
+
+const clockData = (time: bigint): Uint8Array => {
+  const data = new Uint8Array(40);
+  new DataView(data.buffer).setBigInt64(32, time, true);
+  return data;
+};
+
+const accountText = ({ owner, data }: Account): string =>
+  `{"data":["${Buffer.from(data).toString("base64")}","base64"],"executable":false,"lamports":3340800,"owner":"${owner}","rentEpoch":${MAX_U64},"space":${data.length}}`;
+
+/** JSON text that stands in an answer as it is: numbers in it go beyond what JSON.stringify can write. */
+export class JsonText {
+  readonly text: string;
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+/** The accounts, slot and history of a made-up ledger, answering what a Solana node is asked. */
+export class WorldNode {
+  slot = 1000;
+  /** The first slot that its history still has, by what it says. */
+  firstBlock = 0;
+  readonly genesisHash: string = walletOf("genesis");
+  readonly accounts = new Map<Address, Account>();
+  /** The escrows among the accounts, as they stand. */
+  readonly escrows = new Map<Address, Escrow>();
+  /** Oldest first. */
+  readonly history: Array<WorldTransaction> = [];
+  readonly #bySignature = new Map<string, WorldTransaction>();
+  readonly asked: Record<string, number> = {};
+
+  /** Sets an escrow's account at the present slot, and remembers the transactions that did. */
+  putEscrow(escrow: Escrow): void {
+    if (!this.accounts.has(escrow.address) && escrow.state !== "Pending")
+      this.remember(transactionOf(pendingOf(escrow), this.slot));
+    this.escrows.set(escrow.address, escrow);
+    this.accounts.set(escrow.address, {
+      owner: LOCAL_DEPLOYMENT.custodyProgram,
+      data: encodeEscrowAccount(escrow),
+    });
+    this.remember(transactionOf(escrow, this.slot));
+  }
+
+  putMerchant(merchant: Merchant): void {
+    this.accounts.set(merchant.address, {
+      owner: LOCAL_DEPLOYMENT.attestorProgram,
+      data: encodeMerchantAccount(merchant),
+    });
+  }
+
+  remember(transaction: WorldTransaction): void {
+    this.history.push(transaction);
+    this.#bySignature.set(transaction.signature, transaction);
+  }
+
+  answer(method: string, params: ReadonlyArray<unknown>): RpcAnswer {
+    this.asked[method] = (this.asked[method] ?? 0) + 1;
+    const options = (params.find((one) => typeof one === "object" && !Array.isArray(one)) ??
+      {}) as Options;
+    if ((options.minContextSlot ?? 0) > this.slot)
+      return { error: { code: BEHIND, message: "Minimum context slot has not been reached" } };
+    switch (method) {
+      case "getGenesisHash":
+        return { result: this.genesisHash };
+      case "getEpochInfo":
+        return { result: { absoluteSlot: this.slot, blockHeight: this.slot, epoch: 0 } };
+      case "getFirstAvailableBlock":
+        return { result: this.firstBlock };
+      case "getMultipleAccounts":
+        return { result: this.#multiple(params[0] as ReadonlyArray<Address>) };
+      case "getProgramAccounts":
+        return { result: this.#owned(params[0] as Address, options) };
+      case "getSignaturesForAddress":
+        return { result: this.#signatures(params[0] as Address, options) };
+      case "getTransaction": {
+        const found = this.#bySignature.get(params[0] as string);
+        return { result: found === undefined ? null : transactionJson(found) };
+      }
+      default:
+        return { error: { code: -32_601, message: "Method not found" } };
+    }
+  }
+
+  #atSlot(value: string): JsonText {
+    return new JsonText(
+      `{"context":{"apiVersion":"3.0.0","slot":${this.slot}},"value":[${value}]}`,
+    );
+  }
+
+  #multiple(addresses: ReadonlyArray<Address>): JsonText {
+    const texts = addresses.map((address) => {
+      if (address === CLOCK_SYSVAR)
+        return accountText({ owner: SYSVAR_OWNER, data: clockData(WORLD_TIME) });
+      const account = this.accounts.get(address);
+      return account === undefined ? "null" : accountText(account);
+    });
+    return this.#atSlot(texts.join(","));
+  }
+
+  #owned(program: Address, { filters = [] }: Options): JsonText {
+    const wanted = filters.flatMap(({ memcmp }) =>
+      memcmp === undefined ? [] : [{ at: memcmp.offset, byte: decodeBase58(memcmp.bytes, 1)?.[0] }],
+    );
+    const texts: Array<string> = [];
+    for (const [address, account] of this.accounts) {
+      if ((account.listedBy ?? account.owner) !== program) continue;
+      if (wanted.some(({ at, byte }) => account.data[at] !== byte)) continue;
+      texts.push(`{"account":${accountText(account)},"pubkey":"${address}"}`);
+    }
+    return this.#atSlot(texts.join(","));
+  }
+
+  #signatures(address: Address, { limit = 1000, before }: Options): ReadonlyArray<unknown> {
+    const known = before === undefined ? undefined : this.#bySignature.get(before);
+    if (before !== undefined && known === undefined) return [];
+    const newest = known === undefined ? this.history.length : this.history.indexOf(known);
+    const page: Array<unknown> = [];
+    for (let i = newest - 1; i >= 0 && page.length < limit; i--) {
+      const one = this.history[i];
+      if (one === undefined || !one.accounts.includes(address)) continue;
+      const err = one.failed ? { InstructionError: [0, { Custom: 6000 }] } : null;
+      const { signature, slot, blockTime } = one;
+      page.push({ signature, slot, blockTime, err, memo: null, confirmationStatus: "finalized" });
+    }
+    return page;
+  }
+}

@@ -1,0 +1,97 @@
+import type { Address } from "../../core/domain/address.ts";
+import { encodeBase58 } from "../../core/domain/base58.ts";
+import type { Escrow } from "../../core/domain/escrow.ts";
+import {
+  type LedgerSignature,
+  ledgerSignatureFromBytes,
+} from "../../core/domain/ledger-signature.ts";
+import { fieldWriter } from "../../core/protocol/byte-fields.ts";
+import { instructionDiscriminator } from "../../core/protocol/discriminator.ts";
+import { LOCAL_DEPLOYMENT } from "../../core/protocol/local-deployment.ts";
+import { labelled, walletOf } from "./world-escrow.ts";
+
+/** A finalized transaction as a node lists it and shows it. */
+export type WorldTransaction = {
+  readonly signature: LedgerSignature;
+  readonly slot: number;
+  readonly blockTime: number;
+  readonly failed: boolean;
+  /** Every account it names, the fee payer first, the program last. */
+  readonly accounts: ReadonlyArray<Address>;
+  /** Places in `accounts` of the instruction's own, and its data. */
+  readonly named: ReadonlyArray<number>;
+  readonly data: Uint8Array;
+};
+
+const dataOf = (escrow: Escrow): Uint8Array => {
+  const { state, taskHash, amount, released, createdAt, expiresAt, attestation } = escrow;
+  if (state === "Pending")
+    return fieldWriter(52)
+      .bytes(instructionDiscriminator("create_escrow"))
+      .hash(taskHash)
+      .u64(amount)
+      .u32(Number(expiresAt - createdAt))
+      .done();
+  if (attestation === null) return instructionDiscriminator("claim_refund");
+  const { proofHash, attestedAt } = attestation;
+  return state === "Fulfilled"
+    ? fieldWriter(48)
+        .bytes(instructionDiscriminator("release_escrow"))
+        .hash(proofHash)
+        .i64(attestedAt)
+        .done()
+    : fieldWriter(56)
+        .bytes(instructionDiscriminator("release_partial"))
+        .hash(proofHash)
+        .i64(attestedAt)
+        .u64(released)
+        .done();
+};
+
+/** The transaction that brought an escrow into the state it is in; its other accounts are strangers. */
+export const transactionOf = (escrow: Escrow, slot: number, failed = false): WorldTransaction => {
+  const label = `${escrow.address} ${escrow.state} ${slot} ${failed}`;
+  const payer = walletOf("fee payer");
+  // docs/protocol.md, "custody": create_escrow names the escrow sixth, the others name it first.
+  const own = escrow.state === "Pending" ? [0, 0, 0, 0, 0, 1, 2] : [1, 2];
+  return {
+    signature: ledgerSignatureFromBytes(Buffer.concat([labelled(label), labelled(`${label}.`)])),
+    slot,
+    blockTime: Number(escrow.settledAt ?? escrow.createdAt),
+    failed,
+    accounts: [payer, escrow.address, walletOf("vault"), LOCAL_DEPLOYMENT.custodyProgram],
+    named: own,
+    data: dataOf(escrow),
+  };
+};
+
+/** getTransaction's result (Agave `EncodedConfirmedTransactionWithStatusMeta`, `encoding: "json"`). */
+export const transactionJson = (transaction: WorldTransaction): unknown => {
+  const { signature, slot, blockTime, failed, accounts, named, data } = transaction;
+  return {
+    slot,
+    blockTime,
+    version: "legacy",
+    meta: {
+      err: failed ? { InstructionError: [0, { Custom: 6000 }] } : null,
+      innerInstructions: [],
+      loadedAddresses: { writable: [], readonly: [] },
+      logMessages: [],
+    },
+    transaction: {
+      signatures: [signature],
+      message: {
+        header: {
+          numRequiredSignatures: 1,
+          numReadonlySignedAccounts: 0,
+          numReadonlyUnsignedAccounts: 1,
+        },
+        accountKeys: accounts,
+        recentBlockhash: walletOf("blockhash"),
+        instructions: [
+          { programIdIndex: accounts.length - 1, accounts: named, data: encodeBase58(data) },
+        ],
+      },
+    },
+  };
+};
