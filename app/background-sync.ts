@@ -1,17 +1,21 @@
-import { Duration, Effect, Schedule } from "effect";
+import { Duration, Effect, Queue, Schedule, Stream } from "effect";
 import type { SyncReport } from "../core/domain/sync-report.ts";
 import { IndexSync } from "../core/use-cases/index-sync.ts";
 import { EscrowIndex } from "../ports/escrow-index.ts";
+import { LedgerSignals } from "../ports/ledger-signals.ts";
 
 const ASK_AGAIN = Schedule.spaced(Duration.millis(100));
 
 const changesOf = ({ escrows, merchants, eventsAdded }: SyncReport): number =>
   escrows.created + escrows.updated + merchants.created + merchants.updated + eventsAdded;
 
+/** Signals that come together are one: a transaction often touches both programs. */
+const SETTLE = Duration.millis(100);
+
 /**
- * Syncs as soon as the store is open and then every so many seconds, for ever; never when 0. A failure
- * is told once until a sync succeeds again, not at every try. Where replicas share the index, only the one
- * whose turn it is syncs.
+ * Syncs as soon as the store is open and then every so many seconds, sooner when the ledger signals that
+ * something happened, for ever; never when 0. A failure is told once until a sync succeeds again, not at
+ * every try. Where replicas share the index, only the one whose turn it is syncs.
  */
 export const backgroundSync = Effect.fnUntraced(function* (intervalSeconds: number) {
   if (intervalSeconds === 0) return;
@@ -45,5 +49,12 @@ export const backgroundSync = Effect.fnUntraced(function* (intervalSeconds: numb
     }),
   );
   yield* Effect.orDie(Effect.retry(index.summary, ASK_AGAIN));
-  return yield* Effect.repeat(once, Schedule.spaced(Duration.seconds(intervalSeconds)));
+  const { changes } = yield* LedgerSignals;
+  const signalled = yield* Queue.dropping<void>(1);
+  yield* Effect.forkScoped(Stream.runForEach(changes, () => Queue.offer(signalled, undefined)));
+  const wait = Effect.raceFirst(
+    Effect.sleep(Duration.seconds(intervalSeconds)),
+    Effect.andThen(Queue.take(signalled), Effect.sleep(SETTLE)),
+  );
+  return yield* Effect.forever(Effect.andThen(once, wait));
 });

@@ -70,6 +70,12 @@ const MAX_RATE_LIMITED_CLIENTS = 50_000;
 const deploymentOf = ({ ledger }: Settings): Deployment =>
   ledger.kind === "remote" ? ledger.deployment : LOCAL_DEPLOYMENT;
 
+/** The programs whose transactions change what is indexed. */
+export const programsOf = (settings: Settings): ReadonlyArray<Address> => {
+  const { custodyProgram, attestorProgram } = deploymentOf(settings);
+  return [custodyProgram, attestorProgram];
+};
+
 const clusterOf = ({ ledger }: Settings): Cluster =>
   ledger.kind === "remote" ? ledger.cluster : "localnet";
 

@@ -2,12 +2,13 @@ import { Clock, Deferred, Duration, Effect, Layer, Redacted, Schedule, type Scop
 import { createHttpApp } from "../adapters/http/http-app.ts";
 import { type ListenFailed, serveHttp } from "../adapters/http/serve-http.ts";
 import type { LocalLedgerDidNotStart } from "../adapters/local-ledger/ledger-process.ts";
+import { ledgerSignalsWebSocket } from "../adapters/solana-rpc/ledger-signals-web-socket.ts";
 import { superviseLocalLedger } from "../adapters/local-ledger/supervisor.ts";
 import type { EvidenceKeyUnusable } from "../ports/evidence-signer.ts";
 import { backgroundSync } from "./background-sync.ts";
 import type { RpcUrls, Settings } from "./config/settings.ts";
 import { claimDataDirectory, type DataDirectoryUnusable } from "./data-directory.ts";
-import { type IndexRefused, serviceLayer } from "./layers.ts";
+import { type IndexRefused, programsOf, serviceLayer } from "./layers.ts";
 import { logging } from "./logging.ts";
 
 /** Why a service does not start. */
@@ -33,14 +34,20 @@ const TRY_AGAIN = { schedule: Schedule.spaced(Duration.millis(300)), times: 5 };
 
 const findLedger = Effect.fnUntraced(function* ({ ledger }: Settings, dataDir: string) {
   if (ledger.kind === "remote") {
-    return { rpcUrls: ledger.rpcUrls, ledgerPid: Effect.succeed(null) };
+    const { rpcUrls, webSocketUrl } = ledger;
+    return { rpcUrls, webSocketUrl, ledgerPid: Effect.succeed(null) };
   }
   const embedded = yield* Effect.retry(
     superviseLocalLedger({ dataDir, port: ledger.port, demo: ledger.demo }),
     TRY_AGAIN,
   );
   const rpcUrls: RpcUrls = [Redacted.make(new URL(embedded.rpcUrl))];
-  return { rpcUrls, ledgerPid: Effect.map(embedded.process, (process) => process?.pid ?? null) };
+  const webSocketUrl = Redacted.make(new URL(embedded.webSocketUrl));
+  return {
+    rpcUrls,
+    webSocketUrl,
+    ledgerPid: Effect.map(embedded.process, (process) => process?.pid ?? null),
+  };
 });
 
 /**
@@ -55,7 +62,7 @@ export const startService = (
   Effect.gen(function* () {
     const startedAtMs = yield* Clock.currentTimeMillis;
     const dataDir = yield* claimDataDirectory(settings.dataDir);
-    const { rpcUrls, ledgerPid } = yield* findLedger(settings, dataDir);
+    const { rpcUrls, webSocketUrl, ledgerPid } = yield* findLedger(settings, dataDir);
     const indexRefused = yield* Deferred.make<never, IndexRefused>();
     const services = serviceLayer({ settings, dataDir, rpcUrls, startedAtMs }, indexRefused);
     const { logFormat, logLevel } = settings;
@@ -67,6 +74,9 @@ export const startService = (
     });
     const { url } = yield* serveHttp(app, { hostname: settings.host, port: settings.port });
     yield* backgroundSync(settings.syncIntervalSeconds).pipe(
+      Effect.provide(
+        ledgerSignalsWebSocket({ url: webSocketUrl, addresses: programsOf(settings) }),
+      ),
       Effect.provide(context),
       Effect.forkScoped,
     );

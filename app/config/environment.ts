@@ -11,6 +11,7 @@ export const environment = Config.all({
   port: variable("PORT", kinds.wholeNumber(0, 65_535), 3000),
   dataDir: variable("DATA_DIR", kinds.text, "./data"),
   rpcUrls: variable("SOLANA_RPC_URL", kinds.listOf(kinds.rpcUrl), null),
+  webSocketUrl: variable("SOLANA_WS_URL", kinds.webSocketUrl, null),
   cluster: variable("SOLANA_CLUSTER", kinds.oneOf(...CLUSTERS), null),
   custodyProgram: variable("CUSTODY_PROGRAM_ID", kinds.ledgerAddress, null),
   attestorProgram: variable("ATTESTOR_PROGRAM_ID", kinds.ledgerAddress, null),

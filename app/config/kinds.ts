@@ -78,6 +78,13 @@ export const databaseUrl: Kind<URL> = {
   secret: true,
 };
 
+/** The address of an RPC node's WebSocket. It can carry an API key. */
+export const webSocketUrl: Kind<URL> = {
+  parse: (value) => urlWith(value, ["ws:", "wss:"]),
+  expected: "a ws:// or wss:// address",
+  secret: true,
+};
+
 /** An origin of the web (RFC 6454) that pages may come from, or `*` for all. */
 export const webOrigin: Kind<string> = {
   parse: (value) => {

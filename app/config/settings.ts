@@ -16,6 +16,7 @@ export type LedgerSettings =
   | {
       readonly kind: "remote";
       readonly rpcUrls: RpcUrls;
+      readonly webSocketUrl: Redacted.Redacted<URL>;
       readonly cluster: Cluster;
       readonly deployment: Deployment;
     };
@@ -51,6 +52,14 @@ const SYNC_SECONDS = { embedded: 2, remote: 15 } as const;
 
 const redacted = <A>(value: A): Redacted.Redacted<A> => Redacted.make(value);
 
+/** Where a node listens when nothing else is said: its own port, or the next one where it names one (Agave `--rpc-port`). */
+const webSocketUrlOf = (rpcUrl: URL): URL => {
+  const url = new URL(rpcUrl);
+  url.protocol = rpcUrl.protocol === "https:" ? "wss:" : "ws:";
+  if (rpcUrl.port !== "") url.port = String(Number(rpcUrl.port) + 1);
+  return url;
+};
+
 const ledgerSettings = (values: Required<Values>): LedgerSettings => {
   const [first, ...others] = values.rpcUrls ?? [];
   const { custodyProgram, attestorProgram } = values;
@@ -59,6 +68,7 @@ const ledgerSettings = (values: Required<Values>): LedgerSettings => {
   return {
     kind: "remote",
     rpcUrls: [redacted(first), ...others.map(redacted)],
+    webSocketUrl: redacted(values.webSocketUrl ?? webSocketUrlOf(first)),
     cluster: values.cluster ?? clustersOf([first, ...others])[0] ?? "localnet",
     deployment: { custodyProgram, attestorProgram },
   };

@@ -40,9 +40,24 @@ test("a remote ledger is its nodes in order, its programs and the cluster its ad
     "devnet.example.com",
   ]);
   expect(settings.ledger.cluster).toBe("devnet");
+  expect(Redacted.value(settings.ledger.webSocketUrl).href).toBe("wss://api.devnet.solana.com/");
   expect(String(settings.ledger.deployment.custodyProgram)).toBe(PROGRAMS.CUSTODY_PROGRAM_ID);
   expect(settings.syncIntervalSeconds).toBe(15);
   expect(JSON.stringify(settings)).not.toContain("api-key");
+});
+
+test.each([
+  [{ SOLANA_RPC_URL: "http://127.0.0.1:8899", SOLANA_CLUSTER: "localnet" }, "ws://127.0.0.1:8900/"],
+  [{ SOLANA_RPC_URL: "https://node.example/k" }, "wss://node.example/k"],
+  [
+    { SOLANA_RPC_URL: "https://node.example/k", SOLANA_WS_URL: "wss://other.example/s" },
+    "wss://other.example/s",
+  ],
+])("the WebSocket of %j is %s", (env, url) => {
+  const { ledger } = Effect.runSync(
+    readSettings({ ...PROGRAMS, SOLANA_CLUSTER: "devnet", ...env }),
+  );
+  expect(ledger.kind === "remote" && Redacted.value(ledger.webSocketUrl).href).toBe(url);
 });
 
 test("all faults are told at once, one line each, and no secret with them", () => {

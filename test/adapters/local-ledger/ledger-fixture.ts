@@ -39,6 +39,7 @@ export const startLedger = (options: Partial<LedgerOptions> = {}) => {
   return {
     ledger,
     url,
+    webSocketUrl,
     rpc: createSolanaRpc(url),
     subscriptions: createSolanaRpcSubscriptions(webSocketUrl),
     stop: async () => {
