@@ -1,6 +1,8 @@
 import { exitWith, readCommandLine, serviceUrl } from "./command-line.ts";
+import { progressLine, type ShownProgress } from "./progress-line.ts";
 
-const HELP = `Brings a running service's index up to its ledger and prints the report as JSON.
+const HELP = `Brings a running service's index up to its ledger and prints the report as JSON. On a terminal a
+bar shows how far it has come.
 
 usage: bun run sync [options]
 
@@ -10,12 +12,45 @@ usage: bun run sync [options]
 Ends with 0 when the sync completed, 1 when it failed or the service could not be reached.
 `;
 
+/** Between two looks at the progress; the reads budget allows for more. */
+const LOOK_EVERY_MS = 250;
+/** Moves to the begin of the line and clears it (ECMA-48, EL). */
+const CLEAR_LINE = "\r\u001b[K";
+
 const { values } = readCommandLine(HELP, {
   url: { type: "string", default: "http://127.0.0.1:3000" },
 });
-const url = `${serviceUrl(values.url)}/v1/indexer/sync`;
+const service = serviceUrl(values.url);
+const url = `${service}/v1/indexer/sync`;
 
-const response = await fetch(url, { method: "POST" }).catch((cause: unknown) =>
+const progressNow = async (): Promise<ShownProgress | null> => {
+  const answer = await fetch(`${service}/v1/status`).catch(() => null);
+  if (answer?.status !== 200) return null;
+  const { data } = (await answer.json()) as {
+    readonly data: { readonly indexer: { readonly progress?: ShownProgress | null } };
+  };
+  return data.indexer.progress ?? null;
+};
+
+/** Draws the bar until `over` resolves. */
+const showProgress = async (over: Promise<unknown>): Promise<void> => {
+  let isOver = false;
+  const end = over.then(
+    () => void (isOver = true),
+    () => void (isOver = true),
+  );
+  for (;;) {
+    await Promise.race([end, Bun.sleep(LOOK_EVERY_MS)]);
+    if (isOver) break;
+    const progress = await progressNow();
+    if (progress !== null) process.stderr.write(`${CLEAR_LINE}${progressLine(progress)}`);
+  }
+  process.stderr.write(CLEAR_LINE);
+};
+
+const answer = fetch(url, { method: "POST" });
+if (process.stderr.isTTY) await showProgress(answer);
+const response = await answer.catch((cause: unknown) =>
   exitWith(1, `${url} cannot be reached: ${cause instanceof Error ? cause.message : ""}`),
 );
 const body = await response.text();
