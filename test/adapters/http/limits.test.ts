@@ -113,4 +113,9 @@ describe("the address under which the service is reached", () => {
       expect(of("10.1.1.1", { ...forwarded, "x-forwarded-host": bad })).toBe("https://inner:3000");
     expect(of("10.1.1.1", { "x-forwarded-proto": "javascript" })).toBe("http://inner:3000");
   });
+
+  test("is a relative one where the caller's Host header is none", () => {
+    const request = { url: 'http://evil"<x>/', headers: new Headers() } as Request;
+    expect(origin(request, null)).toBe("");
+  });
 });

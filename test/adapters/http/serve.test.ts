@@ -61,6 +61,15 @@ test("it answers over the wire as in the process", async () => {
   );
 });
 
+test.each(['a"<b>', "a b", "[", "a:99999", "%"])(
+  "a Host header %p is never the service's fault",
+  async (host) => {
+    const { port } = await listening();
+    const get = `GET / HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`;
+    expect(await raw(port, get)).toMatch(/^HTTP\/1\.1 (200|4\d\d) /);
+  },
+);
+
 describe("a body that is too large", () => {
   const post = "POST /v1/escrows/prepare HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n";
 
