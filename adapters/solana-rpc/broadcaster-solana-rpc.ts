@@ -22,7 +22,7 @@ export const broadcasterSolanaRpc: Layer.Layer<Broadcaster, never, NodePool> = L
     const isBlockhashValid = Effect.fn("Broadcaster.isBlockhashValid")(function* (
       blockhash: string,
     ) {
-      const { value } = yield* askAtSlot(pool, {
+      const { slot, value } = yield* askAtSlot(pool, {
         method: "isBlockhashValid",
         args: [blockhash],
         options: {},
@@ -30,6 +30,9 @@ export const broadcasterSolanaRpc: Layer.Layer<Broadcaster, never, NodePool> = L
         lane: "single",
         parse: (value) => (typeof value === "boolean" ? value : undefined),
       });
+      // A tip read after this is then no older than the blockhash, whichever node tells it: how long a
+      // transaction can land is reckoned from that tip.
+      pool.slots.saw("confirmed", Number(slot));
       return value;
     }, refusalAsUnavailable);
 

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { Effect, Fiber, Stream } from "effect";
 import { TestClock } from "effect/testing";
 import { SYSTEM_PROGRAM } from "../../../core/protocol/well-known-addresses.ts";
+import { Broadcaster } from "../../../ports/broadcaster.ts";
 import { Ledger } from "../../../ports/ledger.ts";
 import { configOver, failureOf, runOver, valueOf } from "./ledger-under-test.ts";
 import {
@@ -272,6 +273,18 @@ describe("reads never go back in time", () => {
     const askTip = Ledger.use((ledger) => ledger.tip("finalized"));
     const { exit } = await runOver(configOver([peer]), Effect.andThen(askTip, askTip));
     expect(valueOf(exit)).toEqual({ slot: 502n, blockHeight: 502n });
+  });
+
+  test("a tip below the slot at which a blockhash was found valid is not taken", async () => {
+    const peer = peerThat(atSlot(500, true), tip(460), tip(501));
+    const { exit } = await runOver(
+      configOver([peer]),
+      Effect.andThen(
+        Broadcaster.use((broadcaster) => broadcaster.isBlockhashValid("hash")),
+        Ledger.use((ledger) => ledger.tip("confirmed")),
+      ),
+    );
+    expect(valueOf(exit).slot).toBe(501n);
   });
 
   test("a node that lags is waited for, and is not left alone for it", async () => {
