@@ -27,6 +27,8 @@ beforeAll(async () => {
     () => fetch(`${service.url}/ready`).then(({ status }) => status),
     (status) => status === 200,
   );
+  // The README's answers are those of a synced index.
+  await fetch(`${service.url}/v1/indexer/sync`, { method: "POST" });
 });
 
 afterAll(async () => {
