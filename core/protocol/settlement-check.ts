@@ -10,7 +10,7 @@ import { custodyCalls, type CustodyCall, type LedgerView } from "./custody-call.
 import { refundFault } from "./refund-rules.ts";
 import { releaseFault } from "./release-rules.ts";
 
-/** How many accounts each instruction takes; see docs/protocol.md, "custody". */
+/** How many accounts each instruction needs; more may be appended. See docs/protocol.md, "custody". */
 const ACCOUNT_COUNTS: Readonly<Record<CustodyInstructionData["name"], number>> = {
   initialize_custody: 6,
   create_escrow: 12,
@@ -18,6 +18,9 @@ const ACCOUNT_COUNTS: Readonly<Record<CustodyInstructionData["name"], number>> =
   release_partial: 11,
   claim_refund: 5,
 };
+
+/** The most accounts, appended ones among them, that the program reads (`programs/sdk/input.h`). */
+const MOST_ACCOUNTS = 32;
 
 const callFault = (call: CustodyCall, view: LedgerView): SettlementFault | undefined => {
   const args = decodeCustodyInstruction(call.data);
@@ -27,10 +30,11 @@ const callFault = (call: CustodyCall, view: LedgerView): SettlementFault | undef
       detail: "the data is none of the custody program's instructions, or has the wrong length",
     };
   const count = ACCOUNT_COUNTS[args.name];
-  if (call.accounts.length !== count)
+  const given = call.accounts.length;
+  if (given < count || given > MOST_ACCOUNTS)
     return {
       rule: "wrong_account_count",
-      detail: `${args.name} takes ${count} accounts, not ${call.accounts.length}`,
+      detail: `${args.name} needs ${count} accounts, and at most ${MOST_ACCOUNTS}, not ${given}`,
     };
   switch (args.name) {
     case "initialize_custody":

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { Instruction } from "../../core/domain/instruction.ts";
+import { type Instruction, readonly } from "../../core/domain/instruction.ts";
 import type { SettlementRule } from "../../core/domain/settlement-rule.ts";
 import { SETTLEMENT_RULES } from "../../core/domain/settlement-rule.ts";
 import { attestationMessage } from "../../core/protocol/attestation.ts";
@@ -43,6 +43,10 @@ const withByte = ({ data, ...rest }: Instruction, place: number, byte: number): 
   ...rest,
   data: data.with(place, byte),
 });
+const appended = ({ accounts, ...rest }: Instruction, count: number): Instruction => ({
+  ...rest,
+  accounts: [...accounts, ...Array.from({ length: count }, () => readonly(nowhere))],
+});
 const settled = (): TestLedger => {
   const ledger = s.escrowLedger();
   ledger.do([attest, release], [s.stranger]);
@@ -75,7 +79,15 @@ const cases: ReadonlyArray<Case> = [
     ledger: () => at(EXPIRY),
     instructions: () => [{ ...refund, accounts: refund.accounts.slice(0, -1) }],
     refusal: "6001 MissingAccount",
-    detail: "takes 5 accounts, not 4",
+    detail: "needs 5 accounts, and at most 32, not 4",
+  },
+  {
+    rule: "wrong_account_count",
+    of: "more accounts than the program reads",
+    ledger: () => at(EXPIRY),
+    instructions: () => [appended(refund, 28)],
+    refusal: "6001 MissingAccount",
+    detail: "needs 5 accounts, and at most 32, not 33",
   },
   {
     rule: "wrong_account",
@@ -402,6 +414,18 @@ describe("has no objection to what the program accepts", () => {
     ["a partial release", s.escrowLedger, [attestPartial(2n), partial], [s.stranger]],
     ["a refund in the second of expiry", () => at(EXPIRY), [refund], [s.stranger]],
     ["an escrow", s.merchantLedger, [s.createInstruction()], [s.agent]],
+    [
+      "an escrow with accounts appended, such as a payment's reference",
+      s.merchantLedger,
+      [appended(s.createInstruction(), 20)],
+      [s.agent],
+    ],
+    [
+      "a release with accounts appended",
+      s.escrowLedger,
+      [attest, appended(release, 1)],
+      [s.stranger],
+    ],
     [
       "a registration, an escrow and its release at once",
       s.initializedLedger,
