@@ -24,7 +24,10 @@ export class Broadcaster extends Context.Service<
     readonly fee: (message: Uint8Array) => Effect.Effect<bigint | null, LedgerFailure>;
     /** Runs a serialized transaction without landing it. */
     readonly simulate: (transaction: Uint8Array) => Effect.Effect<Simulation, LedgerFailure>;
-    /** Hands a serialized transaction to a node once, without the node's own preflight or retries. */
+    /**
+     * Hands a serialized transaction to every node once, without the nodes' own preflight or retries; done
+     * as soon as one has taken it, refused when none has.
+     */
     readonly submit: (
       transaction: Uint8Array,
     ) => Effect.Effect<void, LedgerFailure | SubmissionRefused>;

@@ -74,7 +74,7 @@ export const broadcasterSolanaRpc: Layer.Layer<Broadcaster, never, NodePool> = L
 
     const submit = Effect.fn("Broadcaster.submit")(
       function* (transaction: Uint8Array) {
-        yield* pool.call({
+        yield* pool.tellAll({
           method: "sendTransaction",
           params: [
             encodeBase64(transaction),

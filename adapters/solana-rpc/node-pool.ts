@@ -1,6 +1,7 @@
 import { Clock, Context, Effect, Layer } from "effect";
 import type { LedgerFailure } from "../../ports/ledger.ts";
 import { failOver, untilAnswered } from "./fail-over.ts";
+import { firstToSucceed } from "./first-to-succeed.ts";
 import { HighestSlots } from "./highest-slots.ts";
 import { jsonRpcClient } from "./json-rpc-client.ts";
 import { PooledNode, type RpcRequest } from "./pooled-node.ts";
@@ -15,6 +16,8 @@ export class NodePool extends Context.Service<
   {
     /** The answer of whichever node gives a usable one. What is asked must be harmless to ask twice. */
     readonly call: <A>(request: RpcRequest<A>) => Effect.Effect<A, LedgerFailure | RpcRefusal>;
+    /** Tells every node at once, and succeeds as soon as one has taken it. */
+    readonly tellAll: <A>(request: RpcRequest<A>) => Effect.Effect<A, LedgerFailure | RpcRefusal>;
     /**
      * Scans a program's accounts into `sink` and gives the slot they were read at. When a node breaks off,
      * the scan begins again, with the next node: accounts that came already come again.
@@ -57,6 +60,18 @@ export const nodePool = (config: SolanaRpcConfig): Layer.Layer<NodePool> =>
             config.lanes[request.lane],
             config,
           ).pipe(notingBehind),
+        tellAll: (request) =>
+          firstToSucceed(
+            lanes[request.lane].map((node) =>
+              failOver(
+                [node],
+                (only, ticket) => only.ask(request, ticket),
+                config.lanes[request.lane],
+                config,
+              ),
+            ),
+            ({ _tag }) => _tag === "RpcRefusal",
+          ),
         // No limit on the whole: the taker of the accounts sets the pace.
         scan: (params, sink) =>
           untilAnswered(

@@ -92,6 +92,42 @@ describe("submit", () => {
     expect(calls).toHaveLength(1);
   });
 
+  test("goes to every node, and one that takes it is enough", async () => {
+    const told = [Promise.withResolvers<void>(), Promise.withResolvers<void>()] as const;
+    const telling =
+      (i: 0 | 1, then: Behaviour): Behaviour =>
+      (call, request) => {
+        told[i].resolve();
+        return then(call, request);
+      };
+    // Answers once both others have the transaction too.
+    const taking: Behaviour = async (call, request) => {
+      await Promise.all(told.map(({ promise }) => promise));
+      return result(SIGNATURE)(call, request);
+    };
+    const peers = [
+      peerThat(telling(0, page(502))),
+      peerThat(taking),
+      peerThat(telling(1, rpcError(-32002))),
+    ] as const;
+    const { exit } = await runOver(
+      configOver(peers, { attemptsPerNode: 1 }),
+      Broadcaster.use((broadcaster) => broadcaster.submit(BYTES)),
+    );
+    expect(valueOf(exit)).toBeUndefined();
+    for (const { calls } of peers) expect(calls).toMatchObject([{ method: "sendTransaction" }]);
+  });
+
+  test("a node that refuses says more than one that is down", async () => {
+    const down = peerThat(page(502));
+    const refusing = peerThat(rpcError(-32003));
+    const { exit } = await runOver(
+      configOver([down, refusing], { attemptsPerNode: 1 }),
+      Broadcaster.use((broadcaster) => broadcaster.submit(BYTES)),
+    );
+    expect(failureOf(exit)).toMatchObject({ _tag: "SubmissionRefused" });
+  });
+
   test("an answer that is no signature is no answer", async () => {
     const { exit } = await submit(result("sent"));
     expect(failureOf(exit)).toMatchObject({ cause: { kind: "malformed" } });
