@@ -35,6 +35,9 @@ const use = async <A, E>(
   return { exit, calls: peer.calls };
 };
 
+/** What nodes of one ledger show before anything else. */
+const GENESIS = "4uhcVJyU9pJkvQyS88uRDiswHXSCkY3zQawwpjk2NsNY";
+
 const submit = (...behaviours: ReadonlyArray<Behaviour>) =>
   use(behaviours, (broadcaster) => broadcaster.submit(BYTES));
 const simulate = (...behaviours: ReadonlyArray<Behaviour>) =>
@@ -106,21 +109,22 @@ describe("submit", () => {
       return result(SIGNATURE)(call, request);
     };
     const peers = [
-      peerThat(telling(0, page(502))),
-      peerThat(taking),
-      peerThat(telling(1, rpcError(-32002))),
+      peerThat(result(GENESIS), telling(0, page(502))),
+      peerThat(result(GENESIS), taking),
+      peerThat(result(GENESIS), telling(1, rpcError(-32002))),
     ] as const;
     const { exit } = await runOver(
       configOver(peers, { attemptsPerNode: 1 }),
       Broadcaster.use((broadcaster) => broadcaster.submit(BYTES)),
     );
     expect(valueOf(exit)).toBeUndefined();
-    for (const { calls } of peers) expect(calls).toMatchObject([{ method: "sendTransaction" }]);
+    for (const { calls } of peers)
+      expect(calls).toMatchObject([{ method: "getGenesisHash" }, { method: "sendTransaction" }]);
   });
 
   test("a node that refuses says more than one that is down", async () => {
-    const down = peerThat(page(502));
-    const refusing = peerThat(rpcError(-32003));
+    const down = peerThat(result(GENESIS), page(502));
+    const refusing = peerThat(result(GENESIS), rpcError(-32003));
     const { exit } = await runOver(
       configOver([down, refusing], { attemptsPerNode: 1 }),
       Broadcaster.use((broadcaster) => broadcaster.submit(BYTES)),
