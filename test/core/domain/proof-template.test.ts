@@ -1,4 +1,6 @@
 import { createHash } from "node:crypto";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
 import { describe, expect, test } from "bun:test";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import fc from "fast-check";
@@ -37,6 +39,31 @@ describe("proof templates", () => {
       "task_hash",
     ]);
   });
+});
+
+test("every file beside the catalogue is in it, under its own name, with the members of a template", async () => {
+  const folder = join(import.meta.dir, "../../../core/domain/proof-templates");
+  const files = (await readdir(folder)).sort();
+  expect(files).toEqual(PROOF_TEMPLATES.map(({ id }) => `${id}.json`).sort());
+  const kinds = ["constant", "hash", "url", "http_status", "count", "time", "text"];
+  for (const file of files) {
+    const template = (await Bun.file(join(folder, file)).json()) as Record<string, Json>;
+    expect(Object.keys(template)).toEqual([
+      "id",
+      "wedge",
+      "category",
+      "title",
+      "description",
+      "fields",
+      "example",
+    ]);
+    for (const field of template["fields"] as unknown as ReadonlyArray<Record<string, Json>>) {
+      const { type, value, ...rest } = field;
+      expect(Object.keys(rest).sort()).toEqual(["description", "name", "required"]);
+      expect(kinds).toContain(type as string);
+      expect(typeof value).toBe(type === "constant" ? "string" : "undefined");
+    }
+  }
 });
 
 describe.each(PROOF_TEMPLATES.map((template) => [template.id, template] as const))(

@@ -44,11 +44,18 @@ const signerOf = (secret: Uint8Array) => {
 export type ServiceOptions = Omit<HttpOptions, "context"> & {
   readonly limit?: number;
   readonly enforceBetaLimits?: boolean;
+  /** By default one whose key has a seed of 32 sevens. */
+  readonly signer?: Layer.Layer<EvidenceSigner, unknown>;
 };
 
 /** The use cases over stores in memory and a ledger that is doubled at its port, behind HTTP. */
 export const makeService = async (options: ServiceOptions = {}) => {
-  const { limit = 1_000_000, enforceBetaLimits = false, ...http } = options;
+  const {
+    limit = 1_000_000,
+    enforceBetaLimits = false,
+    signer = signerOf(new Uint8Array(32).fill(7)),
+    ...http
+  } = options;
   const lines: Array<LogLine> = [];
   const { double: ledger, layer: ledgerLayer } = makeLedgerDouble(GENESIS);
   ledger.setClock(CREATED_AT + 60n);
@@ -73,7 +80,7 @@ export const makeService = async (options: ServiceOptions = {}) => {
       windowSeconds: 60,
       maxClients: 1000,
     }),
-    signerOf(new Uint8Array(32).fill(7)),
+    signer,
     Layer.sync(Metric.MetricRegistry, () => new Map()),
     Logger.layer([
       Logger.make<unknown, void>(({ logLevel, message, cause }) => {

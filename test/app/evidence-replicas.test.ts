@@ -1,0 +1,113 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { readdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { EscrowRecord } from "../../adapters/http/schemas/escrow.ts";
+import { LOCAL_DEPLOYMENT } from "../../core/protocol/local-deployment.ts";
+import { quietEnvironment, runService, temporaryDirectory, until } from "./running-service.ts";
+
+type Service = Awaited<ReturnType<typeof runService>>;
+type Packet = {
+  readonly data: unknown;
+  readonly signature: unknown;
+  readonly references: {
+    readonly transactions: ReadonlyArray<{ readonly kind: string }>;
+    readonly not_found: ReadonlyArray<string>;
+  };
+};
+
+let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
+let primary: Service;
+let settled: ReadonlyArray<EscrowRecord>;
+
+const ready = async (service: Service): Promise<Service> => {
+  await until(
+    "the service is ready",
+    () => fetch(`${service.url}/ready`).then(({ status }) => status),
+    (status) => status === 200,
+  );
+  return service;
+};
+
+const sync = ({ url }: Service) => fetch(`${url}/v1/indexer/sync`, { method: "POST" });
+
+/** Another service on the first one's ledger, with its key and an index of its own, which it never syncs by itself. */
+const startReplica = async (): Promise<Service> =>
+  ready(
+    await runService({
+      ...quietEnvironment(join(directory.path, "replica")),
+      SOLANA_RPC_URL: primary.rpcUrl,
+      SOLANA_CLUSTER: "localnet",
+      CUSTODY_PROGRAM_ID: LOCAL_DEPLOYMENT.custodyProgram,
+      ATTESTOR_PROGRAM_ID: LOCAL_DEPLOYMENT.attestorProgram,
+      EVIDENCE_SIGNING_KEY_FILE: join(directory.path, "primary/evidence-signing-key"),
+      SYNC_INTERVAL_SECONDS: "0",
+    }),
+  );
+
+/** Body and validator of each settled escrow's packet. */
+const packetsOf = ({ url }: Service) =>
+  Promise.all(
+    settled.map(async ({ escrow_pda }) => {
+      const response = await fetch(`${url}/v1/evidence/${escrow_pda}`);
+      return { etag: response.headers.get("etag"), body: await response.text() };
+    }),
+  );
+
+/** What is signed, and the signature, as the bytes that were answered. */
+const signedBytes = (packets: ReadonlyArray<{ readonly body: string }>) =>
+  packets.map(({ body }) => body.slice(0, body.indexOf(',"references":{')));
+
+const referencesOf = (packets: ReadonlyArray<{ readonly body: string }>) =>
+  packets.map(({ body }) => (JSON.parse(body) as Packet).references);
+
+beforeAll(async () => {
+  directory = await temporaryDirectory();
+  primary = await ready(await runService(quietEnvironment(join(directory.path, "primary"))));
+  await sync(primary);
+  const { data } = (await (await fetch(`${primary.url}/v1/indexer`)).json()) as {
+    data: ReadonlyArray<EscrowRecord>;
+  };
+  settled = data.filter(({ state }) => state !== "Pending");
+});
+
+afterAll(async () => {
+  await primary.stop();
+  await directory.remove();
+});
+
+test("a settled packet is the same from a replica, without its index, and after the index was built anew", async () => {
+  expect(settled).toHaveLength(3);
+  const original = await packetsOf(primary);
+  for (const { transactions, not_found } of referencesOf(original)) {
+    expect(transactions.map(({ kind }) => kind)).toEqual([
+      "escrow_created",
+      expect.stringMatching(/^escrow_(released|partially_released|refunded)$/),
+    ]);
+    expect(not_found).toEqual([]);
+  }
+
+  let replica = await startReplica();
+  const without = await packetsOf(replica);
+  expect(signedBytes(without)).toEqual(signedBytes(original));
+  for (const { transactions, not_found } of referencesOf(without)) {
+    expect(transactions).toEqual([]);
+    expect(not_found).toHaveLength(2);
+  }
+
+  await sync(replica);
+  const synced = await packetsOf(replica);
+  await replica.stop();
+  const stores = (await readdir(join(directory.path, "replica"))).filter((name) =>
+    name.startsWith("index.sqlite"),
+  );
+  expect(stores).not.toEqual([]);
+  for (const name of stores) await rm(join(directory.path, "replica", name));
+  replica = await startReplica();
+  await sync(replica);
+  const rebuilt = await packetsOf(replica);
+  await replica.stop();
+
+  // Body and validator whole: the references are found again as well.
+  expect(synced).toEqual(original);
+  expect(rebuilt).toEqual(original);
+}, 30_000);
