@@ -8,8 +8,8 @@ import { operationObject, sharedComponents } from "./operation-object.ts";
 
 const SPEC_PATH = "/openapi.json";
 
-const DESCRIPTION = `Shows whether a merchant delivered after an agent paid: escrow custody on Solana, delivery attested by
-the merchant's Ed25519 key, automatic refund, and evidence packets that anyone can verify offline.
+const DESCRIPTION = `Records what a merchant's attestor asserted about a delivery and what the ledger did with an agent's payment:
+escrow custody on Solana, Ed25519 attestation, automatic refund, and evidence packets that anyone can verify offline.
 
 Amounts are decimal strings in base units (\`*_stroops\`) beside a rendering with six decimals (\`*_usdc\`).
 Times are RFC 3339 in UTC, addresses base58, hashes lower-case hex. Errors are RFC 9457 problem documents;

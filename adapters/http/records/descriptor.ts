@@ -45,7 +45,7 @@ export const descriptorRecord = (source: DescriptorSource): DescriptorRecord => 
   protocol: "Agent Attestation Protocol (AAP)",
   settlement: "merchant attestation, smart-contract custody of funds, and automatic refund",
   thesis:
-    "A payment by an agent is settled by proof of delivery: the merchant is paid when its delivery is attested, and the agent is refunded when it is not.",
+    "A payment by an agent is settled by an attested delivery claim: the merchant is paid when its attestor signs one, and the agent is refunded when it does not.",
   primary_wedge: "api_data_commerce",
   mainnet_beta_limits: {
     status: BETA_LIMITS.status,
