@@ -127,19 +127,24 @@ export const putMerchants = (
   sightings: ReadonlyArray<Sighted<Merchant>>,
 ): Promise<Written> => upsert(sql, sightings.map(valuesOf));
 
-/** The statistics of one merchant's escrows, each from an index; see `merchantStats` for what they mean. */
+/** The statistics of one merchant's escrows, from the tallies; see `merchantStats` for what they mean. */
 const STATISTICS = `
   CROSS JOIN LATERAL (
     SELECT ${["pending", "fulfilled", "refunded", "partially_fulfilled"]
-      .map((name, state) => `count(*) FILTER (WHERE state = ${state}) AS ${name}_count`)
-      .join(", ")}
-    FROM escrow WHERE escrow.merchant = page.wallet
+      .map(
+        (name, state) =>
+          `coalesce(sum(escrows) FILTER (WHERE state = ${state}), 0)::int8 AS ${name}_count`,
+      )
+      .join(", ")}, coalesce(sum(released), 0) AS released_sum
+    FROM escrow_tally WHERE escrow_tally.merchant = page.wallet
   ) AS counts
-  CROSS JOIN LATERAL (
-    SELECT coalesce(sum(released), 0) AS released_sum,
-      percentile_disc(0.5) WITHIN GROUP (ORDER BY delivery_seconds) AS median_delivery_seconds
-    FROM escrow WHERE escrow.merchant = page.wallet AND delivery_seconds IS NOT NULL
-  ) AS deliveries`;
+  LEFT JOIN LATERAL (
+    SELECT seconds AS median_delivery_seconds FROM (
+      SELECT seconds, sum(deliveries) OVER (ORDER BY seconds) AS up_to,
+        sum(deliveries) OVER () AS total
+      FROM delivery_tally WHERE delivery_tally.merchant = page.wallet
+    ) AS delivered WHERE up_to > (total::int8 - 1) / 2 ORDER BY seconds LIMIT 1
+  ) AS median ON true`;
 
 /** The statement for a page of the registry. */
 export const registryPageQuery = (

@@ -16,11 +16,7 @@ export const toColumn = (u64: bigint): bigint => BigInt.asIntN(64, u64);
 /** The u64 that `toColumn` stored. */
 export const fromColumn = (column: bigint): bigint => BigInt.asUintN(64, column);
 
-/** SQL that yields the two 32-bit halves of a u64 column, each summed: exact for up to 2^31 rows. */
-export const sumHalves = (column: string): string =>
-  `coalesce(sum((${column} >> 32) & 4294967295), 0) AS high, coalesce(sum(${column} & 4294967295), 0) AS low`;
-
-/** The exact sum of what `sumHalves` yields; it may exceed 2^64-1. */
+/** The exact sum of u64 values of which the 32-bit halves were summed; it may exceed 2^64-1. */
 export const fromHalves = (sums: { readonly high: bigint; readonly low: bigint }): bigint =>
   (sums.high << 32n) + sums.low;
 

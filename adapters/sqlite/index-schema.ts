@@ -1,3 +1,5 @@
+import { TALLY_TABLES } from "./tally-schema.ts";
+
 /** Marks a file as this service's index: ASCII `SEix` (PRAGMA application_id). */
 export const INDEX_APPLICATION_ID = 0x53_45_69_78;
 
@@ -11,8 +13,8 @@ export const INDEX_APPLICATION_ID = 0x53_45_69_78;
  * status the numbers that the ledger's accounts use, amounts as in columns.ts.
  *
  * Indexes lead with a filter's columns, then `state`, then the page order: a query without a state
- * merges the four states' runs, which are each in order already. `expires_at` and `released` ride
- * along so that refundable escrows and sums are found without touching the rows. An event's
+ * merges the four states' runs, which are each in order already. `expires_at` rides along so that
+ * refundable escrows are found without touching the rows. An event's
  * `refundable_from` is its escrow's expiry while that is Pending, null otherwise.
  */
 export const INDEX_MIGRATIONS: ReadonlyArray<string> = [
@@ -108,4 +110,5 @@ export const INDEX_MIGRATIONS: ReadonlyArray<string> = [
   ALTER TABLE event ADD COLUMN transaction_slot INTEGER;
   CREATE INDEX event_without_reference ON event (position) WHERE signature IS NULL;
   `,
+  TALLY_TABLES,
 ];

@@ -1,36 +1,47 @@
 import type { Database } from "bun:sqlite";
 import { type Address, addressToBytes } from "../../core/domain/address.ts";
 import type { MerchantStats } from "../../core/domain/merchant-stats.ts";
-import { fromHalves, sumHalves } from "./columns.ts";
+import { fromHalves } from "./columns.ts";
 import { stateNumber } from "./escrow-filter.ts";
 
-/** Counts a merchant's escrows as `merchantStats` does, from the indexes alone. */
+type Tally = {
+  readonly state: bigint;
+  readonly escrows: bigint;
+  readonly released_high: bigint;
+  readonly released_low: bigint;
+};
+
+/** What is counted of a merchant's escrows, as `merchantStats` counts it, from the tallies alone. */
 export const merchantCounts = (db: Database): ((wallet: Address) => MerchantStats) => {
-  const states = db.query<{ state: bigint; count: bigint }, [Uint8Array]>(
-    "SELECT state, count(*) AS count FROM escrow WHERE merchant = ?1 GROUP BY state",
+  const tallies = db.query<Tally, [Uint8Array]>("SELECT * FROM escrow_tally WHERE merchant = ?1");
+  const delivered = db.query<{ deliveries: bigint }, [Uint8Array]>(
+    "SELECT coalesce(sum(deliveries), 0) AS deliveries FROM delivery_tally WHERE merchant = ?1",
   );
-  const deliveries = db.query<{ count: bigint; high: bigint; low: bigint }, [Uint8Array]>(
-    `SELECT count(*) AS count, ${sumHalves("released")} FROM escrow
-     WHERE merchant = ?1 AND delivery_seconds IS NOT NULL`,
-  );
+  // A merchant has as many rows here as there are different delivery times, 604,800 at most.
   const nthDelivery = db.query<{ seconds: bigint }, [Uint8Array, bigint]>(
-    `SELECT delivery_seconds AS seconds FROM escrow
-     WHERE merchant = ?1 AND delivery_seconds IS NOT NULL
-     ORDER BY delivery_seconds LIMIT 1 OFFSET ?2`,
+    `SELECT min(seconds) AS seconds FROM (
+       SELECT seconds, sum(deliveries) OVER (ORDER BY seconds) AS up_to
+       FROM delivery_tally WHERE merchant = ?1
+     ) WHERE up_to > ?2`,
   );
   return (wallet) => {
     const merchant = addressToBytes(wallet);
-    const counts = new Map(states.all(merchant).map((r) => [Number(r.state), Number(r.count)]));
-    const delivered = deliveries.get(merchant) ?? { count: 0n, high: 0n, low: 0n };
-    const median =
-      delivered.count === 0n ? null : nthDelivery.get(merchant, (delivered.count - 1n) / 2n);
+    const rows = tallies.all(merchant);
+    const count = (state: Parameters<typeof stateNumber>[0]) =>
+      Number(rows.find((row) => Number(row.state) === stateNumber(state))?.escrows ?? 0n);
+    const deliveries = delivered.get(merchant)?.deliveries ?? 0n;
+    const median = deliveries === 0n ? null : nthDelivery.get(merchant, (deliveries - 1n) / 2n);
+    const sum = (of: (row: Tally) => bigint) => rows.reduce((total, row) => total + of(row), 0n);
     return {
-      escrows: [...counts.values()].reduce((sum, count) => sum + count, 0),
-      pending: counts.get(stateNumber("Pending")) ?? 0,
-      fulfilled: counts.get(stateNumber("Fulfilled")) ?? 0,
-      partiallyFulfilled: counts.get(stateNumber("PartiallyFulfilled")) ?? 0,
-      refunded: counts.get(stateNumber("Refunded")) ?? 0,
-      volume: fromHalves(delivered),
+      escrows: Number(sum((row) => row.escrows)),
+      pending: count("Pending"),
+      fulfilled: count("Fulfilled"),
+      partiallyFulfilled: count("PartiallyFulfilled"),
+      refunded: count("Refunded"),
+      volume: fromHalves({
+        high: sum((row) => row.released_high),
+        low: sum((row) => row.released_low),
+      }),
       medianDeliverySeconds: median?.seconds ?? null,
     };
   };

@@ -1,0 +1,79 @@
+import { Database, type SQLQueryBindings } from "bun:sqlite";
+import { expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Effect } from "effect";
+import { escrowIndexSqlite } from "../../../adapters/sqlite/escrow-index.ts";
+import { escrowTable } from "../../../adapters/sqlite/escrow-table.ts";
+import { eventTable } from "../../../adapters/sqlite/event-table.ts";
+import { merchantCounts } from "../../../adapters/sqlite/merchant-counts.ts";
+import { merchantTable } from "../../../adapters/sqlite/merchant-table.ts";
+import { addressFromBytes } from "../../../core/domain/address.ts";
+import { ESCROW_STATES } from "../../../core/domain/escrow.ts";
+import { eventChainStart } from "../../../core/domain/event-chain.ts";
+import type { EscrowFilter } from "../../../ports/escrow-index.ts";
+import { TEST_DEPLOYMENT, TEST_GENESIS_HASH } from "../../arbitraries/test-ledger.ts";
+
+/** A database that remembers the statements it was asked for. */
+class Recording extends Database {
+  readonly statements = new Set<string>();
+  override query<Row, Params extends SQLQueryBindings | Array<SQLQueryBindings>>(sql: string) {
+    this.statements.add(sql);
+    return super.query<Row, Params>(sql);
+  }
+}
+
+const someone = addressFromBytes(new Uint8Array(32).fill(9));
+
+const filters: ReadonlyArray<EscrowFilter> = [undefined, someone].flatMap((merchant) =>
+  [undefined, someone].flatMap((agentOwner) =>
+    [undefined, ...ESCROW_STATES].flatMap((state) =>
+      [undefined, 5n].map((refundableAt) => ({ merchant, agentOwner, state, refundableAt })),
+    ),
+  ),
+);
+
+test("no page, count or statistic reads a table from end to end, or sorts what it read", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "query-plans-"));
+  const path = join(folder, "index.sqlite");
+  const ledger = { genesisHash: TEST_GENESIS_HASH, deployment: TEST_DEPLOYMENT };
+  await Effect.runPromise(Effect.provide(Effect.void, escrowIndexSqlite({ path, ...ledger })));
+  const db = new Recording(path, { strict: true, safeIntegers: true });
+  const escrows = escrowTable(db);
+  const merchants = merchantTable(db);
+  const events = eventTable(db, eventChainStart(ledger.genesisHash, ledger.deployment));
+  for (const filter of filters) {
+    escrows.page(filter, 50, { createdAt: 5n, address: someone });
+    events.page(filter, 50, 9n);
+    events.after(filter, 50, 9n);
+  }
+  events.withoutReference(50, 9n);
+  merchants.page({}, 50, someone);
+  merchantCounts(db)(someone);
+  for (const table of [escrows, merchants, events]) table.count();
+
+  const harmless = [
+    // The newest event is the last row of its table, which SQLite calls a scan that ends at the first.
+    "FROM event ORDER BY position DESC LIMIT 1",
+    // An escrow has two events at most.
+    "FROM event WHERE escrow = ?1 ORDER BY position",
+  ];
+  const reads = [...db.statements].filter(
+    (sql) => sql.startsWith("SELECT") && !harmless.some((end) => sql.endsWith(end)),
+  );
+  expect(reads.length).toBeGreaterThan(50);
+  for (const sql of reads) {
+    const plan = db
+      .query<{ detail: string }, []>(`EXPLAIN QUERY PLAN ${sql}`)
+      .all()
+      .map(({ detail }) => detail);
+    expect(plan.join("\n"), sql).not.toMatch(/SCAN (escrow|event|merchant)|TEMP B-TREE/);
+  }
+  // The registry's figures come from what is counted as escrows are written.
+  const figures = reads.filter((sql) => sql.includes("tally"));
+  expect(figures).toHaveLength(3);
+  expect(figures.join()).not.toMatch(/FROM escrow\b/);
+  db.close();
+  rmSync(folder, { recursive: true });
+});
