@@ -33,5 +33,4 @@ export const isExactNumber = (token: string): boolean => {
 };
 
 /** Whether a number is written as RFC 8785 writes it, section 3.2.2.3: not `1.0`, `-0` or `1e3`. */
-export const isCanonicalNumber = (token: string): boolean =>
-  String(Number(token)) === token && token !== "-0";
+export const isCanonicalNumber = (token: string): boolean => String(Number(token)) === token;

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { evidenceSignerNone } from "../../../adapters/signer/evidence-signer.ts";
 import { escrow, EXPIRES_AT, merchant, CREATED_AT } from "./support/parties.ts";
 import { checkedClient, jsonOf, makeService } from "./support/service.ts";
 
@@ -144,6 +145,21 @@ describe("the page", () => {
     expect(await textOf(refunded)).toContain("returned the whole 1.500000 tokens to the agent");
     for (const row of [released, partial, refunded, pending])
       expect(await textOf(row)).toContain("It does not say that anything was delivered.");
+  });
+
+  test("an unsigned packet is said to be unsigned", async () => {
+    expect(await textOf(released)).toContain(
+      "the packet at the address above, signed by the service.",
+    );
+    const unsigned = await makeService({ signer: evidenceSignerNone() });
+    unsigned.seed({ escrows: [released] });
+    const { send } = await checkedClient(unsigned);
+    const html = await (
+      await send(`/v1/evidence/${released.address}`, { headers: { accept: BROWSER } })
+    ).text();
+    await unsigned.runtime.dispose();
+    expect(html).toContain("which the service has not signed.");
+    expect(html).toContain(`<th scope="row">Signature</th><td><span class="none">none</span>`);
   });
 
   test("what could not be found is said", async () => {
