@@ -1,4 +1,5 @@
 import { Effect, Layer } from "effect";
+import type { Address } from "../../core/domain/address.ts";
 import type { Escrow } from "../../core/domain/escrow.ts";
 import { eventChainStart } from "../../core/domain/event-chain.ts";
 import {
@@ -41,16 +42,20 @@ export const escrowIndexSqlite = (options: LedgerIdentity & { readonly path: str
       const statsOf = merchantCounts(db);
       const mark = syncMark(db);
 
-      const put = (sighted: Sighted<Escrow>) => {
-        const change = escrows.put(sighted);
-        if (change === "updated") events.follow(sighted.row.address, sighted.row);
-        return change;
-      };
       const apply = db.transaction((batch: IndexBatch): BatchResult => {
+        const fresh = new Map<Address, Escrow>();
+        const put = (sighted: Sighted<Escrow>) => {
+          const { row } = sighted;
+          const change = escrows.put(sighted);
+          if (change === "created" || (change === "updated" && fresh.has(row.address)))
+            fresh.set(row.address, row);
+          else if (change === "updated") events.follow(row.address, row);
+          return change;
+        };
         const result = {
           escrows: countChanges(batch.escrows.map(put)),
           merchants: countChanges(batch.merchants.map(merchants.put)),
-          eventsAdded: events.append(batch.events, escrows.standing),
+          eventsAdded: events.append(batch.events, escrows.standing, fresh),
         };
         for (const reference of batch.references ?? []) events.refer(reference);
         if (batch.mark !== null) mark.write(batch.mark);

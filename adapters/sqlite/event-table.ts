@@ -1,6 +1,6 @@
 import type { Database } from "bun:sqlite";
 import { type Address, addressFromBytes, addressToBytes } from "../../core/domain/address.ts";
-import { chainedEventHash } from "../../core/domain/event-chain.ts";
+import { eventChainPreimage } from "../../core/domain/event-chain.ts";
 import { type Hash32, hash32FromBytes, hash32ToBytes } from "../../core/domain/hash32.ts";
 import {
   ledgerSignatureFromBytes,
@@ -100,6 +100,13 @@ const runsOf = (
 const refundableFrom = ({ state, expiresAt }: Standing): bigint | null =>
   state === "Pending" ? expiresAt : null;
 
+/** By the runtime, in a tenth of the time that the core's own takes. */
+const sha256 = (bytes: Uint8Array): Hash32 => {
+  const hash = new Uint8Array(32);
+  Bun.SHA256.hash(bytes, hash);
+  return hash32FromBytes(hash);
+};
+
 /** The table of settlement events, chained from `chainStart`. */
 export const eventTable = (db: Database, chainStart: Hash32) => {
   const known = db.query<{ one: bigint }, [string, number]>(
@@ -123,18 +130,24 @@ export const eventTable = (db: Database, chainStart: Hash32) => {
   const append = (
     events: Iterable<SettlementEvent>,
     standingOf: (escrow: Address) => Standing | undefined,
+    fresh: ReadonlyMap<Address, Standing>,
   ): number => {
+    const appended = new Set<string>();
     const last = newest.get();
     let position = last?.position ?? 0n;
     let chainHash = last === null ? chainStart : hash32FromBytes(last.chain_hash);
     let added = 0;
     for (const event of events) {
       const kind = EVENT_KINDS.indexOf(event.kind);
-      if (known.get(event.escrow, kind) !== null) continue;
-      const standing = standingOf(event.escrow);
+      // An escrow that this batch has created has no event but those that this batch has appended.
+      const created = fresh.get(event.escrow);
+      if (created === undefined ? known.get(event.escrow, kind) !== null : appended.has(event.id))
+        continue;
+      const standing = created ?? standingOf(event.escrow);
       if (standing === undefined || !provesEvent(standing.state, event)) continue;
       position++;
-      chainHash = chainedEventHash(chainHash, event);
+      appended.add(event.id);
+      chainHash = sha256(eventChainPreimage(chainHash, event));
       insert.run(
         position,
         event.escrow,
@@ -178,7 +191,10 @@ export const eventTable = (db: Database, chainStart: Hash32) => {
   );
 
   return {
-    /** Writes the events that are new and proved, in this order, and returns how many those were. */
+    /**
+     * Writes the events that are new and proved, in this order, and returns how many those were. `fresh` are
+     * the escrows that the same transaction has created.
+     */
     append,
     /** Keeps an escrow's events in step with a row that has changed. */
     follow: (escrow: Address, standing: Standing): void => {

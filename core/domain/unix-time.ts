@@ -4,10 +4,25 @@ export type UnixSeconds = bigint;
 /** 9999-12-31T23:59:59Z: the last second that `YYYY-MM-DDThh:mm:ssZ` can name. */
 export const LAST_UNIX_SECOND: UnixSeconds = 253_402_300_799n;
 
+const DAY_SECONDS = 86_400;
+/** Times come in runs of the same day, whose date is made once. */
+let latestDay = { number: 0, text: "1970-01-01T" };
+
+const twoDigits = (value: number): string => (value < 10 ? `0${value}` : `${value}`);
+
 /** RFC 3339 UTC without fraction, `YYYY-MM-DDThh:mm:ssZ`, of a second in [0, LAST_UNIX_SECOND]. */
 export const formatUnixTime = (seconds: UnixSeconds): string => {
   if (seconds < 0n || seconds > LAST_UNIX_SECOND) throw new Error("time out of RFC 3339's range");
-  return `${new Date(Number(seconds) * 1000).toISOString().slice(0, 19)}Z`;
+  const whole = Number(seconds);
+  const number = Math.floor(whole / DAY_SECONDS);
+  if (number !== latestDay.number) {
+    const text = new Date(number * DAY_SECONDS * 1000).toISOString().slice(0, 11);
+    latestDay = { number, text };
+  }
+  const second = whole - number * DAY_SECONDS;
+  const minute = Math.floor(second / 60);
+  const hour = Math.floor(minute / 60);
+  return `${latestDay.text}${twoDigits(hour)}:${twoDigits(minute - hour * 60)}:${twoDigits(second - minute * 60)}Z`;
 };
 
 /** The second that a text of exactly the form `YYYY-MM-DDThh:mm:ssZ` names, or undefined. */

@@ -6,7 +6,7 @@ import { openIndexOfNode } from "../simulation/index-of-node.ts";
 import { serveNode } from "../simulation/serve-node.ts";
 import { worldOf } from "../simulation/world.ts";
 import { amountOf, freshPath, LONG_MS, randomOf, SEED, tell } from "./support/chaos-run.ts";
-import { environmentOn } from "./support/service-on-node.ts";
+import { environmentOn } from "./support/service-environment.ts";
 
 const DAMAGED = amountOf({ quick: 3, long: 60 });
 const ESCROWS = 300;

@@ -25,4 +25,5 @@ export const sizeOf = <A>({ quick, long }: { readonly quick: A; readonly long: A
   isQuick ? quick : long;
 
 /** `3.1x`, how many times `one` is `other`. */
-export const times = (one: number, other: number): string => `${(one / other).toFixed(1)}x`;
+export const times = (one: number, other: number): string =>
+  `${(one / other).toFixed(one < other ? 2 : 1)}x`;

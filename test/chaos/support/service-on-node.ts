@@ -1,20 +1,11 @@
 import { dirname } from "node:path";
-import { LOCAL_DEPLOYMENT } from "../../../core/protocol/local-deployment.ts";
-import { quietEnvironment, runService, until } from "../../app/running-service.ts";
+import { runService, until } from "../../app/running-service.ts";
 import { freshPath } from "./chaos-run.ts";
-
-/** The settings of a service on the nodes at these addresses, in an own directory unless one is given. */
-export const environmentOn = (urls: string, dataDir = dirname(freshPath("index"))) => ({
-  ...quietEnvironment(dataDir),
-  SOLANA_RPC_URL: urls,
-  CUSTODY_PROGRAM_ID: LOCAL_DEPLOYMENT.custodyProgram,
-  ATTESTOR_PROGRAM_ID: LOCAL_DEPLOYMENT.attestorProgram,
-  SYNC_INTERVAL_SECONDS: "1",
-});
+import { environmentOn } from "./service-environment.ts";
 
 /** A service in this process, on the nodes at these addresses. */
 export const serviceOn = async (urls: string, settings: Readonly<Record<string, string>> = {}) => {
-  const env = { ...environmentOn(urls), ...settings };
+  const env = { ...environmentOn(urls, dirname(freshPath("index"))), ...settings };
   const service = await runService(env);
   const status = async (path: string, init?: RequestInit) =>
     (await fetch(service.url + path, init)).status;

@@ -1,0 +1,82 @@
+import { Effect, Layer, Redacted, Stream } from "effect";
+import {
+  address,
+  createSolanaRpc,
+  fixDecoderSize,
+  getAddressDecoder,
+  getBase64Encoder,
+  getBytesDecoder,
+  getI64Decoder,
+  getStructDecoder,
+  getU64Decoder,
+  getU8Decoder,
+} from "@solana/kit";
+import { ledgerSolanaRpc } from "../../../adapters/solana-rpc/ledger-solana-rpc.ts";
+import { nodePool } from "../../../adapters/solana-rpc/node-pool.ts";
+import { solanaRpcConfig } from "../../../adapters/solana-rpc/solana-rpc-config.ts";
+import { LOCAL_DEPLOYMENT } from "../../../core/protocol/local-deployment.ts";
+import { readProgramAccount } from "../../../core/protocol/program-account.ts";
+import { Ledger } from "../../../ports/ledger.ts";
+
+// Run as a process: reads all escrows of the node at argv[2] with `ours`, `ours-decoded` or `kit`, as argv[3] says, and
+// prints their number, the milliseconds and the most memory that was resident.
+const [url = "", way = ""] = process.argv.slice(2);
+const program = LOCAL_DEPLOYMENT.custodyProgram;
+
+const bytes = (length: number) => fixDecoderSize(getBytesDecoder(), length);
+const key = getAddressDecoder();
+const escrowDecoder = getStructDecoder([
+  ["discriminator", bytes(8)],
+  ["version", getU8Decoder()],
+  ["bump", getU8Decoder()],
+  ["state", getU8Decoder()],
+  ["reserved", bytes(5)],
+  ["agentOwner", key],
+  ["merchant", key],
+  ["mint", key],
+  ["rentPayer", key],
+  ["taskHash", bytes(32)],
+  ["amount", getU64Decoder()],
+  ["released", getU64Decoder()],
+  ["createdAt", getI64Decoder()],
+  ["expiresAt", getI64Decoder()],
+  ["settledAt", getI64Decoder()],
+  ["proofHash", bytes(32)],
+  ["attestor", key],
+  ["attestedAt", getI64Decoder()],
+  ["signature", bytes(64)],
+]);
+
+const withKit = async (): Promise<number> => {
+  const rpc = createSolanaRpc(url);
+  const { value } = await rpc
+    .getProgramAccounts(address(program), { encoding: "base64", withContext: true })
+    .send();
+  const base64 = getBase64Encoder();
+  let count = 0;
+  for (const { account } of value)
+    if (escrowDecoder.decode(base64.encode(account.data[0])).version === 1) count += 1;
+  return count;
+};
+
+const withOurs = async (isDecoded: boolean): Promise<number> => {
+  let count = 0;
+  const read = Ledger.use((ledger) =>
+    Stream.runForEach(ledger.programAccounts(program), ({ value }) =>
+      Effect.sync(() => {
+        for (const account of value)
+          if (!isDecoded || readProgramAccount(account, LOCAL_DEPLOYMENT)) count += 1;
+      }),
+    ),
+  );
+  const config = solanaRpcConfig([Redacted.make(new URL(url))]);
+  await Effect.runPromise(Effect.provide(read, Layer.provide(ledgerSolanaRpc, nodePool(config))));
+  return count;
+};
+
+const startMs = performance.now();
+const count = way === "kit" ? await withKit() : await withOurs(way === "ours-decoded");
+const ms = performance.now() - startMs;
+const peakBytes = process.resourceUsage().maxRSS * 1024;
+process.stdout.write(`${JSON.stringify({ count, ms, peakBytes })}\n`);
+process.exit(0);
