@@ -2,7 +2,10 @@ import { describe, expect, test } from "bun:test";
 import { Duration, Effect, Exit, Fiber, Layer } from "effect";
 import { TestClock } from "effect/testing";
 import { outcomeLogMemory } from "../../../../adapters/memory/outcome-log.ts";
-import { ledgerSignatureFromBytes } from "../../../../core/domain/ledger-signature.ts";
+import {
+  type LedgerSignature,
+  ledgerSignatureFromBytes,
+} from "../../../../core/domain/ledger-signature.ts";
 import { RELAY_POLICY } from "../../../../core/domain/relay-policy.ts";
 import { registerMerchantInstruction } from "../../../../core/protocol/attestor-instructions.ts";
 import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/local-deployment.ts";
@@ -34,6 +37,7 @@ const signatureOf = (n: number) => {
   if ("malformed" in decoded) throw new Error(decoded.malformed);
   return decoded.value.signature;
 };
+const entryOf = (signature: LedgerSignature) => OutcomeLog.use((log) => log.find(signature));
 const later = (ms: number) => TestClock.adjust(Duration.millis(ms));
 const failureOf = <A, E>(exit: Exit.Exit<A, E>): E | undefined => {
   const failure = Exit.findErrorOption(exit);
@@ -111,6 +115,35 @@ describe("delivery", () => {
         safeToSignAgain: false,
       });
     }).pipe(Effect.provide(relayOver(ports)), Effect.runPromise);
+  });
+
+  test("a confirmed height beyond the last valid one is not enough: a fork may still carry it", () => {
+    const { script, ports } = scriptedPorts();
+    return Effect.gen(function* () {
+      yield* relayTransaction(requestOf(1));
+      script.blockHeight = 1150n;
+      script.heightAhead = 32n;
+      yield* later(2 * RELAY_POLICY.rebroadcastMs);
+      const outcome = yield* readRelayOutcome(signatureOf(1));
+      expect(outcome).toMatchObject({ status: "pending", safeToSignAgain: false });
+    }).pipe(Effect.provide(relayOver(ports)), Effect.runPromise);
+  });
+
+  test("nothing is sent that is not in the log yet", () => {
+    const { script, ports } = scriptedPorts();
+    return Effect.gen(function* () {
+      const log = yield* Layer.build(outcomeLogMemory);
+      const recorded: Array<boolean> = [];
+      script.onSend = (signature) => {
+        const found = Effect.runSync(Effect.provide(entryOf(signature), log));
+        recorded.push(found !== null);
+      };
+      yield* Effect.provide(
+        relayTransaction(requestOf(1)),
+        relayOver(ports, Layer.succeedContext(log)),
+      );
+      expect(recorded).toEqual([true]);
+    }).pipe(Effect.scoped, Effect.runPromise);
   });
 
   test("a failure is safe to sign again once it is finalized, not before", () => {

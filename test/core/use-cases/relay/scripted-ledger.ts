@@ -3,6 +3,7 @@ import { TestClock } from "effect/testing";
 import { outcomeLogMemory } from "../../../../adapters/memory/outcome-log.ts";
 import { rateLimiterMemory } from "../../../../adapters/memory/rate-limiter.ts";
 import { type Address, addressToBytes } from "../../../../core/domain/address.ts";
+import type { LedgerSignature } from "../../../../core/domain/ledger-signature.ts";
 import type { LedgerAccount } from "../../../../core/domain/ledger-account.ts";
 import type {
   LandedTransaction,
@@ -28,9 +29,13 @@ export type ScriptedLedger = {
   readonly landed: Map<string, LandedTransaction>;
   /** Signatures in the order of their sendings. */
   readonly sent: Array<string>;
+  /** Runs as a node takes a sending. */
+  onSend: (signature: LedgerSignature) => void;
   simulationError: TransactionError | null;
   simulations: number;
+  /** The finalized height; the confirmed one is `heightAhead` beyond it. */
   blockHeight: bigint;
+  heightAhead: bigint;
   historyStart: bigint;
   lamports: bigint;
 };
@@ -59,9 +64,11 @@ export const scriptedPorts = (accounts?: TestLedger, limit = 1000) => {
   const script: ScriptedLedger = {
     landed: new Map(),
     sent: [],
+    onSend: () => undefined,
     simulationError: null,
     simulations: 0,
     blockHeight: 1000n,
+    heightAhead: 0n,
     historyStart: 0n,
     lamports: 1_000_000n,
   };
@@ -75,7 +82,11 @@ export const scriptedPorts = (accounts?: TestLedger, limit = 1000) => {
   const ports = Layer.mergeAll(
     Layer.succeed(Ledger, {
       genesisHash: Effect.die("not asked for"),
-      tip: () => Effect.sync(() => ({ slot: 2000n, blockHeight: script.blockHeight })),
+      tip: (commitment) =>
+        Effect.sync(() => ({
+          slot: 2000n,
+          blockHeight: script.blockHeight + (commitment === "finalized" ? 0n : script.heightAhead),
+        })),
       history: () => Effect.die("not asked for"),
       transaction: () => Effect.die("not asked for"),
       programAccounts: () => Stream.die("not asked for"),
@@ -92,7 +103,9 @@ export const scriptedPorts = (accounts?: TestLedger, limit = 1000) => {
       submit: (bytes) =>
         Effect.sync(() => {
           const decoded = decodeWireTransaction(bytes);
-          if ("value" in decoded) script.sent.push(decoded.value.signature);
+          if ("malformed" in decoded) return;
+          script.sent.push(decoded.value.signature);
+          script.onSend(decoded.value.signature);
         }),
       landed: (signature) => Effect.sync(() => status(signature)),
       landedAll: (signatures) => Effect.sync(() => signatures.map(status)),
