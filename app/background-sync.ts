@@ -47,6 +47,8 @@ export const backgroundSync = Effect.fnUntraced(function* (intervalSeconds: numb
           : Effect.logWarning("the sync failed, and is tried again", { failure: failure._tag });
       },
     }),
+    // A bug that one state of the ledger brings out must not leave the index standing still for ever.
+    Effect.catchDefect((defect) => Effect.logError("a sync broke, and is tried again", defect)),
   );
   yield* Effect.orDie(Effect.retry(index.summary, ASK_AGAIN));
   const { changes } = yield* LedgerSignals;
