@@ -9,6 +9,12 @@ const tally = (row: "NEW" | "OLD", sign: 1 | -1): string => `
       WHERE ${row}.delivery_seconds IS NOT NULL
       ON CONFLICT (merchant, seconds) DO UPDATE SET deliveries = deliveries + excluded.deliveries;`;
 
+/** SQL that leaves no tally of nothing behind: what is counted does not depend on how it came to be. */
+const FORGET_NOTHING = `
+    DELETE FROM escrow_tally WHERE merchant = OLD.merchant AND state = OLD.state AND escrows = 0;
+    DELETE FROM delivery_tally
+      WHERE merchant = OLD.merchant AND seconds = OLD.delivery_seconds AND deliveries = 0;`;
+
 /**
  * What the registry counts of each merchant, kept by triggers, so that a page of it costs the same however
  * many escrows there are: escrows and what was released by state, as two sums of 32-bit halves, exact for
@@ -39,6 +45,6 @@ export const TALLY_TABLES = `
 
   CREATE TRIGGER escrow_created AFTER INSERT ON escrow BEGIN ${tally("NEW", 1)}
   END;
-  CREATE TRIGGER escrow_updated AFTER UPDATE ON escrow BEGIN ${tally("OLD", -1)} ${tally("NEW", 1)}
+  CREATE TRIGGER escrow_updated AFTER UPDATE ON escrow BEGIN ${tally("OLD", -1)} ${tally("NEW", 1)} ${FORGET_NOTHING}
   END;
 `;

@@ -7,7 +7,7 @@ const OWN_CLOCK = new Set(["mark_at_ms"]);
 const REFERENCE = new Set(["signature", "transaction_slot"]);
 
 /**
- * Everything in a SQLite file, as one text: each table's rows in the order of their rowids, bytes as hex;
+ * Everything in a SQLite file, as one text: each table's rows in the order of their first columns, bytes as hex;
  * without the transactions that events have been matched with, unless they are asked for.
  * @throws Error unless SQLite finds the file whole.
  */
@@ -27,7 +27,7 @@ export const dumpOfIndex = (path: string, options = { references: false }): stri
     };
     const lines: Array<string> = [];
     for (const { name } of tables) {
-      const rows = db.query<Record<string, unknown>, []>(`SELECT * FROM ${name} ORDER BY rowid`);
+      const rows = db.query<Record<string, unknown>, []>(`SELECT * FROM ${name} ORDER BY 1, 2`);
       for (const row of rows.iterate()) lines.push(`${name} ${JSON.stringify(row, plainIn(name))}`);
     }
     return lines.join("\n");
