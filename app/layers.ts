@@ -24,17 +24,22 @@ import { redactedRpcAddress } from "../adapters/solana-rpc/redacted-rpc-address.
 import { solanaRpcConfig } from "../adapters/solana-rpc/solana-rpc-config.ts";
 import { escrowIndexSqlite } from "../adapters/sqlite/escrow-index.ts";
 import { outcomeLogSqlite } from "../adapters/sqlite/outcome-log.ts";
+import { isDamage } from "../adapters/sqlite/store-failure.ts";
 import type { EscrowIndex, StoreUnavailable } from "../ports/escrow-index.ts";
 import type { EvidenceKeyUnusable, EvidenceSigner } from "../ports/evidence-signer.ts";
 import { Instance } from "../ports/instance.ts";
 import type { Ledger } from "../ports/ledger.ts";
 import type { OutcomeLog } from "../ports/outcome-log.ts";
-import type { StoreCorrupt, StoreOfAnotherLedger, StoreTooNew } from "../ports/store-refusal.ts";
+import {
+  StoreCorrupt,
+  type StoreOfAnotherLedger,
+  type StoreTooNew,
+} from "../ports/store-refusal.ts";
 import packageJson from "../package.json" with { type: "json" };
 import type { Cluster } from "./config/cluster.ts";
 import type { RpcUrls, Settings } from "./config/settings.ts";
 import { sourceRevision } from "./source-revision.ts";
-import { storesOfLedger, type WrongLedger } from "./stores-of-ledger.ts";
+import { storesOfLedger, type WrongLedger, type StoreName } from "./stores-of-ledger.ts";
 
 /** Where one instance stands: settings, and what only its start has found out. */
 export type Place = {
@@ -118,13 +123,18 @@ const storage = (
   const cluster = clusterOf(settings);
   const identityOf = (genesisHash: string) => ({ genesisHash, deployment: deploymentOf(settings) });
   if (settings.databaseUrl === null) {
+    const pathOf = (store: StoreName) => `${dataDir}/${store}.sqlite`;
     const open = (genesisHash: string) =>
       Layer.merge(
-        escrowIndexSqlite({ ...identityOf(genesisHash), path: `${dataDir}/index.sqlite` }),
-        outcomeLogSqlite({ ...identityOf(genesisHash), path: `${dataDir}/relay.sqlite` }),
+        escrowIndexSqlite({ ...identityOf(genesisHash), path: pathOf("index") }),
+        outcomeLogSqlite({ ...identityOf(genesisHash), path: pathOf("relay") }),
       );
+    const broken = (store: StoreName, { cause }: StoreUnavailable) =>
+      isDamage(cause)
+        ? new StoreCorrupt({ store: pathOf(store), reason: "it is damaged", cause })
+        : undefined;
     return {
-      stores: storesOfLedger({ cluster, open, refused }),
+      stores: storesOfLedger({ cluster, open, refused, broken }),
       indexSync: Layer.effect(IndexSync, makeIndexSync),
     };
   }

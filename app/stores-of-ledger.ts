@@ -22,17 +22,21 @@ const ASK_AGAIN = Schedule.spaced(Duration.millis(250));
 
 /** What belongs to one ledger. */
 type Stores = EscrowIndex | OutcomeLog;
+/** Which of the two. */
+export type StoreName = "index" | "relay";
 
 /**
  * The index and the relay's log of whichever ledger the nodes turn out to hold. A store belongs to one
  * ledger, so it is opened once a node has told the genesis hash and the store is there; until then every method fails
  * as retryable, and the rest of the service already answers. `refused` is completed when a store or the
- * ledger is the wrong one, which no waiting can mend.
+ * ledger is the wrong one, or a store turns out to be damaged, which no waiting can mend.
  */
 export const storesOfLedger = <E, R = never>(options: {
   readonly cluster: Cluster;
   readonly open: (genesisHash: string) => Layer.Layer<Stores, E, R>;
   readonly refused: Deferred.Deferred<never, E | WrongLedger>;
+  /** Why an open store can no longer be used at all, undefined when its failure says no such thing. */
+  readonly broken?: (store: StoreName, failure: StoreUnavailable) => E | undefined;
 }): Layer.Layer<Stores, never, Ledger | R> =>
   Layer.effectContext(
     Effect.gen(function* () {
@@ -76,7 +80,7 @@ export const storesOfLedger = <E, R = never>(options: {
       );
 
       const whenOpen =
-        <S>(storeIn: (stores: Context.Context<Stores>) => S) =>
+        <S>(name: StoreName, storeIn: (stores: Context.Context<Stores>) => S) =>
         <A>(
           use: (store: S) => Effect.Effect<A, StoreUnavailable>,
         ): Effect.Effect<A, StoreUnavailable> =>
@@ -86,10 +90,15 @@ export const storesOfLedger = <E, R = never>(options: {
                   retryable: true,
                   cause: "the store is not open yet",
                 })
-              : use(storeIn(opened)),
+              : Effect.tapError(use(storeIn(opened)), (failure) => {
+                  const refusal = options.broken?.(name, failure);
+                  return refusal === undefined
+                    ? Effect.void
+                    : Deferred.fail(options.refused, refusal);
+                }),
           );
-      const indexed = whenOpen(Context.get(EscrowIndex));
-      const logged = whenOpen(Context.get(OutcomeLog));
+      const indexed = whenOpen("index", Context.get(EscrowIndex));
+      const logged = whenOpen("relay", Context.get(OutcomeLog));
       return Context.make(EscrowIndex, {
         apply: (batch) => indexed((index) => index.apply(batch)),
         escrows: (filter, limit, after) => indexed((index) => index.escrows(filter, limit, after)),
