@@ -3,12 +3,20 @@ import { jacobiSymbol, LIMB_BITS, LIMBS } from "./jacobi-symbol.ts";
 /** 15 words of 17 bits are the 255 bits of the field, so that what overflows comes back times 19. */
 const WORDS = 15;
 const WORD_BITS = 17;
-const WORD = 2 ** WORD_BITS;
+const WORD = 131_072;
 const SMALLEST = 1 / WORD;
+const LIMB = 67_108_864;
+const LIMB_OF = 1 / LIMB;
+const POWERS_OF_TWO = Float64Array.from({ length: LIMB_BITS }, (_, power) => 2 ** power);
 
 /** 2^255 - 19 (RFC 7748, section 4.1) in limbs of `jacobiSymbol`. */
 const P = Float64Array.from({ length: LIMBS }, (_, i) =>
   Number(((2n ** 255n - 19n) >> BigInt(i * LIMB_BITS)) & BigInt(2 ** LIMB_BITS - 1)),
+);
+
+/** 2^19 p, which keeps every word positive, and the constant of the polynomial. */
+const BIAS = Float64Array.from({ length: WORDS }, (_, i) =>
+  i === 0 ? 524_288 * (WORD - 19) + 121_666 : 524_288 * (WORD - 1),
 );
 
 /** What a call works on. Calls do not overlap: nothing in them waits. */
@@ -67,11 +75,11 @@ const toLimbs = (words: Float64Array): void => {
   let held = 0;
   let at = 0;
   for (let i = 0; i < WORDS; i++) {
-    bits += (words[i] ?? 0) * 2 ** held;
+    bits += (words[i] ?? 0) * (POWERS_OF_TWO[held] ?? 0);
     held += WORD_BITS;
     if (held < LIMB_BITS) continue;
-    const over = Math.floor(bits / 2 ** LIMB_BITS);
-    limbs[at++] = bits - over * 2 ** LIMB_BITS;
+    const over = Math.floor(bits * LIMB_OF);
+    limbs[at++] = bits - over * LIMB;
     bits = over;
     held -= LIMB_BITS;
   }
@@ -90,9 +98,7 @@ export const isEdwardsPoint = (bytes: Uint8Array): boolean => {
   square(y2, y4);
   square(y4, y2);
   for (let i = 0; i < WORDS; i++) {
-    // 2^19 p beside it keeps every word positive.
-    const bias = 2 ** 19 * (WORD - (i === 0 ? 19 : 1)) + (i === 0 ? 121_666 : 0);
-    y4[i] = bias + 121_665 * (y4[i] ?? 0) - 243_331 * (y2[i] ?? 0);
+    y4[i] = (BIAS[i] ?? 0) + 121_665 * (y4[i] ?? 0) - 243_331 * (y2[i] ?? 0);
   }
   carry(y4);
   toLimbs(y4);

@@ -1,6 +1,7 @@
 /** Limbs have 26 bits: a limb times an entry of a batch's matrix, twice, is below 2^53. */
 export const LIMB_BITS = 26;
-const LIMB = 2 ** LIMB_BITS;
+/** Powers are written out where they are used often: the runtime does not fold `**`. */
+const LIMB = 67_108_864;
 const SMALLEST = 1 / LIMB;
 /** As many limbs as hold 260 bits. */
 export const LIMBS = 10;
@@ -9,6 +10,8 @@ export const LIMBS = 10;
 const a = new Float64Array(LIMBS);
 const b = new Float64Array(LIMBS);
 
+/** 2^-44. */
+const UNSURE = 1 / 17_592_186_044_416;
 const HALVES = Float64Array.from({ length: 32 }, (_, shift) => 2 ** -shift);
 
 /** Replaces a by -a. */
@@ -47,7 +50,7 @@ export const jacobiSymbol = (
     let u = ((a[n - 1] ?? 0) * LIMB + (a[n - 2] ?? 0)) * LIMB + (a[n - 3] ?? 0);
     let v = ((b[n - 1] ?? 0) * LIMB + (b[n - 2] ?? 0)) * LIMB + (b[n - 3] ?? 0);
     // Of u and v, 52 bits are right, and no step of a batch adds more than one unit of the last to their error.
-    const unsure = (u + v) * 2 ** -44;
+    const unsure = (u + v) * UNSURE;
     let xa = 1;
     let xb = 0;
     let ya = 0;
