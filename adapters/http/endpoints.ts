@@ -1,5 +1,6 @@
 import type { Endpoint } from "./endpoint.ts";
 import { buildEvidenceEndpoint } from "./routes/build-evidence.ts";
+import { consoleVerifierEndpoint } from "./routes/console-verifier.ts";
 import { descriptorEndpoint, rootEndpoint, versionEndpoint } from "./routes/descriptor.ts";
 import { evidenceKeysEndpoint, evidenceTrustEndpoint } from "./routes/evidence-trust.ts";
 import { metricsEndpoint } from "./routes/metrics.ts";
@@ -28,6 +29,8 @@ export type EndpointParts = {
   readonly isDraining: () => boolean;
   readonly demoUrl: string | null;
   readonly console: () => StaticPage;
+  /** The console's verifier, as the text of a module. */
+  readonly consoleVerifier: () => Promise<string>;
   readonly reference: () => StaticPage;
   readonly openApiDocument: () => Promise<string>;
 };
@@ -52,6 +55,7 @@ export const allEndpoints = (parts: EndpointParts): ReadonlyArray<Endpoint> => [
   relayTransactionEndpoint,
   readRelayOutcomeEndpoint,
   rootEndpoint(parts.demoUrl, parts.console),
+  consoleVerifierEndpoint(parts.consoleVerifier),
   descriptorEndpoint(parts.demoUrl),
   versionEndpoint,
   statusEndpoint,

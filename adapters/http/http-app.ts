@@ -2,6 +2,7 @@ import { Elysia } from "elysia";
 import type { Context } from "effect";
 import { clientKey } from "./client-address.ts";
 import { consolePage } from "./console/console-page.ts";
+import { verifierModule } from "./console/verifier-module.ts";
 import { allEndpoints } from "./endpoints.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { Connection, ExchangeSettings } from "./exchange.ts";
@@ -74,6 +75,7 @@ export const createHttpApp = (options: HttpOptions): HttpApp => {
     isDraining: settings.isDraining,
     demoUrl: options.demoUrl ?? null,
     console: once(consolePage),
+    consoleVerifier: once(verifierModule),
     reference: once(referencePage),
     openApiDocument: once(() => openApiDocument(operations)),
   });

@@ -19,13 +19,15 @@ const hashOf = (text: string): string =>
 
 /**
  * A page with its script and style inside, and a Content-Security-Policy that allows exactly these two by
- * their hashes (CSP Level 3, section 2.3.1) and connections to the page's own origin.
+ * their hashes (CSP Level 3, section 2.3.1) and connections to the page's own origin. With `ownModules` the
+ * script may import modules, of the page's own origin only.
  */
 export const staticPage = (parts: {
   readonly title: string;
   readonly body: string;
   readonly style: string;
   readonly script: string;
+  readonly ownModules?: boolean;
 }): StaticPage => ({
   html: `<!doctype html>
 <html lang="en">
@@ -47,7 +49,7 @@ ${parts.script === "" ? "" : `<script type="module">${parts.script}</script>`}
     "content-security-policy": [
       "default-src 'none'",
       `style-src ${hashOf(parts.style)}`,
-      `script-src ${parts.script === "" ? "'none'" : hashOf(parts.script)}`,
+      `script-src ${parts.script === "" ? "'none'" : hashOf(parts.script)}${parts.ownModules === true ? " 'self'" : ""}`,
       "connect-src 'self'",
       "img-src data:",
       "base-uri 'none'",

@@ -7,4 +7,5 @@ export const consolePage = (): StaticPage =>
     body: readBeside(import.meta.url, "console.html"),
     style: readBeside(import.meta.url, "console.css"),
     script: readBeside(import.meta.url, "console.js"),
+    ownModules: true,
   });

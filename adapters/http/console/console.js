@@ -52,7 +52,11 @@ const row = (escrow) =>
     element("td", escrow.state),
     element("td", escrow.amount_usdc),
     element("td", escrow.created_at),
-    element("td", element("a", "packet", { href: `/v1/evidence/${escrow.escrow_pda}` })),
+    element("td", [
+      element("a", "page", { href: `/v1/evidence/${escrow.escrow_pda}` }),
+      " ",
+      element("a", "packet", { href: `/v1/evidence/${escrow.escrow_pda}?download=json` }),
+    ]),
   ]);
 
 const note = (text) => element("tr", element("td", text, { colspan: "5" }));
@@ -71,6 +75,10 @@ const refresh = async () => {
       .catch((error) => byId("rows").replaceChildren(note(error.message))),
   ]);
 };
+
+import("/console/verify.js").catch((error) => {
+  byId("verify-verdict").textContent = `The verifier could not be loaded: ${error.message}`;
+});
 
 await refresh();
 setInterval(() => {
