@@ -14,6 +14,12 @@ export class SubmissionRefused extends Data.TaggedError("SubmissionRefused")<{
   readonly logs: ReadonlyArray<string>;
 }> {}
 
+/** What one node's history says of some transactions, in the order asked for. */
+export type HistorySearch = {
+  readonly landed: ReadonlyArray<LandedTransaction | null>;
+  readonly completeFrom: bigint;
+};
+
 /** How already signed transactions reach the ledger, and what became of them. */
 export class Broadcaster extends Context.Service<
   Broadcaster,
@@ -39,8 +45,13 @@ export class Broadcaster extends Context.Service<
     readonly landedAll: (
       signatures: ReadonlyArray<LedgerSignature>,
     ) => Effect.Effect<ReadonlyArray<LandedTransaction | null>, LedgerFailure>;
-    /** The first slot that the ledger's history reaches back to: of earlier ones, silence proves nothing. */
-    readonly historyStart: Effect.Effect<bigint, LedgerFailure>;
+    /**
+     * The same with the slot from which that very node still had the whole history when it had answered: of
+     * earlier ones its silence proves nothing, and what another node has kept proves nothing for it.
+     */
+    readonly searchAll: (
+      signatures: ReadonlyArray<LedgerSignature>,
+    ) => Effect.Effect<HistorySearch, LedgerFailure>;
     /** The log lines of a landed transaction, empty when its history is gone. */
     readonly logs: (
       signature: LedgerSignature,

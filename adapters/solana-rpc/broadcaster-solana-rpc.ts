@@ -2,9 +2,10 @@ import { Effect, Layer, Schema } from "effect";
 import { encodeBase64 } from "../../core/domain/base64.ts";
 import { type LedgerSignature, parseLedgerSignature } from "../../core/domain/ledger-signature.ts";
 import type { Simulation } from "../../core/domain/transaction-outcome.ts";
-import { Broadcaster, SubmissionRefused } from "../../ports/broadcaster.ts";
+import { Broadcaster, type HistorySearch, SubmissionRefused } from "../../ports/broadcaster.ts";
 import { askAtSlot } from "./ask-at-slot.ts";
 import { NodePool } from "./node-pool.ts";
+import type { RpcRequest } from "./pooled-node.ts";
 import { refusalAsUnavailable } from "./refusal-as-unavailable.ts";
 import { isValueAtSlot } from "./rpc-envelope.ts";
 import type { RpcRefusal } from "./rpc-failure.ts";
@@ -95,11 +96,11 @@ export const broadcasterSolanaRpc: Layer.Layer<Broadcaster, never, NodePool> = L
       }),
     );
 
-    const landedAll = Effect.fn("Broadcaster.landedAll")(function* (
+    const statuses = (
       signatures: ReadonlyArray<LedgerSignature>,
-    ) {
+    ): RpcRequest<HistorySearch["landed"]> => {
       const lowest = pool.slots.at("confirmed");
-      return yield* pool.call({
+      return {
         method: "getSignatureStatuses",
         params: [signatures, { searchTransactionHistory: true }],
         lane: "single",
@@ -110,20 +111,30 @@ export const broadcasterSolanaRpc: Layer.Layer<Broadcaster, never, NodePool> = L
           const value = parseLanded(result.value, signatures.length);
           return value === undefined ? "malformed" : { value };
         },
-      });
-    }, refusalAsUnavailable);
+      };
+    };
+
+    const landedAll = Effect.fn("Broadcaster.landedAll")(
+      (signatures: ReadonlyArray<LedgerSignature>) =>
+        Effect.suspend(() => pool.call(statuses(signatures))),
+      refusalAsUnavailable,
+    );
 
     const landed = (signature: LedgerSignature) =>
       landedAll([signature]).pipe(Effect.map(([only]) => only ?? null));
 
-    const historyStart = pool
-      .call({
+    const searchAll = Effect.fn("Broadcaster.searchAll")(function* (
+      signatures: ReadonlyArray<LedgerSignature>,
+    ) {
+      // What a node still has after it was asked, it had all the time.
+      const [found, completeFrom] = yield* pool.callInTurn(statuses(signatures), {
         method: "getFirstAvailableBlock",
         params: [],
         lane: "single",
         decode: (result) => (isNatural(result) ? { value: BigInt(result) } : "malformed"),
-      })
-      .pipe(refusalAsUnavailable, Effect.withSpan("Broadcaster.historyStart"));
+      });
+      return { landed: found, completeFrom };
+    }, refusalAsUnavailable);
 
     const logs = Effect.fn("Broadcaster.logs")(function* (signature: LedgerSignature) {
       return yield* pool.call({
@@ -147,7 +158,7 @@ export const broadcasterSolanaRpc: Layer.Layer<Broadcaster, never, NodePool> = L
       submit,
       landed,
       landedAll,
-      historyStart,
+      searchAll,
       logs,
     });
   }),

@@ -16,6 +16,11 @@ export class NodePool extends Context.Service<
   {
     /** The answer of whichever node gives a usable one. What is asked must be harmless to ask twice. */
     readonly call: <A>(request: RpcRequest<A>) => Effect.Effect<A, LedgerFailure | RpcRefusal>;
+    /** The answers of one and the same node to two requests of one lane, the second sent after the first. */
+    readonly callInTurn: <A, B>(
+      first: RpcRequest<A>,
+      second: RpcRequest<B>,
+    ) => Effect.Effect<readonly [A, B], LedgerFailure | RpcRefusal>;
     /** Tells every node at once, and succeeds as soon as one has taken it. */
     readonly tellAll: <A>(request: RpcRequest<A>) => Effect.Effect<A, LedgerFailure | RpcRefusal>;
     /**
@@ -58,6 +63,13 @@ export const nodePool = (config: SolanaRpcConfig): Layer.Layer<NodePool> =>
             lanes[request.lane],
             (node, ticket) => node.ask(request, ticket),
             config.lanes[request.lane],
+            config,
+          ).pipe(notingBehind),
+        callInTurn: (first, second) =>
+          failOver(
+            lanes[first.lane],
+            (node, ticket) => node.askInTurn(first, second, ticket),
+            config.lanes[first.lane],
             config,
           ).pipe(notingBehind),
         tellAll: (request) =>

@@ -73,6 +73,19 @@ export class PooledNode {
     return this.#judged(Effect.flatMap(proved, read), ticket);
   }
 
+  /** Sends the second request once the first is answered; what either answer is worth, both are. */
+  askInTurn<A, B>(
+    first: RpcRequest<A>,
+    second: RpcRequest<B>,
+    ticket: Ticket,
+  ): Effect.Effect<readonly [A, B], NodeFailure> {
+    const ask = <C>({ method, params, decode }: RpcRequest<C>) =>
+      Effect.flatMap(this.#client.ask(method, params, this.#limits), (result) =>
+        this.#read(decode(result)),
+      );
+    return this.#judged(this.#confirmed(Effect.all([ask(first), ask(second)])), ticket);
+  }
+
   /** Scans a program's accounts into `sink` and gives the slot they were read at. */
   scan(
     params: ReadonlyArray<unknown>,

@@ -20,6 +20,13 @@ const finalizedHeight = Effect.gen(function* () {
 const isBeyond = (entry: RelayEntry, height: bigint | null): height is bigint =>
   height !== null && height > entry.lastValidBlockHeight;
 
+/** What is known of an entry; `completeFrom` where the node that said so was asked how far back it knows. */
+type Found = {
+  readonly entry: RelayEntry;
+  readonly landed: LandedTransaction | null | undefined;
+  readonly completeFrom: bigint | null;
+};
+
 /** Where each transaction has landed, undefined where no node tells. */
 const landedOf = Effect.fnUntraced(function* (entries: ReadonlyArray<RelayEntry>) {
   const broadcaster = yield* Broadcaster;
@@ -29,7 +36,24 @@ const landedOf = Effect.fnUntraced(function* (entries: ReadonlyArray<RelayEntry>
   return entries.map((entry, i) => ({
     entry,
     landed: found === null ? undefined : (found[i] ?? null),
+    completeFrom: null,
   }));
+});
+
+/** Asks once more for what can have expired, of one node together with how far its history goes back. */
+const searched = Effect.fnUntraced(function* (found: ReadonlyArray<Found>, height: bigint | null) {
+  const broadcaster = yield* Broadcaster;
+  const gone = found.filter(({ entry, landed }) => landed === null && isBeyond(entry, height));
+  if (gone.length === 0) return found;
+  const search = yield* broadcaster
+    .searchAll(gone.map(({ entry }) => entry.signature))
+    .pipe(Effect.orElseSucceed(() => null));
+  return found.map((known): Found => {
+    const at = gone.indexOf(known);
+    if (at < 0 || search === null) return known;
+    const landed = search.landed[at] ?? null;
+    return { entry: known.entry, landed, completeFrom: search.completeFrom };
+  });
 });
 
 /**
@@ -38,17 +62,15 @@ const landedOf = Effect.fnUntraced(function* (entries: ReadonlyArray<RelayEntry>
  * has at the end it had all the time.
  */
 const settled = (
-  entry: RelayEntry,
-  landed: LandedTransaction | null | undefined,
+  { entry, landed, completeFrom }: Found,
   blockHeight: bigint | null,
-  historyStart: bigint | null,
 ): SettledOutcome | null => {
   if (landed === undefined) return null;
   if (landed !== null)
     return landed.commitment === "finalized"
       ? { status: "landed", slot: landed.slot, error: landed.error }
       : null;
-  if (historyStart === null || historyStart > entry.openedAtSlot) return null;
+  if (completeFrom === null || completeFrom > entry.openedAtSlot) return null;
   return isBeyond(entry, blockHeight) ? { status: "expired", blockHeight } : null;
 };
 
@@ -59,20 +81,17 @@ const settleSome = Effect.fnUntraced(function* (
 ) {
   const broadcaster = yield* Broadcaster;
   const log = yield* OutcomeLog;
-  const found = yield* landedOf(entries);
-  const gone = found.some(({ entry, landed }) => landed === null && isBeyond(entry, height));
-  const historyStart = gone
-    ? yield* broadcaster.historyStart.pipe(Effect.orElseSucceed(() => null))
-    : null;
+  const found = yield* searched(yield* landedOf(entries), height);
   const toSend: Array<RelayEntry> = [];
-  for (const { entry, landed } of found) {
-    const outcome = settled(entry, landed, height, historyStart);
+  for (const known of found) {
+    const { entry, landed, completeFrom } = known;
+    const outcome = settled(known, height);
     if (outcome !== null) {
       yield* log.settle(entry.signature, outcome);
       queue.remove(entry);
     } else if (!isBeyond(entry, height)) {
       if (landed === null || landed === undefined) toSend.push(entry);
-    } else if (landed === null && historyStart !== null) {
+    } else if (landed === null && completeFrom !== null) {
       // Its history is gone, so nobody will ever know: it stays unsettled in the log, and nothing is said
       // of it that is not known.
       queue.remove(entry);

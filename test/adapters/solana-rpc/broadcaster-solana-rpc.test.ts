@@ -222,6 +222,26 @@ describe("landed", () => {
     expect(valueOf(exit)).toBeNull();
   });
 
+  test("a history is searched, and told how far it goes back, by one and the same node", async () => {
+    const known = { ...status, confirmationStatus: "finalized" };
+    // The first has pruned what the second still has; its silence and the other's reach must not be joined.
+    const pruned = peerThat(result(GENESIS), atSlot(9, [null]), page(429));
+    const archive = peerThat(result(GENESIS), atSlot(9, [known]), result(0));
+    const { exit } = await runOver(
+      configOver([pruned, archive]),
+      Broadcaster.use((broadcaster) => broadcaster.searchAll([SIGNATURE])),
+    );
+    expect(valueOf(exit)).toEqual({
+      landed: [{ slot: 5n, commitment: "finalized", error: null }],
+      completeFrom: 0n,
+    });
+    expect(archive.calls.map(({ method }) => method)).toEqual([
+      "getGenesisHash",
+      "getSignatureStatuses",
+      "getFirstAvailableBlock",
+    ]);
+  });
+
   test("a node that has not come as far as others is not believed when it knows nothing", async () => {
     const known = { ...status, confirmationStatus: "confirmed" };
     const peer = peerThat(atSlot(100, []), atSlot(90, [null]), atSlot(101, [known]));

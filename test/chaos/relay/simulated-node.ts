@@ -156,7 +156,13 @@ export const simulatedNode = (options: {
         const from = options.historyStart();
         return signatures.map((signature) => chain.landed(signature, slot, from));
       }),
-    historyStart: answer(() => BigInt(options.historyStart())),
+    searchAll: (signatures) =>
+      answer(() => {
+        const slot = view(seen.confirmed);
+        const from = options.historyStart();
+        const landed = signatures.map((signature) => chain.landed(signature, slot, from));
+        return { landed, completeFrom: BigInt(from) };
+      }),
     logs: () => answer(() => []),
   });
   return Layer.merge(Layer.succeed(Ledger, ledger), Layer.succeed(Broadcaster, broadcaster));

@@ -106,7 +106,11 @@ export const makeLedgerDouble = (genesisHash: string) => {
     landed: () => answer(() => (double.submitted.length === 0 ? null : double.landed)),
     landedAll: (signatures) =>
       answer(() => signatures.map(() => (double.submitted.length === 0 ? null : double.landed))),
-    historyStart: answer(() => 0n),
+    searchAll: (signatures) =>
+      answer(() => ({
+        landed: signatures.map(() => (double.submitted.length === 0 ? null : double.landed)),
+        completeFrom: 0n,
+      })),
     logs: () => answer(() => []),
   });
   return { double, layer: Layer.merge(ledger, broadcaster) };

@@ -134,9 +134,9 @@ describe("delivery", () => {
     return Effect.gen(function* () {
       const log = yield* Layer.build(outcomeLogMemory);
       const recorded: Array<boolean> = [];
+      const lookUp = Effect.runSyncWith(log);
       script.onSend = (signature) => {
-        const found = Effect.runSync(Effect.provide(entryOf(signature), log));
-        recorded.push(found !== null);
+        recorded.push(lookUp(entryOf(signature)) !== null);
       };
       yield* Effect.provide(
         relayTransaction(requestOf(1)),

@@ -109,7 +109,11 @@ export const scriptedPorts = (accounts?: TestLedger, limit = 1000) => {
         }),
       landed: (signature) => Effect.sync(() => status(signature)),
       landedAll: (signatures) => Effect.sync(() => signatures.map(status)),
-      historyStart: Effect.sync(() => script.historyStart),
+      searchAll: (signatures) =>
+        Effect.sync(() => ({
+          landed: signatures.map(status),
+          completeFrom: script.historyStart,
+        })),
       logs: () => Effect.succeed(["a log line"]),
     }),
     Layer.succeed(Instance, { ...testInstance(), confirmTimeoutMs: 3_000 }),
