@@ -8,7 +8,10 @@ import { FeePayerRateLimited } from "./relay-errors.ts";
 /** A fee payer has a budget of its own, as large as a client's, however many clients it sends through. */
 const payerKey = (feePayer: Address): string => `fee_payer:${feePayer}`;
 
-/** Takes one relay from the fee payer's budget; a valid signature has shown that it is the payer's own. */
+/**
+ * Takes one relay from the fee payer's budget. A valid signature has shown that the transaction is the payer's
+ * own, and a valid blockhash that the payer signed it just now: old ones are public, for anyone to bring.
+ */
 export const takePayerBudget = Effect.fnUntraced(function* (
   feePayer: Address,
   signature: LedgerSignature,

@@ -31,7 +31,11 @@ const checkBetaLimits = Effect.fnUntraced(function* (
   }
 });
 
-const checkBlockhash = Effect.fnUntraced(function* ({ blockhash, signature }: WireTransaction) {
+/** Fails with `BlockhashExpired` unless the ledger takes the transaction's blockhash now. */
+export const checkBlockhash = Effect.fnUntraced(function* ({
+  blockhash,
+  signature,
+}: WireTransaction) {
   const broadcaster = yield* Broadcaster;
   if (!(yield* broadcaster.isBlockhashValid(blockhash)))
     return yield* new BlockhashExpired({ signature });
@@ -70,9 +74,10 @@ const checkBySimulation = Effect.fnUntraced(function* (
 });
 
 /**
- * Everything that is checked against the ledger before a transaction is sent, and from where on it can land:
- * a confirmed slot before its sending, and the last block height that can hold it. The tip is read when the
- * blockhash is known to be valid, so its block is no higher than the tip, and the bound is sound.
+ * Everything else that is checked against the ledger before a transaction is sent, once `checkBlockhash` has
+ * passed, and from where on it can land: a confirmed slot before its sending, and the last block height that
+ * can hold it. The tip is read when the blockhash is known to be valid, so its block is no higher than the
+ * tip, and the bound is sound.
  */
 export const preflightRelay = Effect.fn("preflightRelay")(function* (
   transaction: WireTransaction,
@@ -81,15 +86,10 @@ export const preflightRelay = Effect.fn("preflightRelay")(function* (
 ) {
   const ledger = yield* Ledger;
   // At once, but with the same answer every time: the first of them that fails is the one that is told.
-  const [blockhash, feePayer, instructions] = yield* Effect.all(
-    [
-      Effect.result(checkBlockhash(transaction)),
-      Effect.result(checkFeePayer(transaction)),
-      Effect.result(checkInstructions(transaction)),
-    ],
+  const [feePayer, instructions] = yield* Effect.all(
+    [Effect.result(checkFeePayer(transaction)), Effect.result(checkInstructions(transaction))],
     { concurrency: "unbounded" },
   );
-  yield* Effect.fromResult(blockhash);
   yield* Effect.fromResult(feePayer);
   yield* Effect.fromResult(instructions);
   const [{ slot, blockHeight }] = yield* Effect.all(

@@ -10,7 +10,7 @@ import { RelayDelivery } from "./relay-delivery.ts";
 import { BlockhashExpired } from "./relay-errors.ts";
 import { answerOnce } from "./relay-idempotency.ts";
 import { type Known, knownOf } from "./relay-known.ts";
-import { preflightRelay } from "./relay-preflight.ts";
+import { checkBlockhash, preflightRelay } from "./relay-preflight.ts";
 import { rejected } from "./relay-rejection.ts";
 
 /** The body of `POST /v1/relay`, and who sent it. */
@@ -49,25 +49,24 @@ const landedOf = Effect.fnUntraced(function* (known: Known, signature: LedgerSig
   }
 });
 
-/** Preflight, except that a transaction which landed meanwhile was no failure, whatever the checks then saw. */
-const preflight = Effect.fnUntraced(function* (
-  { transaction, bytes }: Admitted,
-  { skipPreflight, client }: RelayRequest,
-) {
-  const broadcaster = yield* Broadcaster;
-  const { signature, feePayer } = transaction;
-  return yield* preflightRelay(transaction, bytes, skipPreflight).pipe(
-    Effect.tapErrorTag(["SettlementCheckFailed", "TransactionRejected"], () =>
-      chargeFailedPreflight(feePayer, client),
-    ),
+/** Checks, except that a transaction which landed meanwhile was no failure, whatever they then saw. */
+const unlessLanded = <A, E, R>(signature: LedgerSignature, checks: Effect.Effect<A, E, R>) =>
+  checks.pipe(
     Effect.catch(
       Effect.fnUntraced(function* (failure) {
+        const broadcaster = yield* Broadcaster;
         const landed = yield* broadcaster.landed(signature).pipe(Effect.orElseSucceed(() => null));
-        return landed ?? (yield* failure);
+        return landed ?? (yield* Effect.fail(failure));
       }),
     ),
   );
-});
+
+const preflight = ({ transaction, bytes }: Admitted, { skipPreflight, client }: RelayRequest) =>
+  preflightRelay(transaction, bytes, skipPreflight).pipe(
+    Effect.tapErrorTag(["SettlementCheckFailed", "TransactionRejected"], () =>
+      chargeFailedPreflight(transaction.feePayer, client),
+    ),
+  );
 
 /** The first sending of a transaction, or what is known when there is nothing to send. */
 const send = Effect.fnUntraced(function* (admitted: Admitted, request: RelayRequest) {
@@ -75,8 +74,11 @@ const send = Effect.fnUntraced(function* (admitted: Admitted, request: RelayRequ
   const { signature, feePayer } = transaction;
   const known = yield* knownOf(signature);
   if (known.status !== "unknown") return yield* landedOf(known, signature);
+  // Anyone can bring an old transaction of the payer's, who pays only for one that could still be sent.
+  const landed = yield* unlessLanded(signature, Effect.as(checkBlockhash(transaction), null));
+  if (landed !== null) return landed;
   yield* takePayerBudget(feePayer, signature);
-  const checked = yield* preflight(admitted, request);
+  const checked = yield* unlessLanded(signature, preflight(admitted, request));
   if ("commitment" in checked) return checked;
   const delivery = yield* RelayDelivery;
   const openedAtMs = yield* Clock.currentTimeMillis;

@@ -251,6 +251,21 @@ describe("budgets", () => {
     }).pipe(Effect.provide(relayOver(ports)), Effect.runPromise);
   });
 
+  test("whoever replays a payer's old transaction takes nothing from the payer's budget", () => {
+    const { script, ports } = scriptedPorts(undefined, 2);
+    script.staleBlockhashes.add(blockhashOf(1));
+    return Effect.gen(function* () {
+      for (let i = 0; i < 5; i++) {
+        const exit = yield* Effect.exit(relayTransaction(requestOf(1, { client: "192.0.2.1" })));
+        expect(failureOf(exit)).toMatchObject({ _tag: "BlockhashExpired" });
+      }
+      const limiter = yield* RateLimiter;
+      const key = `fee_payer:${payer.address}`;
+      expect(yield* limiter.take("relay", key, 1)).toMatchObject({ remaining: 1 });
+      expect(yield* relayTransaction(requestOf(2))).toMatchObject({ status: "submitted" });
+    }).pipe(Effect.provide(relayOver(ports)), Effect.runPromise);
+  });
+
   test("a simulation that fails costs client and payer more", () => {
     const { script, ports } = scriptedPorts(undefined, 10);
     script.simulationError = {

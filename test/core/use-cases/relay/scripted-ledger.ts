@@ -31,6 +31,8 @@ export type ScriptedLedger = {
   readonly sent: Array<string>;
   /** Runs as a node takes a sending. */
   onSend: (signature: LedgerSignature) => void;
+  /** Blockhashes that are not valid; all others are. */
+  readonly staleBlockhashes: Set<string>;
   simulationError: TransactionError | null;
   simulations: number;
   /** The finalized height; the confirmed one is `heightAhead` beyond it. */
@@ -65,6 +67,7 @@ export const scriptedPorts = (accounts?: TestLedger, limit = 1000) => {
     landed: new Map(),
     sent: [],
     onSend: () => undefined,
+    staleBlockhashes: new Set(),
     simulationError: null,
     simulations: 0,
     blockHeight: 1000n,
@@ -93,7 +96,7 @@ export const scriptedPorts = (accounts?: TestLedger, limit = 1000) => {
       readAccounts: (addresses) => Effect.sync(() => ({ slot: 2000n, value: addresses.map(read) })),
     }),
     Layer.succeed(Broadcaster, {
-      isBlockhashValid: () => Effect.succeed(true),
+      isBlockhashValid: (blockhash) => Effect.sync(() => !script.staleBlockhashes.has(blockhash)),
       fee: () => Effect.succeed(5000n),
       simulate: () =>
         Effect.sync(() => {
