@@ -11,8 +11,8 @@ export type SyncFailure = LedgerFailure | StoreUnavailable;
 /** Whether a sync runs, and how the last one ended. */
 export type SyncActivity = {
   readonly running: boolean;
-  /** The failure's tag, null when the last sync completed or none has run. */
-  readonly lastError: SyncFailure["_tag"] | null;
+  /** The failure's tag, or that a defect ended it; null when the last sync completed or none has run. */
+  readonly lastError: SyncFailure["_tag"] | "InternalError" | null;
   /** How far the running sync has come, null when none runs or it has not found out. */
   readonly progress: SyncProgress | null;
 };
@@ -31,6 +31,13 @@ export class IndexSync extends Context.Service<
     readonly activity: Effect.Effect<SyncActivity>;
   }
 >()("settlement-evidence/core/use-cases/IndexSync") {}
+
+/** How a sync ended; one that was interrupted neither completed nor failed by what it met. */
+const errorOf = (exit: Exit.Exit<SyncReport, SyncFailure>): SyncActivity["lastError"] => {
+  const failure = Exit.findErrorOption(exit);
+  if (failure._tag === "Some") return failure.value._tag;
+  return Exit.hasDies(exit) ? "InternalError" : null;
+};
 
 /** The process's one `IndexSync`; its runs end with the scope. */
 export const makeIndexSync = Effect.gen(function* () {
@@ -52,11 +59,7 @@ export const makeIndexSync = Effect.gen(function* () {
         runs += 1;
         yield* Ref.update(activity, (was) => ({ ...was, running: true }));
         const exit = yield* Effect.exit(syncIndex(runs, memory));
-        const failure = Exit.findErrorOption(exit);
-        yield* Ref.set(activity, {
-          running: false,
-          lastError: failure._tag === "Some" ? failure.value._tag : null,
-        });
+        yield* Ref.set(activity, { running: false, lastError: errorOf(exit) });
         yield* Deferred.done(outcome, exit);
       }),
     );

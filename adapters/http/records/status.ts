@@ -1,5 +1,6 @@
 import type { ProgramStatus, ServiceStatus } from "../../../core/use-cases/read-status.ts";
 import { CODE_OF_FAILURE } from "../problems/api-failure.ts";
+import type { ProblemCode } from "../problems/problem-catalogue.ts";
 import type { ServiceStatusRecord } from "../schemas/status.ts";
 
 const programRecord = (
@@ -11,6 +12,13 @@ const programRecord = (
   upgrade_authority: program.upgradeAuthority,
   sha256: program.sha256,
 });
+
+const codeOf = (
+  lastError: NonNullable<ServiceStatus["index"]>["lastError"],
+): ProblemCode | null => {
+  if (lastError === null) return null;
+  return lastError === "InternalError" ? "internal_error" : CODE_OF_FAILURE[lastError];
+};
 
 const indexerRecord = (index: ServiceStatus["index"]): ServiceStatusRecord["indexer"] => {
   const { mark = null, lastError = null } = index ?? {};
@@ -24,7 +32,7 @@ const indexerRecord = (index: ServiceStatus["index"]): ServiceStatusRecord["inde
     merchants: index?.merchants ?? null,
     running: index?.running ?? null,
     progress: index?.progress ?? null,
-    last_error: lastError === null ? null : CODE_OF_FAILURE[lastError],
+    last_error: codeOf(lastError),
   };
 };
 

@@ -224,6 +224,22 @@ describe("what fails", () => {
     });
   });
 
+  test("a sync that dies by a defect is a 500, and the status says so", async () => {
+    const index = await service.runtime.runPromise(EscrowIndex);
+    const { summary } = index;
+    Object.assign(index, { summary: Effect.die(new TypeError("a defect")) });
+    const response = await client.send("/v1/indexer/sync", { method: "POST" });
+    expect(await problemOf(response)).toBe("500 internal_error");
+    Object.assign(index, { summary });
+    expect(await dataOf(await client.send("/v1/status"))).toMatchObject({
+      indexer: { status: "degraded", last_error: "internal_error", running: false },
+    });
+    await client.send("/v1/indexer/sync", { method: "POST" });
+    expect(await dataOf(await client.send("/v1/status"))).toMatchObject({
+      indexer: { status: "online", last_error: null },
+    });
+  });
+
   test("a store that fails is a 503 that says when to ask again", async () => {
     const index = await service.runtime.runPromise(EscrowIndex);
     const summary = index.summary;
