@@ -6,6 +6,9 @@ import { MalformedJson, PayloadTooLarge, UnsupportedMediaType } from "./problems
 const JSON_MEDIA_TYPE =
   /^\s*application\/json\s*(?:;\s*charset\s*=\s*(?:"utf-8"|utf-8)\s*)?;?\s*$/i;
 
+/** `identity`, or none: nothing here decodes a content coding (RFC 9110, section 8.4). */
+const NO_CODING = /^\s*(?:identity)?\s*$/i;
+
 const strictUtf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 const decodeUtf8 = (bytes: Uint8Array): string | undefined => {
@@ -57,7 +60,9 @@ export const assertBodyFits = ({ headers }: Request, maxBytes: number) =>
 export const readJsonBody = Effect.fnUntraced(function* (request: Request, maxBytes: number) {
   const { headers } = request;
   if (!JSON_MEDIA_TYPE.test(headers.get("content-type") ?? ""))
-    return yield* new UnsupportedMediaType();
+    return yield* new UnsupportedMediaType({ header: "content-type" });
+  if (!NO_CODING.test(headers.get("content-encoding") ?? ""))
+    return yield* new UnsupportedMediaType({ header: "content-encoding" });
   yield* assertBodyFits(request, maxBytes);
   const bytes = yield* Effect.tryPromise({
     try: () => readBytes(request, maxBytes),

@@ -167,7 +167,12 @@ const told = (failure: ApiFailure): Told => {
     case "NotAcceptable":
       return { detail: `This answer exists as ${failure.offers.join(", ")}.` };
     case "UnsupportedMediaType":
-      return { detail: "The body must be declared as application/json, in UTF-8." };
+      return {
+        detail:
+          failure.header === "content-type"
+            ? "The body must be declared as application/json, in UTF-8."
+            : "The body must be sent as it is, without a Content-Encoding.",
+      };
     case "PayloadTooLarge":
       return {
         detail: `The body may have at most ${failure.maxBytes} bytes.`,

@@ -13,8 +13,10 @@ export class NotAcceptable extends Data.TaggedError("NotAcceptable")<{
   readonly offers: ReadonlyArray<string>;
 }> {}
 
-/** The body's media type is missing or is not JSON in UTF-8. */
-export class UnsupportedMediaType extends Data.TaggedError("UnsupportedMediaType") {}
+/** By this header of the request the body is not JSON in UTF-8, or it is compressed. */
+export class UnsupportedMediaType extends Data.TaggedError("UnsupportedMediaType")<{
+  readonly header: "content-type" | "content-encoding";
+}> {}
 
 /** The body has more than `maxBytes` bytes. */
 export class PayloadTooLarge extends Data.TaggedError("PayloadTooLarge")<{

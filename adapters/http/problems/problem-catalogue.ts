@@ -87,9 +87,9 @@ export const PROBLEM_CATALOGUE = {
   ),
   unsupported_media_type: kind(
     415,
-    "The body is not declared as JSON",
-    "The request's `Content-Type` is missing, or is not `application/json` in UTF-8.",
-    "Send `content-type: application/json`.",
+    "The body is not declared as plain JSON",
+    "The request's `Content-Type` is missing, or is not `application/json` in UTF-8, or its `Content-Encoding` names a coding.",
+    "Send `content-type: application/json`, and the body uncompressed.",
   ),
   validation_failed: kind(
     422,

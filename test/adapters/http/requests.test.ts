@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { prepareBody } from "./support/parties.ts";
-import { checkedClient, errorsOf, makeService, problemOf } from "./support/service.ts";
+import { checkedClient, errorsOf, jsonOf, makeService, problemOf } from "./support/service.ts";
 
 const PREPARE = "/v1/escrows/prepare";
 
@@ -49,6 +49,27 @@ describe("a body's media type", () => {
   ])("%s is a 415", async (type) => {
     const response = await post(JSON.stringify(prepareBody()), { "content-type": type });
     expect(await problemOf(response)).toBe("415 unsupported_media_type");
+  });
+});
+
+describe("a body's content coding", () => {
+  const coded = (coding: string) =>
+    post(JSON.stringify(prepareBody()), {
+      "content-type": "application/json",
+      "content-encoding": coding,
+    });
+
+  test.each(["identity", "Identity", ""])("%p is taken", async (coding) => {
+    expect((await coded(coding)).status).toBe(200);
+  });
+
+  test.each(["gzip", "br", "identity, gzip", "nonsense"])("%s is a 415", async (coding) => {
+    const response = await coded(coding);
+    expect(response.status).toBe(415);
+    expect(await jsonOf(response)).toMatchObject({
+      code: "unsupported_media_type",
+      detail: "The body must be sent as it is, without a Content-Encoding.",
+    });
   });
 });
 
