@@ -98,8 +98,7 @@ const relayRefusal = (refusal: RelayRefusal | TransactionNotFound): Told => {
       return rejectionRecord(refusal);
     case "BlockhashExpired":
       return {
-        detail:
-          "The ledger does not take the transaction's blockhash: it is too old, or newer than what is confirmed. It has not landed as far as is known.",
+        detail: `The ledger does not take the transaction's blockhash: it is too old, or newer than what is confirmed. It has not landed as far as is known. GET /v1/relay/${refusal.signature} tells whether signing again is safe.`,
         extensions: { signature: refusal.signature },
       };
   }

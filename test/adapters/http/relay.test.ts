@@ -72,6 +72,9 @@ describe("a transaction that is not sent", () => {
     expect(await jsonOf(await relay(transaction()))).toMatchObject({
       code: "blockhash_expired",
       signature,
+      detail: expect.stringContaining(
+        `GET /v1/relay/${signature} tells whether signing again is safe.`,
+      ),
     });
   });
 
