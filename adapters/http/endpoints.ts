@@ -27,7 +27,6 @@ import type { StaticPage } from "./static-page.ts";
 /** What some operations need beside the ports. */
 export type EndpointParts = {
   readonly isDraining: () => boolean;
-  readonly demoUrl: string | null;
   readonly console: () => StaticPage;
   /** The console's verifier, as the text of a module. */
   readonly consoleVerifier: () => Promise<string>;
@@ -54,9 +53,9 @@ export const allEndpoints = (parts: EndpointParts): ReadonlyArray<Endpoint> => [
   readRelayPolicyEndpoint,
   relayTransactionEndpoint,
   readRelayOutcomeEndpoint,
-  rootEndpoint(parts.demoUrl, parts.console),
+  rootEndpoint(parts.console),
   consoleVerifierEndpoint(parts.consoleVerifier),
-  descriptorEndpoint(parts.demoUrl),
+  descriptorEndpoint,
   versionEndpoint,
   statusEndpoint,
   healthEndpoint,

@@ -29,10 +29,6 @@ export type HttpOptions = {
   readonly corsOrigins?: ReadonlyArray<string>;
   /** Bytes of a request body; default 262144, which is 256 KiB. */
   readonly maxBodyBytes?: number;
-  /** Scheme, host and port for links; by default those of each request. */
-  readonly baseUrl?: string;
-  /** Where a demo of merchants is hosted; by default the service's own page. */
-  readonly demoUrl?: string;
 };
 
 /** The HTTP surface: a function of requests, whether a port listens or not. */
@@ -66,14 +62,11 @@ export const createHttpApp = (options: HttpOptions): HttpApp => {
     maxBodyBytes: options.maxBodyBytes ?? 262_144,
     clientKey: clientKey(isTrusted),
     connectionOf: (request) => connections.get(request),
-    originOf: (request) =>
-      options.baseUrl?.replace(/\/+$/, "") ??
-      originOf(request, connections.get(request)?.address ?? null),
+    originOf: (request) => originOf(request, connections.get(request)?.address ?? null),
     isDraining: () => draining,
   };
   const operations: ReadonlyArray<Endpoint> = allEndpoints({
     isDraining: settings.isDraining,
-    demoUrl: options.demoUrl ?? null,
     console: once(consolePage),
     consoleVerifier: once(verifierModule),
     reference: once(referencePage),

@@ -27,8 +27,6 @@ export type DescriptorSource = {
   readonly networkAddress: string;
   /** Under which the caller reached the service, without a slash at its end. */
   readonly origin: string;
-  /** Null: the demo section of the service's own page. */
-  readonly demoUrl: string | null;
 };
 
 /** The service descriptor document as JSON. */
@@ -58,7 +56,7 @@ export const descriptorRecord = (source: DescriptorSource): DescriptorRecord => 
   links: {
     site: `${source.origin}/`,
     docs: `${source.origin}/docs`,
-    demo: source.demoUrl ?? `${source.origin}/#demo`,
+    demo: `${source.origin}/#demo`,
     api: `${source.origin}/v1`,
   },
   endpoints: ENDPOINTS,

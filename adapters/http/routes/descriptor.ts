@@ -14,36 +14,34 @@ const descriptorExample = () =>
     deployment: SAMPLE.deployment,
     networkAddress: "http://127.0.0.1:8899",
     origin: "http://localhost:3000",
-    demoUrl: null,
   });
 
-const describe = (origin: string, demoUrl: string | null) =>
+const describe = (origin: string) =>
   Effect.map(Instance, ({ deployment, networkAddress }) =>
-    descriptorRecord({ deployment, networkAddress, origin, demoUrl }),
+    descriptorRecord({ deployment, networkAddress, origin }),
   );
 
-/** `GET /.well-known/settlement-evidence.json`; `demoUrl` is where a demo of merchants is hosted. */
-export const descriptorEndpoint = (demoUrl: string | null) =>
-  endpoint({
-    method: "GET",
-    path: "/.well-known/settlement-evidence.json",
-    operationId: "readDescriptor",
-    tag: "Service",
-    summary: "Service descriptor",
-    description: "Describes this deployment.",
-    budget: "reads",
-    answers: {
-      200: {
-        description: "The descriptor.",
-        content: { "application/json": { schema: Descriptor, example: descriptorExample } },
-      },
+/** `GET /.well-known/settlement-evidence.json` */
+export const descriptorEndpoint = endpoint({
+  method: "GET",
+  path: "/.well-known/settlement-evidence.json",
+  operationId: "readDescriptor",
+  tag: "Service",
+  summary: "Service descriptor",
+  description: "Describes this deployment.",
+  budget: "reads",
+  answers: {
+    200: {
+      description: "The descriptor.",
+      content: { "application/json": { schema: Descriptor, example: descriptorExample } },
     },
-    problems: [],
-    handle: ({ origin }) => Effect.map(describe(origin(), demoUrl), (json) => ({ json })),
-  });
+  },
+  problems: [],
+  handle: ({ origin }) => Effect.map(describe(origin()), (json) => ({ json })),
+});
 
 /** `GET /`: the descriptor, or for a browser the console. */
-export const rootEndpoint = (demoUrl: string | null, console: () => StaticPage) =>
+export const rootEndpoint = (console: () => StaticPage) =>
   endpoint({
     method: "GET",
     path: "/",
@@ -66,7 +64,7 @@ export const rootEndpoint = (demoUrl: string | null, console: () => StaticPage) 
     handle: ({ origin, mediaType }) => {
       const headers = { vary: "accept" };
       if (mediaType !== "text/html")
-        return Effect.map(describe(origin(), demoUrl), (json) => ({ json, headers }));
+        return Effect.map(describe(origin()), (json) => ({ json, headers }));
       const page = console();
       return Effect.succeed({ text: page.html, headers: { ...headers, ...page.headers } });
     },

@@ -17,7 +17,7 @@ let service: Awaited<ReturnType<typeof makeService>>;
 let client: Awaited<ReturnType<typeof checkedClient>>;
 
 beforeAll(async () => {
-  service = await makeService({ baseUrl: "https://evidence.example" });
+  service = await makeService();
   client = await checkedClient(service);
   service.seed({
     escrows: [released, partial, refunded, pending],
@@ -97,7 +97,7 @@ describe("the page", () => {
         /<script|<img|<iframe|<object|<embed|<form|<base|<[^>]*\s(?:on\w+|style)=/i,
       );
       const links = Array.from(html.matchAll(/(?:href|src)="([^"]*)"/g), ([, link]) => link);
-      const own = `https://evidence.example/v1/evidence/${row.address}?download=json`;
+      const own = `http://localhost/v1/evidence/${row.address}?download=json`;
       expect(links).toEqual(["data:,", own]);
       expect(style).not.toMatch(/url\(|@import/);
     }
@@ -126,7 +126,7 @@ describe("the page", () => {
       released.agentOwner,
       released.merchant,
       released.taskHash,
-      `https://evidence.example/v1/evidence/${released.address}`,
+      `http://localhost/v1/evidence/${released.address}`,
     ])
       expect(html).toContain(shown);
   });

@@ -136,17 +136,17 @@ describe("the descriptor", () => {
     }
   });
 
-  test("links begin with the configured address where there is one", async () => {
-    const behind = await makeService({
-      baseUrl: "https://evidence.example/",
-      demoUrl: "https://demo.example",
+  test("links begin with the address that a trusted proxy forwards", async () => {
+    const behind = await makeService({ trustedProxies: ["10.0.0.0/8"] });
+    const request = new Request("http://inner:3000/", {
+      headers: { "x-forwarded-proto": "https", "x-forwarded-host": "evidence.example" },
     });
-    const { send } = await checkedClient(behind);
-    expect(await jsonOf(await send("/"))).toMatchObject({
+    const connection = { address: "10.1.1.1", allowSeconds: () => undefined };
+    expect(await jsonOf(await behind.app.handle(request, connection))).toMatchObject({
       links: {
         site: "https://evidence.example/",
         docs: "https://evidence.example/docs",
-        demo: "https://demo.example",
+        demo: "https://evidence.example/#demo",
         api: "https://evidence.example/v1",
       },
     });
