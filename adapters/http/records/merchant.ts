@@ -21,13 +21,14 @@ export const merchantRecord = (merchant: Merchant): MerchantRecord => ({
   updated_at: formatUnixTime(merchant.updatedAt),
 });
 
-const statsRecord = (stats: MerchantStats): RegistryEntryRecord["stats"] => ({
+/** Volume is the merchant account's own: anyone can pay himself any amount of a mint of his own making. */
+const statsRecord = (stats: MerchantStats, volume: bigint): RegistryEntryRecord["stats"] => ({
   escrows: stats.escrows,
   pending: stats.pending,
   fulfilled: stats.fulfilled,
   partially_fulfilled: stats.partiallyFulfilled,
   refunded: stats.refunded,
-  volume_usdc: formatUsdc(stats.volume),
+  volume_usdc: formatUsdc(volume),
   median_delivery_seconds:
     stats.medianDeliverySeconds === null ? null : Number(stats.medianDeliverySeconds),
 });
@@ -35,5 +36,5 @@ const statsRecord = (stats: MerchantStats): RegistryEntryRecord["stats"] => ({
 /** A merchant with its counts as JSON. */
 export const registryEntryRecord = ({ merchant, stats }: RegistryEntry): RegistryEntryRecord => ({
   ...merchantRecord(merchant),
-  stats: statsRecord(stats),
+  stats: statsRecord(stats, merchant.volume),
 });

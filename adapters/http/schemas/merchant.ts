@@ -29,7 +29,7 @@ const MerchantStats = record(
     fulfilled: Count("Released in full."),
     partially_fulfilled: Count("Released in part."),
     refunded: Count("Refunded after expiry."),
-    volume_usdc: Usdc("Released to the merchant, over all mints."),
+    volume_usdc: Usdc("Delivered in the settlement mint; other mints do not count."),
     median_delivery_seconds: nullable(Count("From creation to release."), {
       description: "Null before the first release.",
     }),

@@ -152,7 +152,7 @@ describe("lists", () => {
         fulfilled: 1,
         partially_fulfilled: 1,
         refunded: 1,
-        volume_usdc: "1.500001",
+        volume_usdc: "4.500000",
         median_delivery_seconds: 9,
       },
     });
