@@ -1,9 +1,11 @@
 import { Clock, Deferred, Duration, Effect, Layer, Redacted, Schedule, type Scope } from "effect";
+import { sha256Bun } from "../adapters/bun/sha256.ts";
 import { createHttpApp } from "../adapters/http/http-app.ts";
 import { type ListenFailed, serveHttp } from "../adapters/http/serve-http.ts";
 import type { LocalLedgerDidNotStart } from "../adapters/local-ledger/ledger-process.ts";
 import { ledgerSignalsWebSocket } from "../adapters/solana-rpc/ledger-signals-web-socket.ts";
 import { superviseLocalLedger } from "../adapters/local-ledger/supervisor.ts";
+import { provideSha256 } from "../core/domain/sha256.ts";
 import type { EvidenceKeyUnusable } from "../ports/evidence-signer.ts";
 import { backgroundSync } from "./background-sync.ts";
 import type { RpcUrls, Settings } from "./config/settings.ts";
@@ -61,6 +63,7 @@ export const startService = (
 ): Effect.Effect<RunningService, StartFailure, Scope.Scope> =>
   Effect.gen(function* () {
     const startedAtMs = yield* Clock.currentTimeMillis;
+    provideSha256(sha256Bun);
     const dataDir = yield* claimDataDirectory(settings.dataDir);
     const { rpcUrls, webSocketUrl, ledgerPid } = yield* findLedger(settings, dataDir);
     const indexRefused = yield* Deferred.make<never, IndexRefused>();

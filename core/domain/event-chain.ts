@@ -1,4 +1,4 @@
-import { sha256 } from "@noble/hashes/sha2.js";
+import { sha256 } from "./sha256.ts";
 import { concatBytes } from "@noble/hashes/utils.js";
 import { canonicalJsonBytes } from "./canonical-json.ts";
 import type { Deployment } from "./deployment.ts";

@@ -1,5 +1,5 @@
 import { bytesToHex } from "@noble/hashes/utils.js";
-import { sha256 } from "@noble/hashes/sha2.js";
+import { sha256 } from "./sha256.ts";
 import { canonicalJsonBytes, type Json } from "./canonical-json.ts";
 import { EVIDENCE_PAYLOAD_TYPE, preAuthenticationEncoding } from "./dsse.ts";
 

@@ -1,4 +1,4 @@
-import { sha256 } from "@noble/hashes/sha2.js";
+import { sha256 } from "./sha256.ts";
 import { encodeBase64Url } from "./base64.ts";
 
 /** A public Ed25519 key as a JSON Web Key (RFC 8037, section 2; `alg` by RFC 9864, section 2.2). */

@@ -1,4 +1,4 @@
-import { sha256 } from "@noble/hashes/sha2.js";
+import { sha256 } from "./sha256.ts";
 import { canonicalJsonBytes, type Json } from "./canonical-json.ts";
 import { type Hash32, hash32FromBytes } from "./hash32.ts";
 

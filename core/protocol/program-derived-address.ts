@@ -1,4 +1,4 @@
-import { sha256 } from "@noble/hashes/sha2.js";
+import { sha256 } from "../domain/sha256.ts";
 import { concatBytes } from "@noble/hashes/utils.js";
 import { type Address, addressFromBytes, addressToBytes } from "../domain/address.ts";
 import { isEdwardsPoint } from "./edwards-point.ts";

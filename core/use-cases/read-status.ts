@@ -1,4 +1,4 @@
-import { sha256 } from "@noble/hashes/sha2.js";
+import { sha256 } from "../domain/sha256.ts";
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { Clock, Duration, Effect } from "effect";
 import type { Address } from "../domain/address.ts";

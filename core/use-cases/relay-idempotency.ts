@@ -1,4 +1,4 @@
-import { sha256 } from "@noble/hashes/sha2.js";
+import { sha256 } from "../domain/sha256.ts";
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
 import { Clock, Effect, Exit } from "effect";
 import { RELAY_POLICY } from "../domain/relay-policy.ts";

@@ -2,13 +2,18 @@ import { ed25519 } from "@noble/curves/ed25519.js";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { concatBytes } from "@noble/hashes/utils.js";
 import { getProgramDerivedAddress, isOffCurveAddress, type Address } from "@solana/kit";
+import { sha256Bun } from "../../adapters/bun/sha256.ts";
 import { addressFromBytes, addressToBytes } from "../../core/domain/address.ts";
+import { provideSha256 } from "../../core/domain/sha256.ts";
 import { isEdwardsPoint } from "../../core/protocol/edwards-point.ts";
 import { LOCAL_DEPLOYMENT } from "../../core/protocol/local-deployment.ts";
 import { findProgramDerivedAddress } from "../../core/protocol/program-derived-address.ts";
 import { labelled } from "../simulation/world-escrow.ts";
 import { microseconds } from "./support/microseconds.ts";
 import { report, sizeOf, times } from "./support/report.ts";
+
+// As the service does at its start.
+provideSha256(sha256Bun);
 
 const COUNT = sizeOf({ quick: 300, long: 1000 });
 const program = LOCAL_DEPLOYMENT.custodyProgram;

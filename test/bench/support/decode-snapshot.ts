@@ -11,9 +11,11 @@ import {
   getU64Decoder,
   getU8Decoder,
 } from "@solana/kit";
+import { sha256Bun } from "../../../adapters/bun/sha256.ts";
 import { ledgerSolanaRpc } from "../../../adapters/solana-rpc/ledger-solana-rpc.ts";
 import { nodePool } from "../../../adapters/solana-rpc/node-pool.ts";
 import { solanaRpcConfig } from "../../../adapters/solana-rpc/solana-rpc-config.ts";
+import { provideSha256 } from "../../../core/domain/sha256.ts";
 import { LOCAL_DEPLOYMENT } from "../../../core/protocol/local-deployment.ts";
 import { readProgramAccount } from "../../../core/protocol/program-account.ts";
 import { Ledger } from "../../../ports/ledger.ts";
@@ -61,6 +63,7 @@ const withKit = async (): Promise<number> => {
 
 const withOurs = async (isDecoded: boolean): Promise<number> => {
   let count = 0;
+  provideSha256(sha256Bun);
   const read = Ledger.use((ledger) =>
     Stream.runForEach(ledger.programAccounts(program), ({ value }) =>
       Effect.sync(() => {

@@ -1,0 +1,47 @@
+import { createHash } from "node:crypto";
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { sha256Bun } from "../../../adapters/bun/sha256.ts";
+import { provideSha256, sha256 } from "../../../core/domain/sha256.ts";
+import { runs } from "../../arbitraries/runs.ts";
+
+const expected = (bytes: Uint8Array): Uint8Array =>
+  new Uint8Array(createHash("sha256").update(bytes).digest());
+
+const agreesWithNode = (): void =>
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
+      expect(sha256(bytes)).toEqual(expected(bytes));
+    }),
+    runs(200),
+  );
+
+test("it is SHA-256, before and after the runtime's has been provided", () => {
+  agreesWithNode();
+  provideSha256(sha256Bun);
+  agreesWithNode();
+});
+
+test("bytes inside a larger buffer are hashed alone, and a digest is the caller's own", () => {
+  provideSha256(sha256Bun);
+  const whole = Uint8Array.from({ length: 100 }, (_, i) => i);
+  const first = sha256(whole.subarray(10, 60));
+  sha256(whole);
+  expect(first).toEqual(expected(whole.slice(10, 60)));
+});
+
+test("what is not SHA-256 is refused and not used", () => {
+  const oneBitOff = (bytes: Uint8Array): Uint8Array => {
+    const digest = sha256Bun(bytes);
+    if (bytes.length > 119) digest[31] = (digest[31] ?? 0) ^ 1;
+    return digest;
+  };
+  const wrong = [
+    oneBitOff,
+    (bytes: Uint8Array) => sha256Bun(bytes).slice(0, 31),
+    (bytes: Uint8Array) => Uint8Array.from([...sha256Bun(bytes), 0]),
+    () => new Uint8Array(32),
+  ];
+  for (const native of wrong) expect(() => provideSha256(native)).toThrow("not SHA-256");
+  expect(sha256(new Uint8Array(200))).toEqual(expected(new Uint8Array(200)));
+});
