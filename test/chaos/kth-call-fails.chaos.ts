@@ -1,34 +1,18 @@
 import { expect, test } from "bun:test";
-import { Effect, Exit } from "effect";
-import { eventsOf } from "../../core/domain/settlement-event.ts";
-import { EscrowIndex } from "../../ports/escrow-index.ts";
+import { Exit } from "effect";
 import { dumpOfIndex } from "../simulation/index-dump.ts";
 import { openIndexOfNode } from "../simulation/index-of-node.ts";
 import { serveNode } from "../simulation/serve-node.ts";
 import { worldOf } from "../simulation/world.ts";
 import { refundedOf, worldEscrow } from "../simulation/world-escrow.ts";
 import { amountOf, freshPath, LONG_MS, randomOf, SEED, tell } from "./support/chaos-run.ts";
+import { expectWholeBatches } from "./support/expect-whole-batches.ts";
 import { countAnswers } from "./support/failing-ports.ts";
 import { countStatements } from "./support/failing-statements.ts";
 
 const ESCROWS = 12;
 /** Of the many statements of a sync, the quick run fails every ninth. */
 const STATEMENT_STRIDE = amountOf({ quick: 9, long: 1 });
-
-type Opened = Awaited<ReturnType<typeof openIndexOfNode>>;
-
-/** Every escrow that a reader sees has all of its events, and there is no other event. */
-const expectWholeBatches = async ({ run }: Opened, when: string): Promise<void> => {
-  const seen = await run(
-    EscrowIndex.use((index) =>
-      Effect.all([index.escrows({}, 1000, null), index.events({}, 1000, null)]),
-    ),
-  );
-  if (Exit.isFailure(seen)) throw new Error(`${when}: the store cannot be read`);
-  const [escrows, events] = seen.value;
-  const expected = escrows.flatMap((escrow) => eventsOf(escrow).map(({ id }) => id));
-  expect(events.map(({ event }) => event.id).sort(), when).toEqual(expected.sort());
-};
 
 /** One sync of a store: its first, or one after five escrows were settled and one was opened. */
 const openWorld = async (kind: "first" | "later") => {
