@@ -5,6 +5,7 @@ import { LOCAL_DEPLOYMENT } from "../core/protocol/local-deployment.ts";
 import { IndexSync, makeIndexSync } from "../core/use-cases/index-sync.ts";
 import { makeReplicatedIndexSync } from "../core/use-cases/replicated-index-sync.ts";
 import { makeRelayDelivery, RelayDelivery } from "../core/use-cases/relay-delivery.ts";
+import { makeSettledEvidence, SettledEvidence } from "../core/use-cases/settled-evidence.ts";
 import type { HttpServices } from "../adapters/http/http-services.ts";
 import { LOCAL_USDC_MINT } from "../adapters/local-ledger/local-keys.ts";
 import { rateLimiterMemory } from "../adapters/memory/rate-limiter.ts";
@@ -175,7 +176,9 @@ export const serviceLayer = (
     }),
     instance(place),
   ).pipe(Layer.provideMerge(solana));
-  return Layer.merge(indexSync, Layer.effect(RelayDelivery, makeRelayDelivery)).pipe(
-    Layer.provideMerge(ports),
-  );
+  return Layer.mergeAll(
+    indexSync,
+    Layer.effect(RelayDelivery, makeRelayDelivery),
+    Layer.effect(SettledEvidence, makeSettledEvidence),
+  ).pipe(Layer.provideMerge(ports));
 };

@@ -1,5 +1,6 @@
 import type { IndexSync } from "../../core/use-cases/index-sync.ts";
 import type { RelayDelivery } from "../../core/use-cases/relay-delivery.ts";
+import type { SettledEvidence } from "../../core/use-cases/settled-evidence.ts";
 import type { Broadcaster } from "../../ports/broadcaster.ts";
 import type { EscrowIndex } from "../../ports/escrow-index.ts";
 import type { EvidenceSigner } from "../../ports/evidence-signer.ts";
@@ -18,4 +19,5 @@ export type HttpServices =
   | Ledger
   | OutcomeLog
   | RateLimiter
-  | RelayDelivery;
+  | RelayDelivery
+  | SettledEvidence;

@@ -1,46 +1,18 @@
 import { Effect } from "effect";
 import { encodeBase64 } from "../domain/base64.ts";
 import { evidenceDigest, type EvidenceSignature } from "../domain/evidence-signature.ts";
-import type { MerchantStatus } from "../domain/merchant.ts";
-import type { Address } from "../domain/address.ts";
-import type { Escrow } from "../domain/escrow.ts";
-import type { LedgerSignature } from "../domain/ledger-signature.ts";
-import { type EventKind, eventsOf } from "../domain/settlement-event.ts";
 import { type EvidenceData, evidenceData } from "../protocol/evidence-data.ts";
-import type { NotFound } from "../protocol/evidence-references.ts";
-import { EscrowIndex } from "../../ports/escrow-index.ts";
 import { EvidenceSigner } from "../../ports/evidence-signer.ts";
 import { Instance } from "../../ports/instance.ts";
 import { Ledger } from "../../ports/ledger.ts";
+import { findTransactions, referencesOf } from "./evidence-references.ts";
 import { readEscrow } from "./read-escrow.ts";
-import { readMerchant } from "./read-merchant.ts";
-
-/** What can change or be pruned: outside of what is signed, checkable on the ledger by anyone. */
-export type EvidenceReferences = {
-  /** Where the index has seen the escrow's events in the ledger's history, oldest first. */
-  readonly transactions: ReadonlyArray<{
-    readonly signature: LedgerSignature;
-    readonly slot: bigint;
-    readonly kind: EventKind;
-  }>;
-  /** The merchant's present standing, null when its account could not be read. */
-  readonly merchant: {
-    readonly name: string;
-    readonly status: MerchantStatus;
-    readonly currentAttestor: Address;
-  } | null;
-  /** Where a Pending escrow was observed, null once settled. */
-  readonly observed: { readonly slot: bigint; readonly commitment: "finalized" } | null;
-  /** What could not be found: the merchant's account, or the transactions of events that the account proves. */
-  readonly notFound: ReadonlyArray<NotFound>;
-};
-
-/** One escrow's evidence packet. */
-export type EvidencePacket = {
-  readonly data: EvidenceData;
-  readonly signature: EvidenceSignature;
-  readonly references: EvidenceReferences;
-};
+import {
+  type EvidencePacket,
+  type KnownEvidence,
+  readStanding,
+  SettledEvidence,
+} from "./settled-evidence.ts";
 
 const signData = Effect.fnUntraced(function* (data: EvidenceData) {
   const { current, sign } = yield* EvidenceSigner;
@@ -64,55 +36,51 @@ const signData = Effect.fnUntraced(function* (data: EvidenceData) {
   return signature;
 });
 
-/** The transactions of an escrow's events that the index knows; none while the store does not answer. */
-const knownTransactions = Effect.fnUntraced(function* (escrow: Escrow) {
-  const index = yield* EscrowIndex;
-  const proved = new Set(eventsOf(escrow).map(({ id }) => id));
-  const indexed = yield* Effect.orElseSucceed(index.eventsOfEscrow(escrow.address), () => []);
-  return indexed.flatMap(({ event: { id, kind }, signature, slot }) =>
-    signature === null || slot === null || !proved.has(id) ? [] : [{ signature, slot, kind }],
-  );
-});
-
-/** What stands beside the signed data. A part that cannot be found is named, and fails nothing. */
-const findReferences = Effect.fnUntraced(function* (escrow: Escrow, slot: bigint) {
-  const merchant = yield* readMerchant(escrow.merchant, "finalized").pipe(
-    Effect.map(({ merchant: { name, status, attestor } }) => ({
-      name,
-      status,
-      currentAttestor: attestor,
-    })),
-    Effect.orElseSucceed(() => null),
-  );
-  const transactions = yield* knownTransactions(escrow);
-  const missing = eventsOf(escrow)
-    .map(({ kind }) => kind)
-    .filter((kind) => transactions.every((known) => known.kind !== kind));
-  const references: EvidenceReferences = {
-    transactions,
-    merchant,
-    observed: escrow.state === "Pending" ? { slot, commitment: "finalized" } : null,
-    notFound: [...(merchant === null ? (["merchant"] as const) : []), ...missing],
-  };
-  return references;
-});
-
-/**
- * The evidence packet of an escrow from its finalized account. Fails as `readEscrow` does, never for want of
- * the index or of the merchant's account.
- * See docs/protocol.md, "Evidence packet".
- */
-export const buildEvidence = Effect.fn("buildEvidence")(function* (pda: string) {
+/** A packet from what the ledger shows now. */
+const newPacket = Effect.fnUntraced(function* (pda: string) {
   const { escrow, account, ledgerTime, slot } = yield* readEscrow(pda, "finalized");
   const { deployment, cluster } = yield* Instance;
   const ledger = yield* Ledger;
   const genesisHash = yield* ledger.genesisHash;
   const network = { ...deployment, cluster, genesisHash };
   const data = evidenceData({ network, escrow, account, slot, ledgerTime });
-  const packet: EvidencePacket = {
-    data,
-    signature: yield* signData(data),
-    references: yield* findReferences(escrow, slot),
-  };
+  const signature = yield* signData(data);
+  const settled = yield* SettledEvidence;
+  const merchant = yield* escrow.state === "Pending"
+    ? readStanding(escrow.merchant)
+    : settled.standingOf(escrow.merchant);
+  const references = referencesOf(escrow, {
+    transactions: yield* findTransactions(escrow),
+    merchant,
+    observed: escrow.state === "Pending" ? { slot, commitment: "finalized" } : null,
+  });
+  const packet: EvidencePacket = { data, signature, references };
+  if (escrow.state !== "Pending") settled.keep({ escrow, packet });
   return packet;
+});
+
+/** The packet of a settled escrow with the references of now; the same object when they are the same. */
+const renewedPacket = Effect.fnUntraced(function* ({ escrow, packet }: KnownEvidence) {
+  const settled = yield* SettledEvidence;
+  const before = packet.references;
+  const merchant = yield* settled.standingOf(escrow.merchant);
+  const transactions = yield* findTransactions(escrow, before.transactions);
+  if (merchant === before.merchant && transactions === before.transactions) return packet;
+  const references = referencesOf(escrow, { transactions, merchant, observed: before.observed });
+  const renewed: EvidencePacket = { ...packet, references };
+  settled.keep({ escrow, packet: renewed });
+  return renewed;
+});
+
+/**
+ * The evidence packet of an escrow from its finalized account: read and signed anew while Pending, remembered once
+ * settled, and then the same object as long as nothing in it has changed. Fails as `readEscrow` does, never for
+ * want of the index or of the merchant's account. See docs/protocol.md, "Evidence packet".
+ */
+export const buildEvidence = Effect.fn("buildEvidence")(function* (pda: string) {
+  const { current } = yield* EvidenceSigner;
+  const known = (yield* SettledEvidence).find(pda);
+  return yield* known !== undefined && known.packet.signature.key_id === (current?.keyId ?? null)
+    ? renewedPacket(known)
+    : newPacket(pda);
 });

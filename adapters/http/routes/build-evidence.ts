@@ -1,6 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { Effect } from "effect";
 import { buildEvidence } from "../../../core/use-cases/build-evidence.ts";
+import type { EvidencePacket as Packet } from "../../../core/use-cases/settled-evidence.ts";
 import { endpoint } from "../endpoint.ts";
 import { entityTag, isNotModified } from "../entity-tag.ts";
 import { evidencePage } from "../evidence-page/evidence-page.ts";
@@ -9,6 +10,25 @@ import { evidenceRecord } from "../records/evidence.ts";
 import { EvidencePacket } from "../schemas/evidence.ts";
 import { PathAddress } from "../schemas/values.ts";
 import { htmlContent } from "../static-page.ts";
+
+/** A settled packet's JSON and its validator. */
+type PacketText = { readonly text: string; readonly etag: string };
+const texts = new WeakMap<Packet, PacketText>();
+
+/** Made once for each packet: the use case gives the same object as long as nothing in it has changed. */
+const textOf = (packet: Packet): PacketText => {
+  const made = texts.get(packet);
+  if (made !== undefined) return made;
+  const text = JSON.stringify(evidenceRecord(packet));
+  const result = { text, etag: entityTag(text) };
+  texts.set(packet, result);
+  return result;
+};
+
+const pageOf = (packet: Packet, origin: string) => {
+  const { html, headers } = evidencePage(evidenceRecord(packet), origin);
+  return { text: html, etag: entityTag(html), headers };
+};
 
 /** `GET /v1/evidence/{pda}` */
 export const buildEvidenceEndpoint = endpoint({
@@ -57,23 +77,19 @@ export const buildEvidenceEndpoint = endpoint({
   ],
   handle: Effect.fnUntraced(function* (input) {
     const { params, query, mediaType } = input;
-    const packet = evidenceRecord(yield* buildEvidence(params.pda));
+    const packet = yield* buildEvidence(params.pda);
+    const isSettled = packet.data.settlement_decision.status !== "pending";
     const isPage = mediaType === "text/html" && query.download === undefined;
-    const page = isPage ? evidencePage(packet, input.origin()) : null;
-    const text = page === null ? JSON.stringify(packet) : page.html;
-    const headers: Record<string, string> = {
-      vary: "accept",
-      ...(page === null ? { "content-type": "application/json" } : page.headers),
-      ...(query.download === undefined
-        ? {}
-        : {
-            "content-disposition": `attachment; filename="evidence-${packet.data.escrow.escrow_pda}.json"`,
-          }),
-    };
-    if (packet.data.settlement_decision.status === "pending") return { text, headers };
-    const etag = entityTag(text);
-    return isNotModified(input.headers.get("if-none-match"), etag)
-      ? { status: 304, text: null, headers: { etag, vary: "accept" } }
-      : { text, headers: { ...headers, etag } };
+    const answer = isPage
+      ? pageOf(packet, input.origin())
+      : { ...textOf(packet), headers: { "content-type": "application/json" } };
+    if (isSettled && isNotModified(input.headers.get("if-none-match"), answer.etag))
+      return { status: 304, text: null, headers: { etag: answer.etag, vary: "accept" } };
+    const headers: Record<string, string> = { vary: "accept", ...answer.headers };
+    if (query.download !== undefined)
+      headers["content-disposition"] =
+        `attachment; filename="evidence-${packet.data.escrow.escrow_pda}.json"`;
+    if (isSettled) headers["etag"] = answer.etag;
+    return { text: answer.text, headers };
   }),
 });

@@ -1,6 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { Context } from "effect";
+import { ledgerSignatureFromBytes } from "../../../core/domain/ledger-signature.ts";
+import { eventsOf } from "../../../core/domain/settlement-event.ts";
 import { parseTrustPolicy } from "../../../core/protocol/trust-policy.ts";
 import { verifyEvidence } from "../../../core/protocol/verify-evidence.ts";
+import { EscrowIndex } from "../../../ports/escrow-index.ts";
 import { escrow, EXPIRES_AT, merchant, STRANGER } from "./support/parties.ts";
 import { checkedClient, dataOf, jsonOf, makeService, problemOf } from "./support/service.ts";
 
@@ -64,6 +68,32 @@ describe("revalidation", () => {
     }
     const other = await client.send(pathOf(released), { headers: { "if-none-match": '"x"' } });
     expect(other.status).toBe(200);
+  });
+
+  test("what a sync adds to a settled packet gives it another validator, and leaves what is signed", async () => {
+    const first = await client.send(pathOf(partial));
+    const etag = first.headers.get("etag") ?? "";
+    const kind = "escrow_partially_released";
+    const signature = ledgerSignatureFromBytes(new Uint8Array(64).fill(5));
+    const index = Context.get(service.context, EscrowIndex);
+    await service.runtime.runPromise(
+      index.apply({
+        escrows: [{ row: partial, slot: 900n }],
+        merchants: [],
+        events: eventsOf(partial),
+        references: [{ escrow: partial.address, kind, signature, slot: 800n }],
+        mark: null,
+      }),
+    );
+    const second = await client.send(pathOf(partial), { headers: { "if-none-match": etag } });
+    expect(second.status).toBe(200);
+    expect(second.headers.get("etag")).not.toBe(etag);
+    const [before, after] = [await first.text(), await second.text()];
+    const signed = (text: string) => text.slice(0, text.indexOf(',"references":{'));
+    expect(signed(after)).toBe(signed(before));
+    expect(JSON.parse(after)).toMatchObject({
+      references: { transactions: [{ kind, slot: 800 }], not_found: ["escrow_created"] },
+    });
   });
 
   test("a pending packet has none", async () => {

@@ -13,7 +13,12 @@ import { merchantAddress } from "../../../core/protocol/addresses.ts";
 import { encodeEscrowAccount } from "../../../core/protocol/escrow-account.ts";
 import { LOCAL_DEPLOYMENT } from "../../../core/protocol/local-deployment.ts";
 import { encodeMerchantAccount } from "../../../core/protocol/merchant-account.ts";
-import { buildEvidence, type EvidencePacket } from "../../../core/use-cases/build-evidence.ts";
+import { buildEvidence } from "../../../core/use-cases/build-evidence.ts";
+import {
+  type EvidencePacket,
+  makeSettledEvidence,
+  SettledEvidence,
+} from "../../../core/use-cases/settled-evidence.ts";
 import { EscrowIndex, StoreUnavailable } from "../../../ports/escrow-index.ts";
 import { EvidenceSigner } from "../../../ports/evidence-signer.ts";
 import { Instance } from "../../../ports/instance.ts";
@@ -108,6 +113,8 @@ export const goldenPacket = (
   ];
   return Effect.runSync(
     buildEvidence(escrow.address).pipe(
+      Effect.provideServiceEffect(SettledEvidence, makeSettledEvidence),
+      Effect.scoped,
       Effect.provideService(Ledger, ledgerOfAccounts(accounts, { slot, ledgerTime })),
       Effect.provideService(Instance, testInstance()),
       Effect.provideService(EscrowIndex, indexOf(events)),

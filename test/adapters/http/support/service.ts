@@ -16,6 +16,10 @@ import { encodeEscrowAccount } from "../../../../core/protocol/escrow-account.ts
 import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/local-deployment.ts";
 import { encodeMerchantAccount } from "../../../../core/protocol/merchant-account.ts";
 import { IndexSync, makeIndexSync } from "../../../../core/use-cases/index-sync.ts";
+import {
+  makeSettledEvidence,
+  SettledEvidence,
+} from "../../../../core/use-cases/settled-evidence.ts";
 import { EvidenceSigner } from "../../../../ports/evidence-signer.ts";
 import { Instance } from "../../../../ports/instance.ts";
 import { type Contract, documentedAnswers } from "./documented-answers.ts";
@@ -89,9 +93,10 @@ export const makeService = async (options: ServiceOptions = {}) => {
       }),
     ]),
   );
-  const running = Layer.merge(
+  const running = Layer.mergeAll(
     Layer.effect(IndexSync, makeIndexSync),
     Layer.effect(RelayDelivery, makeRelayDelivery),
+    Layer.effect(SettledEvidence, makeSettledEvidence),
   ).pipe(Layer.provide(ports));
   const runtime = ManagedRuntime.make(Layer.merge(ports, running));
   const context = await runtime.context();
@@ -99,7 +104,8 @@ export const makeService = async (options: ServiceOptions = {}) => {
   return { app, context, ledger, lines, runtime, seed: seedInto(ledger) };
 };
 
-const seedInto =
+/** Puts escrow and merchant accounts on a ledger double. */
+export const seedInto =
   (ledger: ReturnType<typeof makeLedgerDouble>["double"]) =>
   (rows: {
     readonly escrows?: ReadonlyArray<Escrow>;
