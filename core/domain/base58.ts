@@ -1,5 +1,6 @@
 import { BASE58_ALPHABET, BASE58_DIGITS } from "./base58-alphabet.ts";
-import { decodeBase58Of32, encodeBase58Of32 } from "./base58-of-32.ts";
+import { decodeBase58Of32 } from "./base58-of-32-decode.ts";
+import { encodeBase58Of32 } from "./base58-of-32-encode.ts";
 
 /** 58^5: five characters are handled at a time, since 58^5 * 2^16 still fits a double exactly. */
 const LIMB = 656_356_768;

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { base58 as scure } from "@scure/base";
 import { getBase58Codec } from "@solana/kit";
 import fc from "fast-check";
 import { decodeBase58, encodeBase58 } from "../../../core/domain/base58.ts";
@@ -18,6 +19,28 @@ const anyBase58 = fc.oneof(
     .map(([ones, digit, digits]) => "1".repeat(ones) + digit.repeat(digits)),
 );
 
+const LIMIT = 2n ** 256n;
+const bytesOf = (value: bigint): Uint8Array =>
+  Uint8Array.from(Buffer.from(value.toString(16).padStart(64, "0"), "hex"));
+
+/** Numbers of 32 bytes next to where limbs, words and groups of characters end. */
+const anyEdge = fc
+  .tuple(
+    fc.constantFrom(2n ** 8n, 2n ** 16n, 2n ** 20n, 2n ** 24n, 2n ** 32n, 58n, 58n ** 5n),
+    fc.bigInt({ min: 0n, max: 44n }),
+    fc.bigInt({ min: 1n, max: 2n ** 32n }),
+    fc.bigInt({ min: -2n, max: 2n }),
+  )
+  .map(([base, power, factor, off]) => (((base ** power * factor + off) % LIMIT) + LIMIT) % LIMIT);
+
+/** Numbers whose groups of five characters are the least and the greatest there are, or any. */
+const anyOfGroups = fc
+  .array(
+    fc.oneof(fc.constantFrom(0n, 1n, 58n ** 5n - 1n), fc.bigInt({ min: 0n, max: 58n ** 5n - 1n })),
+    { minLength: 9, maxLength: 9 },
+  )
+  .map((groups) => groups.reduce((value, group) => value * 58n ** 5n + group, 0n) % LIMIT);
+
 describe("base58", () => {
   test("bytes of every length from 0 to 70 encode as kit encodes them, and decode back", () => {
     fc.assert(
@@ -35,6 +58,35 @@ describe("base58", () => {
         expect(decodeBase58(encodeBase58(bytes), length)).toEqual(bytes);
       }
     }
+  });
+
+  test("32 bytes encode as @scure/base encodes them and decode back, at every edge of the arithmetic", () => {
+    fc.assert(
+      fc.property(fc.oneof(anyEdge, anyOfGroups, bytesOfLength(32)), (value) => {
+        const bytes = typeof value === "bigint" ? bytesOf(value) : value;
+        const text = scure.encode(bytes);
+        expect(encodeBase58(bytes)).toBe(text);
+        expect(decodeBase58(text, 32)).toEqual(bytes);
+      }),
+      runs(2000),
+    );
+  });
+
+  test("a text of 2^256 or more is refused, however its groups of characters are made", () => {
+    const anyExcess = fc.oneof(
+      fc.bigInt({ min: 0n, max: 2n }),
+      fc.bigInt({ min: 0n, max: 58n ** 44n - 1n - LIMIT }),
+      anyEdge,
+    );
+    fc.assert(
+      fc.property(anyExcess, (excess) => {
+        const bytes = Buffer.from((LIMIT + excess).toString(16).padStart(66, "0"), "hex");
+        const text = scure.encode(bytes);
+        expect(decodeBase58(text, 32)).toBeUndefined();
+        expect(decodeBase58(text, 33)).toEqual(new Uint8Array(bytes));
+      }),
+      runs(500),
+    );
   });
 
   // A text stands for exactly one number of bytes, so it is canonical for that length and for no other.
