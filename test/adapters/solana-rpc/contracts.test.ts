@@ -30,7 +30,14 @@ const troubled = (url: URL): Behaviour => {
     rpcError(-32016, { contextSlot: 0 }),
     result({ context: { slot: 2 ** 53 }, value: [{}] }),
   ];
-  return (call, request) => (ways[turn++ % ways.length] ?? page(500))(call, request);
+  return async (call, request) => {
+    try {
+      return await (ways[turn++ % ways.length] ?? page(500))(call, request);
+    } catch {
+      // The ledger is gone: a submission goes on behind the caller's back, also past the end of its world.
+      return page(502)(call, request);
+    }
+  };
 };
 
 const peers: Array<ScriptedPeer> = [];
