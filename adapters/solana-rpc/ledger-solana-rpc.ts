@@ -1,13 +1,16 @@
 import { Effect, Layer, Schema } from "effect";
 import { type Address, parseAddress } from "../../core/domain/address.ts";
+import type { HistoryPage } from "../../core/domain/ledger-history.ts";
 import type { LedgerSignature } from "../../core/domain/ledger-signature.ts";
-import { type Commitment, Ledger } from "../../ports/ledger.ts";
+import { type Commitment, Ledger, type LedgerFailure } from "../../ports/ledger.ts";
 import { parseAccounts } from "./account-json.ts";
 import { askAtSlot, type SlotQuestion } from "./ask-at-slot.ts";
 import { parseHistory, parseTransaction } from "./history-json.ts";
 import { NodePool } from "./node-pool.ts";
+import type { RpcRequest } from "./pooled-node.ts";
 import { programAccounts } from "./program-accounts.ts";
 import { refusalAsUnavailable } from "./refusal-as-unavailable.ts";
+import type { RpcRefusal } from "./rpc-failure.ts";
 
 /** As many addresses as a node takes in getMultipleAccounts (Agave `rpc-client-types`, `MAX_MULTIPLE_ACCOUNTS`). */
 const MAX_ACCOUNTS = 100;
@@ -80,22 +83,21 @@ export const ledgerSolanaRpc: Layer.Layer<Ledger, never, NodePool> = Layer.effec
       });
     }, refusalAsUnavailable);
 
-    /** The first slot that a node's history still has, null when it does not say. */
-    const historyStart = pool
-      .call({
-        method: "getFirstAvailableBlock",
-        params: [],
-        lane: "single",
-        decode: (result) => (isSlot(result) ? { value: BigInt(result) } : "malformed"),
-      })
-      .pipe(Effect.orElseSucceed(() => null));
+    /** The first slot that a node's history still has. */
+    const historyStart: RpcRequest<bigint> = {
+      method: "getFirstAvailableBlock",
+      params: [],
+      lane: "single",
+      decode: (result) => (isSlot(result) ? { value: BigInt(result) } : "malformed"),
+    };
 
     const history = Effect.fn("Ledger.history")(function* (
       address: Address,
       before: LedgerSignature | null,
-    ) {
+    ): Effect.fn.Return<HistoryPage, LedgerFailure | RpcRefusal> {
       const lowest = pool.slots.at("finalized");
-      const entries = yield* pool.call({
+      let listed: HistoryPage["entries"] | null = null;
+      const entriesBehind: RpcRequest<HistoryPage["entries"]> = {
         method: "getSignaturesForAddress",
         params: [
           address,
@@ -109,15 +111,21 @@ export const ledgerSolanaRpc: Layer.Layer<Ledger, never, NodePool> = Layer.effec
         lane: "single",
         decode: (result) => {
           const parsed = parseHistory(result);
-          return parsed === undefined || parsed.length > MAX_SIGNATURES
-            ? "malformed"
-            : { value: parsed };
+          if (parsed === undefined || parsed.length > MAX_SIGNATURES) return "malformed";
+          listed = parsed;
+          return { value: parsed };
         },
-      });
-      if (entries.length === MAX_SIGNATURES) {
-        return { entries, completeFrom: (entries.at(-1)?.slot ?? 0n) + 1n };
-      }
-      return { entries, completeFrom: yield* historyStart };
+      };
+      // What a node still has after it was asked, it had all the time.
+      const [entries, start] = yield* pool
+        .callInTurn(entriesBehind, historyStart)
+        .pipe(
+          Effect.catch((failure) =>
+            listed === null ? Effect.fail(failure) : Effect.succeed([listed, null] as const),
+          ),
+        );
+      if (entries.length < MAX_SIGNATURES) return { entries, completeFrom: start };
+      return { entries, completeFrom: (entries.at(-1)?.slot ?? 0n) + 1n };
     }, refusalAsUnavailable);
 
     const transaction = Effect.fn("Ledger.transaction")((signature: LedgerSignature) =>
