@@ -25,24 +25,34 @@ const instance = Instance.of({
   confirmTimeoutMs: 0,
 });
 
-/** The SQLite index at a path, synced over JSON-RPC from a node of the simulated world. */
-export const openIndexOfNode = async (options: {
+/** The ledger that the nodes of the simulated world are of. */
+export const WORLD_LEDGER = { genesisHash: walletOf("genesis"), deployment: LOCAL_DEPLOYMENT };
+
+type Options = {
   readonly url: string;
-  readonly path: string;
   readonly ledger?: Wrap<Ledger["Service"]>;
   readonly index?: Wrap<EscrowIndex["Service"]>;
-}) => {
+};
+
+/** How an index is synced that no other process shares. */
+export const INDEX_SYNC = Layer.effect(IndexSync, makeIndexSync);
+
+/** The SQLite index at a path, synced over JSON-RPC from a node of the simulated world. */
+export const openIndexOfNode = ({ path, ...options }: Options & { readonly path: string }) =>
+  openIndex(options, escrowIndexSqlite({ ...WORLD_LEDGER, path }), INDEX_SYNC);
+
+/** An index in any store, synced by `sync` over JSON-RPC from a node of the simulated world. */
+export const openIndex = async <E>(
+  options: Options,
+  store: Layer.Layer<EscrowIndex, E>,
+  sync: Layer.Layer<IndexSync, E, EscrowIndex | Ledger | Instance>,
+) => {
   const same = <A>(service: A): A => service;
   const urls = [Redacted.make(new URL(options.url))] as const;
-  const sqlite = escrowIndexSqlite({
-    path: options.path,
-    genesisHash: walletOf("genesis"),
-    deployment: LOCAL_DEPLOYMENT,
-  });
   const solana = Layer.provide(ledgerSolanaRpc, nodePool(solanaRpcConfig(urls)));
   const ports = Layer.mergeAll(
     Layer.effect(EscrowIndex, Effect.map(EscrowIndex, options.index ?? same)).pipe(
-      Layer.provide(sqlite),
+      Layer.provide(store),
     ),
     Layer.effect(Ledger, Effect.map(Ledger, options.ledger ?? same)).pipe(Layer.provide(solana)),
     Layer.succeed(Instance, instance),
@@ -50,10 +60,7 @@ export const openIndexOfNode = async (options: {
   );
   const scope = await Effect.runPromise(Scope.make());
   const services = await Effect.runPromise(
-    Layer.buildWithScope(
-      Layer.effect(IndexSync, makeIndexSync).pipe(Layer.provideMerge(ports)),
-      scope,
-    ),
+    Layer.buildWithScope(sync.pipe(Layer.provideMerge(ports)), scope),
   );
   const run = <A, E>(effect: Effect.Effect<A, E, IndexSync | EscrowIndex | Ledger>) =>
     Effect.runPromiseExit(Effect.provide(effect, services));
