@@ -47,7 +47,6 @@ type Row = {
   readonly fulfilled_count: bigint;
   readonly refunded_count: bigint;
   readonly partially_fulfilled_count: bigint;
-  readonly released_sum: string;
   readonly median_delivery_seconds: bigint | null;
 };
 
@@ -110,7 +109,6 @@ const entryOf = (row: Row): RegistryEntry => {
       fulfilled,
       partiallyFulfilled,
       refunded,
-      volume: BigInt(row.released_sum),
       medianDeliverySeconds: row.median_delivery_seconds,
     },
   };
@@ -135,7 +133,7 @@ const STATISTICS = `
         (name, state) =>
           `coalesce(sum(escrows) FILTER (WHERE state = ${state}), 0)::int8 AS ${name}_count`,
       )
-      .join(", ")}, coalesce(sum(released), 0) AS released_sum
+      .join(", ")}
     FROM escrow_tally WHERE escrow_tally.merchant = page.wallet
   ) AS counts
   LEFT JOIN LATERAL (

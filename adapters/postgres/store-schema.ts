@@ -1,5 +1,6 @@
 import { INDEX_TABLES } from "./index-schema.ts";
 import { OUTCOME_TABLES } from "./outcome-schema.ts";
+import { COUNTS_ONLY } from "./tally-counts.ts";
 import { TALLY_TABLES } from "./tally-schema.ts";
 
 /**
@@ -9,4 +10,5 @@ import { TALLY_TABLES } from "./tally-schema.ts";
 export const STORE_MIGRATIONS: ReadonlyArray<string> = [
   INDEX_TABLES + OUTCOME_TABLES,
   TALLY_TABLES,
+  COUNTS_ONLY,
 ];

@@ -8,17 +8,12 @@ export type NamedValues = Record<string, string | number | bigint | Uint8Array |
 
 /**
  * A u64 as SQLite's signed 64-bit INTEGER with the same bits: exact up to 2^64-1, in at most eight
- * bytes. Values from 2^63 on are negative in the file, so amounts are never ordered by SQL, and
- * summed as two 32-bit halves.
+ * bytes. Values from 2^63 on are negative in the file, so amounts are never ordered or summed by SQL.
  */
 export const toColumn = (u64: bigint): bigint => BigInt.asIntN(64, u64);
 
 /** The u64 that `toColumn` stored. */
 export const fromColumn = (column: bigint): bigint => BigInt.asUintN(64, column);
-
-/** The exact sum of u64 values of which the 32-bit halves were summed; it may exceed 2^64-1. */
-export const fromHalves = (sums: { readonly high: bigint; readonly low: bigint }): bigint =>
-  (sums.high << 32n) + sums.low;
 
 /** `?1, ?2, ...` for columns from the `first`, counted from 1. */
 export const placeholders = (columns: ReadonlyArray<string>, first: number): string =>

@@ -1,6 +1,6 @@
-import { addressToBytes } from "../../core/domain/address.ts";
 import { ESCROW_STATES, type EscrowState } from "../../core/domain/escrow.ts";
 import type { EscrowFilter } from "../../ports/escrow-index.ts";
+import type { AddressBook } from "./address-book.ts";
 import type { NamedValues } from "./columns.ts";
 
 /** The number by which a state stands in the file. */
@@ -20,14 +20,23 @@ export const statesOf = (filter: EscrowFilter): ReadonlyArray<EscrowState> => {
 };
 
 /** Conditions on the parties a filter names. */
-export const partyConditions = (filter: EscrowFilter): ReadonlyArray<string> => [
-  ...(filter.agentOwner === undefined ? [] : ["agent_owner = $agentOwner"]),
-  ...(filter.merchant === undefined ? [] : ["merchant = $merchant"]),
+export const partyConditions = (filter: EscrowFilter, table = ""): ReadonlyArray<string> => [
+  ...(filter.agentOwner === undefined ? [] : [`${table}agent_owner = $agentOwner`]),
+  ...(filter.merchant === undefined ? [] : [`${table}merchant = $merchant`]),
 ];
 
-/** What a filter's conditions bind; the state stands in the statement itself. */
-export const filterValues = (filter: EscrowFilter): NamedValues => ({
-  ...(filter.agentOwner !== undefined && { agentOwner: addressToBytes(filter.agentOwner) }),
-  ...(filter.merchant !== undefined && { merchant: addressToBytes(filter.merchant) }),
-  ...(filter.refundableAt !== undefined && { refundableAt: filter.refundableAt }),
-});
+/**
+ * What a filter's conditions bind; states stand in the statement itself. Undefined where it names an address that
+ * no row does: nothing matches.
+ */
+export const filterValues = (book: AddressBook, filter: EscrowFilter): NamedValues | undefined => {
+  const agentOwner = filter.agentOwner && book.find(filter.agentOwner);
+  const merchant = filter.merchant && book.find(filter.merchant);
+  if (filter.agentOwner !== undefined && agentOwner === undefined) return undefined;
+  if (filter.merchant !== undefined && merchant === undefined) return undefined;
+  return {
+    ...(agentOwner !== undefined && { agentOwner }),
+    ...(merchant !== undefined && { merchant }),
+    ...(filter.refundableAt !== undefined && { refundableAt: filter.refundableAt }),
+  };
+};

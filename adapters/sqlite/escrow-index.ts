@@ -1,70 +1,72 @@
 import { Effect, Layer } from "effect";
-import type { Address } from "../../core/domain/address.ts";
-import type { Escrow } from "../../core/domain/escrow.ts";
 import { eventChainStart } from "../../core/domain/event-chain.ts";
-import {
-  type BatchResult,
-  EscrowIndex,
-  type IndexBatch,
-  type Sighted,
-} from "../../ports/escrow-index.ts";
+import { type BatchResult, EscrowIndex, type IndexBatch } from "../../ports/escrow-index.ts";
+import { addressBook } from "./address-book.ts";
+import { applyEscrows } from "./apply-escrows.ts";
+import { escrowPages } from "./escrow-pages.ts";
 import { escrowTable } from "./escrow-table.ts";
+import { eventPages } from "./event-pages.ts";
 import { eventTable } from "./event-table.ts";
 import { INDEX_APPLICATION_ID, INDEX_MIGRATIONS } from "./index-schema.ts";
 import { claimLedger, type LedgerIdentity } from "./ledger-identity.ts";
 import { merchantCounts } from "./merchant-counts.ts";
-import { merchantTable } from "./merchant-table.ts";
-import { openStore } from "./open-store.ts";
+import { merchantPages, merchantTable } from "./merchant-table.ts";
+import { merchantTally } from "./merchant-tally.ts";
+import { openReader, openStore } from "./open-store.ts";
 import { countChanges } from "./sighting-upsert.ts";
-import { attempt } from "./store-failure.ts";
+import { attempt, inTurns } from "./store-failure.ts";
 import { syncMark } from "./sync-mark.ts";
+import { writeTransactions } from "./write-transaction.ts";
 
 /**
  * The index in one SQLite file, made where there is none. Building the layer fails when the file
  * is damaged, newer than this version, or of another ledger. Work on the file is synchronous: a
- * page takes a fraction of a millisecond, and a batch blocks the process for 50 to 100 microseconds
- * a new row, so a sync's batches should stay at a thousand rows or so.
+ * page takes a fraction of a millisecond. Batches are written on a connection of their own, a few
+ * milliseconds at a time, so one of ten thousand rows holds up nobody until it is committed.
  */
 export const escrowIndexSqlite = (options: LedgerIdentity & { readonly path: string }) =>
   Layer.effect(
     EscrowIndex,
     Effect.gen(function* () {
-      const db = yield* openStore(options.path, {
+      const writer = yield* openStore(options.path, {
         applicationId: INDEX_APPLICATION_ID,
         migrations: INDEX_MIGRATIONS,
       });
-      const refusal = yield* attempt(() => claimLedger(db, options.path, options));
+      const refusal = yield* attempt(() => claimLedger(writer, options.path, options));
       if (refusal !== undefined) return yield* refusal;
+      const reader = yield* openReader(options.path);
 
-      const escrows = escrowTable(db);
-      const merchants = merchantTable(db);
-      const events = eventTable(db, eventChainStart(options.genesisHash, options.deployment));
-      const statsOf = merchantCounts(db);
-      const mark = syncMark(db);
+      const writerBook = addressBook(writer);
+      const chainStart = eventChainStart(options.genesisHash, options.deployment);
+      const tables = {
+        book: writerBook,
+        escrows: escrowTable(writer, writerBook),
+        events: eventTable(writer, writerBook, chainStart),
+        tally: merchantTally(writer),
+      };
+      const putMerchant = merchantTable(writer).put;
+      const marked = syncMark(writer);
+      const write = writeTransactions(writer, writerBook.forget);
+      let isMarked = marked.read() !== null;
 
-      const apply = db.transaction((batch: IndexBatch): BatchResult => {
-        const fresh = new Map<Address, Escrow>();
-        const put = (sighted: Sighted<Escrow>) => {
-          const { row } = sighted;
-          const change = escrows.put(sighted);
-          if (change === "created" || (change === "updated" && fresh.has(row.address)))
-            fresh.set(row.address, row);
-          else if (change === "updated") events.follow(row.address, row);
-          return change;
-        };
-        const result = {
-          escrows: countChanges(batch.escrows.map(put)),
-          merchants: countChanges(batch.merchants.map(merchants.put)),
-          eventsAdded: events.append(batch.events, escrows.standing, fresh),
-        };
-        for (const reference of batch.references ?? []) events.refer(reference);
-        if (batch.mark !== null) mark.write(batch.mark);
-        return result;
-      });
-      const registry = db.transaction((...query: Parameters<typeof merchants.page>) =>
+      function* applying(batch: IndexBatch): Generator<void, BatchResult> {
+        const { escrows, eventsAdded } = yield* applyEscrows(tables, batch);
+        const merchants = countChanges(batch.merchants.map(putMerchant));
+        for (const reference of batch.references ?? []) tables.events.refer(reference);
+        if (batch.mark !== null) marked.write(batch.mark);
+        return { escrows, merchants, eventsAdded };
+      }
+
+      const book = addressBook(reader);
+      const escrows = escrowPages(reader, book);
+      const merchants = merchantPages(reader);
+      const events = eventPages(reader, book);
+      const statsOf = merchantCounts(reader, book);
+      const mark = syncMark(reader);
+      const registry = reader.transaction((...query: Parameters<typeof merchants.page>) =>
         merchants.page(...query).map((merchant) => ({ merchant, stats: statsOf(merchant.wallet) })),
       );
-      const summary = db.transaction(() => ({
+      const summary = reader.transaction(() => ({
         escrows: escrows.count(),
         merchants: merchants.count(),
         events: events.count(),
@@ -72,7 +74,12 @@ export const escrowIndexSqlite = (options: LedgerIdentity & { readonly path: str
       }));
 
       return EscrowIndex.of({
-        apply: Effect.fn("EscrowIndex.apply")((batch) => attempt(() => apply.immediate(batch))),
+        // Until the first mark nothing is complete, and what a power cut takes is read again; from then on
+        // the positions of events have been told, and must not come to stand for others.
+        apply: Effect.fn("EscrowIndex.apply")(function* (batch) {
+          isMarked ||= batch.mark !== null;
+          return yield* write(() => applying(batch), { durable: isMarked });
+        }),
         escrows: Effect.fn("EscrowIndex.escrows")((filter, limit, after) =>
           attempt(() => escrows.page(filter, limit, after)),
         ),
@@ -83,7 +90,7 @@ export const escrowIndexSqlite = (options: LedgerIdentity & { readonly path: str
           attempt(() => events.after(filter, limit, after)),
         ),
         eventsWithoutReference: Effect.fn("EscrowIndex.eventsWithoutReference")((limit, after) =>
-          attempt(() => events.withoutReference(limit, after)),
+          inTurns(() => events.withoutReference(limit, after)),
         ),
         eventsOfEscrow: Effect.fn("EscrowIndex.eventsOfEscrow")((escrow) =>
           attempt(() => events.ofEscrow(escrow)),

@@ -1,141 +1,109 @@
 import type { Database } from "bun:sqlite";
-import { type Address, addressFromBytes, addressToBytes } from "../../core/domain/address.ts";
-import type { Escrow } from "../../core/domain/escrow.ts";
-import { hash32FromBytes, hash32ToBytes } from "../../core/domain/hash32.ts";
-import type { EscrowFilter, EscrowPlace, Sighted } from "../../ports/escrow-index.ts";
-import { fromColumn, type NamedValues, toColumn, type Values } from "./columns.ts";
-import { filterValues, partyConditions, stateNumber, stateOf, statesOf } from "./escrow-filter.ts";
-import { type Change, sightingUpsert } from "./sighting-upsert.ts";
+import type { Address } from "../../core/domain/address.ts";
+import type { Escrow, EscrowState } from "../../core/domain/escrow.ts";
+import type { Sighted } from "../../ports/escrow-index.ts";
+import type { AddressBook } from "./address-book.ts";
+import { addressPrefix } from "./address-prefix.ts";
+import { placeholders, type Values } from "./columns.ts";
+import { stateOf } from "./escrow-filter.ts";
+import { ESCROW_CONTENT, escrowContent } from "./escrow-row.ts";
 
-/** Everything of a row but its address and slot, in the order `valuesOf` binds them. */
-const CONTENT = [
-  "state",
-  "bump",
-  "agent_owner",
-  "merchant",
-  "mint",
-  "rent_payer",
-  "task_hash",
-  "amount",
-  "released",
-  "created_at",
-  "expires_at",
-  "settled_at",
-  "proof_hash",
-  "attestor",
-  "attested_at",
-  "attestation_signature",
-];
+/** Positions of an escrow's events, null for those it has not. */
+export type EventPositions = {
+  readonly created: number | null;
+  readonly settled: number | null;
+};
+
+/** What a stored row says of its escrow, besides its content. */
+export type StoredEscrow = {
+  readonly number: number;
+  readonly state: EscrowState;
+  readonly slot: bigint;
+  /** The merchant's number in the address book. */
+  readonly merchant: number;
+  readonly events: EventPositions;
+};
 
 type Row = {
-  readonly address: Address;
+  readonly number: bigint;
   readonly state: bigint;
-  readonly bump: bigint;
-  readonly agent_owner: Uint8Array;
-  readonly merchant: Uint8Array;
-  readonly mint: Uint8Array;
-  readonly rent_payer: Uint8Array;
-  readonly task_hash: Uint8Array;
-  readonly amount: bigint;
-  readonly released: bigint;
-  readonly created_at: bigint;
-  readonly expires_at: bigint;
-  readonly settled_at: bigint | null;
-  readonly proof_hash: Uint8Array | null;
-  readonly attestor: Uint8Array | null;
-  readonly attested_at: bigint | null;
-  readonly attestation_signature: Uint8Array | null;
+  readonly slot: bigint;
+  readonly merchant: bigint;
+  readonly created_event: bigint | null;
+  readonly settled_event: bigint | null;
 };
 
-const valuesOf = ({ row, slot }: Sighted<Escrow>): Values => [
-  row.address,
-  slot,
-  stateNumber(row.state),
-  row.bump,
-  addressToBytes(row.agentOwner),
-  addressToBytes(row.merchant),
-  addressToBytes(row.mint),
-  addressToBytes(row.rentPayer),
-  hash32ToBytes(row.taskHash),
-  toColumn(row.amount),
-  toColumn(row.released),
-  row.createdAt,
-  row.expiresAt,
-  row.settledAt,
-  row.attestation && hash32ToBytes(row.attestation.proofHash),
-  row.attestation && addressToBytes(row.attestation.attestor),
-  row.attestation && row.attestation.attestedAt,
-  row.attestation && Buffer.from(row.attestation.signature, "base64"),
-];
+const numberOrNull = (value: bigint | null): number | null =>
+  value === null ? null : Number(value);
 
-const escrowOf = (row: Row): Escrow => ({
-  address: row.address,
-  bump: Number(row.bump),
-  state: stateOf(row.state),
-  agentOwner: addressFromBytes(row.agent_owner),
-  merchant: addressFromBytes(row.merchant),
-  mint: addressFromBytes(row.mint),
-  rentPayer: addressFromBytes(row.rent_payer),
-  taskHash: hash32FromBytes(row.task_hash),
-  amount: fromColumn(row.amount),
-  released: fromColumn(row.released),
-  createdAt: row.created_at,
-  expiresAt: row.expires_at,
-  settledAt: row.settled_at,
-  attestation:
-    row.proof_hash && row.attestor && row.attested_at !== null && row.attestation_signature
-      ? {
-          proofHash: hash32FromBytes(row.proof_hash),
-          attestor: addressFromBytes(row.attestor),
-          attestedAt: row.attested_at,
-          signature: Buffer.from(row.attestation_signature).toString("base64"),
-        }
-      : null,
-});
-
-/** What the events of an escrow need to know of it. */
-export type Standing = Pick<Escrow, "state" | "expiresAt">;
-
-/** The table of escrows. */
-export const escrowTable = (db: Database) => {
-  const upsert = sightingUpsert(db, "escrow", CONTENT, "state = 0");
-  const standing = db.query<{ state: bigint; expires_at: bigint }, [string]>(
-    "SELECT state, expires_at FROM escrow WHERE address = ?1",
+/** Writes the table `escrow`; each row once, since it is looked up in the same transaction. */
+export const escrowTable = (db: Database, book: AddressBook) => {
+  const find = db.query<Row, [number, string]>(
+    `SELECT number, state, slot, merchant, created_event, settled_event FROM escrow
+     WHERE address_prefix = ?1 AND address = ?2`,
   );
-  const count = db.query<{ count: bigint | null }, []>("SELECT max(number) AS count FROM escrow");
-
-  const page = (filter: EscrowFilter, limit: number, after: EscrowPlace | null) => {
-    const conditions = [
-      "(created_at, address) < ($createdAt, $address)",
-      ...partyConditions(filter),
-    ];
-    if (filter.refundableAt !== undefined) conditions.push("expires_at <= $refundableAt");
-    const runs = statesOf(filter).map(
-      (s) => `SELECT * FROM escrow WHERE state = ${stateNumber(s)} AND ${conditions.join(" AND ")}`,
-    );
-    if (runs.length === 0) return [];
-    return db
-      .query<Row, NamedValues>(
-        `${runs.join(" UNION ALL ")} ORDER BY created_at DESC, address DESC LIMIT $limit`,
-      )
-      .all({
-        limit,
-        createdAt: after?.createdAt ?? 2n ** 63n - 1n,
-        address: after?.address ?? "",
-        ...filterValues(filter),
-      })
-      .map(escrowOf);
-  };
+  const newest = db.query<{ number: bigint | null }, []>(
+    "SELECT max(number) AS number FROM escrow",
+  );
+  const columns = [
+    "number",
+    "address",
+    "address_prefix",
+    "slot",
+    "created_event",
+    "settled_event",
+    ...ESCROW_CONTENT,
+  ];
+  const insert = db.query<null, Array<Values[number]>>(
+    `INSERT INTO escrow (${columns.join(", ")}) VALUES (${placeholders(columns, 1)})`,
+  );
+  const update = db.query<null, Array<Values[number]>>(
+    `UPDATE escrow SET (slot, ${ESCROW_CONTENT.join(", ")}) = (?2, ${placeholders(ESCROW_CONTENT, 3)})
+     WHERE number = ?1 AND (${ESCROW_CONTENT.join(", ")}) IS NOT (${placeholders(ESCROW_CONTENT, 3)})`,
+  );
+  const note = db.query<null, [number, number | null, number | null]>(
+    "UPDATE escrow SET created_event = ?2, settled_event = ?3 WHERE number = ?1",
+  );
 
   return {
-    /** Writes a sighting; a settled row stays. */
-    put: (sighted: Sighted<Escrow>): Change => upsert(valuesOf(sighted)),
-    /** How the stored row stands, undefined when there is none. */
-    standing: (address: Address): Standing | undefined => {
-      const row = standing.get(address);
-      return row === null ? undefined : { state: stateOf(row.state), expiresAt: row.expires_at };
+    /** The stored row of an address, undefined when there is none. */
+    find: (address: Address): StoredEscrow | undefined => {
+      const row = find.get(addressPrefix(address), address);
+      if (row === null) return undefined;
+      return {
+        number: Number(row.number),
+        state: stateOf(row.state),
+        slot: row.slot,
+        merchant: Number(row.merchant),
+        events: {
+          created: numberOrNull(row.created_event),
+          settled: numberOrNull(row.settled_event),
+        },
+      };
     },
-    count: (): number => Number(count.get()?.count ?? 0n),
-    page,
+    /** The number of the newest row, which is also how many there are. */
+    last: (): number => Number(newest.get()?.number ?? 0n),
+    /** Writes a row that there is none of yet. */
+    insert: (number: number, { row, slot }: Sighted<Escrow>, events: EventPositions): void => {
+      insert.run(
+        number,
+        row.address,
+        addressPrefix(row.address),
+        slot,
+        events.created,
+        events.settled,
+        ...escrowContent(book, row),
+      );
+    },
+    /** Replaces a row's content; whether it differed. */
+    update: (number: number, { row, slot }: Sighted<Escrow>): boolean =>
+      update.run(number, slot, ...escrowContent(book, row)).changes > 0,
+    /** Notes where a row's events stand. */
+    noteEvents: (number: number, { created, settled }: EventPositions): void => {
+      note.run(number, created, settled);
+    },
   };
 };
+
+/** See `escrowTable`. */
+export type EscrowTable = ReturnType<typeof escrowTable>;

@@ -1,3 +1,5 @@
+import type { Migration } from "./open-store.ts";
+import { numberAddresses } from "./numbered-schema.ts";
 import { TALLY_TABLES } from "./tally-schema.ts";
 
 /** Marks a file as this service's index: ASCII `SEix` (PRAGMA application_id). */
@@ -17,7 +19,7 @@ export const INDEX_APPLICATION_ID = 0x53_45_69_78;
  * refundable escrows are found without touching the rows. An event's
  * `refundable_from` is its escrow's expiry while that is Pending, null otherwise.
  */
-export const INDEX_MIGRATIONS: ReadonlyArray<string> = [
+export const INDEX_MIGRATIONS: ReadonlyArray<Migration> = [
   `
   CREATE TABLE ledger (
     one INTEGER PRIMARY KEY CHECK (one = 1),
@@ -111,4 +113,5 @@ export const INDEX_MIGRATIONS: ReadonlyArray<string> = [
   CREATE INDEX event_without_reference ON event (position) WHERE signature IS NULL;
   `,
   TALLY_TABLES,
+  numberAddresses,
 ];

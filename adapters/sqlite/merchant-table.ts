@@ -87,19 +87,28 @@ const merchantOf = (row: Row): Merchant => {
   };
 };
 
-/** The table of merchants. */
+/** Writes the table `merchant`. */
 export const merchantTable = (db: Database) => {
   const upsert = sightingUpsert(db, "merchant", CONTENT, "true");
   const raise = db.query<null, [string, bigint]>(
     "UPDATE merchant SET slot = ?2 WHERE address = ?1 AND slot < ?2",
   );
-  const count = db.query<{ count: bigint | null }, []>("SELECT max(number) AS count FROM merchant");
-
-  const put = (sighted: Sighted<Merchant>): Change => {
-    const change = upsert(valuesOf(sighted));
-    if (change === "unchanged") raise.run(sighted.row.address, sighted.slot);
-    return change;
+  return {
+    /**
+     * Writes a sighting. An equal one still raises the row's slot, so that sightings that come out
+     * of order end in the newest.
+     */
+    put: (sighted: Sighted<Merchant>): Change => {
+      const change = upsert(valuesOf(sighted));
+      if (change === "unchanged") raise.run(sighted.row.address, sighted.slot);
+      return change;
+    },
   };
+};
+
+/** Reads pages of the table `merchant`. */
+export const merchantPages = (db: Database) => {
+  const count = db.query<{ count: bigint | null }, []>("SELECT max(number) AS count FROM merchant");
 
   const page = (filter: MerchantFilter, limit: number, after: Address | null) => {
     const conditions = ["address > $after"];
@@ -124,13 +133,5 @@ export const merchantTable = (db: Database) => {
       .map(merchantOf);
   };
 
-  return {
-    /**
-     * Writes a sighting. An equal one still raises the row's slot, so that sightings that come out
-     * of order end in the newest.
-     */
-    put,
-    count: (): number => Number(count.get()?.count ?? 0n),
-    page,
-  };
+  return { count: (): number => Number(count.get()?.count ?? 0n), page };
 };

@@ -7,11 +7,14 @@ import { StoreCorrupt, StoreTooNew } from "../../ports/store-refusal.ts";
 import { StoreDatabase } from "./store-database.ts";
 import { attempt, isDamage } from "./store-failure.ts";
 
+/** One step of a schema: SQL, or what SQL alone cannot do. */
+export type Migration = string | ((db: Database) => void);
+
 /** What makes a file a store of one kind: its mark and the steps of its schema, oldest first. */
 export type StoreKind = {
   /** PRAGMA application_id, i32, not 0. */
   readonly applicationId: number;
-  readonly migrations: ReadonlyArray<string>;
+  readonly migrations: ReadonlyArray<Migration>;
 };
 
 /** How long opening waits for another process that holds the file; nothing is served before. */
@@ -39,9 +42,10 @@ const migrate = (
       return new StoreCorrupt({ store: path, reason: "it is the database of another program" });
     }
     if (found > supported) return new StoreTooNew({ store: path, found, supported });
-    const sql = kind.migrations[found];
-    if (sql === undefined) return "done";
-    db.run(sql);
+    const migration = kind.migrations[found];
+    if (migration === undefined) return "done";
+    if (typeof migration === "string") db.run(migration);
+    else migration(db);
     db.run(`PRAGMA application_id = ${kind.applicationId}`);
     db.run(`PRAGMA user_version = ${found + 1}`);
     return "more";
@@ -53,12 +57,24 @@ const migrate = (
   }
 };
 
-const open = (path: string): Database => {
-  mkdirSync(dirname(path), { recursive: true });
-  const db = new StoreDatabase(path, { create: true, strict: true, safeIntegers: true });
-  db.run(`PRAGMA busy_timeout = ${OPENING_BUSY_MS}`);
-  return db;
-};
+/** A connection that closes with the scope. */
+const connected = (open: () => Database) =>
+  Effect.acquireRelease(
+    Effect.try({
+      try: open,
+      catch: (cause) => new StoreUnavailable({ retryable: false, cause }),
+    }),
+    (opened) => Effect.sync(() => opened.close()),
+  );
+
+/** A second connection to an opened store: it reads what is committed, whatever the first is writing. */
+export const openReader = (path: string) =>
+  connected(() => {
+    const db = new StoreDatabase(path, { readonly: true, strict: true, safeIntegers: true });
+    db.run(`PRAGMA busy_timeout = ${SERVING_BUSY_MS}`);
+    db.run("PRAGMA cache_size = -65536");
+    return db;
+  });
 
 /**
  * Opens a store's file, makes it where there is none and brings an older one forward; closed with
@@ -69,13 +85,12 @@ export const openStore = Effect.fn("openStore")(function* (
   path: string,
   kind: StoreKind,
 ): Effect.fn.Return<Database, StoreUnavailable | StoreTooNew | StoreCorrupt, Scope.Scope> {
-  const db = yield* Effect.acquireRelease(
-    Effect.try({
-      try: () => open(path),
-      catch: (cause) => new StoreUnavailable({ retryable: false, cause }),
-    }),
-    (opened) => Effect.sync(() => opened.close()),
-  );
+  const db = yield* connected(() => {
+    mkdirSync(dirname(path), { recursive: true });
+    const opened = new StoreDatabase(path, { create: true, strict: true, safeIntegers: true });
+    opened.run(`PRAGMA busy_timeout = ${OPENING_BUSY_MS}`);
+    return opened;
+  });
   const prepared = attempt(() => {
     const refusal = migrate(db, path, kind);
     if (refusal !== undefined) return refusal;

@@ -38,3 +38,14 @@ export const attempt = <A>(work: () => A): Effect.Effect<A, StoreUnavailable> =>
       return Effect.die(cause);
     }
   });
+
+/** `attempt` of work that yields where the process may do other things. */
+export const inTurns = <A>(work: () => Generator<void, A>): Effect.Effect<A, StoreUnavailable> =>
+  Effect.gen(function* () {
+    const steps = work();
+    for (;;) {
+      const step = yield* attempt(() => steps.next());
+      if (step.done === true) return step.value;
+      yield* Effect.yieldNow;
+    }
+  });

@@ -25,7 +25,7 @@ const utf8 = new TextEncoder();
  * written as it stands: a tenth of the time that sorting and quoting in general take, which is half of that
  * of storing an event.
  */
-const canonicalEvent = (event: SettlementEvent): string => {
+export const eventChainText = (event: SettlementEvent): string => {
   const { id, kind, escrow, agentOwner, merchant, mint, state, amount, proofHash } = event;
   const proof = proofHash === null ? "null" : `"${proofHash}"`;
   return `{"agent_owner":"${agentOwner}","amount_stroops":"${amount}","escrow_pda":"${escrow}","id":"${id}","kind":"${kind}","merchant":"${merchant}","mint":"${mint}","occurred_at":"${formatUnixTime(event.occurredAt)}","proof_hash":${proof},"state":"${state}"}`;
@@ -33,7 +33,7 @@ const canonicalEvent = (event: SettlementEvent): string => {
 
 /** What an event's link in the chain is the SHA-256 of: `previous || RFC 8785 of the event`. */
 export const eventChainPreimage = (previous: Hash32, event: SettlementEvent): Uint8Array =>
-  concatBytes(hash32ToBytes(previous), utf8.encode(canonicalEvent(event)));
+  concatBytes(hash32ToBytes(previous), utf8.encode(eventChainText(event)));
 
 /** An event's link in the chain: altering or dropping an event changes all that follow. */
 export const chainedEventHash = (previous: Hash32, event: SettlementEvent): Hash32 =>

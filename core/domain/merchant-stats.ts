@@ -10,10 +10,18 @@ export type MerchantStats = {
   readonly fulfilled: number;
   readonly partiallyFulfilled: number;
   readonly refunded: number;
-  /** Base units released to the merchant, over all mints; may exceed 2^64-1. */
-  readonly volume: bigint;
   /** Lower median of seconds from creation to release, null before the first release. */
   readonly medianDeliverySeconds: bigint | null;
+};
+
+/** The statistics of a merchant whom no escrow names. */
+export const NO_ESCROWS: MerchantStats = {
+  escrows: 0,
+  pending: 0,
+  fulfilled: 0,
+  partiallyFulfilled: 0,
+  refunded: 0,
+  medianDeliverySeconds: null,
 };
 
 /** The statistics of one merchant's escrows, in any order. */
@@ -30,7 +38,6 @@ export const merchantStats = (escrows: ReadonlyArray<Escrow>): MerchantStats => 
     fulfilled: count("Fulfilled"),
     partiallyFulfilled: count("PartiallyFulfilled"),
     refunded: count("Refunded"),
-    volume: escrows.reduce((sum, e) => sum + e.released, 0n),
     medianDeliverySeconds: deliveries[(deliveries.length - 1) >> 1] ?? null,
   };
 };

@@ -52,6 +52,8 @@ export class IndexAccounts {
   eventsAdded = 0;
   readonly #deployment: Deployment;
   readonly #rejections = new AddressFingerprints();
+  #escrows: Array<Sighted<Escrow>> = [];
+  #merchants: Array<Sighted<Merchant>> = [];
 
   constructor(deployment: Deployment) {
     this.#deployment = deployment;
@@ -62,36 +64,45 @@ export class IndexAccounts {
     return this.escrows.counts.seen + this.merchants.counts.seen;
   }
 
+  /** How many decoded rows wait to be written. */
+  get waiting(): number {
+    return this.#escrows.length + this.#merchants.length;
+  }
+
   /**
-   * Decodes accounts read at `slot` and applies those that pass every check, in one store transaction with
-   * what else is given. Accounts of other programs are passed over, unless they came as those of
-   * `program`: then the answer was wrong about them, and they are rejected.
+   * Decodes accounts read at `slot`; those that pass every check wait to be written. Accounts of other programs
+   * are passed over, unless they came as those of `program`: then the answer was wrong about them,
+   * and they are rejected.
    */
-  apply(
-    slot: bigint,
-    accounts: ReadonlyArray<LedgerAccount>,
-    rest: {
-      readonly program?: Address;
-      readonly references?: ReadonlyArray<EventReference>;
-      readonly mark?: SyncMark | null;
-    } = {},
-  ) {
-    const escrows: Array<Sighted<Escrow>> = [];
-    const merchants: Array<Sighted<Merchant>> = [];
+  gather(slot: bigint, accounts: ReadonlyArray<LedgerAccount>, program?: Address): void {
     for (const account of accounts) {
       const { address } = account;
-      if (rest.program !== undefined && account.owner !== rest.program) {
-        const isEscrows = rest.program === this.#deployment.custodyProgram;
+      if (program !== undefined && account.owner !== program) {
+        const isEscrows = program === this.#deployment.custodyProgram;
         this.#reject(isEscrows ? this.escrows : this.merchants, address, "wrong_owner");
         continue;
       }
       const read = readProgramAccount(account, this.#deployment);
       if (read === null) continue;
       if (read.kind === "escrow")
-        this.#sort(this.escrows, address, read.decoded, (row) => escrows.push({ row, slot }));
+        this.#sort(this.escrows, address, read.decoded, (row) => this.#escrows.push({ row, slot }));
       else
-        this.#sort(this.merchants, address, read.decoded, (row) => merchants.push({ row, slot }));
+        this.#sort(this.merchants, address, read.decoded, (row) =>
+          this.#merchants.push({ row, slot }),
+        );
     }
+  }
+
+  /** Applies the rows that wait, in one store transaction with what else is given. */
+  write(
+    rest: {
+      readonly references?: ReadonlyArray<EventReference>;
+      readonly mark?: SyncMark | null;
+    } = {},
+  ) {
+    const [escrows, merchants] = [this.#escrows, this.#merchants];
+    this.#escrows = [];
+    this.#merchants = [];
     return EscrowIndex.use((index) =>
       index.apply({
         escrows,

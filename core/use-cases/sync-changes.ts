@@ -99,7 +99,8 @@ const applyTouched = Effect.fnUntraced(function* (
     const present = value.filter((account): account is LedgerAccount => account !== null);
     const named = new Set(asked);
     // With the rows, so that nobody sees an event without its transaction where that is known.
-    yield* accounts.apply(slot, present, {
+    accounts.gather(slot, present);
+    yield* accounts.write({
       references: references.filter(({ escrow }) => named.has(escrow)),
     });
     memory.progress = { phase: "accounts", done: at + value.length, total: touched.length };

@@ -80,7 +80,7 @@ export const syncIndex = Effect.fn("syncIndex")(
     const clock = yield* readClock;
     const slot = lowest([read.slot, clock.slot], tip.slot);
     const atMs = yield* Clock.currentTimeMillis;
-    yield* accounts.apply(slot, [], { mark: { slot, ledgerTime: clock.ledgerTime, atMs } });
+    yield* accounts.write({ mark: { slot, ledgerTime: clock.ledgerTime, atMs } });
     yield* Effect.catchTags(findEventTransactions(memory), {
       // The sync is complete without; the next one goes on with it.
       LedgerUnavailable: () => Effect.void,

@@ -18,6 +18,8 @@ const READ_AT_ONCE = 100;
 /** So many missing rows are looked into; a report names no more. */
 const MAX_MISSING = 100;
 const PAGE = 500;
+/** Rows of one store transaction: written several times as fast as in many small ones, and few enough to hold. */
+export const SNAPSHOT_BATCH_ROWS = 10_000;
 
 /** The first stored rows of one kind that a scan did not show. */
 const missingFrom = Effect.fnUntraced(function* <Place>(
@@ -95,7 +97,7 @@ const vanishedOf = Effect.fnUntraced(function* (
 });
 
 /**
- * Reads every account of both programs and applies it to the index, one store transaction a chunk. Gives the
+ * Reads every account of both programs and applies it to the index in large store transactions. Gives the
  * lowest slot that any of them was read at, and the stored rows that the ledger no longer shows. An
  * answer older than `notBefore`, up to which the index is complete, is refused, never merged.
  */
@@ -115,12 +117,14 @@ export const syncSnapshot = Effect.fn("syncSnapshot")(function* (
       Effect.gen(function* () {
         yield* refuseOlder(slot, notBefore);
         lowest = lowest === null || slot < lowest ? slot : lowest;
-        yield* accounts.apply(slot, value, { program });
+        accounts.gather(slot, value, program);
+        if (accounts.waiting >= SNAPSHOT_BATCH_ROWS) yield* accounts.write();
         const done = accounts.seen;
         memory.progress = { phase: "accounts", done, total: Math.max(done, total) };
       }),
     );
   }
+  yield* accounts.write();
   const missing = yield* missingRows(accounts);
   const vanished = yield* vanishedOf(missing, notBefore);
   return { slot: lowest, vanished };

@@ -429,7 +429,7 @@ export const escrowIndexContract = <E>(
           }),
       ));
 
-    test("a merchant's statistics are those of its escrows, exact beyond 2^64", () =>
+    test("a merchant's statistics are those of its escrows", () =>
       holds(fc.tuple(escrowLives(16), anyMerchant), (index, [lives, merchant]) =>
         Effect.gen(function* () {
           const batch = finalBatch(lives);

@@ -1,0 +1,51 @@
+import type { Database } from "bun:sqlite";
+import type { Escrow } from "../../core/domain/escrow.ts";
+import type { EscrowFilter, EscrowPlace } from "../../ports/escrow-index.ts";
+import type { AddressBook } from "./address-book.ts";
+import { addressPrefix } from "./address-prefix.ts";
+import type { NamedValues } from "./columns.ts";
+import { filterValues, partyConditions, stateNumber, statesOf } from "./escrow-filter.ts";
+import { type EscrowRow, escrowOf } from "./escrow-row.ts";
+
+const BEHIND = "(created_at, address_prefix, address) < ($createdAt, $prefix, $address)";
+
+/** Reads pages of the table `escrow`. */
+export const escrowPages = (db: Database, book: AddressBook) => {
+  const count = db.query<{ count: bigint | null }, []>("SELECT max(number) AS count FROM escrow");
+
+  /** Each state is a run of an index, in the order of pages already; the runs are merged. */
+  const page = (
+    filter: EscrowFilter,
+    limit: number,
+    after: EscrowPlace | null,
+  ): ReadonlyArray<Escrow> => {
+    const values = filterValues(book, filter);
+    if (values === undefined) return [];
+    const conditions = [...partyConditions(filter)];
+    if (after !== null) conditions.push(BEHIND);
+    if (filter.refundableAt !== undefined) conditions.push("expires_at <= $refundableAt");
+    const runs = statesOf(filter).map((state) =>
+      [`SELECT * FROM escrow WHERE state = ${stateNumber(state)}`, ...conditions].join(" AND "),
+    );
+    if (runs.length === 0) return [];
+    return db
+      .query<EscrowRow, NamedValues>(
+        `${runs.join(" UNION ALL ")} ORDER BY created_at DESC, address_prefix DESC, address DESC LIMIT $limit`,
+      )
+      .all({
+        limit,
+        ...values,
+        ...(after !== null && {
+          createdAt: after.createdAt,
+          prefix: addressPrefix(after.address),
+          address: after.address,
+        }),
+      })
+      .map((row) => escrowOf(book, row));
+  };
+
+  return {
+    count: (): number => Number(count.get()?.count ?? 0n),
+    page,
+  };
+};
