@@ -29,17 +29,22 @@ const pairOf = (text: string): readonly [Address, Address] => {
   return [first as Address, second as Address];
 };
 
+/** What an escrow's address derives from: the 32 bytes of its agent's wallet and those of its task hash. */
+export const escrowSeeds = (
+  agentOwner: Uint8Array,
+  taskHash: Uint8Array,
+): ReadonlyArray<Uint8Array> => [ESCROW, agentOwner, taskHash];
+
 /** The escrow of one agent wallet and task hash. See docs/protocol.md, "Addresses". */
 export const escrowAddress = (
   deployment: Deployment,
   agentOwner: Address,
   taskHash: Hash32,
 ): ProgramDerivedAddress =>
-  findProgramDerivedAddress(deployment.custodyProgram, [
-    ESCROW,
-    addressToBytes(agentOwner),
-    hash32ToBytes(taskHash),
-  ]);
+  findProgramDerivedAddress(
+    deployment.custodyProgram,
+    escrowSeeds(addressToBytes(agentOwner), hash32ToBytes(taskHash)),
+  );
 
 /** The custody program's one configuration account. */
 export const custodyConfigAddress = (deployment: Deployment): ProgramDerivedAddress =>

@@ -1,3 +1,4 @@
+import type { Address } from "../domain/address.ts";
 import { encodeBase64, decodeBase64 } from "../domain/base64.ts";
 import type { Deployment } from "../domain/deployment.ts";
 import {
@@ -9,9 +10,10 @@ import {
 } from "../domain/escrow.ts";
 import type { AccountFault, Decoded, LedgerAccount } from "../domain/ledger-account.ts";
 import { LAST_UNIX_SECOND } from "../domain/unix-time.ts";
-import { escrowAddress } from "./addresses.ts";
+import { escrowSeeds } from "./addresses.ts";
 import { fieldsOf, fieldWriter } from "./byte-fields.ts";
 import { accountDiscriminator } from "./discriminator.ts";
+import { findProgramDerivedAddress } from "./program-derived-address.ts";
 
 /** First eight bytes of every escrow account. */
 export const ESCROW_DISCRIMINATOR = accountDiscriminator("Escrow");
@@ -65,20 +67,16 @@ const contradiction = (escrow: Escrow): AccountFault | undefined => {
 };
 
 /**
- * The escrow that account bytes hold, or why they hold none: owner, length, discriminator, enum,
- * times, amounts and the address its own fields derive are all checked.
- * See docs/protocol.md, "Reading the ledger".
+ * The escrow that account bytes hold by themselves: length, discriminator, enum, times and amounts are
+ * checked, its owner and its address are not. For everything but a comparison of codecs, `decodeEscrowAccount` is right.
  */
-export const decodeEscrowAccount = (
-  account: Pick<LedgerAccount, "address" | "owner" | "data">,
-  deployment: Deployment,
+export const decodeEscrowFields = (
+  address: Address,
+  data: LedgerAccount["data"],
 ): Decoded<Escrow> => {
-  const { data } = account;
-  if (account.owner !== deployment.custodyProgram) return { fault: "wrong_owner" };
   if (data.length !== ESCROW_ACCOUNT_LENGTH) return { fault: "wrong_length" };
-  if (ESCROW_DISCRIMINATOR.some((byte, i) => data[i] !== byte))
-    return { fault: "wrong_discriminator" };
   const fields = fieldsOf(data);
+  if (!fields.isAt(0, ESCROW_DISCRIMINATOR)) return { fault: "wrong_discriminator" };
   if (fields.u8(AT.version) !== 1) return { fault: "unknown_version" };
   const state = ESCROW_STATES[fields.u8(AT.state)];
   if (state === undefined) return { fault: "unknown_enum_value" };
@@ -94,7 +92,7 @@ export const decodeEscrowAccount = (
     : null;
   const settledAt = fields.i64(AT.settledAt);
   const escrow: Escrow = {
-    address: account.address,
+    address,
     bump: fields.u8(AT.bump),
     state,
     agentOwner: fields.address(AT.agentOwner),
@@ -110,11 +108,29 @@ export const decodeEscrowAccount = (
     attestation,
   };
   const fault = contradiction(escrow);
-  if (fault !== undefined) return { fault };
-  const derived = escrowAddress(deployment, escrow.agentOwner, escrow.taskHash);
-  if (derived.address !== escrow.address || derived.bump !== escrow.bump)
-    return { fault: "address_not_derived" };
-  return { value: escrow };
+  return fault === undefined ? { value: escrow } : { fault };
+};
+
+/**
+ * The escrow that account bytes hold, or why they hold none: owner, length, discriminator, enum,
+ * times, amounts and the address its own fields derive are all checked.
+ * See docs/protocol.md, "Reading the ledger".
+ */
+export const decodeEscrowAccount = (
+  { address, owner, data }: Pick<LedgerAccount, "address" | "owner" | "data">,
+  deployment: Deployment,
+): Decoded<Escrow> => {
+  if (owner !== deployment.custodyProgram) return { fault: "wrong_owner" };
+  const decoded = decodeEscrowFields(address, data);
+  if ("fault" in decoded) return decoded;
+  const seeds = escrowSeeds(
+    data.slice(AT.agentOwner, AT.agentOwner + 32),
+    data.slice(AT.taskHash, AT.taskHash + 32),
+  );
+  const derived = findProgramDerivedAddress(owner, seeds);
+  return derived.address === address && derived.bump === decoded.value.bump
+    ? decoded
+    : { fault: "address_not_derived" };
 };
 
 /** The account bytes of an escrow: the inverse of `decodeEscrowAccount`. */

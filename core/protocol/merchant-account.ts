@@ -58,9 +58,8 @@ export const decodeMerchantAccount = (
   const { data } = account;
   if (account.owner !== deployment.attestorProgram) return { fault: "wrong_owner" };
   if (data.length !== MERCHANT_ACCOUNT_LENGTH) return { fault: "wrong_length" };
-  if (MERCHANT_DISCRIMINATOR.some((byte, i) => data[i] !== byte))
-    return { fault: "wrong_discriminator" };
   const fields = fieldsOf(data);
+  if (!fields.isAt(0, MERCHANT_DISCRIMINATOR)) return { fault: "wrong_discriminator" };
   if (fields.u8(AT.version) !== 1) return { fault: "unknown_version" };
   const status = MERCHANT_STATUSES[fields.u8(AT.status)];
   if (status === undefined) return { fault: "unknown_enum_value" };

@@ -1,5 +1,4 @@
 import { sha256 } from "../domain/sha256.ts";
-import { concatBytes } from "@noble/hashes/utils.js";
 import { type Address, addressFromBytes, addressToBytes } from "../domain/address.ts";
 import { isEdwardsPoint } from "./edwards-point.ts";
 
@@ -20,9 +19,15 @@ export const findProgramDerivedAddress = (
 ): ProgramDerivedAddress => {
   if (seeds.length > 15 || seeds.some((seed) => seed.length > 32))
     throw new Error("at most 15 seeds of at most 32 bytes");
-  const bump = Uint8Array.of(255);
-  const preimage = concatBytes(...seeds, bump, addressToBytes(program), MARKER);
   const bumpAt = seeds.reduce((length, seed) => length + seed.length, 0);
+  const preimage = new Uint8Array(bumpAt + 1 + 32 + MARKER.length);
+  let at = 0;
+  for (const seed of seeds) {
+    preimage.set(seed, at);
+    at += seed.length;
+  }
+  preimage.set(addressToBytes(program), bumpAt + 1);
+  preimage.set(MARKER, bumpAt + 33);
   for (let candidate = 255; candidate >= 0; candidate--) {
     preimage[bumpAt] = candidate;
     const digest = sha256(preimage);
