@@ -36,7 +36,8 @@ const clockData = (time: bigint): Uint8Array => {
   return data;
 };
 
-const accountText = ({ owner, data }: Account): string =>
+/** An account as a node writes it. */
+export const accountText = ({ owner, data }: Account): string =>
   `{"data":["${Buffer.from(data).toString("base64")}","base64"],"executable":false,"lamports":3340800,"owner":"${owner}","rentEpoch":${MAX_U64},"space":${data.length}}`;
 
 /** JSON text that stands in an answer as it is: numbers in it go beyond what JSON.stringify can write. */

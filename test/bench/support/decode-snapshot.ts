@@ -15,13 +15,17 @@ import { sha256Bun } from "../../../adapters/bun/sha256.ts";
 import { ledgerSolanaRpc } from "../../../adapters/solana-rpc/ledger-solana-rpc.ts";
 import { nodePool } from "../../../adapters/solana-rpc/node-pool.ts";
 import { solanaRpcConfig } from "../../../adapters/solana-rpc/solana-rpc-config.ts";
+import type { LedgerAccount } from "../../../core/domain/ledger-account.ts";
 import { provideSha256 } from "../../../core/domain/sha256.ts";
 import { LOCAL_DEPLOYMENT } from "../../../core/protocol/local-deployment.ts";
+import { decodeEscrowFields } from "../../../core/protocol/escrow-account.ts";
 import { readProgramAccount } from "../../../core/protocol/program-account.ts";
 import { Ledger } from "../../../ports/ledger.ts";
+import { AGENT_OWNER_AT } from "./snapshot-parts.ts";
 
-// Run as a process: reads all escrows of the node at argv[2] with `ours`, `ours-decoded` or `kit`, as argv[3] says, and
-// prints their number, the milliseconds and the most memory that was resident.
+// Run as a process: reads all escrows of the node at argv[2] and prints their number, the milliseconds, the start of the
+// process apart, and the most memory that was resident. argv[3] is the way: `kit` and `fields` decode the fields of each
+// account, `checked` checks them as well and derives its address, as a sync does.
 const [url = "", way = ""] = process.argv.slice(2);
 const program = LOCAL_DEPLOYMENT.custodyProgram;
 
@@ -61,14 +65,22 @@ const withKit = async (): Promise<number> => {
   return count;
 };
 
-const withOurs = async (isDecoded: boolean): Promise<number> => {
+const isEscrow = {
+  fields: ({ address, data }: LedgerAccount): boolean =>
+    "value" in decodeEscrowFields(address, data),
+  checked: (account: LedgerAccount): boolean => {
+    const read = readProgramAccount(account, LOCAL_DEPLOYMENT);
+    return read?.kind === "escrow" && "value" in read.decoded;
+  },
+};
+
+const withOurs = async (isGood: (account: LedgerAccount) => boolean): Promise<number> => {
   let count = 0;
   provideSha256(sha256Bun);
   const read = Ledger.use((ledger) =>
-    Stream.runForEach(ledger.programAccounts(program), ({ value }) =>
+    Stream.runForEach(ledger.programAccounts(program, AGENT_OWNER_AT), ({ value }) =>
       Effect.sync(() => {
-        for (const account of value)
-          if (!isDecoded || readProgramAccount(account, LOCAL_DEPLOYMENT)) count += 1;
+        for (const account of value) if (isGood(account)) count += 1;
       }),
     ),
   );
@@ -78,7 +90,10 @@ const withOurs = async (isDecoded: boolean): Promise<number> => {
 };
 
 const startMs = performance.now();
-const count = way === "kit" ? await withKit() : await withOurs(way === "ours-decoded");
+const count =
+  way === "kit"
+    ? await withKit()
+    : await withOurs(way === "checked" ? isEscrow.checked : isEscrow.fields);
 const ms = performance.now() - startMs;
 const peakBytes = process.resourceUsage().maxRSS * 1024;
 process.stdout.write(`${JSON.stringify({ count, ms, peakBytes })}\n`);
