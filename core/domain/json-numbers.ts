@@ -28,6 +28,7 @@ const decimal = (token: string): string => {
  * and so by RFC 8785, with the same decimal value. `0.1` does, `0.1000000000000000055` and `1e-400` do not.
  */
 export const isExactNumber = (token: string): boolean => {
+  if (isCanonicalNumber(token)) return true;
   const value = Number(token);
   return Number.isFinite(value) && decimal(token) === decimal(String(value));
 };

@@ -1,49 +1,82 @@
 import type { Json } from "./canonical-json.ts";
-import { isExactNumber, jsonNumbers } from "./json-numbers.ts";
+import { isExactNumber } from "./json-numbers.ts";
 
 /** Deeper values are refused, so that no input can exhaust the stack. */
 const MAX_DEPTH = 64;
 
 class NotStrict extends Error {}
 
-/**
- * Walks a text that `JSON.parse` has accepted and throws where an object has a member twice, which
- * `JSON.parse` passes over silently, or nesting is deeper than `MAX_DEPTH`.
- */
-const assertStrict = (text: string): void => {
-  const scopes: Array<Set<string> | null> = [];
-  let expectsKey = false;
-  for (let at = 0; at < text.length; at++) {
-    const character = text[at];
-    if (character === '"') {
-      const start = at;
-      for (at++; text[at] !== '"'; at++) if (text[at] === "\\") at++;
-      const members = scopes.at(-1);
-      if (!expectsKey || members === null || members === undefined) continue;
-      const key = JSON.parse(text.slice(start, at + 1)) as string;
-      if (members.has(key)) throw new NotStrict("has a member twice");
-      members.add(key);
-      expectsKey = false;
-    } else if (character === "{" || character === "[") {
-      if (scopes.length === MAX_DEPTH) throw new NotStrict("is nested too deeply");
-      scopes.push(character === "{" ? new Set() : null);
-      expectsKey = character === "{";
-    } else if (character === "}" || character === "]") {
-      scopes.pop();
-      expectsKey = false;
-    } else if (character === ",") {
-      expectsKey = scopes.at(-1) instanceof Set;
-    }
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const MINUS = 0x2d;
+const ZERO = 0x30;
+const NINE = 0x39;
+const OPEN_LIST = 0x5b;
+const BACKSLASH = 0x5c;
+const CLOSE_LIST = 0x5d;
+const OPEN_OBJECT = 0x7b;
+const CLOSE_OBJECT = 0x7d;
+
+/** Where the string that begins at a quote ends: at its other quote. */
+const endOfString = (text: string, start: number): number => {
+  for (let end = text.indexOf('"', start + 1); ; end = text.indexOf('"', end + 1)) {
+    let escapes = 0;
+    while (text.charCodeAt(end - 1 - escapes) === BACKSLASH) escapes++;
+    if (escapes % 2 === 0) return end;
   }
+};
+
+/** What may stand in a number behind its first character. */
+const NUMBER = /[-+.eE0-9]*/y;
+
+const endOfNumber = (text: string, start: number): number => {
+  NUMBER.lastIndex = start + 1;
+  NUMBER.test(text);
+  return NUMBER.lastIndex;
 };
 
 /** Whether reading a number loses some of it; larger ones are judged by who knows where they stand. */
 const isLossy = (token: string): boolean =>
   Math.abs(Number(token)) <= Number.MAX_SAFE_INTEGER && !isExactNumber(token);
 
-const assertExact = (text: string): void => {
-  if (jsonNumbers(text).some(isLossy))
-    throw new NotStrict("has a number that JSON does not carry exactly");
+/**
+ * Walks a text that `JSON.parse` has accepted and throws where an object has a member twice, which
+ * `JSON.parse` passes over silently, where nesting is deeper than `MAX_DEPTH`, or where a double drops some of a number.
+ */
+const assertUnambiguous = (text: string): void => {
+  const scopes: Array<Set<string> | null> = [];
+  let members: Set<string> | null = null;
+  let expectsKey = false;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) {
+      const end = endOfString(text, at);
+      if (expectsKey && members !== null) {
+        const written = text.slice(at + 1, end);
+        const key = written.includes("\\") ? (JSON.parse(`"${written}"`) as string) : written;
+        if (members.has(key)) throw new NotStrict("has a member twice");
+        members.add(key);
+        expectsKey = false;
+      }
+      at = end;
+    } else if (code === OPEN_OBJECT || code === OPEN_LIST) {
+      if (scopes.length === MAX_DEPTH) throw new NotStrict("is nested too deeply");
+      members = code === OPEN_OBJECT ? new Set() : null;
+      scopes.push(members);
+      expectsKey = code === OPEN_OBJECT;
+    } else if (code === CLOSE_OBJECT || code === CLOSE_LIST) {
+      scopes.pop();
+      members = scopes.at(-1) ?? null;
+      expectsKey = false;
+    } else if (code === COMMA) {
+      expectsKey = members !== null;
+    } else if (code === MINUS || (code >= ZERO && code <= NINE)) {
+      const end = endOfNumber(text, at);
+      if (isLossy(text.slice(at, end)))
+        throw new NotStrict("has a number that JSON does not carry exactly");
+      at = end - 1;
+    }
+  }
 };
 
 /** Throws where RFC 8785 has no bytes for a value: a lone surrogate, or a number too large for a double. */
@@ -66,8 +99,7 @@ export type ParsedJson = { readonly value: Json } | { readonly fault: string };
 const parse = (text: string, assert: (value: Json) => void): ParsedJson => {
   try {
     const value = JSON.parse(text) as Json;
-    assertStrict(text);
-    assertExact(text);
+    assertUnambiguous(text);
     assert(value);
     return { value };
   } catch (error) {

@@ -17,12 +17,15 @@ const ESCROW = utf8.encode("escrow");
 const CONFIG = utf8.encode("config");
 const MERCHANT = utf8.encode("merchant");
 const REGISTRY = utf8.encode("registry");
+const TOKEN_PROGRAM_BYTES = addressToBytes(TOKEN_PROGRAM);
 
 /**
  * A page of escrows names a merchant account and two or three token accounts a row: derived each time, they are
  * four fifths of the cost of the page. At about 300 bytes each, these take 12 MB at most.
  */
 const REMEMBERED = 10_000;
+/** A process has one deployment; tests have several. */
+const REMEMBERED_PROGRAMS = 16;
 
 const pairOf = (text: string): readonly [Address, Address] => {
   const [first, second] = text.split(" ");
@@ -48,7 +51,11 @@ export const escrowAddress = (
 
 /** The custody program's one configuration account. */
 export const custodyConfigAddress = (deployment: Deployment): ProgramDerivedAddress =>
-  findProgramDerivedAddress(deployment.custodyProgram, [CONFIG]);
+  configOf(deployment.custodyProgram);
+
+const configOf = remembered(REMEMBERED_PROGRAMS, (program) =>
+  findProgramDerivedAddress(program as Address, [CONFIG]),
+);
 
 /** The merchant account of a merchant's wallet. */
 export const merchantAddress = (deployment: Deployment, wallet: Address): ProgramDerivedAddress =>
@@ -67,15 +74,47 @@ export const registryAddress = (deployment: Deployment): ProgramDerivedAddress =
 export const associatedTokenAddress = (owner: Address, mint: Address): Address =>
   tokenAccountOf(`${owner} ${mint}`);
 
-const tokenAccountOf = remembered(REMEMBERED, (ownerAndMint) => {
-  const [owner, mint] = pairOf(ownerAndMint);
-  return findProgramDerivedAddress(ASSOCIATED_TOKEN_PROGRAM, [
+const tokenAccountOf = remembered(REMEMBERED, (ownerAndMint) =>
+  deriveTokenAccount(...pairOf(ownerAndMint)),
+);
+
+const deriveTokenAccount = (owner: Address, mint: Address): Address =>
+  findProgramDerivedAddress(ASSOCIATED_TOKEN_PROGRAM, [
     addressToBytes(owner),
-    addressToBytes(TOKEN_PROGRAM),
+    TOKEN_PROGRAM_BYTES,
     addressToBytes(mint),
   ]).address;
-});
 
 /** The account in which the upgradeable loader keeps a program's code and upgrade authority. */
 export const programDataAddress = (program: Address): Address =>
   findProgramDerivedAddress(UPGRADEABLE_LOADER, [addressToBytes(program)]).address;
+
+/** The derived addresses that `create_escrow` names. */
+export type CreateEscrowAddresses = {
+  readonly escrow: ProgramDerivedAddress;
+  readonly merchantAccount: ProgramDerivedAddress;
+  readonly vaultTokenAccount: Address;
+  readonly agentTokenAccount: Address;
+  readonly config: Address;
+};
+
+/** What an escrow's terms derive before it exists. */
+export const createEscrowAddresses = (
+  deployment: Deployment,
+  terms: {
+    readonly agentOwner: Address;
+    readonly merchant: Address;
+    readonly mint: Address;
+    readonly taskHash: Hash32;
+  },
+): CreateEscrowAddresses => {
+  const escrow = escrowAddress(deployment, terms.agentOwner, terms.taskHash);
+  return {
+    escrow,
+    merchantAccount: merchantAddress(deployment, terms.merchant),
+    // Of an escrow yet to be: remembering it would only push out what is asked for again.
+    vaultTokenAccount: deriveTokenAccount(escrow.address, terms.mint),
+    agentTokenAccount: associatedTokenAddress(terms.agentOwner, terms.mint),
+    config: custodyConfigAddress(deployment).address,
+  };
+};

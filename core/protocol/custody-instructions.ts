@@ -12,8 +12,9 @@ import {
 import type { UnixSeconds } from "../domain/unix-time.ts";
 import {
   associatedTokenAddress,
+  type CreateEscrowAddresses,
+  createEscrowAddresses,
   custodyConfigAddress,
-  escrowAddress,
   merchantAddress,
   programDataAddress,
   registryAddress,
@@ -64,32 +65,30 @@ export const createEscrowInstruction = (
     /** [1, 604800] */
     readonly ttlSeconds: number;
   },
-): Instruction => {
-  const escrow = escrowAddress(deployment, input.agentOwner, input.taskHash).address;
-  return {
-    programAddress: deployment.custodyProgram,
-    accounts: [
-      writableSigner(input.payer),
-      readonlySigner(input.agentOwner),
-      readonly(input.merchant),
-      readonly(merchantAddress(deployment, input.merchant).address),
-      readonly(input.mint),
-      writable(escrow),
-      writable(associatedTokenAddress(escrow, input.mint)),
-      writable(associatedTokenAddress(input.agentOwner, input.mint)),
-      readonly(custodyConfigAddress(deployment).address),
-      readonly(TOKEN_PROGRAM),
-      readonly(ASSOCIATED_TOKEN_PROGRAM),
-      readonly(SYSTEM_PROGRAM),
-    ],
-    data: fieldWriter(52)
-      .bytes(CREATE_ESCROW)
-      .hash(input.taskHash)
-      .u64(input.amount)
-      .u32(input.ttlSeconds)
-      .done(),
-  };
-};
+  addresses: CreateEscrowAddresses = createEscrowAddresses(deployment, input),
+): Instruction => ({
+  programAddress: deployment.custodyProgram,
+  accounts: [
+    writableSigner(input.payer),
+    readonlySigner(input.agentOwner),
+    readonly(input.merchant),
+    readonly(addresses.merchantAccount.address),
+    readonly(input.mint),
+    writable(addresses.escrow.address),
+    writable(addresses.vaultTokenAccount),
+    writable(addresses.agentTokenAccount),
+    readonly(addresses.config),
+    readonly(TOKEN_PROGRAM),
+    readonly(ASSOCIATED_TOKEN_PROGRAM),
+    readonly(SYSTEM_PROGRAM),
+  ],
+  data: fieldWriter(52)
+    .bytes(CREATE_ESCROW)
+    .hash(input.taskHash)
+    .u64(input.amount)
+    .u32(input.ttlSeconds)
+    .done(),
+});
 
 /** What every settlement instruction needs to know of its escrow. */
 export type SettlementTarget = {

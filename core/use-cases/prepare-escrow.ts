@@ -10,7 +10,8 @@ import {
   taskHash,
   taskTextFault,
 } from "../domain/task-hash.ts";
-import { associatedTokenAddress, escrowAddress, merchantAddress } from "../protocol/addresses.ts";
+import type { Deployment } from "../domain/deployment.ts";
+import { type CreateEscrowAddresses, createEscrowAddresses } from "../protocol/addresses.ts";
 import { createEscrowInstruction } from "../protocol/custody-instructions.ts";
 import { Instance } from "../../ports/instance.ts";
 import { enforceBetaLimits } from "./enforce-beta-limits.ts";
@@ -33,13 +34,8 @@ export type PrepareEscrowRequest = {
   readonly nonce?: string | undefined;
 };
 
-/** Everything that follows from a request alone; nothing of it exists on the ledger yet. */
-export type PreparedEscrow = {
-  readonly escrow: Address;
-  readonly vaultTokenAccount: Address;
-  readonly agentTokenAccount: Address;
-  readonly merchantAccount: Address;
-  readonly bumps: { readonly escrow: number; readonly merchant: number };
+/** What a request asks for, all of it in range. */
+export type EscrowTerms = {
   readonly agentOwner: Address;
   readonly merchant: Address;
   readonly mint: Address;
@@ -52,6 +48,15 @@ export type PreparedEscrow = {
   readonly nonce: string | null;
   /** Whether the nonce went into the task hash. */
   readonly nonceApplied: boolean;
+};
+
+/** Everything that follows from a request alone; nothing of it exists on the ledger yet. */
+export type PreparedEscrow = EscrowTerms & {
+  readonly escrow: Address;
+  readonly vaultTokenAccount: Address;
+  readonly agentTokenAccount: Address;
+  readonly merchantAccount: Address;
+  readonly bumps: { readonly escrow: number; readonly merchant: number };
   /** The complete, unsigned `create_escrow`, with the agent as payer. */
   readonly instruction: Instruction;
 };
@@ -65,9 +70,12 @@ const textFaults = (
   return detail === undefined ? [] : [{ pointer, detail }];
 };
 
-const valueFaults = (request: PrepareEscrowRequest): ReadonlyArray<RequestFault> => {
+const valueFaults = (
+  request: PrepareEscrowRequest,
+  { amount, hash }: { readonly amount: bigint | undefined; readonly hash: Hash32 | undefined },
+): ReadonlyArray<RequestFault> => {
   const faults: Array<RequestFault> = [];
-  if (parseAmount(request.amount) === undefined)
+  if (amount === undefined)
     faults.push({
       pointer: "/amount_stroops",
       detail:
@@ -79,7 +87,7 @@ const valueFaults = (request: PrepareEscrowRequest): ReadonlyArray<RequestFault>
       pointer: "/ttl_seconds",
       detail: `must be an integer from ${MIN_TTL_SECONDS} to ${MAX_TTL_SECONDS}`,
     });
-  if (request.taskHash !== undefined && parseHash32(request.taskHash) === undefined)
+  if (request.taskHash !== undefined && hash === undefined)
     faults.push({ pointer: "/task_hash", detail: "must be 64 hex digits" });
   faults.push(...textFaults("/task_intent", request.taskIntent, MAX_TASK_INTENT_BYTES));
   faults.push(...textFaults("/nonce", request.nonce, MAX_NONCE_BYTES));
@@ -91,13 +99,8 @@ const addressFault = (pointer: string): RequestFault => ({
   detail: "must be a base58 address of 32 bytes",
 });
 
-/**
- * The deterministic inputs of an escrow. Reads no ledger, store or clock: the same request always gives
- * the same answer. Fails with `ValidationFailed` where a value is out of its range, `InvalidAddress`
- * where only addresses are wrong, `TaskRequired` without hash and intent, `BetaLimitExceeded` where the
- * instance enforces the beta's limits. See docs/protocol.md, "Task hash" and "Addresses".
- */
-export const prepareEscrow = Effect.fnUntraced(function* (request: PrepareEscrowRequest) {
+/** The terms of a request. Fails as `prepareEscrow` does. */
+export const escrowTerms = Effect.fnUntraced(function* (request: PrepareEscrowRequest) {
   const agentOwner = parseAddress(request.agentOwner);
   const merchant = parseAddress(request.merchant);
   const mint = parseAddress(request.mint);
@@ -106,29 +109,19 @@ export const prepareEscrow = Effect.fnUntraced(function* (request: PrepareEscrow
     ...(merchant === undefined ? [addressFault("/merchant")] : []),
     ...(mint === undefined ? [addressFault("/mint")] : []),
   ];
-  const badValues = valueFaults(request);
-  if (badValues.length > 0)
+  const amount = parseAmount(request.amount);
+  const supplied = request.taskHash === undefined ? undefined : parseHash32(request.taskHash);
+  const badValues = valueFaults(request, { amount, hash: supplied });
+  if (badValues.length > 0 || amount === undefined)
     return yield* new ValidationFailed({ faults: [...badAddresses, ...badValues] });
   if (agentOwner === undefined || merchant === undefined || mint === undefined)
     return yield* new InvalidAddress({ faults: badAddresses });
   const { taskIntent, nonce } = request;
-  const supplied = request.taskHash === undefined ? undefined : parseHash32(request.taskHash);
   const hash = supplied ?? (taskIntent === undefined ? undefined : taskHash(taskIntent, nonce));
   if (hash === undefined) return yield* new TaskRequired();
-  const amount = BigInt(request.amount);
   const { ttlSeconds } = request;
   yield* enforceBetaLimits({ mint, amount, ttlSeconds });
-  const { deployment } = yield* Instance;
-  const escrow = escrowAddress(deployment, agentOwner, hash);
-  const merchantAccount = merchantAddress(deployment, merchant);
-  const vaultTokenAccount = associatedTokenAddress(escrow.address, mint);
-  const agentTokenAccount = associatedTokenAddress(agentOwner, mint);
-  const prepared: PreparedEscrow = {
-    escrow: escrow.address,
-    vaultTokenAccount,
-    agentTokenAccount,
-    merchantAccount: merchantAccount.address,
-    bumps: { escrow: escrow.bump, merchant: merchantAccount.bump },
+  const terms: EscrowTerms = {
     agentOwner,
     merchant,
     mint,
@@ -139,15 +132,37 @@ export const prepareEscrow = Effect.fnUntraced(function* (request: PrepareEscrow
     taskIntent: taskIntent ?? null,
     nonce: nonce ?? null,
     nonceApplied: supplied === undefined && nonce !== undefined,
-    instruction: createEscrowInstruction(deployment, {
-      payer: agentOwner,
-      agentOwner,
-      merchant,
-      mint,
-      taskHash: hash,
-      amount,
-      ttlSeconds,
-    }),
   };
-  return prepared;
+  return terms;
+});
+
+/** What follows from terms and from the addresses that they derive. */
+export const preparedFrom = (
+  deployment: Deployment,
+  terms: EscrowTerms,
+  addresses: CreateEscrowAddresses,
+): PreparedEscrow => ({
+  ...terms,
+  escrow: addresses.escrow.address,
+  vaultTokenAccount: addresses.vaultTokenAccount,
+  agentTokenAccount: addresses.agentTokenAccount,
+  merchantAccount: addresses.merchantAccount.address,
+  bumps: { escrow: addresses.escrow.bump, merchant: addresses.merchantAccount.bump },
+  instruction: createEscrowInstruction(
+    deployment,
+    { ...terms, payer: terms.agentOwner },
+    addresses,
+  ),
+});
+
+/**
+ * The deterministic inputs of an escrow. Reads no ledger, store or clock: the same request always gives
+ * the same answer. Fails with `ValidationFailed` where a value is out of its range, `InvalidAddress`
+ * where only addresses are wrong, `TaskRequired` without hash and intent, `BetaLimitExceeded` where the
+ * instance enforces the beta's limits. See docs/protocol.md, "Task hash" and "Addresses".
+ */
+export const prepareEscrow = Effect.fnUntraced(function* (request: PrepareEscrowRequest) {
+  const terms = yield* escrowTerms(request);
+  const { deployment } = yield* Instance;
+  return preparedFrom(deployment, terms, createEscrowAddresses(deployment, terms));
 });

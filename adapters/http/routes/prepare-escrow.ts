@@ -1,12 +1,27 @@
-import { Type } from "@sinclair/typebox";
+import { type Static, Type } from "@sinclair/typebox";
 import { Effect } from "effect";
 import { preflightEscrow } from "../../../core/use-cases/preflight-escrow.ts";
-import { prepareEscrow } from "../../../core/use-cases/prepare-escrow.ts";
+import {
+  prepareEscrow,
+  type PrepareEscrowRequest as Request,
+} from "../../../core/use-cases/prepare-escrow.ts";
 import { endpoint } from "../endpoint.ts";
 import { prepareRequestExample, preparedEscrowExample } from "../examples/prepared-escrow.ts";
 import { preflightRecord, preparedEscrowRecord } from "../records/prepared-escrow.ts";
 import { data } from "../schemas/envelopes.ts";
 import { PreparedEscrow, PrepareEscrowRequest } from "../schemas/prepared-escrow.ts";
+
+/** The use case's request of a body. */
+export const prepareRequestOf = (body: Static<typeof PrepareEscrowRequest>): Request => ({
+  agentOwner: body.agent_owner,
+  merchant: body.merchant,
+  mint: body.mint,
+  amount: body.amount_stroops,
+  ttlSeconds: body.ttl_seconds,
+  taskHash: body.task_hash,
+  taskIntent: body.task_intent,
+  nonce: body.nonce,
+});
 
 /** `POST /v1/escrows/prepare` */
 export const prepareEscrowEndpoint = endpoint({
@@ -48,16 +63,7 @@ export const prepareEscrowEndpoint = endpoint({
     "ledger_timeout",
   ],
   handle: Effect.fnUntraced(function* ({ body, query }) {
-    const prepared = yield* prepareEscrow({
-      agentOwner: body.agent_owner,
-      merchant: body.merchant,
-      mint: body.mint,
-      amount: body.amount_stroops,
-      ttlSeconds: body.ttl_seconds,
-      taskHash: body.task_hash,
-      taskIntent: body.task_intent,
-      nonce: body.nonce,
-    });
+    const prepared = yield* prepareEscrow(prepareRequestOf(body));
     const record = preparedEscrowRecord(prepared);
     if (query.preflight !== true) return { json: { data: record } };
     const preflight = preflightRecord(yield* preflightEscrow(prepared));
