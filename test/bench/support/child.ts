@@ -1,6 +1,12 @@
-/** A script in a process of its own, which prints the address it listens at as its first line. */
-export const startChild = async (script: string, ...args: ReadonlyArray<string>) => {
-  const child = Bun.spawn([process.execPath, script, ...args], {
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+/** Linux's `taskset`, where there is one: what is measured on one core gets the first, and whoever asks has the others. */
+const ONE_CORE = Bun.which("taskset") === null ? [] : ["taskset", "-c", "0"];
+
+const start = async (command: ReadonlyArray<string>) => {
+  const child = Bun.spawn([...command], {
     stdout: "pipe",
     stderr: "inherit",
     env: { ...process.env, NODE_ENV: "production" },
@@ -17,7 +23,7 @@ export const startChild = async (script: string, ...args: ReadonlyArray<string>)
         return found;
       }
       const { value, done } = await reader.read();
-      if (done) throw new Error(`${script} ended`);
+      if (done) throw new Error(`${command.join(" ")} ended`);
       buffered += decoder.decode(value, { stream: true });
     }
   };
@@ -29,4 +35,28 @@ export const startChild = async (script: string, ...args: ReadonlyArray<string>)
       await child.exited;
     },
   };
+};
+
+/** A script in a process of its own, which prints the address it listens at as its first line. */
+export const startChild = (script: string, ...args: ReadonlyArray<string>) =>
+  start([process.execPath, script, ...args]);
+
+/** The same on one core. */
+export const startOnOneCore = (script: string, ...args: ReadonlyArray<string>) =>
+  start([...ONE_CORE, process.execPath, script, ...args]);
+
+/** The same on one core and in Node, null where there is none. */
+export const startNodeOnOneCore = async (script: string) => {
+  const node = Bun.which("node");
+  if (node === null) return null;
+  const outdir = mkdtempSync(join(tmpdir(), "settlement-bench-"));
+  const built = await Bun.build({
+    entrypoints: [script],
+    outdir,
+    target: "node",
+    naming: "[name].mjs",
+  });
+  const file = built.outputs[0]?.path;
+  if (file === undefined) throw new Error(`${script} was not built`);
+  return start([...ONE_CORE, node, file]);
 };

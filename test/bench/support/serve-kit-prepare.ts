@@ -1,51 +1,79 @@
-import { type Address, getAddressEncoder, getProgramDerivedAddress } from "@solana/kit";
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Deferred, Effect, Layer, Redacted, Scope } from "effect";
+import { Elysia } from "elysia";
+import type { Static } from "@sinclair/typebox";
+import { clientKey } from "../../../adapters/http/client-address.ts";
+import type { Endpoint } from "../../../adapters/http/endpoint.ts";
+import type { Connection } from "../../../adapters/http/exchange.ts";
+import { operationExchange } from "../../../adapters/http/operation.ts";
+import { preparedEscrowRecord } from "../../../adapters/http/records/prepared-escrow.ts";
 import {
-  ASSOCIATED_TOKEN_PROGRAM,
-  TOKEN_PROGRAM,
-} from "../../../core/protocol/well-known-addresses.ts";
+  prepareEscrowEndpoint,
+  prepareRequestOf,
+} from "../../../adapters/http/routes/prepare-escrow.ts";
+import type { PrepareEscrowRequest } from "../../../adapters/http/schemas/prepared-escrow.ts";
+import { readSettings } from "../../../app/config/settings.ts";
+import { type IndexRefused, serviceLayer } from "../../../app/layers.ts";
+import { logging } from "../../../app/logging.ts";
 import { LOCAL_DEPLOYMENT } from "../../../core/protocol/local-deployment.ts";
+import { escrowTerms, preparedFrom } from "../../../core/use-cases/prepare-escrow.ts";
+import { environmentOn } from "../../chaos/support/service-environment.ts";
+import { kitAddresses } from "./kit-addresses.ts";
 
-// Run as a process: derives the four addresses of a prepare with kit, and checks nothing. Prints its address.
-type Body = {
-  readonly agent_owner: Address;
-  readonly merchant: Address;
-  readonly mint: Address;
-  readonly task_hash: string;
+// Run as a process: the service's own prepare on the node at argv[2], with its checks, its budgets and its
+// rendering, but with kit's derivation in place of its own. Prints its address.
+const rpcUrl = process.argv[2] ?? "";
+const dataDir = mkdtempSync(join(tmpdir(), "settlement-bench-"));
+const env = { ...environmentOn(rpcUrl, dataDir), RATE_LIMIT_PREPARE: "1000000" };
+
+const context = await Effect.runPromise(
+  Effect.gen(function* () {
+    const settings = yield* readSettings(env);
+    const refused = yield* Deferred.make<never, IndexRefused>();
+    const rpcUrls = [Redacted.make(new URL(rpcUrl))] as const;
+    const place = { settings, dataDir, rpcUrls, startedAtMs: Date.now() };
+    return yield* serviceLayer(place, refused).pipe(
+      Layer.provideMerge(logging(settings.logFormat, settings.logLevel)),
+      Layer.buildWithScope(yield* Effect.scope),
+    );
+  }).pipe(Effect.provideServiceEffect(Scope.Scope, Scope.make())),
+);
+const operation: Endpoint = {
+  ...prepareEscrowEndpoint,
+  handle: Effect.fnUntraced(function* ({ body }) {
+    const terms = yield* escrowTerms(prepareRequestOf(body as Static<typeof PrepareEscrowRequest>));
+    const addresses = yield* Effect.promise(() => kitAddresses(terms));
+    const prepared = preparedFrom(LOCAL_DEPLOYMENT, terms, addresses);
+    return { json: { data: preparedEscrowRecord(prepared) } };
+  }),
 };
-const bytes = getAddressEncoder();
-const derive = async (
-  program: string,
-  seeds: ReadonlyArray<string | Uint8Array>,
-): Promise<Address> =>
-  (await getProgramDerivedAddress({ programAddress: program as Address, seeds: [...seeds] }))[0];
-const tokenAccount = (owner: Address, mint: Address) =>
-  derive(ASSOCIATED_TOKEN_PROGRAM, [
-    new Uint8Array(bytes.encode(owner)),
-    new Uint8Array(bytes.encode(TOKEN_PROGRAM as string as Address)),
-    new Uint8Array(bytes.encode(mint)),
-  ]);
-
+const connections = new WeakMap<Request, Connection>();
+const exchange = operationExchange(
+  {
+    context,
+    corsOrigins: ["*"],
+    maxBodyBytes: 262_144,
+    clientKey: clientKey(() => false),
+    connectionOf: (request) => connections.get(request),
+    originOf: () => "",
+    isDraining: () => false,
+  },
+  operation,
+);
+const router = new Elysia({ strictPath: true, normalize: false }).route(
+  operation.method,
+  operation.path,
+  ({ request, params }) => exchange(request, params),
+  { parse: "none" },
+);
 const server = Bun.serve({
   port: 0,
   hostname: "127.0.0.1",
-  fetch: async (request) => {
-    const { agent_owner, merchant, mint, task_hash } = (await request.json()) as Body;
-    const escrow = await derive(LOCAL_DEPLOYMENT.custodyProgram, [
-      "escrow",
-      new Uint8Array(bytes.encode(agent_owner)),
-      new Uint8Array(Buffer.from(task_hash, "hex")),
-    ]);
-    return Response.json({
-      data: {
-        escrow_pda: escrow,
-        vault_token_account: await tokenAccount(escrow, mint),
-        agent_token_account: await tokenAccount(agent_owner, mint),
-        merchant_pda: await derive(LOCAL_DEPLOYMENT.attestorProgram, [
-          "merchant",
-          new Uint8Array(bytes.encode(merchant)),
-        ]),
-      },
-    });
+  fetch: (request) => {
+    connections.set(request, { address: "127.0.0.1", allowSeconds: () => undefined });
+    return router.fetch(request);
   },
 });
 process.stdout.write(`http://127.0.0.1:${server.port}\n`);

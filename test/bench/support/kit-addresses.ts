@@ -1,0 +1,47 @@
+import {
+  type Address as KitAddress,
+  getAddressEncoder,
+  getProgramDerivedAddress,
+} from "@solana/kit";
+import type { Address } from "../../../core/domain/address.ts";
+import { type Hash32, hash32ToBytes } from "../../../core/domain/hash32.ts";
+import type { CreateEscrowAddresses } from "../../../core/protocol/addresses.ts";
+import { LOCAL_DEPLOYMENT } from "../../../core/protocol/local-deployment.ts";
+import {
+  ASSOCIATED_TOKEN_PROGRAM,
+  TOKEN_PROGRAM,
+} from "../../../core/protocol/well-known-addresses.ts";
+
+const encoder = getAddressEncoder();
+const bytesOf = (address: Address): Uint8Array =>
+  new Uint8Array(encoder.encode(address as string as KitAddress));
+
+const derive = async (program: Address, seeds: ReadonlyArray<string | Uint8Array>) => {
+  const programAddress = program as string as KitAddress;
+  const [address, bump] = await getProgramDerivedAddress({ programAddress, seeds: [...seeds] });
+  return { address: address as string as Address, bump };
+};
+const tokenAccount = async (owner: Address, mint: Address): Promise<Address> =>
+  (await derive(ASSOCIATED_TOKEN_PROGRAM, [bytesOf(owner), bytesOf(TOKEN_PROGRAM), bytesOf(mint)]))
+    .address;
+
+const { custodyProgram, attestorProgram } = LOCAL_DEPLOYMENT;
+const config = (await derive(custodyProgram, ["config"])).address;
+
+/** What `createEscrowAddresses` derives, by kit: four addresses, and one that is the same every time. */
+export const kitAddresses = async (terms: {
+  readonly agentOwner: Address;
+  readonly merchant: Address;
+  readonly mint: Address;
+  readonly taskHash: Hash32;
+}): Promise<CreateEscrowAddresses> => {
+  const seeds = ["escrow", bytesOf(terms.agentOwner), hash32ToBytes(terms.taskHash)];
+  const escrow = await derive(custodyProgram, seeds);
+  return {
+    escrow,
+    vaultTokenAccount: await tokenAccount(escrow.address, terms.mint),
+    agentTokenAccount: await tokenAccount(terms.agentOwner, terms.mint),
+    merchantAccount: await derive(attestorProgram, ["merchant", bytesOf(terms.merchant)]),
+    config,
+  };
+};
