@@ -23,6 +23,7 @@ const endure = async (faults: ReadonlyArray<Fault>): Promise<void> => {
   const service = await serviceOn(proxy.url);
   await service.synced();
   isFailing = true;
+  const askedBefore = proxy.counts.asked;
   const stopReading = keepReading(`${service.url}/v1/indexer`);
   const until = performance.now() + CHAOS_MS;
   for (let number = 0; performance.now() < until; number = (number + 4) % 400) {
@@ -34,6 +35,7 @@ const endure = async (faults: ReadonlyArray<Fault>): Promise<void> => {
     await Bun.sleep(10);
   }
   isFailing = false;
+  const asked = proxy.counts.asked - askedBefore;
   if (!IS_LONG) proxy.release();
   const stoppedMs = performance.now();
   await service.synced(60);
@@ -42,7 +44,7 @@ const endure = async (faults: ReadonlyArray<Fault>): Promise<void> => {
   await service.stop();
   await expectIndexOf(service.path, node);
   tell(
-    `${faults.join(", ")}: ${proxy.counts.faults} of ${proxy.counts.asked} requests failed; converged ` +
+    `${faults.join(", ")}: ${proxy.counts.faults} of ${asked} requests failed; converged ` +
       `${Math.round(convergedMs)} ms after; ${reads} reads, p99 ${p99Ms.toFixed(1)} ms`,
   );
   expect(proxy.counts.faults, `seed ${SEED}`).toBeGreaterThan(0);

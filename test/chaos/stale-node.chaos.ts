@@ -13,8 +13,10 @@ const ESCROWS = 40;
 
 type Status = {
   readonly data: {
+    readonly network: { readonly healthy: boolean };
     readonly indexer: {
       readonly last_synced_slot: number;
+      readonly lag_slots: number | null;
       readonly last_error: string | null;
     };
   };
@@ -58,14 +60,33 @@ test(
       const while_ = await status();
       expect(while_.indexer.last_synced_slot).toBeGreaterThanOrEqual(highest);
       expect(while_.indexer.last_error, `seed ${SEED}, round ${round}`).not.toBeNull();
+      expect([while_.network.healthy, await service.status("/ready")]).toEqual([false, 503]);
       state.isStale = false;
       await service.synced();
       const after = await until("no error", status, ({ indexer }) => indexer.last_error === null);
       expect(after.indexer.last_synced_slot).toBeGreaterThanOrEqual(newest.slot);
       highest = after.indexer.last_synced_slot;
+      expect([after.network.healthy, await service.status("/ready")]).toEqual([true, 200]);
     }
     await service.stop();
     await expectIndexOf(service.path, newest);
+  },
+  LONG_MS,
+);
+
+test(
+  "an index that nobody syncs says how many slots it is behind",
+  async () => {
+    const node = worldOf(ESCROWS);
+    using served = serveNode(({ method, params }) => node.answer(method, params));
+    const service = await serviceOn(served.url, { SYNC_INTERVAL_SECONDS: "0" });
+    const lag = async () =>
+      ((await (await fetch(`${service.url}/v1/status`)).json()) as Status).data.indexer.lag_slots;
+    await service.synced();
+    expect(await lag()).toBe(0);
+    node.slot += 500;
+    expect(await lag()).toBe(500);
+    await service.stop();
   },
   LONG_MS,
 );
