@@ -1,0 +1,113 @@
+import { expect, test } from "bun:test";
+import { Exit } from "effect";
+import { EscrowIndex } from "../../ports/escrow-index.ts";
+import { dumpOfIndex } from "../simulation/index-dump.ts";
+import { openIndexOfNode } from "../simulation/index-of-node.ts";
+import { serveNode } from "../simulation/serve-node.ts";
+import { pendingOf, refundedOf, worldEscrow } from "../simulation/world-escrow.ts";
+import { worldOf } from "../simulation/world.ts";
+import { amountOf, freshPath, LONG_MS, randomOf, SEED, tell } from "./support/chaos-run.ts";
+import { expectIndexOf } from "./support/expect-index.ts";
+import { PAGE_FAULTS, type PageFault, spoilHistory } from "./support/spoiled-history.ts";
+
+const WORLDS = amountOf({ quick: 2, long: 60 });
+const SYNCS = 12;
+const REPLAYS = 10;
+const ESCROWS = 40;
+
+/** Faults that a first page can have. */
+const AT_FIRST: ReadonlyArray<PageFault> = ["reordered", "duplicated", "late"];
+const FURTHER_ON: ReadonlyArray<PageFault> = PAGE_FAULTS.filter((fault) => fault !== "late");
+
+/** One store that is synced while its world changes and the pages of history are spoiled, then as they are. */
+const endure = async (number: number, tally: Record<string, number>): Promise<void> => {
+  const when = `seed ${SEED}, world ${number}`;
+  const random = randomOf(`pages ${number}`);
+  const count = (what: string): void => void (tally[what] = (tally[what] ?? 0) + 1);
+  const node = worldOf(ESCROWS);
+  using served = serveNode(({ method, params }) => node.answer(method, params));
+  const path = freshPath("pages.sqlite");
+  let isSpoiled = true;
+  const ledger = spoilHistory((isFirst) => {
+    // Some faults further on make a sync read everything: rare enough that others go through them.
+    if (!isSpoiled || random() > (isFirst ? 0.5 : 0.12)) return null;
+    const faults = isFirst ? AT_FIRST : FURTHER_ON;
+    const fault = faults[Math.floor(random() * faults.length)] ?? null;
+    if (fault !== null) count(fault);
+    return fault;
+  });
+  const open = () => openIndexOfNode({ url: served.url, path, ledger });
+  let index = await open();
+  const sync = async (): Promise<void> => {
+    const exit = await index.sync();
+    if (Exit.isFailure(exit)) throw new Error(`${when}: the sync failed`);
+    expect(exit.value.rejected, when).toEqual([]);
+    count(exit.value.mode);
+  };
+  // A process that was started again remembers nothing.
+  const startAgain = async (): Promise<void> => {
+    await index.close();
+    index = await open();
+  };
+
+  await sync();
+  for (let round = 0; round < SYNCS; round++) {
+    for (let changes = 1 + Math.floor(random() * 12); changes > 0; changes--) {
+      node.slot += Math.floor(random() * 4);
+      const some = worldEscrow(Math.floor(random() * node.escrows.size));
+      if (random() < 0.5) node.putEscrow(pendingOf(worldEscrow(node.escrows.size)));
+      else if (node.escrows.get(some.address)?.state === "Pending")
+        node.putEscrow(refundedOf(pendingOf(some)));
+    }
+    node.slot += 1;
+    if (random() < 0.3) await startAgain();
+    await sync();
+  }
+  isSpoiled = false;
+  node.slot += 1;
+  await sync();
+  const withoutReference = () =>
+    index.run(EscrowIndex.use((store) => store.eventsWithoutReference(1, 0n)));
+  for (let more = 0; more < 20; more++) {
+    const left = await withoutReference();
+    if (Exit.isSuccess(left) && left.value.length === 0) break;
+    await startAgain();
+    await sync();
+  }
+  const events = await index.run(EscrowIndex.use((store) => store.events({}, 100_000, null)));
+  if (Exit.isFailure(events)) throw new Error(`${when}: the store cannot be read`);
+  for (const { event, signature, slot } of events.value) {
+    const known = node.history.find((one) => one.signature === signature);
+    expect(known?.accounts, when).toContain(event.escrow);
+    expect(slot, when).toBe(BigInt(known?.slot ?? -1));
+  }
+
+  // A merchant's row has the slot of its newest sighting: let that be the last slot, by a snapshot.
+  node.firstBlock = node.slot;
+  await startAgain();
+  await sync();
+  node.firstBlock = 0;
+  const before = dumpOfIndex(path, { references: true });
+  isSpoiled = true;
+  for (let replay = 0; replay < REPLAYS; replay++) {
+    if (replay % 2 === 0) await startAgain();
+    await sync();
+    expect(dumpOfIndex(path, { references: true }) === before, `${when}, replay ${replay}`).toBe(
+      true,
+    );
+  }
+  await index.close();
+  await expectIndexOf(path, node);
+};
+
+test(
+  "pages of history that are missing, out of order, double, repeated or late change nothing in the end, and nor does reading them again",
+  async () => {
+    const tally: Record<string, number> = {};
+    for (let number = 0; number < WORLDS; number++) await endure(number, tally);
+    tell(`${WORLDS} worlds: ${JSON.stringify(tally)}`);
+    for (const what of [...PAGE_FAULTS, "snapshot", "incremental"])
+      expect(tally[what] ?? 0, `seed ${SEED}: ${what}`).toBeGreaterThan(0);
+  },
+  LONG_MS,
+);
