@@ -18,6 +18,9 @@ import {
 /** So many rejected accounts a report names; all are counted. */
 const MAX_REJECTED_NAMED = 100;
 
+const byCreation = ({ row: a }: Sighted<Escrow>, { row: b }: Sighted<Escrow>): number =>
+  a.createdAt < b.createdAt ? -1 : a.createdAt > b.createdAt ? 1 : a.address < b.address ? -1 : 1;
+
 const byTime = (a: SettlementEvent, b: SettlementEvent): number =>
   a.occurredAt < b.occurredAt ? -1 : a.occurredAt > b.occurredAt ? 1 : a.id < b.id ? -1 : 1;
 
@@ -100,7 +103,9 @@ export class IndexAccounts {
       readonly mark?: SyncMark | null;
     } = {},
   ) {
-    const [escrows, merchants] = [this.#escrows, this.#merchants];
+    // Stores keep escrows by time: rows that come in that order are written next to one another.
+    const escrows = this.#escrows.sort(byCreation);
+    const merchants = this.#merchants;
     this.#escrows = [];
     this.#merchants = [];
     return EscrowIndex.use((index) =>

@@ -17,7 +17,7 @@ const SIZES = sizeOf({ quick: [2_000, 20_000], long: [10_000, 100_000, 1_000_000
 const WARM_UP = 1_000;
 const CHANGES = 100;
 const ROUNDS = 5;
-const BATCH = 1000;
+const BATCH = 10_000;
 const folder = mkdtempSync(join(tmpdir(), "settlement-bench-"));
 
 /** Fills a store with so many escrows, as a snapshot at a slot would have. */

@@ -17,8 +17,8 @@ const STEP = 2_654_435_761n;
 const folder = mkdtempSync(join(tmpdir(), "settlement-bench-"));
 
 /**
- * Batches as a sync makes them, in no order of time, as a node lists accounts; made one at a time so that a
- * million rows are never held.
+ * Batches as a sync makes them: escrows in no order, as a node lists accounts, each batch by time; made one at a
+ * time so that a million rows are never held.
  */
 function* batchesOf(rows: number): Generator<IndexBatch> {
   for (let first = 0; first < rows; first += SNAPSHOT_BATCH_ROWS) {
@@ -26,6 +26,7 @@ function* batchesOf(rows: number): Generator<IndexBatch> {
       row: worldEscrow(Number((BigInt(first + i) * STEP) % BigInt(rows))),
       slot: 1n,
     }));
+    escrows.sort((a, b) => Number(a.row.createdAt - b.row.createdAt));
     const events = escrows.flatMap(({ row }) => eventsOf(row));
     yield { escrows, merchants: [], events, references: [], mark: null };
   }
