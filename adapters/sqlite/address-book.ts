@@ -1,15 +1,10 @@
 import type { Database } from "bun:sqlite";
 import type { Address } from "../../core/domain/address.ts";
+import { RecentlyUsed } from "../../core/domain/recently-used.ts";
 import { addressPrefix } from "./address-prefix.ts";
 
-/** So many addresses are remembered in each direction: about 30 MB. */
-const MAX_REMEMBERED = 100_000;
-
-const remember = <Key, Value>(known: Map<Key, Value>, key: Key, value: Value): Value => {
-  if (known.size >= MAX_REMEMBERED) known.clear();
-  known.set(key, value);
-  return value;
-};
+/** So many addresses, or twice as many, are remembered in each direction: 30 MB at most. */
+const REMEMBERED = 50_000;
 
 /**
  * The table `address_book`: a small number for each address that rows name again and again, for good once it
@@ -17,8 +12,8 @@ const remember = <Key, Value>(known: Map<Key, Value>, key: Key, value: Value): V
  * read without encoding an address anew. One book for each connection.
  */
 export const addressBook = (db: Database) => {
-  const numbers = new Map<Address, number>();
-  const addresses = new Map<bigint, Address>();
+  let numbers = new RecentlyUsed<Address, number>(REMEMBERED);
+  let addresses = new RecentlyUsed<bigint, Address>(REMEMBERED);
   const select = db.query<{ number: bigint }, [number, string]>(
     "SELECT number FROM address_book WHERE prefix = ?1 AND address = ?2",
   );
@@ -33,7 +28,10 @@ export const addressBook = (db: Database) => {
     const known = numbers.get(address);
     if (known !== undefined) return known;
     const row = select.get(addressPrefix(address), address);
-    return row === null ? undefined : remember(numbers, address, Number(row.number));
+    if (row === null) return undefined;
+    const number = Number(row.number);
+    numbers.set(address, number);
+    return number;
   };
 
   return {
@@ -43,8 +41,9 @@ export const addressBook = (db: Database) => {
     numberOf: (address: Address): number => {
       const found = find(address);
       if (found !== undefined) return found;
-      const { lastInsertRowid } = insert.run(address, addressPrefix(address));
-      return remember(numbers, address, Number(lastInsertRowid));
+      const number = Number(insert.run(address, addressPrefix(address)).lastInsertRowid);
+      numbers.set(address, number);
+      return number;
     },
     /** The address of a number that a row holds. @throws Error for another number. */
     addressOf: (number: bigint): Address => {
@@ -52,12 +51,13 @@ export const addressBook = (db: Database) => {
       if (known !== undefined) return known;
       const row = name.get(number);
       if (row === null) throw new Error("rows name no address that the book does not have");
-      return remember(addresses, number, row.address);
+      addresses.set(number, row.address);
+      return row.address;
     },
     /** To be called when a transaction is rolled back: what it numbered may be numbered otherwise. */
     forget: (): void => {
-      numbers.clear();
-      addresses.clear();
+      numbers = new RecentlyUsed(REMEMBERED);
+      addresses = new RecentlyUsed(REMEMBERED);
     },
   };
 };
