@@ -1,6 +1,7 @@
 import { type Address, parseAddress } from "../../core/domain/address.ts";
 import type { LedgerAccount } from "../../core/domain/ledger-account.ts";
 import { decodeBase64Bytes } from "./base64-bytes.ts";
+import { RecordShape, type TextSpan } from "./record-shape.ts";
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -42,6 +43,8 @@ const TRUE = bytesOf("true");
 const FALSE = bytesOf("false");
 const BASE64 = bytesOf('"base64"');
 
+const NOWHERE: TextSpan = { start: 0, end: 0 };
+
 const matches = (bytes: Buffer, at: number, word: Uint8Array): boolean => {
   for (let i = 0; i < word.length; i++) if (bytes[at + i] !== word[i]) return false;
   return true;
@@ -54,8 +57,8 @@ const keyAt = (bytes: Buffer, start: number, end: number): number => {
 };
 
 /**
- * Reads one record of getProgramAccounts, `{"account": {...}, "pubkey": "..."}`, straight from the bytes of
- * the answer, with its members in any order. It takes only what JSON.parse and the checks of
+ * Reads the records of getProgramAccounts one by one, `{"account": {...}, "pubkey": "..."}`, straight from the bytes of
+ * the answer, with their members in any order. It takes only what JSON.parse and the checks of
  * account-json.ts would take, and gives up on whatever is unusual (a member it does not know, an escape,
  * a number with a fraction, a record not whole in these bytes), which is then theirs to judge.
  */
@@ -64,27 +67,51 @@ export class AccountRecord {
   end = 0;
   #bytes: Buffer = Buffer.alloc(0);
   #at = 0;
-  #pubkey = "";
+  #pubkey: TextSpan = NOWHERE;
   #owner = "";
   #lamports = 0n;
   #executable = false;
   #data: Uint8Array | undefined;
+  #dataText: TextSpan = NOWHERE;
   #space = 0;
+  #shape: RecordShape | undefined;
   // Nearly every record of an answer has the same owner.
   #knownOwner: Address | undefined;
 
   /** The account in the record that begins at `at` with its brace, undefined when that takes a real parser. */
   read(bytes: Buffer, at: number): LedgerAccount | undefined {
+    const alike = this.#shape?.read(bytes, at);
+    if (alike !== undefined) {
+      this.end = this.#shape?.end ?? at;
+      return alike;
+    }
     this.#bytes = bytes;
     this.#at = at;
     if (this.#members(0) !== WHOLE) return undefined;
-    const address = parseAddress(this.#pubkey);
+    const address = parseAddress(this.#text(this.#pubkey));
     if (this.#owner !== this.#knownOwner) this.#knownOwner = parseAddress(this.#owner);
     const owner = this.#knownOwner;
     const data = this.#data;
     if (address === undefined || owner === undefined || data === undefined) return undefined;
     this.end = this.#at;
-    return { address, owner, lamports: this.#lamports, executable: this.#executable, data };
+    const account = {
+      address,
+      owner,
+      lamports: this.#lamports,
+      executable: this.#executable,
+      data,
+    };
+    const places = {
+      span: { start: at, end: this.end },
+      data: this.#dataText,
+      pubkey: this.#pubkey,
+    };
+    this.#shape = new RecordShape(bytes, { account, ...places });
+    return account;
+  }
+
+  #text({ start, end }: TextSpan): string {
+    return this.#bytes.toString("latin1", start, end);
   }
 
   /** Reads an object's members; gives what was found of a record in them, -1 for anything unusual. */
@@ -117,13 +144,13 @@ export class AccountRecord {
       case PUBKEY: {
         const start = this.#string();
         if (start < 0) return -1;
-        this.#pubkey = this.#bytes.toString("latin1", start, this.#at - 1);
+        this.#pubkey = { start, end: this.#at - 1 };
         return 0;
       }
       case OWNER: {
         const start = this.#string();
         if (start < 0) return -1;
-        this.#owner = this.#bytes.toString("latin1", start, this.#at - 1);
+        this.#owner = this.#text({ start, end: this.#at - 1 });
         return 0;
       }
       case DATA:
@@ -154,6 +181,7 @@ export class AccountRecord {
     const end = this.#bytes.indexOf(QUOTE, start);
     if (end < 0) return -1;
     this.#data = decodeBase64Bytes(this.#bytes, start, end);
+    this.#dataText = { start, end };
     this.#at = end + 1;
     if (this.#data === undefined || !this.#take(COMMA)) return -1;
     this.#skipSpace();

@@ -1,6 +1,7 @@
 import type { LedgerAccount } from "../../core/domain/ledger-account.ts";
 import { parseKeyedAccounts } from "./account-json.ts";
 import { AccountRecord } from "./account-record.ts";
+import { HeldBytes } from "./held-bytes.ts";
 import { type Envelope, isValueAtSlot, parseEnvelope, parseJson } from "./rpc-envelope.ts";
 
 const QUOTE = 0x22;
@@ -69,8 +70,7 @@ export class AccountScan {
   #accounts: Array<LedgerAccount> = [];
   #stage: "head" | "first" | "next" | "value" | "tail" | "whole" = "head";
   #head = "";
-  #pending: Array<Uint8Array> = [];
-  #pendingBytes = 0;
+  readonly #held = new HeldBytes();
   #enough = 1;
 
   /** `id` is the request's. */
@@ -80,7 +80,7 @@ export class AccountScan {
 
   /** How many bytes wait for more to come. */
   get heldBytes(): number {
-    return this.#pendingBytes;
+    return this.#held.length;
   }
 
   /** How many accounts wait to be taken. */
@@ -95,9 +95,8 @@ export class AccountScan {
 
   /** Takes in the next bytes of the body; gives what is wrong with them, if anything. */
   push(chunk: Uint8Array): ScanFault | undefined {
-    this.#pending.push(chunk);
-    this.#pendingBytes += chunk.length;
-    return this.#stage === "whole" || this.#pendingBytes < this.#enough
+    this.#held.add(chunk);
+    return this.#stage === "whole" || this.#held.length < this.#enough
       ? undefined
       : this.#advance();
   }
@@ -106,7 +105,7 @@ export class AccountScan {
   end(): ScanEnd | ScanFault {
     const fault = this.#stage === "whole" ? undefined : this.#advance();
     if (fault !== undefined) return fault;
-    const rest = utf8(this.#joined());
+    const rest = utf8(this.#held.bytes);
     if (rest === undefined) return "not_json";
     if (this.#stage === "tail") return this.#endOfStream(rest);
     return this.#slotted ? "not_json" : this.#endOfWhole(rest);
@@ -137,20 +136,14 @@ export class AccountScan {
     return { slot: this.slot };
   }
 
-  #joined(): Buffer {
-    return Buffer.concat(this.#pending, this.#pendingBytes);
-  }
-
-  /** Keeps what has not been read; an unfinished record is looked at again when twice as much of it is there. */
-  #keep(bytes: Buffer, from: number): void {
-    const rest = bytes.subarray(from);
-    this.#pending = rest.length === 0 ? [] : [rest];
-    this.#pendingBytes = rest.length;
-    this.#enough = this.#stage === "tail" ? Number.POSITIVE_INFINITY : rest.length * 2;
+  /** The first `count` bytes have been read; an unfinished record is looked at again when twice as much of it is there. */
+  #done(count: number): void {
+    this.#held.drop(count);
+    this.#enough = this.#stage === "tail" ? Number.POSITIVE_INFINITY : this.#held.length * 2;
   }
 
   #advance(): ScanFault | undefined {
-    const bytes = this.#joined();
+    const { bytes } = this.#held;
     const at = this.#stage === "head" ? this.#readHead(bytes) : 0;
     return this.#readRecords(bytes, at);
   }
@@ -203,7 +196,7 @@ export class AccountScan {
         this.#stage = "next";
       } else return "malformed";
     }
-    this.#keep(bytes, at);
+    this.#done(at);
     return undefined;
   }
 }

@@ -6,7 +6,7 @@ import { decodeBase64Bytes } from "../../../adapters/solana-rpc/base64-bytes.ts"
 import { isValueAtSlot, parseEnvelope } from "../../../adapters/solana-rpc/rpc-envelope.ts";
 import { decodeBase64, encodeBase64 } from "../../../core/domain/base64.ts";
 import type { LedgerAccount } from "../../../core/domain/ledger-account.ts";
-import { anyAddress, anyU64 } from "../../arbitraries/ledger-values.ts";
+import { anyAddress, anyU64, bytesOfLength } from "../../arbitraries/ledger-values.ts";
 import { runs } from "../../arbitraries/runs.ts";
 
 const ID = 7;
@@ -141,6 +141,14 @@ const anyAnswer = fc
 const row = (data: string) =>
   `{"pubkey":"So11111111111111111111111111111111111111112","account":{"lamports":1,"owner":"So11111111111111111111111111111111111111112","executable":false,"data":["${data}","base64"],"rentEpoch":0,"space":3}}`;
 
+const innerText = ({ lamports, owner, executable, data }: LedgerAccount): string =>
+  `{"data":["${encodeBase64(data)}","base64"],"executable":${executable},"lamports":${lamports},"owner":"${owner}","rentEpoch":18446744073709551615,"space":${data.length}}`;
+/** A record in one of the two orders in which nodes write them. */
+const alikeRow = {
+  pubkeyLast: (one: LedgerAccount) => `{"account":${innerText(one)},"pubkey":"${one.address}"}`,
+  pubkeyFirst: (one: LedgerAccount) => `{"pubkey":"${one.address}","account":${innerText(one)}}`,
+};
+
 describe("a scan of an answer as it arrives", () => {
   test("reads every account a node can send, wherever the network cuts the answer", () => {
     fc.assert(
@@ -210,6 +218,50 @@ describe("a scan of an answer as it arrives", () => {
     );
   });
 
+  test("agrees with the JSON path where records are alike but for a byte somewhere", () => {
+    const anyAlike = fc
+      .tuple(
+        account,
+        fc.array(fc.tuple(anyAddress, bytesOfLength(8)), { minLength: 2, maxLength: 4 }),
+        fc.nat({ max: 8 }),
+        fc.constantFrom(alikeRow.pubkeyLast, alikeRow.pubkeyFirst),
+      )
+      .map(([like, rows, length, rowOf]) => {
+        const records = rows.map(([address, data]) =>
+          rowOf({ ...like, address, data: data.slice(0, length) }),
+        );
+        return `{"jsonrpc":"2.0","result":{"context":{"slot":99},"value":[${records.join(",")}]},"id":${ID}}`;
+      });
+    const anyChange = fc.record({
+      place: fc.nat(),
+      removed: fc.nat({ max: 2 }),
+      inserted: fc.oneof(
+        fc.constant(""),
+        fc.string({ unit: fc.constantFrom(...'"\\{}[],:01e. xA=é'.split("")), maxLength: 2 }),
+        fc.constantFrom(',"extra":1', '"pubkey":"x",', "false", "true"),
+      ),
+    });
+    fc.assert(
+      fc.property(
+        anyAlike,
+        fc.array(anyChange, { maxLength: 2 }),
+        fc.array(fc.nat(), { maxLength: 4 }),
+        (alike, changes, cuts) => {
+          const text = changes.reduce((text, { place, removed, inserted }) => {
+            const at = place % text.length;
+            return text.slice(0, at) + inserted + text.slice(at + removed);
+          }, alike);
+          const one = scanned(text, cuts);
+          const other = parsed(text);
+          if (changes.length === 0) expect(one).toHaveProperty("accounts");
+          if ("accounts" in one || "accounts" in other) expect(one).toEqual(other as typeof one);
+          else expect("fault" in one).toBe("fault" in other);
+        },
+      ),
+      runs(3000),
+    );
+  });
+
   test("takes no answer to another question, no error as an answer, and no list that ends early", () => {
     const list = (value: string, id = ID) =>
       `{"jsonrpc":"2.0","result":{"context":{"slot":5},"value":${value}},"id":${id}}`;
@@ -221,6 +273,8 @@ describe("a scan of an answer as it arrives", () => {
     expect(scanned(list(`[${row("AQID")},]`))).toEqual({ fault: "malformed" });
     expect(scanned(list(`[${row("AQID")}${row("AQID")}]`))).toEqual({ fault: "malformed" });
     expect(scanned(list(`[${row("A")}]`))).toEqual({ fault: "malformed" });
+    // As long in base64 as the data before it, not as long as its `space` says.
+    expect(scanned(list(`[${row("AQID")},${row("AQI=")}]`))).toEqual({ fault: "malformed" });
     expect(scanned(list(`[${row("AQID")},null]`))).toEqual({ fault: "malformed" });
     expect(scanned(list("null"))).toEqual({ fault: "malformed" });
     expect(scanned(list(`[${row("AQID")}]`).slice(0, -9))).toEqual({ fault: "not_json" });
