@@ -10,9 +10,14 @@ export const LIMBS = 10;
 const a = new Float64Array(LIMBS);
 const b = new Float64Array(LIMBS);
 
-/** 2^-44. */
-const UNSURE = 1 / 17_592_186_044_416;
-const HALVES = Float64Array.from({ length: 32 }, (_, shift) => 2 ** -shift);
+/** Of the larger number so many leading bits are looked at, so that a difference fits 32 bits. */
+const LEADING_BITS = 30;
+/**
+ * A difference below it may be one of the other sign. What was cut off is less than 1; a halving cuts off less than 1
+ * again, a subtraction adds the errors of both: 26 times, that is less than 108.
+ */
+const UNSURE = 128;
+const HALVES = Float64Array.from({ length: 3 * LIMB_BITS }, (_, shift) => 2 ** -shift);
 
 /** Replaces a by -a. */
 const negate = (): void => {
@@ -29,7 +34,7 @@ const negate = (): void => {
  * and below 2^255, the numerator below 2^256.
  *
  * Binary gcd in batches of 26 halvings (the idea of Lehmer's gcd): the lowest 32 bits of both numbers are exact and tell what to do,
- * their leading 53 bits tell which is larger, and what is done gathers in a matrix of small integers that is then applied to
+ * their leading 30 bits tell which is larger, and what is done gathers in a matrix of small integers that is then applied to
  * all limbs at once. The rules for the sign: (2/b) = -1 for b = 3 or 5 mod 8, (a/b) = -(b/a) when both are 3 mod 4, (-1/b) = -1
  * for b = 3 mod 4 (Cohen, "A Course in Computational Algebraic Number Theory", 1.4.2).
  */
@@ -47,52 +52,55 @@ export const jacobiSymbol = (
     while (n > 3 && a[n - 1] === 0 && b[n - 1] === 0) n--;
     let x = (a[0] ?? 0) | ((a[1] ?? 0) << LIMB_BITS);
     let y = (b[0] ?? 0) | ((b[1] ?? 0) << LIMB_BITS);
-    let u = ((a[n - 1] ?? 0) * LIMB + (a[n - 2] ?? 0)) * LIMB + (a[n - 3] ?? 0);
-    let v = ((b[n - 1] ?? 0) * LIMB + (b[n - 2] ?? 0)) * LIMB + (b[n - 3] ?? 0);
-    // Of u and v, 52 bits are right, and no step of a batch adds more than one unit of the last to their error.
-    const unsure = (u + v) * UNSURE;
+    const a2 = a[n - 1] ?? 0;
+    const a1 = a[n - 2] ?? 0;
+    const b2 = b[n - 1] ?? 0;
+    const b1 = b[n - 2] ?? 0;
+    const longest = (a2 | b2) > 0 ? 84 - Math.clz32(a2 | b2) : 58 - Math.clz32(a1 | b1);
+    const cut = Math.max(0, longest - LEADING_BITS);
+    const scale = HALVES[cut] ?? 0;
+    let u = Math.floor(((a2 * LIMB + a1) * LIMB + (a[n - 3] ?? 0)) * scale);
+    let v = Math.floor(((b2 * LIMB + b1) * LIMB + (b[n - 3] ?? 0)) * scale);
+    const unsure = cut === 0 ? 0 : UNSURE;
     let xa = 1;
     let xb = 0;
     let ya = 0;
     let yb = 1;
     let left = LIMB_BITS;
     for (;;) {
-      const zeros = x === 0 ? left : Math.min(left, 31 - Math.clz32(x & -x));
-      if (zeros > 0) {
-        x >>>= zeros;
-        u *= HALVES[zeros] ?? 0;
-        ya <<= zeros;
-        yb <<= zeros;
-        left -= zeros;
-        sign ^= zeros & ((y >> 1) ^ (y >> 2));
-        if (left === 0) break;
-      }
-      let difference = u - v;
-      if (difference < 0) {
-        sign ^= (x & y) >> 1;
-        let held = x;
-        x = y;
-        y = held;
-        held = xa;
-        xa = ya;
-        ya = held;
-        held = xb;
-        xb = yb;
-        yb = held;
-        v = u;
-        difference = -difference;
-      }
+      const stop = x | (1 << left);
+      const zeros = 31 - Math.clz32(stop & -stop);
+      x >>>= zeros;
+      u >>= zeros;
+      ya <<= zeros;
+      yb <<= zeros;
+      left -= zeros;
+      sign ^= zeros & ((y >> 1) ^ (y >> 2));
+      if (left === 0) break;
+      // Which of two is larger nobody can predict, so that they are swapped by a mask: a branch would cost more.
+      const difference = (u - v) | 0;
+      const swap = difference >> 31;
+      sign ^= ((x & y) >> 1) & swap;
+      let mixed = (x ^ y) & swap;
+      x ^= mixed;
+      y ^= mixed;
+      mixed = (xa ^ ya) & swap;
+      xa ^= mixed;
+      ya ^= mixed;
+      mixed = (xb ^ yb) & swap;
+      xb ^= mixed;
+      yb ^= mixed;
+      v = (v + (difference & swap)) | 0;
+      u = ((difference ^ swap) - swap) | 0;
       x = (x - y) | 0;
-      xa -= ya;
-      xb -= yb;
-      u = difference;
-      if (difference < unsure) {
+      xa = (xa - ya) | 0;
+      xb = (xb - yb) | 0;
+      if (u < unsure) {
         // Which was larger is not sure: the exact numbers tell, and a negative difference is made positive there.
-        const scale = 1 << left;
-        xa *= scale;
-        xb *= scale;
-        ya *= scale;
-        yb *= scale;
+        xa <<= left;
+        xb <<= left;
+        ya <<= left;
+        yb <<= left;
         break;
       }
     }
