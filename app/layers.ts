@@ -5,6 +5,7 @@ import { LOCAL_DEPLOYMENT } from "../core/protocol/local-deployment.ts";
 import { IndexSync, makeIndexSync } from "../core/use-cases/index-sync.ts";
 import { makeReplicatedIndexSync } from "../core/use-cases/replicated-index-sync.ts";
 import { makeRelayDelivery, RelayDelivery } from "../core/use-cases/relay-delivery.ts";
+import { makeRecentPages, RecentPages } from "../core/use-cases/recent-pages.ts";
 import { makeSettledEvidence, SettledEvidence } from "../core/use-cases/settled-evidence.ts";
 import type { HttpServices } from "../adapters/http/http-services.ts";
 import { LOCAL_USDC_MINT } from "../adapters/local-ledger/local-keys.ts";
@@ -180,5 +181,6 @@ export const serviceLayer = (
     indexSync,
     Layer.effect(RelayDelivery, makeRelayDelivery),
     Layer.effect(SettledEvidence, makeSettledEvidence),
+    Layer.effect(RecentPages, makeRecentPages),
   ).pipe(Layer.provideMerge(ports));
 };

@@ -111,6 +111,7 @@ export const storesOfLedger = <E, R = never>(options: {
         merchants: (filter, limit, after) =>
           indexed((index) => index.merchants(filter, limit, after)),
         summary: indexed((index) => index.summary),
+        revision: indexed((index) => index.revision),
       }).pipe(
         Context.add(OutcomeLog, {
           open: (entry) => logged((log) => log.open(entry)),

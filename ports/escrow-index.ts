@@ -133,5 +133,10 @@ export class EscrowIndex extends Context.Service<
       after: Address | null,
     ) => Effect.Effect<ReadonlyArray<RegistryEntry>, StoreUnavailable>;
     readonly summary: Effect.Effect<IndexSummary, StoreUnavailable>;
+    /**
+     * Where the store's content stands: between two answers that are the same number, nobody, this process or
+     * another, has written anything. Null where the store cannot tell at a small part of a page's cost.
+     */
+    readonly revision: Effect.Effect<bigint | null, StoreUnavailable>;
   }
 >()("settlement-evidence/ports/EscrowIndex") {}

@@ -1,5 +1,6 @@
 import type { IndexSync } from "../../core/use-cases/index-sync.ts";
 import type { RelayDelivery } from "../../core/use-cases/relay-delivery.ts";
+import type { RecentPages } from "../../core/use-cases/recent-pages.ts";
 import type { SettledEvidence } from "../../core/use-cases/settled-evidence.ts";
 import type { Broadcaster } from "../../ports/broadcaster.ts";
 import type { EscrowIndex } from "../../ports/escrow-index.ts";
@@ -19,5 +20,6 @@ export type HttpServices =
   | Ledger
   | OutcomeLog
   | RateLimiter
+  | RecentPages
   | RelayDelivery
   | SettledEvidence;

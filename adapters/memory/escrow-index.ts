@@ -91,6 +91,7 @@ export const escrowIndexMemory = (ledger: {
     /** Where each event is among `events`. */
     const eventPlaces = new Map<string, number>();
     let mark: SyncMark | null = null;
+    let revision = 0n;
 
     const append = (event: SettlementEvent): boolean => {
       if (eventPlaces.has(event.id)) return false;
@@ -122,8 +123,10 @@ export const escrowIndexMemory = (ledger: {
         refundable(filter, escrows.get(event.escrow)?.row);
 
     return EscrowIndex.of({
+      revision: Effect.sync(() => revision),
       apply: (batch) =>
         Effect.sync(() => {
+          revision += 1n;
           const result = {
             escrows: put(escrows, batch.escrows, {
               isFinal: (escrow) => escrow.state !== "Pending",

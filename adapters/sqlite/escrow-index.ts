@@ -15,6 +15,7 @@ import { merchantTally } from "./merchant-tally.ts";
 import { openReader, openStore } from "./open-store.ts";
 import { countChanges } from "./sighting-upsert.ts";
 import { attempt, inTurns } from "./store-failure.ts";
+import { storeRevision } from "./store-revision.ts";
 import { syncMark } from "./sync-mark.ts";
 import { writeTransactions } from "./write-transaction.ts";
 
@@ -66,6 +67,7 @@ export const escrowIndexSqlite = (options: LedgerIdentity & { readonly path: str
       const registry = reader.transaction((...query: Parameters<typeof merchants.page>) =>
         merchants.page(...query).map((merchant) => ({ merchant, stats: statsOf(merchant.wallet) })),
       );
+      const revision = storeRevision(reader);
       const summary = reader.transaction(() => ({
         escrows: escrows.count(),
         merchants: merchants.count(),
@@ -102,6 +104,7 @@ export const escrowIndexSqlite = (options: LedgerIdentity & { readonly path: str
           attempt(() => summary.deferred()),
           "EscrowIndex.summary",
         ),
+        revision: attempt(revision),
       });
     }),
   );

@@ -27,11 +27,6 @@ const REMEMBERED = 10_000;
 /** A process has one deployment; tests have several. */
 const REMEMBERED_PROGRAMS = 16;
 
-const pairOf = (text: string): readonly [Address, Address] => {
-  const [first, second] = text.split(" ");
-  return [first as Address, second as Address];
-};
-
 /** What an escrow's address derives from: the 32 bytes of its agent's wallet and those of its task hash. */
 export const escrowSeeds = (
   agentOwner: Uint8Array,
@@ -51,20 +46,19 @@ export const escrowAddress = (
 
 /** The custody program's one configuration account. */
 export const custodyConfigAddress = (deployment: Deployment): ProgramDerivedAddress =>
-  configOf(deployment.custodyProgram);
+  configOf(deployment.custodyProgram, "config");
 
-const configOf = remembered(REMEMBERED_PROGRAMS, (program) =>
-  findProgramDerivedAddress(program as Address, [CONFIG]),
+const configOf = remembered(REMEMBERED_PROGRAMS, (program: Address) =>
+  findProgramDerivedAddress(program, [CONFIG]),
 );
 
 /** The merchant account of a merchant's wallet. */
 export const merchantAddress = (deployment: Deployment, wallet: Address): ProgramDerivedAddress =>
-  merchantOf(`${deployment.attestorProgram} ${wallet}`);
+  merchantOf(wallet, deployment.attestorProgram);
 
-const merchantOf = remembered(REMEMBERED, (programAndWallet) => {
-  const [program, wallet] = pairOf(programAndWallet);
-  return findProgramDerivedAddress(program, [MERCHANT, addressToBytes(wallet)]);
-});
+const merchantOf = remembered(REMEMBERED, (wallet: Address, program: Address) =>
+  findProgramDerivedAddress(program, [MERCHANT, addressToBytes(wallet)]),
+);
 
 /** The attestor program's one registry account. */
 export const registryAddress = (deployment: Deployment): ProgramDerivedAddress =>
@@ -72,11 +66,7 @@ export const registryAddress = (deployment: Deployment): ProgramDerivedAddress =
 
 /** The associated SPL Token account of a wallet (or an escrow) for a mint. */
 export const associatedTokenAddress = (owner: Address, mint: Address): Address =>
-  tokenAccountOf(`${owner} ${mint}`);
-
-const tokenAccountOf = remembered(REMEMBERED, (ownerAndMint) =>
-  deriveTokenAccount(...pairOf(ownerAndMint)),
-);
+  tokenAccountOf(owner, mint);
 
 const deriveTokenAccount = (owner: Address, mint: Address): Address =>
   findProgramDerivedAddress(ASSOCIATED_TOKEN_PROGRAM, [
@@ -84,6 +74,8 @@ const deriveTokenAccount = (owner: Address, mint: Address): Address =>
     TOKEN_PROGRAM_BYTES,
     addressToBytes(mint),
   ]).address;
+
+const tokenAccountOf = remembered(REMEMBERED, deriveTokenAccount);
 
 /** The account in which the upgradeable loader keeps a program's code and upgrade authority. */
 export const programDataAddress = (program: Address): Address =>

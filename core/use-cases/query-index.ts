@@ -11,6 +11,13 @@ import {
   type RegistryEntry,
   type SyncMark,
 } from "../../ports/escrow-index.ts";
+import {
+  type EscrowPage,
+  isStillSo,
+  MAX_KEPT_ROWS,
+  type Page,
+  RecentPages,
+} from "./recent-pages.ts";
 import { InvalidAddress, type RequestFault } from "./request-errors.ts";
 
 /** The bounds and the default of `limit` on every list. */
@@ -25,24 +32,19 @@ export type IndexQuery = {
   readonly refundable?: true | undefined;
 };
 
-/** One page of a list, with what it covers. */
-export type Page<Row, Place> = {
-  readonly rows: ReadonlyArray<Row>;
-  /** Behind which row the next page begins, null on the last page. */
-  readonly next: Place | null;
-  /** The store's last completed sync, null before the first. */
-  readonly mark: SyncMark | null;
-  /** The ledger's clock now, reckoned from the last sync; null before the first. */
-  readonly ledgerTime: UnixSeconds | null;
-};
+/** The ledger's clock as it must stand by now, null before the first sync. */
+const ledgerTimeSince = (mark: SyncMark | null) =>
+  Effect.map(Clock.currentTimeMillis, (nowMs): UnixSeconds | null => {
+    if (mark === null) return null;
+    const elapsedMs = Math.max(0, nowMs - mark.atMs);
+    return mark.ledgerTime + BigInt(Math.floor(elapsedMs / 1000));
+  });
 
-/** What a list covers: the last sync, and the ledger's clock as it must stand by now. */
+/** What a list covers: the last sync, and the ledger's clock. */
 const coverage = Effect.gen(function* () {
   const index = yield* EscrowIndex;
   const { mark } = yield* index.summary;
-  if (mark === null) return { mark, ledgerTime: null };
-  const elapsedMs = Math.max(0, (yield* Clock.currentTimeMillis) - mark.atMs);
-  return { mark, ledgerTime: mark.ledgerTime + BigInt(Math.floor(elapsedMs / 1000)) };
+  return { mark, ledgerTime: yield* ledgerTimeSince(mark) };
 });
 
 /** The filter of a query; `refundable` goes by `ledgerTime`. Fails with `InvalidAddress`. */
@@ -78,17 +80,29 @@ const pageOf = <Row, Place>(
 
 const placeOfEscrow = ({ createdAt, address }: Escrow): EscrowPlace => ({ createdAt, address });
 
-/** A page of escrows, newest first. `limit` in [1, 500]. Fails with `InvalidAddress` for a bad filter. */
+/**
+ * A page of escrows, newest first, and the same object as long as the store has not been written to and the clock
+ * has made none of its rows refundable. `limit` in [1, 500]. Fails with `InvalidAddress` for a bad filter.
+ */
 export const queryEscrows = Effect.fn("queryEscrows")(function* (
   query: IndexQuery,
   limit: number,
   after: EscrowPlace | null,
 ) {
   const index = yield* EscrowIndex;
+  const recent = yield* RecentPages;
+  // Which escrows are refundable changes with the clock alone.
+  const isKept = limit <= MAX_KEPT_ROWS && query.refundable !== true;
+  // Asked before the rows: what is written meanwhile then makes the page be read once more.
+  const revision = isKept ? yield* index.revision : null;
+  const key = `${limit} ${query.state ?? ""} ${JSON.stringify([query.merchant, query.agentOwner])} ${after?.createdAt ?? ""} ${after?.address ?? ""}`;
+  const known = revision === null ? undefined : recent.find(revision, key);
+  if (known !== undefined && isStillSo(known, yield* ledgerTimeSince(known.mark))) return known;
   const covered = yield* coverage;
   const filter = yield* toFilter(query, covered.ledgerTime);
   const rows = yield* index.escrows(filter, limit + 1, after);
-  const page: Page<Escrow, EscrowPlace> = { ...pageOf(rows, limit, placeOfEscrow), ...covered };
+  const page: EscrowPage = { ...pageOf(rows, limit, placeOfEscrow), ...covered };
+  if (revision !== null) recent.keep(revision, key, page);
   return page;
 });
 

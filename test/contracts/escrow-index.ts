@@ -155,6 +155,18 @@ export const escrowIndexContract = <E>(
         }),
       ));
 
+    test("nothing is written while the revision stays, where there is one", () =>
+      holds(indexHistory, (index, history) =>
+        Effect.gen(function* () {
+          for (const batch of history) {
+            const [before, revision] = [yield* everything(index), yield* index.revision];
+            yield* index.apply(batch);
+            if (revision === null || (yield* index.revision) !== revision) continue;
+            expect(yield* everything(index)).toEqual(before);
+          }
+        }),
+      ));
+
     test("an escrow's own events are read in the order in which they were added", () =>
       holds(indexHistory, (index, history) =>
         Effect.gen(function* () {

@@ -20,6 +20,14 @@ const nextActionRecord = (next: NextAction): EscrowRecord["next_actions"][number
   instructions: next.instructions.map(openInstructionRecord),
 });
 
+/** What can be done with an escrow at a ledger time, as JSON. */
+export const nextActionRecords = (
+  escrow: Escrow,
+  ledgerTime: UnixSeconds,
+  deployment: Deployment,
+): EscrowRecord["next_actions"] =>
+  nextActions(escrow, ledgerTime, deployment).map(nextActionRecord);
+
 /** An escrow as JSON at a ledger time, which decides whether it can be refunded. */
 export const escrowRecord = (
   escrow: Escrow,
@@ -46,5 +54,5 @@ export const escrowRecord = (
   expires_at: formatUnixTime(escrow.expiresAt),
   settled_at: timeOrNull(escrow.settledAt),
   refundable: isRefundable(escrow, ledgerTime),
-  next_actions: nextActions(escrow, ledgerTime, deployment).map(nextActionRecord),
+  next_actions: nextActionRecords(escrow, ledgerTime, deployment),
 });

@@ -1,14 +1,30 @@
 import { Effect } from "effect";
+import type { Deployment } from "../../../core/domain/deployment.ts";
+import type { EscrowPage } from "../../../core/use-cases/recent-pages.ts";
 import { queryEscrows } from "../../../core/use-cases/query-index.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { endpoint } from "../endpoint.ts";
 import { escrowExample, PAGE_EXAMPLE } from "../examples/rows.ts";
 import { escrowCursor } from "../page-cursor.ts";
-import { escrowRecord } from "../records/escrow.ts";
+import { escrowText } from "../records/escrow-text.ts";
 import { indexPage } from "../schemas/envelopes.ts";
 import { Escrow } from "../schemas/escrow.ts";
 import { IndexParameters, indexQueryOf } from "../schemas/index-query.ts";
-import { limitOf, pageAnswer } from "./page-answer.ts";
+import { limitOf, pageFrame } from "./page-answer.ts";
+
+const texts = new WeakMap<EscrowPage, string>();
+
+/** Made once for each page: the use case gives the same object as long as nothing in it has changed. */
+const textOf = (page: EscrowPage, limit: number, deployment: Deployment): string => {
+  const made = texts.get(page);
+  if (made !== undefined) return made;
+  const ledgerTime = page.ledgerTime ?? 0n;
+  const rows = page.rows.map((row) => escrowText(row, ledgerTime, deployment));
+  const frame = JSON.stringify(pageFrame(page, limit, escrowCursor));
+  const text = `{"data":[${rows.join(",")}],${frame.slice(1)}`;
+  texts.set(page, text);
+  return text;
+};
 
 /** `GET /v1/indexer` */
 export const queryEscrowsEndpoint = endpoint({
@@ -38,11 +54,6 @@ export const queryEscrowsEndpoint = endpoint({
     const limit = limitOf(query);
     const page = yield* queryEscrows(indexQueryOf(query), limit, after);
     const { deployment } = yield* Instance;
-    const ledgerTime = page.ledgerTime ?? 0n;
-    return {
-      json: pageAnswer(page, limit, escrowCursor, (row) =>
-        escrowRecord(row, ledgerTime, deployment),
-      ),
-    };
+    return { text: textOf(page, limit, deployment) };
   }),
 });

@@ -242,13 +242,13 @@ describe("what fails", () => {
 
   test("a store that fails is a 503 that says when to ask again", async () => {
     const index = await service.runtime.runPromise(EscrowIndex);
-    const summary = index.summary;
+    const { summary, revision } = index;
     const broken = Effect.fail(new StoreUnavailable({ retryable: true, cause: "disk" }));
-    Object.assign(index, { summary: broken });
+    Object.assign(index, { summary: broken, revision: broken });
     const response = await client.send("/v1/indexer");
     expect(response.headers.get("retry-after")).toBe("1");
     expect(await problemOf(response)).toBe("503 store_unavailable");
     expect((await client.send("/ready")).status).toBe(503);
-    Object.assign(index, { summary });
+    Object.assign(index, { summary, revision });
   });
 });

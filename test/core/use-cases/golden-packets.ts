@@ -87,6 +87,7 @@ const indexOf = (events: ReadonlyArray<IndexedEvent> | null) => {
     eventsWithoutReference: unexpected,
     merchants: unexpected,
     summary: Effect.die("not expected"),
+    revision: Effect.die("not expected"),
     eventsOfEscrow: () => (events === null ? Effect.fail(refusal) : Effect.succeed(events)),
   });
 };

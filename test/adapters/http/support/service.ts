@@ -16,6 +16,7 @@ import { encodeEscrowAccount } from "../../../../core/protocol/escrow-account.ts
 import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/local-deployment.ts";
 import { encodeMerchantAccount } from "../../../../core/protocol/merchant-account.ts";
 import { IndexSync, makeIndexSync } from "../../../../core/use-cases/index-sync.ts";
+import { makeRecentPages, RecentPages } from "../../../../core/use-cases/recent-pages.ts";
 import {
   makeSettledEvidence,
   SettledEvidence,
@@ -97,6 +98,7 @@ export const makeService = async (options: ServiceOptions = {}) => {
     Layer.effect(IndexSync, makeIndexSync),
     Layer.effect(RelayDelivery, makeRelayDelivery),
     Layer.effect(SettledEvidence, makeSettledEvidence),
+    Layer.effect(RecentPages, makeRecentPages),
   ).pipe(Layer.provide(ports));
   const runtime = ManagedRuntime.make(Layer.merge(ports, running));
   const context = await runtime.context();
