@@ -10,7 +10,7 @@ import { amountOf, freshPath, LONG_MS, randomOf, SEED, tell } from "./support/ch
 import { expectIndexOf } from "./support/expect-index.ts";
 import { PAGE_FAULTS, type PageFault, spoilHistory } from "./support/spoiled-history.ts";
 
-const WORLDS = amountOf({ quick: 2, long: 60 });
+const WORLDS = amountOf({ quick: 6, long: 60 });
 const SYNCS = 12;
 const REPLAYS = 10;
 const ESCROWS = 40;
@@ -66,6 +66,7 @@ const endure = async (number: number, tally: Record<string, number>): Promise<vo
   isSpoiled = false;
   node.slot += 1;
   await sync();
+  await expectIndexOf(path, node);
   const withoutReference = () =>
     index.run(EscrowIndex.use((store) => store.eventsWithoutReference(1, 0n)));
   for (let more = 0; more < 20; more++) {

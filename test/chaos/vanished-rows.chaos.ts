@@ -1,15 +1,16 @@
 import { expect, test } from "bun:test";
-import { Exit } from "effect";
+import { Effect, Exit } from "effect";
 import type { Address } from "../../core/domain/address.ts";
+import { EscrowIndex } from "../../ports/escrow-index.ts";
 import { dumpOfIndex } from "../simulation/index-dump.ts";
 import { openIndexOfNode } from "../simulation/index-of-node.ts";
 import { serveNode } from "../simulation/serve-node.ts";
-import { worldEscrow, worldMerchant } from "../simulation/world-escrow.ts";
+import { pendingOf, worldEscrow, worldMerchant } from "../simulation/world-escrow.ts";
 import { worldOf } from "../simulation/world.ts";
 import { amountOf, freshPath, LONG_MS, randomOf, SEED } from "./support/chaos-run.ts";
 
 const ESCROWS = 60;
-const ROUNDS = amountOf({ quick: 3, long: 100 });
+const ROUNDS = amountOf({ quick: 8, long: 100 });
 
 /** The rows of escrows: those of merchants take the slot of their newest sighting, events their transactions. */
 const rowsOf = (path: string): string =>
@@ -56,6 +57,59 @@ test(
       expect((await snapshot()).vanished, when).toEqual([]);
       expect(rowsOf(path) === before, when).toBe(true);
     }
+  },
+  LONG_MS,
+);
+
+test(
+  "an escrow made anew at the address of a settled one that vanished changes nothing of it",
+  async () => {
+    const random = randomOf("anew");
+    const node = worldOf(ESCROWS);
+    using served = serveNode(({ method, params }) => node.answer(method, params));
+    const path = freshPath("index.sqlite");
+    const stored = async () => {
+      const index = await openIndexOfNode({ url: served.url, path });
+      const exit = await index.sync();
+      const read = await index.run(
+        EscrowIndex.use((store) =>
+          Effect.all([store.escrows({}, 1000, null), store.events({}, 1000, null)]),
+        ),
+      );
+      await index.close();
+      if (Exit.isFailure(exit) || Exit.isFailure(read))
+        throw new Error(`seed ${SEED}: the sync failed`);
+      const [escrows, events] = read.value;
+      const lives = events.map(({ event, position, chainHash }) => ({
+        event,
+        position,
+        chainHash,
+      }));
+      return { mode: exit.value.mode, rows: { escrows, lives } };
+    };
+    const { rows: before } = await stored();
+    const modes: Record<string, number> = {};
+    for (let round = 0; round < ROUNDS; round++) {
+      // Of four in a row, the first is Pending.
+      const number = 4 * Math.floor((random() * ESCROWS) / 4) + 1 + Math.floor(random() * 3);
+      const first = worldEscrow(number);
+      node.accounts.delete(first.address);
+      node.slot += 10;
+      const later = BigInt(1 + Math.floor(random() * 10_000));
+      node.putEscrow({
+        ...pendingOf(first),
+        amount: first.amount + 1n,
+        createdAt: first.createdAt + later,
+        expiresAt: first.expiresAt + later,
+      });
+      node.slot += 10;
+      // By its history, or by a snapshot where that has been pruned.
+      node.firstBlock = random() < 0.5 ? 0 : node.slot;
+      const { mode, rows } = await stored();
+      modes[mode] = (modes[mode] ?? 0) + 1;
+      expect(rows, `seed ${SEED}, round ${round}`).toEqual(before);
+    }
+    expect(Object.keys(modes).sort()).toEqual(["incremental", "snapshot"]);
   },
   LONG_MS,
 );
