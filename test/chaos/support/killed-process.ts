@@ -46,17 +46,37 @@ export const momentOf = ({ steps }: Ended): Moment => {
   return last === "applied" ? "between batches" : "before its writing";
 };
 
+/** Where each batch of a sync began and how long it took. */
+const batchesOf = ({ steps, heardMs }: Ended) =>
+  steps.flatMap((step, at) =>
+    step === "batch"
+      ? [{ steps: at + 1, tookMs: (heardMs[at + 1] ?? 0) - (heardMs[at] ?? 0) }]
+      : [],
+  );
+
 /**
- * Draws when to kill a sync that runs as `whole` did: three times of four in or just after a batch, else at any moment
- * from its opening on to a little after its end.
+ * Draws when to kill a sync that runs as `whole` did: one time of four at any moment from its opening on to a little
+ * after its end, one time in or just after any of its batches, and else at any moment of all the time that these took.
  */
 export const drawAim = (random: () => number, whole: Ended): Aim => {
-  const { steps, heardMs } = whole;
-  const openMs = heardMs[0] ?? 0;
-  const endMs = heardMs.at(-1) ?? 0;
-  if (random() < 0.25) return { steps: 1, delayMs: random() * (endMs - openMs) * 1.1 };
-  const batches = steps.flatMap((step, at) => (step === "batch" ? [at] : []));
-  const at = batches[Math.floor(random() * batches.length)] ?? 0;
-  const tookMs = (heardMs[at + 1] ?? 0) - (heardMs[at] ?? 0);
-  return { steps: at + 1, delayMs: random() * tookMs };
+  const { heardMs } = whole;
+  const kind = random();
+  if (kind < 0.25) {
+    const syncMs = (heardMs.at(-1) ?? 0) - (heardMs[0] ?? 0);
+    return { steps: 1, delayMs: random() * syncMs * 1.1 };
+  }
+  const batches = batchesOf(whole);
+  if (kind < 0.5) {
+    const { steps, tookMs } = batches[Math.floor(random() * batches.length)] ?? {
+      steps: 1,
+      tookMs: 0,
+    };
+    return { steps, delayMs: random() * tookMs };
+  }
+  let delayMs = random() * batches.reduce((sum, { tookMs }) => sum + tookMs, 0);
+  for (const { steps, tookMs } of batches) {
+    if (delayMs < tookMs) return { steps, delayMs };
+    delayMs -= tookMs;
+  }
+  return { steps: 1, delayMs };
 };
