@@ -12,7 +12,7 @@ import { claimLedger, type LedgerIdentity } from "./ledger-identity.ts";
 import { merchantCounts } from "./merchant-counts.ts";
 import { merchantPages, merchantTable } from "./merchant-table.ts";
 import { merchantTally } from "./merchant-tally.ts";
-import { openReader, openStore } from "./open-store.ts";
+import { openReader, openStore, refuseDamaged } from "./open-store.ts";
 import { countChanges } from "./sighting-upsert.ts";
 import { attempt, inTurns } from "./store-failure.ts";
 import { storeRevision } from "./store-revision.ts";
@@ -48,7 +48,7 @@ export const escrowIndexSqlite = (options: LedgerIdentity & { readonly path: str
       const putMerchant = merchantTable(writer).put;
       const marked = syncMark(writer);
       const write = writeTransactions(writer, writerBook.forget);
-      let isMarked = marked.read() !== null;
+      let isMarked = yield* attempt(() => marked.read() !== null);
 
       function* applying(batch: IndexBatch): Generator<void, BatchResult> {
         const { escrows, eventsAdded } = yield* applyEscrows(tables, batch);
@@ -106,5 +106,5 @@ export const escrowIndexSqlite = (options: LedgerIdentity & { readonly path: str
         ),
         revision: attempt(revision),
       });
-    }),
+    }).pipe(refuseDamaged(options.path)),
   );

@@ -57,6 +57,20 @@ const migrate = (
   }
 };
 
+/** Work of opening a store: that it finds the file damaged refuses the store, by its name. */
+export const refuseDamaged =
+  (path: string) =>
+  <A, E, R>(opening: Effect.Effect<A, E | StoreUnavailable, R>) =>
+    Effect.catchIf(
+      opening,
+      (failure): failure is E & StoreUnavailable =>
+        failure instanceof StoreUnavailable && isDamage(failure.cause),
+      ({ cause }) =>
+        Effect.fail(
+          new StoreCorrupt({ store: path, reason: "it is damaged or no SQLite database", cause }),
+        ),
+    );
+
 /** A connection that closes with the scope. */
 const connected = (open: () => Database) =>
   Effect.acquireRelease(
@@ -104,14 +118,7 @@ export const openStore = Effect.fn("openStore")(function* (
     db.run(`PRAGMA busy_timeout = ${SERVING_BUSY_MS}`);
     return undefined;
   });
-  const refusal = yield* Effect.catchIf(
-    prepared,
-    (failure) => isDamage(failure.cause),
-    ({ cause }) =>
-      Effect.succeed(
-        new StoreCorrupt({ store: path, reason: "it is damaged or no SQLite database", cause }),
-      ),
-  );
+  const refusal = yield* prepared.pipe(refuseDamaged(path));
   if (refusal !== undefined) return yield* refusal;
   return db;
 });

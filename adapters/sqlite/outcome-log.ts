@@ -2,7 +2,7 @@ import { Effect, Layer } from "effect";
 import { OutcomeLog } from "../../ports/outcome-log.ts";
 import { idempotencyTable } from "./idempotency-table.ts";
 import { claimLedger, type LedgerIdentity } from "./ledger-identity.ts";
-import { openStore } from "./open-store.ts";
+import { openStore, refuseDamaged } from "./open-store.ts";
 import { OUTCOME_APPLICATION_ID, OUTCOME_MIGRATIONS } from "./outcome-schema.ts";
 import { relayTable } from "./relay-table.ts";
 import { attempt } from "./store-failure.ts";
@@ -41,5 +41,5 @@ export const outcomeLogSqlite = (options: LedgerIdentity & { readonly path: stri
           attempt(() => keys.answer(use, answer)),
         ),
       });
-    }),
+    }).pipe(refuseDamaged(options.path)),
   );
