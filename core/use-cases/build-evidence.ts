@@ -49,26 +49,35 @@ const newPacket = Effect.fnUntraced(function* (pda: string) {
   const merchant = yield* escrow.state === "Pending"
     ? readStanding(escrow.merchant)
     : settled.standingOf(escrow.merchant);
+  const { transactions, revision } = yield* findTransactions(escrow);
   const references = referencesOf(escrow, {
-    transactions: yield* findTransactions(escrow),
+    transactions,
     merchant,
     observed: escrow.state === "Pending" ? { slot, commitment: "finalized" } : null,
   });
   const packet: EvidencePacket = { data, signature, references };
-  if (escrow.state !== "Pending") settled.keep({ escrow, packet });
+  if (escrow.state !== "Pending") settled.keep({ escrow, packet, revision });
   return packet;
 });
 
 /** The packet of a settled escrow with the references of now; the same object when they are the same. */
-const renewedPacket = Effect.fnUntraced(function* ({ escrow, packet }: KnownEvidence) {
+const renewedPacket = Effect.fnUntraced(function* (known: KnownEvidence) {
   const settled = yield* SettledEvidence;
+  const { escrow, packet } = known;
   const before = packet.references;
   const merchant = yield* settled.standingOf(escrow.merchant);
-  const transactions = yield* findTransactions(escrow, before.transactions);
-  if (merchant === before.merchant && transactions === before.transactions) return packet;
+  const found = yield* findTransactions(escrow, {
+    transactions: before.transactions,
+    revision: known.revision,
+  });
+  const { transactions, revision } = found;
+  if (merchant === before.merchant && transactions === before.transactions) {
+    if (revision !== known.revision) settled.keep({ ...known, revision });
+    return packet;
+  }
   const references = referencesOf(escrow, { transactions, merchant, observed: before.observed });
   const renewed: EvidencePacket = { ...packet, references };
-  settled.keep({ escrow, packet: renewed });
+  settled.keep({ escrow, packet: renewed, revision });
   return renewed;
 });
 

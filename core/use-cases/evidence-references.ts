@@ -33,23 +33,36 @@ export type EvidenceReferences = {
   readonly notFound: ReadonlyArray<NotFound>;
 };
 
+/** Transactions, and at which revision of the store they were looked for; null where that is not known. */
+export type FoundTransactions = {
+  readonly transactions: ReadonlyArray<EventTransaction>;
+  readonly revision: bigint | null;
+};
+
 /**
  * The transactions of an escrow's events that the index knows; while the store does not answer, those that were
- * known before. An event's transaction never changes once the store has it.
+ * known before. An event's transaction never changes once the store has it, and none is found where nothing was
+ * written.
  */
 export const findTransactions = Effect.fnUntraced(function* (
   escrow: Escrow,
-  before: ReadonlyArray<EventTransaction> = [],
+  before: FoundTransactions = { transactions: [], revision: null },
 ) {
   const events = eventsOf(escrow);
-  if (before.length === events.length) return before;
+  if (before.transactions.length === events.length) return before;
   const index = yield* EscrowIndex;
+  // Asked before the events: what is written meanwhile then makes them be looked for once more.
+  const revision = yield* Effect.orElseSucceed(index.revision, () => null);
+  if (revision !== null && revision === before.revision) return before;
   const proved = new Set(events.map(({ id }) => id));
-  const indexed = yield* Effect.orElseSucceed(index.eventsOfEscrow(escrow.address), () => []);
+  const indexed = yield* Effect.orElseSucceed(index.eventsOfEscrow(escrow.address), () => null);
+  if (indexed === null) return { ...before, revision: null };
   const known = indexed.flatMap(({ event: { id, kind }, signature, slot }): EventTransaction[] =>
     signature === null || slot === null || !proved.has(id) ? [] : [{ signature, slot, kind }],
   );
-  return known.length > before.length ? known : before;
+  const transactions = known.length > before.transactions.length ? known : before.transactions;
+  const found: FoundTransactions = { transactions, revision };
+  return found;
 });
 
 /** The references of an escrow's packet, which name what of them is missing. */

@@ -19,7 +19,12 @@ export type EvidencePacket = {
 };
 
 /** A settled escrow as the ledger showed it at `finalized`, and its latest packet. */
-export type KnownEvidence = { readonly escrow: Escrow; readonly packet: EvidencePacket };
+export type KnownEvidence = {
+  readonly escrow: Escrow;
+  readonly packet: EvidencePacket;
+  /** Of the store, when the packet's transactions were looked for. */
+  readonly revision: bigint | null;
+};
 
 /** Between so many packets and twice as many are kept: at 12 KB each with their text, 50 MB at most. */
 const PACKETS = 2000;

@@ -119,6 +119,17 @@ test("the transactions that a sync finds are in the next packet, and stay when t
   }
 });
 
+test("what a store that failed did not tell is in the next packet, although nothing was written", async () => {
+  const world = makeWorld();
+  const references = [transactionOf(settled, 0), transactionOf(settled, 1)];
+  const row = { row: settled, slot: 900n };
+  await world.apply({ escrows: [row], events: eventsOf(settled), references });
+  const build = buildEvidence(settled.address);
+  expect((await world.run(withoutStore(build))).references.transactions).toEqual([]);
+  expect((await world.run(withoutStore(build))).references.transactions).toEqual([]);
+  expect((await world.packet()).references.transactions).toHaveLength(2);
+});
+
 test("what a packet says of the merchant is at most five seconds old", async () => {
   const world = makeWorld();
   const { data, references } = await world.packet();
