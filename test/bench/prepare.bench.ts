@@ -23,15 +23,16 @@ const bodyOf = (number: number): string =>
     ttl_seconds: 3600,
     task_hash: number.toString(16).padStart(16, "0") + someHash,
   });
-const requestOf = (url: string, number: number) =>
-  new Request(`${url}/v1/escrows/prepare`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: bodyOf(number),
-  });
-const answerOf = async (url: string): Promise<string> => (await fetch(requestOf(url, 1))).text();
+const PATH = "/v1/escrows/prepare";
+const answerOf = async (url: string): Promise<string> => {
+  const headers = { "content-type": "application/json" };
+  return (await fetch(url + PATH, { method: "POST", headers, body: bodyOf(1) })).text();
+};
 const measure = (url: string) =>
-  load((number) => requestOf(url, number), { connections: CONNECTIONS, seconds: SECONDS });
+  load(url, (number) => ({ path: PATH, body: bodyOf(number) }), {
+    connections: CONNECTIONS,
+    seconds: SECONDS,
+  });
 
 const node = await startChild(`${support}/serve-world.ts`, "4");
 const rpcUrl = await node.line();

@@ -20,8 +20,8 @@ const beside = async (url: string, pathOf: (number: number) => string) => {
   const raw = await startOnOneCore(`${support}/serve-bytes.ts`, file);
   const rawUrl = await raw.line();
   const options = { connections: CONNECTIONS, seconds: SECONDS };
-  const ours = await load((number) => new Request(url + pathOf(number)), options);
-  const theirs = await load(() => new Request(rawUrl), options);
+  const ours = await load(url, (number) => ({ path: pathOf(number) }), options);
+  const theirs = await load(rawUrl, () => ({ path: "/" }), options);
   await raw.stop();
   return {
     figure: ours.perSecond,
