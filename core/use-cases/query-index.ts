@@ -98,7 +98,9 @@ export const queryEscrows = Effect.fn("queryEscrows")(function* (
   const key = `${limit} ${query.state ?? ""} ${JSON.stringify([query.merchant, query.agentOwner])} ${after?.createdAt ?? ""} ${after?.address ?? ""}`;
   const known = revision === null ? undefined : recent.find(revision, key);
   if (known !== undefined && isStillSo(known, yield* ledgerTimeSince(known.mark))) return known;
-  const covered = yield* coverage;
+  const mark = revision === null ? undefined : recent.markAt(revision);
+  const covered =
+    mark === undefined ? yield* coverage : { mark, ledgerTime: yield* ledgerTimeSince(mark) };
   const filter = yield* toFilter(query, covered.ledgerTime);
   const rows = yield* index.escrows(filter, limit + 1, after);
   const page: EscrowPage = { ...pageOf(rows, limit, placeOfEscrow), ...covered };

@@ -31,6 +31,8 @@ export class RecentPages extends Context.Service<
   {
     /** The page that was read for this key when the store stood at this revision. */
     readonly find: (revision: bigint, key: string) => EscrowPage | undefined;
+    /** The mark of the pages that are kept for this revision, undefined when none is. */
+    readonly markAt: (revision: bigint) => SyncMark | null | undefined;
     /** `revision` was asked of the store before the page was. */
     readonly keep: (revision: bigint, key: string, page: EscrowPage) => void;
   }
@@ -39,12 +41,15 @@ export class RecentPages extends Context.Service<
 /** The process's one `RecentPages`, of its one store. */
 export const makeRecentPages = Effect.sync(() => {
   let keptAt: bigint | null = null;
+  let mark: SyncMark | null = null;
   let pages = new RecentlyUsed<string, EscrowPage>(PAGES);
   return RecentPages.of({
     find: (revision, key) => (keptAt === revision ? pages.get(key) : undefined),
+    markAt: (revision) => (keptAt === revision ? mark : undefined),
     keep: (revision, key, page) => {
       if (keptAt !== revision) {
         keptAt = revision;
+        mark = page.mark;
         pages = new RecentlyUsed(PAGES);
       }
       pages.set(key, page);
