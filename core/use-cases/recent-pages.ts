@@ -19,6 +19,8 @@ export type EscrowPage = Page<Escrow, EscrowPlace>;
 
 /** Between so many pages and twice as many are kept: at 250 KB of rows and text for the longest, 32 MB at most. */
 const PAGES = 64;
+/** Of so many pages at least it is known that they were asked for. */
+const ASKED_FOR = 1000;
 /** A longer page is not kept. */
 export const MAX_KEPT_ROWS = 100;
 
@@ -33,7 +35,10 @@ export class RecentPages extends Context.Service<
     readonly find: (revision: bigint, key: string) => EscrowPage | undefined;
     /** The mark of the pages that are kept for this revision, undefined when none is. */
     readonly markAt: (revision: bigint) => SyncMark | null | undefined;
-    /** `revision` was asked of the store before the page was. */
+    /**
+     * Keeps a page that is asked for the second time: most pages of a long list are asked for once, and keeping those
+     * would cost more than it spares. `revision` was asked of the store before the page was.
+     */
     readonly keep: (revision: bigint, key: string, page: EscrowPage) => void;
   }
 >()("settlement-evidence/core/use-cases/RecentPages") {}
@@ -43,6 +48,7 @@ export const makeRecentPages = Effect.sync(() => {
   let keptAt: bigint | null = null;
   let mark: SyncMark | null = null;
   let pages = new RecentlyUsed<string, EscrowPage>(PAGES);
+  let askedFor = new RecentlyUsed<string, true>(ASKED_FOR);
   return RecentPages.of({
     find: (revision, key) => (keptAt === revision ? pages.get(key) : undefined),
     markAt: (revision) => (keptAt === revision ? mark : undefined),
@@ -51,8 +57,10 @@ export const makeRecentPages = Effect.sync(() => {
         keptAt = revision;
         mark = page.mark;
         pages = new RecentlyUsed(PAGES);
+        askedFor = new RecentlyUsed(ASKED_FOR);
       }
-      pages.set(key, page);
+      if (askedFor.get(key) === undefined) askedFor.set(key, true);
+      else pages.set(key, page);
     },
   });
 });
