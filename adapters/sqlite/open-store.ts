@@ -111,10 +111,10 @@ export const openStore = Effect.fn("openStore")(function* (
     db.run("PRAGMA journal_mode = WAL");
     db.run("PRAGMA synchronous = NORMAL");
     db.run("PRAGMA temp_store = MEMORY");
-    // A batch touches pages all over the indexes: with 64 MiB of cache and a checkpoint each 32 MiB, a
-    // first snapshot in batches of 1000 rows is 1.6 times as fast, and its longest batch 0.6 as long.
+    // A batch touches pages all over the indexes. A checkpoint each 64 MiB copies most of them once for several
+    // batches: a first snapshot of 100,000 rows takes a tenth less than with one each 32.
     db.run("PRAGMA cache_size = -65536");
-    db.run("PRAGMA wal_autocheckpoint = 8000");
+    db.run("PRAGMA wal_autocheckpoint = 16000");
     db.run(`PRAGMA busy_timeout = ${SERVING_BUSY_MS}`);
     return undefined;
   });

@@ -68,7 +68,7 @@ const rawRate = (path: string, copy: string): number => {
     "journal_mode = WAL",
     "synchronous = NORMAL",
     "cache_size = -65536",
-    "wal_autocheckpoint = 8000",
+    "wal_autocheckpoint = 16000",
   ])
     to.run(`PRAGMA ${pragma}`);
   const schema = from
