@@ -8,7 +8,7 @@ import { load } from "./support/load.ts";
 import { report, sizeOf, times } from "./support/report.ts";
 
 const SECONDS = sizeOf({ quick: 2, long: 6 });
-const SIZES = sizeOf({ quick: [10_000], long: [10_000, 100_000] });
+const SIZES = sizeOf({ quick: [10_000], long: [10_000, 100_000, 1_000_000] });
 const CONNECTIONS = 32;
 const support = `${import.meta.dir}/support`;
 const folder = mkdtempSync(join(tmpdir(), "settlement-bench-"));
