@@ -5,7 +5,7 @@ import type { Address } from "../domain/address.ts";
 import type { LedgerAccount } from "../domain/ledger-account.ts";
 import { programDataAddress } from "../protocol/addresses.ts";
 import { decodeProgramDataAccount } from "../protocol/loader-v3.ts";
-import { EscrowIndex, type IndexSummary } from "../../ports/escrow-index.ts";
+import { EscrowIndex, type IndexSummary, type SyncMark } from "../../ports/escrow-index.ts";
 import { Instance } from "../../ports/instance.ts";
 import { Ledger } from "../../ports/ledger.ts";
 import { IndexSync, type SyncActivity } from "./index-sync.ts";
@@ -91,6 +91,22 @@ const indexStatus = Effect.gen(function* () {
   return { ...(yield* index.summary), ...(yield* sync.activity) };
 });
 
+/** How many slots the ledger is ahead of the index, null where either is not known. */
+const lagBehind = (mark: SyncMark | null | undefined, slot: bigint | undefined): bigint | null => {
+  if (mark === null || mark === undefined || slot === undefined) return null;
+  return slot > mark.slot ? slot - mark.slot : 0n;
+};
+
+/** How far the index has got. Never fails, and answers within a second: what is not known is null. */
+export const readIndexLag = Effect.gen(function* () {
+  const index = yield* EscrowIndex;
+  const ledger = yield* Ledger;
+  const [store, tip] = yield* Effect.all([orNull(index.summary), orNull(ledger.tip("finalized"))], {
+    concurrency: "unbounded",
+  });
+  return { mark: store?.mark ?? null, lagSlots: lagBehind(store?.mark, tip?.slot) };
+}).pipe(Effect.withSpan("readIndexLag"));
+
 /** The service's status. Never fails, and answers within a second: what is not known is null. */
 export const readStatus = Effect.fn("readStatus")(function* () {
   const { cluster, networkAddress, deployment } = yield* Instance;
@@ -99,8 +115,7 @@ export const readStatus = Effect.fn("readStatus")(function* () {
   });
   const custody = programStatus(deployment.custodyProgram, ledger && ledger.custody);
   const attestor = programStatus(deployment.attestorProgram, ledger && ledger.attestor);
-  const behind = ledger && index?.mark ? ledger.slot - index.mark.slot : null;
-  const lagSlots = behind !== null && behind < 0n ? 0n : behind;
+  const lagSlots = lagBehind(index?.mark, ledger?.slot);
   const healthy = ledger !== null;
   const usable = custody.executable === true && attestor.executable === true;
   const status: ServiceStatus = {

@@ -1,6 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { Effect } from "effect";
 import { endpoint } from "../endpoint.ts";
+import { gaugeIndex } from "../index-metrics.ts";
 
 /** The exposition format's version (prometheus.io, "Exposition formats"). */
 const MEDIA_TYPE = "text/plain";
@@ -18,7 +19,8 @@ export const metricsEndpoint = endpoint({
   operationId: "readMetrics",
   tag: "Service",
   summary: "Metrics in Prometheus text format",
-  description: "Labels are bounded: route templates, never paths or addresses.",
+  description:
+    "Requests by route, and how far the index has got. Labels are bounded: route templates, never paths or addresses.",
   budget: null,
   answers: {
     200: {
@@ -34,7 +36,7 @@ export const metricsEndpoint = endpoint({
   },
   problems: [],
   handle: () =>
-    Effect.map(format, (text) => ({
+    Effect.map(Effect.andThen(gaugeIndex, format), (text) => ({
       text,
       headers: { "content-type": `${MEDIA_TYPE}; version=0.0.4; charset=utf-8` },
     })),

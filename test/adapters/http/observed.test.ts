@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { Effect } from "effect";
+import { Context, Effect } from "effect";
+import { EscrowIndex } from "../../../ports/escrow-index.ts";
 import { Instance } from "../../../ports/instance.ts";
+import { Ledger, LedgerUnavailable } from "../../../ports/ledger.ts";
 import { AGENT } from "./support/parties.ts";
 import { checkedClient, makeService, problemOf } from "./support/service.ts";
 
@@ -98,6 +100,24 @@ describe("metrics", () => {
     }
     expect(await metrics()).not.toContain("made-up");
     expect((await lines()) - before).toBeLessThan(4);
+  });
+
+  test("tell how far the index has got, and say so when the ledger does not tell", async () => {
+    const gauge = async (name: string) =>
+      (await metrics()).match(new RegExp(`^settlement_evidence_${name} (\\S+)$`, "m"))?.[1];
+    const index = Context.get(service.context, EscrowIndex);
+    const { slot } = await service.runtime.runPromise(
+      Effect.flatMap(Ledger, (ledger) => ledger.tip("finalized")),
+    );
+    expect(await gauge("index_synced_slot")).toBe("NaN");
+    const mark = { slot: slot - 7n, ledgerTime: 1_700_000_000n, atMs: 1_700_000_000_500 };
+    await service.runtime.runPromise(index.apply({ escrows: [], merchants: [], events: [], mark }));
+    expect(await gauge("index_synced_slot")).toBe(String(mark.slot));
+    expect(await gauge("index_synced_timestamp_seconds")).toBe("1700000000.5");
+    expect(await gauge("index_lag_slots")).toBe("7");
+    service.ledger.fault = new LedgerUnavailable({ retryable: true, cause: "down" });
+    expect(await gauge("index_lag_slots")).toBe("NaN");
+    service.ledger.fault = null;
   });
 
   test("come in the format that a scraper expects", async () => {

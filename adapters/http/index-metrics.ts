@@ -1,0 +1,21 @@
+import { Effect, Metric } from "effect";
+import { readIndexLag } from "../../core/use-cases/read-status.ts";
+
+const syncedSlot = Metric.gauge("index_synced_slot", {
+  description:
+    "Slot up to which the index is complete; NaN before the first sync or without the store.",
+});
+const syncedAt = Metric.gauge("index_synced_timestamp_seconds", {
+  description: "When the last completed sync ended, unix seconds; NaN as for the slot.",
+});
+const lag = Metric.gauge("index_lag_slots", {
+  description: "Finalized slots that the index is behind; NaN while the ledger does not tell.",
+});
+
+/** Sets how far the index has got, for a scrape. Never fails; within a second. */
+export const gaugeIndex = Effect.gen(function* () {
+  const { mark, lagSlots } = yield* readIndexLag;
+  yield* Metric.update(syncedSlot, mark === null ? Number.NaN : Number(mark.slot));
+  yield* Metric.update(syncedAt, mark === null ? Number.NaN : mark.atMs / 1000);
+  yield* Metric.update(lag, lagSlots === null ? Number.NaN : Number(lagSlots));
+});
