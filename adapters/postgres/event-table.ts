@@ -20,6 +20,7 @@ import {
   type Column,
   inputOf,
   namesOf,
+  portionsOf,
   type Queries,
   rowsOf,
   type Values,
@@ -104,16 +105,12 @@ const unknownEvents = (sql: Queries, events: ReadonlyArray<SettlementEvent>) => 
   );
 };
 
-/**
- * Writes the events that are new and proved, in this order behind `end`, and returns the new end. Whoever
- * calls it holds the lock on the ledger's row.
- */
-export const appendEvents = async (
+/** `appendEvents` of one portion. */
+const appendPortion = async (
   sql: Queries,
   events: ReadonlyArray<SettlementEvent>,
   end: ChainEnd,
 ): Promise<ChainEnd> => {
-  if (events.length === 0) return end;
   let { position, chainHash } = end;
   const rows: Array<Values> = [];
   const written = new Set<string>();
@@ -146,6 +143,20 @@ export const appendEvents = async (
       arraysOf(sql, COLUMNS, rows),
     );
   return { position, chainHash };
+};
+
+/**
+ * Writes the events that are new and proved, in this order behind `end`, and returns the new end. Whoever
+ * calls it holds the lock on the ledger's row.
+ */
+export const appendEvents = async (
+  sql: Queries,
+  events: ReadonlyArray<SettlementEvent>,
+  end: ChainEnd,
+): Promise<ChainEnd> => {
+  let last = end;
+  for (const portion of portionsOf(events)) last = await appendPortion(sql, portion, last);
+  return last;
 };
 
 /** Keeps the events of escrows in step with rows that have changed. */

@@ -4,6 +4,7 @@ import {
   type Column,
   inputOf,
   namesOf,
+  portionsOf,
   type Queries,
   rowsOf,
   type Values,
@@ -67,7 +68,7 @@ export const sightingUpsert = (
   return async (sql: Queries, rows: ReadonlyArray<Values>): Promise<Written> => {
     const created: Array<string> = [];
     const updated: Array<string> = [];
-    for (const round of roundsOf(rows)) {
+    for (const round of roundsOf(rows).flatMap(portionsOf)) {
       const written = await rowsOf<{ readonly address: string; readonly created: boolean }>(
         sql,
         text,
