@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from "bun:test";
 import type { EscrowRecord } from "../../adapters/http/schemas/escrow.ts";
 import { quietEnvironment, temporaryDirectory, until } from "./running-service.ts";
-import { type ServiceProcess, startServiceProcess } from "./service-process.ts";
+import { type ServiceProcess, startBundledService } from "./service-process.ts";
 
 /** Places that differ in offset from UTC, in decimal comma and in the upper case of i. */
 const PLACES = [
@@ -41,7 +41,7 @@ afterAll(async () => {
 
 /** Everything a service in this place answers that must not depend on place or process. */
 const answersIn = async (place: Readonly<Record<string, string>>) => {
-  const service = startServiceProcess({
+  const service = await startBundledService({
     ...quietEnvironment(directory.path),
     LOG_LEVEL: "info",
     ...place,

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, expect, test } from "bun:test";
 import { address } from "../../core/domain/address.ts";
 import { proofHash } from "../../core/domain/proof-template.ts";
 import { attestationMessage } from "../../core/protocol/attestation.ts";
@@ -14,24 +14,38 @@ import { openStage, registerMerchant, relayAs } from "../../app/demo/stage.ts";
 import { quietEnvironment, runService, temporaryDirectory, until } from "./running-service.ts";
 import { silentNarrator } from "./silent-narrator.ts";
 
-let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
-let service: Awaited<ReturnType<typeof runService>>;
+type Service = Awaited<ReturnType<typeof runService>>;
 
-const start = async (): Promise<void> => {
-  service = await runService(quietEnvironment(directory.path));
+const directories: Array<Awaited<ReturnType<typeof temporaryDirectory>>> = [];
+const running = new Set<Service>();
+
+const start = async (dataDir: string): Promise<Service> => {
+  const service = await runService(quietEnvironment(dataDir));
+  running.add(service);
   await until(
     "the service is ready",
     () => fetch(`${service.url}/ready`).then(({ status }) => status),
     (status) => status === 200,
   );
+  return service;
 };
-const textOf = async (path: string): Promise<string> => (await fetch(service.url + path)).text();
-const escrowOf = async (escrow: string): Promise<EscrowRecord> =>
-  (JSON.parse(await textOf(`/v1/escrows/${escrow}`)) as { data: EscrowRecord }).data;
+const stop = async (service: Service): Promise<void> => {
+  running.delete(service);
+  await service.stop();
+};
+const freshDirectory = async (): Promise<string> => {
+  const directory = await temporaryDirectory();
+  directories.push(directory);
+  return directory.path;
+};
+const textOf = async ({ url }: Service, path: string): Promise<string> =>
+  (await fetch(url + path)).text();
+const escrowOf = async (service: Service, escrow: string): Promise<EscrowRecord> =>
+  (JSON.parse(await textOf(service, `/v1/escrows/${escrow}`)) as { data: EscrowRecord }).data;
 
 /** What the ledger itself says: the tokens of an account, null where there is none. */
-const tokensOf = async (account: string): Promise<string | null> => {
-  const response = await fetch(service.rpcUrl, {
+const tokensOf = async ({ rpcUrl }: Service, account: string): Promise<string | null> => {
+  const response = await fetch(rpcUrl, {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify({
@@ -45,29 +59,27 @@ const tokensOf = async (account: string): Promise<string | null> => {
   return result?.value.amount ?? null;
 };
 
-beforeAll(async () => {
-  directory = await temporaryDirectory();
-  await start();
-});
-
 afterAll(async () => {
-  await service.stop();
-  await directory.remove();
+  await Promise.all([...running].map(stop));
+  await Promise.all(directories.map(({ remove }) => remove()));
 });
 
-test("the demo releases one escrow, refunds another and verifies both, and its vaults are gone", async () => {
+test.concurrent("the demo releases one escrow, refunds another and verifies both, and its vaults are gone", async () => {
+  const service = await start(await freshDirectory());
   const { released, refunded } = await runDemo(service.url, LOCAL_USDC_MINT, silentNarrator);
   for (const [escrow, state] of [
     [released, "Fulfilled"],
     [refunded, "Refunded"],
   ] as const) {
-    const { vault_token_account, ...settled } = await escrowOf(escrow);
+    const { vault_token_account, ...settled } = await escrowOf(service, escrow);
     expect(settled).toMatchObject({ state, refundable: false, next_actions: [] });
-    expect(await tokensOf(vault_token_account)).toBeNull();
+    expect(await tokensOf(service, vault_token_account)).toBeNull();
   }
 }, 30_000);
 
-test("a partial release pays both sides, and everything survives a restart", async () => {
+test.concurrent("a partial release pays both sides, and everything survives a restart", async () => {
+  const dataDir = await freshDirectory();
+  const service = await start(dataDir);
   const stage = await openStage(service.url, LOCAL_USDC_MINT, silentNarrator);
   const trust = await obtainTrust(stage);
   await registerMerchant(stage);
@@ -76,7 +88,7 @@ test("a partial release pays both sides, and everything survives a restart", asy
     amountStroops: "5000000",
     ttlSeconds: 600,
   });
-  expect(await tokensOf(escrow.vault_token_account)).toBe("5000000");
+  expect(await tokensOf(service, escrow.vault_token_account)).toBe("5000000");
 
   const claim = {
     escrow: address(escrow.escrow_pda),
@@ -104,7 +116,7 @@ test("a partial release pays both sides, and everything survives a restart", asy
       amount: 2_000_000n,
     }),
   ]);
-  const settled = await escrowOf(escrow.escrow_pda);
+  const settled = await escrowOf(service, escrow.escrow_pda);
   expect(settled).toMatchObject({
     state: "PartiallyFulfilled",
     released_stroops: "2000000",
@@ -121,10 +133,15 @@ test("a partial release pays both sides, and everything survives a restart", asy
     "/.well-known/evidence-trust.json",
     "/v1/indexer/events?limit=500",
   ];
-  const rows = async () => (JSON.parse(await textOf(kept[2] ?? "")) as { data: unknown }).data;
-  const before = [await textOf(kept[0] ?? ""), await textOf(kept[1] ?? ""), await rows()];
-  await service.stop();
-  await start();
-  expect([await textOf(kept[0] ?? ""), await textOf(kept[1] ?? ""), await rows()]).toEqual(before);
-  expect(await escrowOf(escrow.escrow_pda)).toEqual(settled);
+  const keptBy = async (asked: Service) => {
+    const [evidence, trustDocument, events] = await Promise.all(
+      kept.map((path) => textOf(asked, path)),
+    );
+    return [evidence, trustDocument, (JSON.parse(events ?? "") as { data: unknown }).data];
+  };
+  const before = await keptBy(service);
+  await stop(service);
+  const again = await start(dataDir);
+  expect(await keptBy(again)).toEqual(before);
+  expect(await escrowOf(again, escrow.escrow_pda)).toEqual(settled);
 }, 30_000);

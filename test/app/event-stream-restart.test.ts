@@ -1,14 +1,17 @@
 import { afterAll, expect, test } from "bun:test";
 import type { SettlementEventRecord } from "../../adapters/http/schemas/event.ts";
 import { quietEnvironment, temporaryDirectory, until } from "./running-service.ts";
-import { type ServiceProcess, startServiceProcess } from "./service-process.ts";
+import { type ServiceProcess, startBundledService } from "./service-process.ts";
 
 const directory = await temporaryDirectory();
 const started: Array<ServiceProcess> = [];
 
 /** A service on the same directory, once its index has the demo data. */
 const start = async (): Promise<{ readonly service: ServiceProcess; readonly url: string }> => {
-  const service = startServiceProcess({ ...quietEnvironment(directory.path), LOG_LEVEL: "info" });
+  const service = await startBundledService({
+    ...quietEnvironment(directory.path),
+    LOG_LEVEL: "info",
+  });
   started.push(service);
   const url = await service.url;
   await until(

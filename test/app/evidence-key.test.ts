@@ -3,7 +3,7 @@ import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { encodeBase58 } from "../../core/domain/base58.ts";
 import { quietEnvironment, temporaryDirectory, until } from "./running-service.ts";
-import { type ServiceProcess, startServiceProcess } from "./service-process.ts";
+import { type ServiceProcess, startBundledService } from "./service-process.ts";
 
 const directory = await temporaryDirectory();
 let service: ServiceProcess | undefined;
@@ -15,7 +15,7 @@ afterAll(async () => {
 });
 
 test("the generated evidence key is its owner's alone, and stands in no log and in no other file", async () => {
-  service = startServiceProcess({ ...quietEnvironment(directory.path), LOG_LEVEL: "debug" });
+  service = await startBundledService({ ...quietEnvironment(directory.path), LOG_LEVEL: "debug" });
   const url = await service.url;
   await until(
     "the service is ready",

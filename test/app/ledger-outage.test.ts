@@ -3,7 +3,7 @@ import { Effect, Exit, Scope } from "effect";
 import { superviseLocalLedger } from "../../adapters/local-ledger/supervisor.ts";
 import { LOCAL_DEPLOYMENT } from "../../core/protocol/local-deployment.ts";
 import { quietEnvironment, runService, temporaryDirectory, until } from "./running-service.ts";
-import { startServiceProcess } from "./service-process.ts";
+import { startBundledService } from "./service-process.ts";
 
 type Service = Awaited<ReturnType<typeof runService>>;
 
@@ -57,6 +57,10 @@ const remote = (dataDir: string, rpcUrl: string) => ({
   CUSTODY_PROGRAM_ID: LOCAL_DEPLOYMENT.custodyProgram,
   ATTESTOR_PROGRAM_ID: LOCAL_DEPLOYMENT.attestorProgram,
 });
+
+/** How a service ends that finds out that it must. */
+const ending = async (env: Readonly<Record<string, string>>) =>
+  (await startBundledService(env)).ended;
 
 test.concurrent("with its ledger hung and then killed, the service stays up, says so, and gets it back", async () => {
   const service = await runService(quietEnvironment(`${directory.path}/embedded`));
@@ -128,13 +132,13 @@ test.concurrent("another ledger than the store's, or than the configured cluster
   );
   await service.stop();
 
-  const moved = await startServiceProcess(remote(dataDir, ledgers[1].rpcUrl)).ended;
+  const moved = await ending(remote(dataDir, ledgers[1].rpcUrl));
   expect(moved.code).toBe(1);
   expect(moved.stderr).toContain("holds the index of another ledger");
-  const mislabelled = await startServiceProcess({
+  const mislabelled = await ending({
     ...remote(`${directory.path}/mislabelled`, ledgers[1].rpcUrl),
     SOLANA_CLUSTER: "devnet",
-  }).ended;
+  });
   expect(mislabelled.code).toBe(1);
   expect(mislabelled.stderr).toContain("the ledger is localnet by its genesis hash");
   await Promise.all(ledgers.map(({ stop }) => stop()));

@@ -9,7 +9,7 @@ import { address } from "../../core/domain/address.ts";
 import { rotateAttestorInstruction } from "../../core/protocol/attestor-instructions.ts";
 import { claimRefundInstruction } from "../../core/protocol/custody-instructions.ts";
 import { quietEnvironment, temporaryDirectory, until } from "./running-service.ts";
-import { type ServiceProcess, startServiceProcess } from "./service-process.ts";
+import { type ServiceProcess, startBundledService } from "./service-process.ts";
 import { silentNarrator } from "./silent-narrator.ts";
 
 let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
@@ -19,7 +19,7 @@ let stage: Stage;
 let escrow: EscrowRecord;
 
 const start = async (): Promise<void> => {
-  service = startServiceProcess({ ...quietEnvironment(directory.path), LOG_LEVEL: "info" });
+  service = await startBundledService({ ...quietEnvironment(directory.path), LOG_LEVEL: "info" });
   url = await service.url;
   await until(
     "the service is ready",

@@ -1,4 +1,5 @@
 import { fileURLToPath } from "node:url";
+import { bundledScript } from "./bundled-script.ts";
 
 /** The file that serves. */
 export const MAIN = fileURLToPath(new URL("../../app/main.ts", import.meta.url));
@@ -17,9 +18,12 @@ export type ServiceProcess = {
   }>;
 };
 
-/** Starts `app/main.ts` with this environment and nothing else of the test's own but PATH. */
-export const startServiceProcess = (env: Readonly<Record<string, string>>): ServiceProcess => {
-  const child = Bun.spawn([process.execPath, MAIN], {
+/** Starts a script that serves with this environment and nothing else of the test's own but PATH. */
+export const startServiceProcess = (
+  env: Readonly<Record<string, string>>,
+  script = MAIN,
+): ServiceProcess => {
+  const child = Bun.spawn([process.execPath, script], {
     env: { PATH: process.env["PATH"] ?? "", LOG_FORMAT: "json", ...env },
     stdout: "pipe",
     stderr: "pipe",
@@ -46,3 +50,8 @@ export const startServiceProcess = (env: Readonly<Record<string, string>>): Serv
     ended,
   };
 };
+
+/** As `startServiceProcess`, from one file: for tests of what the service does, not of how it is started. */
+export const startBundledService = async (
+  env: Readonly<Record<string, string>>,
+): Promise<ServiceProcess> => startServiceProcess(env, await bundledScript(MAIN));

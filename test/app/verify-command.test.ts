@@ -5,6 +5,7 @@ import type { EscrowRecord } from "../../adapters/http/schemas/escrow.ts";
 import { ed25519Jwk } from "../../core/domain/jwk.ts";
 import { NETWORK, SERVICE_KEY } from "../arbitraries/evidence.ts";
 import { goldenEscrow, invented } from "../conformance/evidence/packet-edits.ts";
+import { bundledScript } from "./bundled-script.ts";
 import { quietEnvironment, runService, temporaryDirectory, until } from "./running-service.ts";
 
 const COMMAND = fileURLToPath(new URL("../../app/commands/verify.ts", import.meta.url));
@@ -12,9 +13,10 @@ const COMMAND = fileURLToPath(new URL("../../app/commands/verify.ts", import.met
 let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
 let service: Awaited<ReturnType<typeof runService>>;
 let genesisHash: string;
+let command: string;
 
 const verify = async (...args: ReadonlyArray<string>) => {
-  const child = Bun.spawn([process.execPath, COMMAND, ...args], {
+  const child = Bun.spawn([process.execPath, command, ...args], {
     cwd: directory.path,
     stdout: "pipe",
     stderr: "pipe",
@@ -47,6 +49,7 @@ const judged = ({ stdout }: { readonly stdout: string }) => {
 };
 
 beforeAll(async () => {
+  command = await bundledScript(COMMAND);
   directory = await temporaryDirectory();
   service = await runService(quietEnvironment(join(directory.path, "data")));
   await until(

@@ -1,0 +1,51 @@
+import { afterAll } from "bun:test";
+import { quietEnvironment, temporaryDirectory, until } from "./running-service.ts";
+import {
+  type ServiceProcess,
+  startBundledService,
+  startServiceProcess,
+} from "./service-process.ts";
+
+type Environment = Readonly<Record<string, string>>;
+
+/** The service processes of one test file, killed and their directories removed when it ends. */
+export const startedServices = () => {
+  const directories: Array<Awaited<ReturnType<typeof temporaryDirectory>>> = [];
+  const started: Array<ServiceProcess> = [];
+  const kept = (service: ServiceProcess): ServiceProcess => {
+    started.push(service);
+    return service;
+  };
+  afterAll(async () => {
+    for (const service of started) service.kill("SIGKILL");
+    await Promise.all(started.map(({ ended }) => ended));
+    await Promise.all(directories.map(({ remove }) => remove()));
+  });
+  return {
+    /** From its modules, as its users start it. */
+    start: (env: Environment): ServiceProcess => kept(startServiceProcess(env)),
+    /** From one file, which is the same service sooner. */
+    startBundled: async (env: Environment): Promise<ServiceProcess> =>
+      kept(await startBundledService(env)),
+    /** The settings of a service on a directory of its own, which tells where it listens. */
+    alone: async () => {
+      const directory = await temporaryDirectory();
+      directories.push(directory);
+      return { ...quietEnvironment(directory.path), LOG_LEVEL: "info" };
+    },
+  };
+};
+
+/** Waits until a service is ready and a sync that begins now completes. */
+export const synced = async (url: string): Promise<void> => {
+  await until(
+    "the service is ready",
+    () => fetch(`${url}/ready`).then(({ status }) => status),
+    (status) => status === 200,
+  );
+  await until(
+    "a sync completes",
+    () => fetch(`${url}/v1/indexer/sync`, { method: "POST" }).then(({ status }) => status),
+    (status) => status === 202,
+  );
+};
