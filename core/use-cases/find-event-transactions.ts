@@ -32,6 +32,7 @@ export const findEventTransactions = Effect.fn("findEventTransactions")(function
     memory.searchedTo = 0n;
     memory.searchedAllMs = nowMs;
   }
+  const { events: indexed } = yield* index.summary;
   const events = yield* index.eventsWithoutReference(EVENTS_A_SYNC, memory.searchedTo);
   const escrows = [...new Set(events.map(({ event }) => event.escrow))];
   const found = yield* Effect.forEach(
@@ -55,5 +56,8 @@ export const findEventTransactions = Effect.fn("findEventTransactions")(function
   const references = found.flat();
   if (references.length > 0)
     yield* index.apply({ escrows: [], merchants: [], events: [], references, mark: null });
-  memory.searchedTo = events.at(-1)?.position ?? memory.searchedTo;
+  const last = events.at(-1)?.position ?? 0n;
+  // Fewer than asked for: the transactions of all others are known, and stores take long to find that out.
+  const isAll = events.length < EVENTS_A_SYNC && last < indexed;
+  memory.searchedTo = isAll ? BigInt(indexed) : last;
 });
