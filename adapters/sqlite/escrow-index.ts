@@ -76,8 +76,8 @@ export const escrowIndexSqlite = (options: LedgerIdentity & { readonly path: str
       }));
 
       return EscrowIndex.of({
-        // Until the first mark nothing is complete, and what a power cut takes is read again; from then on
-        // the positions of events have been told, and must not come to stand for others.
+        // Until the first mark no event is told, and what a power cut takes is read again; from then on
+        // positions are known to readers, and must not come to stand for other events.
         apply: Effect.fn("EscrowIndex.apply")(function* (batch) {
           isMarked ||= batch.mark !== null;
           return yield* write(() => applying(batch), { durable: isMarked });

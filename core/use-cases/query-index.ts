@@ -108,7 +108,10 @@ export const queryEscrows = Effect.fn("queryEscrows")(function* (
   return page;
 });
 
-/** A page of settlement events, newest first. `limit` in [1, 500]. Fails with `InvalidAddress` for a bad filter. */
+/**
+ * A page of settlement events, newest first; none before the store's first sync is complete, since positions are
+ * not for good until then. `limit` in [1, 500]. Fails with `InvalidAddress` for a bad filter.
+ */
 export const queryEvents = Effect.fn("queryEvents")(function* (
   query: IndexQuery,
   limit: number,
@@ -117,7 +120,7 @@ export const queryEvents = Effect.fn("queryEvents")(function* (
   const index = yield* EscrowIndex;
   const covered = yield* coverage;
   const filter = yield* toFilter(query, covered.ledgerTime);
-  const rows = yield* index.events(filter, limit + 1, before);
+  const rows = covered.mark === null ? [] : yield* index.events(filter, limit + 1, before);
   const page: Page<IndexedEvent, bigint> = {
     ...pageOf(rows, limit, (row) => row.position),
     ...covered,

@@ -4,7 +4,7 @@ import { serveHttp } from "../../../adapters/http/serve-http.ts";
 import type { SettlementEventRecord } from "../../../adapters/http/schemas/event.ts";
 import type { Escrow } from "../../../core/domain/escrow.ts";
 import { eventsOf } from "../../../core/domain/settlement-event.ts";
-import { EscrowIndex, StoreUnavailable } from "../../../ports/escrow-index.ts";
+import { EscrowIndex, type IndexBatch, StoreUnavailable } from "../../../ports/escrow-index.ts";
 import { AGENT, escrow, MERCHANT, STRANGER } from "./support/parties.ts";
 import { checkedClient, jsonOf, makeService, problemOf } from "./support/service.ts";
 
@@ -18,18 +18,25 @@ afterEach(async () => {
 const open = async () => {
   const service = await makeService();
   opened.push(() => service.runtime.dispose());
-  const apply = (...rows: ReadonlyArray<Escrow>) =>
+  const applied = (rows: ReadonlyArray<Escrow>, mark: IndexBatch["mark"]) =>
     service.runtime.runPromise(
       EscrowIndex.use((index) =>
         index.apply({
           escrows: rows.map((row) => ({ row, slot: 1n })),
           merchants: [],
           events: rows.flatMap(eventsOf),
-          mark: null,
+          mark,
         }),
       ),
     );
-  return { ...service, apply };
+  return {
+    ...service,
+    /** As a completed sync does. */
+    apply: (...rows: ReadonlyArray<Escrow>) =>
+      applied(rows, { slot: 1n, ledgerTime: 1_700_000_000n, atMs: 1_700_000_000_000 }),
+    /** As a sync does that goes on. */
+    applyUnmarked: (...rows: ReadonlyArray<Escrow>) => applied(rows, null),
+  };
 };
 
 /** Reads a stream's frames, one after another, without more waiting than there is to wait for. */
@@ -102,6 +109,26 @@ describe("the stream of events", () => {
     const before = [await event(), await event()];
     await service.apply(named(5));
     expect([...before, await event()].map((one) => one?.id)).toEqual(["3", "4", "5"]);
+    await close();
+  });
+
+  test("tells nothing of a first sync before it is complete, and then all of it", async () => {
+    const service = await open();
+    const from = (position: number) =>
+      service.app.handle(
+        new Request(`http://localhost${STREAM}`, { headers: { "last-event-id": `${position}` } }),
+      );
+    const { event, close } = framesOf(await from(0));
+    await service.applyUnmarked(named(1), named(2));
+    expect(await listed(service)).toEqual([]);
+    expect((await from(1)).status).toBe(400);
+    await service.apply(named(3));
+    expect([await event(), await event(), await event()].map((one) => one?.id)).toEqual([
+      "1",
+      "2",
+      "3",
+    ]);
+    expect(await listed(service)).toHaveLength(3);
     await close();
   });
 
