@@ -1,3 +1,5 @@
+import { COUNT_CREATED_DELIVERIES, COUNT_UPDATED_DELIVERIES } from "./tally-schema.ts";
+
 /** Tallies without sums of what was released: over all mints at once they say nothing. */
 export const COUNTS_ONLY = `
   ALTER TABLE escrow_tally DROP COLUMN released;
@@ -7,10 +9,7 @@ export const COUNTS_ONLY = `
     INSERT INTO escrow_tally AS tally
       SELECT merchant, state, count(*) FROM now_there GROUP BY merchant, state
       ON CONFLICT (merchant, state) DO UPDATE SET escrows = tally.escrows + excluded.escrows;
-    INSERT INTO delivery_tally AS tally
-      SELECT merchant, delivery_seconds, count(*) FROM now_there
-      WHERE delivery_seconds IS NOT NULL GROUP BY merchant, delivery_seconds
-      ON CONFLICT (merchant, seconds) DO UPDATE SET deliveries = tally.deliveries + excluded.deliveries;
+    ${COUNT_CREATED_DELIVERIES}
     RETURN NULL;
   END $$;
 
@@ -22,12 +21,7 @@ export const COUNTS_ONLY = `
         UNION ALL SELECT merchant, state, -1 FROM there_before
       ) AS change GROUP BY merchant, state
       ON CONFLICT (merchant, state) DO UPDATE SET escrows = tally.escrows + excluded.escrows;
-    INSERT INTO delivery_tally AS tally
-      SELECT merchant, delivery_seconds, sum(sign) FROM (
-        SELECT merchant, delivery_seconds, 1 AS sign FROM now_there
-        UNION ALL SELECT merchant, delivery_seconds, -1 FROM there_before
-      ) AS change WHERE delivery_seconds IS NOT NULL GROUP BY merchant, delivery_seconds
-      ON CONFLICT (merchant, seconds) DO UPDATE SET deliveries = tally.deliveries + excluded.deliveries;
+    ${COUNT_UPDATED_DELIVERIES}
     RETURN NULL;
   END $$;
 `;

@@ -1,3 +1,17 @@
+/** SQL of the trigger on new escrows that counts their deliveries. */
+export const COUNT_CREATED_DELIVERIES = `INSERT INTO delivery_tally AS tally
+      SELECT merchant, delivery_seconds, count(*) FROM now_there
+      WHERE delivery_seconds IS NOT NULL GROUP BY merchant, delivery_seconds
+      ON CONFLICT (merchant, seconds) DO UPDATE SET deliveries = tally.deliveries + excluded.deliveries;`;
+
+/** SQL of the trigger on changed escrows that counts their deliveries. */
+export const COUNT_UPDATED_DELIVERIES = `INSERT INTO delivery_tally AS tally
+      SELECT merchant, delivery_seconds, sum(sign) FROM (
+        SELECT merchant, delivery_seconds, 1 AS sign FROM now_there
+        UNION ALL SELECT merchant, delivery_seconds, -1 FROM there_before
+      ) AS change WHERE delivery_seconds IS NOT NULL GROUP BY merchant, delivery_seconds
+      ON CONFLICT (merchant, seconds) DO UPDATE SET deliveries = tally.deliveries + excluded.deliveries;`;
+
 /**
  * What the registry counts of each merchant, kept by triggers, so that a page of it costs the same however
  * many escrows there are: escrows and what was released by state, and deliveries by their seconds, of which
@@ -30,10 +44,7 @@ export const TALLY_TABLES = `
       SELECT merchant, state, count(*), sum(released) FROM now_there GROUP BY merchant, state
       ON CONFLICT (merchant, state) DO UPDATE
       SET escrows = tally.escrows + excluded.escrows, released = tally.released + excluded.released;
-    INSERT INTO delivery_tally AS tally
-      SELECT merchant, delivery_seconds, count(*) FROM now_there
-      WHERE delivery_seconds IS NOT NULL GROUP BY merchant, delivery_seconds
-      ON CONFLICT (merchant, seconds) DO UPDATE SET deliveries = tally.deliveries + excluded.deliveries;
+    ${COUNT_CREATED_DELIVERIES}
     RETURN NULL;
   END $$;
 
@@ -46,12 +57,7 @@ export const TALLY_TABLES = `
       ) AS change GROUP BY merchant, state
       ON CONFLICT (merchant, state) DO UPDATE
       SET escrows = tally.escrows + excluded.escrows, released = tally.released + excluded.released;
-    INSERT INTO delivery_tally AS tally
-      SELECT merchant, delivery_seconds, sum(sign) FROM (
-        SELECT merchant, delivery_seconds, 1 AS sign FROM now_there
-        UNION ALL SELECT merchant, delivery_seconds, -1 FROM there_before
-      ) AS change WHERE delivery_seconds IS NOT NULL GROUP BY merchant, delivery_seconds
-      ON CONFLICT (merchant, seconds) DO UPDATE SET deliveries = tally.deliveries + excluded.deliveries;
+    ${COUNT_UPDATED_DELIVERIES}
     RETURN NULL;
   END $$;
 

@@ -1,6 +1,6 @@
 import type { Database } from "bun:sqlite";
 import type { Address } from "../../core/domain/address.ts";
-import { eventChainText } from "../../core/domain/event-chain.ts";
+import { nextEventLink } from "../../core/domain/event-chain.ts";
 import { type Hash32, hash32ToBytes } from "../../core/domain/hash32.ts";
 import { ledgerSignatureToBytes } from "../../core/domain/ledger-signature.ts";
 import type { EventReference, SettlementEvent } from "../../core/domain/settlement-event.ts";
@@ -8,9 +8,6 @@ import type { AddressBook } from "./address-book.ts";
 import { addressPrefix } from "./address-prefix.ts";
 import { toColumn } from "./columns.ts";
 import { kindNumber } from "./event-kind.ts";
-
-/** Room for what a link is the hash of: 32 bytes and an event's text, of at most 700 characters, all ASCII. */
-const LINK = Buffer.alloc(1024);
 
 /** Writes the table `event`, chained from `chainStart`. */
 export const eventTable = (db: Database, book: AddressBook, chainStart: Hash32) => {
@@ -33,13 +30,11 @@ export const eventTable = (db: Database, book: AddressBook, chainStart: Hash32) 
     appending: () => {
       const last = newest.get();
       let position = last === null ? 0 : Number(last.position);
-      const hash = Uint8Array.from(last === null ? hash32ToBytes(chainStart) : last.chain_hash);
+      let hash = last === null ? hash32ToBytes(chainStart) : last.chain_hash;
       /** Writes an event of the escrow with this number, and returns its position. */
       return (escrow: number, event: SettlementEvent): number => {
         position += 1;
-        LINK.set(hash);
-        const length = LINK.write(eventChainText(event), hash.length, "latin1");
-        Bun.SHA256.hash(LINK.subarray(0, hash.length + length), hash);
+        hash = nextEventLink(hash, event);
         insert.run(
           position,
           escrow,

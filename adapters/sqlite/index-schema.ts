@@ -9,15 +9,14 @@ export const INDEX_APPLICATION_ID = 0x53_45_69_78;
  * The steps from an empty file to the newest schema; `PRAGMA user_version` counts those taken. Steps
  * are only ever added at the end.
  *
- * `number` and `position` are rowids: rows are never deleted, so they grow without holes and the
- * highest is also the count. A row's own address is base58 text, because that is what pages are
- * ordered by; other addresses and hashes are 32-byte blobs. Times are unix seconds, state and
- * status the numbers that the ledger's accounts use, amounts as in columns.ts.
+ * `number` and `position` are rowids: rows are never deleted, so they grow without holes and the highest is also
+ * the count. An escrow's and a merchant's own address is base58 text, because pages are ordered by it. Times are
+ * unix seconds, state and status the numbers that the ledger's accounts use, amounts as in columns.ts.
+ * Escrows, events and tallies are as numbered-schema.ts, the last step, says.
  *
- * Indexes lead with a filter's columns, then `state`, then the page order: a query without a state
- * merges the four states' runs, which are each in order already. `expires_at` rides along so that
- * refundable escrows are found without touching the rows. An event's
- * `refundable_from` is its escrow's expiry while that is Pending, null otherwise.
+ * Indexes lead with a filter's columns, then `state`, then the page order: a query without a state merges the four
+ * states' runs, which are each in order already. `expires_at` rides along so that refundable escrows
+ * are found without touching the rows.
  */
 export const INDEX_MIGRATIONS: ReadonlyArray<Migration> = [
   `

@@ -89,7 +89,7 @@ const merchantOf = (row: Row): Merchant => {
 
 /** Writes the table `merchant`. */
 export const merchantTable = (db: Database) => {
-  const upsert = sightingUpsert(db, "merchant", CONTENT, "true");
+  const upsert = sightingUpsert(db, "merchant", CONTENT);
   const raise = db.query<null, [string, bigint]>(
     "UPDATE merchant SET slot = ?2 WHERE address = ?1 AND slot < ?2",
   );

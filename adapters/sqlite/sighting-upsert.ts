@@ -7,14 +7,13 @@ export type Change = keyof RowChanges;
 
 /**
  * Prepares the writing of sightings into a table with the columns `address`, `slot` and `content`,
- * in that order. A row is replaced when the sighting is not older than it, differs from it, and
- * the row meets `guard`; the statement decides, so that no other writer can come between.
+ * in that order. A row is replaced when the sighting is not older than it and
+ * differs from it; the statement decides, so that no other writer can come between.
  */
 export const sightingUpsert = (
   db: Database,
   table: string,
   content: ReadonlyArray<string>,
-  guard: string,
 ): ((values: Values) => Change) => {
   const columns = ["address", "slot", ...content];
   const insert = db.query<null, Array<Values[number]>>(
@@ -23,7 +22,7 @@ export const sightingUpsert = (
   );
   const update = db.query<null, Array<Values[number]>>(
     `UPDATE ${table} SET (slot, ${content.join(", ")}) = (?2, ${placeholders(content, 3)})
-     WHERE address = ?1 AND slot <= ?2 AND ${guard}
+     WHERE address = ?1 AND slot <= ?2
        AND (${content.join(", ")}) IS NOT (${placeholders(content, 3)})`,
   );
   return (values) => {

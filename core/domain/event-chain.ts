@@ -25,16 +25,16 @@ const utf8 = new TextEncoder();
  * written as it stands: a tenth of the time that sorting and quoting in general take, which is half of that
  * of storing an event.
  */
-export const eventChainText = (event: SettlementEvent): string => {
+const canonicalEvent = (event: SettlementEvent): string => {
   const { id, kind, escrow, agentOwner, merchant, mint, state, amount, proofHash } = event;
   const proof = proofHash === null ? "null" : `"${proofHash}"`;
   return `{"agent_owner":"${agentOwner}","amount_stroops":"${amount}","escrow_pda":"${escrow}","id":"${id}","kind":"${kind}","merchant":"${merchant}","mint":"${mint}","occurred_at":"${formatUnixTime(event.occurredAt)}","proof_hash":${proof},"state":"${state}"}`;
 };
 
-/** What an event's link in the chain is the SHA-256 of: `previous || RFC 8785 of the event`. */
-export const eventChainPreimage = (previous: Hash32, event: SettlementEvent): Uint8Array =>
-  concatBytes(hash32ToBytes(previous), utf8.encode(eventChainText(event)));
+/** An event's link in the chain, 32 bytes: the SHA-256 of `previous || RFC 8785 of the event`. */
+export const nextEventLink = (previous: Uint8Array, event: SettlementEvent): Uint8Array =>
+  sha256(concatBytes(previous, utf8.encode(canonicalEvent(event))));
 
 /** An event's link in the chain: altering or dropping an event changes all that follow. */
 export const chainedEventHash = (previous: Hash32, event: SettlementEvent): Hash32 =>
-  hash32FromBytes(sha256(eventChainPreimage(previous, event)));
+  hash32FromBytes(nextEventLink(hash32ToBytes(previous), event));

@@ -1,7 +1,7 @@
 import { serverPrograms, startCluster } from "./temporary-cluster.ts";
 
-// `bun run test:postgres [-- bun test's arguments]`: the tests that need a Postgres server, on one that is
-// started for them and gone afterwards.
+// `bun run test:postgres [name...]`: the tests that need a Postgres server (`*.postgres.ts`), or those whose path
+// holds one of the names, on a server that is started for them and gone afterwards.
 const programs = serverPrograms();
 if (programs === undefined) {
   process.stderr.write(
@@ -9,21 +9,19 @@ if (programs === undefined) {
   );
   process.exit(1);
 }
+const names = process.argv.slice(2);
+const files = [...new Bun.Glob("test/**/*.postgres.ts").scanSync()]
+  .filter((file) => names.length === 0 || names.some((name) => file.includes(name)))
+  .map((file) => `./${file}`);
+if (files.length === 0) {
+  process.stderr.write(`No test on Postgres is named ${names.join(" or ")}\n`);
+  process.exit(1);
+}
 const cluster = await startCluster(programs);
-const given = process.argv.slice(2);
-const tests = Bun.spawn(
-  [
-    process.execPath,
-    "test",
-    "--timeout",
-    "600000",
-    ...(given.length > 0 ? given : ["postgres", "replicas"]),
-  ],
-  {
-    env: { ...process.env, TEST_DATABASE_URL: cluster.url },
-    stdio: ["inherit", "inherit", "inherit"],
-  },
-);
+const tests = Bun.spawn([process.execPath, "test", "--timeout", "600000", ...files], {
+  env: { ...process.env, TEST_DATABASE_URL: cluster.url },
+  stdio: ["inherit", "inherit", "inherit"],
+});
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => tests.kill(signal));
 await tests.exited;
 await cluster.stop();

@@ -1,23 +1,15 @@
-import { test } from "bun:test";
 import { Layer, Redacted } from "effect";
 import { escrowIndexPostgres } from "../../../adapters/postgres/escrow-index.ts";
 import { postgresStore } from "../../../adapters/postgres/postgres-store.ts";
 import { TEST_DEPLOYMENT, TEST_GENESIS_HASH } from "../../arbitraries/test-ledger.ts";
 
-/** The server to test on; `bun run test:postgres` starts one and sets it. */
-const databaseUrl = process.env["TEST_DATABASE_URL"];
-
-/** Runs tests that need a Postgres server, or says in the run's summary that they were left out. */
-export const withPostgres = (name: string, tests: () => void): void => {
-  if (databaseUrl === undefined) test.skip(`${name}: run by \`bun run test:postgres\``, () => {});
-  else tests();
-};
-
 let schemas = 0;
 
-/** The address of a schema that nothing is in yet. */
+/** The address of a schema that nothing is in yet, on the server that `bun run test:postgres` starts and names. */
 export const freshSchema = (): URL => {
-  const url = new URL(databaseUrl ?? "postgres://nowhere");
+  const databaseUrl = process.env["TEST_DATABASE_URL"];
+  if (databaseUrl === undefined) throw new Error("run by `bun run test:postgres`");
+  const url = new URL(databaseUrl);
   url.searchParams.set("schema", `test_${process.pid}_${++schemas}`);
   return url;
 };

@@ -1,5 +1,5 @@
 import { SQL } from "bun";
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { Effect } from "effect";
 import fc from "fast-check";
@@ -7,7 +7,7 @@ import { escrowIndexMemory } from "../../../adapters/memory/escrow-index.ts";
 import { EscrowIndex } from "../../../ports/escrow-index.ts";
 import { numberedBatch } from "../sqlite/numbered-batch.ts";
 import { LEADER_KILLS } from "./leader-kills.ts";
-import { freshSchema, indexAt, TEST_LEDGER, withPostgres } from "./test-database.ts";
+import { freshSchema, indexAt, TEST_LEDGER } from "./test-database.ts";
 
 const SUCCESSOR_WITHIN_MS = 5000;
 
@@ -84,7 +84,7 @@ const JOURNAL = `
 
 type Progress = { readonly epoch: bigint; readonly batches: bigint; readonly latest: bigint };
 
-withPostgres("three replicas over one database", () => {
+describe("three replicas over one database", () => {
   test(`three replicas, the one that syncs killed ${LEADER_KILLS} times, and now and then frozen: a successor within five seconds, no batch twice, no row lost`, async () => {
     const url = freshSchema();
     await Effect.runPromise(Effect.provide(Effect.void, indexAt(url)));

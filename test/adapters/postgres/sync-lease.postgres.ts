@@ -7,7 +7,7 @@ import { EscrowIndex, StoreUnavailable } from "../../../ports/escrow-index.ts";
 import { LedgerTimeout, LedgerUnavailable } from "../../../ports/ledger.ts";
 import { SyncEpoch, SyncLease, type SyncOutcome } from "../../../ports/sync-lease.ts";
 import { numberedBatch } from "../sqlite/numbered-batch.ts";
-import { freshSchema, indexAt, storeAt, withPostgres } from "./test-database.ts";
+import { freshSchema, indexAt, storeAt } from "./test-database.ts";
 
 type Lease = SyncLease["Service"];
 
@@ -60,7 +60,7 @@ const report: SyncReport = {
   durationMs: 7,
 } as SyncReport;
 
-withPostgres("syncLeasePostgres is a lease", () =>
+describe("syncLeasePostgres is a lease", () =>
   describe("syncLeasePostgres", () => {
     test("of many replicas that want it at once one holds it, and goes on holding it", () =>
       withLeases(freshSchema(), 8, (...leases) =>
@@ -183,5 +183,4 @@ withPostgres("syncLeasePostgres is a lease", () =>
           );
         }),
       ));
-  }),
-);
+  }));

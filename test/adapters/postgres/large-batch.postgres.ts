@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { Effect, type Layer } from "effect";
 import { escrowIndexMemory } from "../../../adapters/memory/escrow-index.ts";
 import type { Escrow } from "../../../core/domain/escrow.ts";
@@ -6,7 +6,7 @@ import { eventsOf } from "../../../core/domain/settlement-event.ts";
 import { EscrowIndex, type IndexBatch, type Sighted } from "../../../ports/escrow-index.ts";
 import { WORLD_LEDGER } from "../../simulation/index-of-node.ts";
 import { worldEscrow } from "../../simulation/world-escrow.ts";
-import { freshSchema, indexAt, withPostgres } from "./test-database.ts";
+import { freshSchema, indexAt } from "./test-database.ts";
 
 const ROWS = 2500;
 
@@ -38,7 +38,7 @@ const after = <E>(layer: Layer.Layer<EscrowIndex, E>, batches: ReadonlyArray<Ind
     ),
   );
 
-withPostgres("a large batch", () => {
+describe("a large batch", () => {
   test("is written as one, though an escrow and its events come in it at a distance", async () => {
     const settled = Array.from({ length: ROWS }, (_, at) => ({ row: worldEscrow(at), slot: 2n }));
     const batches = [

@@ -1,5 +1,5 @@
 import { SQL } from "bun";
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { Effect } from "effect";
 import { escrowPageQuery } from "../../../adapters/postgres/escrow-table.ts";
 import { eventPageQuery } from "../../../adapters/postgres/event-table.ts";
@@ -7,7 +7,7 @@ import { registryPageQuery } from "../../../adapters/postgres/merchant-table.ts"
 import { addressFromBytes } from "../../../core/domain/address.ts";
 import { ESCROW_STATES } from "../../../core/domain/escrow.ts";
 import type { EscrowFilter } from "../../../ports/escrow-index.ts";
-import { freshSchema, indexAt, withPostgres } from "./test-database.ts";
+import { freshSchema, indexAt } from "./test-database.ts";
 
 const ROWS = 40_000;
 const LIMIT = 50;
@@ -52,7 +52,7 @@ const rowsRead = (plan: Plan, table: string): number =>
       0,
     );
 
-withPostgres("what Postgres reads for a page", () => {
+describe("what Postgres reads for a page", () => {
   test("a page reads about as many rows as it has, and the registry none of the escrows", async () => {
     const url = freshSchema();
     await Effect.runPromise(Effect.provide(Effect.void, indexAt(url)));

@@ -7,7 +7,7 @@ import { migrate } from "../../../adapters/postgres/migrate.ts";
 import { addressFromBytes } from "../../../core/domain/address.ts";
 import { EscrowIndex } from "../../../ports/escrow-index.ts";
 import { ESCROWS_PER_BATCH, numberedBatch } from "../sqlite/numbered-batch.ts";
-import { freshSchema, indexAt, TEST_LEDGER, withPostgres } from "./test-database.ts";
+import { freshSchema, indexAt, TEST_LEDGER } from "./test-database.ts";
 
 type Index = EscrowIndex["Service"];
 
@@ -51,7 +51,7 @@ const uninterrupted = (last: number) =>
     ),
   );
 
-withPostgres("the Postgres store", () =>
+describe("the Postgres store", () =>
   describe("the Postgres store", () => {
     test("keeps everything, and is opened again", async () => {
       const url = freshSchema();
@@ -237,5 +237,4 @@ withPostgres("the Postgres store", () =>
       );
       expect(await Effect.runPromise(found)).toEqual([[], [], [], [], []]);
     });
-  }),
-);
+  }));

@@ -1,13 +1,13 @@
-import { test } from "bun:test";
+import { describe, test } from "bun:test";
 import { LONG_MS } from "../../chaos/support/chaos-run.ts";
 import { expectWholeBatches } from "../../chaos/support/expect-whole-batches.ts";
 import { killSyncs } from "../../chaos/support/kill-syncs.ts";
 import { INDEX_SYNC, openIndex, WORLD_LEDGER } from "../../simulation/index-of-node.ts";
 import { LEADER_KILLS } from "./leader-kills.ts";
 import { dumpOfSchema } from "./schema-dump.ts";
-import { freshSchema, indexAt, withPostgres } from "./test-database.ts";
+import { freshSchema, indexAt } from "./test-database.ts";
 
-withPostgres("a replica killed while it syncs", () => {
+describe("a replica killed while it syncs", () => {
   test(
     "killed at any moment of a sync, a replica leaves a store that ends as if it had never been",
     () =>

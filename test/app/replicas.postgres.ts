@@ -1,9 +1,9 @@
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { LOCAL_USDC_MINT } from "../../adapters/local-ledger/local-keys.ts";
 import { runDemo } from "../../app/demo/run-demo.ts";
 import { LOCAL_DEPLOYMENT } from "../../core/protocol/local-deployment.ts";
 import { spawnLedger } from "../adapters/local-ledger/ledger-process.ts";
-import { freshSchema, withPostgres } from "../adapters/postgres/test-database.ts";
+import { freshSchema } from "../adapters/postgres/test-database.ts";
 import { temporaryDirectory, until } from "./running-service.ts";
 import { type ServiceProcess, startServiceProcess } from "./service-process.ts";
 import { silentNarrator } from "./silent-narrator.ts";
@@ -37,7 +37,7 @@ const contents = async (service: ServiceProcess) => {
   return { escrows, merchants, events: inAnyOrder };
 };
 
-withPostgres("three services share one database", () => {
+describe("three services share one database", () => {
   test("three services share one database: each serves and syncs, any may be killed, and all show what one alone would", async () => {
     const directory = await temporaryDirectory();
     const ledger = await spawnLedger(`${directory.path}/ledger`);
