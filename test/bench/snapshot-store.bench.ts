@@ -3,13 +3,18 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Effect } from "effect";
+import { sha256Bun } from "../../adapters/bun/sha256.ts";
 import { escrowIndexSqlite } from "../../adapters/sqlite/escrow-index.ts";
 import { eventsOf } from "../../core/domain/settlement-event.ts";
+import { provideSha256 } from "../../core/domain/sha256.ts";
 import { LOCAL_DEPLOYMENT } from "../../core/protocol/local-deployment.ts";
 import { SNAPSHOT_BATCH_ROWS } from "../../core/use-cases/sync-snapshot.ts";
 import { EscrowIndex, type IndexBatch } from "../../ports/escrow-index.ts";
 import { walletOf, worldEscrow } from "../simulation/world-escrow.ts";
 import { report, sizeOf, times } from "./support/report.ts";
+
+// As the service does at its start.
+provideSha256(sha256Bun);
 
 const SIZES = sizeOf({ quick: [20_000], long: [10_000, 100_000, 1_000_000] });
 /** A prime greater than any size: its multiples pass through all escrows of a world in no order. */
