@@ -42,6 +42,10 @@ const CUSTODY: ReadonlyArray<Row> = [
   ["Expired", "The escrow has expired and can only be refunded"],
   ["NotExpired", "The escrow has not expired yet"],
   ["AttestationNotReturned", "The attestor program did not return the signature it verified"],
+  [
+    "PayoutAccountShared",
+    "The payout account is not the payee's associated one and has a delegate or a close authority",
+  ],
 ];
 
 /** Codes 6100 and up, in order, as in `programs/attestor.idl.json`. */

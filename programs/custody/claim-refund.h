@@ -29,7 +29,7 @@ NOINLINE u64 claim_refund(Input *input) {
   Escrow *escrow = loaded->data;
   REQUIRE(now >= escrow->expires_at, ERROR_NOT_EXPIRED);
   TRY(require_vault(loaded, vault, rent_payer, &account[CLAIM_REFUND_TOKEN_PROGRAM]));
-  REQUIRE(is_token_account(recipient, &escrow->mint, &escrow->agent_owner), ERROR_WRONG_AGENT_TOKEN_ACCOUNT);
+  TRY(require_payout(recipient, &escrow->mint, &escrow->agent_owner, ERROR_WRONG_AGENT_TOKEN_ACCOUNT));
   TRY(pay_from_vault(input, loaded, vault, recipient, token_amount(vault)));
   TRY(close_vault(input, loaded, vault, rent_payer));
   escrow->state = ESCROW_STATE_REFUNDED;

@@ -89,11 +89,11 @@ NOINLINE u64 settle_release(const Input *input, const AccountInfo *account, Rele
   REQUIRE(same32(release->attestor_program->key, &config->attestor_program), ERROR_WRONG_ATTESTOR_PROGRAM);
   TRY(load_merchant(release->merchant, &escrow->merchant, &config->attestor_program, &merchant));
   TRY(require_vault(loaded, release->vault, release->rent_payer, release->token_program));
-  REQUIRE(is_token_account(release->merchant_token_account, &escrow->mint, &escrow->merchant),
-          ERROR_WRONG_MERCHANT_TOKEN_ACCOUNT);
+  TRY(require_payout(release->merchant_token_account, &escrow->mint, &escrow->merchant,
+                     ERROR_WRONG_MERCHANT_TOKEN_ACCOUNT));
   if (partial) {
-    REQUIRE(is_token_account(release->agent_token_account, &escrow->mint, &escrow->agent_owner),
-            ERROR_WRONG_AGENT_TOKEN_ACCOUNT);
+    TRY(require_payout(release->agent_token_account, &escrow->mint, &escrow->agent_owner,
+                       ERROR_WRONG_AGENT_TOKEN_ACCOUNT));
     REQUIRE(release->partial_amount > 0 && release->partial_amount < escrow->amount, ERROR_INVALID_AMOUNT);
   }
   TRY(verify_attestation(input, release));

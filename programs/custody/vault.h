@@ -16,6 +16,16 @@ NOINLINE u64 require_vault(const LoadedEscrow *escrow, const AccountInfo *vault,
   return 0;
 }
 
+/* `account` is the payee's: otherwise `wrong`. Whoever settles chooses among a payee's token accounts, and could empty one on
+   which someone else has a right, in the same transaction. Only the associated account may be shared: it is where a payee
+   expects to be paid, and a payee could block the other's settlement if a right given away on it stood in the way. Its
+   address is derived only where there is such a right. */
+NOINLINE u64 require_payout(const AccountInfo *account, const Pubkey *mint, const Pubkey *payee, u64 wrong) {
+  REQUIRE(is_token_account(account, mint, payee), wrong);
+  REQUIRE(!is_shared(account) || is_associated_address(account->key, payee, mint), ERROR_PAYOUT_ACCOUNT_SHARED);
+  return 0;
+}
+
 static inline u64 pay_from_vault(const Input *input, const LoadedEscrow *escrow, const AccountInfo *vault,
                                  const AccountInfo *recipient, u64 amount) {
   const AccountInfo *transfer[] = {vault, recipient, escrow->account};

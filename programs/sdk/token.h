@@ -8,9 +8,15 @@ typedef struct {
   Pubkey mint;
   Pubkey owner;
   u64 amount;
-  u8 delegate[36];
-  u8 state; /* 0 uninitialised, 1 initialised, 2 frozen */
+  u8 delegate[36]; /* u32 1 and the key, or u32 0, behind which anything may stand */
+  u8 state;        /* 0 uninitialised, 1 initialised, 2 frozen */
+  u8 is_native[12];
+  u8 delegated_amount[8];
+  u8 close_authority[36]; /* like delegate */
 } TokenAccount;
+_Static_assert(__builtin_offsetof(TokenAccount, delegate) == 72 && __builtin_offsetof(TokenAccount, state) == 108 &&
+                   __builtin_offsetof(TokenAccount, close_authority) == 129,
+               "TokenAccount is SPL Token's Account");
 #define TOKEN_ACCOUNT_SIZE 165
 #define MINT_SIZE 82
 #define MINT_IS_INITIALIZED 45
@@ -28,6 +34,13 @@ static inline bool is_token_account(const AccountInfo *account, const Pubkey *mi
 }
 
 static inline u64 token_amount(const AccountInfo *account) { return ((const TokenAccount *)account->data)->amount; }
+
+/* Whether someone besides its owner has a right on a token account: to transfer out of it, or to close it, which for wrapped
+   SOL takes all that it holds. */
+static inline bool is_shared(const AccountInfo *account) {
+  const TokenAccount *token = (const TokenAccount *)account->data;
+  return (read_u32(token->delegate) | read_u32(token->close_authority)) != 0;
+}
 
 /* Whether `key` is the associated token account of (owner, mint). */
 static inline bool is_associated_address(const Pubkey *key, const Pubkey *owner, const Pubkey *mint) {
