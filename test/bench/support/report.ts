@@ -15,7 +15,9 @@ export type Figure = {
 export const report = (figure: Figure): void =>
   void process.stdout.write(`${JSON.stringify({ ...figure, figure: rounded(figure.figure) })}\n`);
 
-const rounded = (value: number): number => Number(value.toPrecision(4));
+/** What was counted stays as it is; what was timed is good for four digits. */
+const rounded = (value: number): number =>
+  Number.isInteger(value) ? value : Number(value.toPrecision(4));
 
 /** Whether the short run was asked for. */
 export const isQuick = process.env["BENCH_QUICK"] === "1";
