@@ -27,6 +27,7 @@ export const SETTLEMENT_RULES = [
   "escrow_address_taken",
   "merchant_unregistered",
   "merchant_suspended",
+  "payout_account_shared",
 ] as const;
 export type SettlementRule = (typeof SETTLEMENT_RULES)[number];
 

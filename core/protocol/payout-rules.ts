@@ -1,6 +1,7 @@
 import type { Address } from "../domain/address.ts";
 import type { SettlementFault } from "../domain/settlement-rule.ts";
-import { decodeTokenAccount } from "./token.ts";
+import { associatedTokenAddress } from "./addresses.ts";
+import { decodeTokenAccount, type TokenAccount } from "./token.ts";
 import type { CustodyCall } from "./custody-call.ts";
 
 /** What a payout account must be. */
@@ -11,7 +12,16 @@ export type Payout = {
   readonly owner: Address;
 };
 
-/** A payout account that exists must be an SPL Token account of the escrow's mint, of the payee's wallet. */
+/** Who besides the owner has a right on the account, in words; undefined where nobody has. */
+const otherHolder = ({ delegate, closeAuthority }: TokenAccount): string | undefined => {
+  if (delegate !== null) return `the delegate ${delegate}`;
+  return closeAuthority === null ? undefined : `the close authority ${closeAuthority}`;
+};
+
+/**
+ * A payout account that exists must be an SPL Token account of the escrow's mint, of the payee's wallet, and nobody else may
+ * have a right on it unless it is the associated one.
+ */
 export const payoutFault = (
   call: CustodyCall,
   { whose, place, mint, owner }: Payout,
@@ -36,5 +46,13 @@ export const payoutFault = (
       rule: "payout_account_wrong_mint",
       detail: `${named} is of the mint ${token.mint} and must be of the escrow's mint ${mint}`,
     };
-  return undefined;
+  const other = otherHolder(token);
+  if (other === undefined) return undefined;
+  const associated = associatedTokenAddress(owner, mint);
+  return address === associated
+    ? undefined
+    : {
+        rule: "payout_account_shared",
+        detail: `${named} has ${other}; only the associated account of the ${whose}'s wallet, ${associated}, is paid with one`,
+      };
 };

@@ -12,11 +12,16 @@ export type TokenAccount = {
   /** Base units, u64. */
   readonly amount: bigint;
   readonly frozen: boolean;
+  /** Who besides the owner may transfer out of it, null where nobody may. */
+  readonly delegate: Address | null;
+  /** Who may close it in the owner's place, null where nobody may; wrapped SOL is closed with all that it holds. */
+  readonly closeAuthority: Address | null;
 };
 
 /**
  * An initialised SPL Token account of 165 bytes (SPL Token, `state.rs`: mint 0, owner 32, amount 64,
- * state 108), or undefined when the account is none.
+ * delegate 72, state 108, close authority 129; an optional address is u32 LE 1 and the address, or 0 and
+ * anything), or undefined when the account is none.
  */
 export const decodeTokenAccount = (
   account: Pick<LedgerAccount, "owner" | "data">,
@@ -25,11 +30,14 @@ export const decodeTokenAccount = (
   const fields = fieldsOf(account.data);
   const state = fields.u8(108);
   if (state !== 1 && state !== 2) return undefined;
+  const optional = (at: number) => (fields.u32(at) === 0 ? null : fields.address(at + 4));
   return {
     mint: fields.address(0),
     owner: fields.address(32),
     amount: fields.u64(64),
     frozen: state === 2,
+    delegate: optional(72),
+    closeAuthority: optional(129),
   };
 };
 

@@ -18,6 +18,7 @@ const CURABLE: ReadonlySet<SettlementRule> = new Set([
   "wrong_attestor_key",
   "payout_account_wrong_owner",
   "payout_account_wrong_mint",
+  "payout_account_shared",
 ]);
 
 /** The most accounts the Ledger port reads at once. */

@@ -7,7 +7,10 @@ import { createAssociatedTokenInstruction } from "../../core/protocol/token.ts";
 import { SYSTEM_PROGRAM } from "../../core/protocol/well-known-addresses.ts";
 import { verdicts } from "./fixture/precheck.ts";
 import * as s from "./fixture/settlement.ts";
+import { nowhere, withAccount } from "./fixture/tampering.ts";
 import type { TestLedger } from "./fixture/test-ledger.ts";
+import { putTokenAccount } from "./fixture/token-account.ts";
+import { approve, revoke } from "./fixture/token-instructions.ts";
 import type { Wallet } from "./fixture/wallet.ts";
 import { REFUSED_SETTLEMENTS } from "./fixture/refused-settlements.ts";
 import {
@@ -102,6 +105,17 @@ describe("has no objection to what the program accepts", () => {
         release,
       ],
       [s.stranger],
+    ],
+    [
+      "a payout account whose delegate the same transaction revokes",
+      () => {
+        const ledger = at(EXPIRY);
+        putTokenAccount(ledger, s.agent.address, s.mint, 0n, nowhere);
+        ledger.do([approve(nowhere, s.stranger.address, s.agent.address, 1n)], [s.agent]);
+        return ledger;
+      },
+      [revoke(nowhere, s.agent.address), withAccount(refund, "agent_token_account", nowhere)],
+      [s.agent],
     ],
     [
       "a release of a suspended merchant's earlier escrow",

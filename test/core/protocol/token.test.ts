@@ -85,15 +85,32 @@ describe("token account", () => {
             closeAuthority: token.closeAuthority && kit(token.closeAuthority),
           }),
         );
-        const { mint, owner, amount, state } = token;
+        const { mint, owner, amount, state, delegate, closeAuthority } = token;
         const expected =
           state === AccountState.Uninitialized
             ? undefined
-            : { mint, owner, amount, frozen: state === AccountState.Frozen };
+            : {
+                mint,
+                owner,
+                amount,
+                frozen: state === AccountState.Frozen,
+                delegate,
+                closeAuthority,
+              };
         expect(decodeTokenAccount({ owner: TOKEN_PROGRAM, data })).toEqual(expected);
       }),
       runs(100),
     );
+  });
+
+  test("what a delegate or close authority leaves behind its zero is nobody", () => {
+    const data = new Uint8Array(165).fill(0xff);
+    data[108] = 1;
+    for (const at of [72, 129]) data.fill(0, at, at + 4);
+    expect(decodeTokenAccount({ owner: TOKEN_PROGRAM, data })).toMatchObject({
+      delegate: null,
+      closeAuthority: null,
+    });
   });
 
   test("another owner, length or state is no token account", () => {

@@ -1,0 +1,264 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { localFaucet } from "../../app/demo/local-faucet.ts";
+import type { EscrowRecord } from "../../adapters/http/schemas/escrow.ts";
+import {
+  computeUnitLimit,
+  createAccount,
+  transferLamports,
+} from "../../adapters/local-ledger/funding-instructions.ts";
+import { LOCAL_USDC_MINT } from "../../adapters/local-ledger/local-keys.ts";
+import { signedTransaction } from "../../adapters/local-ledger/signed-transaction.ts";
+import type { Address } from "../../core/domain/address.ts";
+import { encodeBase64 } from "../../core/domain/base64.ts";
+import type { Instruction } from "../../core/domain/instruction.ts";
+import { associatedTokenAddress, escrowAddress } from "../../core/protocol/addresses.ts";
+import { createAssociatedTokenInstruction } from "../../core/protocol/token.ts";
+import { TOKEN_PROGRAM } from "../../core/protocol/well-known-addresses.ts";
+import * as s from "../programs/fixture/settlement.ts";
+import {
+  approve,
+  initializeAccount,
+  transferTokens,
+} from "../programs/fixture/token-instructions.ts";
+import { type Wallet, wallet } from "../programs/fixture/wallet.ts";
+import { quietEnvironment, runService, temporaryDirectory, until } from "./running-service.ts";
+import { silentNarrator } from "./silent-narrator.ts";
+
+// An auditor's attack on the running service: a thief with a right on an account of a payee's, and nobody else's signature.
+
+const mint = LOCAL_USDC_MINT;
+const AMOUNT = 5_000_000n;
+const PART = 2_000_000n;
+const { agent, merchant } = s;
+const thief = wallet("thief");
+const purse = wallet("purse");
+const till = wallet("till");
+const tokensOf = (owner: Wallet): Address => associatedTokenAddress(owner.address, mint);
+const loot = tokensOf(thief);
+
+const escrowFor = (task: number) =>
+  escrowAddress(s.deployment, agent.address, s.hashOf(task)).address;
+const toRefund = escrowFor(1);
+const toRelease = escrowFor(2);
+const toDivide = escrowFor(3);
+
+let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
+let service: Awaited<ReturnType<typeof runService>>;
+let blockhash: () => Promise<string>;
+
+type Answer = {
+  readonly status?: number;
+  readonly code?: string;
+  readonly rule?: string;
+  readonly program_error?: { readonly code: number } | null;
+};
+
+/** What the relay answers to instructions signed by these alone, the first of whom pays the fee. */
+const relay = async (
+  instructions: ReadonlyArray<Instruction>,
+  [payer, ...signers]: readonly [Wallet, ...ReadonlyArray<Wallet>],
+  more: Readonly<Record<string, unknown>> = {},
+): Promise<Answer> => {
+  const bytes = signedTransaction({ payer, signers, instructions, blockhash: await blockhash() });
+  const response = await fetch(`${service.url}/v1/relay`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ signed_transaction: encodeBase64(bytes), confirm: true, ...more }),
+  });
+  return { status: response.status, ...((await response.json()) as Answer) };
+};
+const relayed = async (...call: Parameters<typeof relay>): Promise<void> =>
+  expect(await relay(...call)).toMatchObject({ status: 202 });
+
+/** Base units in a token account, by the ledger's own word. */
+const balanceOf = async (account: Address): Promise<string | undefined> => {
+  const response = await fetch(service.rpcUrl, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({
+      jsonrpc: "2.0",
+      id: 1,
+      method: "getTokenAccountBalance",
+      params: [account],
+    }),
+  });
+  const { result } = (await response.json()) as { result?: { value: { amount: string } } };
+  return result?.value.amount;
+};
+const escrowOf = async (escrow: Address): Promise<EscrowRecord> =>
+  ((await (await fetch(`${service.url}/v1/escrows/${escrow}`)).json()) as { data: EscrowRecord })
+    .data;
+const createdAt = async (escrow: Address): Promise<bigint> =>
+  BigInt(Date.parse((await escrowOf(escrow)).created_at) / 1000);
+
+/** A token account beside the owner's associated one, on which the thief may transfer. */
+const sharedAccount = (account: Wallet, owner: Wallet): ReadonlyArray<Instruction> => [
+  createAccount({
+    payer: owner.address,
+    account: account.address,
+    lamports: 5_000_000n,
+    space: 165,
+    owner: TOKEN_PROGRAM,
+  }),
+  initializeAccount(account.address, mint, owner.address),
+  approve(account.address, thief.address, owner.address, 2n ** 63n),
+];
+const create = (task: number, ttlSeconds: number): Instruction =>
+  s.createInstruction({ mint, taskHash: s.hashOf(task), amount: AMOUNT, ttlSeconds });
+
+beforeAll(async () => {
+  directory = await temporaryDirectory();
+  service = await runService({ ...quietEnvironment(directory.path), LOCAL_LEDGER_DEMO: "false" });
+  await until(
+    "the service is ready",
+    () => fetch(`${service.url}/ready`).then(({ status }) => status),
+    (status) => status === 200,
+  );
+  const faucet = localFaucet(service.rpcUrl, silentNarrator);
+  blockhash = faucet.latestBlockhash;
+  await Promise.all([
+    ...[agent, merchant, thief].map(({ address }) => faucet.sol(address, 1)),
+    faucet.usdc(agent.address, 25_000_000),
+  ]);
+  await relayed(
+    [
+      s.registerInstruction(merchant, s.attestor.address),
+      ...sharedAccount(till, merchant),
+      createAssociatedTokenInstruction({
+        payer: merchant.address,
+        owner: thief.address,
+        mint,
+      }),
+    ],
+    [merchant, till],
+  );
+  await relayed([create(1, 1), ...sharedAccount(purse, agent)], [agent, purse]);
+  await relayed([create(2, 3600)], [agent]);
+  await relayed([create(3, 3600)], [agent]);
+}, 30_000);
+
+afterAll(async () => {
+  await service.stop();
+  await directory.remove();
+});
+
+/**
+ * Every way in which a thief can hand the same theft to the relay: as it is; without a simulation; behind an instruction that
+ * writes the payout account, which the check before sending then does not judge; and both, so that only the ledger is left to refuse.
+ */
+const allWays = async (instructions: ReadonlyArray<Instruction>, payout: Address) => {
+  const hidden = transferLamports(thief.address, payout, 0n);
+  const ways = [
+    [instructions, false],
+    [instructions, true],
+    [[hidden, ...instructions], false],
+    [[hidden, ...instructions], true],
+  ] as const;
+  const answers = await Promise.all(
+    ways.map(([each, skipPreflight], i) =>
+      // Another limit makes another transaction of each.
+      relay([...each, computeUnitLimit(300_000 + i)], [thief], { skip_preflight: skipPreflight }),
+    ),
+  );
+  return answers.map(({ status, code, rule, program_error }) =>
+    `${status} ${code ?? "relayed"} ${rule ?? program_error?.code ?? ""}`.trimEnd(),
+  );
+};
+
+const refused = (rule: string, error: number) => [
+  `422 settlement_check_failed ${rule}`,
+  `422 settlement_check_failed ${rule}`,
+  `422 transaction_rejected ${error}`,
+  `422 transaction_rejected ${error}`,
+];
+const shared = refused("payout_account_shared", 6028);
+const take = (from: Wallet, amount: bigint): Instruction =>
+  transferTokens(from.address, loot, thief.address, amount);
+const parties = { mint, rentPayer: agent.address };
+
+/** What an attack on an escrow has brought: the answers, the loot, and where the escrow's money is. */
+const outcome = async (answers: ReadonlyArray<string>, escrow: Address) => ({
+  answers,
+  stolen: await balanceOf(loot),
+  state: (await escrowOf(escrow)).state,
+  held: await balanceOf(associatedTokenAddress(escrow, mint)),
+});
+const nothing = (answers: ReadonlyArray<string>) => ({
+  answers,
+  stolen: "0",
+  state: "Pending" as const,
+  held: String(AMOUNT),
+});
+
+test("a release into the merchant's till brings the delegate nothing", async () => {
+  const timestamp = await createdAt(toRelease);
+  const theft = [
+    s.attestInstruction({ escrow: toRelease, timestamp }),
+    s.releaseInstruction({
+      ...parties,
+      escrow: toRelease,
+      timestamp,
+      merchantTokenAccount: till.address,
+    }),
+    take(till, AMOUNT),
+  ];
+  const answers = await allWays(theft, till.address);
+  expect(await outcome(answers, toRelease)).toEqual(nothing(shared));
+});
+
+test("a partial release into the agent's purse brings the delegate nothing", async () => {
+  const timestamp = await createdAt(toDivide);
+  const theft = [
+    s.attestInstruction({ escrow: toDivide, timestamp, partialAmount: PART }),
+    s.partialInstruction(PART, {
+      ...parties,
+      escrow: toDivide,
+      timestamp,
+      agentTokenAccount: purse.address,
+    }),
+    take(purse, AMOUNT - PART),
+  ];
+  // The merchant's own account does not exist yet, so the settlement makes it.
+  const made = createAssociatedTokenInstruction({
+    payer: thief.address,
+    owner: merchant.address,
+    mint,
+  });
+  const answers = await allWays([made, ...theft], purse.address);
+  expect(await outcome(answers, toDivide)).toEqual(nothing(shared));
+});
+
+const expired = (): Promise<EscrowRecord> =>
+  until(
+    "the escrow expires",
+    () => escrowOf(toRefund),
+    ({ refundable }) => refundable,
+  );
+
+test("a refund into the agent's purse brings the delegate nothing", async () => {
+  await expired();
+  const theft = [
+    s.refundInstruction({ ...parties, escrow: toRefund, agentTokenAccount: purse.address }),
+    take(purse, AMOUNT),
+  ];
+  const answers = await allWays(theft, purse.address);
+  expect(await outcome(answers, toRefund)).toEqual(nothing(shared));
+});
+
+test("a refund to the thief is refused, and the agent still gets all of it", async () => {
+  await expired();
+  const misdirected = s.refundInstruction({
+    ...parties,
+    escrow: toRefund,
+    agentTokenAccount: loot,
+  });
+  const answers = await allWays([misdirected], loot);
+  expect(await outcome(answers, toRefund)).toEqual(
+    nothing(refused("payout_account_wrong_owner", 6017)),
+  );
+
+  const before = BigInt((await balanceOf(tokensOf(agent))) ?? 0);
+  await relayed([s.refundInstruction({ ...parties, escrow: toRefund })], [thief]);
+  expect(await balanceOf(tokensOf(agent))).toBe(String(before + AMOUNT));
+  expect(await escrowOf(toRefund)).toMatchObject({ state: "Refunded", next_actions: [] });
+});

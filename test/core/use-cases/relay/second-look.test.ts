@@ -1,0 +1,56 @@
+import { expect, test } from "bun:test";
+import { Duration, Effect, Exit, Fiber } from "effect";
+import { TestClock } from "effect/testing";
+import { RELAY_POLICY } from "../../../../core/domain/relay-policy.ts";
+import { relayTransaction } from "../../../../core/use-cases/relay-transaction.ts";
+import * as s from "../../../programs/fixture/settlement.ts";
+import { at, EXPIRY } from "../../../programs/fixture/settlement-attempts.ts";
+import { putTokenAccount } from "../../../programs/fixture/token-account.ts";
+import { approve, revoke } from "../../../programs/fixture/token-instructions.ts";
+import { wallet } from "../../../programs/fixture/wallet.ts";
+import { relayOver, scriptedPorts } from "./scripted-ledger.ts";
+import { signedBase64 } from "./signed.ts";
+
+const purse = wallet("purse").address;
+const refund = s.refundInstruction({ agentTokenAccount: purse });
+
+/** Relays a refund into the agent's purse, on which someone has a right, and lets `meanwhile` happen before the second look. */
+const relayed = (meanwhile: (ledger: ReturnType<typeof at>) => void) => {
+  const ledger = at(EXPIRY);
+  putTokenAccount(ledger, s.agent.address, s.mint, 0n, purse);
+  ledger.do([approve(purse, s.attestor.address, s.agent.address, 1n)], [s.agent]);
+  const { script, ports } = scriptedPorts(ledger);
+  return Effect.gen(function* () {
+    const relaying = yield* Effect.forkChild(
+      Effect.exit(
+        relayTransaction({
+          signedTransaction: signedBase64([refund], [s.stranger]),
+          confirm: false,
+          skipPreflight: false,
+        }),
+      ),
+    );
+    yield* TestClock.adjust(Duration.millis(RELAY_POLICY.secondLookMs - 1));
+    expect(script.sent).toEqual([]);
+    meanwhile(ledger);
+    yield* TestClock.adjust(Duration.millis(1));
+    return { exit: yield* Fiber.join(relaying), sent: script.sent.length };
+  }).pipe(Effect.provide(relayOver(ports)), Effect.runPromise);
+};
+
+test("a payout account on which someone else has a right is refused after a second look", async () => {
+  const { exit, sent } = await relayed(() => undefined);
+  expect(Exit.findErrorOption(exit)).toMatchObject({
+    _tag: "Some",
+    value: { _tag: "SettlementCheckFailed", rule: "payout_account_shared", instructionIndex: 0 },
+  });
+  expect(sent).toBe(0);
+});
+
+test("and is taken when its owner's revocation, under way already, has landed by then", async () => {
+  const { exit, sent } = await relayed((ledger) =>
+    ledger.do([revoke(purse, s.agent.address)], [s.agent]),
+  );
+  expect(Exit.isSuccess(exit)).toBe(true);
+  expect(sent).toBe(1);
+});
