@@ -18,6 +18,8 @@ import * as s from "../programs/fixture/settlement.ts";
 import {
   approve,
   initializeAccount,
+  revoke,
+  setAuthority,
   transferTokens,
 } from "../programs/fixture/token-instructions.ts";
 import { type Wallet, wallet } from "../programs/fixture/wallet.ts";
@@ -172,6 +174,7 @@ const refused = (rule: string, error: number) => [
   `422 transaction_rejected ${error}`,
 ];
 const shared = refused("payout_account_shared", 6028);
+const misowned = refused("payout_account_wrong_owner", 6017);
 const take = (from: Wallet, amount: bigint): Instruction =>
   transferTokens(from.address, loot, thief.address, amount);
 const parties = { mint, rentPayer: agent.address };
@@ -245,7 +248,7 @@ test("a refund into the agent's purse brings the delegate nothing", async () => 
   expect(await outcome(answers, toRefund)).toEqual(nothing(shared));
 });
 
-test("a refund to the thief is refused, and the agent still gets all of it", async () => {
+test("a refund to the thief is refused", async () => {
   await expired();
   const misdirected = s.refundInstruction({
     ...parties,
@@ -253,12 +256,29 @@ test("a refund to the thief is refused, and the agent still gets all of it", asy
     agentTokenAccount: loot,
   });
   const answers = await allWays([misdirected], loot);
-  expect(await outcome(answers, toRefund)).toEqual(
-    nothing(refused("payout_account_wrong_owner", 6017)),
-  );
+  expect(await outcome(answers, toRefund)).toEqual(nothing(misowned));
+});
 
-  const before = BigInt((await balanceOf(tokensOf(agent))) ?? 0);
-  await relayed([s.refundInstruction({ ...parties, escrow: toRefund })], [thief]);
-  expect(await balanceOf(tokensOf(agent))).toBe(String(before + AMOUNT));
+test("so is one to the agent's associated account once it is the thief's, and nobody is told to try it", async () => {
+  const { next_actions: before } = await expired();
+  expect(before).toMatchObject([{ action: "claim_refund", awaiting: null }]);
+  // The relay carries a change of owner beside a call of the programs, signed by the owner.
+  const given = setAuthority(tokensOf(agent), "owner", thief.address, agent.address);
+  await relayed([create(4, 3600), given], [agent]);
+
+  const misdirected = s.refundInstruction({ ...parties, escrow: toRefund });
+  const answers = await allWays([misdirected], tokensOf(agent));
+  expect(await outcome(answers, toRefund)).toEqual(nothing(misowned));
+  const { next_actions: after } = await escrowOf(toRefund);
+  expect(after).toMatchObject([
+    { action: "claim_refund", by: "anyone", awaiting: "payout_account", instructions: [] },
+  ]);
+});
+
+test("and the agent gets all of it in an account on which nobody else has a right", async () => {
+  const toPurse = { ...parties, escrow: toRefund, agentTokenAccount: purse.address };
+  await relayed([revoke(purse.address, agent.address), s.refundInstruction(toPurse)], [agent]);
+  expect(await balanceOf(purse.address)).toBe(String(AMOUNT));
+  expect(await balanceOf(loot)).toBe("0");
   expect(await escrowOf(toRefund)).toMatchObject({ state: "Refunded", next_actions: [] });
 });

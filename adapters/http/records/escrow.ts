@@ -1,6 +1,7 @@
 import { formatUsdc } from "../../../core/domain/amount.ts";
 import type { Deployment } from "../../../core/domain/deployment.ts";
 import { type Escrow, isRefundable, refundedAmount } from "../../../core/domain/escrow.ts";
+import type { LedgerAccount } from "../../../core/domain/ledger-account.ts";
 import type { NextAction } from "../../../core/domain/next-action.ts";
 import { formatUnixTime, type UnixSeconds } from "../../../core/domain/unix-time.ts";
 import { associatedTokenAddress, merchantAddress } from "../../../core/protocol/addresses.ts";
@@ -20,19 +21,24 @@ const nextActionRecord = (next: NextAction): EscrowRecord["next_actions"][number
   instructions: next.instructions.map(openInstructionRecord),
 });
 
-/** What can be done with an escrow at a ledger time, as JSON. */
+/** What can be done with an escrow at a ledger time, as JSON; `agentTokens` as `nextActions` takes it. */
 export const nextActionRecords = (
   escrow: Escrow,
   ledgerTime: UnixSeconds,
   deployment: Deployment,
+  agentTokens?: LedgerAccount | null,
 ): EscrowRecord["next_actions"] =>
-  nextActions(escrow, ledgerTime, deployment).map(nextActionRecord);
+  nextActions(escrow, ledgerTime, deployment, agentTokens).map(nextActionRecord);
 
-/** An escrow as JSON at a ledger time, which decides whether it can be refunded. */
+/**
+ * An escrow as JSON at a ledger time, which decides whether it can be refunded; `agentTokens` as `nextActions`
+ * takes it.
+ */
 export const escrowRecord = (
   escrow: Escrow,
   ledgerTime: UnixSeconds,
   deployment: Deployment,
+  agentTokens?: LedgerAccount | null,
 ): EscrowRecord => ({
   escrow_pda: escrow.address,
   state: escrow.state,
@@ -54,5 +60,5 @@ export const escrowRecord = (
   expires_at: formatUnixTime(escrow.expiresAt),
   settled_at: timeOrNull(escrow.settledAt),
   refundable: isRefundable(escrow, ledgerTime),
-  next_actions: nextActionRecords(escrow, ledgerTime, deployment),
+  next_actions: nextActionRecords(escrow, ledgerTime, deployment, agentTokens),
 });

@@ -1,5 +1,6 @@
 import { Effect } from "effect";
 import { readEscrow } from "../../../core/use-cases/read-escrow.ts";
+import { readRefundAccount } from "../../../core/use-cases/read-refund-account.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { endpoint } from "../endpoint.ts";
 import { escrowExample, READ_CONTEXT_EXAMPLE } from "../examples/rows.ts";
@@ -38,11 +39,13 @@ export const readEscrowEndpoint = endpoint({
     "ledger_timeout",
   ],
   handle: Effect.fnUntraced(function* ({ params }) {
-    const { escrow, ledgerTime, slot, commitment } = yield* readEscrow(params.pda);
+    const live = yield* readEscrow(params.pda);
+    const agentTokens = yield* readRefundAccount(live);
+    const { escrow, ledgerTime, slot, commitment } = live;
     const { deployment } = yield* Instance;
     return {
       json: {
-        data: escrowRecord(escrow, ledgerTime, deployment),
+        data: escrowRecord(escrow, ledgerTime, deployment, agentTokens),
         context: { slot: Number(slot), commitment },
       },
     };

@@ -1,4 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { AWAITED } from "../../../core/domain/next-action.ts";
 import { OpenInstruction } from "./instruction.ts";
 import {
   Address,
@@ -15,12 +16,17 @@ import {
 const NextAction = record("NextAction", "Something that can be done with an escrow now.", {
   action: oneOf(["release_escrow", "claim_refund"], "What can be done."),
   by: oneOf(["holder_of_attestation", "anyone"], "Who may do it."),
-  awaiting: nullable(Type.Literal("attestation"), {
-    description: "What must be obtained first; null when nothing.",
-  }),
+  awaiting: nullable(
+    oneOf(
+      AWAITED,
+      "`attestation`: one by the merchant's attestor. `payout_account`: one of the agent's that can be paid, since the associated one cannot be.",
+    ),
+    { description: "What must be obtained first; null when nothing." },
+  ),
   until: nullable(Time("When it is too late."), { description: "Null: never too late." }),
   instructions: Type.Array(OpenInstruction, {
-    description: "Ready, unsigned instructions in order; empty while something is awaited.",
+    description:
+      "Ready, unsigned instructions in order; empty while something is awaited. Only the live read of one escrow looks at the account that they pay.",
   }),
 });
 

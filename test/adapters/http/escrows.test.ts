@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { encodeBase64 } from "../../../core/domain/base64.ts";
+import type { Address } from "../../../core/domain/address.ts";
 import { taskHash } from "../../../core/domain/task-hash.ts";
-import { escrowAddress } from "../../../core/protocol/addresses.ts";
+import type { EscrowRecord } from "../../../adapters/http/schemas/escrow.ts";
+import { associatedTokenAddress, escrowAddress } from "../../../core/protocol/addresses.ts";
+import { fieldWriter } from "../../../core/protocol/byte-fields.ts";
 import { createEscrowInstruction } from "../../../core/protocol/custody-instructions.ts";
 import { LOCAL_DEPLOYMENT } from "../../../core/protocol/local-deployment.ts";
 import { SYSTEM_PROGRAM, TOKEN_PROGRAM } from "../../../core/protocol/well-known-addresses.ts";
@@ -207,6 +210,32 @@ describe("one escrow", () => {
       next_actions: [{ action: "claim_refund", by: "anyone", until: null }],
     });
     expect(JSON.stringify(expired)).toContain('"address":null,"role":"writable_signer"');
+    service.ledger.setClock(CREATED_AT + 60n);
+  });
+
+  test("a refund is offered with instructions only if the agent's associated account can be paid", async () => {
+    service.ledger.setClock(EXPIRES_AT);
+    const address = associatedTokenAddress(AGENT, MINT);
+    const offered = async (owner: Address, state: number) => {
+      const data = fieldWriter(165).address(MINT).address(owner).skip(44).u8(state).skip(56).done();
+      service.ledger.put({ address, owner: TOKEN_PROGRAM, data });
+      const { next_actions } = (await dataOf(await client.send(path))) as EscrowRecord;
+      return next_actions.map(
+        ({ action, by, awaiting, instructions }) =>
+          `${action} by ${by} awaiting ${awaiting}, ${instructions.length} instructions`,
+      );
+    };
+    const ready = ["claim_refund by anyone awaiting null, 2 instructions"];
+    const awaited = ["claim_refund by anyone awaiting payout_account, 0 instructions"];
+    const [initialised, frozen] = [1, 2];
+    expect(await offered(AGENT, initialised)).toEqual(ready);
+    expect(await offered(STRANGER, initialised)).toEqual(awaited);
+    expect(await offered(AGENT, frozen)).toEqual(awaited);
+    service.ledger.put({ address, owner: SYSTEM_PROGRAM, data: new Uint8Array() });
+    expect(await dataOf(await client.send(path))).toMatchObject({
+      next_actions: [{ awaiting: null }],
+    });
+    service.ledger.accounts.delete(address);
     service.ledger.setClock(CREATED_AT + 60n);
   });
 

@@ -3,10 +3,12 @@ import fc from "fast-check";
 import type { Address } from "../../../core/domain/address.ts";
 import { AccountRole, type Instruction } from "../../../core/domain/instruction.ts";
 import { associatedTokenAddress } from "../../../core/protocol/addresses.ts";
+import { fieldWriter } from "../../../core/protocol/byte-fields.ts";
 import { claimRefundInstruction } from "../../../core/protocol/custody-instructions.ts";
 import { LOCAL_DEPLOYMENT } from "../../../core/protocol/local-deployment.ts";
 import { nextActions } from "../../../core/protocol/next-actions.ts";
 import { createAssociatedTokenInstruction } from "../../../core/protocol/token.ts";
+import { SYSTEM_PROGRAM, TOKEN_PROGRAM } from "../../../core/protocol/well-known-addresses.ts";
 import { anyEscrow } from "../../arbitraries/escrow.ts";
 import { anyAddress } from "../../arbitraries/ledger-values.ts";
 import { runs } from "../../arbitraries/runs.ts";
@@ -81,6 +83,63 @@ describe("next actions", () => {
         expect(accounts.filter(({ address }) => address === paid).length).toBeGreaterThanOrEqual(2);
       }),
       runs(50),
+    );
+  });
+
+  test("the refund awaits an account where the agent's associated one cannot be paid", () => {
+    const anyTokens = fc.record({ owner: fc.option(anyAddress), state: fc.constantFrom(1, 2) });
+    fc.assert(
+      fc.property(anyEscrow(LOCAL_DEPLOYMENT, ["Pending"]), anyTokens, (escrow, tokens) => {
+        const { agentOwner, mint, expiresAt } = escrow;
+        const owner = tokens.owner ?? agentOwner;
+        const data = fieldWriter(165)
+          .address(mint)
+          .address(owner)
+          .skip(44)
+          .u8(tokens.state)
+          .skip(56);
+        const actions = nextActions(escrow, expiresAt, LOCAL_DEPLOYMENT, {
+          address: associatedTokenAddress(agentOwner, mint),
+          owner: TOKEN_PROGRAM,
+          lamports: 1n,
+          executable: false,
+          data: data.done(),
+        });
+        const canBePaid = owner === agentOwner && tokens.state === 1;
+        expect(actions).toEqual(
+          canBePaid
+            ? nextActions(escrow, expiresAt, LOCAL_DEPLOYMENT)
+            : [
+                {
+                  action: "claim_refund",
+                  by: "anyone",
+                  awaiting: "payout_account",
+                  until: null,
+                  instructions: [],
+                },
+              ],
+        );
+      }),
+      runs(50),
+    );
+  });
+
+  test("an account that does not exist, or is only funded, is made by the refund", () => {
+    fc.assert(
+      fc.property(anyEscrow(LOCAL_DEPLOYMENT, ["Pending"]), (escrow) => {
+        const { agentOwner, mint, expiresAt } = escrow;
+        const ready = nextActions(escrow, expiresAt, LOCAL_DEPLOYMENT);
+        expect(nextActions(escrow, expiresAt, LOCAL_DEPLOYMENT, null)).toEqual(ready);
+        const funded = {
+          address: associatedTokenAddress(agentOwner, mint),
+          owner: SYSTEM_PROGRAM,
+          lamports: 1n,
+          executable: false,
+          data: new Uint8Array(),
+        };
+        expect(nextActions(escrow, expiresAt, LOCAL_DEPLOYMENT, funded)).toEqual(ready);
+      }),
+      runs(20),
     );
   });
 });
