@@ -48,6 +48,7 @@ type PathParameter<Path extends string> = Path extends `${string}{${infer Name}}
 
 /** The problems that any operation can answer with, those of POST, and those of operations with a body. */
 const COMMON_PROBLEMS = [
+  "malformed_host",
   "validation_failed",
   "method_not_allowed",
   "not_acceptable",

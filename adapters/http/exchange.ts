@@ -12,6 +12,7 @@ import {
 } from "./problems/problem.ts";
 import { requestIdOf } from "./request-id.ts";
 import { baseHeaders, corsHeaders } from "./response-headers.ts";
+import type { SentTarget } from "./sent-target.ts";
 
 /** The connection a request came on. */
 export type Connection = {
@@ -19,6 +20,8 @@ export type Connection = {
   readonly address: string | null;
   /** Keeps the connection open for so many seconds, [0, 255], while nothing moves on it. */
   readonly allowSeconds: (seconds: number) => void;
+  /** What the request's target matches as it was sent; undefined where only the URL is known. */
+  readonly target?: SentTarget;
 };
 
 /** What every exchange shares. */

@@ -5,7 +5,7 @@ import { consolePage } from "./console/console-page.ts";
 import { verifierModule } from "./console/verifier-module.ts";
 import { allEndpoints } from "./endpoints.ts";
 import type { Endpoint } from "./endpoint.ts";
-import type { Connection, ExchangeSettings } from "./exchange.ts";
+import type { Connection, Exchange, ExchangeSettings } from "./exchange.ts";
 import type { HttpServices } from "./http-services.ts";
 import { once } from "./once.ts";
 import { openApiDocument } from "./openapi/openapi-document.ts";
@@ -13,9 +13,11 @@ import { operationExchange } from "./operation.ts";
 import { referencePage } from "./reference/reference-page.ts";
 import { INTERNAL_ERROR } from "./problems/failure-problem.ts";
 import { PROBLEM_MEDIA_TYPE, problemDocument } from "./problems/problem.ts";
+import { hasSoundHost } from "./is-host.ts";
 import { requestOrigin } from "./request-origin.ts";
 import { baseHeaders } from "./response-headers.ts";
 import { routerPath } from "./router-path.ts";
+import { isAsSent, placeTarget } from "./sent-target.ts";
 import { trustedProxies } from "./trusted-proxies.ts";
 import { unmatchedExchange } from "./unmatched.ts";
 
@@ -81,17 +83,20 @@ export const createHttpApp = (options: HttpOptions): HttpApp => {
     handler: { standardHostname: false },
   });
   router.onError(({ request }) => lastResort(request));
+  const unmatched = unmatchedExchange(settings, operations);
   for (const operation of operations) {
+    const { method, path } = operation;
     const exchange = operationExchange(settings, operation);
-    router.route(
-      operation.method,
-      routerPath(operation.path),
-      ({ request, params }) => exchange(request, params),
-      { parse: "none" },
-    );
+    const answer: Exchange = (request, params) => {
+      const target = connections.get(request)?.target;
+      const isOwn = target === undefined || isAsSent(target, path, params);
+      return isOwn ? exchange(request, params) : unmatched(request, params);
+    };
+    router.route(method, routerPath(path), ({ request, params }) => answer(request, params), {
+      parse: "none",
+    });
   }
   // Each path takes every other method itself, so that a template beside it never does.
-  const unmatched = unmatchedExchange(settings, operations);
   for (const path of new Set([...operations.map((operation) => operation.path), "/*"]))
     router.all(routerPath(path), ({ request }) => unmatched(request, {}), { parse: "none" });
 
@@ -102,6 +107,10 @@ export const createHttpApp = (options: HttpOptions): HttpApp => {
     },
     handle: (request, connection) => {
       if (connection !== undefined) connections.set(request, connection);
+      // A host that is none would shift the path the router looks for, and CONNECT's target is no path.
+      if (!hasSoundHost(request) || connection?.target === null || request.method === "CONNECT")
+        return unmatched(request, {});
+      placeTarget(request);
       return Promise.resolve(router.fetch(request));
     },
   };

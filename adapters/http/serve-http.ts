@@ -1,5 +1,7 @@
 import { Data, Effect } from "effect";
 import type { HttpApp } from "./http-app.ts";
+import { routerPath } from "./router-path.ts";
+import type { SentTarget } from "./sent-target.ts";
 
 /** Where and how to listen. */
 export type ListenOptions = {
@@ -28,8 +30,19 @@ export class ListenFailed extends Data.TaggedError("ListenFailed")<{
   readonly reason: string;
 }> {}
 
-const listen = (app: HttpApp, options: ListenOptions) =>
-  Bun.serve({
+const listen = (app: HttpApp, options: ListenOptions) => {
+  const answer = (request: Request, server: Bun.Server<undefined>, target: SentTarget) =>
+    app.handle(request, {
+      address: server.requestIP(request)?.address ?? null,
+      allowSeconds: (seconds) => server.timeout(request, seconds),
+      target,
+    });
+  const routeOf = (path: string) => [
+    routerPath(path),
+    (request: Bun.BunRequest, server: Bun.Server<undefined>) =>
+      answer(request, server, { path, params: request.params }),
+  ];
+  return Bun.serve({
     hostname: options.hostname,
     port: options.port,
     // Shared ports would let a forgotten second instance take half of the requests unseen.
@@ -38,13 +51,12 @@ const listen = (app: HttpApp, options: ListenOptions) =>
     idleTimeout: options.idleTimeoutSeconds ?? IDLE_SECONDS,
     // The app counts a body's bytes itself: Bun's own limit answers a bare 413 that says nothing.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-    fetch: (request, server) =>
-      app.handle(request, {
-        address: server.requestIP(request)?.address ?? null,
-        allowSeconds: (seconds) => server.timeout(request, seconds),
-      }),
+    // Bun matches these with the target's own bytes, of which a request's URL does not tell everything.
+    routes: Object.fromEntries(app.operations.map(({ path }) => routeOf(path))),
+    fetch: (request, server) => answer(request, server, null),
     error: () => new Response(null, { status: 500 }),
   });
+};
 
 const reasonOf = (error: unknown): string =>
   typeof error === "object" && error !== null && "code" in error ? String(error.code) : "unknown";

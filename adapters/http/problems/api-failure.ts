@@ -21,6 +21,7 @@ export type ApiFailure =
   | TransactionNotFound
   | LedgerFailure
   | StoreUnavailable
+  | Http.MalformedHost
   | Http.RouteNotFound
   | Http.MethodNotAllowed
   | Http.NotAcceptable
@@ -63,6 +64,7 @@ export const CODE_OF_FAILURE = {
   LedgerUnavailable: "ledger_unavailable",
   LedgerTimeout: "ledger_timeout",
   StoreUnavailable: "store_unavailable",
+  MalformedHost: "malformed_host",
   RouteNotFound: "route_not_found",
   MethodNotAllowed: "method_not_allowed",
   NotAcceptable: "not_acceptable",

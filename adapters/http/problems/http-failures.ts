@@ -1,5 +1,8 @@
 import { Data } from "effect";
 
+/** The request's `Host` header is not one host, with or without a port. */
+export class MalformedHost extends Data.TaggedError("MalformedHost") {}
+
 /** No operation or page has the request's path. */
 export class RouteNotFound extends Data.TaggedError("RouteNotFound") {}
 

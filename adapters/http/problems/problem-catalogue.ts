@@ -19,6 +19,12 @@ const kind = (status: number, title: string, explanation: string, cure: string):
  * keeps its meaning and its status.
  */
 export const PROBLEM_CATALOGUE = {
+  malformed_host: kind(
+    400,
+    "The Host header is not a host",
+    "The request's `Host` header is empty, is given more than once, or is not a host name, an IPv4 address or an IPv6 address in brackets, with or without a port. A name consists of letters, digits, `-` and `_`, in labels separated by dots.",
+    "Send one `Host` header with the host and port of the service's address. Behind a proxy, let it send a name of your own instead of what its client wrote.",
+  ),
   malformed_json: kind(
     400,
     "The body is not JSON",
@@ -34,7 +40,7 @@ export const PROBLEM_CATALOGUE = {
   route_not_found: kind(
     404,
     "There is nothing at this path",
-    "No operation or page has this path. A trailing slash makes another path, and paths are case-sensitive.",
+    "No operation or page has this path. A trailing slash makes another path, paths are case-sensitive, and steps such as `..` are not taken.",
     "Compare the path with `/openapi.json` or `/docs`.",
   ),
   escrow_not_found: kind(

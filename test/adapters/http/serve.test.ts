@@ -1,36 +1,11 @@
-import { afterEach, describe, expect, test } from "bun:test";
-import { Effect, Exit, Scope } from "effect";
-import { connect } from "node:net";
+import { describe, expect, test } from "bun:test";
+import { Effect, Exit } from "effect";
 import { serveHttp } from "../../../adapters/http/serve-http.ts";
+import { listeningServices, rawAnswer } from "./support/listening-service.ts";
 import { AGENT, prepareBody } from "./support/parties.ts";
 import { makeService, problemOf } from "./support/service.ts";
 
-const opened: Array<() => Promise<unknown>> = [];
-afterEach(async () => {
-  for (const close of opened.splice(0).toReversed()) await close();
-});
-
-/** A service that listens on a free port until the test ends, or `stop` is called. */
-const listening = async (port = 0) => {
-  const service = await makeService();
-  const scope = Scope.makeUnsafe();
-  opened.push(() => service.runtime.dispose());
-  const listen = serveHttp(service.app, { hostname: "127.0.0.1", port });
-  const server = await Effect.runPromise(Scope.provide(listen, scope));
-  const stop = () => Effect.runPromise(Scope.close(scope, Exit.void));
-  opened.push(stop);
-  return { ...service, ...server, stop };
-};
-
-/** What a server answers to raw bytes, until it closes the connection. */
-const raw = (port: number, bytes: string): Promise<string> =>
-  new Promise((resolve, reject) => {
-    let answer = "";
-    const socket = connect(port, "127.0.0.1", () => socket.write(bytes));
-    socket.on("data", (chunk) => (answer += chunk.toString("latin1")));
-    socket.on("close", () => resolve(answer));
-    socket.on("error", reject);
-  });
+const listening = listeningServices();
 
 test("a port that is taken is an error that names it, never shared", async () => {
   const { port } = await listening();
@@ -66,7 +41,7 @@ test.each(['a"<b>', "a b", "[", "a:99999", "%"])(
   async (host) => {
     const { port } = await listening();
     const get = `GET / HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`;
-    expect(await raw(port, get)).toMatch(/^HTTP\/1\.1 (200|4\d\d) /);
+    expect(await rawAnswer(port, get)).toMatch(/^HTTP\/1\.1 (200|4\d\d) /);
   },
 );
 
@@ -75,7 +50,7 @@ describe("a body that is too large", () => {
 
   test("is refused by its declared length, before any of it is read", async () => {
     const { port } = await listening();
-    const answer = await raw(port, `${post}Content-Length: 1073741824\r\n\r\n{`);
+    const answer = await rawAnswer(port, `${post}Content-Length: 1073741824\r\n\r\n{`);
     expect(answer).toStartWith("HTTP/1.1 413");
     expect(answer).toContain('"code":"payload_too_large"');
   });
@@ -83,7 +58,10 @@ describe("a body that is too large", () => {
   test("is refused while it comes in chunks without an end", async () => {
     const { port } = await listening();
     const chunk = `10000\r\n${" ".repeat(65_536)}\r\n`;
-    const answer = await raw(port, `${post}Transfer-Encoding: chunked\r\n\r\n${chunk.repeat(5)}`);
+    const answer = await rawAnswer(
+      port,
+      `${post}Transfer-Encoding: chunked\r\n\r\n${chunk.repeat(5)}`,
+    );
     expect(answer).toStartWith("HTTP/1.1 413");
     expect(answer).toContain('"code":"payload_too_large"');
   });
@@ -95,7 +73,10 @@ test.each([
   ["a space before the colon", "X : 1\r\n"],
 ])("a request with %s is refused and its connection closed", async (_, headers) => {
   const { port } = await listening();
-  const answer = await raw(port, `POST /v1/relay HTTP/1.1\r\nHost: a\r\n${headers}\r\n0\r\n\r\n`);
+  const answer = await rawAnswer(
+    port,
+    `POST /v1/relay HTTP/1.1\r\nHost: a\r\n${headers}\r\n0\r\n\r\n`,
+  );
   expect(answer).toStartWith("HTTP/1.1 400");
 });
 
@@ -113,5 +94,5 @@ test("stopping answers what has begun, and refuses what comes after", async () =
 test("a path in absolute form is read like any other", async () => {
   const { port } = await listening();
   const request = `GET http://other.example/v1/escrows/${AGENT} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`;
-  expect(await raw(port, request)).toStartWith("HTTP/1.1 404");
+  expect(await rawAnswer(port, request)).toStartWith("HTTP/1.1 404");
 });
