@@ -207,7 +207,7 @@ test("a release into the merchant's till brings the delegate nothing", async () 
   ];
   const answers = await allWays(theft, till.address);
   expect(await outcome(answers, toRelease)).toEqual(nothing(shared));
-});
+}, 30_000);
 
 test("a partial release into the agent's purse brings the delegate nothing", async () => {
   const timestamp = await createdAt(toDivide);
@@ -229,7 +229,7 @@ test("a partial release into the agent's purse brings the delegate nothing", asy
   });
   const answers = await allWays([made, ...theft], purse.address);
   expect(await outcome(answers, toDivide)).toEqual(nothing(shared));
-});
+}, 30_000);
 
 const expired = (): Promise<EscrowRecord> =>
   until(
@@ -246,7 +246,7 @@ test("a refund into the agent's purse brings the delegate nothing", async () => 
   ];
   const answers = await allWays(theft, purse.address);
   expect(await outcome(answers, toRefund)).toEqual(nothing(shared));
-});
+}, 30_000);
 
 test("a refund to the thief is refused", async () => {
   await expired();
@@ -257,7 +257,7 @@ test("a refund to the thief is refused", async () => {
   });
   const answers = await allWays([misdirected], loot);
   expect(await outcome(answers, toRefund)).toEqual(nothing(misowned));
-});
+}, 30_000);
 
 test("so is one to the agent's associated account once it is the thief's, and nobody is told to try it", async () => {
   const { next_actions: before } = await expired();
@@ -273,7 +273,7 @@ test("so is one to the agent's associated account once it is the thief's, and no
   expect(after).toMatchObject([
     { action: "claim_refund", by: "anyone", awaiting: "payout_account", instructions: [] },
   ]);
-});
+}, 30_000);
 
 test("and the agent gets all of it in an account on which nobody else has a right", async () => {
   const toPurse = { ...parties, escrow: toRefund, agentTokenAccount: purse.address };
@@ -281,4 +281,4 @@ test("and the agent gets all of it in an account on which nobody else has a righ
   expect(await balanceOf(purse.address)).toBe(String(AMOUNT));
   expect(await balanceOf(loot)).toBe("0");
   expect(await escrowOf(toRefund)).toMatchObject({ state: "Refunded", next_actions: [] });
-});
+}, 30_000);

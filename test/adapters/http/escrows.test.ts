@@ -219,7 +219,7 @@ describe("one escrow", () => {
     const offered = async (owner: Address, state: number) => {
       const data = fieldWriter(165).address(MINT).address(owner).skip(44).u8(state).skip(56).done();
       service.ledger.put({ address, owner: TOKEN_PROGRAM, data });
-      const { next_actions } = (await dataOf(await client.send(path))) as EscrowRecord;
+      const { next_actions } = await dataOf<EscrowRecord>(await client.send(path));
       return next_actions.map(
         ({ action, by, awaiting, instructions }) =>
           `${action} by ${by} awaiting ${awaiting}, ${instructions.length} instructions`,
