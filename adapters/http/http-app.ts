@@ -87,9 +87,10 @@ export const createHttpApp = (options: HttpOptions): HttpApp => {
   for (const operation of operations) {
     const { method, path } = operation;
     const exchange = operationExchange(settings, operation);
+    const route = { path, names: Object.keys(operation.params) };
     const answer: Exchange = (request, params) => {
       const target = connections.get(request)?.target;
-      const isOwn = target === undefined || isAsSent(target, path, params);
+      const isOwn = target === undefined || isAsSent(target, route, params);
       return isOwn ? exchange(request, params) : unmatched(request, params);
     };
     router.route(method, routerPath(path), ({ request, params }) => answer(request, params), {

@@ -2,12 +2,20 @@
 const HOST =
   /^(?=.{1,253}(?::|$))(?:[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*\.?|\[[0-9a-f:.]{2,45}\])(?::[0-9]{0,5})?$/i;
 
+/** The last text that was a host: the callers of a service name the same one, and parsing takes 1% of a short request. */
+let lastHost: string | undefined;
+
 /**
  * Whether a text is a host, with or without a port, that a URL can hold (RFC 9110, section 7.2). `_` is
  * allowed because proxies send the names of their upstreams. What else RFC 3986 allows names no host, and
  * a comma also stands between the values of repeated headers.
  */
-export const isHost = (text: string): boolean => HOST.test(text) && URL.canParse(`http://${text}`);
+export const isHost = (text: string): boolean => {
+  if (text === lastHost) return true;
+  if (!HOST.test(text) || !URL.canParse(`http://${text}`)) return false;
+  lastHost = text;
+  return true;
+};
 
 /**
  * Whether a request's `Host` header is one host, or is left out as HTTP/1.0 allows (RFC 9112, section 3.2):

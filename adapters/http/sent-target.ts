@@ -14,12 +14,12 @@ export type SentTarget = {
  */
 export const isAsSent = (
   sent: SentTarget,
-  path: string,
+  route: { readonly path: string; readonly names: ReadonlyArray<string> },
   params: Readonly<Record<string, string | null>> | undefined,
 ): boolean =>
   sent !== null &&
-  sent.path === path &&
-  Object.entries(sent.params).every(([name, text]) => (params?.[name] ?? text) === text);
+  sent.path === route.path &&
+  route.names.every((name) => (params?.[name] ?? sent.params[name]) === sent.params[name]);
 
 /** Stands for the origin of a request without a `Host` header; no host has this name (RFC 2606, section 2). */
 const NOWHERE = "http://host.invalid";

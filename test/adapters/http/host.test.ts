@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
 import { runs } from "../../arbitraries/runs.ts";
 import { rawAnswer, startListening } from "./support/listening-service.ts";
-import { AGENT } from "./support/parties.ts";
+import { AGENT, prepareBody } from "./support/parties.ts";
 import { checkedClient, problemOf } from "./support/service.ts";
 
 let service: Awaited<ReturnType<typeof startListening>>;
@@ -168,6 +168,15 @@ describe("a Host header", () => {
   ])("is not needed in HTTP/1.0: %s is %s", async (target, expected) => {
     expect(await routed({ target, hosts: [], version: "1.0" })).toBe(expected);
     expect(await routed({ target, version: "1.0" })).toBe(expected);
+  });
+
+  test("is not needed in HTTP/1.0: a body is read", async () => {
+    const body = JSON.stringify(prepareBody());
+    const fields = `Content-Type: application/json\r\nContent-Length: ${body.length}`;
+    const request = `POST /v1/escrows/prepare HTTP/1.0\r\n${fields}\r\n\r\n${body}`;
+    const answer = await rawAnswer(service.port, request);
+    expect(answer).toStartWith("HTTP/1.1 200");
+    expect(answer).toContain('"escrow_pda"');
   });
 
   test("that is refused is told as a problem document which repeats nothing of it", async () => {
