@@ -35,12 +35,13 @@ export const accountFilterOf = (filters: unknown): DataConditions => {
   const sizes = new Set<number>();
   const bytesAt = list.flatMap((item) => {
     const filter = configOf(item, "filter");
-    if (filter["dataSize"] !== undefined) {
+    const [name, ...others] = Object.keys(filter);
+    if (others.length > 0 || (name !== "dataSize" && name !== "memcmp"))
+      throw invalidParams("Invalid params: a filter is dataSize or memcmp");
+    if (name === "dataSize") {
       sizes.add(wholeNumberOf(filter["dataSize"], "dataSize"));
       return [];
     }
-    if (filter["memcmp"] === undefined)
-      throw invalidParams("Invalid params: a filter is dataSize or memcmp");
     const memcmp = configOf(filter["memcmp"], "memcmp");
     const bytes = memcmpBytes(memcmp["bytes"], memcmp["encoding"]);
     if (bytes.length > MAX_MEMCMP_BYTES)

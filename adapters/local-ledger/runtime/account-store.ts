@@ -74,10 +74,12 @@ export const accountStore = (database: Database) => {
       const where = ["owner = ?1"];
       const parameters: Array<Uint8Array> = [addressToBytes(owner)];
       if (conditions.dataSize !== undefined) where.push(`length(data) = ${conditions.dataSize}`);
-      for (const { offset, bytes } of conditions.bytesAt) {
-        parameters.push(bytes);
-        where.push(`substr(data, ${offset + 1}, ${bytes.length}) = ?${parameters.length}`);
-      }
+      for (const { offset, bytes } of conditions.bytesAt)
+        where.push(
+          bytes.length === 0
+            ? `length(data) >= ${offset}`
+            : `substr(data, ${offset + 1}, ${bytes.length}) = ?${parameters.push(bytes)}`,
+        );
       // Literal offsets let SQLite use the index on token holders; prepared anew, so that no cache grows.
       const statement = database.prepare<Row, Array<Uint8Array>>(
         `select * from account where ${where.join(" and ")}`,

@@ -5,10 +5,11 @@ export type DataConditions = {
   readonly bytesAt: ReadonlyArray<{ readonly offset: number; readonly bytes: Uint8Array }>;
 };
 
-/** Whether account data meets all conditions; bytes past its end meet none. */
+/** Whether account data meets all conditions; one that begins behind its end is not met, not even by no bytes. */
 export const meetsConditions = (data: Uint8Array, conditions: DataConditions): boolean =>
   (conditions.dataSize === undefined || data.length === conditions.dataSize) &&
   conditions.bytesAt.every(
     ({ offset, bytes }) =>
+      offset <= data.length &&
       Buffer.compare(data.subarray(offset, offset + bytes.length), bytes) === 0,
   );

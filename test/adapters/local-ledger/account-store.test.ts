@@ -30,7 +30,7 @@ const state = fc.record({
 const conditions: fc.Arbitrary<DataConditions> = fc.record({
   dataSize: fc.option(fc.nat(12), { nil: undefined }),
   bytesAt: fc.array(
-    fc.record({ offset: fc.nat(14), bytes: fc.uint8Array({ minLength: 1, maxLength: 4, max: 2 }) }),
+    fc.record({ offset: fc.nat(14), bytes: fc.uint8Array({ maxLength: 4, max: 2 }) }),
     { maxLength: 3 },
   ),
 });
@@ -45,6 +45,19 @@ test("what is written comes back exactly, whatever the u64 and however empty the
       expect(store.has(address)).toBe(false);
     }),
   );
+});
+
+test("bytes are found where they are whole inside the data, none of them too", () => {
+  const data = Uint8Array.of(1, 2, 3);
+  const isMet = (offset: number, ...wanted: ReadonlyArray<number>) =>
+    meetsConditions(data, { bytesAt: [{ offset, bytes: Uint8Array.from(wanted) }] });
+  expect([isMet(0, 1, 2, 3), isMet(1, 2), isMet(0), isMet(3)]).toEqual([true, true, true, true]);
+  expect([isMet(0, 1, 3), isMet(2, 3, 0), isMet(3, 0), isMet(4)]).toEqual([
+    false,
+    false,
+    false,
+    false,
+  ]);
 });
 
 test("SQLite's filter and the one for accounts in memory agree", () => {

@@ -9,7 +9,7 @@ import {
   localKey,
 } from "../../../adapters/local-ledger/local-keys.ts";
 import { manualTime } from "../../../adapters/local-ledger/runtime/ledger-time.ts";
-import { address } from "../../../core/domain/address.ts";
+import { address, addressToBytes } from "../../../core/domain/address.ts";
 import { associatedTokenAddress } from "../../../core/protocol/addresses.ts";
 import { CLOCK_SYSVAR, TOKEN_PROGRAM } from "../../../core/protocol/well-known-addresses.ts";
 import { call, kitAddress, post, sign, startLedger } from "./ledger-fixture.ts";
@@ -167,8 +167,39 @@ describe("accounts", () => {
     expect((await programAccounts([beyond, beyond, beyond, beyond, beyond])).error?.code).toBe(
       -32602,
     );
-    for (const bad of [{}, { memcmp: { offset: 0, bytes: "0OIl" } }, { memcmp: { bytes: "2" } }])
+    for (const bad of [
+      {},
+      { memcmp: { offset: 0, bytes: "0OIl" } },
+      { memcmp: { bytes: "2" } },
+      { dataSize: 165, memcmp: { offset: 0, bytes: "2" } },
+      { dataSize: 165, owner: "2" },
+      "tokenAccountState",
+    ])
       expect((await programAccounts([bad])).error?.code).toBe(-32602);
+  });
+
+  test("four filters hold at once, whatever their encoding", async () => {
+    const holder = localKey("test-filters");
+    await call(url, "requestTokenAirdrop", holder.address, "7");
+    endSlot();
+    const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString("base64");
+    const filters = [
+      { dataSize: 165 },
+      { memcmp: { offset: 0, bytes: LOCAL_USDC_MINT } },
+      { memcmp: { offset: 32, bytes: base64(addressToBytes(holder.address)), encoding: "base64" } },
+      { memcmp: { offset: 64, bytes: [7, 0, 0, 0, 0, 0, 0, 0] } },
+    ];
+    expect((await programAccounts(filters)).result).toMatchObject([
+      { pubkey: associatedTokenAddress(holder.address, LOCAL_USDC_MINT) },
+    ]);
+    const missed: ReadonlyArray<object> = [
+      { dataSize: 164 },
+      { memcmp: { offset: 1, bytes: LOCAL_USDC_MINT } },
+      { memcmp: { offset: 32, bytes: base64(addressToBytes(TOKEN_PROGRAM)), encoding: "base64" } },
+      { memcmp: { offset: 64, bytes: [8, 0, 0, 0, 0, 0, 0, 0] } },
+    ];
+    for (const [at, other] of missed.entries())
+      expect((await programAccounts(filters.with(at, other as never))).result).toEqual([]);
   });
 
   test("programs that came with the runtime are found by their loader", async () => {
