@@ -27,26 +27,37 @@ const parseLamports = (json: number | string): bigint | undefined => {
   return lamports <= U64_MAX ? lamports : undefined;
 };
 
-/** The account at `address`, or undefined when the JSON is not one in every field. */
-const parseAccount = (address: Address, json: unknown): LedgerAccount | undefined => {
+/** The account at `address`, its data cut at `mostDataBytes`; undefined when the JSON is not one in every field. */
+const parseAccount = (
+  address: Address,
+  json: unknown,
+  mostDataBytes: number,
+): LedgerAccount | undefined => {
   if (!isAccountJson(json)) return undefined;
   const lamports = parseLamports(json.lamports);
   const owner = parseAddress(json.owner);
-  const data = decodeBase64(json.data[0]);
-  if (lamports === undefined || owner === undefined || data === undefined) return undefined;
-  if (json.space !== undefined && json.space !== data.length) return undefined;
+  const sent = decodeBase64(json.data[0]);
+  if (lamports === undefined || owner === undefined || sent === undefined) return undefined;
+  // `space` is the length before the node cuts. A node that cuts nothing is understood as well.
+  const isCut = sent.length === mostDataBytes && (json.space ?? 0) > mostDataBytes;
+  if (json.space !== undefined && json.space !== sent.length && !isCut) return undefined;
+  const data = sent.length > mostDataBytes ? sent.slice(0, mostDataBytes) : sent;
   return { address, owner, lamports, executable: json.executable, data };
 };
 
-/** The `value` of getMultipleAccounts for these addresses; undefined unless every place in it is right. */
+/**
+ * The `value` of getMultipleAccounts for these addresses, data cut at `mostDataBytes`; undefined unless every place in
+ * it is right.
+ */
 export const parseAccounts = (
   addresses: ReadonlyArray<Address>,
   json: unknown,
+  mostDataBytes = Number.POSITIVE_INFINITY,
 ): ReadonlyArray<LedgerAccount | null> | undefined => {
   if (!Array.isArray(json) || json.length !== addresses.length) return undefined;
   const accounts: Array<LedgerAccount | null> = [];
   for (const [i, address] of addresses.entries()) {
-    const account = json[i] === null ? null : parseAccount(address, json[i]);
+    const account = json[i] === null ? null : parseAccount(address, json[i], mostDataBytes);
     if (account === undefined) return undefined;
     accounts.push(account);
   }
@@ -60,7 +71,8 @@ export const parseKeyedAccounts = (json: unknown): ReadonlyArray<LedgerAccount> 
   for (const row of json as ReadonlyArray<unknown>) {
     const address = isKeyed(row) ? parseAddress(row.pubkey) : undefined;
     if (address === undefined) return undefined;
-    const account = parseAccount(address, (row as { readonly account: unknown }).account);
+    const { account: json } = row as { readonly account: unknown };
+    const account = parseAccount(address, json, Number.POSITIVE_INFINITY);
     if (account === undefined) return undefined;
     accounts.push(account);
   }

@@ -2,7 +2,12 @@ import { Effect, Layer, Schema } from "effect";
 import { type Address, parseAddress } from "../../core/domain/address.ts";
 import type { HistoryPage } from "../../core/domain/ledger-history.ts";
 import type { LedgerSignature } from "../../core/domain/ledger-signature.ts";
-import { type Commitment, Ledger, type LedgerFailure } from "../../ports/ledger.ts";
+import {
+  type Commitment,
+  Ledger,
+  type LedgerFailure,
+  MOST_DATA_BYTES,
+} from "../../ports/ledger.ts";
 import { parseAccounts } from "./account-json.ts";
 import { askAtSlot, type SlotQuestion } from "./ask-at-slot.ts";
 import { parseHistory, parseTransaction } from "./history-json.ts";
@@ -69,6 +74,7 @@ export const ledgerSolanaRpc: Layer.Layer<Ledger, never, NodePool> = Layer.effec
     const readAccounts = Effect.fn("Ledger.readAccounts")(function* (
       addresses: ReadonlyArray<Address>,
       commitment: Commitment,
+      mostDataBytes = MOST_DATA_BYTES,
     ) {
       if (addresses.length > MAX_ACCOUNTS) {
         return yield* Effect.die(new Error(`${addresses.length} accounts in one read`));
@@ -76,10 +82,15 @@ export const ledgerSolanaRpc: Layer.Layer<Ledger, never, NodePool> = Layer.effec
       return yield* readAtSlot({
         method: "getMultipleAccounts",
         args: [addresses],
-        options: { encoding: "base64" },
+        options: {
+          encoding: "base64",
+          ...(Number.isFinite(mostDataBytes)
+            ? { dataSlice: { offset: 0, length: mostDataBytes } }
+            : {}),
+        },
         commitment,
         lane: "single",
-        parse: (value) => parseAccounts(addresses, value),
+        parse: (value) => parseAccounts(addresses, value, mostDataBytes),
       });
     }, refusalAsUnavailable);
 

@@ -1,5 +1,5 @@
 import { Effect, Queue, Stream } from "effect";
-import type { Address } from "../../core/domain/address.ts";
+import type { AccountKind } from "../../core/domain/account-kind.ts";
 import { encodeBase58 } from "../../core/domain/base58.ts";
 import type { LedgerAccount } from "../../core/domain/ledger-account.ts";
 import type { AtSlot, LedgerFailure } from "../../ports/ledger.ts";
@@ -8,17 +8,23 @@ import { refusalAsUnavailable } from "./refusal-as-unavailable.ts";
 import { NodeFault, NodeUnable, RpcRefusal } from "./rpc-failure.ts";
 
 const CHUNK_ACCOUNTS = 1000;
-/** Above so many accounts the next scan of the program is split at once. */
+/** Above so many accounts the next scan of the kind is split at once. */
 const SPLIT_ABOVE = 200_000;
 /** Parts of a split scan that are asked for at the same time; public nodes count requests. */
 const PARTS_AT_ONCE = 2;
 
 type Chunk = AtSlot<ReadonlyArray<LedgerAccount>>;
 
-/** Accounts whose byte at `offset` is `value` (Agave `rpc-client-types`, `RpcFilterType::Memcmp`). */
-const byteFilter = (offset: number, value: number) => ({
-  filters: [{ memcmp: { offset, bytes: encodeBase58(Uint8Array.of(value)) } }],
+/** Lets accounts pass that have these bytes at `offset` (Agave `rpc-client-types`, `RpcFilterType::Memcmp`). */
+const bytesAt = (offset: number, bytes: Uint8Array) => ({
+  memcmp: { offset, bytes: encodeBase58(bytes) },
 });
+
+/** Lets the accounts of a kind pass; a node takes up to four filters. */
+const filtersOf = ({ length, discriminator }: AccountKind): ReadonlyArray<object> => [
+  { dataSize: length },
+  bytesAt(0, discriminator),
+];
 
 /** Whether a node's failure can come from the size of what was asked: the answer, the scan or the wait for them. */
 const maySizeMatter = (failure: LedgerFailure): boolean => {
@@ -32,14 +38,14 @@ const maySizeMatter = (failure: LedgerFailure): boolean => {
 /**
  * `Ledger.programAccounts` over a pool of nodes: one request while the accounts are few; one for each value
  * of the byte at `splitAt` when the last scan found many, or when nodes cannot give all of them at once.
- * Accounts too short to have that byte are then left out: no account that a program here makes is.
  */
 export const programAccounts = (pool: NodePool["Service"]) => {
-  const large = new Set<Address>();
+  /** Kinds of which there are many, by program and discriminator. */
+  const large = new Set<string>();
 
   const scan = Effect.fn("Ledger.programAccounts")(function* (
-    program: Address,
-    filter: object,
+    kind: AccountKind,
+    part: ReadonlyArray<object>,
     emit: (chunk: Chunk) => Effect.Effect<void>,
   ) {
     const lowest = pool.slots.at("finalized");
@@ -48,9 +54,9 @@ export const programAccounts = (pool: NodePool["Service"]) => {
       withContext: true,
       commitment: "finalized",
       ...(lowest > 0 ? { minContextSlot: lowest } : {}),
-      ...filter,
+      filters: [...filtersOf(kind), ...part],
     };
-    const slot = yield* pool.scan([program, options], {
+    const slot = yield* pool.scan([kind.program, options], {
       judge: (slot) => pool.slots.judge("finalized", slot),
       chunkAccounts: CHUNK_ACCOUNTS,
       emit,
@@ -58,11 +64,14 @@ export const programAccounts = (pool: NodePool["Service"]) => {
     pool.slots.saw("finalized", slot);
   }, refusalAsUnavailable);
 
-  const streamed = (program: Address, filter: object): Stream.Stream<Chunk, LedgerFailure> =>
+  const streamed = (
+    kind: AccountKind,
+    part: ReadonlyArray<object> = [],
+  ): Stream.Stream<Chunk, LedgerFailure> =>
     Stream.callback<Chunk, LedgerFailure>(
       (queue) =>
         Effect.matchCauseEffect(
-          scan(program, filter, (chunk) => Queue.offer(queue, chunk)),
+          scan(kind, part, (chunk) => Queue.offer(queue, chunk)),
           {
             onSuccess: () => Queue.end(queue),
             onFailure: (cause) => Queue.failCause(queue, cause),
@@ -72,25 +81,27 @@ export const programAccounts = (pool: NodePool["Service"]) => {
       { bufferSize: 1, strategy: "suspend" },
     );
 
-  return (program: Address, splitAt?: number): Stream.Stream<Chunk, LedgerFailure> => {
+  return (kind: AccountKind): Stream.Stream<Chunk, LedgerFailure> => {
+    const { program, discriminator, splitAt } = kind;
+    const name = `${program} ${encodeBase58(discriminator)}`;
     const whole = Stream.suspend(() => {
       let accounts = 0;
-      return streamed(program, {}).pipe(
+      return streamed(kind).pipe(
         Stream.tap(({ value }) => Effect.sync(() => void (accounts += value.length))),
-        Stream.onEnd(Effect.sync(() => void (accounts > SPLIT_ABOVE && large.add(program)))),
+        Stream.onEnd(Effect.sync(() => void (accounts > SPLIT_ABOVE && large.add(name)))),
       );
     });
     if (splitAt === undefined) return whole;
     const parts = Stream.range(0, 255).pipe(
-      Stream.flatMap((value) => streamed(program, byteFilter(splitAt, value)), {
+      Stream.flatMap((value) => streamed(kind, [bytesAt(splitAt, Uint8Array.of(value))]), {
         concurrency: PARTS_AT_ONCE,
         bufferSize: 1,
       }),
     );
     return Stream.suspend(() => {
-      if (large.has(program)) return parts;
+      if (large.has(name)) return parts;
       return Stream.catchIf(whole, maySizeMatter, () => {
-        large.add(program);
+        large.add(name);
         return parts;
       });
     });

@@ -80,7 +80,12 @@ const ledgerStatus = Effect.gen(function* () {
   const latencyMs = Math.max(0, (yield* Clock.currentTimeMillis) - startedAtMs);
   const genesisHash = yield* ledger.genesisHash;
   const addresses = programs.flatMap((program) => [program, programDataAddress(program)]);
-  const { value } = yield* ledger.readAccounts(addresses, "confirmed");
+  const { value } = yield* ledger.readAccounts(
+    addresses,
+    "confirmed",
+    // A program's ELF is hashed whole.
+    Number.POSITIVE_INFINITY,
+  );
   const pair = (at: number) => ({ program: value[at] ?? null, data: value[at + 1] ?? null });
   return { slot: tip.slot, latencyMs, genesisHash, custody: pair(0), attestor: pair(2) };
 });

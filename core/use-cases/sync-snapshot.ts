@@ -6,13 +6,9 @@ import { Ledger } from "../../ports/ledger.ts";
 import type { IndexAccounts } from "./index-accounts.ts";
 import { refuseOlder, untrustworthy } from "./refuse-answer.ts";
 import type { SyncMemory } from "./sync-memory.ts";
+import { indexedKinds } from "../protocol/indexed-kinds.ts";
 import { readProgramAccount } from "../protocol/program-account.ts";
 
-/**
- * Offset of the first byte of the wallet that an escrow or a merchant belongs to: a public key, and so evenly
- * spread. See docs/protocol.md, "Escrow account" and "Merchant account".
- */
-const SPLIT_AT = 16;
 /** As many accounts as the ledger reads at once. */
 const READ_AT_ONCE = 100;
 /** So many missing rows are looked into; a report names no more. */
@@ -97,7 +93,7 @@ const vanishedOf = Effect.fnUntraced(function* (
 });
 
 /**
- * Reads every account of both programs and applies it to the index in large store transactions. Gives the
+ * Reads every merchant and every escrow and applies it to the index in large store transactions. Gives the
  * lowest slot that any of them was read at, and the stored rows that the ledger no longer shows. An
  * answer older than `notBefore`, up to which the index is complete, is refused, never merged.
  */
@@ -112,12 +108,12 @@ export const syncSnapshot = Effect.fn("syncSnapshot")(function* (
   const stored = yield* index.summary;
   const total = stored.escrows + stored.merchants;
   let lowest: bigint | null = null;
-  for (const program of [deployment.attestorProgram, deployment.custodyProgram]) {
-    yield* Stream.runForEach(ledger.programAccounts(program, SPLIT_AT), ({ slot, value }) =>
+  for (const kind of indexedKinds(deployment)) {
+    yield* Stream.runForEach(ledger.programAccounts(kind), ({ slot, value }) =>
       Effect.gen(function* () {
         yield* refuseOlder(slot, notBefore);
         lowest = lowest === null || slot < lowest ? slot : lowest;
-        accounts.gather(slot, value, program);
+        accounts.gather(slot, value, kind.program);
         if (accounts.waiting >= SNAPSHOT_BATCH_ROWS) yield* accounts.write();
         const done = accounts.seen;
         memory.progress = { phase: "accounts", done, total: Math.max(done, total) };

@@ -1,4 +1,5 @@
 import type { Layer } from "effect";
+import type { AccountKind } from "../../core/domain/account-kind.ts";
 import type { Address } from "../../core/domain/address.ts";
 import type { LedgerAccount } from "../../core/domain/ledger-account.ts";
 import type { LedgerSignature } from "../../core/domain/ledger-signature.ts";
@@ -18,8 +19,17 @@ export type LedgerWorld = {
   readonly genesisHash: string;
   /** An account that does not change; its lamports are above 2^53. */
   readonly known: LedgerAccount;
-  /** A program and all it owns, more than a chunk holds. */
-  readonly program: { readonly address: Address; readonly accounts: ReadonlyArray<LedgerAccount> };
+  /**
+   * A program and what it owns: accounts of a kind, more than a chunk holds, and others, of which some have the
+   * kind's length and some its discriminator. None has more data than `MOST_DATA_BYTES`.
+   */
+  readonly program: {
+    readonly kind: AccountKind;
+    readonly accounts: ReadonlyArray<LedgerAccount>;
+    readonly others: ReadonlyArray<LedgerAccount>;
+  };
+  /** An account with more data than `MOST_DATA_BYTES`. */
+  readonly long: LedgerAccount;
   /** A program that owns nothing. */
   readonly idleProgram: Address;
   /** An address that no account is at, another one each time. */

@@ -3,7 +3,7 @@ import { type Effect, Exit, ManagedRuntime, Stream } from "effect";
 import type { LedgerAccount } from "../../core/domain/ledger-account.ts";
 import { SYSTEM_PROGRAM } from "../../core/protocol/well-known-addresses.ts";
 import { Broadcaster } from "../../ports/broadcaster.ts";
-import { Ledger } from "../../ports/ledger.ts";
+import { Ledger, MOST_DATA_BYTES } from "../../ports/ledger.ts";
 import type { LedgerWorld } from "./ledger-world.ts";
 
 const byAddress = (accounts: ReadonlyArray<LedgerAccount>) =>
@@ -70,20 +70,35 @@ export const ledgerContract = (name: string, open: () => LedgerWorld): void =>
       expect(Exit.hasDies(exit)).toBe(true);
     });
 
-    test("gives every account of a program once, in chunks of one slot", async () => {
-      const chunks = await ask((ledger) =>
-        Stream.runCollect(ledger.programAccounts(world.program.address)),
-      );
+    test("cuts data where nobody asks for more, where the caller says, or nowhere", async () => {
+      const { long, known } = world;
+      const dataOf = async (...most: ReadonlyArray<number>) => {
+        const addresses = [long.address, known.address];
+        const read = await ask((ledger) => ledger.readAccounts(addresses, "finalized", ...most));
+        return read.value.map((account) => account?.data);
+      };
+      expect(long.data.length).toBeGreaterThan(MOST_DATA_BYTES);
+      expect(await dataOf()).toEqual([long.data.slice(0, MOST_DATA_BYTES), known.data]);
+      expect(await dataOf(2)).toEqual([long.data.slice(0, 2), known.data.slice(0, 2)]);
+      expect(await dataOf(Number.POSITIVE_INFINITY)).toEqual([long.data, known.data]);
+    });
+
+    test("gives every account of a kind once and no other, in chunks of one slot", async () => {
+      const { kind, accounts, others } = world.program;
+      expect(others.some(({ data }) => data.length === kind.length)).toBe(true);
+      const chunks = await ask((ledger) => Stream.runCollect(ledger.programAccounts(kind)));
       expect(chunks.length).toBeGreaterThan(1);
       expect(new Set(chunks.map(({ slot }) => slot)).size).toBe(1);
       for (const { value } of chunks) expect(value.length).toBeLessThanOrEqual(1000);
       const all = chunks.flatMap(({ value }) => value);
-      expect(byAddress(all)).toEqual(byAddress(world.program.accounts));
+      expect(byAddress(all)).toEqual(byAddress(accounts));
     });
 
     test("says at which slot a program owns nothing", async () => {
       const chunks = await ask((ledger) =>
-        Stream.runCollect(ledger.programAccounts(world.idleProgram)),
+        Stream.runCollect(
+          ledger.programAccounts({ ...world.program.kind, program: world.idleProgram }),
+        ),
       );
       expect(chunks).toEqual([{ slot: expect.any(BigInt), value: [] }]);
     });

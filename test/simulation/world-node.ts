@@ -1,5 +1,4 @@
 import type { Address } from "../../core/domain/address.ts";
-import { decodeBase58 } from "../../core/domain/base58.ts";
 import type { Escrow } from "../../core/domain/escrow.ts";
 import type { LedgerAccount } from "../../core/domain/ledger-account.ts";
 import type { Merchant } from "../../core/domain/merchant.ts";
@@ -7,10 +6,11 @@ import { encodeEscrowAccount } from "../../core/protocol/escrow-account.ts";
 import { LOCAL_DEPLOYMENT } from "../../core/protocol/local-deployment.ts";
 import { encodeMerchantAccount } from "../../core/protocol/merchant-account.ts";
 import { CLOCK_SYSVAR } from "../../core/protocol/well-known-addresses.ts";
+import { type AccountFilter, passing } from "./account-filters.ts";
 import { pendingOf, walletOf, WORLD_TIME } from "./world-escrow.ts";
 import { transactionJson, transactionOf, type WorldTransaction } from "./world-transaction.ts";
 
-/** An account, and the program among whose accounts a lying node lists it although it has another owner. */
+/** An account, and the program among whose accounts a lying node lists it, whatever its owner and the filters are. */
 type Account = Pick<LedgerAccount, "owner" | "data"> & { readonly listedBy?: Address };
 
 /** What a JSON-RPC method answers: a result, or an error object. */
@@ -19,7 +19,8 @@ export type RpcAnswer =
   | { readonly error: { readonly code: number; readonly message: string } };
 
 type Options = {
-  readonly filters?: ReadonlyArray<{ readonly memcmp?: { offset: number; bytes: string } }>;
+  readonly filters?: ReadonlyArray<AccountFilter>;
+  readonly dataSlice?: { readonly offset: number; readonly length: number };
   readonly minContextSlot?: number;
   readonly limit?: number;
   readonly before?: string;
@@ -30,15 +31,18 @@ const MAX_U64 = "18446744073709551615";
 /** JSON-RPC's "minimum context slot has not been reached" (Agave `rpc-client-api`, `custom_error`). */
 const BEHIND = -32_016;
 
+const sliced = (data: Uint8Array, slice: Options["dataSlice"]): Uint8Array =>
+  slice === undefined ? data : data.subarray(slice.offset, slice.offset + slice.length);
+
 const clockData = (time: bigint): Uint8Array => {
   const data = new Uint8Array(40);
   new DataView(data.buffer).setBigInt64(32, time, true);
   return data;
 };
 
-/** An account as a node writes it. */
-export const accountText = ({ owner, data }: Account): string =>
-  `{"data":["${Buffer.from(data).toString("base64")}","base64"],"executable":false,"lamports":3340800,"owner":"${owner}","rentEpoch":${MAX_U64},"space":${data.length}}`;
+/** An account as a node writes it, its data cut to a slice where one is asked for. */
+export const accountText = ({ owner, data }: Account, slice?: Options["dataSlice"]): string =>
+  `{"data":["${Buffer.from(sliced(data, slice)).toString("base64")}","base64"],"executable":false,"lamports":3340800,"owner":"${owner}","rentEpoch":${MAX_U64},"space":${data.length}}`;
 
 /** JSON text that stands in an answer as it is: numbers in it go beyond what JSON.stringify can write. */
 export class JsonText {
@@ -53,6 +57,8 @@ export class WorldNode {
   slot = 1000;
   /** The first slot that its history still has, by what it says. */
   firstBlock = 0;
+  /** Whether it lists every account of a program, whatever a request's filters say. */
+  ignoresFilters = false;
   readonly genesisHash: string = walletOf("genesis");
   readonly accounts = new Map<Address, Account>();
   /** The escrows among the accounts, as they stand. */
@@ -100,7 +106,7 @@ export class WorldNode {
       case "getFirstAvailableBlock":
         return { result: this.firstBlock };
       case "getMultipleAccounts":
-        return { result: this.#multiple(params[0] as ReadonlyArray<Address>) };
+        return { result: this.#multiple(params[0] as ReadonlyArray<Address>, options) };
       case "getProgramAccounts":
         return { result: this.#owned(params[0] as Address, options) };
       case "getSignaturesForAddress":
@@ -120,24 +126,23 @@ export class WorldNode {
     );
   }
 
-  #multiple(addresses: ReadonlyArray<Address>): JsonText {
+  #multiple(addresses: ReadonlyArray<Address>, { dataSlice }: Options): JsonText {
     const texts = addresses.map((address) => {
       if (address === CLOCK_SYSVAR)
         return accountText({ owner: SYSVAR_OWNER, data: clockData(WORLD_TIME) });
       const account = this.accounts.get(address);
-      return account === undefined ? "null" : accountText(account);
+      return account === undefined ? "null" : accountText(account, dataSlice);
     });
     return this.#atSlot(texts.join(","));
   }
 
   #owned(program: Address, { filters = [] }: Options): JsonText {
-    const wanted = filters.flatMap(({ memcmp }) =>
-      memcmp === undefined ? [] : [{ at: memcmp.offset, byte: decodeBase58(memcmp.bytes, 1)?.[0] }],
-    );
+    const isWanted = passing(this.ignoresFilters ? [] : filters);
     const texts: Array<string> = [];
     for (const [address, account] of this.accounts) {
-      if ((account.listedBy ?? account.owner) !== program) continue;
-      if (wanted.some(({ at, byte }) => account.data[at] !== byte)) continue;
+      const { owner, data, listedBy } = account;
+      if ((listedBy ?? owner) !== program) continue;
+      if (listedBy === undefined && !isWanted(data)) continue;
       texts.push(`{"account":${accountText(account)},"pubkey":"${address}"}`);
     }
     return this.#atSlot(texts.join(","));

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Effect } from "effect";
 import { encodeBase64Url } from "../../../core/domain/base64.ts";
 import { merchantAddress } from "../../../core/protocol/addresses.ts";
+import { encodeEscrowAccount } from "../../../core/protocol/escrow-account.ts";
 import { LOCAL_DEPLOYMENT } from "../../../core/protocol/local-deployment.ts";
 import { StoreUnavailable, EscrowIndex } from "../../../ports/escrow-index.ts";
 import { LedgerUnavailable } from "../../../ports/ledger.ts";
@@ -66,11 +67,11 @@ test("before the first sync the lists are empty and say so", async () => {
 
 test("a sync reports what it did, also of accounts it refuses", async () => {
   service.seed({ escrows, merchants: [merchant(), merchant(STRANGER, "Zebra GmbH")] });
-  service.ledger.put({
-    address: AGENT,
-    owner: LOCAL_DEPLOYMENT.custodyProgram,
-    data: new Uint8Array(352),
-  });
+  const owner = LOCAL_DEPLOYMENT.custodyProgram;
+  // What a stranger can make is not even listed; what custody itself has written is, and judged.
+  service.ledger.put({ address: STRANGER, owner, data: new Uint8Array(352) });
+  const future = encodeEscrowAccount(escrow("from a later version")).with(8, 9);
+  service.ledger.put({ address: AGENT, owner, data: future });
   const response = await client.send("/v1/indexer/sync", { method: "POST" });
   expect(response.status).toBe(202);
   expect(await dataOf(response)).toMatchObject({
@@ -80,7 +81,7 @@ test("a sync reports what it did, also of accounts it refuses", async () => {
     escrows: { seen: 11, created: 10, updated: 0, unchanged: 0, rejected: 1 },
     merchants: { seen: 2, created: 2 },
     events: { added: 13 },
-    rejected: [{ address: AGENT, reason: "wrong_discriminator" }],
+    rejected: [{ address: AGENT, reason: "unknown_version" }],
   });
   const again = await dataOf(await client.send("/v1/indexer/sync", { method: "POST" }));
   expect(again).toMatchObject({ escrows: { created: 0, unchanged: 10 }, events: { added: 0 } });

@@ -3,7 +3,7 @@ import { Effect, Fiber, Stream } from "effect";
 import { TestClock } from "effect/testing";
 import { SYSTEM_PROGRAM } from "../../../core/protocol/well-known-addresses.ts";
 import { Broadcaster } from "../../../ports/broadcaster.ts";
-import { Ledger } from "../../../ports/ledger.ts";
+import { Ledger, MOST_DATA_BYTES } from "../../../ports/ledger.ts";
 import { configOver, failureOf, runOver, valueOf } from "./ledger-under-test.ts";
 import {
   atSlot,
@@ -31,6 +31,7 @@ afterEach(() => {
 
 const tip = (slot: number) => result({ absoluteSlot: slot, blockHeight: slot });
 const askGenesis = Ledger.use((ledger) => ledger.genesisHash);
+const KIND = { program: SYSTEM_PROGRAM, length: 8, discriminator: Uint8Array.of(1) };
 const readNothing = Ledger.use((ledger) => ledger.readAccounts([], "confirmed"));
 const repeat = <A, E, R>(times: number, effect: Effect.Effect<A, E, R>) =>
   Effect.all(
@@ -203,7 +204,7 @@ describe("one node", () => {
       configOver([peer], { attemptsPerNode: 1 }),
       Effect.gen(function* () {
         const ledger = yield* Ledger;
-        const scan = yield* Effect.flip(Stream.runDrain(ledger.programAccounts(SYSTEM_PROGRAM)));
+        const scan = yield* Effect.flip(Stream.runDrain(ledger.programAccounts(KIND)));
         return { scan, genesis: yield* ledger.genesisHash };
       }),
     );
@@ -235,9 +236,10 @@ describe("reads never go back in time", () => {
   test("the highest slot seen is the least the next read asks for", async () => {
     const peer = peerThat(atSlot(50, []));
     await runOver(configOver([peer]), Effect.andThen(readNothing, readNothing));
+    const dataSlice = { offset: 0, length: MOST_DATA_BYTES };
     expect(peer.calls.map(({ params }) => params[1])).toEqual([
-      { encoding: "base64", commitment: "confirmed" },
-      { encoding: "base64", commitment: "confirmed", minContextSlot: 50 },
+      { encoding: "base64", commitment: "confirmed", dataSlice },
+      { encoding: "base64", commitment: "confirmed", dataSlice, minContextSlot: 50 },
     ]);
   });
 

@@ -1,6 +1,7 @@
 import { afterEach, expect, test } from "bun:test";
 import { Effect, Exit, Stream } from "effect";
 import { addressFromBytes } from "../../../core/domain/address.ts";
+import { encodeBase64 } from "../../../core/domain/base64.ts";
 import { SYSTEM_PROGRAM, TOKEN_PROGRAM } from "../../../core/protocol/well-known-addresses.ts";
 import { Ledger } from "../../../ports/ledger.ts";
 import { configOver, failureOf, runOver, valueOf } from "./ledger-under-test.ts";
@@ -32,7 +33,8 @@ const nth = (n: number) => {
 };
 const rows = (count: number) =>
   Array.from({ length: count }, (_, n) => ({ pubkey: nth(n), account: json({ lamports: n }) }));
-const scan = Ledger.use((ledger) => Stream.runCollect(ledger.programAccounts(TOKEN_PROGRAM)));
+const KIND = { program: TOKEN_PROGRAM, length: 0, discriminator: Uint8Array.of(1, 2, 3) };
+const scan = Ledger.use((ledger) => Stream.runCollect(ledger.programAccounts(KIND)));
 
 test("asks for accounts in one request, finalized or confirmed, in base64", async () => {
   const peer = peerThat(atSlot(9, [json(), null]));
@@ -48,9 +50,43 @@ test("asks for accounts in one request, finalized or confirmed, in base64", asyn
   expect(peer.calls).toMatchObject([
     {
       method: "getMultipleAccounts",
-      params: [addresses, { encoding: "base64", commitment: "finalized" }],
+      params: [
+        addresses,
+        { encoding: "base64", commitment: "finalized", dataSlice: { offset: 0, length: 10_240 } },
+      ],
     },
   ]);
+});
+
+test("asks for whole data where nothing is to be cut, and takes data as they are cut or not", async () => {
+  const whole = new Uint8Array(20).fill(7);
+  const cut = json({ data: [encodeBase64(whole.slice(0, 8)), "base64"], space: 20 });
+  const uncut = json({ data: [encodeBase64(whole), "base64"], space: 20 });
+  const peer = peerThat(atSlot(9, [cut, uncut]), atSlot(9, [uncut]), atSlot(9, [cut]));
+  const { exit } = await runOver(
+    configOver([peer]),
+    Effect.gen(function* () {
+      const ledger = yield* Ledger;
+      return {
+        cut: yield* ledger.readAccounts([nth(1), nth(2)], "confirmed", 8),
+        whole: yield* ledger.readAccounts([nth(2)], "confirmed", Number.POSITIVE_INFINITY),
+        // Fewer bytes than the account has, and nobody asked for fewer.
+        short: yield* Effect.flip(ledger.readAccounts([nth(1)], "confirmed", 9)),
+      };
+    }),
+  );
+  const { cut: both, whole: one, short } = valueOf(exit);
+  expect(both.value.map((account) => account?.data)).toEqual([
+    whole.slice(0, 8),
+    whole.slice(0, 8),
+  ]);
+  expect(one.value.map((account) => account?.data)).toEqual([whole]);
+  expect(short).toMatchObject({ cause: { kind: "malformed" } });
+  expect(peer.calls.slice(0, 2).map(({ params }) => params[1])).toMatchObject([
+    { dataSlice: { offset: 0, length: 8 } },
+    { encoding: "base64" },
+  ]);
+  expect(peer.calls[1]?.params[1]).not.toHaveProperty("dataSlice");
 });
 
 test("more than a hundred accounts in one read is a bug of the caller's", async () => {
@@ -99,7 +135,16 @@ test("gives a program's accounts in chunks of a thousand at one slot", async () 
   expect(peer.calls).toMatchObject([
     {
       method: "getProgramAccounts",
-      params: [TOKEN_PROGRAM, { encoding: "base64", withContext: true, commitment: "finalized" }],
+      params: [
+        TOKEN_PROGRAM,
+        {
+          encoding: "base64",
+          withContext: true,
+          commitment: "finalized",
+          // 010203 in base58.
+          filters: [{ dataSize: 0 }, { memcmp: { offset: 0, bytes: "Ldp" } }],
+        },
+      ],
     },
   ]);
 });
@@ -117,7 +162,7 @@ test("one bad row among thousands makes the whole scan unavailable", async () =>
   const { exit } = await runOver(
     configOver([peerThat(atSlot(5, bad))]),
     Ledger.use((ledger) =>
-      Stream.runForEach(ledger.programAccounts(TOKEN_PROGRAM), (chunk) =>
+      Stream.runForEach(ledger.programAccounts(KIND), (chunk) =>
         Effect.sync(() => void seen.push(chunk)),
       ),
     ),

@@ -9,6 +9,7 @@ import { broadcasterSolanaRpc } from "../../../adapters/solana-rpc/broadcaster-s
 import { ledgerSolanaRpc } from "../../../adapters/solana-rpc/ledger-solana-rpc.ts";
 import { nodePool } from "../../../adapters/solana-rpc/node-pool.ts";
 import type { SolanaRpcConfig } from "../../../adapters/solana-rpc/solana-rpc-config.ts";
+import type { AccountKind } from "../../../core/domain/account-kind.ts";
 import { addressFromBytes } from "../../../core/domain/address.ts";
 import type { LedgerAccount } from "../../../core/domain/ledger-account.ts";
 import { ledgerSignatureFromBytes } from "../../../core/domain/ledger-signature.ts";
@@ -26,13 +27,23 @@ const numbered = (kind: number, n: number) => {
 };
 const PROGRAM = numbered(101, 0);
 
-const planted = (n: number): LedgerAccount => ({
+const KIND: AccountKind = {
+  program: PROGRAM,
+  length: 150,
+  discriminator: Uint8Array.of(1, 2, 3, 4, 5, 6, 7, 8),
+};
+const planted = (n: number, data: Uint8Array): LedgerAccount => ({
   address: numbered(102, n),
   owner: PROGRAM,
   lamports: 10_000_000n + BigInt(n),
   executable: false,
-  data: new Uint8Array(n % 200).fill(n),
+  data,
 });
+const ofKind = (n: number): Uint8Array => {
+  const data = new Uint8Array(KIND.length).fill(n);
+  data.set(KIND.discriminator);
+  return data;
+};
 const KNOWN: LedgerAccount = {
   address: numbered(103, 0),
   owner: numbered(103, 1),
@@ -40,7 +51,22 @@ const KNOWN: LedgerAccount = {
   executable: false,
   data: Uint8Array.of(1, 2, 3),
 };
-const OWNED = Array.from({ length: 1234 }, (_, n) => planted(n));
+const LONG: LedgerAccount = {
+  address: numbered(103, 2),
+  owner: numbered(103, 1),
+  lamports: 1_000_000_000n,
+  executable: false,
+  data: new Uint8Array(20_000).fill(9),
+};
+const OWNED = Array.from({ length: 1234 }, (_, n) => planted(n, ofKind(n)));
+const OTHERS = [
+  new Uint8Array(KIND.length),
+  ofKind(5).with(3, 0),
+  ofKind(6).slice(0, KIND.length - 1),
+  Uint8Array.of(...ofKind(7), 0),
+  KIND.discriminator,
+  ...Array.from({ length: 200 }, (_, length) => new Uint8Array(length)),
+].map((data, n) => planted(2000 + n, data));
 
 /** A local ledger whose time stands still until it is settled, read through nodes at the addresses given. */
 export const localLedgerWorld = (config: (ledgerUrl: URL) => SolanaRpcConfig): LedgerWorld => {
@@ -52,7 +78,7 @@ export const localLedgerWorld = (config: (ledgerUrl: URL) => SolanaRpcConfig): L
       ageMs: genesis.ageMs,
       fill: (opened, advance) => {
         genesis.fill(opened, advance);
-        for (const { address, ...state } of [KNOWN, ...OWNED]) {
+        for (const { address, ...state } of [KNOWN, LONG, ...OWNED, ...OTHERS]) {
           opened.plant(address, { ...state, rentEpoch: RENT_EXEMPT_EPOCH });
         }
       },
@@ -66,7 +92,8 @@ export const localLedgerWorld = (config: (ledgerUrl: URL) => SolanaRpcConfig): L
     ),
     genesisHash: ledger.genesisHash,
     known: KNOWN,
-    program: { address: PROGRAM, accounts: OWNED },
+    long: LONG,
+    program: { kind: KIND, accounts: OWNED, others: OTHERS },
     idleProgram: numbered(104, 0),
     unused: () => numbered(105, unused++),
     transfer: ({ to, lamports, blockhash }) => {

@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, test } from "bun:test";
-import { address as kitAddress, createSolanaRpc } from "@solana/kit";
+import { type Base58EncodedBytes, address as kitAddress, createSolanaRpc } from "@solana/kit";
 import { Effect, Stream } from "effect";
 import fc from "fast-check";
+import type { AccountKind } from "../../../core/domain/account-kind.ts";
 import { type Address, addressToBytes } from "../../../core/domain/address.ts";
 import { encodeBase64, decodeBase64 } from "../../../core/domain/base64.ts";
 import { encodeBase58 } from "../../../core/domain/base58.ts";
@@ -9,6 +10,7 @@ import type { LedgerAccount } from "../../../core/domain/ledger-account.ts";
 import { TOKEN_PROGRAM } from "../../../core/protocol/well-known-addresses.ts";
 import { Ledger } from "../../../ports/ledger.ts";
 import { anyAddress, anyU64, bytesOfLength } from "../../arbitraries/ledger-values.ts";
+import { type AccountFilter, passing } from "../../simulation/account-filters.ts";
 import { configOver, failureOf, runOver, valueOf } from "./ledger-under-test.ts";
 import { type Behaviour, body, page, result, rpcError, ScriptedPeer } from "./scripted-peer.ts";
 
@@ -31,6 +33,12 @@ afterEach(() => {
   for (const peer of opened.splice(0)) peer[Symbol.dispose]();
 });
 
+const KIND: AccountKind = {
+  program: TOKEN_PROGRAM,
+  length: 48,
+  discriminator: Uint8Array.of(9, 8, 7, 6, 5, 4, 3, 2),
+  splitAt: 16,
+};
 const OWNED: ReadonlyArray<LedgerAccount> = fc
   .sample(
     fc.record({
@@ -38,11 +46,25 @@ const OWNED: ReadonlyArray<LedgerAccount> = fc
       owner: fc.constant(TOKEN_PROGRAM),
       lamports: anyU64,
       executable: fc.boolean(),
-      data: bytesOfLength(48),
+      data: bytesOfLength(40).map((rest) => Uint8Array.of(...KIND.discriminator, ...rest)),
     }),
     { numRuns: 1200, seed: 11 },
   )
   .filter(({ address }, at, all) => all.findIndex((other) => other.address === address) === at);
+
+/** What strangers can make the program own, and more: no discriminator, another length, or nothing at all. */
+const OTHERS: ReadonlyArray<LedgerAccount> = OWNED.slice(0, 60).map((account, n) => {
+  const address = encodeBase58(addressToBytes(account.address).toReversed()) as Address;
+  const datas = [
+    new Uint8Array(48),
+    new Uint8Array(),
+    new Uint8Array(100_000),
+    account.data.slice(0, 47),
+    Uint8Array.of(...account.data, 0),
+    account.data.with(7, 0),
+  ];
+  return { ...account, address, data: datas[n % datas.length] ?? account.data };
+});
 
 const textOf = ({ address, owner, lamports, executable, data }: LedgerAccount): string =>
   `{"account":{"data":["${encodeBase64(data)}","base64"],"executable":${executable},"lamports":${lamports},"owner":"${owner}","rentEpoch":18446744073709551615,"space":${data.length}},"pubkey":"${address}"}`;
@@ -50,22 +72,22 @@ const textOf = ({ address, owner, lamports, executable, data }: LedgerAccount): 
 const answer = (id: number, accounts: ReadonlyArray<LedgerAccount>, slot = 40): string =>
   `{"jsonrpc":"2.0","result":{"context":{"apiVersion":"3.0.0","slot":${slot}},"value":[${accounts.map(textOf).join(",")}]},"id":${id}}`;
 
-type Filter = { readonly memcmp: { readonly offset: number; readonly bytes: string } };
-const filtered = (params: ReadonlyArray<unknown>): ReadonlyArray<LedgerAccount> => {
-  const { filters } = params[1] as { readonly filters?: ReadonlyArray<Filter> };
-  return OWNED.filter((account) =>
-    (filters ?? []).every(
-      ({ memcmp }) =>
-        encodeBase58(account.data.subarray(memcmp.offset, memcmp.offset + 1)) === memcmp.bytes,
-    ),
-  );
+type Call = { readonly params: ReadonlyArray<unknown> };
+const filtersOf = ({ params }: Call) =>
+  (params[1] as { readonly filters?: ReadonlyArray<AccountFilter> }).filters ?? [];
+const filtered = (call: Call): ReadonlyArray<LedgerAccount> => {
+  const isWanted = passing(filtersOf(call));
+  return [...OWNED, ...OTHERS].filter(({ data }) => isWanted(data));
 };
-/** Serves what is owned, and what a filter leaves of it. */
-const serving: Behaviour = ({ id, params }) => new Response(answer(id, filtered(params)));
-const isSplit = (call: { readonly params: ReadonlyArray<unknown> }): boolean =>
-  "filters" in (call.params[1] as object);
+/** Serves what is owned, and what the filters leave of it. */
+const serving: Behaviour = (call) => new Response(answer(call.id, filtered(call)));
+const bytesAt = (offset: number, bytes: Uint8Array) => ({
+  memcmp: { offset, bytes: encodeBase58(bytes) },
+});
+const OF_KIND = [{ dataSize: KIND.length }, bytesAt(0, KIND.discriminator)];
+const isSplit = (call: Call): boolean => filtersOf(call).length > OF_KIND.length;
 
-const scan = Ledger.use((ledger) => Stream.runCollect(ledger.programAccounts(TOKEN_PROGRAM, 16)));
+const scan = Ledger.use((ledger) => Stream.runCollect(ledger.programAccounts(KIND)));
 const byAddress = (accounts: Iterable<LedgerAccount>) =>
   [...accounts].sort((a, b) => (a.address < b.address ? -1 : 1));
 const once = (chunks: ReadonlyArray<{ readonly value: ReadonlyArray<LedgerAccount> }>) =>
@@ -83,9 +105,15 @@ describe("a program's accounts", () => {
     const bare = new URL(peer.url);
     bare.username = "";
     bare.password = "";
+    const bytes = encodeBase58(KIND.discriminator) as Base58EncodedBytes;
     const theirs = await createSolanaRpc(bare.href)
-      .getProgramAccounts(kitAddress(TOKEN_PROGRAM), { encoding: "base64", withContext: true })
+      .getProgramAccounts(kitAddress(TOKEN_PROGRAM), {
+        encoding: "base64",
+        withContext: true,
+        filters: [{ dataSize: 48n }, { memcmp: { offset: 0n, bytes, encoding: "base58" } }],
+      })
       .send();
+    expect(ours).toEqual([...OWNED]);
     expect(ours).toEqual(
       theirs.value.map(({ pubkey, account }) => ({
         address: pubkey as string as Address,
@@ -103,12 +131,29 @@ describe("a program's accounts", () => {
     ["refuses in its own words", rpcError(-32600)],
     ["is too small for the answer", page(413)],
   ])("are asked for in parts of a node that %s", async (_name, refusing) => {
-    const peer = peerThat((call, request) =>
-      isSplit(call) ? serving(call, request) : refusing(call, request),
+    const other = { ...KIND, length: 50, discriminator: Uint8Array.of(1, 1, 1, 1, 1, 1, 1, 1) };
+    const peer = peerThat((call, request) => {
+      const isOther = filtersOf(call)[0]?.dataSize === other.length;
+      return (isSplit(call) || isOther ? serving : refusing)(call, request);
+    });
+    const { exit } = await runOver(
+      configOver([peer], { attemptsPerNode: 1 }),
+      Effect.tap(scan, () =>
+        Ledger.use((ledger) => Stream.runDrain(ledger.programAccounts(other))),
+      ),
     );
-    const { exit } = await runOver(configOver([peer], { attemptsPerNode: 1 }), scan);
     expect(once(valueOf(exit))).toEqual(byAddress(OWNED));
-    expect(peer.calls.filter(isSplit)).toHaveLength(256);
+    const [whole, ...parts] = peer.calls.slice(0, 257).map(filtersOf);
+    expect(whole).toEqual(OF_KIND);
+    const asText = (filters: ReadonlyArray<AccountFilter>) => JSON.stringify(filters);
+    const part = (first: number) => [...OF_KIND, bytesAt(16, Uint8Array.of(first))];
+    expect(parts.map(asText).sort()).toEqual(
+      Array.from({ length: 256 }, (_, first) => asText(part(first))).sort(),
+    );
+    // That there are many of one kind says nothing of another.
+    expect(peer.calls.slice(257).map(filtersOf)).toEqual([
+      [{ dataSize: other.length }, bytesAt(0, other.discriminator)],
+    ]);
   });
 
   test("are asked for in parts when the answer is beyond the limit, and so the next time at once", async () => {
@@ -130,7 +175,10 @@ describe("a program's accounts", () => {
     const peer = peerThat(rpcError(-32012));
     const { exit } = await runOver(
       configOver([peer]),
-      Ledger.use((ledger) => Stream.runCollect(ledger.programAccounts(TOKEN_PROGRAM))),
+      Ledger.use((ledger) => {
+        const { splitAt: _, ...kind } = KIND;
+        return Stream.runCollect(ledger.programAccounts(kind));
+      }),
     );
     expect(failureOf(exit)).toMatchObject({ _tag: "LedgerUnavailable" });
     expect(peer.calls).toHaveLength(1);
@@ -176,7 +224,7 @@ describe("a program's accounts", () => {
     const { exit } = await runOver(
       configOver([peerThat(body(endless))]),
       Ledger.use((ledger) =>
-        ledger.programAccounts(TOKEN_PROGRAM).pipe(
+        ledger.programAccounts(KIND).pipe(
           Stream.take(3),
           Stream.runFold(
             () => 0,

@@ -19,9 +19,9 @@ import type { LedgerAccount } from "../../../core/domain/ledger-account.ts";
 import { provideSha256 } from "../../../core/domain/sha256.ts";
 import { LOCAL_DEPLOYMENT } from "../../../core/protocol/local-deployment.ts";
 import { decodeEscrowFields } from "../../../core/protocol/escrow-account.ts";
+import { indexedKinds } from "../../../core/protocol/indexed-kinds.ts";
 import { readProgramAccount } from "../../../core/protocol/program-account.ts";
 import { Ledger } from "../../../ports/ledger.ts";
-import { AGENT_OWNER_AT } from "./snapshot-parts.ts";
 
 // Run as a process: reads all escrows of the node at argv[2] and prints their number, the milliseconds, the start of the
 // process apart, and the most memory that was resident. argv[3] is the way: `kit` and `fields` decode the fields of each
@@ -77,8 +77,10 @@ const isEscrow = {
 const withOurs = async (isGood: (account: LedgerAccount) => boolean): Promise<number> => {
   let count = 0;
   provideSha256(sha256Bun);
+  const escrows = indexedKinds(LOCAL_DEPLOYMENT).find((kind) => kind.program === program);
+  if (escrows === undefined) throw new Error("custody has no accounts that are indexed");
   const read = Ledger.use((ledger) =>
-    Stream.runForEach(ledger.programAccounts(program, AGENT_OWNER_AT), ({ value }) =>
+    Stream.runForEach(ledger.programAccounts(escrows), ({ value }) =>
       Effect.sync(() => {
         for (const account of value) if (isGood(account)) count += 1;
       }),

@@ -20,8 +20,8 @@ export const countAnswers = () => {
   const wrap = (ledger: Ledger["Service"]): Ledger["Service"] => ({
     genesisHash: checked(ledger.genesisHash),
     tip: (commitment) => checked(ledger.tip(commitment)),
-    readAccounts: (addresses, commitment) => checked(ledger.readAccounts(addresses, commitment)),
-    programAccounts: (program, splitAt) => checkedStream(ledger.programAccounts(program, splitAt)),
+    readAccounts: (...asked) => checked(ledger.readAccounts(...asked)),
+    programAccounts: (kind) => checkedStream(ledger.programAccounts(kind)),
     history: (address, before) => checked(ledger.history(address, before)),
     transaction: (signature) => checked(ledger.transaction(signature)),
   });

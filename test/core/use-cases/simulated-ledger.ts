@@ -23,6 +23,7 @@ import { CLOCK_SYSVAR, SYSTEM_PROGRAM } from "../../../core/protocol/well-known-
 import { Ledger, LedgerUnavailable } from "../../../ports/ledger.ts";
 import type { EscrowLife } from "../../arbitraries/index-history.ts";
 import { TEST_DEPLOYMENT, TEST_GENESIS_HASH } from "../../arbitraries/test-ledger.ts";
+import { isOfKind } from "../../simulation/account-filters.ts";
 
 /** How badly the nodes of a simulated ledger behave; each a share of the answers, in [0, 1]. */
 export type Weather = {
@@ -285,13 +286,11 @@ export class SimulatedLedger {
         const state = this.#stateAt(slot);
         return { slot, value: addresses.map((address) => state.get(address) ?? null) };
       }),
-    programAccounts: (program) =>
+    programAccounts: (kind) =>
       Stream.unwrap(
         Effect.map(
           this.#answer((slot) => {
-            const owned = [...this.#stateAt(slot).values()].filter(
-              ({ owner }) => owner === program,
-            );
+            const owned = [...this.#stateAt(slot).values()].filter((one) => isOfKind(one, kind));
             const chunks = Array.from(
               { length: Math.max(1, Math.ceil(owned.length / 3)) },
               (_, i) => ({

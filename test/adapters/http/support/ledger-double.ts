@@ -10,6 +10,7 @@ import type {
 import { CLOCK_SYSVAR, SYSTEM_PROGRAM } from "../../../../core/protocol/well-known-addresses.ts";
 import { Broadcaster } from "../../../../ports/broadcaster.ts";
 import { Ledger, type LedgerFailure } from "../../../../ports/ledger.ts";
+import { isOfKind } from "../../../simulation/account-filters.ts";
 
 /** The payer of the relay tests' transactions. */
 export const PAYER = addressFromBytes(ed25519.getPublicKey(new Uint8Array(32).fill(9)));
@@ -81,11 +82,11 @@ export const makeLedgerDouble = (genesisHash: string) => {
       })),
     history: () => answer(() => ({ entries: [], completeFrom: null })),
     transaction: () => answer(() => null),
-    programAccounts: (program) =>
+    programAccounts: (kind) =>
       Stream.fromEffect(
         answer(() => ({
           slot: double.slot,
-          value: [...accounts.values()].filter(({ owner }) => owner === program),
+          value: [...accounts.values()].filter((account) => isOfKind(account, kind)),
         })),
       ),
   });
