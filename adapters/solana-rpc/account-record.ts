@@ -12,6 +12,12 @@ const CLOSE_BRACE = 0x7d;
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 
+/**
+ * Bytes of the longest record that is read. That of an account of a known kind has less than a thousand: in a longer
+ * one a node lists what it was not asked for. Strangers can make accounts of 10 MiB that a program owns.
+ */
+export const LONGEST_RECORD = 64 * 1024;
+
 const U64_MAX = 2n ** 64n - 1n;
 /** A number of so many digits is exact in a double. */
 const EXACT_DIGITS = 15;
@@ -60,7 +66,8 @@ const keyAt = (bytes: Buffer, start: number, end: number): number => {
  * Reads the records of getProgramAccounts one by one, `{"account": {...}, "pubkey": "..."}`, straight from the bytes of
  * the answer, with their members in any order. It takes only what JSON.parse and the checks of
  * account-json.ts would take, and gives up on whatever is unusual (a member it does not know, an escape,
- * a number with a fraction, a record not whole in these bytes), which is then theirs to judge.
+ * a number with a fraction, a record not whole in these bytes), which is then theirs to judge, and on data too long
+ * for any record.
  */
 export class AccountRecord {
   /** Behind the record that was read last. */
@@ -179,7 +186,7 @@ export class AccountRecord {
     if (!this.#take(OPEN_BRACKET) || !this.#take(QUOTE)) return -1;
     const start = this.#at;
     const end = this.#bytes.indexOf(QUOTE, start);
-    if (end < 0) return -1;
+    if (end < 0 || end - start > LONGEST_RECORD) return -1;
     this.#data = decodeBase64Bytes(this.#bytes, start, end);
     this.#dataText = { start, end };
     this.#at = end + 1;

@@ -1,16 +1,14 @@
 import type { LedgerAccount } from "../../core/domain/ledger-account.ts";
 import { parseKeyedAccounts } from "./account-json.ts";
-import { AccountRecord } from "./account-record.ts";
+import { AccountRecord, LONGEST_RECORD } from "./account-record.ts";
 import { HeldBytes } from "./held-bytes.ts";
+import { ObjectEnd } from "./object-end.ts";
 import { type Envelope, isValueAtSlot, parseEnvelope, parseJson } from "./rpc-envelope.ts";
 
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 const OPEN_BRACE = 0x7b;
-const CLOSE_BRACE = 0x7d;
 
 /** An envelope whose list of accounts does not begin within so many bytes is read whole. */
 const LONGEST_HEAD = 4096;
@@ -23,22 +21,6 @@ export type ScanEnd = { readonly slot: number } | Extract<Envelope, { readonly e
 
 const isSpace = (byte: number | undefined): boolean =>
   byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
-
-/** Behind the object that begins at `at`, -1 when it does not end in these bytes. */
-const endOfObject = (bytes: Buffer, at: number): number => {
-  let depth = 0;
-  for (let i = at; i < bytes.length; i++) {
-    const byte = bytes[i];
-    if (byte === QUOTE) {
-      for (i++; i < bytes.length && bytes[i] !== QUOTE; i++) if (bytes[i] === BACKSLASH) i++;
-    } else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) depth++;
-    else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) {
-      depth -= 1;
-      if (depth === 0) return i + 1;
-    }
-  }
-  return -1;
-};
 
 const utf8 = (bytes: Uint8Array): string | undefined => {
   try {
@@ -58,17 +40,21 @@ const parsed = (text: string | undefined): unknown => {
 
 /**
  * Reads the answer of getProgramAccounts as it arrives, so that no more of it than one network chunk and one
- * record is held. What stands before the accounts and what stands behind them make, together, an answer
+ * record is held; a record longer than `LONGEST_RECORD` is passed over and never held. What stands before the accounts and what stands behind them make, together, an answer
  * without accounts, and that is checked as any answer is. An answer in which the slot does not
  * come before the accounts, or which is no list of accounts at all, is held and parsed whole.
  */
 export class AccountScan {
   /** The slot that the accounts taken so far are of, null as long as there are none. */
   slot: number | null = null;
+  /** How many records have been passed over for their length, and how many bytes they had. */
+  readonly passedOver = { records: 0, bytes: 0 };
   readonly #id: number;
   readonly #record = new AccountRecord();
   #accounts: Array<LedgerAccount> = [];
   #stage: "head" | "first" | "next" | "value" | "tail" | "whole" = "head";
+  /** Where the record that is being passed over ends, null when none is. */
+  #passing: ObjectEnd | null = null;
   #head = "";
   readonly #held = new HeldBytes();
   #enough = 1;
@@ -95,7 +81,9 @@ export class AccountScan {
 
   /** Takes in the next bytes of the body; gives what is wrong with them, if anything. */
   push(chunk: Uint8Array): ScanFault | undefined {
-    this.#held.add(chunk);
+    const rest = this.#passing === null ? chunk : this.#pass(this.#passing, chunk);
+    if (rest === null) return undefined;
+    this.#held.add(rest);
     return this.#stage === "whole" || this.#held.length < this.#enough
       ? undefined
       : this.#advance();
@@ -105,6 +93,7 @@ export class AccountScan {
   end(): ScanEnd | ScanFault {
     const fault = this.#stage === "whole" ? undefined : this.#advance();
     if (fault !== undefined) return fault;
+    if (this.#passing !== null) return "not_json";
     const rest = utf8(this.#held.bytes);
     if (rest === undefined) return "not_json";
     if (this.#stage === "tail") return this.#endOfStream(rest);
@@ -136,10 +125,25 @@ export class AccountScan {
     return { slot: this.slot };
   }
 
-  /** The first `count` bytes have been read; an unfinished record is looked at again when twice as much of it is there. */
+  /**
+   * The first `count` bytes have been read; an unfinished record is looked at again when twice as much of it is
+   * there, or too much.
+   */
   #done(count: number): void {
     this.#held.drop(count);
-    this.#enough = this.#stage === "tail" ? Number.POSITIVE_INFINITY : this.#held.length * 2;
+    this.#enough =
+      this.#stage === "tail"
+        ? Number.POSITIVE_INFINITY
+        : Math.min(this.#held.length * 2, LONGEST_RECORD + 1);
+  }
+
+  /** Passes over a record that began before this chunk; gives what stands behind it, null when it goes on. */
+  #pass(passing: ObjectEnd, chunk: Uint8Array): Uint8Array | null {
+    const end = passing.find(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength), 0);
+    this.passedOver.bytes += end < 0 ? chunk.length : end;
+    if (end < 0) return null;
+    this.#passing = null;
+    return chunk.subarray(end);
   }
 
   #advance(): ScanFault | undefined {
@@ -181,22 +185,37 @@ export class AccountScan {
         this.#stage = "value";
         at++;
       } else if (byte === OPEN_BRACE && this.#stage !== "next") {
-        const account = this.#record.read(bytes, at);
-        if (account !== undefined) {
-          this.#accounts.push(account);
-          at = this.#record.end;
-        } else {
-          const end = endOfObject(bytes, at);
-          if (end < 0) break;
-          const row = parseKeyedAccounts([parsed(utf8(bytes.subarray(at, end)))]);
-          if (row === undefined) return "malformed";
-          this.#accounts.push(...row);
-          at = end;
-        }
+        const end = this.#readRecord(bytes, at);
+        if (typeof end === "string") return end;
+        if (end < 0) break;
+        at = end;
         this.#stage = "next";
       } else return "malformed";
     }
     this.#done(at);
     return undefined;
+  }
+
+  /** Behind the record that begins at `at`, -1 when there is more of it to come and it is not too long already. */
+  #readRecord(bytes: Buffer, at: number): number | ScanFault {
+    const account = this.#record.read(bytes, at);
+    if (account !== undefined && this.#record.end - at <= LONGEST_RECORD) {
+      this.#accounts.push(account);
+      return this.#record.end;
+    }
+    const place = new ObjectEnd();
+    const found = place.find(bytes, at);
+    const end = found < 0 ? bytes.length : found;
+    if (end - at > LONGEST_RECORD) {
+      this.passedOver.records += 1;
+      this.passedOver.bytes += end - at;
+      if (found < 0) this.#passing = place;
+      return end;
+    }
+    if (found < 0) return -1;
+    const row = parseKeyedAccounts([parsed(utf8(bytes.subarray(at, end)))]);
+    if (row === undefined) return "malformed";
+    this.#accounts.push(...row);
+    return end;
   }
 }

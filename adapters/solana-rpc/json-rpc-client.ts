@@ -66,6 +66,12 @@ const runtimeCode = (cause: unknown): string | null => {
 const isTransient = (status: number): boolean =>
   status >= 500 || status === 408 || status === 425 || status === 429 || status < 400;
 
+/** A node that follows the filters of a scan lists no such records. */
+const tellPassedOver = (node: string, { records, bytes }: AccountScan["passedOver"]) =>
+  Effect.logWarning("a ledger node listed accounts that it was not asked for").pipe(
+    Effect.annotateLogs({ node, records, bytes }),
+  );
+
 /** One node behind one address. */
 export const jsonRpcClient = (address: Redacted.Redacted<URL>): JsonRpcClient => {
   const url = Redacted.value(address);
@@ -139,9 +145,7 @@ export const jsonRpcClient = (address: Redacted.Redacted<URL>): JsonRpcClient =>
             try: () => post(url, requestBody(id, "getProgramAccounts", params), signal),
             catch: unreachable,
           }).pipe(inTime(limits));
-          const isWhole =
-            Number(response.headers.get("content-length") ?? 0) <= limits.maxBodyBytes;
-          if (response.status !== 200 || response.body === null || !isWhole) {
+          if (response.status !== 200 || response.body === null) {
             const answer = yield* Effect.tryPromise({
               try: () => wholeAnswer(response, limits.maxBodyBytes),
               catch: unreachable,
@@ -149,11 +153,13 @@ export const jsonRpcClient = (address: Redacted.Redacted<URL>): JsonRpcClient =>
             yield* fromHttp(answer, id, yield* Clock.currentTimeMillis);
             return yield* fault("malformed", null, null);
           }
-          const end = yield* scanBody(response.body, new AccountScan(id), limits, sink, {
+          const scan = new AccountScan(id);
+          const end = yield* scanBody(response.body, scan, limits, sink, {
             fault: (kind) => fault(kind, null, null),
             unreachable,
             behind: () => new NodeUnable({ node, kind: "behind", code: null }),
           });
+          if (scan.passedOver.records > 0) yield* tellPassedOver(node, scan.passedOver);
           if ("slot" in end) return end.slot;
           return yield* errorFailure(end.error.code, end.error.data);
         }),

@@ -7,7 +7,10 @@ import { monotonicMs } from "./monotonic-time.ts";
 import type { NodeFault, NodeFaultKind, NodeUnable } from "./rpc-failure.ts";
 import type { LaneLimits } from "./solana-rpc-config.ts";
 
-/** The longest part of an answer that is held at once: an account of 10 MiB as base64, and its envelope. */
+/**
+ * The longest part of an answer that is held at once: an answer that has to be parsed whole, or what stands behind the
+ * accounts. A record is never held that long.
+ */
 const MAX_HELD_BYTES = 16 * 1024 * 1024;
 
 /** How accounts are taken from an answer while it arrives. */
@@ -30,7 +33,8 @@ export type ScanFailures = {
 /**
  * Reads a body chunk by chunk and hands its accounts on; nothing more is read before they have been taken.
  * A body that is idle for `requestTimeoutMs`, or keeps the reader waiting longer than `callTimeoutMs`
- * in all, is given up.
+ * in all, is given up, and so is one with more than `maxBodyBytes` apart from the records that are passed over:
+ * how long those are is up to strangers.
  */
 export const scanBody = Effect.fnUntraced(function* (
   body: ReadableStream<Uint8Array>,
@@ -70,7 +74,7 @@ export const scanBody = Effect.fnUntraced(function* (
     bytes += read.value.length;
     const fault = scan.push(read.value);
     if (fault !== undefined) return yield* failures.fault(fault);
-    if (bytes > limits.maxBodyBytes || scan.heldBytes > MAX_HELD_BYTES) {
+    if (bytes - scan.passedOver.bytes > limits.maxBodyBytes || scan.heldBytes > MAX_HELD_BYTES) {
       return yield* failures.fault("oversize");
     }
     if (scan.slot === null) continue;

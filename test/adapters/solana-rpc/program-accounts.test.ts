@@ -184,6 +184,26 @@ describe("a program's accounts", () => {
     expect(peer.calls).toHaveLength(1);
   });
 
+  test.each(["tells how long its answer is", "sends its answer in chunks"])(
+    "are read from a node that ignores filters and %s, however long other accounts are",
+    async (way) => {
+      const junk = OTHERS.map((account) => ({ ...account, data: new Uint8Array(100_000) }));
+      const peer = peerThat(({ id }) => {
+        const text = answer(id, [...junk, ...OWNED, ...junk]);
+        return new Response(way.includes("chunks") ? new Blob([text]).stream() : text);
+      });
+      const config = configOver([peer], { attemptsPerNode: 1 });
+      const bulk = { ...config.lanes.bulk, maxBodyBytes: 1_000_000 };
+      const lanes = { ...config.lanes, bulk };
+      const { exit, logged } = await runOver({ ...config, lanes }, scan);
+      expect(once(valueOf(exit))).toEqual(byAddress(OWNED));
+      expect(peer.calls).toHaveLength(1);
+      expect(logged).toContain("listed accounts that it was not asked for");
+      expect(logged).toContain("records=120");
+      expect(logged).not.toContain("key");
+    },
+  );
+
   test("come again, from the next node, when a node breaks off in the middle", async () => {
     const breaking = peerThat(({ id }) => new Response(answer(id, OWNED).slice(0, -60_000)));
     const whole = peerThat(({ id }) => new Response(answer(id, OWNED, 41)));
