@@ -49,6 +49,12 @@ beforeAll(async () => {
   escrows = (await read<{ data: ReadonlyArray<EscrowRecord> }>("/v1/indexer")).data;
 });
 
+/** As `sha256sum` of the file says; its last byte is none of those that are left out. */
+const hashOfProgram = async (name: string): Promise<string> => {
+  const file = Bun.file(new URL(`../../programs/${name}.so`, import.meta.url));
+  return new Bun.CryptoHasher("sha256").update(await file.bytes()).digest("hex");
+};
+
 afterAll(async () => {
   await service.stop();
   await directory.remove();
@@ -63,8 +69,8 @@ test("health, readiness, version, status and descriptor tell of one deployment",
     status: "online",
     network: { cluster: "localnet", healthy: true },
     programs: {
-      custody: { deployed: true, executable: true },
-      attestor: { deployed: true, executable: true },
+      custody: { deployed: true, executable: true, sha256: await hashOfProgram("custody") },
+      attestor: { deployed: true, executable: true, sha256: await hashOfProgram("attestor") },
     },
     indexer: { escrows: 4, lag_slots: expect.any(Number), last_error: null },
   });
