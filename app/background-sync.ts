@@ -1,6 +1,7 @@
 import { Duration, Effect, Queue, Schedule, Stream } from "effect";
 import type { SyncReport } from "../core/domain/sync-report.ts";
 import { IndexSync } from "../core/use-cases/index-sync.ts";
+import { syncFailureCause } from "../core/use-cases/sync-failure.ts";
 import { EscrowIndex } from "../ports/escrow-index.ts";
 import { LedgerSignals } from "../ports/ledger-signals.ts";
 
@@ -42,9 +43,10 @@ export const backgroundSync = Effect.fnUntraced(function* (intervalSeconds: numb
       onFailure: (failure) => {
         const known = failing;
         failing = true;
+        const fields = { failure: failure._tag, cause: syncFailureCause(failure) };
         return known
-          ? Effect.logDebug("the sync failed again", { failure: failure._tag })
-          : Effect.logWarning("the sync failed, and is tried again", { failure: failure._tag });
+          ? Effect.logDebug("the sync failed again", fields)
+          : Effect.logWarning("the sync failed, and is tried again", fields);
       },
     }),
     // A bug that one state of the ledger brings out must not leave the index standing still for ever.

@@ -1,4 +1,5 @@
 import { Effect, Metric } from "effect";
+import { IndexSync } from "../../core/use-cases/index-sync.ts";
 import { readIndexLag } from "../../core/use-cases/read-status.ts";
 
 const syncedSlot = Metric.gauge("index_synced_slot", {
@@ -12,10 +13,16 @@ const lag = Metric.gauge("index_lag_slots", {
   description: "Finalized slots that the index is behind; NaN while the ledger does not tell.",
 });
 
+const snapshotFailures = Metric.gauge("index_snapshot_failures", {
+  description: "Snapshots that failed since the last that completed, by this process.",
+});
+
 /** Sets how far the index has got, for a scrape. Never fails; within a second. */
 export const gaugeIndex = Effect.gen(function* () {
   const { mark, lagSlots } = yield* readIndexLag;
   yield* Metric.update(syncedSlot, mark === null ? Number.NaN : Number(mark.slot));
   yield* Metric.update(syncedAt, mark === null ? Number.NaN : mark.atMs / 1000);
   yield* Metric.update(lag, lagSlots === null ? Number.NaN : Number(lagSlots));
+  const sync = yield* IndexSync;
+  yield* Metric.update(snapshotFailures, (yield* sync.activity).snapshotFailures);
 });

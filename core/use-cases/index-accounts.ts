@@ -35,6 +35,13 @@ class KindTally {
   created = 0;
   updated = 0;
 
+  /** Goes on with what an earlier tally counted, its valid accounts apart. */
+  constructor(earlier?: KindTally) {
+    this.rejected = earlier?.rejected ?? 0;
+    this.created = earlier?.created ?? 0;
+    this.updated = earlier?.updated ?? 0;
+  }
+
   changed(changes: RowChanges): void {
     this.created += changes.created;
     this.updated += changes.updated;
@@ -49,17 +56,23 @@ class KindTally {
 
 /** Decodes the accounts that a sync reads, applies them to the index and counts. An account may come again. */
 export class IndexAccounts {
-  readonly escrows = new KindTally();
-  readonly merchants = new KindTally();
-  readonly rejected: Array<RejectedAccount> = [];
-  eventsAdded = 0;
+  readonly escrows: KindTally;
+  readonly merchants: KindTally;
+  readonly rejected: Array<RejectedAccount>;
+  eventsAdded: number;
   readonly #deployment: Deployment;
-  readonly #rejections = new AddressFingerprints();
+  readonly #rejections: AddressFingerprints;
   #escrows: Array<Sighted<Escrow>> = [];
   #merchants: Array<Sighted<Merchant>> = [];
 
-  constructor(deployment: Deployment) {
+  /** Goes on with what the same sync has counted `earlier`, valid accounts apart: those it is to see all by itself. */
+  constructor(deployment: Deployment, earlier?: IndexAccounts) {
     this.#deployment = deployment;
+    this.escrows = new KindTally(earlier?.escrows);
+    this.merchants = new KindTally(earlier?.merchants);
+    this.rejected = [...(earlier?.rejected ?? [])];
+    this.eventsAdded = earlier?.eventsAdded ?? 0;
+    this.#rejections = earlier === undefined ? new AddressFingerprints() : earlier.#rejections;
   }
 
   /** How many accounts of either kind have come. */

@@ -1,18 +1,18 @@
-import { Context, Deferred, Effect, Exit, Ref, Semaphore } from "effect";
+import { Context, Deferred, Effect, Ref, Semaphore } from "effect";
 import type { SyncProgress, SyncReport } from "../domain/sync-report.ts";
-import type { StoreUnavailable } from "../../ports/escrow-index.ts";
-import type { LedgerFailure } from "../../ports/ledger.ts";
+import { type SyncError, syncErrorOf, type SyncFailure } from "./sync-failure.ts";
 import { syncIndex } from "./sync-index.ts";
 import { SyncMemory } from "./sync-memory.ts";
-
-/** How a sync fails. */
-export type SyncFailure = LedgerFailure | StoreUnavailable;
 
 /** Whether a sync runs, and how the last one ended. */
 export type SyncActivity = {
   readonly running: boolean;
-  /** The failure's tag, or that a defect ended it; null when the last sync completed or none has run. */
-  readonly lastError: SyncFailure["_tag"] | "InternalError" | null;
+  /** What ended the last sync; null when it completed or none has run. */
+  readonly lastError: SyncError | null;
+  /** What ended the last snapshot that was to check the index; null when it completed or none has been due. */
+  readonly snapshotError: SyncError | null;
+  /** How many such snapshots have failed since the last that completed. */
+  readonly snapshotFailures: number;
   /** How far the running sync has come, null when none runs or it has not found out. */
   readonly progress: SyncProgress | null;
 };
@@ -32,19 +32,12 @@ export class IndexSync extends Context.Service<
   }
 >()("settlement-evidence/core/use-cases/IndexSync") {}
 
-/** How a sync ended; one that was interrupted neither completed nor failed by what it met. */
-const errorOf = (exit: Exit.Exit<SyncReport, SyncFailure>): SyncActivity["lastError"] => {
-  const failure = Exit.findErrorOption(exit);
-  if (failure._tag === "Some") return failure.value._tag;
-  return Exit.hasDies(exit) ? "InternalError" : null;
-};
-
 /** The process's one `IndexSync`; its runs end with the scope. */
 export const makeIndexSync = Effect.gen(function* () {
   const scope = yield* Effect.scope;
   const context = yield* Effect.context<Effect.Services<ReturnType<typeof syncIndex>>>();
   const oneAtATime = yield* Semaphore.make(1);
-  const activity = yield* Ref.make<Omit<SyncActivity, "progress">>({
+  const activity = yield* Ref.make<Pick<SyncActivity, "running" | "lastError">>({
     running: false,
     lastError: null,
   });
@@ -59,7 +52,7 @@ export const makeIndexSync = Effect.gen(function* () {
         runs += 1;
         yield* Ref.update(activity, (was) => ({ ...was, running: true }));
         const exit = yield* Effect.exit(syncIndex(runs, memory));
-        yield* Ref.set(activity, { running: false, lastError: errorOf(exit) });
+        yield* Ref.set(activity, { running: false, lastError: syncErrorOf(exit) });
         yield* Deferred.done(outcome, exit);
       }),
     );
@@ -78,6 +71,11 @@ export const makeIndexSync = Effect.gen(function* () {
   return IndexSync.of({
     request,
     background: request,
-    activity: Effect.map(Ref.get(activity), (now) => ({ ...now, progress: memory.progress })),
+    activity: Effect.map(Ref.get(activity), (now) => ({
+      ...now,
+      snapshotError: memory.snapshots.lastError,
+      snapshotFailures: memory.snapshots.failures,
+      progress: memory.progress,
+    })),
   });
 });

@@ -140,12 +140,28 @@ export const readStatus = Effect.fn("readStatus")(function* () {
   return status;
 });
 
-/** Which of the things that answers depend on are not ready; empty when all are. */
+/** An index that is not as fresh as it should be, by this process's syncs and by its distance from the ledger. */
+export type StaleIndex = Pick<SyncActivity, "lastError" | "snapshotError"> & {
+  readonly lagSlots: bigint;
+};
+
+/** So many slots behind the ledger an index is stale: five minutes at 400 ms a slot. */
+const STALE_SLOTS = 750n;
+
+/**
+ * Which of the things that answers depend on are not ready, none when all are; and how stale the index is, null when
+ * it is fresh, has never been synced, or not known. Never fails, and answers within a second.
+ */
 export const readReadiness = Effect.fn("readReadiness")(function* () {
-  const index = yield* EscrowIndex;
   const ledger = yield* Ledger;
-  const [store, tip] = yield* Effect.all([orNull(index.summary), orNull(ledger.tip("confirmed"))], {
+  const [index, tip] = yield* Effect.all([orNull(indexStatus), orNull(ledger.tip("confirmed"))], {
     concurrency: "unbounded",
   });
-  return [...(store === null ? ["store"] : []), ...(tip === null ? ["ledger"] : [])];
+  const missing = [...(index === null ? ["store"] : []), ...(tip === null ? ["ledger"] : [])];
+  const lagSlots = lagBehind(index?.mark, tip?.slot);
+  if (index === null || lagSlots === null) return { missing, stale: null };
+  const { lastError, snapshotError } = index;
+  const isFresh = lastError === null && snapshotError === null && lagSlots < STALE_SLOTS;
+  const stale: StaleIndex | null = isFresh ? null : { lagSlots, lastError, snapshotError };
+  return { missing, stale };
 });

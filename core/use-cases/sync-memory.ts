@@ -1,5 +1,6 @@
 import type { LedgerSignature } from "../domain/ledger-signature.ts";
 import type { SyncProgress } from "../domain/sync-report.ts";
+import { SnapshotSchedule } from "./snapshot-schedule.ts";
 
 /** So many transactions are remembered: those of the overlap that each incremental sync reads again. */
 const MAX_REMEMBERED = 20_000;
@@ -9,11 +10,10 @@ const MAX_REMEMBERED = 20_000;
  * nothing reads the overlap again and looks for transactions of events from the first one on.
  */
 export class SyncMemory {
-  /** When the last snapshot ended, by the monotonic clock, milliseconds; null before the first. */
-  snapshotMs: number | null = null;
+  readonly snapshots = new SnapshotSchedule();
   /** Behind which event the search for transactions goes on. */
   searchedTo = 0n;
-  /** When that search last began with the first event, as `snapshotMs`. */
+  /** When that search last began with the first event, by the monotonic clock, milliseconds. */
   searchedAllMs: number | null = null;
   /** Null while no sync runs. */
   progress: SyncProgress | null = null;

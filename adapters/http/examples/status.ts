@@ -38,6 +38,8 @@ export const statusExample = () =>
         },
         running: false,
         lastError: null,
+        snapshotError: null,
+        snapshotFailures: 0,
         progress: null,
         lagSlots: 2n,
       },

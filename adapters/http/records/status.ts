@@ -1,4 +1,9 @@
-import type { ProgramStatus, ServiceStatus } from "../../../core/use-cases/read-status.ts";
+import type {
+  ProgramStatus,
+  ServiceStatus,
+  StaleIndex,
+} from "../../../core/use-cases/read-status.ts";
+import type { SyncError } from "../../../core/use-cases/sync-failure.ts";
 import { CODE_OF_FAILURE } from "../problems/api-failure.ts";
 import type { ProblemCode } from "../problems/problem-catalogue.ts";
 import type { ServiceStatusRecord } from "../schemas/status.ts";
@@ -13,17 +18,17 @@ const programRecord = (
   sha256: program.sha256,
 });
 
-const codeOf = (
-  lastError: NonNullable<ServiceStatus["index"]>["lastError"],
-): ProblemCode | null => {
-  if (lastError === null) return null;
-  return lastError === "InternalError" ? "internal_error" : CODE_OF_FAILURE[lastError];
+/** The problem code of what ended work on the index, null where nothing did. */
+const syncErrorCode = (error: SyncError | null): ProblemCode | null => {
+  if (error === null) return null;
+  return error === "InternalError" ? "internal_error" : CODE_OF_FAILURE[error];
 };
 
 const indexerRecord = (index: ServiceStatus["index"]): ServiceStatusRecord["indexer"] => {
-  const { mark = null, lastError = null } = index ?? {};
+  const { mark = null, lastError = null, snapshotError = null } = index ?? {};
+  const isWell = index !== null && lastError === null && snapshotError === null;
   return {
-    status: index === null || lastError !== null ? "degraded" : "online",
+    status: isWell ? "online" : "degraded",
     last_synced_slot: mark === null ? null : Number(mark.slot),
     last_synced_at: mark === null ? null : new Date(mark.atMs).toISOString(),
     lag_slots: index === null || index.lagSlots === null ? null : Number(index.lagSlots),
@@ -32,9 +37,18 @@ const indexerRecord = (index: ServiceStatus["index"]): ServiceStatusRecord["inde
     merchants: index?.merchants ?? null,
     running: index?.running ?? null,
     progress: index?.progress ?? null,
-    last_error: codeOf(lastError),
+    last_error: syncErrorCode(lastError),
+    snapshot_error: syncErrorCode(snapshotError),
   };
 };
+
+/** What `GET /ready` says of an index that is stale. */
+export const staleIndex = ({ lagSlots, lastError, snapshotError }: StaleIndex) => ({
+  status: "stale" as const,
+  lag_slots: Number(lagSlots),
+  last_error: syncErrorCode(lastError),
+  snapshot_error: syncErrorCode(snapshotError),
+});
 
 /** The service's status as JSON. */
 export const statusRecord = (status: ServiceStatus, version: string): ServiceStatusRecord => {

@@ -5,7 +5,7 @@ import { SERVICE_NAME } from "../contract.ts";
 import { endpoint } from "../endpoint.ts";
 import { statusExample } from "../examples/status.ts";
 import { NotReady, ShuttingDown } from "../problems/http-failures.ts";
-import { statusRecord } from "../records/status.ts";
+import { staleIndex, statusRecord } from "../records/status.ts";
 import { data } from "../schemas/envelopes.ts";
 import { Health, Readiness } from "../schemas/service.ts";
 import { ServiceStatus } from "../schemas/status.ts";
@@ -53,7 +53,7 @@ export const readyEndpoint = (isDraining: () => boolean) =>
     tag: "Service",
     summary: "Whether to send traffic here",
     description:
-      "For load balancers: 503 names what is not ready, or that the instance shuts down.",
+      "For load balancers: 503 names what is not ready, or that the instance shuts down. A stale index is told in the body of a 200: what it has is still served.",
     budget: null,
     answers: {
       200: {
@@ -66,10 +66,9 @@ export const readyEndpoint = (isDraining: () => boolean) =>
     problems: ["not_ready", "shutting_down"],
     handle: Effect.fnUntraced(function* () {
       if (isDraining()) return yield* new ShuttingDown();
-      const missing = yield* readReadiness();
-      return missing.length === 0
-        ? { json: { status: "ready" } }
-        : yield* new NotReady({ missing });
+      const { missing, stale } = yield* readReadiness();
+      if (missing.length > 0) return yield* new NotReady({ missing });
+      return { json: { status: "ready", ...(stale === null ? {} : { index: staleIndex(stale) }) } };
     }),
   });
 

@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { Address, oneOf, record } from "./values.ts";
+import { Address, nullable, oneOf, record } from "./values.ts";
 
 /** The body of `GET /health`. */
 export const Health = record("Health", "The process runs and answers.", {
@@ -12,6 +12,16 @@ export const Health = record("Health", "The process runs and answers.", {
 /** The body of `GET /ready`. */
 export const Readiness = record("Readiness", "Store and ledger answer.", {
   status: Type.Literal("ready"),
+  index: Type.Optional(
+    record("StaleIndex", "Present when the index is not as fresh as it should be; it is served.", {
+      status: Type.Literal("stale"),
+      lag_slots: Type.Integer({ minimum: 0, description: "Slots behind the ledger." }),
+      last_error: nullable(Type.String({ description: "Problem code of the last failed sync." })),
+      snapshot_error: nullable(
+        Type.String({ description: "Problem code of the last snapshot, when it failed." }),
+      ),
+    }),
+  ),
 });
 
 /** The body of `GET /v1`. */

@@ -55,6 +55,12 @@ export const ServiceStatus = record(
         { description: "Null while none runs." },
       ),
       last_error: nullable(Type.String({ description: "Problem code of the last failed sync." })),
+      snapshot_error: nullable(
+        Type.String({
+          description:
+            "Problem code of the last snapshot, when it failed. Where the index has one already, syncs by changes go on.",
+        }),
+      ),
     }),
   },
 );

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { Context, Effect } from "effect";
 import { LOCAL_DEPLOYMENT } from "../../../core/protocol/local-deployment.ts";
 import { deployedProgramAccounts } from "../../../core/protocol/loader-v3.ts";
+import { IndexSync, type SyncActivity } from "../../../core/use-cases/index-sync.ts";
 import { LedgerUnavailable } from "../../../ports/ledger.ts";
 import { AGENT } from "./support/parties.ts";
 import { checkedClient, dataOf, jsonOf, makeService, problemOf } from "./support/service.ts";
@@ -75,6 +77,55 @@ describe("ready", () => {
       errors: [{ pointer: "/ledger", detail: "does not answer" }],
     });
     service.ledger.fault = null;
+  });
+
+  test("tells of a stale index in the body, and sends nobody away", async () => {
+    const stale = await makeService();
+    const { send } = await checkedClient(stale);
+    const ready = async () => jsonOf(await send("/ready"));
+    const indexer = async () =>
+      (await dataOf<{ readonly indexer: object }>(await send("/v1/status"))).indexer;
+    const metric = async () =>
+      (await (await send("/metrics")).text()).match(/^\w+_index_snapshot_failures (\S+)$/m)?.[1];
+    const sync = Context.get(stale.context, IndexSync);
+    const { activity } = sync;
+    const say = (now: Partial<SyncActivity>) =>
+      Object.assign(sync, { activity: Effect.map(activity, (was) => ({ ...was, ...now })) });
+    // Before the first sync there is no index to be stale.
+    say({ lastError: "LedgerTimeout" });
+    expect(await ready()).toEqual({ status: "ready" });
+    say({});
+    expect((await send("/v1/indexer/sync", { method: "POST" })).status).toBe(202);
+    expect(await ready()).toEqual({ status: "ready" });
+    expect(await metric()).toBe("0");
+
+    say({ snapshotError: "LedgerUnavailable", snapshotFailures: 3 });
+    expect(await ready()).toEqual({
+      status: "ready",
+      index: {
+        status: "stale",
+        lag_slots: 0,
+        last_error: null,
+        snapshot_error: "ledger_unavailable",
+      },
+    });
+    expect(await indexer()).toMatchObject({
+      status: "degraded",
+      last_error: null,
+      snapshot_error: "ledger_unavailable",
+    });
+    expect(await metric()).toBe("3");
+
+    say({ lastError: "InternalError" });
+    expect(await ready()).toMatchObject({
+      index: { last_error: "internal_error", snapshot_error: null },
+    });
+    say({});
+    stale.ledger.slot += 749n;
+    expect(await ready()).toEqual({ status: "ready" });
+    stale.ledger.slot += 1n;
+    expect(await ready()).toMatchObject({ status: "ready", index: { lag_slots: 750 } });
+    await stale.runtime.dispose();
   });
 
   test("is a 503 once the instance drains, and answers close their connections", async () => {

@@ -1,7 +1,8 @@
 import { Effect, Exit, Layer, Scope } from "effect";
 import { syncLeasePostgres } from "../../../adapters/postgres/sync-lease.ts";
 import type { SyncReport } from "../../../core/domain/sync-report.ts";
-import { IndexSync, type SyncFailure } from "../../../core/use-cases/index-sync.ts";
+import { IndexSync } from "../../../core/use-cases/index-sync.ts";
+import type { SyncFailure } from "../../../core/use-cases/sync-failure.ts";
 import { makeReplicatedIndexSync } from "../../../core/use-cases/replicated-index-sync.ts";
 import { EscrowIndex } from "../../../ports/escrow-index.ts";
 import { SyncEpoch } from "../../../ports/sync-lease.ts";
