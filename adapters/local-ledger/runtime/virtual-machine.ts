@@ -37,13 +37,6 @@ const stateOf = (account: Account): AccountState => ({
   rentEpoch: account.rentEpoch(),
 });
 
-const execution = (
-  result: TransactionMetadata | SimulatedTransactionInfo | FailedTransactionMetadata,
-): Execution =>
-  result instanceof FailedTransactionMetadata
-    ? { error: transactionErrorJson(result), metadata: result.meta() }
-    : { error: undefined, metadata: "meta" in result ? result.meta() : result };
-
 /**
  * LiteSVM with the checks turned off that this ledger makes itself: it knows one blockhash at a time
  * where a ledger has 150, and its replay guard forgets. The native class is used as it is, because the
@@ -72,6 +65,33 @@ export const createVirtualMachine = () => {
       new Account(state.lamports, state.data, owner, state.executable, state.rentEpoch),
     );
 
+  /**
+   * LiteSVM has one error for a program that does not exist and for an account that is none. Agave has two, and
+   * tells the one of the first such instruction (`svm/src/account_loader.rs`: `load_transaction_accounts`).
+   */
+  const programError = ({ staticAccounts, instructions }: WireTransaction["message"]): string => {
+    for (const { programIndex } of instructions) {
+      const address = staticAccounts[programIndex];
+      const account = address === undefined ? null : vm.getAccount(addressToBytes(address));
+      if (account === null) return "ProgramAccountNotFound";
+      if (!account.executable()) break;
+    }
+    return "InvalidProgramForExecution";
+  };
+
+  const execution = (
+    { message }: WireTransaction,
+    result: TransactionMetadata | SimulatedTransactionInfo | FailedTransactionMetadata,
+  ): Execution => {
+    if (!(result instanceof FailedTransactionMetadata))
+      return { error: undefined, metadata: "meta" in result ? result.meta() : result };
+    const error = transactionErrorJson(result);
+    return {
+      error: error === "InvalidProgramForExecution" ? programError(message) : error,
+      metadata: result.meta(),
+    };
+  };
+
   return {
     /** The account, or undefined when there is none. */
     read: (address: Address): AccountState | undefined => {
@@ -97,7 +117,7 @@ export const createVirtualMachine = () => {
     minimumBalance: (dataLength: number): bigint =>
       vm.minimumBalanceForRentExemption(BigInt(dataLength)),
     execute: (transaction: WireTransaction): Execution =>
-      execution(vm.sendVersionedTransaction(transaction.bytes)),
+      execution(transaction, vm.sendVersionedTransaction(transaction.bytes)),
     /** Runs a transaction without keeping its effects; `after` is what it would leave in the accounts it names. */
     simulate: (
       transaction: WireTransaction,
@@ -108,7 +128,7 @@ export const createVirtualMachine = () => {
       vm.setSigverify(true);
       const accounts = "postAccounts" in result ? result.postAccounts() : [];
       return {
-        ...execution(result),
+        ...execution(transaction, result),
         after: new Map(accounts.map((a) => [addressFromBytes(a.address), stateOf(a.account())])),
       };
     },
