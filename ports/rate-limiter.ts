@@ -11,9 +11,12 @@ export type RateDecision = {
   readonly limit: number;
   readonly windowSeconds: number;
   readonly remaining: number;
-  /** Whole seconds, at least 1, until the window ends. */
+  /** Whole seconds, at least 1, until the window ends, or until a refused cost that fits a window is allowed. */
   readonly resetSeconds: number;
 };
+
+/** How many windows a client can owe at most, beyond the one it is in. */
+export const MAX_OWED_WINDOWS = 5;
 
 /** Counts requests of each client against each budget. */
 export class RateLimiter extends Context.Service<
@@ -24,6 +27,11 @@ export class RateLimiter extends Context.Service<
      * or any other text key; an IPv6 address counts as its /64 (core/domain/client-group.ts).
      */
     readonly take: (budget: Budget, client: string, cost: number) => Effect.Effect<RateDecision>;
+    /**
+     * Takes `cost` whether or not that much is left. What goes beyond is owed: the client's next windows
+     * begin with it, `MAX_OWED_WINDOWS` of them at most; the rest is forgotten.
+     */
+    readonly charge: (budget: Budget, client: string, cost: number) => Effect.Effect<void>;
     /** Requests a window of each budget, and the window's length: what the policy states. */
     readonly limits: Readonly<Record<Budget, number>>;
     readonly windowSeconds: number;

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { Effect, Layer } from "effect";
 import { TestClock } from "effect/testing";
 import fc from "fast-check";
-import { BUDGETS, type Budget, RateLimiter } from "../../ports/rate-limiter.ts";
+import { BUDGETS, type Budget, MAX_OWED_WINDOWS, RateLimiter } from "../../ports/rate-limiter.ts";
 import { runs } from "../arbitraries/runs.ts";
 
 type Options = {
@@ -107,6 +107,80 @@ export const rateLimiterContract = (
                   const decision = yield* limiter.take(budget, "a", affordable);
                   if (decision.allowed) continue;
                   expect(decision.resetSeconds).toBeWithin(1, given.windowSeconds + 1);
+                  yield* TestClock.adjust(decision.resetSeconds * 1000);
+                  expect((yield* limiter.take(budget, "a", affordable)).allowed).toBe(true);
+                }
+              }),
+            ),
+        ),
+        runs(30),
+      ));
+
+    test("a charge takes what is left, and what goes beyond is owed window after window", () => {
+      const limits = { reads: 10, prepare: 10, relay: 10, sync: 10 };
+      return run({ limits, windowSeconds: 60 }, (limiter) =>
+        Effect.gen(function* () {
+          yield* limiter.take("relay", "a", 3);
+          yield* limiter.charge("relay", "a", 4);
+          expect(yield* limiter.take("relay", "a", 4)).toMatchObject({
+            allowed: false,
+            remaining: 3,
+            resetSeconds: 60,
+          });
+          // 7 and 18 are 25: two windows are used up, and half of the third.
+          yield* limiter.charge("relay", "a", 18);
+          const refused = { allowed: false, remaining: 0 };
+          expect(yield* limiter.take("relay", "a", 5)).toMatchObject({
+            ...refused,
+            resetSeconds: 120,
+          });
+          yield* TestClock.adjust(60_000);
+          expect(yield* limiter.take("relay", "a", 6)).toMatchObject({
+            ...refused,
+            resetSeconds: 120,
+          });
+          yield* TestClock.adjust(60_000);
+          expect(yield* limiter.take("relay", "a", 5)).toMatchObject({
+            allowed: true,
+            remaining: 0,
+            resetSeconds: 60,
+          });
+          yield* TestClock.adjust(60_000);
+          expect((yield* limiter.take("relay", "a", 10)).allowed).toBe(true);
+          for (const [budget, client] of [
+            ["relay", "b"],
+            ["reads", "a"],
+          ] as const)
+            expect((yield* limiter.take(budget, client, 10)).allowed).toBe(true);
+        }),
+      );
+    });
+
+    test("waiting as long as a refusal says is long enough, also for whoever owes most", () =>
+      fc.assert(
+        fc.asyncProperty(
+          options,
+          budget,
+          fc.array(
+            fc.record({
+              waitMs: fc.nat({ max: 400_000 }),
+              cost: fc.nat({ max: 5 }),
+              charge: fc.nat({ max: 300 }),
+            }),
+            { maxLength: 12 },
+          ),
+          (given, budget, requests) =>
+            run(given, (limiter) =>
+              Effect.gen(function* () {
+                for (const { waitMs, cost, charge } of requests) {
+                  yield* TestClock.adjust(waitMs);
+                  yield* limiter.charge(budget, "a", charge);
+                  const affordable = Math.min(cost, given.limits[budget]);
+                  const decision = yield* limiter.take(budget, "a", affordable);
+                  expect(decision.remaining).toBeGreaterThanOrEqual(0);
+                  if (decision.allowed) continue;
+                  const longest = given.windowSeconds * (1 + MAX_OWED_WINDOWS);
+                  expect(decision.resetSeconds).toBeWithin(1, longest + 1);
                   yield* TestClock.adjust(decision.resetSeconds * 1000);
                   expect((yield* limiter.take(budget, "a", affordable)).allowed).toBe(true);
                 }

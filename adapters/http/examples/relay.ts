@@ -19,6 +19,7 @@ const ALLOWED: RateDecision = {
 
 const sampleLimiter = RateLimiter.of({
   take: () => Effect.succeed(ALLOWED),
+  charge: () => Effect.void,
   limits: { reads: 1200, prepare: 600, relay: 120, sync: 20 },
   windowSeconds: 60,
 });

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { Clock, Effect } from "effect";
+import { Clock, Effect, Layer } from "effect";
+import { TestClock } from "effect/testing";
 import { rateLimiterMemory } from "../../../adapters/memory/rate-limiter.ts";
 import { RateLimiter } from "../../../ports/rate-limiter.ts";
 import { rateLimiterContract } from "../../contracts/rate-limiter.ts";
@@ -27,6 +28,29 @@ test("rateLimiterMemory forgets the client that came first when there are too ma
         }),
       ),
       rateLimiterMemory({ ...single, maxClients: 3 }),
+    ),
+  ));
+
+test("rateLimiterMemory remembers who owes something while others come and go, up to its bound", () =>
+  Effect.runPromise(
+    Effect.provide(
+      RateLimiter.use((limiter) =>
+        Effect.gen(function* () {
+          const allowed = allowedBy(limiter);
+          yield* limiter.charge("reads", "debtor", 4);
+          for (let minute = 0; minute < 4; minute++) {
+            expect(yield* allowed("debtor")).toBe(false);
+            for (const n of [1, 2]) expect(yield* allowed(`${minute}/${n}`)).toBe(true);
+            yield* TestClock.adjust(60_000);
+          }
+          expect(yield* allowed("debtor")).toBe(true);
+          yield* limiter.charge("reads", "debtor", 4);
+          // As many others at once as there is room for: the one that came first is forgotten.
+          for (const n of [1, 2, 3]) expect(yield* allowed(`last/${n}`)).toBe(true);
+          expect(yield* allowed("debtor")).toBe(true);
+        }),
+      ),
+      Layer.merge(rateLimiterMemory({ ...single, maxClients: 3 }), TestClock.layer()),
     ),
   ));
 

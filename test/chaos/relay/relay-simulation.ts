@@ -41,6 +41,7 @@ export type SimulationResult = {
 const limiter = RateLimiter.of({
   take: (_budget, _client, _cost) =>
     Effect.succeed({ allowed: true, limit: 9, windowSeconds: 60, remaining: 9, resetSeconds: 1 }),
+  charge: () => Effect.void,
   limits: { reads: 9, prepare: 9, relay: 9, sync: 9 },
   windowSeconds: 60,
 });
