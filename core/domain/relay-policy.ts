@@ -14,7 +14,9 @@ export const RELAY_POLICY = {
   rebroadcastMs: 2_000,
   /** How often an outcome is looked for while `confirm` waits, milliseconds. */
   confirmPollMs: 200,
-  /** Transactions that wait for their outcome at one time, and those of one fee payer among them. */
+  /** How long a simulation whose verdict is skipped may take before it counts as silent, milliseconds. */
+  simulationPatienceMs: 2_000,
+  /** Transactions that wait for their outcome at one time. */
   queueCapacity: 1_000,
   queueShareOfFeePayer: 50,
   /** What a relay costs of its budgets when a check or a simulation finds that it would fail. */

@@ -3,8 +3,9 @@ import { type Address, addressToBytes } from "../domain/address.ts";
 import { decodeBase64 } from "../domain/base64.ts";
 import type { Deployment } from "../domain/deployment.ts";
 import { RELAY_POLICY } from "../domain/relay-policy.ts";
-import { computeRequest } from "../protocol/compute-budget.ts";
+import { computeBudgetFault, computeRequest } from "../protocol/compute-budget.ts";
 import { verifyEd25519 } from "../protocol/strict-ed25519.ts";
+import { transactionLimitFault } from "../protocol/transaction-limits.ts";
 import {
   ASSOCIATED_TOKEN_PROGRAM,
   COMPUTE_BUDGET_PROGRAM,
@@ -23,6 +24,7 @@ import {
 import { Instance } from "../../ports/instance.ts";
 import {
   ComputeBudgetExceeded,
+  ComputeBudgetInvalid,
   DurableNonceNotAllowed,
   LookupTableNotAllowed,
   ProgramNotAllowed,
@@ -60,6 +62,8 @@ const checkComputeBudget = Effect.fnUntraced(function* (transaction: WireTransac
   ] as const;
   const excess = asked.find(({ actual, max }) => actual > max);
   if (excess !== undefined) return yield* new ComputeBudgetExceeded({ signature, ...excess });
+  const fault = computeBudgetFault(transaction.instructions);
+  if (fault !== null) return yield* new ComputeBudgetInvalid({ signature, ...fault });
 });
 
 const checkSignatures = Effect.fnUntraced(function* (transaction: WireTransaction) {
@@ -74,8 +78,8 @@ const checkSignatures = Effect.fnUntraced(function* (transaction: WireTransactio
 
 /**
  * The transaction inside a relay request, once everything that needs no ledger holds: strict base64, size,
- * exactly one transaction, every signature present and valid, allowed programs, no durable nonce, compute
- * budget within the policy.
+ * exactly one transaction of no more than a ledger runs, every signature present and valid, allowed programs,
+ * no durable nonce, a compute budget that a ledger takes and the policy allows.
  * See docs/protocol.md, "Relay", rules 1, 2 and 4.
  */
 export const admitTransaction = Effect.fnUntraced(function* (signedTransaction: string) {
@@ -95,6 +99,8 @@ export const admitTransaction = Effect.fnUntraced(function* (signedTransaction: 
         });
   }
   const transaction = decoded.value;
+  const detail = transactionLimitFault(transaction);
+  if (detail !== undefined) return yield* new TransactionMalformed({ detail });
   yield* checkSignatures(transaction);
   const { deployment } = yield* Instance;
   const { signature } = transaction;

@@ -52,6 +52,15 @@ export class ComputeBudgetExceeded extends Data.TaggedError("ComputeBudgetExceed
   readonly max: bigint;
 }> {}
 
+/** The ledger never takes the transaction's Compute Budget instructions, whatever its state. */
+export class ComputeBudgetInvalid extends Data.TaggedError("ComputeBudgetInvalid")<{
+  readonly signature: LedgerSignature;
+  /** Index of the top-level instruction. */
+  readonly instructionIndex: number;
+  /** Completes "The instruction ...". */
+  readonly detail: string;
+}> {}
+
 /** An instruction of the transaction cannot succeed on the ledger as it stands. */
 export class SettlementCheckFailed extends Data.TaggedError("SettlementCheckFailed")<{
   readonly signature: LedgerSignature;
@@ -86,11 +95,13 @@ export class TransactionNotFound extends Data.TaggedError("TransactionNotFound")
   readonly signature: string;
 }> {}
 
-/** The fee payer's balance does not cover the fee. */
+/** The fee payer's balance does not cover the fee, or what is left of it would be below the rent minimum. */
 export class FeePayerCannotPay extends Data.TaggedError("FeePayerCannotPay")<{
   readonly feePayer: Address;
   readonly balanceLamports: bigint;
   readonly feeLamports: bigint;
+  /** What the account must keep, lamports; null when the ledger did not tell. */
+  readonly rentMinimumLamports: bigint | null;
   readonly signature: LedgerSignature;
 }> {}
 
@@ -123,6 +134,7 @@ export type RelayRefusal =
   | LookupTableNotAllowed
   | DurableNonceNotAllowed
   | ComputeBudgetExceeded
+  | ComputeBudgetInvalid
   | SettlementCheckFailed
   | RelayQueueFull
   | FeePayerRateLimited

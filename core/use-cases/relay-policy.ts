@@ -1,5 +1,6 @@
 import { Effect } from "effect";
 import { RELAY_POLICY } from "../domain/relay-policy.ts";
+import { NEVER_RUNS } from "../protocol/never-runs.ts";
 import { MAX_TRANSACTION_BYTES } from "../protocol/wire-transaction.ts";
 import { Instance } from "../../ports/instance.ts";
 import { RateLimiter } from "../../ports/rate-limiter.ts";
@@ -12,6 +13,7 @@ export const readRelayPolicy = Effect.gen(function* () {
   return {
     ...RELAY_POLICY,
     maxTransactionBytes: MAX_TRANSACTION_BYTES,
+    neverSkipped: NEVER_RUNS,
     requiredPrograms: [deployment.custodyProgram, deployment.attestorProgram],
     allowedPrograms: allowedPrograms(deployment),
     confirmTimeoutMs,

@@ -1,5 +1,10 @@
-import { Effect } from "effect";
+import { Duration, Effect } from "effect";
+import { RELAY_POLICY } from "../domain/relay-policy.ts";
 import { decodeCustodyInstruction } from "../protocol/custody-instruction-data.ts";
+import { feePayerFault } from "../protocol/fee-payer.ts";
+import { neverRuns } from "../protocol/never-runs.ts";
+import { decodeRentSysvar } from "../protocol/rent-sysvar.ts";
+import { RENT_SYSVAR } from "../protocol/well-known-addresses.ts";
 import type { WireTransaction } from "../protocol/wire-transaction.ts";
 import { Broadcaster } from "../../ports/broadcaster.ts";
 import { Instance } from "../../ports/instance.ts";
@@ -46,13 +51,19 @@ const checkFeePayer = Effect.fnUntraced(function* (transaction: WireTransaction)
   const ledger = yield* Ledger;
   const { feePayer, signature } = transaction;
   const [feeLamports, { value }] = yield* Effect.all(
-    [broadcaster.fee(transaction.message), ledger.readAccounts([feePayer], "confirmed")],
+    [
+      broadcaster.fee(transaction.message),
+      ledger.readAccounts([feePayer, RENT_SYSVAR], "confirmed"),
+    ],
     { concurrency: "unbounded" },
   );
   if (feeLamports === null) return yield* new BlockhashExpired({ signature });
-  const balanceLamports = value[0]?.lamports ?? 0n;
-  if (balanceLamports < feeLamports)
-    return yield* new FeePayerCannotPay({ feePayer, balanceLamports, feeLamports, signature });
+  const [payer = null, rent = null] = value;
+  const fault = feePayerFault(payer, decodeRentSysvar(rent), feeLamports);
+  if (fault === null) return;
+  return yield* "error" in fault
+    ? rejected(transaction, fault.error, [])
+    : new FeePayerCannotPay({ feePayer, feeLamports, signature, ...fault });
 });
 
 const checkInstructions = Effect.fnUntraced(function* (transaction: WireTransaction) {
@@ -74,6 +85,23 @@ const checkBySimulation = Effect.fnUntraced(function* (
 });
 
 /**
+ * Refuses what no block can ever hold, or only as a failure of which no instruction ran, so that it cannot
+ * wait in the queue for nothing. Whatever else the simulation finds is skipped, and a node that does not
+ * answer it in time says nothing.
+ */
+const checkThatItRuns = Effect.fnUntraced(
+  function* (transaction: WireTransaction, bytes: Uint8Array) {
+    const broadcaster = yield* Broadcaster;
+    const { error, logs } = yield* broadcaster.simulate(bytes);
+    if (error !== null && neverRuns(transaction, error, logs))
+      return yield* rejected(transaction, error, logs);
+  },
+  Effect.timeoutOption(Duration.millis(RELAY_POLICY.simulationPatienceMs)),
+  Effect.catchTag(["LedgerUnavailable", "LedgerTimeout"], () => Effect.void),
+  Effect.asVoid,
+);
+
+/**
  * Everything else that is checked against the ledger before a transaction is sent, once `checkBlockhash` has
  * passed, and from where on it can land: a confirmed slot before its sending, and the last block height that
  * can hold it. The tip is read when the blockhash is known to be valid, so its block is no higher than the
@@ -82,7 +110,7 @@ const checkBySimulation = Effect.fnUntraced(function* (
 export const preflightRelay = Effect.fn("preflightRelay")(function* (
   transaction: WireTransaction,
   bytes: Uint8Array,
-  skipSimulation: boolean,
+  skipVerdict: boolean,
 ) {
   const ledger = yield* Ledger;
   // At once, but with the same answer every time: the first of them that fails is the one that is told.
@@ -93,7 +121,10 @@ export const preflightRelay = Effect.fn("preflightRelay")(function* (
   yield* Effect.fromResult(feePayer);
   yield* Effect.fromResult(instructions);
   const [{ slot, blockHeight }] = yield* Effect.all(
-    [ledger.tip("confirmed"), skipSimulation ? Effect.void : checkBySimulation(transaction, bytes)],
+    [
+      ledger.tip("confirmed"),
+      skipVerdict ? checkThatItRuns(transaction, bytes) : checkBySimulation(transaction, bytes),
+    ],
     { concurrency: "unbounded" },
   );
   return { openedAtSlot: slot, lastValidBlockHeight: blockHeight + BLOCKHASH_AGE };

@@ -134,11 +134,12 @@ const asText = {
 
 /**
  * Takes a transaction that its signers have signed to the ledger, once everything that can be checked is:
- * signatures, programs, compute budget, blockhash, fee payer, its settlements and, unless `skipPreflight`, a
- * simulation. From then on it is recorded, sent again and again, and its outcome found out, past this call
- * and past a restart. A transaction that is known already is answered with what is known; requests for the
- * same one at the same time share one sending. With `confirm` it waits for a confirmation and still answers
- * `submitted` when none comes in time. See docs/protocol.md, "Relay".
+ * signatures, programs, compute budget, blockhash, fee payer, its settlements and a simulation, of which
+ * `skipPreflight` heeds only what says that no instruction can run. From then on it is recorded, sent again
+ * and again, and its outcome found out, past this call and past a restart. A transaction that is known
+ * already is answered with what is known; requests for the same one at the same time share one sending. With
+ * `confirm` it waits for a confirmation and still answers `submitted` when none comes in time.
+ * See docs/protocol.md, "Relay".
  */
 export const relayTransaction = Effect.fn("relayTransaction")(function* (request: RelayRequest) {
   const admitted = yield* admitTransaction(request.signedTransaction);

@@ -52,6 +52,7 @@ export const CODE_OF_FAILURE = {
   LookupTableNotAllowed: "lookup_table_not_allowed",
   DurableNonceNotAllowed: "durable_nonce_not_allowed",
   ComputeBudgetExceeded: "compute_budget_exceeded",
+  ComputeBudgetInvalid: "compute_budget_invalid",
   SettlementCheckFailed: "settlement_check_failed",
   RelayQueueFull: "relay_queue_full",
   FeePayerRateLimited: "rate_limited",

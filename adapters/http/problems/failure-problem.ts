@@ -59,6 +59,14 @@ const relayRefusal = (refusal: RelayRefusal | TransactionNotFound): Told => {
         },
       };
     }
+    case "ComputeBudgetInvalid":
+      return {
+        detail: `The instruction ${refusal.detail}.`,
+        extensions: {
+          signature: refusal.signature,
+          instruction_index: refusal.instructionIndex,
+        },
+      };
     case "SettlementCheckFailed":
       return {
         detail: `${capitalised(refusal.detail)}.`,
@@ -91,7 +99,11 @@ const relayRefusal = (refusal: RelayRefusal | TransactionNotFound): Told => {
       };
     case "FeePayerCannotPay":
       return {
-        detail: `The fee payer holds ${refusal.balanceLamports} lamports; the fee is ${refusal.feeLamports}.`,
+        detail: `The fee payer holds ${refusal.balanceLamports} lamports; the fee is ${refusal.feeLamports}${
+          refusal.rentMinimumLamports === null
+            ? ""
+            : `, and what is left must be at least ${refusal.rentMinimumLamports}, the rent minimum`
+        }.`,
         extensions: { signature: refusal.signature },
       };
     case "TransactionRejected":
@@ -140,6 +152,7 @@ const told = (failure: ApiFailure): Told => {
     case "LookupTableNotAllowed":
     case "DurableNonceNotAllowed":
     case "ComputeBudgetExceeded":
+    case "ComputeBudgetInvalid":
     case "SettlementCheckFailed":
     case "RelayQueueFull":
     case "FeePayerRateLimited":

@@ -181,6 +181,12 @@ export const PROBLEM_CATALOGUE = {
     "The Compute Budget instructions ask for more compute units, or pay more for each, than the relay carries. The limits are in `GET /v1/relay`.",
     "Lower the unit limit or the unit price to what `max` says and sign again.",
   ),
+  compute_budget_invalid: kind(
+    422,
+    "The ledger does not take a Compute Budget instruction",
+    "An instruction of the Compute Budget program is unknown, too short, a second one of its kind, or has a value out of range. The ledger drops such a transaction before it runs, whatever its state. Nothing was sent.",
+    "Correct the instruction `instruction_index` as `detail` says and sign again.",
+  ),
   settlement_check_failed: kind(
     422,
     "An instruction cannot succeed on the ledger",
@@ -190,13 +196,13 @@ export const PROBLEM_CATALOGUE = {
   fee_payer_cannot_pay: kind(
     422,
     "The fee payer cannot pay",
-    "The fee payer's balance does not cover the transaction's fee.",
-    "Fund the fee payer. On a test network, use a faucet.",
+    "At `confirmed`, the fee payer's balance does not cover the transaction's fee, or paying it would leave less than the rent minimum. Nothing was sent.",
+    "Fund the fee payer; on a test network, use a faucet. The same transaction can then be sent again while its blockhash is valid.",
   ),
   transaction_rejected: kind(
     422,
     "The ledger refuses the transaction",
-    "Simulation, or the ledger itself, found that the transaction fails. `error`, `program_error` and `logs` say why.",
+    "Simulation, or the ledger itself, found that the transaction fails. `error`, `program_error` and `logs` say why. `skip_preflight` skips what a program finds, not what keeps the transaction from running at all.",
     "Correct what the program's error names, and sign again.",
   ),
   blockhash_expired: kind(

@@ -65,6 +65,7 @@ export const relayPolicyRecord = (
     clock_margin_seconds: Number(policy.clockMarginSeconds),
   },
   preflight: "unless_skipped",
+  never_skipped: [...policy.neverSkipped],
   rebroadcast_ms: policy.rebroadcastMs,
   queue: { capacity: policy.queueCapacity, share_of_fee_payer: policy.queueShareOfFeePayer },
   idempotency_key_seconds: policy.idempotencyKeyTtlMs / 1000,

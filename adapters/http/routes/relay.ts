@@ -84,6 +84,7 @@ export const relayTransactionEndpoint = endpoint({
     "lookup_table_not_allowed",
     "durable_nonce_not_allowed",
     "compute_budget_exceeded",
+    "compute_budget_invalid",
     "settlement_check_failed",
     "idempotency_key_reused",
     "idempotency_key_in_flight",

@@ -17,7 +17,11 @@ export const RelayRequest = record("RelayRequest", "A fully signed transaction."
     }),
   ),
   skip_preflight: Type.Optional(
-    Type.Boolean({ default: false, description: "Do not simulate before sending." }),
+    Type.Boolean({
+      default: false,
+      description:
+        "Send whatever a program says in the simulation. What can never run is refused all the same.",
+    }),
   ),
 });
 
@@ -95,7 +99,11 @@ export const RelayPolicy = record("RelayPolicy", "Every rule and number the rela
   }),
   idempotency_key_seconds: Count("How long an Idempotency-Key is remembered."),
   preflight: Type.Literal("unless_skipped", {
-    description: "A simulation comes first unless `skip_preflight` is set.",
+    description: "A simulation comes first; `skip_preflight` skips what a program finds there.",
+  }),
+  never_skipped: Type.Array(Type.String(), {
+    description:
+      "The errors of a simulation that `skip_preflight` does not skip, since no instruction can run; invalid Compute Budget data and a fee payer with too little rent are refused too.",
   }),
   confirm_timeout_ms: Count("How long `confirm` waits."),
   beta_limits_enforced: Type.Boolean(),

@@ -4,7 +4,19 @@ import { addressToBytes } from "../../../core/domain/address.ts";
 import { encodeBase58 } from "../../../core/domain/base58.ts";
 import { encodeBase64 } from "../../../core/domain/base64.ts";
 import { LOCAL_DEPLOYMENT } from "../../../core/protocol/local-deployment.ts";
+import {
+  COMPUTE_BUDGET_PROGRAM,
+  RENT_SYSVAR,
+  SYSTEM_PROGRAM,
+} from "../../../core/protocol/well-known-addresses.ts";
 import { LedgerUnavailable } from "../../../ports/ledger.ts";
+import { rentSysvarData } from "../../arbitraries/rent-sysvar-data.ts";
+import {
+  encodeMessage,
+  encodeTransaction,
+  type TransactionParts,
+} from "../../arbitraries/wire-transaction.ts";
+import { PAYER } from "./support/ledger-double.ts";
 import { STRANGER } from "./support/parties.ts";
 import { checkedClient, dataOf, jsonOf, makeService, problemOf } from "./support/service.ts";
 
@@ -18,16 +30,17 @@ beforeAll(async () => {
 beforeEach(() => service.ledger.reset());
 afterAll(() => service.runtime.dispose());
 
-const secret = new Uint8Array(32).fill(9);
-const payer = ed25519.getPublicKey(secret);
-
 /** A legacy transaction of one instruction without accounts, signed by its payer alone; `n` tells them apart. */
-const transaction = (program = LOCAL_DEPLOYMENT.attestorProgram, n = 3): Uint8Array => {
+const transaction = (
+  program = LOCAL_DEPLOYMENT.attestorProgram,
+  n = 3,
+  secret = new Uint8Array(32).fill(9),
+): Uint8Array => {
   const header = [1, 0, 1, 2];
   const call = [1, 1, 0, 1, 255];
   const message = Uint8Array.from([
     ...header,
-    ...payer,
+    ...ed25519.getPublicKey(secret),
     ...addressToBytes(program),
     ...new Uint8Array(32).fill(n),
     ...call,
@@ -114,6 +127,73 @@ describe("a transaction that is not sent", () => {
   test("a payer who cannot pay is told what is missing", async () => {
     service.ledger.accounts.clear();
     expect(await problemOf(await relay(transaction()))).toBe("422 fee_payer_cannot_pay");
+  });
+
+  test("a payer whom the fee would leave too little rent is told how much there must be", async () => {
+    service.ledger.put({
+      address: RENT_SYSVAR,
+      owner: SYSTEM_PROGRAM,
+      data: rentSysvarData(6960n, 1),
+    });
+    service.ledger.accounts.set(PAYER, {
+      address: PAYER,
+      owner: SYSTEM_PROGRAM,
+      lamports: 890_880n,
+      executable: false,
+      data: new Uint8Array(),
+    });
+    const response = await relay(transaction(), { skip_preflight: true });
+    expect(await jsonOf(response)).toMatchObject({
+      code: "fee_payer_cannot_pay",
+      detail:
+        "The fee payer holds 890880 lamports; the fee is 5000, and what is left must be at least 890880, the rent minimum.",
+    });
+    service.ledger.accounts.delete(RENT_SYSVAR);
+  });
+
+  test("what can never run is refused without preflight too, and what a program finds is not", async () => {
+    const failure = { instructionIndex: null, instructionError: null, customCode: null };
+    const kind = "MaxLoadedAccountsDataSizeExceeded";
+    service.ledger.simulationError = { kind, ...failure };
+    const bytes = transaction(undefined, 20);
+    const response = await relay(bytes, { skip_preflight: true });
+    expect(response.status).toBe(422);
+    expect(await jsonOf(response)).toMatchObject({ code: "transaction_rejected", error: { kind } });
+    expect(service.ledger.submitted).toEqual([]);
+    service.ledger.simulationError = {
+      kind: "InstructionError",
+      instructionIndex: 0,
+      instructionError: "Custom",
+      customCode: 6025,
+    };
+    expect((await relay(bytes, { skip_preflight: true })).status).toBe(202);
+  });
+
+  test("a Compute Budget instruction that no ledger takes is named", async () => {
+    const bytes = transaction(COMPUTE_BUDGET_PROGRAM);
+    expect(await problemOf(await relay(bytes))).toBe("422 program_not_allowed");
+    const parts: TransactionParts = {
+      version: "legacy",
+      signatures: [],
+      header: [1, 0, 2],
+      accounts: [PAYER, LOCAL_DEPLOYMENT.attestorProgram, COMPUTE_BUDGET_PROGRAM].map(
+        addressToBytes,
+      ),
+      blockhash: new Uint8Array(32),
+      instructions: [
+        { program: 1, accounts: [], data: Uint8Array.of(1) },
+        { program: 2, accounts: [], data: Uint8Array.of(4, 0, 0, 0, 0) },
+      ],
+      tables: [],
+    };
+    const signed = ed25519.sign(encodeMessage(parts), new Uint8Array(32).fill(9));
+    const response = await relay(encodeTransaction({ ...parts, signatures: [signed] }));
+    expect(response.status).toBe(422);
+    expect(await jsonOf(response)).toMatchObject({
+      code: "compute_budget_invalid",
+      detail: "The instruction limits loaded account data to 0 bytes.",
+      instruction_index: 1,
+    });
   });
 
   test("a ledger that does not answer is not the caller's mistake", async () => {
@@ -281,6 +361,8 @@ test("the policy states what the relay enforces", async () => {
     max_transaction_bytes: 1232,
     required_programs: [LOCAL_DEPLOYMENT.custodyProgram, LOCAL_DEPLOYMENT.attestorProgram],
     durable_nonces: false,
+    preflight: "unless_skipped",
+    never_skipped: expect.arrayContaining(["DuplicateInstruction", "InvalidAccountForFee"]),
     private_keys: "never accepted",
   });
 });

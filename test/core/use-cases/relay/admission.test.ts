@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { Effect, Exit } from "effect";
+import { addressToBytes } from "../../../../core/domain/address.ts";
 import { encodeBase64 } from "../../../../core/domain/base64.ts";
 import { AccountRole, type Instruction } from "../../../../core/domain/instruction.ts";
 import { RELAY_POLICY } from "../../../../core/domain/relay-policy.ts";
@@ -59,9 +60,73 @@ describe("compute budget", () => {
     });
   });
 
+  test("what no ledger takes is refused with its instruction, before any node is asked", () => {
+    expect(withBudget(unitLimit(1n), unitLimit(1n))).toMatchObject({
+      _tag: "ComputeBudgetInvalid",
+      instructionIndex: 1,
+      detail: "sets the compute unit limit a second time",
+    });
+    expect(withBudget(budget(4, 0n, 4))).toMatchObject({
+      _tag: "ComputeBudgetInvalid",
+      instructionIndex: 0,
+      detail: "limits loaded account data to 0 bytes",
+    });
+    expect(withBudget(budget(4, 1n, 4))).toBeUndefined();
+  });
+
   test("a second, modest instruction does not hide an immodest one", () => {
     const both = withBudget(unitPrice(maxComputeUnitPrice + 1n), unitPrice(1n));
     expect(both).toMatchObject({ _tag: "ComputeBudgetExceeded" });
+  });
+});
+
+describe("more than any ledger runs", () => {
+  const key = (n: number) => new Uint8Array(32).fill(n);
+  const attestor = addressToBytes(testInstance().deployment.attestorProgram);
+  const call = (accounts: ReadonlyArray<number> = []) => ({
+    program: 1,
+    accounts,
+    data: Uint8Array.of(1),
+  });
+  const of = (parts: Pick<TransactionParts, "instructions" | "tables">) =>
+    refusal(
+      encodeBase64(
+        encodeTransaction({
+          version: 0,
+          signatures: [new Uint8Array(64).fill(1)],
+          header: [1, 0, 1],
+          accounts: [addressToBytes(s.stranger.address), attestor],
+          blockhash: key(3),
+          ...parts,
+        }),
+      ),
+    );
+  /** As far as the limits are concerned; its signature is none. */
+  const isWithin = { _tag: "SignatureInvalid" };
+
+  test.each<readonly [number, object]>([
+    [64, isWithin],
+    [65, { detail: "has 65 instructions; at most 64 can run" }],
+  ])("%p instructions", (count, expected) => {
+    const instructions = Array.from({ length: count }, () => call());
+    expect(of({ instructions, tables: [] })).toMatchObject(expected);
+  });
+
+  test.each<readonly [number, object]>([
+    [255, isWithin],
+    [256, { detail: "has an instruction of more than 255 accounts" }],
+  ])("%p accounts of an instruction", (count, expected) => {
+    const instructions = [call(Array.from({ length: count }, () => 0))];
+    expect(of({ instructions, tables: [] })).toMatchObject(expected);
+  });
+
+  test.each<readonly [number, object]>([
+    [126, isWithin],
+    [127, { detail: "names 129 accounts; at most 128 can be locked" }],
+  ])("%p accounts of an address table beside two of its own", (count, expected) => {
+    const writable = Array.from({ length: count }, (_, place) => place);
+    const tables = [{ address: key(4), writable, readonly: [] }];
+    expect(of({ instructions: [call()], tables })).toMatchObject(expected);
   });
 });
 

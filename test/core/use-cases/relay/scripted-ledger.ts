@@ -7,6 +7,7 @@ import type { LedgerSignature } from "../../../../core/domain/ledger-signature.t
 import type { LedgerAccount } from "../../../../core/domain/ledger-account.ts";
 import type {
   LandedTransaction,
+  Simulation,
   TransactionError,
 } from "../../../../core/domain/transaction-outcome.ts";
 import { fieldWriter } from "../../../../core/protocol/byte-fields.ts";
@@ -19,7 +20,7 @@ import { decodeWireTransaction } from "../../../../core/protocol/wire-transactio
 import { makeRelayDelivery, RelayDelivery } from "../../../../core/use-cases/relay-delivery.ts";
 import { Broadcaster } from "../../../../ports/broadcaster.ts";
 import { Instance } from "../../../../ports/instance.ts";
-import { Ledger } from "../../../../ports/ledger.ts";
+import { Ledger, type LedgerFailure } from "../../../../ports/ledger.ts";
 import type { OutcomeLog } from "../../../../ports/outcome-log.ts";
 import type { TestLedger } from "../../../programs/fixture/test-ledger.ts";
 import { testInstance } from "../test-instance.ts";
@@ -34,12 +35,17 @@ export type ScriptedLedger = {
   /** Blockhashes that are not valid; all others are. */
   readonly staleBlockhashes: Set<string>;
   simulationError: TransactionError | null;
+  simulationLogs: ReadonlyArray<string>;
+  /** How simulations fail to be answered; null: they are answered. */
+  simulationFault: LedgerFailure | "hangs" | null;
   simulations: number;
   /** The finalized height; the confirmed one is `heightAhead` beyond it. */
   blockHeight: bigint;
   heightAhead: bigint;
   historyStart: bigint;
   lamports: bigint;
+  /** Accounts beside the rich ones that everybody else has. */
+  readonly accounts: Map<Address, LedgerAccount>;
 };
 
 /** The account data of an address lookup table (Agave `address-lookup-table/state.rs`). */
@@ -69,13 +75,18 @@ export const scriptedPorts = (accounts?: TestLedger, limit = 1000) => {
     onSend: () => undefined,
     staleBlockhashes: new Set(),
     simulationError: null,
+    simulationLogs: ["a log line"],
+    simulationFault: null,
     simulations: 0,
     blockHeight: 1000n,
     heightAhead: 0n,
     historyStart: 0n,
     lamports: 1_000_000n,
+    accounts: new Map(),
   };
   const read = (address: Address): LedgerAccount | null => {
+    const set = script.accounts.get(address);
+    if (set !== undefined) return set;
     if (accounts === undefined)
       return address === CLOCK_SYSVAR ? null : emptyAccount(address, script.lamports);
     const account = accounts.account(address);
@@ -99,9 +110,11 @@ export const scriptedPorts = (accounts?: TestLedger, limit = 1000) => {
       isBlockhashValid: (blockhash) => Effect.sync(() => !script.staleBlockhashes.has(blockhash)),
       fee: () => Effect.succeed(5000n),
       simulate: () =>
-        Effect.sync(() => {
+        Effect.suspend((): Effect.Effect<Simulation, LedgerFailure> => {
           script.simulations += 1;
-          return { slot: 2000n, error: script.simulationError, logs: ["a log line"] };
+          const { simulationError: error, simulationLogs: logs, simulationFault: fault } = script;
+          if (fault === "hangs") return Effect.never;
+          return fault === null ? Effect.succeed({ slot: 2000n, error, logs }) : Effect.fail(fault);
         }),
       submit: (bytes) =>
         Effect.sync(() => {
