@@ -18,6 +18,8 @@ export const RELAY_POLICY = {
   simulationPatienceMs: 2_000,
   /** Transactions that wait for their outcome at one time. */
   queueCapacity: 1_000,
+  /** The most of them that are of one client, or of one fee payer, while the queue is empty. */
+  queueShareOfClient: 250,
   queueShareOfFeePayer: 50,
   /** What a relay costs of its budgets when a check or a simulation finds that it would fail. */
   failedPreflightCost: 5,

@@ -21,14 +21,17 @@ export const takePayerBudget = Effect.fnUntraced(function* (
   if (!allowed) return yield* new FeePayerRateLimited({ signature, resetSeconds });
 });
 
+/** The keys of whoever relays: the fee payer and, where it is known, the client. */
+const keysOf = (feePayer: Address, client: string | null): ReadonlyArray<string> =>
+  client === null ? [payerKey(feePayer)] : [payerKey(feePayer), client];
+
 /** Takes what a relay that would have failed costs beyond its own one, or as much of it as is left. */
 export const chargeFailedPreflight = Effect.fnUntraced(function* (
   feePayer: Address,
-  client: string | undefined,
+  client: string | null,
 ) {
   const limiter = yield* RateLimiter;
-  const keys = [payerKey(feePayer), ...(client === undefined ? [] : [client])];
-  for (const key of keys) {
+  for (const key of keysOf(feePayer, client)) {
     const extra = RELAY_POLICY.failedPreflightCost - 1;
     const { allowed, remaining } = yield* limiter.take("relay", key, extra);
     if (!allowed && remaining > 0) yield* limiter.take("relay", key, remaining);

@@ -8,7 +8,8 @@ import type { StoreUnavailable } from "../../ports/escrow-index.ts";
 import { Instance } from "../../ports/instance.ts";
 import type { Ledger, LedgerFailure } from "../../ports/ledger.ts";
 import { OutcomeLog } from "../../ports/outcome-log.ts";
-import type { RelayQueueFull, RelayRefusal } from "./relay-errors.ts";
+import type { RateLimiter } from "../../ports/rate-limiter.ts";
+import type { RelayQueueFull, RelayRefusal, RelayShareFull } from "./relay-errors.ts";
 import type { BetaLimitExceeded } from "./request-errors.ts";
 import { makeRelayQueue } from "./relay-queue.ts";
 import { settleRelays } from "./settle-relays.ts";
@@ -27,11 +28,14 @@ export class RelayDelivery extends Context.Service<
       sending: Effect.Effect<LandedTransaction | null, SendFailure, R>,
     ) => Effect.Effect<LandedTransaction | null, SendFailure, R>;
     /**
-     * Takes a transaction on: records it, sends it, and from then on sends it again until its outcome is
-     * known. Once it is recorded this succeeds whatever the node answers.
+     * Takes a transaction on for a client, null where none is known: records it, sends it, and from then on
+     * sends it again until its outcome is known. Once it is recorded this succeeds whatever the node answers.
      */
-    readonly accept: (entry: RelayEntry) => Effect.Effect<void, RelayQueueFull | StoreUnavailable>;
-    /** Follows an entry of the log that has no outcome yet. */
+    readonly accept: (
+      entry: RelayEntry,
+      client: string | null,
+    ) => Effect.Effect<void, RelayQueueFull | RelayShareFull | StoreUnavailable>;
+    /** Follows an entry of the log that has no outcome yet, where the queue has a place for it. */
     readonly follow: (entry: RelayEntry) => Effect.Effect<void>;
     /** Where a transaction landed, waiting for `confirmed` up to the instance's limit; null when it has not. */
     readonly confirmed: (signature: LedgerSignature) => Effect.Effect<LandedTransaction | null>;
@@ -46,7 +50,7 @@ const isConfirmed = (landed: LandedTransaction | null): boolean =>
 /** The process's one `RelayDelivery`. It begins with what the log holds unsettled and ends with the scope. */
 export const makeRelayDelivery = Effect.gen(function* () {
   const scope = yield* Effect.scope;
-  const context = yield* Effect.context<Broadcaster | Ledger | OutcomeLog>();
+  const context = yield* Effect.context<Broadcaster | Ledger | OutcomeLog | RateLimiter>();
   const broadcaster = yield* Broadcaster;
   const log = yield* OutcomeLog;
   const { confirmTimeoutMs } = yield* Instance;
@@ -58,7 +62,7 @@ export const makeRelayDelivery = Effect.gen(function* () {
   /** What an earlier life of the process left; tried again in the next round while the store is away. */
   const resume = Effect.gen(function* () {
     if (resumed) return;
-    for (const entry of yield* log.unsettled(RELAY_POLICY.queueCapacity)) queue.add(entry);
+    for (const entry of yield* log.unsettled(RELAY_POLICY.queueCapacity)) queue.resume(entry);
     resumed = true;
   });
 
@@ -91,12 +95,12 @@ export const makeRelayDelivery = Effect.gen(function* () {
 
   return RelayDelivery.of({
     once,
-    accept: Effect.fn("RelayDelivery.accept")(function* (entry: RelayEntry) {
-      yield* queue.admit(entry);
+    accept: Effect.fn("RelayDelivery.accept")(function* (entry: RelayEntry, client) {
+      yield* queue.admit(entry, client);
       yield* log.open(entry).pipe(Effect.onError(() => Effect.sync(() => queue.remove(entry))));
       yield* Effect.ignore(broadcaster.submit(entry.transaction));
     }),
-    follow: (entry) => Effect.sync(() => queue.add(entry)),
+    follow: (entry) => Effect.sync(() => queue.follow(entry)),
     confirmed: (signature) => confirmedOnce(signature, awaitConfirmation(signature)),
     underWay: Effect.sync(queue.size),
   });

@@ -71,11 +71,18 @@ export class SettlementCheckFailed extends Data.TaggedError("SettlementCheckFail
   readonly instructionIndex: number;
 }> {}
 
-/** As many transactions wait for their outcome as may: of everyone, or of this fee payer. */
+/** As many transactions of everyone wait for their outcome as may. */
 export class RelayQueueFull extends Data.TaggedError("RelayQueueFull")<{
   readonly signature: LedgerSignature;
-  readonly scope: "relay" | "fee_payer";
   readonly capacity: number;
+}> {}
+
+/** As many transactions of this client, or of this fee payer, wait for their outcome as may. */
+export class RelayShareFull extends Data.TaggedError("RelayShareFull")<{
+  readonly signature: LedgerSignature;
+  readonly holder: "client" | "fee_payer";
+  /** How many may wait while the rest of the queue is as full as it is. */
+  readonly share: number;
 }> {}
 
 /** The fee payer's budget is used up for `resetSeconds`. */
@@ -137,6 +144,7 @@ export type RelayRefusal =
   | ComputeBudgetInvalid
   | SettlementCheckFailed
   | RelayQueueFull
+  | RelayShareFull
   | FeePayerRateLimited
   | IdempotencyKeyReused
   | IdempotencyKeyInFlight

@@ -33,8 +33,8 @@ const asKnown = (known: Known): Known => known;
 
 /**
  * What the relay's log and, where that leaves it open, the ledger know of a signature. An entry without
- * outcome is followed from here on, whoever took it on. A ledger that does not answer leaves such an entry
- * pending and otherwise fails.
+ * outcome is followed from here on, whoever took it on, if the queue has a place for it. A ledger that does
+ * not answer leaves such an entry pending and otherwise fails.
  */
 export const knownOf = Effect.fn("knownOf")(function* (signature: LedgerSignature) {
   const log = yield* OutcomeLog;

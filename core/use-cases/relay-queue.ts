@@ -1,48 +1,79 @@
 import { Effect } from "effect";
-import type { Address } from "../domain/address.ts";
 import type { LedgerSignature } from "../domain/ledger-signature.ts";
 import type { RelayEntry } from "../domain/relay-entry.ts";
 import { RELAY_POLICY } from "../domain/relay-policy.ts";
-import { RelayQueueFull } from "./relay-errors.ts";
+import { clientShare, feePayerShare } from "../domain/relay-share.ts";
+import { RelayQueueFull, RelayShareFull } from "./relay-errors.ts";
 
-/** What is under way: a bounded number of entries, of which one fee payer has a bounded share. */
+/** An entry and the client that sent it to this process, null where that is not known. */
+type Place = { readonly entry: RelayEntry; readonly client: string | null };
+
+/** How often each name was added and not taken away again; it keeps no name at 0. */
+const makeTally = () => {
+  const counts = new Map<string, number>();
+  const change = (name: string, by: number): void => {
+    const count = (counts.get(name) ?? 0) + by;
+    if (count > 0) counts.set(name, count);
+    else counts.delete(name);
+  };
+  return { of: (name: string): number => counts.get(name) ?? 0, change };
+};
+
+/**
+ * What is under way: a bounded number of entries, of which one client and one fee payer have a bounded share.
+ * An entry that an earlier life of the process or another replica took on counts for its fee payer alone:
+ * the log does not say who sent it.
+ */
 export const makeRelayQueue = () => {
-  const entries = new Map<LedgerSignature, RelayEntry>();
-  const shares = new Map<Address, number>();
+  const { queueCapacity } = RELAY_POLICY;
+  const places = new Map<LedgerSignature, Place>();
+  const ofPayer = makeTally();
+  const ofClient = makeTally();
 
-  const add = (entry: RelayEntry): void => {
-    if (entries.has(entry.signature)) return;
-    entries.set(entry.signature, entry);
-    shares.set(entry.feePayer, (shares.get(entry.feePayer) ?? 0) + 1);
+  const add = (entry: RelayEntry, client: string | null): void => {
+    if (places.has(entry.signature)) return;
+    places.set(entry.signature, { entry, client });
+    ofPayer.change(entry.feePayer, 1);
+    if (client !== null) ofClient.change(client, 1);
+  };
+
+  /** Why there is no place for an entry, null when there is one. */
+  const obstacle = ({ signature, feePayer }: RelayEntry, client: string | null) => {
+    const free = queueCapacity - places.size;
+    if (free <= 0) return new RelayQueueFull({ signature, capacity: queueCapacity });
+    const ofOneClient = clientShare(free);
+    if (client !== null && ofClient.of(client) >= ofOneClient)
+      return new RelayShareFull({ signature, holder: "client", share: ofOneClient });
+    const ofOnePayer = feePayerShare(free);
+    return ofPayer.of(feePayer) >= ofOnePayer
+      ? new RelayShareFull({ signature, holder: "fee_payer", share: ofOnePayer })
+      : null;
   };
 
   return {
-    /** Adds whatever the bounds: what the log holds already has to be followed. */
-    add,
-    /** Adds a new entry, or fails when the queue or its fee payer's share of it is full. */
-    admit: (entry: RelayEntry): Effect.Effect<void, RelayQueueFull> =>
-      Effect.suspend(() => {
-        const { signature, feePayer } = entry;
-        const { queueCapacity, queueShareOfFeePayer } = RELAY_POLICY;
-        if (entries.size >= queueCapacity)
-          return new RelayQueueFull({ signature, scope: "relay", capacity: queueCapacity });
-        if ((shares.get(feePayer) ?? 0) >= queueShareOfFeePayer)
-          return new RelayQueueFull({
-            signature,
-            scope: "fee_payer",
-            capacity: queueShareOfFeePayer,
-          });
-        add(entry);
-        return Effect.void;
-      }),
-    remove: ({ signature, feePayer }: RelayEntry): void => {
-      if (!entries.delete(signature)) return;
-      const left = (shares.get(feePayer) ?? 1) - 1;
-      if (left > 0) shares.set(feePayer, left);
-      else shares.delete(feePayer);
+    /** Adds an entry of an earlier life whatever the bounds. */
+    resume: (entry: RelayEntry): void => add(entry, null),
+    /** Adds an entry of the log where there is a place for it. */
+    follow: (entry: RelayEntry): void => {
+      if (obstacle(entry, null) === null) add(entry, null);
     },
-    all: (): ReadonlyArray<RelayEntry> => [...entries.values()],
-    size: (): number => entries.size,
+    /** Adds a new entry, or fails when the queue, or its client's or fee payer's share of it, is full. */
+    admit: Effect.fnUntraced(function* (entry: RelayEntry, client: string | null) {
+      const full = obstacle(entry, client);
+      if (full !== null) return yield* full;
+      add(entry, client);
+    }),
+    /** Removes an entry; the client that sent it, null where that is not known. */
+    remove: ({ signature, feePayer }: RelayEntry): string | null => {
+      const place = places.get(signature);
+      if (place === undefined) return null;
+      places.delete(signature);
+      ofPayer.change(feePayer, -1);
+      if (place.client !== null) ofClient.change(place.client, -1);
+      return place.client;
+    },
+    all: (): ReadonlyArray<RelayEntry> => Array.from(places.values(), ({ entry }) => entry),
+    size: (): number => places.size,
   };
 };
 

@@ -1,5 +1,6 @@
 import { Clock, Effect } from "effect";
 import type { Address } from "../domain/address.ts";
+import { clientGroup } from "../domain/client-group.ts";
 import { type LedgerSignature } from "../domain/ledger-signature.ts";
 import type { LandedTransaction } from "../domain/transaction-outcome.ts";
 import type { WireTransaction } from "../protocol/wire-transaction.ts";
@@ -36,6 +37,10 @@ export type RelayResult = {
 
 type Admitted = Effect.Success<ReturnType<typeof admitTransaction>>;
 
+/** Who sent a request, as budgets and shares of the queue count clients; null where that is not known. */
+const senderOf = ({ client }: RelayRequest): string | null =>
+  client === undefined ? null : clientGroup(client);
+
 /** Where a known transaction landed, null while that is open. Fails when it can never land. */
 const landedOf = Effect.fnUntraced(function* (known: Known, signature: LedgerSignature) {
   switch (known.status) {
@@ -61,10 +66,10 @@ const unlessLanded = <A, E, R>(signature: LedgerSignature, checks: Effect.Effect
     ),
   );
 
-const preflight = ({ transaction, bytes }: Admitted, { skipPreflight, client }: RelayRequest) =>
-  preflightRelay(transaction, bytes, skipPreflight).pipe(
+const preflight = ({ transaction, bytes }: Admitted, request: RelayRequest) =>
+  preflightRelay(transaction, bytes, request.skipPreflight).pipe(
     Effect.tapErrorTag(["SettlementCheckFailed", "TransactionRejected"], () =>
-      chargeFailedPreflight(transaction.feePayer, client),
+      chargeFailedPreflight(transaction.feePayer, senderOf(request)),
     ),
   );
 
@@ -82,14 +87,8 @@ const send = Effect.fnUntraced(function* (admitted: Admitted, request: RelayRequ
   if ("commitment" in checked) return checked;
   const delivery = yield* RelayDelivery;
   const openedAtMs = yield* Clock.currentTimeMillis;
-  yield* delivery.accept({
-    signature,
-    transaction: bytes,
-    feePayer,
-    ...checked,
-    openedAtMs,
-    outcome: null,
-  });
+  const entry = { signature, transaction: bytes, feePayer, ...checked, openedAtMs, outcome: null };
+  yield* delivery.accept(entry, senderOf(request));
   return null;
 });
 

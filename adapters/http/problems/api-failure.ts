@@ -55,6 +55,7 @@ export const CODE_OF_FAILURE = {
   ComputeBudgetInvalid: "compute_budget_invalid",
   SettlementCheckFailed: "settlement_check_failed",
   RelayQueueFull: "relay_queue_full",
+  RelayShareFull: "relay_share_full",
   FeePayerRateLimited: "rate_limited",
   IdempotencyKeyReused: "idempotency_key_reused",
   IdempotencyKeyInFlight: "idempotency_key_in_flight",

@@ -6,6 +6,7 @@ import type { Problem } from "./problem.ts";
 type Told = Omit<Problem, "code">;
 
 const RETRY_SOON = { "retry-after": "1" };
+const RETRY_WHEN_SOME_HAVE_LANDED = { "retry-after": "5" };
 
 const capitalised = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
@@ -78,10 +79,18 @@ const relayRefusal = (refusal: RelayRefusal | TransactionNotFound): Told => {
       };
     case "RelayQueueFull":
       return {
-        detail: `${refusal.capacity} transactions ${refusal.scope === "relay" ? "" : "of this fee payer "}wait for their outcome already.`,
+        detail: `${refusal.capacity} transactions wait for their outcome already.`,
         extensions: { signature: refusal.signature },
-        headers: { "retry-after": "5" },
+        headers: RETRY_WHEN_SOME_HAVE_LANDED,
       };
+    case "RelayShareFull": {
+      const holder = refusal.holder === "client" ? "client address" : "fee payer";
+      return {
+        detail: `This ${holder} has its share of the queue already, at present ${refusal.share}.`,
+        extensions: { signature: refusal.signature, holder: refusal.holder, share: refusal.share },
+        headers: RETRY_WHEN_SOME_HAVE_LANDED,
+      };
+    }
     case "FeePayerRateLimited":
       return {
         detail: `The fee payer's budget is used up for ${refusal.resetSeconds} more seconds.`,
@@ -155,6 +164,7 @@ const told = (failure: ApiFailure): Told => {
     case "ComputeBudgetInvalid":
     case "SettlementCheckFailed":
     case "RelayQueueFull":
+    case "RelayShareFull":
     case "FeePayerRateLimited":
     case "IdempotencyKeyReused":
     case "IdempotencyKeyInFlight":

@@ -223,6 +223,12 @@ export const PROBLEM_CATALOGUE = {
     "The budget of this client address for this kind of request is used up for now.",
     "Wait for the seconds in `Retry-After`. `RateLimit` on every answer shows what is left.",
   ),
+  relay_share_full: kind(
+    429,
+    "Too many transactions under way",
+    "As many transactions of this client address, or of this fee payer, wait for their outcome as may; `holder` says which. The share shrinks as the relay's queue fills, so that there is room for others. Nothing was sent.",
+    "Send the same transaction again after the seconds in `Retry-After`. A place is free again when one of the transactions under way is finalized or has expired.",
+  ),
   internal_error: kind(
     500,
     "The service made a mistake",
@@ -250,7 +256,7 @@ export const PROBLEM_CATALOGUE = {
   relay_queue_full: kind(
     503,
     "The relay is full",
-    "As many transactions wait for their outcome as may, of all clients or of this fee payer. Nothing was sent.",
+    "As many transactions of all clients wait for their outcome as may. Nothing was sent.",
     "Send the same transaction again after the seconds in `Retry-After`.",
   ),
   shutting_down: kind(

@@ -67,7 +67,11 @@ export const relayPolicyRecord = (
   preflight: "unless_skipped",
   never_skipped: [...policy.neverSkipped],
   rebroadcast_ms: policy.rebroadcastMs,
-  queue: { capacity: policy.queueCapacity, share_of_fee_payer: policy.queueShareOfFeePayer },
+  queue: {
+    capacity: policy.queueCapacity,
+    share_of_client: policy.queueShareOfClient,
+    share_of_fee_payer: policy.queueShareOfFeePayer,
+  },
   idempotency_key_seconds: policy.idempotencyKeyTtlMs / 1000,
   confirm_timeout_ms: policy.confirmTimeoutMs,
   beta_limits_enforced: policy.enforceBetaLimits,

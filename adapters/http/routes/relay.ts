@@ -89,6 +89,7 @@ export const relayTransactionEndpoint = endpoint({
     "idempotency_key_reused",
     "idempotency_key_in_flight",
     "relay_queue_full",
+    "relay_share_full",
     "rate_limited",
     "store_unavailable",
     "fee_payer_cannot_pay",

@@ -60,6 +60,8 @@ export const Problem = Type.Object(
     instruction_index: Type.Optional(Count("The instruction that breaks the rule.")),
     actual: Type.Optional(Type.String({ description: "What the transaction asks for." })),
     max: Type.Optional(Type.String({ description: "The most that is carried." })),
+    holder: Type.Optional(oneOf(["client", "fee_payer"], "Whose share of the queue is full.")),
+    share: Type.Optional(Count("How many transactions may be under way in it at present.")),
     slot: Type.Optional(Slot("Where the transaction failed.")),
     commitment: Type.Optional(
       oneOf(["processed", "confirmed", "finalized"], "How settled that slot is."),

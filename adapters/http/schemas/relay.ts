@@ -95,7 +95,10 @@ export const RelayPolicy = record("RelayPolicy", "Every rule and number the rela
   rebroadcast_ms: Count("How often a transaction that has not landed is sent again."),
   queue: record("RelayQueue", "How many transactions may wait for their outcome.", {
     capacity: Count("Of everyone."),
-    share_of_fee_payer: Count("Of one fee payer."),
+    share_of_client: Count(
+      "Of one client address, an IPv6 one by its /64, while nothing waits. The share shrinks with the square of the part that is free, to one.",
+    ),
+    share_of_fee_payer: Count("Of one fee payer at most; its share shrinks likewise."),
   }),
   idempotency_key_seconds: Count("How long an Idempotency-Key is remembered."),
   preflight: Type.Literal("unless_skipped", {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { ed25519 } from "@noble/curves/ed25519.js";
-import { addressToBytes } from "../../../core/domain/address.ts";
+import { addressFromBytes, addressToBytes } from "../../../core/domain/address.ts";
 import { encodeBase58 } from "../../../core/domain/base58.ts";
 import { encodeBase64 } from "../../../core/domain/base64.ts";
 import { LOCAL_DEPLOYMENT } from "../../../core/protocol/local-deployment.ts";
@@ -272,6 +272,46 @@ describe("a transaction that is sent", () => {
   });
 });
 
+describe("shares of the queue", () => {
+  test("a client that has its share is told so, when to come back, and that others may", async () => {
+    const own = await makeService();
+    const { postJson } = await checkedClient(own);
+    const secrets = Array.from({ length: 4 }, (_, i) => new Uint8Array(32).fill(100 + i));
+    for (const secret of secrets)
+      own.ledger.put({
+        address: addressFromBytes(ed25519.getPublicKey(secret)),
+        owner: SYSTEM_PROGRAM,
+        data: new Uint8Array(),
+      });
+    // The double gives one lamport to whom it is told of: the fee is not what this is about.
+    for (const [address, account] of own.ledger.accounts)
+      own.ledger.accounts.set(address, { ...account, lamports: 1_000_000n });
+    const body = (n: number) => ({
+      signed_transaction: encodeBase64(transaction(undefined, n, secrets[n % 4])),
+    });
+    let n = 0;
+    let response = await postJson("/v1/relay", body(n));
+    while (response.status === 202) response = await postJson("/v1/relay", body(++n));
+    expect([n, response.status]).toEqual([171, 429]);
+    expect(response.headers.get("retry-after")).toBe("5");
+    expect(await jsonOf(response)).toMatchObject({
+      code: "relay_share_full",
+      detail: "This client address has its share of the queue already, at present 171.",
+      holder: "client",
+      share: 171,
+    });
+    const init = {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(body(n)),
+    };
+    const request = new Request("http://localhost/v1/relay", init);
+    const other = { address: "192.0.2.9", allowSeconds: () => undefined };
+    expect((await own.app.handle(request, other)).status).toBe(202);
+    await own.runtime.dispose();
+  });
+});
+
 describe("Idempotency-Key", () => {
   const keyed = (bytes: Uint8Array, key: string, more: Record<string, unknown> = {}) =>
     client.postJson(
@@ -363,6 +403,7 @@ test("the policy states what the relay enforces", async () => {
     durable_nonces: false,
     preflight: "unless_skipped",
     never_skipped: expect.arrayContaining(["DuplicateInstruction", "InvalidAccountForFee"]),
+    queue: { capacity: 1000, share_of_client: 250, share_of_fee_payer: 50 },
     private_keys: "never accepted",
   });
 });

@@ -225,9 +225,9 @@ describe("delivery", () => {
       for (let n = 0; n < share; n++) yield* relayTransaction(requestOf(n));
       const full = yield* Effect.exit(relayTransaction(requestOf(share)));
       expect(failureOf(full)).toMatchObject({
-        _tag: "RelayQueueFull",
-        scope: "fee_payer",
-        capacity: share,
+        _tag: "RelayShareFull",
+        holder: "fee_payer",
+        share,
       });
       expect(script.sent).not.toContain(signatureOf(share));
       script.landed.set(signatureOf(0), { slot: 1n, commitment: "finalized", error: null });
