@@ -23,6 +23,8 @@ export const RELAY_POLICY = {
   queueShareOfFeePayer: 50,
   /** What a relay costs of its budgets when a check or a simulation finds that it would fail. */
   failedPreflightCost: 5,
+  /** What a relay costs of its budgets in all when it expires without landing. */
+  expiredCost: 5,
   /** How long an Idempotency-Key is remembered, and how long one may be in flight, milliseconds. */
   idempotencyKeyTtlMs: 86_400_000,
   idempotencyInFlightMs: 120_000,

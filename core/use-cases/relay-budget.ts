@@ -37,3 +37,16 @@ export const chargeFailedPreflight = Effect.fnUntraced(function* (
     if (!allowed && remaining > 0) yield* limiter.take("relay", key, remaining);
   }
 });
+
+/**
+ * Takes what a relay that expired costs beyond its own one. It had a place in the queue for as long as a
+ * blockhash lives, so that its cost falls into later windows than the relay itself, and is owed there.
+ */
+export const chargeExpired = Effect.fnUntraced(function* (
+  feePayer: Address,
+  client: string | null,
+) {
+  const limiter = yield* RateLimiter;
+  for (const key of keysOf(feePayer, client))
+    yield* limiter.charge("relay", key, RELAY_POLICY.expiredCost - 1);
+});

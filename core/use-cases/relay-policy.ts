@@ -3,7 +3,7 @@ import { RELAY_POLICY } from "../domain/relay-policy.ts";
 import { NEVER_RUNS } from "../protocol/never-runs.ts";
 import { MAX_TRANSACTION_BYTES } from "../protocol/wire-transaction.ts";
 import { Instance } from "../../ports/instance.ts";
-import { RateLimiter } from "../../ports/rate-limiter.ts";
+import { MAX_OWED_WINDOWS, RateLimiter } from "../../ports/rate-limiter.ts";
 import { allowedPrograms } from "./relay-admission.ts";
 
 /** Every rule and number the relay enforces, from where it enforces them. */
@@ -18,6 +18,6 @@ export const readRelayPolicy = Effect.gen(function* () {
     allowedPrograms: allowedPrograms(deployment),
     confirmTimeoutMs,
     enforceBetaLimits,
-    rateLimit: { requests: limits.relay, windowSeconds },
+    rateLimit: { requests: limits.relay, windowSeconds, maxOwedWindows: MAX_OWED_WINDOWS },
   };
 });

@@ -4,6 +4,7 @@ import type { LandedTransaction } from "../domain/transaction-outcome.ts";
 import { Broadcaster } from "../../ports/broadcaster.ts";
 import { Ledger } from "../../ports/ledger.ts";
 import { OutcomeLog } from "../../ports/outcome-log.ts";
+import { chargeExpired } from "./relay-budget.ts";
 import type { RelayQueue } from "./relay-queue.ts";
 
 /** Most signatures of one question, and sendings at one time. */
@@ -88,7 +89,8 @@ const settleSome = Effect.fnUntraced(function* (
     const outcome = settled(known, height);
     if (outcome !== null) {
       yield* log.settle(entry.signature, outcome);
-      queue.remove(entry);
+      const client = queue.remove(entry);
+      if (outcome.status === "expired") yield* chargeExpired(entry.feePayer, client);
     } else if (!isBeyond(entry, height)) {
       if (landed === null || landed === undefined) toSend.push(entry);
     } else if (landed === null && completeFrom !== null) {
@@ -104,7 +106,8 @@ const settleSome = Effect.fnUntraced(function* (
 
 /**
  * One round over everything under way: what has landed for good or can never land is recorded and leaves
- * the queue; what has not landed is sent again. A failure leaves the rest for the next round.
+ * the queue, at its sender's expense if it never landed; what has not landed is sent again. A failure
+ * leaves the rest for the next round.
  * See docs/protocol.md, "Relay".
  */
 export const settleRelays = Effect.fnUntraced(function* (queue: RelayQueue) {

@@ -80,6 +80,8 @@ export const relayPolicyRecord = (
     window_seconds: policy.rateLimit.windowSeconds,
     of_each: ["client", "fee_payer"],
     failed_preflight_cost: policy.failedPreflightCost,
+    expired_cost: policy.expiredCost,
+    max_owed_windows: policy.rateLimit.maxOwedWindows,
   },
   private_keys: "never accepted",
 });

@@ -117,6 +117,8 @@ export const RelayPolicy = record("RelayPolicy", "Every rule and number the rela
     failed_preflight_cost: Count(
       "What a relay costs when a check or simulation finds it would fail.",
     ),
+    expired_cost: Count("What a relay costs in all when it expires without landing."),
+    max_owed_windows: Count("How many further windows such costs can use up at most."),
   }),
   private_keys: Type.Literal("never accepted"),
 });

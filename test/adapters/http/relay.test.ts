@@ -404,6 +404,7 @@ test("the policy states what the relay enforces", async () => {
     preflight: "unless_skipped",
     never_skipped: expect.arrayContaining(["DuplicateInstruction", "InvalidAccountForFee"]),
     queue: { capacity: 1000, share_of_client: 250, share_of_fee_payer: 50 },
+    rate_limit: { failed_preflight_cost: 5, expired_cost: 5, max_owed_windows: 5 },
     private_keys: "never accepted",
   });
 });

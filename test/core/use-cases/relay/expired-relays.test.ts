@@ -1,0 +1,98 @@
+import { expect, test } from "bun:test";
+import { Duration, Effect, Layer } from "effect";
+import { TestClock } from "effect/testing";
+import { outcomeLogMemory } from "../../../../adapters/memory/outcome-log.ts";
+import { addressFromBytes } from "../../../../core/domain/address.ts";
+import { ledgerSignatureFromBytes } from "../../../../core/domain/ledger-signature.ts";
+import type { RelayEntry } from "../../../../core/domain/relay-entry.ts";
+import { RELAY_POLICY } from "../../../../core/domain/relay-policy.ts";
+import { RelayDelivery } from "../../../../core/use-cases/relay-delivery.ts";
+import { RateLimiter } from "../../../../ports/rate-limiter.ts";
+import { relayOver, scriptedPorts } from "./scripted-ledger.ts";
+
+const LIMIT = 20;
+const payer = addressFromBytes(new Uint8Array(32).fill(7));
+const entryOf = (n: number): RelayEntry => ({
+  signature: ledgerSignatureFromBytes(new Uint8Array(64).fill(n)),
+  transaction: new Uint8Array(64).fill(n),
+  feePayer: payer,
+  lastValidBlockHeight: 1150n,
+  openedAtSlot: 2000n,
+  openedAtMs: n,
+  outcome: null,
+});
+const CLIENT = "2001:db8:1:2::/64";
+const keyOfPayer = `fee_payer:${payer}`;
+
+const remaining = (client: string) =>
+  RateLimiter.use((limiter) => limiter.take("relay", client, 0)).pipe(
+    Effect.map((decision) => decision.remaining),
+  );
+const round = TestClock.adjust(Duration.millis(RELAY_POLICY.rebroadcastMs));
+const extra = RELAY_POLICY.expiredCost - 1;
+
+test("a relay that expires costs its client and its payer more, once; one that lands costs nothing more", () => {
+  const { script, ports } = scriptedPorts(undefined, LIMIT);
+  return Effect.gen(function* () {
+    const delivery = yield* RelayDelivery;
+    for (const n of [1, 2]) yield* delivery.accept(entryOf(n), CLIENT);
+    script.landed.set(entryOf(2).signature, { slot: 2001n, commitment: "finalized", error: null });
+    yield* round;
+    expect([yield* remaining(CLIENT), yield* remaining(keyOfPayer)]).toEqual([LIMIT, LIMIT]);
+    script.blockHeight = 1151n;
+    yield* round;
+    yield* round;
+    // Any address of the client's /64 counts as the client.
+    for (const key of [CLIENT, "2001:db8:1:2::77", keyOfPayer])
+      expect(yield* remaining(key)).toBe(LIMIT - extra);
+    expect(yield* remaining("2001:db8:1:3::77")).toBe(LIMIT);
+  }).pipe(Effect.provide(relayOver(ports)), Effect.runPromise);
+});
+
+test("what many of them cost is owed by the windows that follow, for a bounded time", () => {
+  const { script, ports } = scriptedPorts(undefined, LIMIT);
+  return Effect.gen(function* () {
+    const delivery = yield* RelayDelivery;
+    const limiter = yield* RateLimiter;
+    for (let n = 1; n <= 15; n++) yield* delivery.accept(entryOf(n), CLIENT);
+    script.blockHeight = 1151n;
+    yield* round;
+    // 15 times 4 are three windows of 20, the present one included.
+    const take = limiter.take("relay", CLIENT, 1);
+    const { allowed, resetSeconds } = yield* take;
+    expect(allowed).toBe(false);
+    expect(resetSeconds).toBeWithin(121, 181);
+    yield* TestClock.adjust(Duration.seconds(resetSeconds - 1));
+    expect((yield* take).allowed).toBe(false);
+    yield* TestClock.adjust(Duration.seconds(1));
+    expect((yield* take).allowed).toBe(true);
+  }).pipe(Effect.provide(relayOver(ports)), Effect.runPromise);
+});
+
+test("after a restart an expired relay is charged to its payer, since nobody knows its client", () => {
+  const { script, ports } = scriptedPorts(undefined, LIMIT);
+  return Effect.gen(function* () {
+    const log = Layer.succeedContext(yield* Layer.build(outcomeLogMemory));
+    const before = RelayDelivery.use((delivery) => delivery.accept(entryOf(1), CLIENT));
+    yield* Effect.provide(before, relayOver(ports, log));
+    script.blockHeight = 1151n;
+    yield* Effect.gen(function* () {
+      yield* round;
+      expect(yield* remaining(keyOfPayer)).toBe(LIMIT - extra);
+      expect(yield* remaining(CLIENT)).toBe(LIMIT);
+    }).pipe(Effect.provide(relayOver(ports, log)));
+  }).pipe(Effect.scoped, Effect.runPromise);
+});
+
+test("a relay of which the nodes have forgotten the history is charged to nobody", () => {
+  const { script, ports } = scriptedPorts(undefined, LIMIT);
+  return Effect.gen(function* () {
+    const delivery = yield* RelayDelivery;
+    yield* delivery.accept(entryOf(1), CLIENT);
+    script.historyStart = 2001n;
+    script.blockHeight = 1151n;
+    yield* round;
+    expect(yield* delivery.underWay).toBe(0);
+    expect([yield* remaining(CLIENT), yield* remaining(keyOfPayer)]).toEqual([LIMIT, LIMIT]);
+  }).pipe(Effect.provide(relayOver(ports)), Effect.runPromise);
+});
