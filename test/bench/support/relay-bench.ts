@@ -1,0 +1,111 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type LocalKey, localKey } from "../../../adapters/local-ledger/local-keys.ts";
+import { signedTransaction } from "../../../adapters/local-ledger/signed-transaction.ts";
+import { encodeBase64 } from "../../../core/domain/base64.ts";
+import type { Instruction } from "../../../core/domain/instruction.ts";
+import {
+  registerMerchantInstruction,
+  rotateAttestorInstruction,
+} from "../../../core/protocol/attestor-instructions.ts";
+import { LOCAL_DEPLOYMENT } from "../../../core/protocol/local-deployment.ts";
+import { quietEnvironment, until } from "../../app/running-service.ts";
+import { startServiceProcess } from "../../app/service-process.ts";
+
+const MERCHANTS = 20;
+const merchants = Array.from({ length: MERCHANTS }, (_, i) => localKey(`merchant of a bench ${i}`));
+
+/** A service of its own on an embedded ledger, run from this `app/main.ts`, with merchants who rotate attestors. */
+export const relayBench = async (main: string) => {
+  const dataDir = mkdtempSync(join(tmpdir(), "settlement-bench-"));
+  const env = { LOG_LEVEL: "info", LOCAL_LEDGER_DEMO: "false", TRUSTED_PROXIES: "127.0.0.1" };
+  const service = startServiceProcess({ ...quietEnvironment(dataDir), ...env }, main);
+  const url = await service.url;
+  const isReady = () => fetch(`${url}/ready`).then(({ status }) => status === 200);
+  await until("the service is ready", isReady, (ready) => ready, 60);
+  const descriptor = await fetch(`${url}/.well-known/settlement-evidence.json`);
+  const { network } = (await descriptor.json()) as { network: string };
+
+  const call = async <A>(method: string, ...params: ReadonlyArray<unknown>): Promise<A> => {
+    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
+    const response = await fetch(network, { method: "POST", body });
+    return ((await response.json()) as { result: A }).result;
+  };
+  const latestBlockhash = async (): Promise<string> =>
+    (await call<{ value: { blockhash: string } }>("getLatestBlockhash")).value.blockhash;
+  const signed = (payer: LocalKey, instruction: Instruction, blockhash: string): string =>
+    encodeBase64(signedTransaction({ payer, instructions: [instruction], blockhash }));
+
+  /** Posts a transaction as one of many clients; throws unless it is taken. */
+  const post = async (client: number, body: object): Promise<void> => {
+    const from = `10.0.${client >> 8}.${client & 255}`;
+    const response = await fetch(`${url}/v1/relay`, {
+      method: "POST",
+      headers: { "content-type": "application/json", "x-forwarded-for": from },
+      body: JSON.stringify(body),
+    });
+    const text = await response.text();
+    if (response.status !== 202) throw new Error(`${response.status}: ${text}`);
+  };
+
+  let last = "";
+  for (const { address } of merchants) last = await call("requestAirdrop", address, 1_000_000_000);
+  type Statuses = { value: ReadonlyArray<{ confirmationStatus: string } | null> };
+  await until(
+    "the merchants are funded",
+    () => call<Statuses>("getSignatureStatuses", [last]),
+    ({ value }) => value[0]?.confirmationStatus === "finalized",
+    60,
+  );
+  for (const [n, merchant] of merchants.entries()) {
+    const registration = registerMerchantInstruction(LOCAL_DEPLOYMENT, {
+      payer: merchant.address,
+      merchant: merchant.address,
+      attestor: localKey("attestor of a bench").address,
+      name: `Bench ${n}`,
+    });
+    const transaction = signed(merchant, registration, await latestBlockhash());
+    await post(n, { signed_transaction: transaction, confirm: true });
+  }
+
+  let rotations = 0;
+  const rotation = (merchant: LocalKey, blockhash: string): string =>
+    signed(
+      merchant,
+      rotateAttestorInstruction(LOCAL_DEPLOYMENT, {
+        merchant: merchant.address,
+        attestor: localKey(`attestor of a bench ${rotations++}`).address,
+      }),
+      blockhash,
+    );
+  return {
+    /** Relays a second of `each` transactions of every merchant, each from an address of its own. */
+    relay: async (options: {
+      readonly each: number;
+      readonly connections: number;
+      readonly skipPreflight: boolean;
+    }): Promise<number> => {
+      const blockhash = await latestBlockhash();
+      const work = Array.from({ length: options.each }, () =>
+        merchants.map((merchant) => ({
+          signed_transaction: rotation(merchant, blockhash),
+          skip_preflight: options.skipPreflight,
+        })),
+      ).flat();
+      const count = work.length;
+      const startMs = performance.now();
+      const connection = async (): Promise<void> => {
+        for (let body = work.pop(); body !== undefined; body = work.pop())
+          await post(work.length, body);
+      };
+      await Promise.all(Array.from({ length: options.connections }, connection));
+      return count / ((performance.now() - startMs) / 1000);
+    },
+    stop: async (): Promise<void> => {
+      service.kill("SIGTERM");
+      await service.ended;
+      rmSync(dataDir, { recursive: true });
+    },
+  };
+};
