@@ -11,12 +11,6 @@ import {
 import type { Merchant } from "../../../core/domain/merchant.ts";
 import type { EventKind } from "../../../core/domain/settlement-event.ts";
 import { registerMerchantInstruction } from "../../../core/protocol/attestor-instructions.ts";
-import {
-  claimRefundInstruction,
-  createEscrowInstruction,
-  releaseEscrowInstruction,
-  releasePartialInstruction,
-} from "../../../core/protocol/custody-instructions.ts";
 import { encodeEscrowAccount } from "../../../core/protocol/escrow-account.ts";
 import { encodeMerchantAccount } from "../../../core/protocol/merchant-account.ts";
 import { CLOCK_SYSVAR, SYSTEM_PROGRAM } from "../../../core/protocol/well-known-addresses.ts";
@@ -24,6 +18,7 @@ import { Ledger, LedgerUnavailable } from "../../../ports/ledger.ts";
 import type { EscrowLife } from "../../arbitraries/index-history.ts";
 import { TEST_DEPLOYMENT, TEST_GENESIS_HASH } from "../../arbitraries/test-ledger.ts";
 import { isOfKind } from "../../simulation/account-filters.ts";
+import { creationOf, settlementOf } from "./escrow-instructions.ts";
 
 /** How badly the nodes of a simulated ledger behave; each a share of the answers, in [0, 1]. */
 export type Weather = {
@@ -78,37 +73,6 @@ const account = (address: Address, owner: Address, data: Uint8Array): LedgerAcco
   data,
 });
 
-const settlementOf = (escrow: Escrow): { readonly kind: EventKind; readonly ix: Instruction } => {
-  const { address, mint, rentPayer, merchant, agentOwner, attestation } = escrow;
-  const target = { escrow: address, mint, rentPayer };
-  const release = {
-    ...target,
-    merchant,
-    proofHash: attestation?.proofHash ?? escrow.taskHash,
-    timestamp: attestation?.attestedAt ?? 0n,
-  };
-  switch (escrow.state) {
-    case "Fulfilled":
-      return { kind: "escrow_released", ix: releaseEscrowInstruction(TEST_DEPLOYMENT, release) };
-    case "PartiallyFulfilled":
-      return {
-        kind: "escrow_partially_released",
-        ix: releasePartialInstruction(TEST_DEPLOYMENT, {
-          ...release,
-          agentOwner,
-          amount: escrow.released,
-        }),
-      };
-    case "Refunded":
-      return {
-        kind: "escrow_refunded",
-        ix: claimRefundInstruction(TEST_DEPLOYMENT, { ...target, agentOwner }),
-      };
-    case "Pending":
-      throw new Error("a Pending escrow is not settled");
-  }
-};
-
 /** A ledger that a test moves on, and the Ledger port over nodes that may behave badly. Follows from `random` alone. */
 export class SimulatedLedger {
   slot = 1000n;
@@ -128,15 +92,7 @@ export class SimulatedLedger {
   create(life: EscrowLife): void {
     const [pending] = life;
     const { signature } = this.#land(
-      createEscrowInstruction(TEST_DEPLOYMENT, {
-        payer: WALLET,
-        agentOwner: pending.agentOwner,
-        merchant: pending.merchant,
-        mint: pending.mint,
-        taskHash: pending.taskHash,
-        amount: pending.amount,
-        ttlSeconds: Number(pending.expiresAt - pending.createdAt),
-      }),
+      creationOf(pending, WALLET, TEST_DEPLOYMENT),
       pending.agentOwner,
     );
     this.#write(pending.address, TEST_DEPLOYMENT.custodyProgram, encodeEscrowAccount(pending));
@@ -145,7 +101,7 @@ export class SimulatedLedger {
 
   /** The escrow is settled in this slot. */
   settle(escrow: Escrow): void {
-    const { kind, ix } = settlementOf(escrow);
+    const { kind, ix } = settlementOf(escrow, TEST_DEPLOYMENT);
     const { signature } = this.#land(ix, WALLET);
     this.#write(escrow.address, TEST_DEPLOYMENT.custodyProgram, encodeEscrowAccount(escrow));
     this.#refer(escrow.address, kind, signature);
