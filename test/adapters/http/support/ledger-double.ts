@@ -3,6 +3,7 @@ import { Effect, Layer, Stream } from "effect";
 import { type Address, addressFromBytes } from "../../../../core/domain/address.ts";
 import { encodeBase64 } from "../../../../core/domain/base64.ts";
 import type { LedgerAccount } from "../../../../core/domain/ledger-account.ts";
+import type { LedgerTransaction } from "../../../../core/domain/ledger-history.ts";
 import type {
   LandedTransaction,
   TransactionError,
@@ -24,6 +25,10 @@ export type LedgerDouble = {
   /** Every read from now on fails like this, or never ends; null: they work. */
   fault: LedgerFailure | "hangs" | null;
   slot: bigint;
+  /** Finalized transactions, oldest first. */
+  readonly history: Array<LedgerTransaction>;
+  /** The slot from which the history is complete; null: the node does not say. */
+  historyFrom: bigint | null;
   /** How often it was asked for anything. */
   reads: number;
   /** What was handed to the node, base64. */
@@ -31,6 +36,8 @@ export type LedgerDouble = {
   blockhashValid: boolean;
   simulationError: TransactionError | null;
   landed: LandedTransaction | null;
+  /** Log lines of what has landed. */
+  logs: ReadonlyArray<string>;
   /** Makes everything work again, and rich whoever the relay asks about. */
   reset: () => void;
 };
@@ -45,12 +52,20 @@ export const makeLedgerDouble = (genesisHash: string) => {
     new DataView(data.buffer).setBigInt64(32, seconds, true);
     put({ address: CLOCK_SYSVAR, owner: SYSTEM_PROGRAM, data });
   };
-  const works = { fault: null, blockhashValid: true, simulationError: null, landed: null };
+  const works = {
+    fault: null,
+    blockhashValid: true,
+    simulationError: null,
+    landed: null,
+    logs: [],
+  };
   const double: LedgerDouble = {
     accounts,
     put,
     setClock,
     slot: 1000n,
+    history: [],
+    historyFrom: null,
     reads: 0,
     submitted: [],
     ...works,
@@ -80,8 +95,13 @@ export const makeLedgerDouble = (genesisHash: string) => {
         slot: double.slot,
         value: addresses.map((address) => accounts.get(address) ?? null),
       })),
-    history: () => answer(() => ({ entries: [], completeFrom: null })),
-    transaction: () => answer(() => null),
+    history: (address) =>
+      answer(() => ({
+        entries: double.history.filter(({ accounts }) => accounts.includes(address)).toReversed(),
+        completeFrom: double.historyFrom,
+      })),
+    transaction: (signature) =>
+      answer(() => double.history.find((each) => each.signature === signature) ?? null),
     programAccounts: (kind) =>
       Stream.fromEffect(
         answer(() => ({
@@ -112,7 +132,7 @@ export const makeLedgerDouble = (genesisHash: string) => {
         landed: signatures.map(() => (double.submitted.length === 0 ? null : double.landed)),
         completeFrom: 0n,
       })),
-    logs: () => answer(() => []),
+    logs: () => answer(() => double.logs),
   });
   return { double, layer: Layer.merge(ledger, broadcaster) };
 };

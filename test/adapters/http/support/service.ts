@@ -51,6 +51,10 @@ export type ServiceOptions = Omit<HttpOptions, "context"> & {
   readonly enforceBetaLimits?: boolean;
   /** By default one whose key has a seed of 32 sevens. */
   readonly signer?: Layer.Layer<EvidenceSigner, unknown>;
+  /** What the instance has otherwise than usual. */
+  readonly instance?: Partial<Instance["Service"]>;
+  /** By default the machine's own clock. */
+  readonly clock?: Layer.Layer<never>;
 };
 
 /** The use cases over stores in memory and a ledger that is doubled at its port, behind HTTP. */
@@ -59,6 +63,8 @@ export const makeService = async (options: ServiceOptions = {}) => {
     limit = 1_000_000,
     enforceBetaLimits = false,
     signer = signerOf(new Uint8Array(32).fill(7)),
+    instance: otherwise = {},
+    clock = Layer.empty,
     ...http
   } = options;
   const lines: Array<LogLine> = [];
@@ -74,10 +80,12 @@ export const makeService = async (options: ServiceOptions = {}) => {
     revision: null,
     startedAtMs: 0,
     confirmTimeoutMs: 10,
+    ...otherwise,
   });
   const ports = Layer.mergeAll(
     ledgerLayer,
     instance,
+    clock,
     escrowIndexMemory({ genesisHash: GENESIS, deployment: LOCAL_DEPLOYMENT }),
     outcomeLogMemory,
     rateLimiterMemory({
