@@ -7,7 +7,7 @@ export type Budget = (typeof BUDGETS)[number];
 /** What is left of a budget after a request, or that nothing was. */
 export type RateDecision = {
   readonly allowed: boolean;
-  /** Requests in a window. */
+  /** Points in a window. */
   readonly limit: number;
   readonly windowSeconds: number;
   readonly remaining: number;
@@ -18,12 +18,12 @@ export type RateDecision = {
 /** How many windows a client can owe at most, beyond the one it is in. */
 export const MAX_OWED_WINDOWS = 5;
 
-/** Counts requests of each client against each budget. */
+/** Counts what the requests of each client cost against each budget, in points. */
 export class RateLimiter extends Context.Service<
   RateLimiter,
   {
     /**
-     * Takes `cost` from a client's budget, or nothing when less is left. `client` is a network address
+     * Takes `cost` points from a client's budget, or nothing when less is left. `client` is a network address
      * or any other text key; an IPv6 address counts as its /64 (core/domain/client-group.ts).
      */
     readonly take: (budget: Budget, client: string, cost: number) => Effect.Effect<RateDecision>;
@@ -32,7 +32,7 @@ export class RateLimiter extends Context.Service<
      * begin with it, `MAX_OWED_WINDOWS` of them at most; the rest is forgotten.
      */
     readonly charge: (budget: Budget, client: string, cost: number) => Effect.Effect<void>;
-    /** Requests a window of each budget, and the window's length: what the policy states. */
+    /** Points a window of each budget, and the window's length: what the policy states. */
     readonly limits: Readonly<Record<Budget, number>>;
     readonly windowSeconds: number;
   }

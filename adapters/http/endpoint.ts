@@ -1,6 +1,7 @@
 import { type Static, type TObject, type TSchema, Type } from "@sinclair/typebox";
 import type { Effect } from "effect";
 import type { Budget } from "../../ports/rate-limiter.ts";
+import { MAX_BODY_BYTES } from "./body-limits.ts";
 import type { HttpServices } from "./http-services.ts";
 import type { ApiFailure, FailureOf } from "./problems/api-failure.ts";
 import type { ProblemCode } from "./problems/problem-catalogue.ts";
@@ -83,7 +84,12 @@ export type EndpointSpec<
   readonly query?: Query;
   /** Request headers with a meaning of their own, all optional; the handler judges them. */
   readonly requestHeaders?: Readonly<Record<string, TSchema>>;
-  readonly body?: { readonly schema: Body; readonly example: () => Static<NoInfer<Body>> };
+  readonly body?: {
+    readonly schema: Body;
+    readonly example: () => Static<NoInfer<Body>>;
+    /** Where it may have fewer bytes than bodies usually may. */
+    readonly maxBytes?: number;
+  };
   /** By status; the lowest is the usual one. */
   readonly answers: Readonly<Record<number, Success>>;
   /** Problems beside the common ones; the handler may fail with no others. */
@@ -136,6 +142,10 @@ export const problemsOf = (operation: Endpoint): ReadonlyArray<ProblemCode> => [
     ...(operation.budget === null ? [] : (["rate_limited"] as const)),
   ]),
 ];
+
+/** The most bytes that the body of a request may have, whether the operation reads it or not. */
+export const maxBodyBytes = ({ body }: Pick<Endpoint, "body">): number =>
+  body?.maxBytes ?? MAX_BODY_BYTES;
 
 /** Whether `*` among the CORS origins opens an operation to any page: reads and prepare only. */
 export const isOpenToAnyOrigin = ({ method, budget }: Endpoint): boolean =>

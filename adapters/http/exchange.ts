@@ -28,7 +28,6 @@ export type Connection = {
 export type ExchangeSettings = {
   readonly context: Context.Context<HttpServices>;
   readonly corsOrigins: ReadonlyArray<string>;
-  readonly maxBodyBytes: number;
   readonly clientKey: ClientKey;
   /** Undefined for a request that came on none. */
   readonly connectionOf: (request: Request) => Connection | undefined;

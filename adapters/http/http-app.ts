@@ -29,8 +29,6 @@ export type HttpOptions = {
   readonly trustedProxies?: ReadonlyArray<string>;
   /** Origins whose pages may call the service; `*` opens reads and prepare to all. Default `["*"]`. */
   readonly corsOrigins?: ReadonlyArray<string>;
-  /** Bytes of a request body; default 262144, which is 256 KiB. */
-  readonly maxBodyBytes?: number;
 };
 
 /** The HTTP surface: a function of requests, whether a port listens or not. */
@@ -61,7 +59,6 @@ export const createHttpApp = (options: HttpOptions): HttpApp => {
   const settings: ExchangeSettings = {
     context: options.context,
     corsOrigins: options.corsOrigins ?? ["*"],
-    maxBodyBytes: options.maxBodyBytes ?? 262_144,
     clientKey: clientKey(isTrusted),
     connectionOf: (request) => connections.get(request),
     originOf: (request) => originOf(request, connections.get(request)?.address ?? null),

@@ -2,11 +2,12 @@ import { Effect } from "effect";
 import { ValidationFailed } from "../../core/use-cases/request-errors.ts";
 import { RateLimiter } from "../../ports/rate-limiter.ts";
 import { acceptedMediaType } from "./accept.ts";
-import { type Endpoint, isOpenToAnyOrigin } from "./endpoint.ts";
+import { requestCost } from "./body-limits.ts";
+import { type Endpoint, isOpenToAnyOrigin, maxBodyBytes } from "./endpoint.ts";
 import { type Exchange, type ExchangeSettings, type Incoming, makeExchange } from "./exchange.ts";
-import { NotAcceptable, RateLimited } from "./problems/http-failures.ts";
+import { MalformedJson, NotAcceptable, RateLimited } from "./problems/http-failures.ts";
 import { queryDecoder } from "./query-string.ts";
-import { assertBodyFits, readJsonBody } from "./request-body.ts";
+import { assertBodyFits, declaredBytes, parseJsonBody, readBody } from "./request-body.ts";
 import { rateLimitHeaders } from "./response-headers.ts";
 import { schemaCheck } from "./schema-check.ts";
 
@@ -16,11 +17,18 @@ const contentType = (mediaType: string): string =>
 const clientOf = (settings: ExchangeSettings, request: Request): string =>
   settings.clientKey(request, settings.connectionOf(request)?.address ?? null);
 
-/** Takes one request from the client's budget and writes what is left into the answer's headers. */
+/**
+ * Takes what a request with a body of so many bytes costs from the client's budget, less what one of `paidBytes` costs
+ * where that is paid already, and writes what is left into the answer's headers. Fails with `RateLimited`.
+ */
 const spend = (settings: ExchangeSettings, budget: NonNullable<Endpoint["budget"]>) =>
-  Effect.fnUntraced(function* ({ request, headers }: Incoming) {
+  Effect.fnUntraced(function* ({ request, headers }: Incoming, bytes: number, paidBytes?: number) {
     const limiter = yield* RateLimiter;
-    const decision = yield* limiter.take(budget, clientOf(settings, request), 1);
+    const limit = limiter.limits[budget];
+    const paid = paidBytes === undefined ? 0 : requestCost(paidBytes, limit);
+    const cost = requestCost(bytes, limit) - paid;
+    if (cost === 0) return;
+    const decision = yield* limiter.take(budget, clientOf(settings, request), cost);
     Object.assign(headers, rateLimitHeaders(budget, decision));
     if (!decision.allowed) return yield* new RateLimited({ resetSeconds: decision.resetSeconds });
   });
@@ -36,26 +44,37 @@ export const operationExchange = (settings: ExchangeSettings, operation: Endpoin
   const names = Object.keys(operation.params);
   const decodeQuery = queryDecoder(operation.query);
   const checkBody = operation.body === undefined ? undefined : schemaCheck(operation.body.schema);
-  const takeFromBudget = budget === null ? undefined : spend(settings, budget);
+  const pay = budget === null ? undefined : spend(settings, budget);
+  const maxBytes = maxBodyBytes(operation);
 
   const decodeBody = Effect.fnUntraced(function* (
-    request: Request,
+    incoming: Incoming,
     check: NonNullable<typeof checkBody>,
+    paidBytes: number,
   ) {
-    const checked = check(yield* readJsonBody(request, settings.maxBodyBytes));
+    const bytes = yield* readBody(incoming.request, maxBytes);
+    // More than was paid for comes only where no length was declared.
+    if (pay !== undefined && bytes.length > paidBytes)
+      yield* pay(incoming, bytes.length, paidBytes);
+    const parsed = parseJsonBody(bytes);
+    if ("fault" in parsed) return yield* new MalformedJson({ detail: parsed.fault });
+    const checked = check(parsed.value);
     if ("value" in checked) return checked.value;
     return yield* new ValidationFailed({ faults: checked.faults });
   });
 
   const decide = Effect.fnUntraced(function* (incoming: Incoming) {
     const { request } = incoming;
-    if (takeFromBudget !== undefined) yield* takeFromBudget(incoming);
+    const declared = checkBody === undefined ? 0 : declaredBytes(request);
+    // A body that is too large is refused unread.
+    const paidBytes = declared > maxBytes ? 0 : declared;
+    if (pay !== undefined) yield* pay(incoming, paidBytes);
     const mediaType = acceptedMediaType(request.headers.get("accept"), offers);
     if (mediaType === undefined) return yield* new NotAcceptable({ offers });
     const query = yield* decodeQuery(request.url);
-    if (method === "POST" && checkBody === undefined)
-      yield* assertBodyFits(request, settings.maxBodyBytes);
-    const body = checkBody === undefined ? undefined : yield* decodeBody(request, checkBody);
+    if (method === "POST" && checkBody === undefined) yield* assertBodyFits(request, maxBytes);
+    const body =
+      checkBody === undefined ? undefined : yield* decodeBody(incoming, checkBody, paidBytes);
     if (operation.maySeconds !== undefined)
       settings.connectionOf(request)?.allowSeconds(operation.maySeconds);
     const answer = yield* operation.handle({

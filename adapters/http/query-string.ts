@@ -1,7 +1,7 @@
 import { Kind, type Static, type TObject, type TSchema } from "@sinclair/typebox";
 import { Effect } from "effect";
 import { type RequestFault, ValidationFailed } from "../../core/use-cases/request-errors.ts";
-import { schemaCheck } from "./schema-check.ts";
+import { MAX_FAULTS, schemaCheck } from "./schema-check.ts";
 
 /** The one form of an integer: no sign, no leading zero, no exponent. */
 const INTEGER = /^(?:0|[1-9][0-9]{0,14})$/;
@@ -35,13 +35,16 @@ export const queryDecoder = <S extends TObject>(schema: S) => {
     const values: Record<string, unknown> = Object.create(null);
     const repeated: Array<RequestFault> = [];
     for (const [name, text] of new URLSearchParams(at === -1 ? "" : url.slice(at + 1))) {
-      if (name in values)
+      if (name in values && repeated.length < MAX_FAULTS)
         repeated.push({ pointer: `/${name.slice(0, 64)}`, detail: "is given twice" });
       const property = schema.properties[name];
       values[name] = property === undefined ? text : toJson(text, property);
     }
     const checked = check(values);
-    const faults = [...repeated, ...("faults" in checked ? checked.faults : [])];
+    const faults = [...repeated, ...("faults" in checked ? checked.faults : [])].slice(
+      0,
+      MAX_FAULTS,
+    );
     return faults.length === 0 && "value" in checked
       ? Effect.succeed(checked.value)
       : Effect.fail(new ValidationFailed({ faults: faults.map(asQueryPointer) }));

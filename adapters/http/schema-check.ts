@@ -4,8 +4,8 @@ import type { RequestFault } from "../../core/use-cases/request-errors.ts";
 
 /** Names that callers make up are cut to this length where a problem has to name them. */
 const MAX_NAME_LENGTH = 64;
-/** So many faults are told at once. */
-const MAX_FAULTS = 20;
+/** So many faults of a request are told at once. */
+export const MAX_FAULTS = 20;
 
 const oneOf = (schema: TSchema): string => {
   const literals: ReadonlyArray<TSchema> = Array.isArray(schema["anyOf"]) ? schema["anyOf"] : [];

@@ -64,7 +64,7 @@ const windowsOf = (limit: number, windowNanos: bigint, maxClients: number) => {
  * their /64.
  */
 export const rateLimiterMemory = (options: {
-  /** Requests a window of each budget. */
+  /** Points a window of each budget. */
   readonly limits: Readonly<Record<Budget, number>>;
   readonly windowSeconds: number;
   readonly maxClients: number;

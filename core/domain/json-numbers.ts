@@ -1,26 +1,38 @@
 /** A string or a number of a JSON text; strings are matched so that digits in them are passed over. */
 const STRING_OR_NUMBER = /"[^"\\]*(?:\\.[^"\\]*)*"|-?[0-9][-+.eE0-9]*/g;
-const PARTS = /^-?([0-9]+)(?:\.([0-9]+))?(?:[eE]([-+]?[0-9]+))?$/;
+const ZERO = 0x30;
 
 /** The numbers of a text that `JSON.parse` accepts, as they are written there. */
 export const jsonNumbers = (text: string): ReadonlyArray<string> =>
   (text.match(STRING_OR_NUMBER) ?? []).filter((token) => !token.startsWith('"'));
 
-/** A regular expression would take quadratic time over `1000…0001`. */
-const withoutTrailingZeros = (digits: string): string => {
-  let end = digits.length;
-  while (digits[end - 1] === "0") end--;
-  return digits.slice(0, end);
-};
-
 /** The digits that count and the power of ten they stand at: the same for `1`, `1.0` and `10e-1`. */
 const decimal = (token: string): string => {
-  const [, whole = "", fraction = "", exponent = "0"] = PARTS.exec(token) ?? [];
-  const digits = (whole + fraction).replace(/^0+/, "");
-  const counting = withoutTrailingZeros(digits);
-  if (counting === "") return "0";
-  const power = Number(exponent) - fraction.length + digits.length - counting.length;
-  return `${token.startsWith("-") ? "-" : ""}${counting}e${power}`;
+  const exponentAt = token.search(/[eE]/);
+  const sign = token.startsWith("-") ? "-" : "";
+  const mantissa = token.slice(sign.length, exponentAt === -1 ? undefined : exponentAt);
+  const exponent = exponentAt === -1 ? 0 : Number(token.slice(exponentAt + 1));
+  const point = mantissa.indexOf(".");
+  const fractionDigits = point === -1 ? 0 : mantissa.length - point - 1;
+  const digits = point === -1 ? mantissa : mantissa.slice(0, point) + mantissa.slice(point + 1);
+  let start = 0;
+  while (digits.charCodeAt(start) === ZERO) start++;
+  let end = digits.length;
+  while (end > start && digits.charCodeAt(end - 1) === ZERO) end--;
+  if (start === end) return "0";
+  return `${sign}${digits.slice(start, end)}e${exponent - fractionDigits + digits.length - end}`;
+};
+
+/** Any decimal of so many digits survives being read as a normal double (C's `DBL_DIG`). */
+const SAFE_DIGITS = 15;
+/** Times ten to this power or its reciprocal, a number of 15 digits is a normal double or zero. */
+const SAFE_EXPONENT = 290;
+
+/** Tells most exact numbers by their length: a large text can hold 65,000, and comparing one takes 1.5 us. */
+const isShort = (token: string): boolean => {
+  const at = token.search(/[eE]/);
+  if (at === -1) return token.length <= SAFE_DIGITS;
+  return at <= SAFE_DIGITS && Math.abs(Number(token.slice(at + 1))) <= SAFE_EXPONENT;
 };
 
 /**
@@ -28,9 +40,10 @@ const decimal = (token: string): string => {
  * and so by RFC 8785, with the same decimal value. `0.1` does, `0.1000000000000000055` and `1e-400` do not.
  */
 export const isExactNumber = (token: string): boolean => {
-  if (isCanonicalNumber(token)) return true;
+  if (isShort(token)) return true;
   const value = Number(token);
-  return Number.isFinite(value) && decimal(token) === decimal(String(value));
+  const written = String(value);
+  return written === token || (Number.isFinite(value) && decimal(token) === decimal(written));
 };
 
 /** Whether a number is written as RFC 8785 writes it, section 3.2.2.3: not `1.0`, `-0` or `1e3`. */

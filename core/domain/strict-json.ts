@@ -17,13 +17,29 @@ const CLOSE_LIST = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
-/** Where the string that begins at a quote ends: at its other quote. */
+/** Where the string that begins at a quote ends: at its other quote, or where the text does. */
 const endOfString = (text: string, start: number): number => {
-  for (let end = text.indexOf('"', start + 1); ; end = text.indexOf('"', end + 1)) {
-    let escapes = 0;
-    while (text.charCodeAt(end - 1 - escapes) === BACKSLASH) escapes++;
-    if (escapes % 2 === 0) return end;
+  let end = start + 1;
+  for (; end < text.length; end++) {
+    const code = text.charCodeAt(end);
+    if (code === QUOTE) return end;
+    if (code === BACKSLASH) end++;
   }
+  return end;
+};
+
+/**
+ * Whether a text, JSON or not, has more than `most` commas and opening brackets outside of strings: a bound on its
+ * values that costs far less than reading them.
+ */
+export const hasMoreValuesThan = (text: string, most: number): boolean => {
+  let count = 0;
+  for (let at = 0; at < text.length && count <= most; at++) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) at = endOfString(text, at);
+    else if (code === COMMA || code === OPEN_LIST || code === OPEN_OBJECT) count++;
+  }
+  return count > most;
 };
 
 /** What may stand in a number behind its first character. */
@@ -37,39 +53,58 @@ const endOfNumber = (text: string, start: number): number => {
 
 /** Whether reading a number loses some of it; larger ones are judged by who knows where they stand. */
 const isLossy = (token: string): boolean =>
-  Math.abs(Number(token)) <= Number.MAX_SAFE_INTEGER && !isExactNumber(token);
+  !isExactNumber(token) && Math.abs(Number(token)) <= Number.MAX_SAFE_INTEGER;
+
+/** An object or a list that is not closed yet, and the names of its members so far. */
+type Scope = {
+  readonly isObject: boolean;
+  first: string | null;
+  /** Made with the second name: a set for each of many small objects costs more than all the rest. */
+  others: Set<string> | null;
+};
+
+const isRepeated = (scope: Scope, name: string): boolean => {
+  if (scope.first === null) {
+    scope.first = name;
+    return false;
+  }
+  if (scope.first === name) return true;
+  scope.others ??= new Set();
+  const { size } = scope.others;
+  return scope.others.add(name).size === size;
+};
+
+const nameOf = (written: string): string =>
+  written.includes("\\") ? (JSON.parse(`"${written}"`) as string) : written;
 
 /**
  * Walks a text that `JSON.parse` has accepted and throws where an object has a member twice, which
  * `JSON.parse` passes over silently, where nesting is deeper than `MAX_DEPTH`, or where a double drops some of a number.
  */
 const assertUnambiguous = (text: string): void => {
-  const scopes: Array<Set<string> | null> = [];
-  let members: Set<string> | null = null;
-  let expectsKey = false;
+  const around: Array<Scope | undefined> = [];
+  let scope: Scope | undefined;
+  let expectsName = false;
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
     if (code === QUOTE) {
       const end = endOfString(text, at);
-      if (expectsKey && members !== null) {
-        const written = text.slice(at + 1, end);
-        const key = written.includes("\\") ? (JSON.parse(`"${written}"`) as string) : written;
-        if (members.has(key)) throw new NotStrict("has a member twice");
-        members.add(key);
-        expectsKey = false;
+      if (expectsName && scope !== undefined) {
+        if (isRepeated(scope, nameOf(text.slice(at + 1, end))))
+          throw new NotStrict("has a member twice");
+        expectsName = false;
       }
       at = end;
     } else if (code === OPEN_OBJECT || code === OPEN_LIST) {
-      if (scopes.length === MAX_DEPTH) throw new NotStrict("is nested too deeply");
-      members = code === OPEN_OBJECT ? new Set() : null;
-      scopes.push(members);
-      expectsKey = code === OPEN_OBJECT;
+      if (around.length === MAX_DEPTH) throw new NotStrict("is nested too deeply");
+      around.push(scope);
+      expectsName = code === OPEN_OBJECT;
+      scope = { isObject: expectsName, first: null, others: null };
     } else if (code === CLOSE_OBJECT || code === CLOSE_LIST) {
-      scopes.pop();
-      members = scopes.at(-1) ?? null;
-      expectsKey = false;
+      scope = around.pop();
+      expectsName = false;
     } else if (code === COMMA) {
-      expectsKey = members !== null;
+      expectsName = scope?.isObject === true;
     } else if (code === MINUS || (code >= ZERO && code <= NINE)) {
       const end = endOfNumber(text, at);
       if (isLossy(text.slice(at, end)))

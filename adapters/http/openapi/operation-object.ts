@@ -1,5 +1,6 @@
 import type { TSchema } from "@sinclair/typebox";
-import { type Endpoint, problemsOf, type Success } from "../endpoint.ts";
+import { BYTES_A_POINT } from "../body-limits.ts";
+import { type Endpoint, maxBodyBytes, problemsOf, type Success } from "../endpoint.ts";
 import {
   PROBLEM_CATALOGUE,
   PROBLEM_CODES,
@@ -17,8 +18,10 @@ const SHARED_HEADERS = {
   "x-request-id": header(
     "The request's id: the caller's own when it was a sane token, otherwise a new one.",
   ),
-  ratelimit: header("What is left of the client's budget: `r` requests for `t` seconds."),
-  "ratelimit-policy": header("The client's budget: `q` requests in `w` seconds."),
+  ratelimit: header("What is left of the client's budget: `r` points for `t` seconds."),
+  "ratelimit-policy": header(
+    `The client's budget: \`q\` points in \`w\` seconds. A request costs one, and one more for each further ${BYTES_A_POINT} bytes that its body begins, at most \`q\`.`,
+  ),
   "retry-after": header("Seconds to wait."),
   allow: header("The methods the path takes."),
 } as const;
@@ -157,6 +160,8 @@ export const operationObject = (operation: Endpoint): Json => {
       : {
           requestBody: {
             required: true,
+            description: `At most ${maxBodyBytes(operation)} bytes.`,
+            "x-max-bytes": maxBodyBytes(operation),
             content: {
               "application/json": {
                 schema: operation.body.schema,

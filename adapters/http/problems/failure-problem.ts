@@ -209,7 +209,7 @@ const told = (failure: ApiFailure): Told => {
       return { detail: `The body ${failure.detail}.` };
     case "RateLimited":
       return {
-        detail: `The budget is used up for ${failure.resetSeconds} more seconds.`,
+        detail: `The budget does not cover this request for ${failure.resetSeconds} more seconds.`,
         headers: { "retry-after": String(failure.resetSeconds) },
       };
     case "NotReady":

@@ -31,7 +31,7 @@ export class MalformedJson extends Data.TaggedError("MalformedJson")<{
   readonly detail: string;
 }> {}
 
-/** The client's budget is used up for `resetSeconds`. */
+/** The client's budget has less left than the request costs for `resetSeconds`. */
 export class RateLimited extends Data.TaggedError("RateLimited")<{
   readonly resetSeconds: number;
 }> {}

@@ -1,3 +1,11 @@
+import {
+  BYTES_A_POINT,
+  LARGE_BODY_BYTES,
+  MAX_BODY_BYTES,
+  MAX_PAYLOAD_BODY_BYTES,
+  MAX_VALUES_OF_LARGE_BODY,
+} from "../body-limits.ts";
+
 /** What a problem code means: its status, and what its page under `/problems/` says. */
 export type ProblemKind = {
   readonly status: number;
@@ -28,7 +36,7 @@ export const PROBLEM_CATALOGUE = {
   malformed_json: kind(
     400,
     "The body is not JSON",
-    "The request body is empty, is not UTF-8, is not one JSON value, names a member of an object twice, holds a number of which JSON would drop digits, or is nested too deeply.",
+    `The request body is empty, is not UTF-8, is not one JSON value, names a member of an object twice, holds a number of which JSON would drop digits, is nested too deeply, or has more than ${MAX_VALUES_OF_LARGE_BODY} commas and opening brackets in more than ${LARGE_BODY_BYTES} bytes.`,
     "Send one JSON object, encoded as UTF-8.",
   ),
   malformed_cursor: kind(
@@ -88,7 +96,7 @@ export const PROBLEM_CATALOGUE = {
   payload_too_large: kind(
     413,
     "The body is too large",
-    "The request body has more bytes than the service reads.",
+    `The request body has more bytes than the service reads: ${MAX_PAYLOAD_BODY_BYTES} where it carries a delivery payload, ${MAX_BODY_BYTES} elsewhere.`,
     "Send a smaller body. No request of this interface needs more than a few kilobytes.",
   ),
   unsupported_media_type: kind(
@@ -220,7 +228,7 @@ export const PROBLEM_CATALOGUE = {
   rate_limited: kind(
     429,
     "Too many requests",
-    "The budget of this client address for this kind of request is used up for now.",
+    `The budget of this client address for this kind of request has less left than the request costs: one point, and one more for each further ${BYTES_A_POINT} bytes that its body begins.`,
     "Wait for the seconds in `Retry-After`. `RateLimit` on every answer shows what is left.",
   ),
   relay_share_full: kind(

@@ -1,6 +1,7 @@
 import { Effect } from "effect";
 import type { Json } from "../../../core/domain/canonical-json.ts";
 import { verifyDelivery } from "../../../core/use-cases/verify-delivery.ts";
+import { MAX_PAYLOAD_BODY_BYTES } from "../body-limits.ts";
 import { endpoint } from "../endpoint.ts";
 import { deliveryExample, verifyDeliveryExample } from "../examples/delivery.ts";
 import { READ_CONTEXT_EXAMPLE } from "../examples/rows.ts";
@@ -20,7 +21,11 @@ export const verifyDeliveryEndpoint = endpoint({
     "Hashes the payload (RFC 8785, SHA-256), compares the hash with the escrow's `proof_hash` and the payload with its proof template, field by field. The payload is neither stored nor logged. A match says that the attestor signed this payload's hash, never that something was delivered.",
   budget: "reads",
   params: { pda: PathAddress("The escrow address.") },
-  body: { schema: VerifyDeliveryRequest, example: verifyDeliveryExample },
+  body: {
+    schema: VerifyDeliveryRequest,
+    example: verifyDeliveryExample,
+    maxBytes: MAX_PAYLOAD_BODY_BYTES,
+  },
   answers: {
     200: {
       description: "The comparison.",

@@ -34,6 +34,68 @@ describe("rate limits", () => {
     await service.runtime.dispose();
   });
 
+  describe("a request with a body costs one point, and one more for each further 8 KiB that it begins", () => {
+    const PREPARE = "/v1/escrows/prepare";
+    const spent = async (bytes: number, isDeclared: boolean, limit = 100) => {
+      const service = await makeService({ limit });
+      const { send } = await checkedClient(service);
+      const body = JSON.stringify(prepareBody()).padEnd(bytes);
+      const headers: Record<string, string> = { "content-type": "application/json" };
+      if (isDeclared) headers["content-length"] = String(bytes);
+      const response = await send(PREPARE, { method: "POST", body, headers });
+      await service.runtime.dispose();
+      return [response.status, response.headers.get("ratelimit")];
+    };
+
+    test.each([true, false])("with its length declared: %p", async (isDeclared) => {
+      const costs = [
+        [0, 1],
+        [8192, 1],
+        [8193, 2],
+        [32_768, 4],
+        [262_144, 32],
+      ] as const;
+      for (const [bytes, cost] of costs)
+        expect([bytes, ...(await spent(bytes, isDeclared))]).toEqual([
+          bytes,
+          200,
+          `"prepare";r=${100 - cost};t=60`,
+        ]);
+    });
+
+    test("it is never more than a whole budget, so that waiting helps", async () => {
+      expect(await spent(262_144, true, 3)).toEqual([200, '"prepare";r=0;t=60']);
+      expect(await spent(262_144, false, 3)).toEqual([200, '"prepare";r=0;t=60']);
+    });
+
+    test("a budget that has less left refuses it and keeps what it has", async () => {
+      const service = await makeService({ limit: 5 });
+      const { send } = await checkedClient(service);
+      const post = (bytes: number) =>
+        send(PREPARE, {
+          method: "POST",
+          body: JSON.stringify(prepareBody()).padEnd(bytes),
+          headers: { "content-type": "application/json", "content-length": String(bytes) },
+        });
+      expect((await post(16_384)).headers.get("ratelimit")).toBe('"prepare";r=3;t=60');
+      const refused = await post(32_768);
+      expect(refused.headers.get("ratelimit")).toStartWith('"prepare";r=3;t=');
+      expect(await problemOf(refused)).toBe("429 rate_limited");
+      expect((await post(16_384)).status).toBe(200);
+      await service.runtime.dispose();
+    });
+
+    test("a body that is too large is refused unread, for one point", async () => {
+      const service = await makeService({ limit: 5 });
+      const { send } = await checkedClient(service);
+      const headers = { "content-type": "application/json", "content-length": "1000000000" };
+      const refused = await send(PREPARE, { method: "POST", headers });
+      expect(refused.headers.get("ratelimit")).toStartWith('"prepare";r=4;t=');
+      expect(await problemOf(refused)).toBe("413 payload_too_large");
+      await service.runtime.dispose();
+    });
+  });
+
   test("health, docs and problem pages are never limited", async () => {
     const service = await makeService({ limit: 0 });
     const { send } = await checkedClient(service);

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { runs } from "../../arbitraries/runs.ts";
 import { prepareBody } from "./support/parties.ts";
 import { checkedClient, errorsOf, jsonOf, makeService, problemOf } from "./support/service.ts";
 
@@ -49,6 +51,52 @@ describe("a body's media type", () => {
   ])("%s is a 415", async (type) => {
     const response = await post(JSON.stringify(prepareBody()), { "content-type": type });
     expect(await problemOf(response)).toBe("415 unsupported_media_type");
+  });
+});
+
+test("a media type is taken or not as one expression for all of it says", async () => {
+  const whole = /^\s*application\/json\s*(?:;\s*charset\s*=\s*(?:"utf-8"|utf-8)\s*)?;?\s*$/i;
+  const part = fc.constantFrom(
+    "application/json",
+    "Charset",
+    "=",
+    "utf-8",
+    '"UTF-8"',
+    ";",
+    " ",
+    "x",
+  );
+  const usual = fc.constantFrom("application/json", "application/json;charset=utf-8");
+  const given = fc
+    .tuple(usual, fc.array(part, { maxLength: 4 }), fc.nat({ max: 31 }))
+    .map(([type, parts, at]) => type.slice(0, at) + parts.join("") + type.slice(at));
+  await fc.assert(
+    fc.asyncProperty(
+      fc.oneof(
+        given,
+        fc.array(part).map((parts) => parts.join("")),
+      ),
+      async (type) => {
+        const { status } = await post("{}", { "content-type": type });
+        expect([type, status]).toEqual([type, whole.test(type.trim()) ? 422 : 415]);
+      },
+    ),
+    runs(300),
+  );
+});
+
+describe("a header of 200,000 spaces is judged at once", () => {
+  const spaces = " ".repeat(200_000);
+
+  test.each([
+    ["content-type", `application/json${spaces}x`],
+    ["content-type", `application/json;charset=utf-8${spaces}x`],
+    ["content-encoding", `${"\u00a0".repeat(200_000)}x`],
+  ])("%s", async (name, value) => {
+    const headers = { "content-type": "application/json", [name]: value };
+    expect(await problemOf(await post(JSON.stringify(prepareBody()), headers))).toBe(
+      "415 unsupported_media_type",
+    );
   });
 });
 
@@ -123,6 +171,31 @@ describe("a body's bytes", () => {
     const padded = valid + " ".repeat(262_144 - valid.length);
     expect((await post(padded, json)).status).toBe(200);
     expect((await post(`${padded} `, json)).status).toBe(413);
+  });
+});
+
+describe("a body of more than 32 KiB", () => {
+  const zeros = (count: number, bytes: number) =>
+    JSON.stringify({ ...prepareBody(), zeros: Array.from({ length: count }, () => 0) }).padEnd(
+      bytes,
+    );
+
+  test("may be long, but not of more than 1,000 values", async () => {
+    expect(await problemOf(await client.postJson(PREPARE, zeros(900, 32_769)))).toBe(
+      "422 validation_failed",
+    );
+    const response = await client.postJson(PREPARE, zeros(1001, 32_769));
+    expect(response.status).toBe(400);
+    expect(await jsonOf(response)).toMatchObject({
+      code: "malformed_json",
+      detail: "The body holds too many values for its size.",
+    });
+  });
+
+  test("a smaller one may be of as many as fit", async () => {
+    const many = zeros(16_000, 32_768);
+    expect(many.length).toBe(32_768);
+    expect(await problemOf(await client.postJson(PREPARE, many))).toBe("422 validation_failed");
   });
 });
 
@@ -210,6 +283,12 @@ describe("a query", () => {
     expect(await faults("/v1/indexer?state=Pending&state=Pending")).toEqual([
       { pointer: "?state", detail: "is given twice" },
     ]);
+  });
+
+  test("at most 20 faults are named, repetitions among them", async () => {
+    expect(await faults(`/v1/indexer?${"limit=1&".repeat(500)}`)).toHaveLength(20);
+    const strangers = Array.from({ length: 500 }, (_, i) => `x${i}`).join("&");
+    expect(await faults(`/v1/indexer?limit=1&limit=1&${strangers}`)).toHaveLength(20);
   });
 
   test.each(["0x10", "1e2", "+5", "-1", "05", " 5", "5.0", "", "５", "99999999999999999999"])(

@@ -1,5 +1,9 @@
 /** What a load came to. */
-export type Load = { readonly perSecond: number; readonly p99Ms: number };
+export type Load = {
+  readonly perSecond: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+};
 
 /** One request; a body is JSON and makes it a POST. */
 export type Asked = { readonly path: string; readonly body?: string };
@@ -91,6 +95,7 @@ export const load = async (
   await all(startMs + seconds * 1000, true);
   const perSecond = tookMs.length / ((performance.now() - startMs) / 1000);
   for (const client of clients) client.close();
-  const p99Ms = tookMs.toSorted((a, b) => a - b)[Math.floor(tookMs.length * 0.99)] ?? Number.NaN;
-  return { perSecond, p99Ms };
+  const sorted = tookMs.toSorted((a, b) => a - b);
+  const quantile = (share: number) => sorted[Math.floor(sorted.length * share)] ?? Number.NaN;
+  return { perSecond, p50Ms: quantile(0.5), p99Ms: quantile(0.99) };
 };

@@ -54,7 +54,6 @@ const exchange = operationExchange(
   {
     context,
     corsOrigins: ["*"],
-    maxBodyBytes: 262_144,
     clientKey: clientKey(() => false),
     connectionOf: (request) => connections.get(request),
     originOf: () => "",

@@ -5,7 +5,9 @@ import {
   isExactNumber,
   jsonNumbers,
 } from "../../../core/domain/json-numbers.ts";
+import { numberText } from "../../arbitraries/json-text.ts";
 import { runs } from "../../arbitraries/runs.ts";
+import { referenceIsExact } from "./reference-json.ts";
 
 const finite = fc.double({ noDefaultInfinity: true, noNaN: true });
 
@@ -44,6 +46,15 @@ describe("exact numbers", () => {
         expect(isExactNumber(padded)).toBe(true);
       }),
       runs(500),
+    );
+  });
+
+  test("a number is exact when whole numbers of any length say so", () => {
+    fc.assert(
+      fc.property(numberText, (token) => {
+        expect([token, isExactNumber(token)]).toEqual([token, referenceIsExact(token)]);
+      }),
+      runs(2000),
     );
   });
 

@@ -1,8 +1,14 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { canonicalJsonBytes, type Json } from "../../../core/domain/canonical-json.ts";
-import { parseStrictJson, parseUnambiguousJson } from "../../../core/domain/strict-json.ts";
+import {
+  hasMoreValuesThan,
+  parseStrictJson,
+  parseUnambiguousJson,
+} from "../../../core/domain/strict-json.ts";
+import { jsonText } from "../../arbitraries/json-text.ts";
 import { runs } from "../../arbitraries/runs.ts";
+import { referenceFault } from "./reference-json.ts";
 
 const anyJson = fc.jsonValue({ stringUnit: "binary", maxDepth: 5 }).map((value) => value as Json);
 const accepts = (text: string): boolean => "value" in parseStrictJson(text);
@@ -110,5 +116,55 @@ describe("strict JSON", () => {
       expect(accepts(nested(depth))).toBe(false);
       expect(accepts("[".repeat(depth))).toBe(false);
     }
+  });
+
+  test("a text is refused exactly where a slow reading refuses it, and for the first of its faults", () => {
+    const broken = fc.tuple(jsonText, fc.nat(), fc.nat({ max: 2 })).map(([text, at, removed]) => {
+      const index = at % (text.length + 1);
+      return text.slice(0, index) + text.slice(index + removed);
+    });
+    const counts = new Map<string, number>();
+    fc.assert(
+      fc.property(fc.oneof({ weight: 4, arbitrary: jsonText }, broken), (text) => {
+        const fault = referenceFault(text);
+        counts.set(fault ?? "none", (counts.get(fault ?? "none") ?? 0) + 1);
+        expect(parseUnambiguousJson(text)).toEqual(
+          fault === undefined ? { value: JSON.parse(text) as Json } : { fault },
+        );
+      }),
+      runs(3000),
+    );
+    // The texts are of use only as long as each fault is among them.
+    expect(counts.size).toBe(5);
+  });
+});
+
+describe("a bound on the values of a text", () => {
+  const values = (text: string, most: number) => hasMoreValuesThan(text, most);
+
+  test("commas and opening brackets count, those in strings do not", () => {
+    const text = '{"a,[{":[1,{"\\",":"]}"}],"b":0}';
+    expect([values(text, 4), values(text, 5)]).toEqual([true, false]);
+    expect([values("0", 0), values("[0]", 0), values("[0,0]", 1)]).toEqual([false, true, true]);
+  });
+
+  test("what is no JSON has one as well", () => {
+    expect(values('"never closed,,,,', 0)).toBe(false);
+    expect(values('"ends in an escape\\', 0)).toBe(false);
+    expect(values(",".repeat(9), 8)).toBe(true);
+  });
+
+  test("no JSON value has more members and elements than it says", () => {
+    const sizeOf = (value: Json): number =>
+      typeof value === "object" && value !== null
+        ? Object.values(value).reduce((sum: number, member: Json) => sum + 1 + sizeOf(member), 0)
+        : 0;
+    fc.assert(
+      fc.property(anyJson, (value) => {
+        const size = sizeOf(value);
+        if (size > 0) expect(values(JSON.stringify(value), size - 1)).toBe(true);
+      }),
+      runs(200),
+    );
   });
 });

@@ -1,0 +1,144 @@
+import {
+  type DocumentedOperation,
+  documentedOperations,
+  type OperationsDocument,
+} from "../hostile-requests/documented-operations.ts";
+import { hostileBodies } from "../hostile-requests/hostile-bodies.ts";
+import { hostileHeads } from "../hostile-requests/hostile-heads.ts";
+import { worldEscrow } from "../simulation/world-escrow.ts";
+import { startChild, startOnOneCore } from "./support/child.ts";
+import { load } from "./support/load.ts";
+import { report, sizeOf, times } from "./support/report.ts";
+
+const ESCROWS = sizeOf({ quick: 600, long: 10_000 });
+const ROUNDS = sizeOf({ quick: 3, long: 5 });
+const SECONDS = sizeOf({ quick: 3, long: 10 });
+const GOAL_MS = 20;
+const CLIENTS = 4;
+const support = `${import.meta.dir}/support`;
+
+const node = await startChild(`${support}/serve-world.ts`, String(ESCROWS));
+const service = await startOnOneCore(`${support}/serve-measured-service.ts`, await node.line());
+const url = await service.line();
+const meterUrl = await service.line();
+const { address } = worldEscrow(1);
+
+type Asked = { readonly name: string; readonly target: string; readonly init: RequestInit };
+
+/** What the service's event loop went through since this was asked before. */
+const meter = async (): Promise<{ readonly stallMs: number; readonly cpuMs: number }> =>
+  (await fetch(meterUrl)).json();
+
+/** Sends a request and reads its answer, of a stream only how it begins. */
+const ask = async ({ target, init }: Asked): Promise<void> => {
+  const hangUp = new AbortController();
+  const response = await fetch(url + target, { ...init, signal: hangUp.signal });
+  if (response.headers.get("x-request-id") === null)
+    throw new Error(`${target.slice(0, 80)} did not reach the service: ${response.status}`);
+  if (response.headers.get("content-type")?.startsWith("text/event-stream")) hangUp.abort();
+  else await response.arrayBuffer();
+};
+
+/** For how long a request holds up the service, the median of some, and the mean of the time its thread computes. */
+const stallOf = async (asked: Asked) => {
+  const stalls: Array<number> = [];
+  let cpuMs = 0;
+  await meter();
+  for (let round = 0; round < ROUNDS; round++) {
+    await ask(asked);
+    const taken = await meter();
+    stalls.push(taken.stallMs);
+    cpuMs += taken.cpuMs / ROUNDS;
+  }
+  const ms = stalls.toSorted((a, b) => a - b)[ROUNDS >> 1] ?? Number.NaN;
+  return { asked, ms, cpuMs };
+};
+
+const targetOf = ({ path }: DocumentedOperation): string =>
+  path.replace(/\{[^}]+\}/g, () => address);
+
+const posted = (body: string, headers: Readonly<Record<string, string>> = {}): RequestInit => ({
+  method: "POST",
+  headers: { "content-type": "application/json", ...headers },
+  body,
+});
+
+const withBodies = (operation: DocumentedOperation): ReadonlyArray<Asked> => {
+  const { body } = operation;
+  if (body === null) return [];
+  return hostileBodies(body.example, body.maxBytes).map(({ name, text }) => ({
+    name,
+    target: targetOf(operation),
+    init: posted(text),
+  }));
+};
+
+const withHeads = (operation: DocumentedOperation): ReadonlyArray<Asked> =>
+  hostileHeads(operation, address).map(({ name, target, headers }) => ({
+    name,
+    target,
+    init:
+      operation.method === "POST"
+        ? posted(JSON.stringify(operation.body?.example), headers)
+        : { headers },
+  }));
+
+const usual = (operation: DocumentedOperation): Asked => ({
+  name: "as in the documentation",
+  target: targetOf(operation),
+  init: operation.method === "POST" ? posted(JSON.stringify(operation.body?.example)) : {},
+});
+
+/** The request out of a list that holds up the service for longest. */
+const worstOf = async (all: ReadonlyArray<Asked>) => {
+  const stalls: Array<Awaited<ReturnType<typeof stallOf>>> = [];
+  for (const asked of all) stalls.push(await stallOf(asked));
+  return stalls.reduce((worst, next) => (next.ms > worst.ms ? next : worst));
+};
+
+const document = (await (await fetch(`${url}/openapi.json`)).json()) as OperationsDocument;
+let dearest: Asked | undefined;
+for (const operation of documentedOperations(document)) {
+  // The code of an operation is compiled while it is used.
+  for (let i = 0; i < 20; i++) await ask(usual(operation));
+  const ordinary = await stallOf(usual(operation));
+  const heads = await worstOf(withHeads(operation));
+  const bodies = operation.body === null ? heads : await worstOf(withBodies(operation));
+  if (operation.operationId === "verifyDelivery") dearest = bodies.asked;
+  const { ms, cpuMs, asked } = bodies.ms > heads.ms ? bodies : heads;
+  report({
+    name: `${operation.method} ${operation.path}`,
+    goal: `<= ${GOAL_MS} ms of the event loop`,
+    figure: ms,
+    unit: "ms",
+    ratio: `${times(ms, Math.max(ordinary.ms, 0.1))} an ordinary one; CPU ${cpuMs.toFixed(1)} ms; ${asked.name}`,
+    pass: ms <= GOAL_MS,
+  });
+}
+
+const { target = "", init } = dearest ?? {};
+const body = String(init?.body);
+const health = () => load(url, () => ({ path: "/health" }), { connections: 1, seconds: SECONDS });
+const alone = await health();
+const [beside] = await Promise.all([
+  health(),
+  load(url, () => ({ path: target, body }), { connections: CLIENTS, seconds: SECONDS }),
+]);
+report({
+  name: `GET /health while ${CLIENTS} post ${body.length} bytes, median`,
+  goal: "",
+  figure: beside.p50Ms,
+  unit: "ms",
+  ratio: `alone ${alone.p50Ms.toFixed(2)} ms`,
+  pass: null,
+});
+report({
+  name: "the same, 99th percentile",
+  goal: `<= ${CLIENTS} x ${GOAL_MS} ms`,
+  figure: beside.p99Ms,
+  unit: "ms",
+  ratio: `alone ${alone.p99Ms.toFixed(2)} ms`,
+  pass: beside.p99Ms <= CLIENTS * GOAL_MS,
+});
+await node.stop();
+await service.stop();

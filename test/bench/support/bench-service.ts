@@ -1,0 +1,27 @@
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { runService, until } from "../../app/running-service.ts";
+import { environmentOn } from "../../chaos/support/service-environment.ts";
+
+/** A service on the node at `rpcUrl`, in this process, with nobody counting its clients' requests and with an evidence key. Its address, once its index is synced. */
+export const startBenchService = async (rpcUrl: string): Promise<string> => {
+  const dataDir = mkdtempSync(join(tmpdir(), "settlement-bench-"));
+  const many = "1000000";
+  const { url } = await runService({
+    ...environmentOn(rpcUrl, dataDir),
+    RATE_LIMIT_READS: many,
+    RATE_LIMIT_PREPARE: many,
+    RATE_LIMIT_RELAY: many,
+    RATE_LIMIT_SYNC: many,
+    SYNC_INTERVAL_SECONDS: "0",
+    EVIDENCE_SIGNING_KEY: Buffer.alloc(32, 7).toString("base64"),
+  });
+  await until(
+    "synced",
+    () => fetch(`${url}/v1/indexer/sync`, { method: "POST" }).then(({ status }) => status),
+    (status) => status === 202,
+    600,
+  );
+  return url;
+};

@@ -1,0 +1,157 @@
+/** A body that costs as much as its size allows. */
+export type HostileBody = {
+  readonly name: string;
+  readonly text: string;
+  /** Whether it breaks the rules of JSON that hold for every body: a 400. */
+  readonly isMalformed: boolean;
+};
+
+type Values = Readonly<Record<string, unknown>>;
+
+const bytesOf = (text: string): number => Buffer.byteLength(text);
+
+const padded = (text: string, bytes: number): string => text + " ".repeat(bytes - bytesOf(text));
+
+/** As many of a kind between two texts, commas between them, as make so many bytes; spaces behind them to the last. */
+const filled = (
+  bytes: number,
+  open: string,
+  close: string,
+  part: (i: number) => string,
+): string => {
+  const parts: Array<string> = [];
+  let room = bytes - bytesOf(open + close) + 1;
+  for (let next = part(0); room > bytesOf(next); next = part(parts.length)) {
+    parts.push(next);
+    room -= bytesOf(next) + 1;
+  }
+  return padded(open + parts.join(",") + close, bytes);
+};
+
+/** A unit between two texts as often as makes so many bytes. */
+const stretched = (bytes: number, open: string, close: string, unit: string): string => {
+  const times = Math.floor((bytes - bytesOf(open + close)) / bytesOf(unit));
+  return padded(open + unit.repeat(times) + close, bytes);
+};
+
+const nested = (open: string, inner: string, close: string): string =>
+  open.repeat(58) + inner + close.repeat(58);
+
+/** Elements of a list. */
+const ELEMENTS: Readonly<Record<string, (i: number) => string>> = {
+  zeros: () => "0",
+  texts: () => '""',
+  "empty objects": () => "{}",
+  "empty lists": () => "[]",
+  "small objects": () => '{"":0}',
+  "deep lists": () => nested("[", "", "]"),
+  "deep objects": () => nested('{"":', "0", "}"),
+  fractions: () => "1.0",
+  "tiny numbers": () => "1E-308",
+  "least numbers": () => "5.0e-324",
+  "long numbers": (i) => `${(i + 1) / 7}0`,
+};
+
+const simpleMember = (i: number): string => `"${i.toString(36)}":0`;
+
+/** Members of an object, no name twice. */
+const MEMBERS: Readonly<Record<string, (i: number) => string>> = {
+  members: simpleMember,
+  "numbered members": (i) => `"${i * 97}":0`,
+  "escaped names": (i) => `"\\u0061${i.toString(36)}":0`,
+  "names to escape": (i) => `"~/${i.toString(36)}":0`,
+  "names alike": (i) => `"${"p".repeat(300)}${i.toString(36)}":0`,
+  "objects of objects": (i) => `"${i.toString(36)}":{"a":{},"b":[]}`,
+};
+
+/** What ends an object or a list that was well until then, by how it is wrong. */
+const FAULTS: Readonly<Record<string, string>> = {
+  "a member twice at the end": '"a":0,"\\u0061":0',
+  "a number too long at the end": '"":0.1000000000000000055',
+  "nested too deeply at the end": `"":${"[".repeat(70)}${"]".repeat(70)}`,
+  "no end": '"":',
+};
+
+const TEXTS: Readonly<Record<string, string>> = {
+  letters: "x",
+  "base58 digits": "z",
+  "base58 ones": "1",
+  "base64 digits": "A",
+  "hex digits": "f",
+  escapes: "\\u0041",
+  backslashes: "\\\\",
+  quotes: '\\"',
+  flowers: "\u{1f338}",
+  spaces: " ",
+};
+
+const isObject = (value: unknown): value is Values =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** The members of an object as JSON, without braces and with a comma behind them where there are any. */
+const membersOf = (values: Values): string => {
+  const inside = JSON.stringify(values).slice(1, -1);
+  return inside === "" ? "" : `${inside},`;
+};
+
+/** Where members can be added to a body: in its object of free form, or else among its own. */
+const placeIn = (example: Values) => {
+  for (const [name, members] of Object.entries(example))
+    if (isObject(members)) {
+      const others = membersOf({ ...example, [name]: undefined });
+      return { open: `{${others}${JSON.stringify(name)}:{`, members, close: "}}" };
+    }
+  return { open: "{", members: example, close: "}" };
+};
+
+/** Bodies of exactly so many bytes, with as many small values as fit. */
+const denseBodies = (example: Values, bytes: number): ReadonlyArray<HostileBody> => {
+  const { open, members, close } = placeIn(example);
+  const start = open + membersOf(members);
+  const body = (name: string, text: string, isMalformed = false): HostileBody => ({
+    name: `${bytes} bytes, ${name}`,
+    text,
+    isMalformed,
+  });
+  const among = Object.entries(MEMBERS).map(([name, part]) =>
+    body(name, filled(bytes, start, close, part)),
+  );
+  const listed = Object.entries(ELEMENTS).map(([name, part]) =>
+    body(name, filled(bytes, `${start}"":[`, `]${close}`, part)),
+  );
+  const longName = `"${"n".repeat(bytes / 2)}"`;
+  const named = filled(bytes, `${start}${longName}:[`, `]${close}`, () => "0");
+  const faulty = Object.entries(FAULTS).map(([name, end]) =>
+    body(name, filled(bytes, start, `,${end}${close}`, simpleMember), true),
+  );
+  return [...among, ...listed, body("zeros under a long name", named), ...faulty];
+};
+
+/** Bodies of exactly so many bytes, each text and number of the example in turn as long as can be. */
+const longBodies = (example: Values, bytes: number): ReadonlyArray<HostileBody> => {
+  const { open, members, close } = placeIn(example);
+  return Object.entries(members).flatMap(([field, value]) => {
+    const start = `${open}${membersOf({ ...members, [field]: undefined })}${JSON.stringify(field)}:`;
+    const body = (name: string, text: string): HostileBody => ({
+      name: `${bytes} bytes, ${field} of ${name}`,
+      text,
+      isMalformed: false,
+    });
+    if (typeof value === "number")
+      return [body("digits", stretched(bytes, `${start}1`, close, "0"))];
+    if (typeof value !== "string") return [];
+    return Object.entries(TEXTS).map(([name, unit]) =>
+      body(name, stretched(bytes, `${start}"`, `"${close}`, unit)),
+    );
+  });
+};
+
+/** Many small values are read only up to this size, so that they are the dearest at it. */
+const DENSE_BYTES = 32_768;
+
+/** What may be dear to parse, compare, hash, decode or refuse, made from a body that an operation takes. */
+export const hostileBodies = (example: Values, maxBytes: number): ReadonlyArray<HostileBody> => [
+  ...(maxBytes > DENSE_BYTES ? denseBodies(example, DENSE_BYTES) : []),
+  ...denseBodies(example, maxBytes),
+  ...longBodies(example, maxBytes),
+];

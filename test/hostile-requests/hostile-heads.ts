@@ -1,0 +1,84 @@
+import type { DocumentedOperation } from "./documented-operations.ts";
+
+/** A request head that costs as much as its size allows. */
+export type HostileHead = {
+  readonly name: string;
+  /** Path and query. */
+  readonly target: string;
+  readonly headers: Readonly<Record<string, string>>;
+};
+
+/** Bytes that Bun's server leaves to the longest part of a head, of 16 KiB for all of it. */
+const ROOM = 15_800;
+
+const repeated = (unit: string, room = ROOM): string =>
+  unit.repeat(Math.floor(room / Buffer.byteLength(unit)));
+
+const SEGMENTS: Readonly<Record<string, string>> = {
+  letters: "z",
+  ones: "1",
+  escapes: "%7a",
+  "broken escapes": "%",
+  flowers: "%F0%9F%8C%B8",
+};
+
+/** Values of headers that the service reads. */
+const HEADERS: ReadonlyArray<readonly [string, string]> = [
+  ["accept", repeated("a/b,")],
+  ["accept", repeated("*/*;q=0,")],
+  ["accept", `application/json${repeated(";q=1")}`],
+  ["accept", `application/json;q=1${repeated(" ")}x`],
+  ["content-type", `application/json${repeated(" ")}x`],
+  ["content-type", `application/json;charset=utf-8${repeated(" ")}x`],
+  ["content-type", `application/json${repeated(";")}`],
+  ["content-encoding", `${repeated("\u00a0")}x`],
+  ["if-none-match", repeated('"x",')],
+  ["if-none-match", repeated("W/,")],
+  ["x-request-id", repeated("x")],
+  ["idempotency-key", repeated("x")],
+  ["last-event-id", repeated("1")],
+  ["origin", repeated("x")],
+  ["x-forwarded-for", repeated("127.0.0.1, ")],
+  ["x-forwarded-host", repeated("a.")],
+];
+
+const named = (path: string, segment: string): string => path.replace(/\{[^}]+\}/g, () => segment);
+
+/**
+ * Requests to an operation, at `address` where its path asks for one, with the longest path, query and headers that a
+ * server reads, and with the largest numbers that its query allows.
+ */
+export const hostileHeads = (
+  { path, parameters }: DocumentedOperation,
+  address: string,
+): ReadonlyArray<HostileHead> => {
+  const usual = named(path, address);
+  const query = parameters.filter((parameter) => parameter.in === "query");
+  const inPath = path.includes("{")
+    ? Object.entries(SEGMENTS).map(([kind, unit]) => [
+        `a path of ${kind}`,
+        named(path, repeated(unit)),
+      ])
+    : [];
+  const inQuery = query.flatMap(({ name, schema }) => [
+    [`${name} of letters`, `${usual}?${name}=${repeated("z")}`],
+    [`${name} of escapes`, `${usual}?${name}=${repeated("%7a")}`],
+    [`${name} again and again`, `${usual}?${repeated(`${name}=1&`)}`],
+    ...(schema.maximum === undefined
+      ? []
+      : [[`${name} of ${schema.maximum}`, `${usual}?${name}=${schema.maximum}`]]),
+  ]);
+  const strangers = Array.from({ length: ROOM / 5 }, (_, i) => i.toString(36)).join("&");
+  const targets = [
+    ...inPath,
+    ...inQuery,
+    ["a query of strangers", `${usual}?${strangers.slice(0, ROOM)}`],
+    ["a query of separators", `${usual}?${repeated("&")}`],
+  ].map(([name = "", target = ""]) => ({ name, target, headers: {} }));
+  const headed = HEADERS.map(([name, value]) => ({
+    name: `${name}: ${value.slice(0, 20)}…`,
+    target: usual,
+    headers: { [name]: value },
+  }));
+  return [...targets, ...headed];
+};
