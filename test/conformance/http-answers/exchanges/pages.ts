@@ -1,0 +1,78 @@
+import { PROBLEM_CODES } from "../../../../adapters/http/problems/problem-catalogue.ts";
+import { type Exchange, get } from "../exchange.ts";
+import { AGENT } from "../world/parties.ts";
+
+const HTML = { headers: { accept: "text/html,application/xhtml+xml,*/*;q=0.8" } };
+
+const version = (title: string, accept?: string) =>
+  get("readVersion", title, "/v1", accept === undefined ? {} : { headers: { accept } });
+
+const documents: ReadonlyArray<Exchange> = [
+  get("readRoot", "the descriptor", "/"),
+  get("readRoot", "the console, for a browser", "/", HTML),
+  get("readDescriptor", "the descriptor", "/.well-known/settlement-evidence.json"),
+  version("the versions"),
+  version("JSON among others", "text/html;q=0.9, application/*;q=0.5"),
+  version("JSON with a quality of 0", "application/json;q=0, text/html"),
+  version("an invalid Accept header", "nonsense"),
+  get("readOpenApi", "the document", "/openapi.json", { bodyFile: "openapi.json" }),
+  get("readDocs", "the reference", "/docs", HTML),
+];
+
+/** The imports and exports of a module. The rest of its text depends on the layout of the source files. */
+const outline = (text: string): string => {
+  const { imports, exports } = new Bun.Transpiler({ loader: "js" }).scan(text);
+  const listed = (names: ReadonlyArray<string>) =>
+    names.length === 0 ? "nothing" : names.join(", ");
+  return `(a module that imports ${listed(imports.map(({ path }) => path))} and exports ${listed(exports)})`;
+};
+
+/** Headers that depend on a body that is not recorded. */
+export const UNRECORDED_TEXT = [
+  [/"[\w-]{43}"/g, '"<the validator>"'],
+  [/content-length: \d+/g, "content-length: <its length>"],
+] as const;
+
+const verifier = (title: string, more: Partial<Exchange>) =>
+  get("readConsoleVerifier", title, "/console/verify.js", { masks: UNRECORDED_TEXT, ...more });
+
+const problem = (code: string, accept?: string) =>
+  get(
+    "readProblem",
+    accept === undefined ? code : `${code} as ${accept}`,
+    `/problems/${code}`,
+    accept === undefined ? {} : { headers: { accept } },
+  );
+
+const nothingThere = (title: string, path: string, method = "GET") =>
+  get("unmatched", title, path, { method });
+
+const unmatched: ReadonlyArray<Exchange> = [
+  nothingThere("no such path", "/nothing"),
+  nothingThere("HEAD", "/nothing", "HEAD"),
+  nothingThere("OPTIONS", "/nothing", "OPTIONS"),
+  nothingThere("POST", "/nothing", "POST"),
+  nothingThere("a slash at the end", "/v1/"),
+  nothingThere("two slashes", "/v1//status"),
+  nothingThere("upper case", "/V1"),
+  nothingThere("a segment too few", "/v1/escrows"),
+  nothingThere("a segment too many", `/v1/escrows/${AGENT.address}/more`),
+  nothingThere("an empty segment", "/v1/escrows/"),
+  nothingThere("an encoded path traversal", "/..%2f..%2fetc/passwd"),
+  nothingThere("the default page of the OpenAPI plugin", "/swagger"),
+];
+
+/** What the documents and pages of the service and of its problems answer. */
+export const pageExchanges: ReadonlyArray<Exchange> = [
+  ...documents,
+  verifier("the module", { outline }),
+  verifier("its own validator", { headers: { "if-none-match": "{etag}" } }),
+  ...PROBLEM_CODES.map((code) => problem(code)),
+  problem("validation_failed", "text/html"),
+  problem("validation_failed", "text/markdown"),
+  problem("blockhash_expired", "text/html"),
+  problem("blockhash_expired", "text/markdown"),
+  problem("nothing"),
+  problem("__proto__"),
+  ...unmatched,
+];

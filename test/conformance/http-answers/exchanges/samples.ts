@@ -1,0 +1,81 @@
+import { MINT } from "../../../adapters/http/support/parties.ts";
+import { FULFILLED, PENDING, payloadOf } from "../world/escrows.ts";
+import { AGENT, MERCHANT } from "../world/parties.ts";
+import { REGISTRATION, signatureOf } from "../world/transactions.ts";
+
+/** A good request to an operation. */
+export type Sample = {
+  readonly method: "GET" | "POST";
+  readonly path: string;
+  readonly body?: Readonly<Record<string, unknown>>;
+  /** A query parameter of the operation, with a good value. */
+  readonly query?: string;
+};
+
+/** A good body of `POST /v1/escrows/prepare`. */
+export const PREPARE_BODY = {
+  agent_owner: AGENT.address,
+  merchant: MERCHANT.wallet,
+  mint: MINT,
+  amount_stroops: "1500000",
+  ttl_seconds: 3600,
+  task_intent: "GET https://api.example.com/v1/quotes?symbol=SOL",
+  nonce: "order-1",
+} as const;
+
+const at = (path: string): Sample => ({ method: "GET", path });
+
+/** A good request to each operation, by its `operationId`, in the order of the documentation. */
+export const SAMPLES: Readonly<Record<string, Sample>> = {
+  prepareEscrow: {
+    method: "POST",
+    path: "/v1/escrows/prepare",
+    body: PREPARE_BODY,
+    query: "preflight=true",
+  },
+  readEscrow: at(`/v1/escrows/${PENDING.address}`),
+  buildEvidence: {
+    ...at(`/v1/evidence/${FULFILLED.address}`),
+    query: "download=json",
+  },
+  verifyDelivery: {
+    method: "POST",
+    path: `/v1/evidence/${FULFILLED.address}/verify`,
+    body: { payload: payloadOf(FULFILLED) },
+  },
+  listEvidenceKeys: at("/.well-known/jwks.json"),
+  readEvidenceTrust: at("/.well-known/evidence-trust.json"),
+  readMerchant: at(`/v1/merchants/${MERCHANT.wallet}`),
+  queryMerchants: { ...at("/v1/registry/merchants"), query: "limit=1" },
+  listProofTemplates: { ...at("/v1/proof-templates"), query: "wedge=api-data" },
+  readProofTemplate: at("/v1/proof-templates/api-delivered-v1"),
+  queryEscrows: { ...at("/v1/indexer"), query: "limit=1" },
+  queryEvents: { ...at("/v1/indexer/events"), query: "limit=1" },
+  streamEvents: { ...at("/v1/indexer/events/stream"), query: "after=0" },
+  syncIndex: { method: "POST", path: "/v1/indexer/sync" },
+  readRelayPolicy: at("/v1/relay"),
+  relayTransaction: {
+    method: "POST",
+    path: "/v1/relay",
+    body: { signed_transaction: REGISTRATION },
+  },
+  readRelayOutcome: at(`/v1/relay/${signatureOf(REGISTRATION)}`),
+  readRoot: at("/"),
+  readConsoleVerifier: at("/console/verify.js"),
+  readDescriptor: at("/.well-known/settlement-evidence.json"),
+  readVersion: at("/v1"),
+  readStatus: at("/v1/status"),
+  readHealth: at("/health"),
+  readReadiness: at("/ready"),
+  readMetrics: at("/metrics"),
+  readOpenApi: at("/openapi.json"),
+  readDocs: at("/docs"),
+  readProblem: at("/problems/validation_failed"),
+};
+
+/** The good request to an operation. @throws Error for an unknown operation. */
+export const sampleOf = (operation: string): Sample => {
+  const sample = SAMPLES[operation];
+  if (sample === undefined) throw new Error(`no sample of ${operation}`);
+  return sample;
+};

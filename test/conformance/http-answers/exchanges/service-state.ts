@@ -1,0 +1,78 @@
+import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/local-deployment.ts";
+import { type Exchange, get } from "../exchange.ts";
+import {
+  all,
+  ledgerDown,
+  ledgerHangs,
+  ledgerSlow,
+  storeDefect,
+  storeDown,
+} from "../world/conditions.ts";
+
+/** The time limit of one part of the status. */
+const PART = { forMs: 700, passMs: 700 };
+
+const status = (title: string, more: Partial<Exchange> = {}) =>
+  get("readStatus", title, "/v1/status", more);
+const ready = (title: string, more: Partial<Exchange> = {}) =>
+  get("readReadiness", title, "/ready", more);
+const health = (title: string, more: Partial<Exchange> = {}) =>
+  get("readHealth", title, "/health", more);
+
+/** What health, readiness and status answer. */
+export const serviceStateExchanges: ReadonlyArray<Exchange> = [
+  health("it answers"),
+  health("the ledger hangs", { given: ledgerHangs }),
+  health("the caller's own request id", { headers: { "x-request-id": "A._-9" } }),
+  health("an invalid request id", {
+    headers: { "x-request-id": "a b" },
+    masks: [[/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, "<a new request id>"]],
+  }),
+  ready("all is well"),
+  ready("the ledger is down", { given: ledgerDown }),
+  ready("the ledger is slow", { given: ledgerSlow }),
+  ready("the ledger hangs", { given: ledgerHangs, waits: PART }),
+  ready("the store is down", { given: storeDown }),
+  ready("neither ledger nor store", { given: all(ledgerDown, storeDown) }),
+  ready("a bug in the store", { given: storeDefect }),
+  status("all is well"),
+  status("the ledger is down", { given: ledgerDown }),
+  status("the ledger is slow", { given: ledgerSlow }),
+  status("the ledger hangs", { given: ledgerHangs, waits: PART }),
+  status("the store is down", { given: storeDown }),
+  status("a program that is not deployed", {
+    given: ({ ledger }) => void ledger.accounts.delete(LOCAL_DEPLOYMENT.custodyProgram),
+  }),
+];
+
+/** What is answered while the service shuts down. */
+export const drainingExchanges: ReadonlyArray<Exchange> = [
+  ready("shutting down", { given: ({ app }) => app.drain() }),
+  health("shutting down"),
+  get("readVersion", "shutting down", "/v1"),
+  get("streamEvents", "shutting down", "/v1/indexer/events/stream?after=0", { chunks: 2 }),
+];
+
+/** The durations of requests, which differ between recordings. */
+const DURATIONS = [
+  [
+    /^(settlement_evidence_http_request_duration_seconds_(?:bucket|sum)\b.*) \S+$/gm,
+    "$1 <a duration>",
+  ],
+] as const;
+const metrics = (title: string, given?: Exchange["given"]) =>
+  get("readMetrics", title, "/metrics", {
+    masks: DURATIONS,
+    ...(given === undefined ? {} : { given }),
+  });
+
+/** Metrics of a service that has answered one sync and these requests. */
+export const metricsExchanges: ReadonlyArray<Exchange> = [
+  metrics("after a sync"),
+  get("readVersion", "counted", "/v1"),
+  get("readVersion", "counted: HEAD", "/v1", { method: "HEAD" }),
+  get("unmatched", "counted: an unknown method", "/nothing", { method: "MKCOL" }),
+  metrics("after a few requests"),
+  metrics("the ledger is down", ledgerDown),
+  metrics("the store is down", storeDown),
+];

@@ -1,0 +1,88 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { PROBLEM_CODES } from "../../../adapters/http/problems/problem-catalogue.ts";
+import { differences } from "./differences.ts";
+import { PRIVATE_KEY } from "./exchanges/private-key.ts";
+import { type PromisedAnswers, promisedAnswers } from "./promised-answers.ts";
+import { recordedAnswers } from "./recorded-answers.ts";
+import { readFiles, VECTORS } from "./vector-folder.ts";
+
+/** A recording takes two seconds of CPU time, and many times as long on a busy machine. */
+const PATIENCE_MS = 120_000;
+/** More differences than these are not printed. */
+const MOST_SHOWN = 10;
+/** Not where `bun run record:answers` records: offset from UTC, decimal comma and the upper case of i differ. */
+const ELSEWHERE = { TZ: "Asia/Kathmandu", LC_ALL: "tr_TR.UTF-8", LANG: "tr_TR.UTF-8" };
+
+const folder = await mkdtemp(join(tmpdir(), "http-answers-"));
+afterAll(() => rm(folder, { recursive: true }));
+
+const files = await readFiles(VECTORS);
+const recorded = recordedAnswers(files);
+
+test(
+  "a process in another time zone and locale answers what is recorded, byte for byte",
+  async () => {
+    const { exited } = Bun.spawn([process.execPath, join(import.meta.dir, "record.ts"), folder], {
+      env: { ...process.env, ...ELSEWHERE },
+      stdio: ["ignore", "inherit", "inherit"],
+    });
+    expect(await exited).toBe(0);
+    const found = differences(files, await readFiles(folder));
+    if (found.length > 0)
+      throw new Error(
+        `${found.length} answers are not the recorded ones (bun run record:answers):\n\n${found.slice(0, MOST_SHOWN).join("\n\n")}\n`,
+      );
+  },
+  PATIENCE_MS,
+);
+
+describe("what the OpenAPI document promises", () => {
+  let promised: ReadonlyArray<PromisedAnswers>;
+  beforeAll(() => {
+    promised = promisedAnswers(files.get("openapi.json") ?? "");
+  });
+  const answersOf = (operation: string) => recorded.filter((each) => each.operation === operation);
+
+  test("every operation has a right and a wrong exchange", () => {
+    const has = (operation: string, isSo: (status: number) => boolean): boolean =>
+      answersOf(operation).some(({ method, status }) => method !== "OPTIONS" && isSo(status));
+    const operations = promised.map(({ operation }) => operation);
+    expect(operations.length).toBeGreaterThan(0);
+    expect(operations.filter((each) => !has(each, (status) => status < 300))).toEqual([]);
+    expect(operations.filter((each) => !has(each, (status) => status >= 400))).toEqual([]);
+  });
+
+  test("every success, in each media type, and every problem of every operation is recorded", () => {
+    const missing = promised.flatMap(({ operation, successes, problems }) => {
+      const kinds = new Set(answersOf(operation).map(({ kind }) => kind));
+      // A bug gives the same answer everywhere. It is recorded where a test can put one into the stores.
+      const wanted = [...successes, ...problems.filter((code) => code !== "internal_error")];
+      return wanted.filter((each) => !kinds.has(each)).map((each) => `${operation}: ${each}`);
+    });
+    expect(missing).toEqual([]);
+  });
+
+  test("every problem of the catalogue is recorded", () => {
+    const kinds = new Set(recorded.map(({ kind }) => kind));
+    expect(PROBLEM_CODES.filter((code) => !kinds.has(code))).toEqual([]);
+  });
+
+  test("every exchange is recorded under the operation of its path", () => {
+    const misplaced = recorded.filter(({ operation, path }) => {
+      const own = promised.filter((each) => each.path.test(path));
+      return operation === "unmatched"
+        ? own.length > 0
+        : own.every((each) => each.operation !== operation);
+    });
+    expect(misplaced.map(({ operation, title }) => `${operation}: ${title}`)).toEqual([]);
+  });
+});
+
+test("no answer tells an internal cause, or repeats a private key", () => {
+  const inside = new RegExp(`NEVER-SHOWN|api-key|TypeError|\\.ts\\b|${PRIVATE_KEY}`);
+  const told = recorded.filter(({ answer }) => inside.test(answer));
+  expect(told.map(({ operation, title }) => `${operation}: ${title}`)).toEqual([]);
+});

@@ -1,0 +1,92 @@
+import { Redacted } from "effect";
+import {
+  evidenceSignerFromSeed,
+  evidenceSignerNone,
+} from "../../../adapters/signer/evidence-signer.ts";
+import { ed25519Key } from "../../arbitraries/evidence.ts";
+import type { Scene } from "./exchange.ts";
+import { wrongBodies } from "./exchanges/bodies.ts";
+import { escrowBetaExchanges, escrowExchanges } from "./exchanges/escrow.ts";
+import { everyOperation, overBudget } from "./exchanges/every-operation.ts";
+import { evidenceExchanges, rotatedExchanges, unsignedExchanges } from "./exchanges/evidence.ts";
+import { idempotencyExchanges } from "./exchanges/idempotency.ts";
+import { indexListExchanges, unsyncedExchanges } from "./exchanges/index-lists.ts";
+import { merchantExchanges } from "./exchanges/merchant.ts";
+import { OTHER_SETTINGS, otherSettingsExchanges } from "./exchanges/other-settings.ts";
+import { pageExchanges } from "./exchanges/pages.ts";
+import { proofTemplateExchanges } from "./exchanges/proof-templates.ts";
+import { acceptedExchanges, expiredExchanges } from "./exchanges/relay-accepted.ts";
+import { notAdmittedExchanges } from "./exchanges/relay-not-admitted.ts";
+import {
+  fullExchanges,
+  lastOfBudgetExchanges,
+  refusedExchanges,
+  relayBetaExchanges,
+} from "./exchanges/relay-refused.ts";
+import {
+  drainingExchanges,
+  metricsExchanges,
+  serviceStateExchanges,
+} from "./exchanges/service-state.ts";
+import { settlementExchanges } from "./exchanges/settlement.ts";
+import { streamExchanges } from "./exchanges/stream.ts";
+import { syncExchanges } from "./exchanges/sync.ts";
+
+const formerKey = (byte: number): string =>
+  Buffer.from(ed25519Key(byte).publicKey).toString("base64url");
+
+/** Everything that is recorded, in order. Each scene has an instance of its own, so that its exchanges see no others. */
+export const SCENES: ReadonlyArray<Scene> = [
+  {
+    name: "usual settings",
+    exchanges: [
+      ...escrowExchanges,
+      ...evidenceExchanges,
+      ...merchantExchanges,
+      ...proofTemplateExchanges,
+      ...indexListExchanges,
+      ...serviceStateExchanges,
+      ...pageExchanges,
+      ...everyOperation,
+      ...wrongBodies,
+    ],
+  },
+  {
+    name: "transactions",
+    exchanges: [
+      ...acceptedExchanges,
+      ...idempotencyExchanges,
+      ...notAdmittedExchanges,
+      ...refusedExchanges,
+    ],
+  },
+  {
+    name: "settlements; then a ledger on which time passes; then a relay that is full",
+    exchanges: [...settlementExchanges, ...expiredExchanges, ...fullExchanges],
+  },
+  { name: "the stream of events", exchanges: streamExchanges },
+  {
+    name: "an empty index, and its syncs",
+    isSynced: false,
+    exchanges: [...unsyncedExchanges, ...syncExchanges],
+  },
+  { name: "metrics", exchanges: metricsExchanges },
+  {
+    name: "the beta's limits are enforced, and there is no evidence key",
+    options: { enforceBetaLimits: true, signer: evidenceSignerNone(formerKey(11)) },
+    exchanges: [...escrowBetaExchanges, ...relayBetaExchanges, ...unsignedExchanges],
+  },
+  { name: "budgets of nothing", options: { limit: 0 }, isSynced: false, exchanges: overBudget },
+  { name: "budgets of one request", options: { limit: 1 }, exchanges: lastOfBudgetExchanges },
+  {
+    name: "other settings, after two rotations of the evidence key; then it shuts down",
+    options: {
+      ...OTHER_SETTINGS,
+      signer: evidenceSignerFromSeed(
+        Redacted.make(new Uint8Array(32).fill(13)),
+        `${formerKey(12)}, ${formerKey(11)} revoked 2026-02-01T00:00:00Z`,
+      ),
+    },
+    exchanges: [...otherSettingsExchanges, ...rotatedExchanges, ...drainingExchanges],
+  },
+];

@@ -1,0 +1,59 @@
+import { Effect } from "effect";
+import { StoreUnavailable } from "../../../../ports/escrow-index.ts";
+import { LedgerTimeout, LedgerUnavailable } from "../../../../ports/ledger.ts";
+import type { World } from "./fixed-world.ts";
+
+/** Changes the world before a request. */
+export type Condition = (world: World) => void;
+
+/** Replaces every effect of a service, and what every method returns. */
+const replaceAll = (service: object, effect: Effect.Effect<never, unknown>): void => {
+  for (const [name, member] of Object.entries(service))
+    Object.assign(service, { [name]: typeof member === "function" ? () => effect : effect });
+};
+
+/** No node of the ledger gives a usable answer. */
+export const ledgerDown: Condition = ({ ledger }) => {
+  ledger.fault = new LedgerUnavailable({
+    retryable: true,
+    cause: new Error("https://node.example/?api-key=NEVER-SHOWN"),
+  });
+};
+
+/** No node of the ledger answers in time. */
+export const ledgerSlow: Condition = ({ ledger }) => {
+  ledger.fault = new LedgerTimeout({ timeoutMs: 5000 });
+};
+
+/** The node takes every request and never answers. */
+export const ledgerHangs: Condition = ({ ledger }) => {
+  ledger.fault = "hangs";
+};
+
+const down = Effect.fail(new StoreUnavailable({ retryable: true, cause: "disk" }));
+
+/** The index and the relay's log fail. */
+export const storeDown: Condition = ({ index, relayLog }) => {
+  replaceAll(index, down);
+  replaceAll(relayLog, down);
+};
+
+/** The index and the relay's log die by a bug. */
+export const storeDefect: Condition = ({ index, relayLog }) => {
+  const defect = Effect.die(new TypeError("NEVER-SHOWN is not a function"));
+  replaceAll(index, defect);
+  replaceAll(relayLog, defect);
+};
+
+/** Sets the ledger's clock, Unix seconds. */
+export const clockAt =
+  (time: bigint): Condition =>
+  ({ ledger }) =>
+    ledger.setClock(time);
+
+/** All of these conditions together. */
+export const all =
+  (...conditions: ReadonlyArray<Condition>): Condition =>
+  (world) => {
+    for (const condition of conditions) condition(world);
+  };

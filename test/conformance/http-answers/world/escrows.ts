@@ -1,0 +1,124 @@
+import type { Address } from "../../../../core/domain/address.ts";
+import { encodeBase64 } from "../../../../core/domain/base64.ts";
+import type { Escrow } from "../../../../core/domain/escrow.ts";
+import { proofHash } from "../../../../core/domain/proof-template.ts";
+import { PROOF_TEMPLATES } from "../../../../core/domain/proof-template-catalogue.ts";
+import { taskHash } from "../../../../core/domain/task-hash.ts";
+import { escrowAddress } from "../../../../core/protocol/addresses.ts";
+import { attestationMessage } from "../../../../core/protocol/attestation.ts";
+import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/local-deployment.ts";
+import { CREATED_AT, MINT } from "../../../adapters/http/support/parties.ts";
+import type { Wallet } from "../../../programs/fixture/wallet.ts";
+import {
+  AGENT,
+  ATTESTOR,
+  MERCHANT,
+  OTHER_AGENT,
+  OTHER_MINT,
+  SUSPENDED,
+  UNREGISTERED,
+} from "./parties.ts";
+
+const [template] = PROOF_TEMPLATES;
+if (template === undefined) throw new Error("no proof template");
+
+const TTL_SECONDS = 3600n;
+
+const pending = (
+  task: string,
+  age: bigint,
+  other: {
+    readonly agent?: Wallet;
+    readonly merchant?: Address;
+    readonly mint?: Address;
+    readonly amount?: bigint;
+  } = {},
+): Escrow => {
+  const { agent = AGENT, merchant = MERCHANT.wallet, mint = MINT, amount = 1_500_000n } = other;
+  const hash = taskHash(task);
+  const createdAt = CREATED_AT - age;
+  return {
+    ...escrowAddress(LOCAL_DEPLOYMENT, agent.address, hash),
+    state: "Pending",
+    agentOwner: agent.address,
+    merchant,
+    mint,
+    rentPayer: agent.address,
+    taskHash: hash,
+    amount,
+    released: 0n,
+    createdAt,
+    expiresAt: createdAt + TTL_SECONDS,
+    settledAt: null,
+    attestation: null,
+  };
+};
+
+/** The delivery payload of an escrow: the first template's example with the escrow's task hash. */
+export const payloadOf = (escrow: Escrow) => ({
+  ...template.example,
+  task_hash: escrow.taskHash as string,
+});
+
+const delivered = (escrow: Escrow, released: bigint): Escrow => {
+  const attestedAt = escrow.createdAt + 40n;
+  const claim = {
+    escrow: escrow.address,
+    proofHash: proofHash(payloadOf(escrow)),
+    timestamp: attestedAt,
+  };
+  const isWhole = released === escrow.amount;
+  const message = attestationMessage(isWhole ? claim : { ...claim, partialAmount: released });
+  return {
+    ...escrow,
+    state: isWhole ? "Fulfilled" : "PartiallyFulfilled",
+    released,
+    settledAt: escrow.createdAt + 42n,
+    attestation: {
+      proofHash: claim.proofHash,
+      attestor: ATTESTOR.address,
+      attestedAt,
+      signature: encodeBase64(ATTESTOR.sign(message)),
+    },
+  };
+};
+
+const refunded = (escrow: Escrow): Escrow => ({
+  ...escrow,
+  state: "Refunded",
+  settledAt: escrow.expiresAt + 5n,
+});
+
+/** A Pending escrow with 59 minutes to go. */
+export const PENDING = pending("GET https://api.example.com/v1/quotes?symbol=SOL", 0n);
+/** A Pending escrow that expired half an hour ago. */
+export const EXPIRED = pending("task expired", 5400n);
+/** A fully released escrow. */
+export const FULFILLED = delivered(pending("task fulfilled", 3600n), 1_500_000n);
+/** A partially released escrow. */
+export const PARTIAL = delivered(pending("task partial", 3000n), 400_000n);
+/** A refunded escrow. */
+export const REFUNDED = refunded(pending("task refunded", 10_800n));
+/** A Pending escrow of the other agent with the largest amount, in an unsupported mint. */
+export const LARGEST = pending("task largest", 20n, {
+  agent: OTHER_AGENT,
+  merchant: SUSPENDED.wallet,
+  mint: OTHER_MINT,
+  amount: 18_446_744_073_709_551_615n,
+});
+/** A released escrow whose merchant is not registered and whose transactions are not in the history. */
+export const OBSCURE = delivered(
+  pending("task obscure", 3500n, { merchant: UNREGISTERED }),
+  1_500_000n,
+);
+
+/** Every escrow on the ledger. */
+export const ESCROWS: ReadonlyArray<Escrow> = [
+  PENDING,
+  EXPIRED,
+  FULFILLED,
+  PARTIAL,
+  REFUNDED,
+  LARGEST,
+  OBSCURE,
+];

@@ -1,0 +1,104 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { Context, type Effect, Redacted } from "effect";
+import { TestClock } from "effect/testing";
+import { MINT } from "../../../adapters/http/support/parties.ts";
+import { makeService, type ServiceOptions } from "../../../adapters/http/support/service.ts";
+import { evidenceSignerFromSeed } from "../../../../adapters/signer/evidence-signer.ts";
+import { RelayDelivery } from "../../../../core/use-cases/relay-delivery.ts";
+import { EscrowIndex } from "../../../../ports/escrow-index.ts";
+import { OutcomeLog } from "../../../../ports/outcome-log.ts";
+import { ESCROWS } from "./escrows.ts";
+import { fixedClock, LEDGER_TIME, START_MS } from "./fixed-clock.ts";
+import { HISTORY } from "./history.ts";
+import { OTHER_ACCOUNTS } from "./ledger-accounts.ts";
+import { MERCHANTS } from "./parties.ts";
+
+const INSTANCE = {
+  supportedMints: [MINT],
+  version: "1.0.0-devnet",
+  revision: "0123456789abcdef0123456789abcdef01234567",
+  startedAtMs: START_MS - 42_000,
+  confirmTimeoutMs: 1_000,
+};
+
+/** The evidence signer of scenes that do not set one. */
+const SIGNER = evidenceSignerFromSeed(Redacted.make(new Uint8Array(32).fill(7)));
+
+/** Turns of the event loop after which `until` gives up. */
+const MOST_TURNS = 1_000;
+
+/** A new service whose ledger, index, clock, keys and version are the same in every recording. */
+export const fixedWorld = async (options: ServiceOptions = {}, isSynced = true) => {
+  const waits: Array<number> = [];
+  const { app, context, ledger, runtime, seed } = await makeService({
+    clock: fixedClock(waits),
+    signer: SIGNER,
+    ...options,
+    instance: { ...INSTANCE, ...options.instance },
+  });
+  const index = Context.get(context, EscrowIndex);
+  const relayLog = Context.get(context, OutcomeLog);
+
+  /** Waits, without real time, until a condition holds. @throws Error when it does not within MOST_TURNS. */
+  const until = async (what: string, isSo: () => boolean): Promise<void> => {
+    for (let turn = 0; !isSo(); turn++) {
+      if (turn === MOST_TURNS) throw new Error(`${what} did not happen`);
+      await nextTurn();
+    }
+  };
+
+  const pass = (ms: number): Promise<void> => runtime.runPromise(TestClock.adjust(ms));
+
+  seed({ escrows: ESCROWS, merchants: MERCHANTS });
+  for (const account of OTHER_ACCOUNTS) ledger.accounts.set(account.address, account);
+  ledger.history.push(...HISTORY);
+  ledger.setClock(LEDGER_TIME);
+  if (isSynced) {
+    const synced = await app.handle(
+      new Request("http://localhost/v1/indexer/sync", { method: "POST" }),
+    );
+    if (synced.status !== 202) throw new Error(await synced.text());
+  }
+
+  const accounts = new Map(ledger.accounts);
+  const usual = {
+    fault: null,
+    landed: null,
+    logs: [],
+    simulationError: null,
+    blockhashValid: true,
+    slot: ledger.slot,
+  };
+  const services = [index, relayLog].map((service) => [service, { ...service }] as const);
+
+  return {
+    app,
+    ledger,
+    index,
+    relayLog,
+    delivery: Context.get(context, RelayDelivery),
+    run: <A, E>(effect: Effect.Effect<A, E>): Promise<A> => runtime.runPromise(effect),
+    until,
+    pass,
+    /** Moves the clock on by `passMs` as soon as the service sleeps for exactly `forMs`. */
+    passOnce: async (forMs: number, passMs: number): Promise<void> => {
+      await until(`a sleep of ${forMs} ms`, () => waits.includes(forMs));
+      // The sleep is noted just before the clock registers it.
+      await nextTurn();
+      await pass(passMs);
+    },
+    /** Forgets the sleeps so far. */
+    forgetWaits: (): void => void waits.splice(0),
+    /** Undoes changes to the ledger and to the store services. Written rows, history and the clock stay. */
+    restore: (): void => {
+      Object.assign(ledger, usual);
+      ledger.accounts.clear();
+      for (const [address, account] of accounts) ledger.accounts.set(address, account);
+      for (const [service, whole] of services) Object.assign(service, whole);
+    },
+    end: (): Promise<void> => runtime.dispose(),
+  };
+};
+
+/** See `fixedWorld`. */
+export type World = Awaited<ReturnType<typeof fixedWorld>>;

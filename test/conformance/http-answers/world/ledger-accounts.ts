@@ -1,0 +1,106 @@
+import type { Address } from "../../../../core/domain/address.ts";
+import type { LedgerAccount } from "../../../../core/domain/ledger-account.ts";
+import { associatedTokenAddress } from "../../../../core/protocol/addresses.ts";
+import { fieldWriter } from "../../../../core/protocol/byte-fields.ts";
+import { deployedProgramAccounts } from "../../../../core/protocol/loader-v3.ts";
+import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/local-deployment.ts";
+import { SYSTEM_PROGRAM, TOKEN_PROGRAM } from "../../../../core/protocol/well-known-addresses.ts";
+import { MINT } from "../../../adapters/http/support/parties.ts";
+import { wallet } from "../../../programs/fixture/wallet.ts";
+import { AGENT, MERCHANT, OTHER_AGENT, OTHER_MINT, RELAYER, STRANGER } from "./parties.ts";
+
+const account = (
+  address: Address,
+  owner: Address,
+  data: Uint8Array,
+  lamports = 1n,
+): LedgerAccount => ({
+  address,
+  owner,
+  lamports,
+  executable: false,
+  data,
+});
+
+/** A wallet with lamports and no data. */
+export const fundedWallet = (address: Address, lamports: bigint): LedgerAccount =>
+  account(address, SYSTEM_PROGRAM, new Uint8Array(), lamports);
+
+/** The associated token account of a wallet (SPL Token `state.rs`, `Account`). */
+export const tokenAccount = (
+  owner: Address,
+  mint: Address,
+  amount: bigint,
+  isFrozen = false,
+): LedgerAccount =>
+  account(
+    associatedTokenAddress(owner, mint),
+    TOKEN_PROGRAM,
+    fieldWriter(165)
+      .address(mint)
+      .address(owner)
+      .u64(amount)
+      .skip(36)
+      .u8(isFrozen ? 2 : 1)
+      .skip(56)
+      .done(),
+  );
+
+/** A token account of the merchant's, not the associated one, that a stranger may spend from. */
+export const SHARED_TOKENS = account(
+  wallet("shared tokens").address,
+  TOKEN_PROGRAM,
+  fieldWriter(165)
+    .address(MINT)
+    .address(MERCHANT.wallet)
+    .u64(0n)
+    .u32(1)
+    .address(STRANGER.address)
+    .u8(1)
+    .skip(56)
+    .done(),
+);
+
+/** An account of the custody program that is too short for an escrow. */
+export const BROKEN_ESCROW = account(
+  wallet("broken escrow").address,
+  LOCAL_DEPLOYMENT.custodyProgram,
+  new Uint8Array(3),
+);
+/** An account of the attestor program without a merchant's discriminator. */
+export const BROKEN_MERCHANT = account(
+  wallet("broken merchant").address,
+  LOCAL_DEPLOYMENT.attestorProgram,
+  new Uint8Array(200),
+);
+/** An address that holds lamports and has no account data. */
+export const ONLY_FUNDED = fundedWallet(wallet("only funded").address, 1n);
+
+/** The token account of the agent, with 10 USDC. */
+export const AGENT_TOKENS = tokenAccount(AGENT.address, MINT, 10_000_000n);
+
+const programs = [
+  { program: LOCAL_DEPLOYMENT.custodyProgram, upgradeAuthority: RELAYER.address },
+  { program: LOCAL_DEPLOYMENT.attestorProgram, upgradeAuthority: null },
+].flatMap(({ program, upgradeAuthority }) =>
+  deployedProgramAccounts(
+    program,
+    { slot: 1n, upgradeAuthority, elf: Uint8Array.of(1, 2, 3, 0, 0) },
+    () => 1n,
+  ),
+);
+
+/** Every account on the ledger that is neither escrow nor merchant. */
+export const OTHER_ACCOUNTS: ReadonlyArray<LedgerAccount> = [
+  ...programs,
+  fundedWallet(RELAYER.address, 1_000_000n),
+  fundedWallet(AGENT.address, 1_000_000n),
+  AGENT_TOKENS,
+  tokenAccount(MERCHANT.wallet, MINT, 0n),
+  SHARED_TOKENS,
+  tokenAccount(OTHER_AGENT.address, MINT, 10_000_000n, true),
+  tokenAccount(MERCHANT.wallet, OTHER_MINT, 0n),
+  BROKEN_ESCROW,
+  BROKEN_MERCHANT,
+  ONLY_FUNDED,
+];

@@ -1,0 +1,72 @@
+import type { Escrow } from "../../../../core/domain/escrow.ts";
+import type { Instruction } from "../../../../core/domain/instruction.ts";
+import { proofHash } from "../../../../core/domain/proof-template.ts";
+import { taskHash } from "../../../../core/domain/task-hash.ts";
+import {
+  type AttestationClaim,
+  attestationMessage,
+} from "../../../../core/protocol/attestation.ts";
+import {
+  claimRefundInstruction,
+  createEscrowInstruction,
+  releaseEscrowInstruction,
+  releasePartialInstruction,
+} from "../../../../core/protocol/custody-instructions.ts";
+import { ed25519Instruction } from "../../../../core/protocol/ed25519-instruction.ts";
+import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/local-deployment.ts";
+import { MINT } from "../../../adapters/http/support/parties.ts";
+import type { Wallet } from "../../../programs/fixture/wallet.ts";
+import { EXPIRED, payloadOf, PENDING } from "./escrows.ts";
+import { LEDGER_TIME } from "./fixed-clock.ts";
+import { AGENT, ATTESTOR, MERCHANT, RELAYER } from "./parties.ts";
+
+const targetOf = (escrow: Escrow) => ({
+  escrow: escrow.address,
+  mint: escrow.mint,
+  rentPayer: escrow.rentPayer,
+  merchant: escrow.merchant,
+  agentOwner: escrow.agentOwner,
+  proofHash: proofHash(payloadOf(PENDING)),
+  timestamp: LEDGER_TIME,
+});
+
+/** The creation of an escrow for a new task of the agent. The relayer pays the rent. */
+export const create = (
+  terms: Partial<Parameters<typeof createEscrowInstruction>[1]> = {},
+): Instruction =>
+  createEscrowInstruction(LOCAL_DEPLOYMENT, {
+    payer: RELAYER.address,
+    agentOwner: AGENT.address,
+    merchant: MERCHANT.wallet,
+    mint: MINT,
+    taskHash: taskHash("a new task"),
+    amount: 1_500_000n,
+    ttlSeconds: 3600,
+    ...terms,
+  });
+
+/** The attestor's signed claim for the Pending escrow, at the ledger's present time. */
+export const attest = (
+  claim: Partial<AttestationClaim> = {},
+  by: Wallet = ATTESTOR,
+): Instruction => {
+  const message = attestationMessage({
+    escrow: PENDING.address,
+    proofHash: targetOf(PENDING).proofHash,
+    timestamp: LEDGER_TIME,
+    ...claim,
+  });
+  return ed25519Instruction({ publicKey: by.address, signature: by.sign(message), message });
+};
+
+/** The full release of an escrow. */
+export const release = (escrow: Escrow = PENDING, timestamp = LEDGER_TIME): Instruction =>
+  releaseEscrowInstruction(LOCAL_DEPLOYMENT, { ...targetOf(escrow), timestamp });
+
+/** The release of a part of the Pending escrow. */
+export const releasePartial = (amount: bigint): Instruction =>
+  releasePartialInstruction(LOCAL_DEPLOYMENT, { ...targetOf(PENDING), amount });
+
+/** The refund of an escrow. */
+export const refund = (escrow: Escrow = EXPIRED): Instruction =>
+  claimRefundInstruction(LOCAL_DEPLOYMENT, targetOf(escrow));
