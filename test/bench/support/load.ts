@@ -18,10 +18,11 @@ const bytesOf = (host: string, { path, body }: Asked): Uint8Array =>
       : `POST ${path} HTTP/1.1\r\nhost: ${host}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
   );
 
-/** Bytes of an answer, from its head; throws unless it is a 200 of a declared length. */
-const lengthOf = (chunk: Uint8Array): number => {
-  const head = latin1.decode(chunk.subarray(0, 2048));
+/** Bytes of an answer by its head, undefined until that is whole; throws unless it is a 200 of a declared length. */
+const lengthOf = (bytes: Uint8Array): number | undefined => {
+  const head = latin1.decode(bytes.subarray(0, 2048));
   const end = head.indexOf("\r\n\r\n");
+  if (end < 0 && bytes.length < 2048) return undefined;
   const length = /\r\ncontent-length: (\d+)\r\n/i.exec(head)?.[1];
   if (!head.startsWith("HTTP/1.1 200") || end < 0 || length === undefined)
     throw new Error(`answered ${head.slice(0, 200)}`);
@@ -34,6 +35,7 @@ const lengthOf = (chunk: Uint8Array): number => {
  */
 const connect = async (url: URL) => {
   let missing = 0;
+  let begun: Uint8Array | null = null;
   let answered = Promise.withResolvers<void>();
   let rest: Uint8Array | null = null;
   const fail = (cause: unknown) => answered.reject(cause);
@@ -43,7 +45,13 @@ const connect = async (url: URL) => {
     socket: {
       data: (_, chunk) => {
         try {
-          missing = (missing === 0 ? lengthOf(chunk) : missing) - chunk.length;
+          if (missing === 0) {
+            begun = begun === null ? chunk : Buffer.concat([begun, chunk]);
+            const length = lengthOf(begun);
+            if (length === undefined) return;
+            missing = length - begun.length;
+            begun = null;
+          } else missing -= chunk.length;
           if (missing === 0) answered.resolve();
         } catch (cause) {
           fail(cause);
