@@ -18,9 +18,10 @@ const planted = [
   },
   {
     file: "core/domain/ok.ts",
-    code: `import "./x.ts"; import "@noble/hashes/sha2.js";`,
+    code: `import "./x.ts"; import "@noble/hashes/sha2.js"; import "@scure/base";`,
     refused: false,
   },
+  { file: "core/domain/f.ts", code: `import "@scure/bip32";`, refused: true },
   { file: "core/protocol/a.ts", code: `import "../use-cases/x.ts";`, refused: true },
   { file: "core/protocol/b.ts", code: `import "../../ports/x.ts";`, refused: true },
   { file: "core/protocol/ok.ts", code: `import "../domain/x.ts";`, refused: false },

@@ -1,10 +1,14 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { decodeBase64, encodeBase64, encodeBase64Url } from "../../../core/domain/base64.ts";
+import { bytesOfLength } from "../../arbitraries/ledger-values.ts";
 import { runs } from "../../arbitraries/runs.ts";
 
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-const anyBytes = fc.uint8Array({ maxLength: 200 });
+const anyBytes = fc.oneof(
+  fc.uint8Array({ maxLength: 200 }),
+  fc.constantFrom(32, 64, 352, 1232).chain(bytesOfLength),
+);
 
 /** The canonical base64 of bytes is the one that Buffer writes; a reader that is strict takes no other. */
 const canonical = (text: string): Uint8Array | undefined => {
@@ -35,6 +39,9 @@ describe("base64", () => {
       "_",
       " ",
       "\n",
+      "\t",
+      "\r",
+      "\f",
       "\u0100",
       "\0",
     );
