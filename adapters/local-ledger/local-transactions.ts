@@ -1,9 +1,12 @@
 import type { Instruction } from "../../core/domain/instruction.ts";
 import type { LedgerSignature } from "../../core/domain/ledger-signature.ts";
+import {
+  decodeSanitizedTransaction,
+  MAX_TRANSACTION_BYTES,
+} from "../../core/protocol/wire-transaction.ts";
 import type { LocalKey } from "./local-keys.ts";
 import type { LocalLedger } from "./runtime/ledger.ts";
 import { describeTransactionError } from "./runtime/transaction-error.ts";
-import { decodeWireTransaction } from "./runtime/wire-transaction.ts";
 import { signedTransaction } from "./signed-transaction.ts";
 
 /** A transaction of the local ledger's own that did not succeed. */
@@ -21,9 +24,10 @@ export const runLocally = (
 ): LedgerSignature => {
   const { blockhash } = ledger.latestBlockhash();
   const wire = signedTransaction({ payer, signers, instructions, blockhash });
-  const transaction = decodeWireTransaction(wire);
-  if (transaction === undefined) throw new Error("a local transaction is too large or malformed");
-  const { error } = ledger.submit(transaction);
+  const decoded = decodeSanitizedTransaction(wire);
+  if (wire.length > MAX_TRANSACTION_BYTES || "malformed" in decoded)
+    throw new Error("a local transaction is too large or malformed");
+  const { error } = ledger.submit(decoded.value);
   if (error !== undefined) throw new LocalTransactionFailed(describeTransactionError(error));
-  return transaction.signature;
+  return decoded.value.signature;
 };

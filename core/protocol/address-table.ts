@@ -2,7 +2,7 @@ import type { Address } from "../domain/address.ts";
 import type { LedgerAccount } from "../domain/ledger-account.ts";
 import { fieldsOf } from "./byte-fields.ts";
 import { ADDRESS_LOOKUP_TABLE_PROGRAM } from "./well-known-addresses.ts";
-import type { TableLookup, WireTransaction } from "./wire-transaction.ts";
+import type { TableLookup, WireMessage } from "./wire-message.ts";
 
 /** Bytes before the first address, and the type number of a table (Agave `address-lookup-table/state.rs`). */
 const HEADER_LENGTH = 56;
@@ -38,26 +38,26 @@ const taken = (
 ): ReadonlyArray<Address> =>
   lookup[from].flatMap((place) => tables.get(lookup.table)?.[place] ?? []);
 
-/** A transaction's accounts once its tables are known, or the first table that cannot supply one. */
+/** A message's accounts once its tables are known, or the first table that cannot supply one. */
 export const resolveAccounts = (
-  transaction: WireTransaction,
+  message: WireMessage,
   tables: ReadonlyMap<Address, ReadonlyArray<Address>>,
 ): TransactionAccounts | TableFault => {
-  const { staticAccounts, signatures, readonlySigners, readonlyOthers } = transaction;
-  for (const { table, writable, readonly } of transaction.tables) {
+  const { staticAccounts, signerCount, readonlySigners, readonlyOthers } = message;
+  for (const { table, writable, readonly } of message.tables) {
     const addresses = tables.get(table);
     if (addresses === undefined) return { table, fault: "no_table" };
     if ([...writable, ...readonly].some((place) => place >= addresses.length))
       return { table, fault: "too_short" };
   }
-  const writable = transaction.tables.flatMap((each) => taken(each, "writable", tables));
-  const readonly = transaction.tables.flatMap((each) => taken(each, "readonly", tables));
-  const writableSigners = signatures.length - readonlySigners;
+  const writable = message.tables.flatMap((each) => taken(each, "writable", tables));
+  const readonly = message.tables.flatMap((each) => taken(each, "readonly", tables));
+  const writableSigners = signerCount - readonlySigners;
   const writableStatics = staticAccounts.length - readonlyOthers;
   return {
     addresses: [...staticAccounts, ...writable, ...readonly],
     isWritable: (place) =>
-      place < signatures.length
+      place < signerCount
         ? place < writableSigners
         : place < staticAccounts.length
           ? place < writableStatics

@@ -1,4 +1,4 @@
-import type { WireInstruction } from "./wire-transaction.ts";
+import type { WireInstruction } from "./wire-message.ts";
 import { fieldsOf } from "./byte-fields.ts";
 import { COMPUTE_BUDGET_PROGRAM } from "./well-known-addresses.ts";
 

@@ -5,7 +5,7 @@ import type { SettlementFault } from "../domain/settlement-rule.ts";
 import type { UnixSeconds } from "../domain/unix-time.ts";
 import type { TransactionAccounts } from "./address-table.ts";
 import { SYSTEM_PROGRAM } from "./well-known-addresses.ts";
-import type { WireInstruction, WireTransaction } from "./wire-transaction.ts";
+import type { WireInstruction, WireMessage } from "./wire-message.ts";
 
 /** The ledger as the rules judge by it: accounts, clock, and how far that clock may be off. */
 export type LedgerView = {
@@ -37,7 +37,7 @@ export const isVacant = (account: LedgerAccount | null): boolean =>
 
 /** The calls of the custody program in a transaction, in order. */
 export const custodyCalls = (
-  { instructions }: WireTransaction,
+  { instructions }: WireMessage,
   { addresses, isWritable }: TransactionAccounts,
   view: LedgerView,
 ): ReadonlyArray<CustodyCall> => {

@@ -4,7 +4,7 @@ import {
   decodeCustodyInstruction,
 } from "./custody-instruction-data.ts";
 import type { TransactionAccounts } from "./address-table.ts";
-import type { WireTransaction } from "./wire-transaction.ts";
+import type { WireMessage } from "./wire-message.ts";
 import { createFault } from "./create-rules.ts";
 import { custodyCalls, type CustodyCall, type LedgerView } from "./custody-call.ts";
 import { refundFault } from "./refund-rules.ts";
@@ -55,7 +55,7 @@ const callFault = (call: CustodyCall, view: LedgerView): SettlementFault | undef
  * that the ledger does not show yet. See docs/protocol.md, "Relay".
  */
 export const settlementFault = (
-  transaction: WireTransaction,
+  transaction: WireMessage,
   accounts: TransactionAccounts,
   view: LedgerView,
 ): (SettlementFault & { readonly instructionIndex: number }) | undefined => {

@@ -1,8 +1,8 @@
 import { decodeBase64 } from "../../../core/domain/base64.ts";
+import { decodeWireMessage } from "../../../core/protocol/wire-message.ts";
 import type { LocalLedger } from "../runtime/ledger.ts";
 import { SLOTS_PER_EPOCH } from "../runtime/slot-clock.ts";
 import { transactionFee } from "../runtime/transaction-fee.ts";
-import { decodeWireMessage } from "../runtime/wire-message.ts";
 import { readPoint } from "./rpc-context.ts";
 import { invalidParams, RpcError, RpcErrorCode } from "./rpc-error.ts";
 import { configOf, type RpcMethod, textOf, wholeNumberOf } from "./rpc-params.ts";

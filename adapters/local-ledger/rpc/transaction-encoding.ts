@@ -1,10 +1,10 @@
 import { getBase58Encoder } from "@solana/kit";
 import { decodeBase64 } from "../../../core/domain/base64.ts";
 import {
-  decodeWireTransaction,
+  decodeSanitizedTransaction,
   MAX_TRANSACTION_BYTES,
   type WireTransaction,
-} from "../runtime/wire-transaction.ts";
+} from "../../../core/protocol/wire-transaction.ts";
 import { invalidParams } from "./rpc-error.ts";
 import { type RpcConfig, textOf } from "./rpc-params.ts";
 
@@ -34,8 +34,8 @@ export const transactionOf = (value: unknown, config: RpcConfig): WireTransactio
     );
   const bytes = bytesOf(text, encoding);
   if (bytes === undefined) throw invalidParams(`invalid ${encoding} encoding`);
-  const transaction = decodeWireTransaction(bytes);
-  if (transaction === undefined)
+  const decoded = decodeSanitizedTransaction(bytes);
+  if (bytes.length > MAX_TRANSACTION_BYTES || "malformed" in decoded)
     throw invalidParams("failed to deserialize a legacy or version 0 transaction");
-  return transaction;
+  return decoded.value;
 };

@@ -1,8 +1,8 @@
 import { parseAddress } from "../../../core/domain/address.ts";
+import type { WireTransaction } from "../../../core/protocol/wire-transaction.ts";
 import type { LocalLedger } from "../runtime/ledger.ts";
 import { describeTransactionError } from "../runtime/transaction-error.ts";
 import { innerInstructionsOf, returnDataOf } from "../runtime/transaction-meta.ts";
-import type { WireTransaction } from "../runtime/wire-transaction.ts";
 import { accountEncodingOf, encodeAccount } from "./account-encoding.ts";
 import { assertMinContextSlot } from "./rpc-context.ts";
 import { invalidParams, RpcError, RpcErrorCode } from "./rpc-error.ts";

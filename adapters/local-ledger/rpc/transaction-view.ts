@@ -1,45 +1,47 @@
 import { encodeBase58 } from "../../../core/domain/base58.ts";
+import { ledgerSignatureFromBytes } from "../../../core/domain/ledger-signature.ts";
+import type { WireMessage } from "../../../core/protocol/wire-message.ts";
+import { decodeSanitizedTransaction } from "../../../core/protocol/wire-transaction.ts";
 import { type AccountKeys, resolveAccountKeys } from "../runtime/account-keys.ts";
 import type { LoggedTransaction } from "../runtime/transaction-log.ts";
 import type { InnerInstructions, TransactionMeta } from "../runtime/transaction-meta.ts";
-import type { WireInstruction } from "../runtime/wire-message.ts";
-import { decodeWireTransaction, type WireTransaction } from "../runtime/wire-transaction.ts";
 
 /** How getTransaction can show a transaction. */
 export const TRANSACTION_ENCODINGS = ["json", "jsonParsed", "base64", "base58"] as const;
 /** See `TRANSACTION_ENCODINGS`. */
 export type TransactionEncoding = (typeof TRANSACTION_ENCODINGS)[number];
 
-const compiledInstruction = ({ programIndex, accountIndexes, data }: WireInstruction) => ({
-  programIdIndex: programIndex,
-  accounts: accountIndexes,
-  data: encodeBase58(data),
-  stackHeight: 1,
-});
+/** A transaction that has landed names no account twice, so its programs are found by their addresses. */
+const compiledInstructions = ({ staticAccounts, instructions }: WireMessage) =>
+  instructions.map(({ program, accounts, data }) => ({
+    programIdIndex: staticAccounts.indexOf(program),
+    accounts,
+    data: encodeBase58(data),
+    stackHeight: 1,
+  }));
 
-const jsonMessage = ({ message }: WireTransaction) => ({
+const jsonMessage = (message: WireMessage) => ({
   header: {
-    numRequiredSignatures: message.header.numSignerAccounts,
-    numReadonlySignedAccounts: message.header.numReadonlySignerAccounts,
-    numReadonlyUnsignedAccounts: message.header.numReadonlyNonSignerAccounts,
+    numRequiredSignatures: message.signerCount,
+    numReadonlySignedAccounts: message.readonlySigners,
+    numReadonlyUnsignedAccounts: message.readonlyOthers,
   },
   accountKeys: message.staticAccounts,
   recentBlockhash: message.blockhash,
-  instructions: message.instructions.map(compiledInstruction),
+  instructions: compiledInstructions(message),
   ...(message.version === 0
     ? {
-        addressTableLookups: message.lookups.map((lookup) => ({
-          accountKey: lookup.table,
-          writableIndexes: lookup.writableIndexes,
-          readonlyIndexes: lookup.readonlyIndexes,
+        addressTableLookups: message.tables.map(({ table, writable, readonly }) => ({
+          accountKey: table,
+          writableIndexes: writable,
+          readonlyIndexes: readonly,
         })),
       }
     : {}),
 });
 
 /** The accounts as they were loaded when the transaction ran. */
-const keysOf = ({ message }: WireTransaction, meta: TransactionMeta): AccountKeys => {
-  const { loadedAddresses } = meta;
+const keysOf = (message: WireMessage, { loadedAddresses }: TransactionMeta): AccountKeys => {
   const { isSigner, isWritable } = resolveAccountKeys(message, () => undefined);
   const fixed = message.staticAccounts.length;
   return {
@@ -58,24 +60,25 @@ const named = (keys: AccountKeys) => (instruction: InnerInstructions["instructio
   stackHeight: instruction.stackHeight,
 });
 
-const parsedMessage = (transaction: WireTransaction, keys: AccountKeys) => ({
-  ...jsonMessage(transaction),
+const parsedMessage = (message: WireMessage, keys: AccountKeys) => ({
+  ...jsonMessage(message),
   accountKeys: keys.all.map((pubkey, index) => ({
     pubkey,
     signer: keys.isSigner(index),
     writable: keys.isWritable(index),
-    source: index < transaction.message.staticAccounts.length ? "transaction" : "lookupTable",
+    source: index < message.staticAccounts.length ? "transaction" : "lookupTable",
   })),
-  instructions: transaction.message.instructions.map(compiledInstruction).map(named(keys)),
+  instructions: compiledInstructions(message).map(named(keys)),
 });
 
 /** `transaction`, `meta` and `version` of a logged transaction as getTransaction shows them. */
 export const viewTransaction = (logged: LoggedTransaction, encoding: TransactionEncoding) => {
-  const transaction = decodeWireTransaction(logged.wire);
-  if (transaction === undefined) throw new Error("the log holds a transaction that cannot be read");
+  const decoded = decodeSanitizedTransaction(logged.wire);
+  if ("malformed" in decoded) throw new Error("the log holds a transaction that cannot be read");
   const { meta } = logged;
-  const { signatures, message } = transaction;
-  const { version } = message;
+  const { value: transaction } = decoded;
+  const { version } = transaction;
+  const signatures = transaction.signatures.map(ledgerSignatureFromBytes);
   switch (encoding) {
     case "base64":
       return {

@@ -1,6 +1,6 @@
 import { type Address, addressFromBytes } from "../../../core/domain/address.ts";
+import type { WireMessage } from "../../../core/protocol/wire-message.ts";
 import type { AccountState } from "./account-state.ts";
-import type { WireMessage } from "./wire-message.ts";
 
 const LOOKUP_TABLE_PROGRAM = "AddressLookupTab1e1111111111111111111111111";
 /** Bytes before the first address (Agave `address_lookup_table/state.rs`: LOOKUP_TABLE_META_SIZE). */
@@ -26,10 +26,10 @@ export const resolveAccountKeys = (
   message: WireMessage,
   read: (address: Address) => AccountState | undefined,
 ): AccountKeys => {
-  const { header, staticAccounts, lookups } = message;
+  const { staticAccounts, signerCount, readonlySigners, readonlyOthers, tables } = message;
   const writable: Array<Address> = [];
   const readonly: Array<Address> = [];
-  for (const lookup of lookups) {
+  for (const lookup of tables) {
     const table = read(lookup.table);
     if (table === undefined || table.owner !== LOOKUP_TABLE_PROGRAM) continue;
     const take = (indexes: ReadonlyArray<number>, into: Array<Address>) => {
@@ -39,20 +39,19 @@ export const resolveAccountKeys = (
           into.push(addressFromBytes(table.data.subarray(at, at + 32)));
       }
     };
-    take(lookup.writableIndexes, writable);
-    take(lookup.readonlyIndexes, readonly);
+    take(lookup.writable, writable);
+    take(lookup.readonly, readonly);
   }
   const fixed = staticAccounts.length;
-  const signers = header.numSignerAccounts;
   return {
     all: [...staticAccounts, ...writable, ...readonly],
     loaded: { writable, readonly },
-    isSigner: (index) => index < signers,
+    isSigner: (index) => index < signerCount,
     isWritable: (index) =>
-      index < signers
-        ? index < signers - header.numReadonlySignerAccounts
+      index < signerCount
+        ? index < signerCount - readonlySigners
         : index < fixed
-          ? index < fixed - header.numReadonlyNonSignerAccounts
+          ? index < fixed - readonlyOthers
           : index < fixed + writable.length,
   };
 };

@@ -1,5 +1,5 @@
 import { MEMO_PROGRAM } from "../../../core/protocol/well-known-addresses.ts";
-import type { WireMessage } from "./wire-message.ts";
+import type { WireMessage } from "../../../core/protocol/wire-message.ts";
 
 const MEMO_PROGRAMS: ReadonlySet<string> = new Set([
   MEMO_PROGRAM,
@@ -9,7 +9,7 @@ const MEMO_PROGRAMS: ReadonlySet<string> = new Set([
 /** The memos of a transaction as signature lists show them, `[length] text; ...`, or null without any. */
 export const memoOf = (message: WireMessage): string | null => {
   const memos = message.instructions
-    .filter(({ programIndex }) => MEMO_PROGRAMS.has(message.staticAccounts[programIndex] ?? ""))
+    .filter(({ program }) => MEMO_PROGRAMS.has(program))
     .map(({ data }) => `[${data.length}] ${new TextDecoder().decode(data)}`);
   return memos.length === 0 ? null : memos.join("; ");
 };

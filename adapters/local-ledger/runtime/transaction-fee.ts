@@ -2,7 +2,7 @@ import {
   ED25519_PROGRAM,
   COMPUTE_BUDGET_PROGRAM,
 } from "../../../core/protocol/well-known-addresses.ts";
-import type { WireMessage } from "./wire-message.ts";
+import type { WireMessage } from "../../../core/protocol/wire-message.ts";
 
 /** Lamports for each signature (Agave `fee_calculator.rs`: DEFAULT_TARGET_LAMPORTS_PER_SIGNATURE). */
 const LAMPORTS_PER_SIGNATURE = 5000n;
@@ -33,12 +33,11 @@ const view = (data: Uint8Array) => new DataView(data.buffer, data.byteOffset, da
 
 /** The fee in lamports: signatures, those of precompile instructions included, and the priority fee. */
 export const transactionFee = (message: WireMessage): bigint => {
-  let signatures = BigInt(message.header.numSignerAccounts);
+  let signatures = BigInt(message.signerCount);
   let grantedUnits = 0n;
   let limit: bigint | undefined;
   let microLamportsPerUnit = 0n;
-  for (const { programIndex, data } of message.instructions) {
-    const program = message.staticAccounts[programIndex] ?? "";
+  for (const { program, data } of message.instructions) {
     grantedUnits += BUILTINS.has(program) ? BUILTIN_UNITS : PROGRAM_UNITS;
     if (PRECOMPILES.has(program)) signatures += BigInt(data[0] ?? 0);
     if (program !== COMPUTE_BUDGET_PROGRAM) continue;

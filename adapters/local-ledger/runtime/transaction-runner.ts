@@ -1,5 +1,6 @@
 import type { Database } from "bun:sqlite";
 import type { Address } from "../../../core/domain/address.ts";
+import type { WireTransaction } from "../../../core/protocol/wire-transaction.ts";
 import { type AccountKeys, resolveAccountKeys } from "./account-keys.ts";
 import { type AccountState, sameAccountState } from "./account-state.ts";
 import type { AccountStore } from "./account-store.ts";
@@ -14,7 +15,6 @@ import { transactionFee } from "./transaction-fee.ts";
 import type { TransactionLog } from "./transaction-log.ts";
 import { innerInstructionsOf, returnDataOf, type TransactionMeta } from "./transaction-meta.ts";
 import type { Execution, VirtualMachine } from "./virtual-machine.ts";
-import type { WireTransaction } from "./wire-transaction.ts";
 
 /** What became of a transaction. It landed with or without an error, or it was dropped and cost nothing. */
 export type Submission = {
@@ -58,9 +58,8 @@ export const transactionRunner = (parts: {
   };
 
   const refusal = (transaction: WireTransaction, slot: number): string | undefined => {
-    if (!parts.blockhashes.isUsable(transaction.message.blockhash, slot))
-      return "BlockhashNotFound";
-    return parts.replays.hasSeen(transaction.messageBytes) ? "AlreadyProcessed" : undefined;
+    if (!parts.blockhashes.isUsable(transaction.blockhash, slot)) return "BlockhashNotFound";
+    return parts.replays.hasSeen(transaction.message) ? "AlreadyProcessed" : undefined;
   };
 
   const metaOf = (
@@ -74,7 +73,7 @@ export const transactionRunner = (parts: {
     return {
       err: error ?? null,
       status: error === undefined ? { Ok: null } : { Err: error },
-      fee: transactionFee(transaction.message),
+      fee: transactionFee(transaction),
       preBalances: pre.map((state) => state?.lamports ?? 0n),
       postBalances: post.map((state) => state?.lamports ?? 0n),
       innerInstructions: innerInstructionsOf(metadata),
@@ -92,7 +91,7 @@ export const transactionRunner = (parts: {
     const slot = enterSlot();
     const refused = refusal(transaction, slot);
     if (refused !== undefined) return { landed: false, error: refused };
-    const keys = resolveAccountKeys(transaction.message, vm.read);
+    const keys = resolveAccountKeys(transaction, vm.read);
     const pre = keys.all.map((key, i) => (keys.isWritable(i) ? vm.read(key) : readUnwritten(key)));
     const execution = vm.execute(transaction);
     const post = keys.all.map((key, i) => (keys.isWritable(i) ? vm.read(key) : pre[i]));
@@ -110,7 +109,7 @@ export const transactionRunner = (parts: {
     const meta = metaOf(transaction, execution, keys, pre, post);
     const { signature, bytes: wire } = transaction;
     const error = execution.error ?? null;
-    const memo = memoOf(transaction.message);
+    const memo = memoOf(transaction);
     try {
       parts.database.transaction(() => {
         for (const [address, state] of changed) parts.accounts.write(address, state);
@@ -122,7 +121,7 @@ export const transactionRunner = (parts: {
       throw cause;
     }
     position += 1;
-    parts.replays.remember(transaction.messageBytes, slot);
+    parts.replays.remember(transaction.message, slot);
     const landed = { slot, signature, error, logs: meta.logMessages, accounts: keys.all, changed };
     slots.landed(landed, former);
     return { landed: true, error: execution.error };

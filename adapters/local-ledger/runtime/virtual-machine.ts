@@ -7,10 +7,10 @@ import {
   type TransactionMetadata,
 } from "litesvm/dist/internal.js";
 import { type Address, addressFromBytes, addressToBytes } from "../../../core/domain/address.ts";
+import type { WireTransaction } from "../../../core/protocol/wire-transaction.ts";
 import type { AccountState } from "./account-state.ts";
 import { SLOTS_PER_EPOCH } from "./slot-clock.ts";
 import { type TransactionErrorJson, transactionErrorJson } from "./transaction-error.ts";
-import type { WireTransaction } from "./wire-transaction.ts";
 
 /** What running a transaction gave. `error` is undefined when it succeeded. */
 export type Execution = {

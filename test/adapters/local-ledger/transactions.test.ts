@@ -17,7 +17,7 @@ import {
 } from "../../../adapters/local-ledger/funding-instructions.ts";
 import { LOCAL_USDC_MINT, localKey } from "../../../adapters/local-ledger/local-keys.ts";
 import { manualTime } from "../../../adapters/local-ledger/runtime/ledger-time.ts";
-import { address } from "../../../core/domain/address.ts";
+import { address, addressToBytes } from "../../../core/domain/address.ts";
 import type { Instruction } from "../../../core/domain/instruction.ts";
 import { associatedTokenAddress } from "../../../core/protocol/addresses.ts";
 import { ed25519Instruction } from "../../../core/protocol/ed25519-instruction.ts";
@@ -26,6 +26,7 @@ import {
   COMPUTE_BUDGET_PROGRAM,
   MEMO_PROGRAM,
 } from "../../../core/protocol/well-known-addresses.ts";
+import { encodeTransaction } from "../../arbitraries/wire-transaction.ts";
 import { call, sign, startLedger } from "./ledger-fixture.ts";
 
 const time = manualTime(Date.now());
@@ -169,6 +170,25 @@ describe("sending", () => {
     expect((await call(url, "sendTransaction", "!", { encoding: "base64" })).error?.code).toBe(
       -32602,
     );
+  });
+
+  test("one that names an account twice is a transaction, which fails when it is to run", async () => {
+    const payer = await funded();
+    const key = addressToBytes(address(payer.address));
+    const wire = encodeTransaction({
+      version: 0,
+      signatures: [new Uint8Array(64).fill(1)],
+      header: [1, 0, 1],
+      accounts: [key, key, addressToBytes(MEMO_PROGRAM)],
+      blockhash: new Uint8Array(32),
+      instructions: [{ program: 2, accounts: [0], data: Uint8Array.of(65) }],
+      tables: [],
+    });
+    const simulated = await call(url, "simulateTransaction", base64(wire), {
+      encoding: "base64",
+      replaceRecentBlockhash: true,
+    });
+    expect(simulated.result).toMatchObject({ value: { err: "AccountLoadedTwice" } });
   });
 
   test("no change of a byte can end the process", async () => {

@@ -6,9 +6,9 @@ import {
 } from "../../../adapters/solana-rpc/ledger-signals-web-socket.ts";
 import { transferLamports } from "../../../adapters/local-ledger/funding-instructions.ts";
 import { LOCAL_FAUCET } from "../../../adapters/local-ledger/local-keys.ts";
-import { decodeWireTransaction } from "../../../adapters/local-ledger/runtime/wire-transaction.ts";
 import { signedTransaction } from "../../../adapters/local-ledger/signed-transaction.ts";
 import { addressFromBytes } from "../../../core/domain/address.ts";
+import { decodeWireTransaction } from "../../../core/protocol/wire-transaction.ts";
 import { LedgerSignals } from "../../../ports/ledger-signals.ts";
 import { startLedger } from "../local-ledger/ledger-fixture.ts";
 
@@ -120,15 +120,15 @@ test("the local ledger signals a transaction that names the address", async () =
   const connected = listener.count();
   // The ledger may not have heard of the subscription yet when the first one lands.
   for (let lamports = 1_000_000n; listener.count() === connected; lamports++) {
-    const transaction = decodeWireTransaction(
+    const decoded = decodeWireTransaction(
       signedTransaction({
         payer: LOCAL_FAUCET,
         instructions: [transferLamports(LOCAL_FAUCET.address, nth(9), lamports)],
         blockhash: ledger.latestBlockhash().blockhash,
       }),
     );
-    if (transaction === undefined) throw new Error("no transaction");
-    ledger.submit(transaction);
+    if ("malformed" in decoded) throw new Error(decoded.malformed);
+    ledger.submit(decoded.value);
     await Promise.race([listener.next(), Bun.sleep(50)]);
   }
   expect(listener.count()).toBeGreaterThan(connected);

@@ -10,6 +10,7 @@ import fc from "fast-check";
 import { encodeBase58 } from "../../../core/domain/base58.ts";
 import { addressFromBytes } from "../../../core/domain/address.ts";
 import {
+  decodeSanitizedTransaction,
   decodeWireTransaction,
   MAX_TRANSACTION_BYTES,
 } from "../../../core/protocol/wire-transaction.ts";
@@ -80,6 +81,8 @@ describe("wire transaction", () => {
         expect(decodeWireTransaction(bytes) as unknown).toEqual({
           value: {
             version: parts.version,
+            bytes,
+            signerCount: parts.header[0],
             signatures: parts.signatures,
             signature: encodeBase58(parts.signatures[0] ?? new Uint8Array(0)),
             message: encodeMessage(parts),
@@ -204,6 +207,17 @@ describe("each rule of a wire transaction", () => {
   test.each(refused)("%s is refused", (_, changes) => {
     expect(outcome(changes)).toHaveProperty("malformed");
     expect(byKit(encodeTransaction({ ...base, ...changes }))).toBe(false);
+  });
+
+  test("an account named twice is decoded for the ledger, which is asked to run it", () => {
+    const twice = encodeTransaction({ ...base, accounts: [key(1), key(1)] });
+    expect(decodeWireTransaction(twice)).toMatchObject({ malformed: "names an account twice" });
+    const decoded = decodeSanitizedTransaction(twice);
+    expect(decoded).toHaveProperty("value.staticAccounts.length", 2);
+    for (const changes of [{ header: [2, 0, 0] }, { header: [1, 1, 1] }] as const)
+      expect(decodeSanitizedTransaction(encodeTransaction({ ...base, ...changes }))).toHaveProperty(
+        "malformed",
+      );
   });
 
   test("a length must be written in its shortest form and stay below 65536", () => {
