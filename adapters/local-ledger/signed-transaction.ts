@@ -1,7 +1,6 @@
 import {
-  type Address as KitAddress,
-  type Blockhash,
   appendTransactionMessageInstructions,
+  blockhash,
   compileTransactionMessage,
   createTransactionMessage,
   getCompiledTransactionMessageEncoder,
@@ -9,11 +8,8 @@ import {
   setTransactionMessageFeePayer,
   setTransactionMessageLifetimeUsingBlockhash,
 } from "@solana/kit";
-import type { Address } from "../../core/domain/address.ts";
 import type { Instruction } from "../../core/domain/instruction.ts";
 import type { LocalKey } from "./local-keys.ts";
-
-const kitAddress = (address: Address): KitAddress => address as string as KitAddress;
 
 /**
  * The bytes of a version 0 transaction, signed by every local key it needs, the payer first. It is made
@@ -28,28 +24,20 @@ export const signedTransaction = (input: {
 }): Uint8Array => {
   const message = pipe(
     createTransactionMessage({ version: 0 }),
-    (m) => setTransactionMessageFeePayer(kitAddress(input.payer.address), m),
+    (m) => setTransactionMessageFeePayer(input.payer.address, m),
     (m) =>
       setTransactionMessageLifetimeUsingBlockhash(
-        { blockhash: input.blockhash as Blockhash, lastValidBlockHeight: 0n },
+        { blockhash: blockhash(input.blockhash), lastValidBlockHeight: 0n },
         m,
       ),
-    (m) =>
-      appendTransactionMessageInstructions(
-        input.instructions.map(({ programAddress, accounts, data }) => ({
-          programAddress: kitAddress(programAddress),
-          accounts: accounts.map(({ address, role }) => ({ address: kitAddress(address), role })),
-          data,
-        })),
-        m,
-      ),
+    (m) => appendTransactionMessageInstructions(input.instructions, m),
   );
   const compiled = compileTransactionMessage(message);
   const bytes = new Uint8Array(getCompiledTransactionMessageEncoder().encode(compiled));
   const keys = [input.payer, ...(input.signers ?? [])];
   const required = compiled.staticAccounts.slice(0, compiled.header.numSignerAccounts);
   const signatures = required.map((needed) => {
-    const key = keys.find(({ address }) => (address as string) === needed);
+    const key = keys.find(({ address }) => address === needed);
     if (key === undefined) throw new Error(`no local key for the signer ${needed}`);
     return key.sign(bytes);
   });

@@ -1,12 +1,11 @@
 import {
   appendTransactionMessageInstructions,
-  type Blockhash,
+  blockhash as parseBlockhash,
   compileTransaction,
   createTransactionMessage,
   generateKeyPair,
   getAddressFromPublicKey,
   getBase64EncodedWireTransaction,
-  type Instruction as KitInstruction,
   setTransactionMessageFeePayer,
   setTransactionMessageLifetimeUsingBlockhash,
   signBytes,
@@ -14,6 +13,7 @@ import {
 } from "@solana/kit";
 import { type Address, address } from "../../core/domain/address.ts";
 import { decodeBase64 } from "../../core/domain/base64.ts";
+import type { AccountRole, Instruction } from "../../core/domain/instruction.ts";
 import type { OpenInstruction } from "../../core/domain/next-action.ts";
 import { type OpenInstructionRecord, ROLES } from "../../adapters/http/schemas/instruction.ts";
 import { expectValue } from "./demo-failed.ts";
@@ -35,21 +35,20 @@ export const newWallet = async (): Promise<Wallet> => {
   const keyPair = await generateKeyPair();
   const kitAddress = await getAddressFromPublicKey(keyPair.publicKey);
   const payer = address(kitAddress);
-  const forKit = ({ programAddress, accounts, data }: OpenInstruction) =>
-    ({
-      programAddress,
-      accounts: accounts.map((account) => ({ ...account, address: account.address ?? payer })),
-      data,
-    }) as unknown as KitInstruction;
+  const filledIn = ({ programAddress, accounts, data }: OpenInstruction): Instruction => ({
+    programAddress,
+    accounts: accounts.map(({ address, role }) => ({ address: address ?? payer, role })),
+    data,
+  });
   return {
     address: payer,
     sign: (message) => signBytes(keyPair.privateKey, message),
     transaction: async (instructions, blockhash) => {
       const message = appendTransactionMessageInstructions(
-        instructions.map(forKit),
+        instructions.map(filledIn),
         setTransactionMessageLifetimeUsingBlockhash(
           // The blockhash's own expiry is of no use here: the relay checks that it is valid.
-          { blockhash: blockhash as Blockhash, lastValidBlockHeight: 0n },
+          { blockhash: parseBlockhash(blockhash), lastValidBlockHeight: 0n },
           setTransactionMessageFeePayer(kitAddress, createTransactionMessage({ version: 0 })),
         ),
       );
@@ -64,7 +63,7 @@ export const instructionFrom = (record: OpenInstructionRecord): OpenInstruction 
   programAddress: address(record.program_address),
   accounts: record.accounts.map((account) => ({
     address: account.address === null ? null : address(account.address),
-    role: ROLES.indexOf(account.role) as 0 | 1 | 2 | 3,
+    role: ROLES.indexOf(account.role) as AccountRole,
   })),
   data: expectValue(decodeBase64(record.data_base64), "the instruction's data is not base64"),
 });

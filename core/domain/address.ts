@@ -2,8 +2,15 @@ import { decodeBase58, encodeBase58 } from "./base58.ts";
 
 declare const brand: unique symbol;
 
-/** A 32-byte ledger address as canonical base58 text, 32 to 44 characters. */
-export type Address = string & { readonly [brand]: "Address" };
+/**
+ * A 32-byte ledger address as canonical base58 text, 32 to 44 characters. It bears the marks of kit's own type of that
+ * name (`@solana/nominal-types`), so that kit takes it without a cast; kit's is none of these until it is parsed.
+ */
+export type Address = string & {
+  readonly [brand]: "Address";
+  readonly "__brand:@solana/kit": "Address";
+  readonly "__stringEncoding:@solana/kit": "base58";
+};
 
 /** The bytes (32) of a text that is a canonical base58 address, undefined for any other text. */
 const bytesOf = (text: string): Uint8Array | undefined => decodeBase58(text, 32);

@@ -1,9 +1,9 @@
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { concatBytes } from "@noble/hashes/utils.js";
-import { getProgramDerivedAddress, isOffCurveAddress, type Address } from "@solana/kit";
+import { getProgramDerivedAddress, isOffCurveAddress } from "@solana/kit";
 import { sha256Bun } from "../../adapters/bun/sha256.ts";
-import { addressFromBytes, addressToBytes } from "../../core/domain/address.ts";
+import { addressFromBytes, addressToBytes, ZERO_ADDRESS } from "../../core/domain/address.ts";
 import { provideSha256 } from "../../core/domain/sha256.ts";
 import { isEdwardsPoint } from "../../core/protocol/edwards-point.ts";
 import { LOCAL_DEPLOYMENT } from "../../core/protocol/local-deployment.ts";
@@ -46,8 +46,7 @@ const seeds = Array.from({ length: COUNT }, (_, i) => [
 const derive = await microseconds(seeds, {
   ours: (one) => findProgramDerivedAddress(program, one),
   noble: withNoble,
-  kit: (one) =>
-    getProgramDerivedAddress({ programAddress: program as string as Address, seeds: one }),
+  kit: (one) => getProgramDerivedAddress({ programAddress: program, seeds: one }),
 });
 const { ours = 0, noble = 0, kit = 0 } = derive;
 report({
@@ -64,7 +63,7 @@ const addresses = new Map(points.map((bytes) => [bytes, addressFromBytes(bytes)]
 const check = await microseconds(points, {
   ours: isEdwardsPoint,
   noble: isPoint,
-  kit: (bytes) => isOffCurveAddress(addresses.get(bytes) as string as Address),
+  kit: (bytes) => isOffCurveAddress(addresses.get(bytes) ?? ZERO_ADDRESS),
 });
 const onCurve = check["ours"] ?? 0;
 report({

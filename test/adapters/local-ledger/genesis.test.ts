@@ -5,7 +5,7 @@ import {
   LOCAL_USDC_MINT,
   localKey,
 } from "../../../adapters/local-ledger/local-keys.ts";
-import { address } from "../../../core/domain/address.ts";
+import { type Address, address } from "../../../core/domain/address.ts";
 import type { Escrow } from "../../../core/domain/escrow.ts";
 import type { LedgerAccount } from "../../../core/domain/ledger-account.ts";
 import { associatedTokenAddress, programDataAddress } from "../../../core/protocol/addresses.ts";
@@ -13,7 +13,7 @@ import { decodeEscrowAccount } from "../../../core/protocol/escrow-account.ts";
 import { decodeProgramDataAccount } from "../../../core/protocol/loader-v3.ts";
 import { LOCAL_DEPLOYMENT } from "../../../core/protocol/local-deployment.ts";
 import { decodeMerchantAccount } from "../../../core/protocol/merchant-account.ts";
-import { call, kitAddress, startLedger, temporaryFolder } from "./ledger-fixture.ts";
+import { call, startLedger, temporaryFolder } from "./ledger-fixture.ts";
 
 const folder = temporaryFolder();
 const started = () =>
@@ -21,8 +21,8 @@ const started = () =>
 const { rpc, url, stop } = started();
 afterAll(folder.remove);
 
-const programAccounts = async (program: string): Promise<ReadonlyArray<LedgerAccount>> => {
-  const accounts = await rpc.getProgramAccounts(kitAddress(program), { encoding: "base64" }).send();
+const programAccounts = async (program: Address): Promise<ReadonlyArray<LedgerAccount>> => {
+  const accounts = await rpc.getProgramAccounts(program, { encoding: "base64" }).send();
   return accounts.map(({ pubkey, account }) => ({
     address: address(pubkey),
     owner: address(account.owner),
@@ -52,7 +52,7 @@ describe("a new ledger with demo data", () => {
     for (const name of ["custody", "attestor"] as const) {
       const program = LOCAL_DEPLOYMENT[`${name}Program`];
       const { value } = await rpc
-        .getMultipleAccounts([kitAddress(program), kitAddress(programDataAddress(program))], {
+        .getMultipleAccounts([program, programDataAddress(program)], {
           encoding: "base64",
         })
         .send();
@@ -114,7 +114,7 @@ describe("a new ledger with demo data", () => {
     expect(Math.abs(clock - nowSeconds)).toBeLessThan(3);
     for (const escrow of await escrows()) {
       expect(Number(escrow.createdAt)).toBeLessThan(nowSeconds - 600);
-      const history = await rpc.getSignaturesForAddress(kitAddress(escrow.address)).send();
+      const history = await rpc.getSignaturesForAddress(escrow.address).send();
       expect(history).toHaveLength(escrow.state === "Pending" ? 1 : 2);
       expect(history.every(({ err, slot: landed }) => err === null && landed < slot)).toBe(true);
       expect(history.at(-1)?.blockTime as bigint | undefined).toBe(escrow.createdAt);

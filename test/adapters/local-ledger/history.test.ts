@@ -75,7 +75,7 @@ describe("history", () => {
       .send();
     const { meta, transaction } = got ?? {};
     const ata = associatedTokenAddress(address(owner), LOCAL_USDC_MINT);
-    const at = transaction?.message.accountKeys.indexOf(ata as never) ?? -1;
+    const at = transaction?.message.accountKeys.indexOf(ata) ?? -1;
     expect(meta?.preTokenBalances).toEqual([]);
     expect(meta?.postTokenBalances).toMatchObject([
       { accountIndex: at, mint: LOCAL_USDC_MINT, owner, uiTokenAmount: { amount: "42" } },

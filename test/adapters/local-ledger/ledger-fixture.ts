@@ -2,12 +2,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
-  type Address as KitAddress,
   appendTransactionMessageInstructions,
   createSolanaRpc,
   createSolanaRpcSubscriptions,
   createTransactionMessage,
-  type Instruction as KitInstruction,
   type KeyPairSigner,
   pipe,
   setTransactionMessageFeePayerSigner,
@@ -65,10 +63,6 @@ export const call = async (
 ): Promise<{ result?: unknown; error?: { code: number; message: string; data?: unknown } }> =>
   (await post(url, { jsonrpc: "2.0", id: 1, method, params })) as { result?: unknown };
 
-/** An instruction of this project as kit's. */
-export const kitInstruction = (instruction: Instruction): KitInstruction =>
-  instruction as unknown as KitInstruction;
-
 /** A signed version 0 transaction. */
 export const sign = (
   payer: KeyPairSigner,
@@ -80,9 +74,6 @@ export const sign = (
       createTransactionMessage({ version: 0 }),
       (m) => setTransactionMessageFeePayerSigner(payer, m),
       (m) => setTransactionMessageLifetimeUsingBlockhash(lifetime, m),
-      (m) => appendTransactionMessageInstructions(instructions.map(kitInstruction), m),
+      (m) => appendTransactionMessageInstructions(instructions, m),
     ),
   );
-
-/** An address of this project as kit's. */
-export const kitAddress = (address: string): KitAddress => address as KitAddress;

@@ -24,7 +24,7 @@ import {
 import { fieldWriter } from "../../../core/protocol/byte-fields.ts";
 import { findProgramDerivedAddress } from "../../../core/protocol/program-derived-address.ts";
 import { SYSTEM_PROGRAM } from "../../../core/protocol/well-known-addresses.ts";
-import { call, kitAddress, kitInstruction, sign, startLedger } from "./ledger-fixture.ts";
+import { call, sign, startLedger } from "./ledger-fixture.ts";
 
 const LOOKUP_TABLE_PROGRAM = address("AddressLookupTab1e1111111111111111111111111");
 const time = manualTime(Date.now());
@@ -65,14 +65,10 @@ test("accounts of a lookup table, made on this ledger, can be paid and are on re
   const message = pipe(
     createTransactionMessage({ version: 0 }),
     (m) => setTransactionMessageFeePayerSigner(payer, m),
-    (m) =>
-      appendTransactionMessageInstruction(
-        kitInstruction(transferLamports(owner, address(to), 1_000_000n)),
-        m,
-      ),
+    (m) => appendTransactionMessageInstruction(transferLamports(owner, address(to), 1_000_000n), m),
     (m) =>
       compressTransactionMessageUsingAddressLookupTables(m, {
-        [kitAddress(table.address)]: [to],
+        [table.address]: [to],
       }),
   );
   const signed = await signTransactionMessageWithSigners(

@@ -12,7 +12,7 @@ import { manualTime } from "../../../adapters/local-ledger/runtime/ledger-time.t
 import { address, addressToBytes } from "../../../core/domain/address.ts";
 import { associatedTokenAddress } from "../../../core/protocol/addresses.ts";
 import { CLOCK_SYSVAR, TOKEN_PROGRAM } from "../../../core/protocol/well-known-addresses.ts";
-import { call, kitAddress, post, sign, startLedger } from "./ledger-fixture.ts";
+import { call, post, sign, startLedger } from "./ledger-fixture.ts";
 
 const time = manualTime(Date.now());
 const { rpc, url, stop, ledger } = startLedger({ time });
@@ -39,7 +39,7 @@ describe("what the ledger says of itself", () => {
     time.advance(4000);
     expect(await rpc.getSlot().send()).toBe(slot + 10n);
     const { context, value } = await rpc
-      .getAccountInfo(kitAddress(CLOCK_SYSVAR), { encoding: "base64", commitment: "confirmed" })
+      .getAccountInfo(CLOCK_SYSVAR, { encoding: "base64", commitment: "confirmed" })
       .send();
     const clock = Buffer.from(value?.data[0] ?? "", "base64");
     expect(clock.readBigUInt64LE(0)).toBe(context.slot);
@@ -116,7 +116,7 @@ describe("accounts", () => {
   test("getMultipleAccounts keeps order and shows missing ones as null", async () => {
     const { address: missing } = await generateKeyPairSigner();
     const { value } = await rpc
-      .getMultipleAccounts([missing, kitAddress(LOCAL_FAUCET.address)], { encoding: "base64" })
+      .getMultipleAccounts([missing, LOCAL_FAUCET.address], { encoding: "base64" })
       .send();
     expect(value[0]).toBeNull();
     expect(value[1]?.lamports).toBeGreaterThan(0n);
@@ -132,7 +132,7 @@ describe("accounts", () => {
     await call(url, "requestTokenAirdrop", holder, "1500000");
     endSlot();
     const withContext = await rpc
-      .getProgramAccounts(kitAddress(TOKEN_PROGRAM), {
+      .getProgramAccounts(TOKEN_PROGRAM, {
         encoding: "base64",
         withContext: true,
         dataSlice: { offset: 64, length: 8 },
@@ -218,21 +218,18 @@ describe("tokens", () => {
   test("balance, supply and accounts of an owner", async () => {
     const { address: owner } = await generateKeyPairSigner();
     const supply = async () =>
-      BigInt((await rpc.getTokenSupply(kitAddress(LOCAL_USDC_MINT)).send()).value.amount);
+      BigInt((await rpc.getTokenSupply(LOCAL_USDC_MINT).send()).value.amount);
     const before = await supply();
     await call(url, "requestTokenAirdrop", owner, 2_500_000);
     endSlot();
     expect(await supply()).toBe(before + 2_500_000n);
     const ata = associatedTokenAddress(address(owner), LOCAL_USDC_MINT);
-    expect((await rpc.getTokenAccountBalance(kitAddress(ata)).send()).value).toMatchObject({
+    expect((await rpc.getTokenAccountBalance(ata).send()).value).toMatchObject({
       amount: "2500000",
       decimals: 6,
       uiAmountString: "2.5",
     });
-    for (const filter of [
-      { mint: kitAddress(LOCAL_USDC_MINT) },
-      { programId: kitAddress(TOKEN_PROGRAM) },
-    ]) {
+    for (const filter of [{ mint: LOCAL_USDC_MINT }, { programId: TOKEN_PROGRAM }]) {
       const { value } = await rpc
         .getTokenAccountsByOwner(owner, filter, { encoding: "base64" })
         .send();
@@ -245,18 +242,14 @@ describe("tokens", () => {
     await call(url, "requestTokenAirdrop", owner, 2_500_000);
     endSlot();
     const { value: held } = await rpc
-      .getTokenAccountsByOwner(
-        owner,
-        { programId: kitAddress(TOKEN_PROGRAM) },
-        { encoding: "jsonParsed" },
-      )
+      .getTokenAccountsByOwner(owner, { programId: TOKEN_PROGRAM }, { encoding: "jsonParsed" })
       .send();
     expect(held[0]?.account.data).toEqual({
       program: "spl-token",
       parsed: {
         type: "account",
         info: {
-          mint: kitAddress(LOCAL_USDC_MINT),
+          mint: LOCAL_USDC_MINT,
           owner,
           tokenAmount: {
             amount: "2500000",

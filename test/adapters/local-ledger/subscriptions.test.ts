@@ -13,7 +13,7 @@ import { LOCAL_USDC_MINT } from "../../../adapters/local-ledger/local-keys.ts";
 import { address } from "../../../core/domain/address.ts";
 import { associatedTokenAddress } from "../../../core/protocol/addresses.ts";
 import { TOKEN_PROGRAM } from "../../../core/protocol/well-known-addresses.ts";
-import { call, kitAddress, sign, startLedger } from "./ledger-fixture.ts";
+import { call, sign, startLedger } from "./ledger-fixture.ts";
 
 // Short slots, so that confirmation is quick; time is the machine's.
 const { rpc, subscriptions, url, stop } = startLedger({ slotMs: 20 });
@@ -65,7 +65,7 @@ describe("subscriptions of kit's client", () => {
     const ata = associatedTokenAddress(address(owner), LOCAL_USDC_MINT);
     const { value } = await firstAfter<{ value: { pubkey: string } }>(
       (s) =>
-        s.programNotifications(kitAddress(TOKEN_PROGRAM), {
+        s.programNotifications(TOKEN_PROGRAM, {
           encoding: "base64",
           filters: [{ memcmp: { offset: 32n, bytes: owner, encoding: "base58" } }],
         }),

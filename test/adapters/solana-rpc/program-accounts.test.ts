@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, test } from "bun:test";
-import { type Base58EncodedBytes, address as kitAddress, createSolanaRpc } from "@solana/kit";
+import { type Base58EncodedBytes, createSolanaRpc } from "@solana/kit";
 import { Effect, Stream } from "effect";
 import fc from "fast-check";
 import type { AccountKind } from "../../../core/domain/account-kind.ts";
-import { type Address, addressToBytes } from "../../../core/domain/address.ts";
+import { type Address, address, addressToBytes } from "../../../core/domain/address.ts";
 import { encodeBase64, decodeBase64 } from "../../../core/domain/base64.ts";
 import { encodeBase58 } from "../../../core/domain/base58.ts";
 import type { LedgerAccount } from "../../../core/domain/ledger-account.ts";
@@ -107,7 +107,7 @@ describe("a program's accounts", () => {
     bare.password = "";
     const bytes = encodeBase58(KIND.discriminator) as Base58EncodedBytes;
     const theirs = await createSolanaRpc(bare.href)
-      .getProgramAccounts(kitAddress(TOKEN_PROGRAM), {
+      .getProgramAccounts(TOKEN_PROGRAM, {
         encoding: "base64",
         withContext: true,
         filters: [{ dataSize: 48n }, { memcmp: { offset: 0n, bytes, encoding: "base58" } }],
@@ -116,8 +116,8 @@ describe("a program's accounts", () => {
     expect(ours).toEqual([...OWNED]);
     expect(ours).toEqual(
       theirs.value.map(({ pubkey, account }) => ({
-        address: pubkey as string as Address,
-        owner: account.owner as string as Address,
+        address: address(pubkey),
+        owner: address(account.owner),
         lamports: account.lamports as bigint,
         executable: account.executable,
         data: decodeBase64(account.data[0]) ?? new Uint8Array(),

@@ -1,9 +1,5 @@
-import {
-  type Address as KitAddress,
-  getAddressEncoder,
-  getProgramDerivedAddress,
-} from "@solana/kit";
-import type { Address } from "../../../core/domain/address.ts";
+import { getAddressEncoder, getProgramDerivedAddress } from "@solana/kit";
+import { type Address, address as toAddress } from "../../../core/domain/address.ts";
 import { type Hash32, hash32ToBytes } from "../../../core/domain/hash32.ts";
 import type { CreateEscrowAddresses } from "../../../core/protocol/addresses.ts";
 import { LOCAL_DEPLOYMENT } from "../../../core/protocol/local-deployment.ts";
@@ -13,13 +9,14 @@ import {
 } from "../../../core/protocol/well-known-addresses.ts";
 
 const encoder = getAddressEncoder();
-const bytesOf = (address: Address): Uint8Array =>
-  new Uint8Array(encoder.encode(address as string as KitAddress));
+const bytesOf = (address: Address): Uint8Array => new Uint8Array(encoder.encode(address));
 
 const derive = async (program: Address, seeds: ReadonlyArray<string | Uint8Array>) => {
-  const programAddress = program as string as KitAddress;
-  const [address, bump] = await getProgramDerivedAddress({ programAddress, seeds: [...seeds] });
-  return { address: address as string as Address, bump };
+  const [derived, bump] = await getProgramDerivedAddress({
+    programAddress: program,
+    seeds: [...seeds],
+  });
+  return { address: toAddress(derived), bump };
 };
 const tokenAccount = async (owner: Address, mint: Address): Promise<Address> =>
   (await derive(ASSOCIATED_TOKEN_PROGRAM, [bytesOf(owner), bytesOf(TOKEN_PROGRAM), bytesOf(mint)]))

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { isAddress } from "@solana/kit";
+import { type Address as KitAddress, assertIsAddress, isAddress } from "@solana/kit";
 import fc from "fast-check";
 import {
+  type Address,
   address,
   addressFromBytes,
   addressToBytes,
@@ -27,6 +28,14 @@ describe("address", () => {
       }),
       runs(300),
     );
+  });
+
+  test("kit's type takes an address without a cast, and kit's own is none until it is parsed", () => {
+    const given: KitAddress = ZERO_ADDRESS;
+    assertIsAddress(given);
+    // @ts-expect-error Only core's parsers make an Address.
+    const taken: Address = given;
+    expect(taken).toBe(address(given));
   });
 
   test("kit takes the same texts for addresses", () => {

@@ -26,8 +26,7 @@ const nobleZip215 = (bytes: Uint8Array): boolean => {
   }
 };
 
-const kit = (bytes: Uint8Array): boolean =>
-  !isOffCurveAddress(addressFromBytes(bytes) as string as Parameters<typeof isOffCurveAddress>[0]);
+const kit = (bytes: Uint8Array): boolean => !isOffCurveAddress(addressFromBytes(bytes));
 
 /** Every special y, with either sign: from 0 on, and from p - 20 to 2^255 - 1, all that do not reduce among them. */
 const edges: ReadonlyArray<Uint8Array> = Array.from({ length: 39 }, (_, i) => P - 20n + BigInt(i))

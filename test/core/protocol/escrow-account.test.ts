@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
 import {
-  type Address as KitAddress,
   fixCodecSize,
   getAddressCodec,
   getBase16Codec,
@@ -12,7 +11,7 @@ import {
   getU8Codec,
 } from "@solana/kit";
 import fc from "fast-check";
-import { address, type Address } from "../../../core/domain/address.ts";
+import { address } from "../../../core/domain/address.ts";
 import type { Deployment } from "../../../core/domain/deployment.ts";
 import { ESCROW_STATES, type Escrow } from "../../../core/domain/escrow.ts";
 import { LAST_UNIX_SECOND } from "../../../core/domain/unix-time.ts";
@@ -53,8 +52,6 @@ const account = getStructCodec([
   ["signature", fixCodecSize(getBase64Codec(), 64)],
 ]);
 
-const kit = (value: Address): KitAddress => value as string as KitAddress;
-
 const byKit = (escrow: Escrow): Uint8Array => {
   const { attestation } = escrow;
   return new Uint8Array(
@@ -64,10 +61,10 @@ const byKit = (escrow: Escrow): Uint8Array => {
       bump: escrow.bump,
       state: { Pending: 0, Fulfilled: 1, Refunded: 2, PartiallyFulfilled: 3 }[escrow.state],
       reserved: new Uint8Array(5),
-      agentOwner: kit(escrow.agentOwner),
-      merchant: kit(escrow.merchant),
-      mint: kit(escrow.mint),
-      rentPayer: kit(escrow.rentPayer),
+      agentOwner: escrow.agentOwner,
+      merchant: escrow.merchant,
+      mint: escrow.mint,
+      rentPayer: escrow.rentPayer,
       taskHash: escrow.taskHash,
       amount: escrow.amount,
       released: escrow.released,
@@ -75,7 +72,7 @@ const byKit = (escrow: Escrow): Uint8Array => {
       expiresAt: escrow.expiresAt,
       settledAt: escrow.settledAt ?? 0n,
       proofHash: attestation?.proofHash ?? "00".repeat(32),
-      attestor: kit(attestation?.attestor ?? address("11111111111111111111111111111111")),
+      attestor: attestation?.attestor ?? address("11111111111111111111111111111111"),
       attestedAt: attestation?.attestedAt ?? 0n,
       signature: attestation?.signature ?? "A".repeat(86).concat("=="),
     }),

@@ -12,10 +12,9 @@ import {
   getU64Codec,
   getU8Codec,
   getUtf8Codec,
-  type Address as KitAddress,
 } from "@solana/kit";
 import fc from "fast-check";
-import type { Address } from "../../../core/domain/address.ts";
+import { address } from "../../../core/domain/address.ts";
 import { AccountRole, type Instruction } from "../../../core/domain/instruction.ts";
 import { MERCHANT_STATUSES } from "../../../core/domain/merchant.ts";
 import * as attestor from "../../../core/protocol/attestor-instructions.ts";
@@ -57,8 +56,6 @@ const anyInput = fc.record({
 type Input = typeof anyInput extends fc.Arbitrary<infer T> ? T : never;
 
 const hash = fixCodecSize(getBase16Codec(), 32);
-const kit = (value: Address): KitAddress => value as string as KitAddress;
-
 /** The arguments behind the discriminator, as kit's codecs write them. */
 const ARGUMENTS: Readonly<Record<string, (input: Input) => ReadonlyUint8Array>> = {
   initialize_custody: () => new Uint8Array(0),
@@ -80,13 +77,13 @@ const ARGUMENTS: Readonly<Record<string, (input: Input) => ReadonlyUint8Array>> 
       ["amount", getU64Codec()],
     ]).encode({ proofHash, timestamp, amount }),
   claim_refund: () => new Uint8Array(0),
-  initialize_registry: ({ settlementMint }) => getAddressCodec().encode(kit(settlementMint)),
+  initialize_registry: ({ settlementMint }) => getAddressCodec().encode(settlementMint),
   register_merchant: (input) =>
     getStructCodec([
       ["attestor", getAddressCodec()],
       ["name", addCodecSizePrefix(getUtf8Codec(), getU32Codec())],
-    ]).encode({ attestor: kit(input.attestor), name: input.name }),
-  rotate_attestor: (input) => getAddressCodec().encode(kit(input.attestor)),
+    ]).encode({ attestor: input.attestor, name: input.name }),
+  rotate_attestor: (input) => getAddressCodec().encode(input.attestor),
   set_merchant_status: ({ status }) => getU8Codec().encode(status === "Active" ? 0 : 1),
   slash_merchant: ({ points }) => getU32Codec().encode(points),
 };
@@ -120,13 +117,11 @@ const BUILD: Readonly<Record<string, (input: Input) => Instruction>> = {
 
 const derive = async (program: string, ...seeds: ReadonlyArray<string>) => {
   const encoded = seeds.map((seed) =>
-    seed.length < 32
-      ? new TextEncoder().encode(seed)
-      : getAddressEncoder().encode(seed as KitAddress),
+    seed.length < 32 ? new TextEncoder().encode(seed) : getAddressEncoder().encode(address(seed)),
   );
-  const programAddress = program as KitAddress;
-  const [address] = await getProgramDerivedAddress({ programAddress, seeds: encoded });
-  return address as string;
+  const programAddress = address(program);
+  const [derived] = await getProgramDerivedAddress({ programAddress, seeds: encoded });
+  return derived as string;
 };
 
 const associated = (owner: string, mint: string) => derive(ASSOCIATED_TOKEN, owner, TOKEN, mint);

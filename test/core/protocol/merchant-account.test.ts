@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
 import {
-  type Address as KitAddress,
   fixCodecSize,
   getAddressCodec,
   getBase16Codec,
@@ -13,7 +12,7 @@ import {
   getUtf8Codec,
 } from "@solana/kit";
 import fc from "fast-check";
-import { address, type Address, ZERO_ADDRESS } from "../../../core/domain/address.ts";
+import { address, ZERO_ADDRESS } from "../../../core/domain/address.ts";
 import type { Deployment } from "../../../core/domain/deployment.ts";
 import type { Merchant } from "../../../core/domain/merchant.ts";
 import { LAST_UNIX_SECOND } from "../../../core/domain/unix-time.ts";
@@ -53,8 +52,6 @@ const account = getStructCodec([
   ["volume", getU64Codec()],
 ]);
 
-const kit = (value: Address): KitAddress => value as string as KitAddress;
-
 const byKit = (merchant: Merchant): Uint8Array =>
   new Uint8Array(
     account.encode({
@@ -64,9 +61,9 @@ const byKit = (merchant: Merchant): Uint8Array =>
       status: { Active: 0, Suspended: 1 }[merchant.status],
       nameLength: Buffer.byteLength(merchant.name),
       reserved: new Uint8Array(4),
-      merchant: kit(merchant.wallet),
-      attestor: kit(merchant.attestor),
-      previousAttestor: kit(merchant.previousAttestor ?? ZERO_ADDRESS),
+      merchant: merchant.wallet,
+      attestor: merchant.attestor,
+      previousAttestor: merchant.previousAttestor ?? ZERO_ADDRESS,
     }),
   );
 

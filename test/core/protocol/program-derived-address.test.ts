@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "bun:test";
 import { ed25519 } from "@noble/curves/ed25519.js";
-import { getProgramDerivedAddress, type Address as KitAddress } from "@solana/kit";
+import { getProgramDerivedAddress } from "@solana/kit";
 import fc from "fast-check";
 import { type Address, address, addressToBytes } from "../../../core/domain/address.ts";
 import { findProgramDerivedAddress } from "../../../core/protocol/program-derived-address.ts";
@@ -42,11 +42,11 @@ describe("program derived address", () => {
     await fc.assert(
       fc.asyncProperty(anyAddress, seeds, async (program, seeds) => {
         const [expected, bump] = await getProgramDerivedAddress({
-          programAddress: program as string as KitAddress,
+          programAddress: program,
           seeds,
         });
         const derived = findProgramDerivedAddress(program, seeds);
-        expect(derived).toEqual({ address: expected as string as Address, bump });
+        expect(derived).toEqual({ address: address(expected), bump });
       }),
       runs(200),
     );

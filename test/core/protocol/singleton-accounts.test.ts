@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { getAddressEncoder, type Address as KitAddress } from "@solana/kit";
+import { getAddressEncoder } from "@solana/kit";
 import fc from "fast-check";
 import type { Address } from "../../../core/domain/address.ts";
 import type { Deployment } from "../../../core/domain/deployment.ts";
@@ -14,11 +14,7 @@ import { anyAddress, anyDeployment } from "../../arbitraries/ledger-values.ts";
 import { runs } from "../../arbitraries/runs.ts";
 
 const bytesOf = (...addresses: ReadonlyArray<Address>): Uint8Array =>
-  Uint8Array.from(
-    addresses.flatMap((each) =>
-      Array.from(getAddressEncoder().encode(each as string as KitAddress)),
-    ),
-  );
+  Uint8Array.from(addresses.flatMap((each) => Array.from(getAddressEncoder().encode(each))));
 
 /** Discriminator, version 1, bump, six zero bytes, then the addresses. */
 const account = (name: string, bump: number, ...addresses: ReadonlyArray<Address>): Uint8Array =>

@@ -1,10 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import {
-  createNoopSigner,
-  getAddressCodec,
-  getProgramDerivedAddress,
-  type Address as KitAddress,
-} from "@solana/kit";
+import { createNoopSigner, getAddressCodec, getProgramDerivedAddress } from "@solana/kit";
 import {
   AccountState,
   findAssociatedTokenPda,
@@ -12,7 +7,7 @@ import {
   getTokenEncoder,
 } from "@solana-program/token";
 import fc from "fast-check";
-import type { Address } from "../../../core/domain/address.ts";
+import { address } from "../../../core/domain/address.ts";
 import { associatedTokenAddress, programDataAddress } from "../../../core/protocol/addresses.ts";
 import {
   createAssociatedTokenInstruction,
@@ -22,13 +17,11 @@ import { SYSTEM_PROGRAM, TOKEN_PROGRAM } from "../../../core/protocol/well-known
 import { anyAddress, anyU64 } from "../../arbitraries/ledger-values.ts";
 import { runs } from "../../arbitraries/runs.ts";
 
-const kit = (value: Address): KitAddress => value as string as KitAddress;
-
 describe("associated token account", () => {
   test("the SPL client derives the same address for any owner and mint", async () => {
     await fc.assert(
       fc.asyncProperty(anyAddress, anyAddress, async (owner, mint) => {
-        const seeds = { owner: kit(owner), mint: kit(mint), tokenProgram: kit(TOKEN_PROGRAM) };
+        const seeds = { owner, mint, tokenProgram: TOKEN_PROGRAM };
         const [expected] = await findAssociatedTokenPda(seeds);
         expect(associatedTokenAddress(owner, mint) as string).toBe(expected);
       }),
@@ -41,10 +34,10 @@ describe("associated token account", () => {
       fc.property(anyAddress, anyAddress, anyAddress, (payer, owner, mint) => {
         const ours = createAssociatedTokenInstruction({ payer, owner, mint });
         const theirs = getCreateAssociatedTokenIdempotentInstruction({
-          payer: createNoopSigner(kit(payer)),
-          ata: kit(associatedTokenAddress(owner, mint)),
-          owner: kit(owner),
-          mint: kit(mint),
+          payer: createNoopSigner(payer),
+          ata: associatedTokenAddress(owner, mint),
+          owner,
+          mint,
         });
         expect(ours.programAddress as string).toBe(theirs.programAddress);
         expect(Array.from(ours.data)).toEqual(Array.from(theirs.data));
@@ -76,15 +69,7 @@ describe("token account", () => {
   test("what the SPL client writes is read, unless it is not initialised", () => {
     fc.assert(
       fc.property(anyToken, (token) => {
-        const data = new Uint8Array(
-          getTokenEncoder().encode({
-            ...token,
-            mint: kit(token.mint),
-            owner: kit(token.owner),
-            delegate: token.delegate && kit(token.delegate),
-            closeAuthority: token.closeAuthority && kit(token.closeAuthority),
-          }),
-        );
+        const data = new Uint8Array(getTokenEncoder().encode(token));
         const { mint, owner, amount, state, delegate, closeAuthority } = token;
         const expected =
           state === AccountState.Uninitialized
@@ -130,8 +115,8 @@ test("a program's data account is derived by the upgradeable loader from its add
   await fc.assert(
     fc.asyncProperty(anyAddress, async (program) => {
       const [expected] = await getProgramDerivedAddress({
-        programAddress: "BPFLoaderUpgradeab1e11111111111111111111111" as KitAddress,
-        seeds: [getAddressCodec().encode(kit(program))],
+        programAddress: address("BPFLoaderUpgradeab1e11111111111111111111111"),
+        seeds: [getAddressCodec().encode(program)],
       });
       expect(programDataAddress(program) as string).toBe(expected);
     }),

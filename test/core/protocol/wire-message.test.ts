@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import {
   appendTransactionMessageInstructions,
-  type Blockhash,
+  blockhash,
   compileTransactionMessage,
   compressTransactionMessageUsingAddressLookupTables,
   createTransactionMessage,
@@ -15,7 +15,6 @@ import * as fc from "fast-check";
 import { addressFromBytes } from "../../../core/domain/address.ts";
 import type { AccountRole } from "../../../core/domain/instruction.ts";
 import { decodeWireMessage } from "../../../core/protocol/wire-message.ts";
-import { kitAddress, kitInstruction } from "../../adapters/local-ledger/ledger-fixture.ts";
 
 const addressOf = (n: number) => addressFromBytes(new Uint8Array(32).fill(n));
 const PAYER = addressOf(255);
@@ -41,17 +40,17 @@ const encoded = fc
   .map(({ version, instructions, inTable }) => {
     const filled = (of: 0 | "legacy") =>
       pipe(
-        setTransactionMessageFeePayer(kitAddress(PAYER), createTransactionMessage({ version: of })),
+        setTransactionMessageFeePayer(PAYER, createTransactionMessage({ version: of })),
         (m) =>
           setTransactionMessageLifetimeUsingBlockhash(
-            { blockhash: PAYER as string as Blockhash, lastValidBlockHeight: 0n },
+            { blockhash: blockhash(PAYER), lastValidBlockHeight: 0n },
             m,
           ),
-        (m) => appendTransactionMessageInstructions(instructions.map(kitInstruction), m),
+        (m) => appendTransactionMessageInstructions(instructions, m),
       );
     const compressed = (): ReturnType<typeof filled> =>
       compressTransactionMessageUsingAddressLookupTables(filled(0) as never, {
-        [kitAddress(TABLE)]: inTable.map((n) => kitAddress(addressOf(n))),
+        [TABLE]: inTable.map((n) => addressOf(n)),
       });
     const compiled = compileTransactionMessage(version === 0 ? compressed() : filled(version));
     return new Uint8Array(getCompiledTransactionMessageEncoder().encode(compiled));

@@ -1,18 +1,15 @@
 import { expect, test } from "bun:test";
 import {
-  type Address as KitAddress,
   appendTransactionMessageInstructions,
   type Blockhash,
   compileTransaction,
   compressTransactionMessageUsingAddressLookupTables,
   createTransactionMessage,
-  type Instruction as KitInstruction,
   pipe,
   setTransactionMessageFeePayer,
   setTransactionMessageLifetimeUsingBlockhash,
 } from "@solana/kit";
 import { Effect, Exit } from "effect";
-import type { Address } from "../../../../core/domain/address.ts";
 import { encodeBase64 } from "../../../../core/domain/base64.ts";
 import { relayTransaction } from "../../../../core/use-cases/relay-transaction.ts";
 import * as s from "../../../programs/fixture/settlement.ts";
@@ -21,7 +18,6 @@ import { wallet } from "../../../programs/fixture/wallet.ts";
 import { relayOver, scriptedPorts, TABLE_PROGRAM, tableData } from "./scripted-ledger.ts";
 import { blockhashOf } from "./signed.ts";
 
-const kit = (address: Address) => address as string as KitAddress;
 const table = wallet("address table").address;
 const inTable = [s.vault, s.escrow, s.agentTokens, s.agent.address];
 
@@ -29,19 +25,14 @@ const inTable = [s.vault, s.escrow, s.agentTokens, s.agent.address];
 const refund = (): string => {
   const message = pipe(
     createTransactionMessage({ version: 0 }),
-    (m) => setTransactionMessageFeePayer(kit(s.stranger.address), m),
+    (m) => setTransactionMessageFeePayer(s.stranger.address, m),
     (m) =>
       setTransactionMessageLifetimeUsingBlockhash(
         { blockhash: blockhashOf(1) as Blockhash, lastValidBlockHeight: 0n },
         m,
       ),
-    (m) =>
-      appendTransactionMessageInstructions(
-        [s.refundInstruction()] as ReadonlyArray<unknown> as ReadonlyArray<KitInstruction>,
-        m,
-      ),
-    (m) =>
-      compressTransactionMessageUsingAddressLookupTables(m, { [kit(table)]: inTable.map(kit) }),
+    (m) => appendTransactionMessageInstructions([s.refundInstruction()], m),
+    (m) => compressTransactionMessageUsingAddressLookupTables(m, { [table]: [...inTable] }),
   );
   const bytes = new Uint8Array(compileTransaction(message).messageBytes);
   return encodeBase64(Uint8Array.from([1, ...s.stranger.sign(bytes), ...bytes]));
