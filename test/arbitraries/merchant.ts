@@ -4,6 +4,7 @@ import { MERCHANT_STATUSES, type Merchant } from "../../core/domain/merchant.ts"
 import { LAST_UNIX_SECOND } from "../../core/domain/unix-time.ts";
 import { ZERO_ADDRESS } from "../../core/domain/address.ts";
 import { merchantAddress } from "../../core/protocol/addresses.ts";
+import { anyCharacter } from "./any-character.ts";
 import { anyAddress, anyU64 } from "./ledger-values.ts";
 
 const utf8 = new TextEncoder();
@@ -12,7 +13,7 @@ const utf8 = new TextEncoder();
 export const anyMerchantName: fc.Arbitrary<string> = fc
   .oneof(
     fc.string({ minLength: 1, maxLength: 32 }),
-    fc.string({ minLength: 1, maxLength: 10, unit: "binary" }),
+    fc.string({ minLength: 1, maxLength: 10, unit: anyCharacter }),
   )
   .filter((name) => utf8.encode(name).length <= 32 && !name.includes("\0"));
 

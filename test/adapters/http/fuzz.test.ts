@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Endpoint } from "../../../adapters/http/endpoint.ts";
+import { anyCharacter } from "../../arbitraries/any-character.ts";
 import { runs } from "../../arbitraries/runs.ts";
 import { AGENT, escrow, MERCHANT, merchant, prepareBody, STRANGER } from "./support/parties.ts";
 import { checkedClient, makeService } from "./support/service.ts";
@@ -11,7 +12,7 @@ const pending = escrow("fuzz pending");
 const word = fc.oneof(
   fc.constantFrom("", "0", "1", "-1", "500", "501", "0x10", "1e3", "null", "true", "json", "*"),
   fc.constantFrom("Pending", "Active", "api-data", AGENT, MERCHANT, STRANGER, released.address),
-  fc.string({ unit: "binary", maxLength: 40 }),
+  fc.string({ unit: anyCharacter, maxLength: 40 }),
 );
 const text = fc.oneof(word, fc.string({ unit: "grapheme", maxLength: 5000 }));
 

@@ -2,10 +2,11 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { foldCase, matchesMerchant } from "../../../core/domain/merchant-search.ts";
 import { LOCAL_DEPLOYMENT } from "../../../core/protocol/local-deployment.ts";
+import { anyCharacter } from "../../arbitraries/any-character.ts";
 import { anyMerchant } from "../../arbitraries/merchant.ts";
 import { runs } from "../../arbitraries/runs.ts";
 
-const text = fc.string({ unit: "binary", maxLength: 12 });
+const text = fc.string({ unit: anyCharacter, maxLength: 12 });
 
 describe("merchant search", () => {
   test("a text folds part by part as it folds whole, and once folded stays so", () => {

@@ -7,11 +7,12 @@ import {
   taskHash,
   taskTextFault,
 } from "../../../core/domain/task-hash.ts";
+import { anyCharacter } from "../../arbitraries/any-character.ts";
 import { runs } from "../../arbitraries/runs.ts";
 import vectors from "../../vectors/task-hash.json" with { type: "json" };
 
 const text = fc
-  .string({ unit: "binary", minLength: 1, maxLength: 30 })
+  .string({ unit: anyCharacter, minLength: 1, maxLength: 30 })
   .filter((candidate) => taskTextFault(candidate, MAX_NONCE_BYTES) === undefined);
 
 const preimage = (intent: string, nonce: string | undefined): string =>
