@@ -1,12 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { compileErrors, validate } from "@readme/openapi-parser";
 import { Validator } from "@seriousme/openapi-schema-validator";
-import Ajv2020 from "ajv/dist/2020.js";
-import addFormats from "ajv-formats";
 import { openApiDocument } from "../../../adapters/http/openapi/openapi-document.ts";
 import { PROBLEM_CODES } from "../../../adapters/http/problems/problem-catalogue.ts";
 import { parseTrustPolicy } from "../../../core/protocol/trust-policy.ts";
 import { verifyEvidence } from "../../../core/protocol/verify-evidence.ts";
+import { documentSchemas } from "./support/document-schemas.ts";
 import { makeService } from "./support/service.ts";
 
 type Json = Record<string, unknown>;
@@ -99,26 +98,13 @@ test("every operation of the specification is there, and none twice", () => {
 });
 
 describe("examples", () => {
-  /** Compiles each schema once: many answers share theirs, and compiling is what takes the time. */
-  const validator = (ajv: Ajv2020) => {
-    const checks = new Map<string, ReturnType<Ajv2020["compile"]>>();
-    return (schema: Json, value: unknown): string => {
-      const local = JSON.stringify(schema).replaceAll('"#/components', '"openapi#/components');
-      const check = checks.get(local) ?? ajv.compile(JSON.parse(local) as Json);
-      checks.set(local, check);
-      return check(value) ? "" : ajv.errorsText(check.errors);
-    };
-  };
   const examplesOf = ({ example, examples }: Content): ReadonlyArray<unknown> =>
     examples === undefined
       ? [example]
       : Object.keys(examples).map((name) => document.components.examples[name]?.value);
 
   test("every body and every answer has one, and each validates", () => {
-    const ajv = new Ajv2020({ strict: false, allErrors: true });
-    addFormats(ajv);
-    ajv.addSchema({ $id: "openapi", components: document.components });
-    const faultOf = validator(ajv);
+    const faultOf = documentSchemas(document.components);
     for (const [name, operation] of operations) {
       const bodies = Object.values(operation.requestBody?.content ?? {});
       const answers = Object.values(operation.responses).flatMap((response) =>

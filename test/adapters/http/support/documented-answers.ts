@@ -1,5 +1,4 @@
-import Ajv2020, { type ValidateFunction } from "ajv/dist/2020.js";
-import addFormats from "ajv-formats";
+import { documentSchemas } from "./document-schemas.ts";
 
 type Json = Record<string, unknown>;
 type Headers_ = Readonly<Record<string, unknown>>;
@@ -44,22 +43,10 @@ const patternOf = (template: string): RegExp =>
  * A check throws with everything that departs from the promise.
  */
 export const documentedAnswers = (document: Contract) => {
-  const ajv = new Ajv2020({ strict: false, allErrors: true });
-  addFormats(ajv);
-  ajv.addSchema({ $id: "openapi", components: document.components });
-  const compiled = new Map<string, ValidateFunction>();
+  const faultOf = documentSchemas(document.components);
   const templates = Object.keys(document.paths)
     .sort((a, b) => a.split("{").length - b.split("{").length)
     .map((template) => ({ template, pattern: patternOf(template) }));
-
-  const validator = (key: string, schema: Json): ValidateFunction => {
-    const known = compiled.get(key);
-    if (known !== undefined) return known;
-    const text = JSON.stringify(schema).replaceAll('"#/components', '"openapi#/components');
-    const made = ajv.compile(JSON.parse(text) as Json);
-    compiled.set(key, made);
-    return made;
-  };
 
   const responseOf = (operation: Operation, status: number): ResponseObject | undefined => {
     const response = operation.responses[String(status)];
@@ -107,8 +94,7 @@ export const documentedAnswers = (document: Contract) => {
     const schema = promised.content[mediaType]?.schema;
     if (schema === undefined) throw new Error(`${where} as undocumented ${mediaType}`);
     const value: unknown = mediaType.endsWith("json") ? JSON.parse(body) : body;
-    const validate = validator(`${template} ${method} ${response.status} ${mediaType}`, schema);
-    if (!validate(value))
-      throw new Error(`${where}: ${ajv.errorsText(validate.errors)}\n${body.slice(0, 2000)}`);
+    const fault = faultOf(schema, value);
+    if (fault !== "") throw new Error(`${where}: ${fault}\n${body.slice(0, 2000)}`);
   };
 };

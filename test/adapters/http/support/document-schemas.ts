@@ -1,0 +1,32 @@
+import Ajv2020, { type ValidateFunction } from "ajv/dist/2020.js";
+import addFormats from "ajv-formats";
+
+type Json = Record<string, unknown>;
+
+const made = new Map<string, ReturnType<typeof validatorsOf>>();
+
+const validatorsOf = (components: unknown) => {
+  // Neither option changes a verdict. Compiling is what takes the time, and most schemas are checked a few times.
+  const options = { inlineRefs: false, code: { optimize: false } };
+  const ajv = new Ajv2020({ strict: false, allErrors: true, ...options });
+  addFormats(ajv);
+  ajv.addSchema({ $id: "openapi", components });
+  const validators = new Map<string, ValidateFunction>();
+  return (schema: Json, value: unknown): string => {
+    const text = JSON.stringify(schema).replaceAll('"#/components', '"openapi#/components');
+    const validate = validators.get(text) ?? ajv.compile(JSON.parse(text) as Json);
+    validators.set(text, validate);
+    return validate(value) ? "" : ajv.errorsText(validate.errors);
+  };
+};
+
+/**
+ * A function that says what is wrong with a value under a schema of an OpenAPI document with these components, ""
+ * where nothing is. Files that run in one process share it, so that each schema is compiled once.
+ */
+export const documentSchemas = (components: unknown) => {
+  const text = JSON.stringify(components);
+  const faultOf = made.get(text) ?? validatorsOf(components);
+  made.set(text, faultOf);
+  return faultOf;
+};
