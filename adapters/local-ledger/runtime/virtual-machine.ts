@@ -69,10 +69,9 @@ export const createVirtualMachine = () => {
    * LiteSVM has one error for a program that does not exist and for an account that is none. Agave has two, and
    * tells the one of the first such instruction (`svm/src/account_loader.rs`: `load_transaction_accounts`).
    */
-  const programError = ({ staticAccounts, instructions }: WireTransaction["message"]): string => {
-    for (const { programIndex } of instructions) {
-      const address = staticAccounts[programIndex];
-      const account = address === undefined ? null : vm.getAccount(addressToBytes(address));
+  const programError = ({ instructions }: WireTransaction): string => {
+    for (const { program } of instructions) {
+      const account = vm.getAccount(addressToBytes(program));
       if (account === null) return "ProgramAccountNotFound";
       if (!account.executable()) break;
     }
@@ -80,14 +79,14 @@ export const createVirtualMachine = () => {
   };
 
   const execution = (
-    { message }: WireTransaction,
+    transaction: WireTransaction,
     result: TransactionMetadata | SimulatedTransactionInfo | FailedTransactionMetadata,
   ): Execution => {
     if (!(result instanceof FailedTransactionMetadata))
       return { error: undefined, metadata: "meta" in result ? result.meta() : result };
     const error = transactionErrorJson(result);
     return {
-      error: error === "InvalidProgramForExecution" ? programError(message) : error,
+      error: error === "InvalidProgramForExecution" ? programError(transaction) : error,
       metadata: result.meta(),
     };
   };
