@@ -1,14 +1,17 @@
 import { type Deferred, Effect, Layer, Redacted } from "effect";
 import { type Address, address } from "../core/domain/address.ts";
-import type { Deployment } from "../core/domain/deployment.ts";
-import { LOCAL_DEPLOYMENT } from "../core/protocol/local-deployment.ts";
-import { IndexSync, makeIndexSync } from "../core/use-cases/index-sync.ts";
-import { makeReplicatedIndexSync } from "../core/use-cases/replicated-index-sync.ts";
-import { makeRelayDelivery, RelayDelivery } from "../core/use-cases/relay-delivery.ts";
-import { makeRecentPages, RecentPages } from "../core/use-cases/recent-pages.ts";
-import { makeSettledEvidence, SettledEvidence } from "../core/use-cases/settled-evidence.ts";
-import type { HttpServices } from "../adapters/http/http-services.ts";
-import { LOCAL_USDC_MINT } from "../adapters/local-ledger/local-keys.ts";
+import type { Deployment } from "../core/domain/ledger/deployment.ts";
+import { LOCAL_DEPLOYMENT } from "../core/protocol/addresses/local-deployment.ts";
+import { IndexSync, makeIndexSync } from "../core/use-cases/index/index-sync.ts";
+import { makeReplicatedIndexSync } from "../core/use-cases/index/replicated-index-sync.ts";
+import { makeRelayDelivery, RelayDelivery } from "../core/use-cases/relay/relay-delivery.ts";
+import { makeRecentPages, RecentPages } from "../core/use-cases/index/recent-pages.ts";
+import {
+  makeSettledEvidence,
+  SettledEvidence,
+} from "../core/use-cases/evidence/settled-evidence.ts";
+import type { HttpServices } from "../adapters/http/server/http-services.ts";
+import { LOCAL_USDC_MINT } from "../adapters/local-ledger/genesis/local-keys.ts";
 import { rateLimiterMemory } from "../adapters/memory/rate-limiter.ts";
 import { escrowIndexPostgres } from "../adapters/postgres/escrow-index.ts";
 import { outcomeLogPostgres } from "../adapters/postgres/outcome-log.ts";
@@ -19,11 +22,11 @@ import {
   evidenceSignerFromFile,
   evidenceSignerGenerated,
 } from "../adapters/signer/evidence-signer-file.ts";
-import { broadcasterSolanaRpc } from "../adapters/solana-rpc/broadcaster-solana-rpc.ts";
+import { broadcasterSolanaRpc } from "../adapters/solana-rpc/broadcast/broadcaster-solana-rpc.ts";
 import { ledgerSolanaRpc } from "../adapters/solana-rpc/ledger-solana-rpc.ts";
-import { nodePool } from "../adapters/solana-rpc/node-pool.ts";
-import { redactedRpcAddress } from "../adapters/solana-rpc/redacted-rpc-address.ts";
-import { solanaRpcConfig } from "../adapters/solana-rpc/solana-rpc-config.ts";
+import { nodePool } from "../adapters/solana-rpc/pool/node-pool.ts";
+import { redactedRpcAddress } from "../adapters/solana-rpc/transport/redacted-rpc-address.ts";
+import { solanaRpcConfig } from "../adapters/solana-rpc/pool/solana-rpc-config.ts";
 import { escrowIndexSqlite } from "../adapters/sqlite/escrow-index.ts";
 import { outcomeLogSqlite } from "../adapters/sqlite/outcome-log.ts";
 import { isDamage } from "../adapters/sqlite/store-failure.ts";

@@ -1,9 +1,9 @@
 import { Clock, Deferred, Duration, Effect, Layer, Redacted, Schedule, type Scope } from "effect";
 import { sha256Bun } from "../adapters/bun/sha256.ts";
-import { createHttpApp } from "../adapters/http/http-app.ts";
-import { type ListenFailed, serveHttp } from "../adapters/http/serve-http.ts";
+import { createHttpApp } from "../adapters/http/server/http-app.ts";
+import { type ListenFailed, serveHttp } from "../adapters/http/server/serve-http.ts";
 import type { LocalLedgerDidNotStart } from "../adapters/local-ledger/ledger-process.ts";
-import { ledgerSignalsWebSocket } from "../adapters/solana-rpc/ledger-signals-web-socket.ts";
+import { ledgerSignalsWebSocket } from "../adapters/solana-rpc/transport/ledger-signals-web-socket.ts";
 import { superviseLocalLedger } from "../adapters/local-ledger/supervisor.ts";
 import { provideSha256 } from "../core/domain/sha256.ts";
 import type { EvidenceKeyUnusable } from "../ports/evidence-signer.ts";

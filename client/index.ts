@@ -8,9 +8,13 @@
  * check by name; `parseTrustPolicy(document)` reads the policy to check it under. Neither throws.
  * See docs/protocol.md, "Evidence packet".
  */
-export { verifyEvidence } from "../core/protocol/verify-evidence.ts";
-export { parseTrustPolicy } from "../core/protocol/trust-policy.ts";
+export { verifyEvidence } from "../core/protocol/evidence/verify-evidence.ts";
+export { parseTrustPolicy } from "../core/protocol/evidence/trust-policy.ts";
 
 /** What the two functions take and answer with. */
-export type { EvidenceCheck, EvidenceVerdict, TrustPolicy } from "../core/domain/evidence-check.ts";
-export type { LedgerWitness } from "../core/protocol/verify-on-ledger.ts";
+export type {
+  EvidenceCheck,
+  EvidenceVerdict,
+  TrustPolicy,
+} from "../core/domain/evidence/evidence-check.ts";
+export type { LedgerWitness } from "../core/protocol/evidence/verify-on-ledger.ts";

@@ -1,10 +1,10 @@
 import { Context, Data, type Effect } from "effect";
-import type { LedgerSignature } from "../core/domain/ledger-signature.ts";
+import type { LedgerSignature } from "../core/domain/ledger/signature.ts";
 import type {
   LandedTransaction,
   Simulation,
   TransactionError,
-} from "../core/domain/transaction-outcome.ts";
+} from "../core/domain/relay/transaction-outcome.ts";
 import type { LedgerFailure } from "./ledger.ts";
 
 /** The node refused the transaction before sending it on; it has not landed by this call. */

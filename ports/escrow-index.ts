@@ -1,13 +1,13 @@
 import { Context, Data, type Effect } from "effect";
 import type { Address } from "../core/domain/address.ts";
-import type { Escrow, EscrowState } from "../core/domain/escrow.ts";
-import type { Merchant, MerchantStatus } from "../core/domain/merchant.ts";
-import type { MerchantStats } from "../core/domain/merchant-stats.ts";
+import type { Escrow, EscrowState } from "../core/domain/escrow/escrow.ts";
+import type { Merchant, MerchantStatus } from "../core/domain/merchant/merchant.ts";
+import type { MerchantStats } from "../core/domain/merchant/merchant-stats.ts";
 import type {
   EventReference,
   IndexedEvent,
   SettlementEvent,
-} from "../core/domain/settlement-event.ts";
+} from "../core/domain/index/settlement-event.ts";
 import type { UnixSeconds } from "../core/domain/unix-time.ts";
 
 /** The store could not be read or written. */

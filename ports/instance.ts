@@ -1,6 +1,6 @@
 import { Context } from "effect";
 import type { Address } from "../core/domain/address.ts";
-import type { Deployment } from "../core/domain/deployment.ts";
+import type { Deployment } from "../core/domain/ledger/deployment.ts";
 
 /** What one running instance of the service is set up to serve. */
 export class Instance extends Context.Service<

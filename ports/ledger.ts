@@ -1,9 +1,9 @@
 import { Context, Data, type Effect, type Stream } from "effect";
-import type { AccountKind } from "../core/domain/account-kind.ts";
+import type { AccountKind } from "../core/domain/ledger/account-kind.ts";
 import type { Address } from "../core/domain/address.ts";
-import type { LedgerAccount } from "../core/domain/ledger-account.ts";
-import type { HistoryPage, LedgerTransaction } from "../core/domain/ledger-history.ts";
-import type { LedgerSignature } from "../core/domain/ledger-signature.ts";
+import type { LedgerAccount } from "../core/domain/ledger/account.ts";
+import type { HistoryPage, LedgerTransaction } from "../core/domain/ledger/history.ts";
+import type { LedgerSignature } from "../core/domain/ledger/signature.ts";
 
 /** No node gave a usable answer. `retryable` is false when asking again cannot help. */
 export class LedgerUnavailable extends Data.TaggedError("LedgerUnavailable")<{

@@ -1,6 +1,6 @@
 import { Context, type Effect } from "effect";
-import type { LedgerSignature } from "../core/domain/ledger-signature.ts";
-import type { RelayEntry, SettledOutcome } from "../core/domain/relay-entry.ts";
+import type { LedgerSignature } from "../core/domain/ledger/signature.ts";
+import type { RelayEntry, SettledOutcome } from "../core/domain/relay/relay-entry.ts";
 import type { StoreUnavailable } from "./escrow-index.ts";
 
 /** One use of an Idempotency-Key. Keys of different clients have nothing to do with each other. */

@@ -24,7 +24,7 @@ export class RateLimiter extends Context.Service<
   {
     /**
      * Takes `cost` points from a client's budget, or nothing when less is left. `client` is a network address
-     * or any other text key; an IPv6 address counts as its /64 (core/domain/client-group.ts).
+     * or any other text key; an IPv6 address counts as its /64 (core/domain/relay/client-group.ts).
      */
     readonly take: (budget: Budget, client: string, cost: number) => Effect.Effect<RateDecision>;
     /**

@@ -1,5 +1,5 @@
 import { Context, type Effect } from "effect";
-import type { SyncReport } from "../core/domain/sync-report.ts";
+import type { SyncReport } from "../core/domain/index/sync-report.ts";
 import type { StoreUnavailable } from "./escrow-index.ts";
 import type { LedgerFailure } from "./ledger.ts";
 

@@ -1,11 +1,11 @@
 import type { Address } from "../../core/domain/address.ts";
-import type { Instruction } from "../../core/domain/instruction.ts";
-import type { LedgerSignature } from "../../core/domain/ledger-signature.ts";
-import { associatedTokenAddress } from "../../core/protocol/addresses.ts";
-import { createAssociatedTokenInstruction } from "../../core/protocol/token.ts";
-import { computeUnitLimit, mintTokens, transferLamports } from "./funding-instructions.ts";
-import { LOCAL_AUTHORITY, LOCAL_FAUCET, LOCAL_USDC_MINT } from "./local-keys.ts";
-import { runLocally } from "./local-transactions.ts";
+import type { Instruction } from "../../core/domain/ledger/instruction.ts";
+import type { LedgerSignature } from "../../core/domain/ledger/signature.ts";
+import { associatedTokenAddress } from "../../core/protocol/addresses/addresses.ts";
+import { createAssociatedTokenInstruction } from "../../core/protocol/accounts/token.ts";
+import { computeUnitLimit, mintTokens, transferLamports } from "./genesis/funding-instructions.ts";
+import { LOCAL_AUTHORITY, LOCAL_FAUCET, LOCAL_USDC_MINT } from "./genesis/local-keys.ts";
+import { runLocally } from "./genesis/local-transactions.ts";
 import type { LocalLedger } from "./runtime/ledger.ts";
 
 /** Most lamports of one airdrop: 1,000 SOL. */

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { localGenesis } from "./genesis.ts";
+import { localGenesis } from "./genesis/genesis.ts";
 import { LOCAL_LEDGER_HELP, type LocalLedgerOptions, readOptions } from "./options.ts";
 import { serveLedger } from "./rpc/server.ts";
 import { openLedger } from "./runtime/ledger.ts";

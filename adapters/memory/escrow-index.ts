@@ -1,18 +1,18 @@
 import { isDeepStrictEqual } from "node:util";
 import { Effect, Layer } from "effect";
 import type { Address } from "../../core/domain/address.ts";
-import type { Deployment } from "../../core/domain/deployment.ts";
-import { type Escrow, isRefundable } from "../../core/domain/escrow.ts";
-import { chainedEventHash, eventChainStart } from "../../core/domain/event-chain.ts";
-import { matchesMerchant } from "../../core/domain/merchant-search.ts";
-import { merchantStats } from "../../core/domain/merchant-stats.ts";
-import type { Merchant } from "../../core/domain/merchant.ts";
+import type { Deployment } from "../../core/domain/ledger/deployment.ts";
+import { type Escrow, isRefundable } from "../../core/domain/escrow/escrow.ts";
+import { chainedEventHash, eventChainStart } from "../../core/domain/index/event-chain.ts";
+import { matchesMerchant } from "../../core/domain/merchant/merchant-search.ts";
+import { merchantStats } from "../../core/domain/merchant/merchant-stats.ts";
+import type { Merchant } from "../../core/domain/merchant/merchant.ts";
 import {
   type EventReference,
   type IndexedEvent,
   provesEvent,
   type SettlementEvent,
-} from "../../core/domain/settlement-event.ts";
+} from "../../core/domain/index/settlement-event.ts";
 import {
   EscrowIndex,
   type EscrowFilter,

@@ -1,6 +1,6 @@
 import { Effect, Layer } from "effect";
-import type { LedgerSignature } from "../../core/domain/ledger-signature.ts";
-import type { RelayEntry } from "../../core/domain/relay-entry.ts";
+import type { LedgerSignature } from "../../core/domain/ledger/signature.ts";
+import type { RelayEntry } from "../../core/domain/relay/relay-entry.ts";
 import { type KeyClaim, type KeyUse, OutcomeLog } from "../../ports/outcome-log.ts";
 
 type KeyRow = {

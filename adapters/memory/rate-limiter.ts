@@ -1,5 +1,5 @@
 import { Clock, Effect, Layer } from "effect";
-import { clientGroup } from "../../core/domain/client-group.ts";
+import { clientGroup } from "../../core/domain/relay/client-group.ts";
 import {
   type Budget,
   MAX_OWED_WINDOWS,

@@ -1,5 +1,5 @@
 import { addressToBytes } from "../../core/domain/address.ts";
-import { ESCROW_STATES, type EscrowState } from "../../core/domain/escrow.ts";
+import { ESCROW_STATES, type EscrowState } from "../../core/domain/escrow/escrow.ts";
 import type { EscrowFilter } from "../../ports/escrow-index.ts";
 import type { bindings } from "./queries.ts";
 

@@ -1,5 +1,5 @@
 import { type Address, addressFromBytes, addressToBytes } from "../../core/domain/address.ts";
-import type { Escrow } from "../../core/domain/escrow.ts";
+import type { Escrow } from "../../core/domain/escrow/escrow.ts";
 import { hash32FromBytes, hash32ToBytes } from "../../core/domain/hash32.ts";
 import type { EscrowFilter, EscrowPlace, Sighted } from "../../ports/escrow-index.ts";
 import { mergedRuns, partyConditions, stateNumber, stateOf, statesOf } from "./escrow-filter.ts";

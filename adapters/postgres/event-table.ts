@@ -1,17 +1,17 @@
 import { type Address, addressFromBytes, addressToBytes } from "../../core/domain/address.ts";
-import { chainedEventHash } from "../../core/domain/event-chain.ts";
+import { chainedEventHash } from "../../core/domain/index/event-chain.ts";
 import { type Hash32, hash32FromBytes, hash32ToBytes } from "../../core/domain/hash32.ts";
 import {
   ledgerSignatureFromBytes,
   ledgerSignatureToBytes,
-} from "../../core/domain/ledger-signature.ts";
+} from "../../core/domain/ledger/signature.ts";
 import {
   EVENT_KINDS,
   type EventReference,
   type IndexedEvent,
   provesEvent,
   type SettlementEvent,
-} from "../../core/domain/settlement-event.ts";
+} from "../../core/domain/index/settlement-event.ts";
 import type { EscrowFilter } from "../../ports/escrow-index.ts";
 import { mergedRuns, partyConditions, stateNumber, stateOf, statesOf } from "./escrow-filter.ts";
 import {

@@ -1,6 +1,6 @@
 import { Effect } from "effect";
-import type { Deployment } from "../../core/domain/deployment.ts";
-import { eventChainStart } from "../../core/domain/event-chain.ts";
+import type { Deployment } from "../../core/domain/ledger/deployment.ts";
+import { eventChainStart } from "../../core/domain/index/event-chain.ts";
 import { hash32ToBytes } from "../../core/domain/hash32.ts";
 import { StoreOfAnotherLedger } from "../../ports/store-refusal.ts";
 import { PostgresStore } from "./postgres-store.ts";

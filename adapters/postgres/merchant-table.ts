@@ -1,6 +1,6 @@
 import { type Address, addressFromBytes, addressToBytes } from "../../core/domain/address.ts";
-import { foldCase, searchableAddresses } from "../../core/domain/merchant-search.ts";
-import { MERCHANT_STATUSES, type Merchant } from "../../core/domain/merchant.ts";
+import { foldCase, searchableAddresses } from "../../core/domain/merchant/merchant-search.ts";
+import { MERCHANT_STATUSES, type Merchant } from "../../core/domain/merchant/merchant.ts";
 import type { MerchantFilter, RegistryEntry, Sighted } from "../../ports/escrow-index.ts";
 import { bindings, type Column, type Queries, rowsOf, type Values } from "./queries.ts";
 import { sightingUpsert, type Written } from "./sighting-upsert.ts";

@@ -1,7 +1,7 @@
 import type { Address } from "../../core/domain/address.ts";
-import type { LedgerSignature } from "../../core/domain/ledger-signature.ts";
-import type { RelayEntry, SettledOutcome } from "../../core/domain/relay-entry.ts";
-import type { TransactionError } from "../../core/domain/transaction-outcome.ts";
+import type { LedgerSignature } from "../../core/domain/ledger/signature.ts";
+import type { RelayEntry, SettledOutcome } from "../../core/domain/relay/relay-entry.ts";
+import type { TransactionError } from "../../core/domain/relay/transaction-outcome.ts";
 import { type Queries, rowsOf } from "./queries.ts";
 
 type Row = {

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { Effect, Layer, Redacted } from "effect";
-import { encodeBase64 } from "../../core/domain/base64.ts";
+import { encodeBase64 } from "../../core/domain/encoding/base64.ts";
 import { EvidenceSigner } from "../../ports/evidence-signer.ts";
 import { type FormerKeysText, signerOfText } from "./evidence-signer.ts";
 import { createKeyFile, readKeyFile } from "./key-file.ts";

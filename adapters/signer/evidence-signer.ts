@@ -1,5 +1,5 @@
 import { Effect, Layer, Redacted } from "effect";
-import { jwkThumbprint } from "../../core/domain/jwk.ts";
+import { jwkThumbprint } from "../../core/domain/evidence/jwk.ts";
 import { EvidenceKeyUnusable, EvidenceSigner } from "../../ports/evidence-signer.ts";
 import { ed25519Key } from "./ed25519-key.ts";
 import { parseFormerKeys } from "./former-keys.ts";

@@ -1,7 +1,7 @@
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { Effect } from "effect";
-import { encodeBase64Url } from "../../core/domain/base64.ts";
-import { jwkThumbprint } from "../../core/domain/jwk.ts";
+import { encodeBase64Url } from "../../core/domain/encoding/base64.ts";
+import { jwkThumbprint } from "../../core/domain/evidence/jwk.ts";
 import { parseUnixTime } from "../../core/domain/unix-time.ts";
 import { type EvidenceKey, EvidenceKeyUnusable } from "../../ports/evidence-signer.ts";
 

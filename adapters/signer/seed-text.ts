@@ -1,5 +1,5 @@
 import { timingSafeEqual } from "node:crypto";
-import { decodeBase64 } from "../../core/domain/base64.ts";
+import { decodeBase64 } from "../../core/domain/encoding/base64.ts";
 import { ed25519PublicKey } from "./ed25519-key.ts";
 
 /** What `parseSeedText` takes, to complete the sentence "it must be ...". */

@@ -1,21 +1,21 @@
 import { Effect, Layer, Schema } from "effect";
 import { type Address, parseAddress } from "../../core/domain/address.ts";
-import type { HistoryPage } from "../../core/domain/ledger-history.ts";
-import type { LedgerSignature } from "../../core/domain/ledger-signature.ts";
+import type { HistoryPage } from "../../core/domain/ledger/history.ts";
+import type { LedgerSignature } from "../../core/domain/ledger/signature.ts";
 import {
   type Commitment,
   Ledger,
   type LedgerFailure,
   MOST_DATA_BYTES,
 } from "../../ports/ledger.ts";
-import { parseAccounts } from "./account-json.ts";
-import { askAtSlot, type SlotQuestion } from "./ask-at-slot.ts";
-import { parseHistory, parseTransaction } from "./history-json.ts";
-import { NodePool } from "./node-pool.ts";
-import type { RpcRequest } from "./pooled-node.ts";
-import { programAccounts } from "./program-accounts.ts";
-import { refusalAsUnavailable } from "./refusal-as-unavailable.ts";
-import type { RpcRefusal } from "./rpc-failure.ts";
+import { parseAccounts } from "./accounts/account-json.ts";
+import { askAtSlot, type SlotQuestion } from "./pool/ask-at-slot.ts";
+import { parseHistory, parseTransaction } from "./history/history-json.ts";
+import { NodePool } from "./pool/node-pool.ts";
+import type { RpcRequest } from "./pool/pooled-node.ts";
+import { programAccounts } from "./accounts/program-accounts.ts";
+import { refusalAsUnavailable } from "./pool/refusal-as-unavailable.ts";
+import type { RpcRefusal } from "./transport/rpc-failure.ts";
 
 /** As many addresses as a node takes in getMultipleAccounts (Agave `rpc-client-types`, `MAX_MULTIPLE_ACCOUNTS`). */
 const MAX_ACCOUNTS = 100;

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Address } from "../../core/domain/address.ts";
-import type { Escrow, EscrowState } from "../../core/domain/escrow.ts";
-import { provesEvent, type SettlementEvent } from "../../core/domain/settlement-event.ts";
+import type { Escrow, EscrowState } from "../../core/domain/escrow/escrow.ts";
+import { provesEvent, type SettlementEvent } from "../../core/domain/index/settlement-event.ts";
 import type { RowChanges, Sighted } from "../../ports/escrow-index.ts";
 import type { AddressBook } from "./address-book.ts";
 import type { EscrowTable, EventPositions } from "./escrow-table.ts";

@@ -1,4 +1,4 @@
-import { ESCROW_STATES, type EscrowState } from "../../core/domain/escrow.ts";
+import { ESCROW_STATES, type EscrowState } from "../../core/domain/escrow/escrow.ts";
 import type { EscrowFilter } from "../../ports/escrow-index.ts";
 import type { AddressBook } from "./address-book.ts";
 import type { NamedValues } from "./columns.ts";

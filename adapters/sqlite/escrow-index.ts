@@ -1,5 +1,5 @@
 import { Effect, Layer } from "effect";
-import { eventChainStart } from "../../core/domain/event-chain.ts";
+import { eventChainStart } from "../../core/domain/index/event-chain.ts";
 import { type BatchResult, EscrowIndex, type IndexBatch } from "../../ports/escrow-index.ts";
 import { addressBook } from "./address-book.ts";
 import { applyEscrows } from "./apply-escrows.ts";

@@ -1,5 +1,5 @@
 import type { Database } from "bun:sqlite";
-import type { Escrow } from "../../core/domain/escrow.ts";
+import type { Escrow } from "../../core/domain/escrow/escrow.ts";
 import type { EscrowFilter, EscrowPlace } from "../../ports/escrow-index.ts";
 import type { AddressBook } from "./address-book.ts";
 import { addressPrefix } from "./address-prefix.ts";

@@ -1,5 +1,5 @@
 import type { Address } from "../../core/domain/address.ts";
-import type { Escrow } from "../../core/domain/escrow.ts";
+import type { Escrow } from "../../core/domain/escrow/escrow.ts";
 import { hash32FromBytes, hash32ToBytes } from "../../core/domain/hash32.ts";
 import type { AddressBook } from "./address-book.ts";
 import { fromColumn, toColumn, type Values } from "./columns.ts";

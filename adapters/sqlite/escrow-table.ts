@@ -1,6 +1,6 @@
 import type { Database } from "bun:sqlite";
 import type { Address } from "../../core/domain/address.ts";
-import type { Escrow, EscrowState } from "../../core/domain/escrow.ts";
+import type { Escrow, EscrowState } from "../../core/domain/escrow/escrow.ts";
 import type { Sighted } from "../../ports/escrow-index.ts";
 import type { AddressBook } from "./address-book.ts";
 import { addressPrefix } from "./address-prefix.ts";

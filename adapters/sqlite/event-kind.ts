@@ -1,5 +1,5 @@
-import { type EscrowState } from "../../core/domain/escrow.ts";
-import { EVENT_KINDS, type EventKind } from "../../core/domain/settlement-event.ts";
+import { type EscrowState } from "../../core/domain/escrow/escrow.ts";
+import { EVENT_KINDS, type EventKind } from "../../core/domain/index/settlement-event.ts";
 
 /** The state that an event of each kind led to. */
 const STATE_AFTER: Readonly<Record<EventKind, EscrowState>> = {

@@ -1,8 +1,8 @@
 import type { Database } from "bun:sqlite";
 import type { Address } from "../../core/domain/address.ts";
 import { hash32FromBytes } from "../../core/domain/hash32.ts";
-import { ledgerSignatureFromBytes } from "../../core/domain/ledger-signature.ts";
-import type { IndexedEvent } from "../../core/domain/settlement-event.ts";
+import { ledgerSignatureFromBytes } from "../../core/domain/ledger/signature.ts";
+import type { IndexedEvent } from "../../core/domain/index/settlement-event.ts";
 import type { EscrowFilter } from "../../ports/escrow-index.ts";
 import type { AddressBook } from "./address-book.ts";
 import { addressPrefix } from "./address-prefix.ts";

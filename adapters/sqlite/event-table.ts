@@ -1,9 +1,9 @@
 import type { Database } from "bun:sqlite";
 import type { Address } from "../../core/domain/address.ts";
-import { nextEventLink } from "../../core/domain/event-chain.ts";
+import { nextEventLink } from "../../core/domain/index/event-chain.ts";
 import { type Hash32, hash32ToBytes } from "../../core/domain/hash32.ts";
-import { ledgerSignatureToBytes } from "../../core/domain/ledger-signature.ts";
-import type { EventReference, SettlementEvent } from "../../core/domain/settlement-event.ts";
+import { ledgerSignatureToBytes } from "../../core/domain/ledger/signature.ts";
+import type { EventReference, SettlementEvent } from "../../core/domain/index/settlement-event.ts";
 import type { AddressBook } from "./address-book.ts";
 import { addressPrefix } from "./address-prefix.ts";
 import { toColumn } from "./columns.ts";

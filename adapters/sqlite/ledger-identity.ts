@@ -1,5 +1,5 @@
 import type { Database } from "bun:sqlite";
-import type { Deployment } from "../../core/domain/deployment.ts";
+import type { Deployment } from "../../core/domain/ledger/deployment.ts";
 import { StoreOfAnotherLedger } from "../../ports/store-refusal.ts";
 
 /** The ledger and programs whose rows a store holds. */

@@ -1,6 +1,6 @@
 import type { Database } from "bun:sqlite";
 import type { Address } from "../../core/domain/address.ts";
-import { type MerchantStats, NO_ESCROWS } from "../../core/domain/merchant-stats.ts";
+import { type MerchantStats, NO_ESCROWS } from "../../core/domain/merchant/merchant-stats.ts";
 import type { AddressBook } from "./address-book.ts";
 import { stateNumber } from "./escrow-filter.ts";
 

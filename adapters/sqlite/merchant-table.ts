@@ -1,7 +1,7 @@
 import type { Database } from "bun:sqlite";
 import { type Address, addressFromBytes, addressToBytes } from "../../core/domain/address.ts";
-import { foldCase, searchableAddresses } from "../../core/domain/merchant-search.ts";
-import { MERCHANT_STATUSES, type Merchant } from "../../core/domain/merchant.ts";
+import { foldCase, searchableAddresses } from "../../core/domain/merchant/merchant-search.ts";
+import { MERCHANT_STATUSES, type Merchant } from "../../core/domain/merchant/merchant.ts";
 import type { MerchantFilter, Sighted } from "../../ports/escrow-index.ts";
 import { fromColumn, type NamedValues, toColumn, type Values } from "./columns.ts";
 import { type Change, sightingUpsert } from "./sighting-upsert.ts";

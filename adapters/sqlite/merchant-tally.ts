@@ -1,5 +1,5 @@
 import type { Database } from "bun:sqlite";
-import type { EscrowState } from "../../core/domain/escrow.ts";
+import type { EscrowState } from "../../core/domain/escrow/escrow.ts";
 import { stateNumber } from "./escrow-filter.ts";
 
 /** What counts of an escrow: its state, and how long its delivery took where there was one. */

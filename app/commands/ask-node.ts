@@ -1,10 +1,10 @@
 import { Cause, Effect, Exit, Layer, Logger, Redacted } from "effect";
 import { ledgerSolanaRpc } from "../../adapters/solana-rpc/ledger-solana-rpc.ts";
-import { nodePool } from "../../adapters/solana-rpc/node-pool.ts";
-import { redactedRpcAddress } from "../../adapters/solana-rpc/redacted-rpc-address.ts";
-import { solanaRpcConfig } from "../../adapters/solana-rpc/solana-rpc-config.ts";
-import type { LedgerWitness } from "../../core/protocol/verify-on-ledger.ts";
-import { witnessEvidence } from "../../core/use-cases/witness-evidence.ts";
+import { nodePool } from "../../adapters/solana-rpc/pool/node-pool.ts";
+import { redactedRpcAddress } from "../../adapters/solana-rpc/transport/redacted-rpc-address.ts";
+import { solanaRpcConfig } from "../../adapters/solana-rpc/pool/solana-rpc-config.ts";
+import type { LedgerWitness } from "../../core/protocol/evidence/verify-on-ledger.ts";
+import { witnessEvidence } from "../../core/use-cases/evidence/witness-evidence.ts";
 import { EX_UNAVAILABLE, EX_USAGE, exitWith } from "./command-line.ts";
 
 /**

@@ -1,4 +1,4 @@
-import { LOCAL_USDC_MINT } from "../../adapters/local-ledger/local-keys.ts";
+import { LOCAL_USDC_MINT } from "../../adapters/local-ledger/genesis/local-keys.ts";
 import { DemoFailed } from "../demo/demo-failed.ts";
 import { textNarrator } from "../demo/narrator.ts";
 import { runDemo } from "../demo/run-demo.ts";

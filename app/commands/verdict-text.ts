@@ -1,4 +1,4 @@
-import type { EvidenceCheck, EvidenceVerdict } from "../../core/domain/evidence-check.ts";
+import type { EvidenceCheck, EvidenceVerdict } from "../../core/domain/evidence/evidence-check.ts";
 
 const MARKS: Readonly<Record<EvidenceCheck["outcome"], string>> = {
   passed: "ok      ",

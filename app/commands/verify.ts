@@ -1,6 +1,6 @@
-import type { TrustPolicy } from "../../core/domain/evidence-check.ts";
-import { parseTrustPolicy } from "../../core/protocol/trust-policy.ts";
-import { verifyEvidence } from "../../core/protocol/verify-evidence.ts";
+import type { TrustPolicy } from "../../core/domain/evidence/evidence-check.ts";
+import { parseTrustPolicy } from "../../core/protocol/evidence/trust-policy.ts";
+import { verifyEvidence } from "../../core/protocol/evidence/verify-evidence.ts";
 import { askNode } from "./ask-node.ts";
 import { EX_NOINPUT, exitWith, readCommandLine } from "./command-line.ts";
 import { unprovenIn, verdictText } from "./verdict-text.ts";

@@ -1,6 +1,6 @@
 import { ConfigProvider, Effect, Redacted } from "effect";
 import type { Address } from "../../core/domain/address.ts";
-import type { Deployment } from "../../core/domain/deployment.ts";
+import type { Deployment } from "../../core/domain/ledger/deployment.ts";
 import type { Budget } from "../../ports/rate-limiter.ts";
 import type { LOG_LEVELS, LogFormat } from "../logging.ts";
 import type { Cluster } from "./cluster.ts";

@@ -1,12 +1,12 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
 import { address } from "../../core/domain/address.ts";
-import { proofHash as hashOfProof } from "../../core/domain/proof-template.ts";
+import { proofHash as hashOfProof } from "../../core/domain/evidence/proof-template.ts";
 import { formatUnixTime, type UnixSeconds } from "../../core/domain/unix-time.ts";
-import { attestationMessage } from "../../core/protocol/attestation.ts";
-import { releaseEscrowInstruction } from "../../core/protocol/custody-instructions.ts";
-import { ed25519Instruction } from "../../core/protocol/ed25519-instruction.ts";
-import { createAssociatedTokenInstruction } from "../../core/protocol/token.ts";
+import { attestationMessage } from "../../core/protocol/instructions/attestation.ts";
+import { releaseEscrowInstruction } from "../../core/protocol/instructions/custody-instructions.ts";
+import { ed25519Instruction } from "../../core/protocol/instructions/ed25519-instruction.ts";
+import { createAssociatedTokenInstruction } from "../../core/protocol/accounts/token.ts";
 import type { EscrowRecord } from "../../adapters/http/schemas/escrow.ts";
 import { expectSame } from "./demo-failed.ts";
 import { relayAs, type Stage } from "./stage.ts";

@@ -12,9 +12,9 @@ import {
   signTransaction,
 } from "@solana/kit";
 import { type Address, address } from "../../core/domain/address.ts";
-import { decodeBase64 } from "../../core/domain/base64.ts";
-import type { AccountRole, Instruction } from "../../core/domain/instruction.ts";
-import type { OpenInstruction } from "../../core/domain/next-action.ts";
+import { decodeBase64 } from "../../core/domain/encoding/base64.ts";
+import type { AccountRole, Instruction } from "../../core/domain/ledger/instruction.ts";
+import type { OpenInstruction } from "../../core/domain/escrow/next-action.ts";
 import { type OpenInstructionRecord, ROLES } from "../../adapters/http/schemas/instruction.ts";
 import { expectValue } from "./demo-failed.ts";
 

@@ -1,4 +1,4 @@
-import { decodeBase58, encodeBase58 } from "./base58.ts";
+import { decodeBase58, encodeBase58 } from "./encoding/base58.ts";
 
 declare const brand: unique symbol;
 

@@ -1,5 +1,5 @@
 import type { Address } from "./address.ts";
-import { encodeBase58Of32 } from "./base58-of-32-encode.ts";
+import { encodeBase58Of32 } from "./encoding/base58-of-32-encode.ts";
 
 /** Each place remembers one address: with its bytes and text about 100 bytes. */
 const PLACES = 1024;

@@ -1,5 +1,5 @@
 import { Data } from "effect";
-import type { AccountFault } from "../domain/ledger-account.ts";
+import type { AccountFault } from "../domain/ledger/account.ts";
 
 /** One fault of a request: where it is (RFC 6901 pointer into the body, or `?name` for a query) and what. */
 export type RequestFault = { readonly pointer: string; readonly detail: string };

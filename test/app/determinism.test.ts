@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from "bun:test";
 import type { EscrowRecord } from "../../adapters/http/schemas/escrow.ts";
-import { quietEnvironment, temporaryDirectory, until } from "./running-service.ts";
-import { type ServiceProcess, startBundledService } from "./service-process.ts";
+import { quietEnvironment, temporaryDirectory, until } from "./support/running-service.ts";
+import { type ServiceProcess, startBundledService } from "./support/service-process.ts";
 
 /** Places that differ in offset from UTC, in decimal comma and in the upper case of i. */
 const PLACES = [

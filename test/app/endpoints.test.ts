@@ -1,11 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { parseTrustPolicy } from "../../core/protocol/trust-policy.ts";
-import { verifyEvidence } from "../../core/protocol/verify-evidence.ts";
+import { parseTrustPolicy } from "../../core/protocol/evidence/trust-policy.ts";
+import { verifyEvidence } from "../../core/protocol/evidence/verify-evidence.ts";
 import type { EscrowRecord } from "../../adapters/http/schemas/escrow.ts";
 import type { SettlementEventRecord } from "../../adapters/http/schemas/event.ts";
 import type { RegistryEntryRecord } from "../../adapters/http/schemas/merchant.ts";
 import { type Contract, documentedAnswers } from "../adapters/http/support/documented-answers.ts";
-import { quietEnvironment, runService, temporaryDirectory, until } from "./running-service.ts";
+import {
+  quietEnvironment,
+  runService,
+  temporaryDirectory,
+  until,
+} from "./support/running-service.ts";
 
 let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
 let service: Awaited<ReturnType<typeof runService>>;

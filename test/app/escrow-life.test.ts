@@ -1,18 +1,23 @@
 import { afterAll, expect, test } from "bun:test";
 import { address } from "../../core/domain/address.ts";
-import { proofHash } from "../../core/domain/proof-template.ts";
-import { attestationMessage } from "../../core/protocol/attestation.ts";
-import { releasePartialInstruction } from "../../core/protocol/custody-instructions.ts";
-import { ed25519Instruction } from "../../core/protocol/ed25519-instruction.ts";
-import { createAssociatedTokenInstruction } from "../../core/protocol/token.ts";
+import { proofHash } from "../../core/domain/evidence/proof-template.ts";
+import { attestationMessage } from "../../core/protocol/instructions/attestation.ts";
+import { releasePartialInstruction } from "../../core/protocol/instructions/custody-instructions.ts";
+import { ed25519Instruction } from "../../core/protocol/instructions/ed25519-instruction.ts";
+import { createAssociatedTokenInstruction } from "../../core/protocol/accounts/token.ts";
 import type { EscrowRecord } from "../../adapters/http/schemas/escrow.ts";
-import { LOCAL_USDC_MINT } from "../../adapters/local-ledger/local-keys.ts";
+import { LOCAL_USDC_MINT } from "../../adapters/local-ledger/genesis/local-keys.ts";
 import { checkEvidence, obtainTrust } from "../../app/demo/check-evidence.ts";
 import { openEscrow } from "../../app/demo/open-escrow.ts";
 import { runDemo } from "../../app/demo/run-demo.ts";
 import { openStage, registerMerchant, relayAs } from "../../app/demo/stage.ts";
-import { quietEnvironment, runService, temporaryDirectory, until } from "./running-service.ts";
-import { silentNarrator } from "./silent-narrator.ts";
+import {
+  quietEnvironment,
+  runService,
+  temporaryDirectory,
+  until,
+} from "./support/running-service.ts";
+import { silentNarrator } from "./commands/silent-narrator.ts";
 
 type Service = Awaited<ReturnType<typeof runService>>;
 

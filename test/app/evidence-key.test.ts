@@ -1,9 +1,9 @@
 import { afterAll, expect, test } from "bun:test";
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { encodeBase58 } from "../../core/domain/base58.ts";
-import { quietEnvironment, temporaryDirectory, until } from "./running-service.ts";
-import { type ServiceProcess, startBundledService } from "./service-process.ts";
+import { encodeBase58 } from "../../core/domain/encoding/base58.ts";
+import { quietEnvironment, temporaryDirectory, until } from "./support/running-service.ts";
+import { type ServiceProcess, startBundledService } from "./support/service-process.ts";
 
 const directory = await temporaryDirectory();
 let service: ServiceProcess | undefined;

@@ -2,8 +2,13 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { EscrowRecord } from "../../adapters/http/schemas/escrow.ts";
-import { LOCAL_DEPLOYMENT } from "../../core/protocol/local-deployment.ts";
-import { quietEnvironment, runService, temporaryDirectory, until } from "./running-service.ts";
+import { LOCAL_DEPLOYMENT } from "../../core/protocol/addresses/local-deployment.ts";
+import {
+  quietEnvironment,
+  runService,
+  temporaryDirectory,
+  until,
+} from "./support/running-service.ts";
 
 type Service = Awaited<ReturnType<typeof runService>>;
 type Packet = {

@@ -5,15 +5,15 @@ import {
   computeUnitLimit,
   createAccount,
   transferLamports,
-} from "../../adapters/local-ledger/funding-instructions.ts";
-import { LOCAL_USDC_MINT } from "../../adapters/local-ledger/local-keys.ts";
-import { signedTransaction } from "../../adapters/local-ledger/signed-transaction.ts";
+} from "../../adapters/local-ledger/genesis/funding-instructions.ts";
+import { LOCAL_USDC_MINT } from "../../adapters/local-ledger/genesis/local-keys.ts";
+import { signedTransaction } from "../../adapters/local-ledger/genesis/signed-transaction.ts";
 import type { Address } from "../../core/domain/address.ts";
-import { encodeBase64 } from "../../core/domain/base64.ts";
-import type { Instruction } from "../../core/domain/instruction.ts";
-import { associatedTokenAddress, escrowAddress } from "../../core/protocol/addresses.ts";
-import { createAssociatedTokenInstruction } from "../../core/protocol/token.ts";
-import { TOKEN_PROGRAM } from "../../core/protocol/well-known-addresses.ts";
+import { encodeBase64 } from "../../core/domain/encoding/base64.ts";
+import type { Instruction } from "../../core/domain/ledger/instruction.ts";
+import { associatedTokenAddress, escrowAddress } from "../../core/protocol/addresses/addresses.ts";
+import { createAssociatedTokenInstruction } from "../../core/protocol/accounts/token.ts";
+import { TOKEN_PROGRAM } from "../../core/protocol/addresses/well-known-addresses.ts";
 import * as s from "../programs/fixture/settlement.ts";
 import {
   approve,
@@ -23,8 +23,13 @@ import {
   transferTokens,
 } from "../programs/fixture/token-instructions.ts";
 import { type Wallet, wallet } from "../programs/fixture/wallet.ts";
-import { quietEnvironment, runService, temporaryDirectory, until } from "./running-service.ts";
-import { silentNarrator } from "./silent-narrator.ts";
+import {
+  quietEnvironment,
+  runService,
+  temporaryDirectory,
+  until,
+} from "./support/running-service.ts";
+import { silentNarrator } from "./commands/silent-narrator.ts";
 
 // An auditor's attack on the running service: a thief with a right on an account of a payee's, and nobody else's signature.
 

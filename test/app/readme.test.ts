@@ -1,7 +1,12 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { quietEnvironment, runService, temporaryDirectory, until } from "./running-service.ts";
+import {
+  quietEnvironment,
+  runService,
+  temporaryDirectory,
+  until,
+} from "./support/running-service.ts";
 
 const README = readFileSync(join(import.meta.dir, "../../README.md"), "utf8");
 const LOCAL = "http://127.0.0.1:3000";

@@ -1,13 +1,21 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { computeUnitLimit } from "../../adapters/local-ledger/funding-instructions.ts";
-import { type LocalKey, localKey } from "../../adapters/local-ledger/local-keys.ts";
-import { signedTransaction } from "../../adapters/local-ledger/signed-transaction.ts";
-import { encodeBase64 } from "../../core/domain/base64.ts";
-import type { Instruction } from "../../core/domain/instruction.ts";
-import { registerMerchantInstruction } from "../../core/protocol/attestor-instructions.ts";
-import { LOCAL_DEPLOYMENT } from "../../core/protocol/local-deployment.ts";
-import { COMPUTE_BUDGET_PROGRAM, MEMO_PROGRAM } from "../../core/protocol/well-known-addresses.ts";
-import { quietEnvironment, runService, temporaryDirectory, until } from "./running-service.ts";
+import { computeUnitLimit } from "../../adapters/local-ledger/genesis/funding-instructions.ts";
+import { type LocalKey, localKey } from "../../adapters/local-ledger/genesis/local-keys.ts";
+import { signedTransaction } from "../../adapters/local-ledger/genesis/signed-transaction.ts";
+import { encodeBase64 } from "../../core/domain/encoding/base64.ts";
+import type { Instruction } from "../../core/domain/ledger/instruction.ts";
+import { registerMerchantInstruction } from "../../core/protocol/instructions/attestor-instructions.ts";
+import { LOCAL_DEPLOYMENT } from "../../core/protocol/addresses/local-deployment.ts";
+import {
+  COMPUTE_BUDGET_PROGRAM,
+  MEMO_PROGRAM,
+} from "../../core/protocol/addresses/well-known-addresses.ts";
+import {
+  quietEnvironment,
+  runService,
+  temporaryDirectory,
+  until,
+} from "./support/running-service.ts";
 
 /** An account without data keeps this much or nothing (Rent sysvar: 128 bytes at 6960 lamports). */
 const RENT_MINIMUM = 890_880;

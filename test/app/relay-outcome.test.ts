@@ -1,16 +1,16 @@
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
-import { LOCAL_USDC_MINT } from "../../adapters/local-ledger/local-keys.ts";
+import { LOCAL_USDC_MINT } from "../../adapters/local-ledger/genesis/local-keys.ts";
 import type { EscrowRecord } from "../../adapters/http/schemas/escrow.ts";
 import { openEscrow } from "../../app/demo/open-escrow.ts";
 import { openStage, registerMerchant, type Stage } from "../../app/demo/stage.ts";
 import { address } from "../../core/domain/address.ts";
-import { rotateAttestorInstruction } from "../../core/protocol/attestor-instructions.ts";
-import { claimRefundInstruction } from "../../core/protocol/custody-instructions.ts";
-import { quietEnvironment, temporaryDirectory, until } from "./running-service.ts";
-import { type ServiceProcess, startBundledService } from "./service-process.ts";
-import { silentNarrator } from "./silent-narrator.ts";
+import { rotateAttestorInstruction } from "../../core/protocol/instructions/attestor-instructions.ts";
+import { claimRefundInstruction } from "../../core/protocol/instructions/custody-instructions.ts";
+import { quietEnvironment, temporaryDirectory, until } from "./support/running-service.ts";
+import { type ServiceProcess, startBundledService } from "./support/service-process.ts";
+import { silentNarrator } from "./commands/silent-narrator.ts";
 
 let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
 let service: ServiceProcess;

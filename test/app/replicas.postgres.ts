@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
-import { LOCAL_USDC_MINT } from "../../adapters/local-ledger/local-keys.ts";
+import { LOCAL_USDC_MINT } from "../../adapters/local-ledger/genesis/local-keys.ts";
 import { runDemo } from "../../app/demo/run-demo.ts";
-import { LOCAL_DEPLOYMENT } from "../../core/protocol/local-deployment.ts";
+import { LOCAL_DEPLOYMENT } from "../../core/protocol/addresses/local-deployment.ts";
 import { spawnLedger } from "../adapters/local-ledger/ledger-process.ts";
 import { freshSchema } from "../adapters/postgres/test-database.ts";
-import { temporaryDirectory, until } from "./running-service.ts";
-import { type ServiceProcess, startServiceProcess } from "./service-process.ts";
-import { silentNarrator } from "./silent-narrator.ts";
+import { temporaryDirectory, until } from "./support/running-service.ts";
+import { type ServiceProcess, startServiceProcess } from "./support/service-process.ts";
+import { silentNarrator } from "./commands/silent-narrator.ts";
 
 type Body = {
   readonly data: ReadonlyArray<Readonly<Record<string, unknown>>>;

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { MAX_U64 } from "../../core/domain/amount.ts";
-import { encodeBase64 } from "../../core/domain/base64.ts";
-import type { Deployment } from "../../core/domain/deployment.ts";
+import { encodeBase64 } from "../../core/domain/encoding/base64.ts";
+import type { Deployment } from "../../core/domain/ledger/deployment.ts";
 import {
   type Attestation,
   ESCROW_STATES,
@@ -9,9 +9,9 @@ import {
   type EscrowState,
   MAX_TTL_SECONDS,
   MIN_TTL_SECONDS,
-} from "../../core/domain/escrow.ts";
+} from "../../core/domain/escrow/escrow.ts";
 import { LAST_UNIX_SECOND } from "../../core/domain/unix-time.ts";
-import { escrowAddress } from "../../core/protocol/addresses.ts";
+import { escrowAddress } from "../../core/protocol/addresses/addresses.ts";
 import { anyAddress, anyHash32, bytesOfLength } from "./ledger-values.ts";
 
 const MAX_TTL = BigInt(MAX_TTL_SECONDS);

@@ -1,15 +1,15 @@
 import { createPrivateKey, createPublicKey, sign } from "node:crypto";
 import type { Arbitrary } from "fast-check";
 import { addressFromBytes } from "../../core/domain/address.ts";
-import { encodeBase64 } from "../../core/domain/base64.ts";
-import type { Escrow } from "../../core/domain/escrow.ts";
-import type { TrustPolicy } from "../../core/domain/evidence-check.ts";
-import { evidenceDigest } from "../../core/domain/evidence-signature.ts";
-import { ed25519Jwk } from "../../core/domain/jwk.ts";
-import { attestationMessage } from "../../core/protocol/attestation.ts";
-import { encodeEscrowAccount } from "../../core/protocol/escrow-account.ts";
-import { evidenceData, type EvidenceNetwork } from "../../core/protocol/evidence-data.ts";
-import { LOCAL_DEPLOYMENT } from "../../core/protocol/local-deployment.ts";
+import { encodeBase64 } from "../../core/domain/encoding/base64.ts";
+import type { Escrow } from "../../core/domain/escrow/escrow.ts";
+import type { TrustPolicy } from "../../core/domain/evidence/evidence-check.ts";
+import { evidenceDigest } from "../../core/domain/evidence/evidence-signature.ts";
+import { ed25519Jwk } from "../../core/domain/evidence/jwk.ts";
+import { attestationMessage } from "../../core/protocol/instructions/attestation.ts";
+import { encodeEscrowAccount } from "../../core/protocol/accounts/escrow-account.ts";
+import { evidenceData, type EvidenceNetwork } from "../../core/protocol/evidence/evidence-data.ts";
+import { LOCAL_DEPLOYMENT } from "../../core/protocol/addresses/local-deployment.ts";
 import { anyEscrow } from "./escrow.ts";
 
 /** An Ed25519 key of OpenSSL's, made from a seed of 32 equal bytes. */

@@ -1,11 +1,15 @@
 import fc from "fast-check";
 import { addressFromBytes, ZERO_ADDRESS } from "../../core/domain/address.ts";
-import type { Escrow } from "../../core/domain/escrow.ts";
-import type { Merchant } from "../../core/domain/merchant.ts";
-import { ledgerSignatureFromBytes } from "../../core/domain/ledger-signature.ts";
-import { EVENT_KINDS, type EventReference, eventsOf } from "../../core/domain/settlement-event.ts";
+import type { Escrow } from "../../core/domain/escrow/escrow.ts";
+import type { Merchant } from "../../core/domain/merchant/merchant.ts";
+import { ledgerSignatureFromBytes } from "../../core/domain/ledger/signature.ts";
+import {
+  EVENT_KINDS,
+  type EventReference,
+  eventsOf,
+} from "../../core/domain/index/settlement-event.ts";
 import { LAST_UNIX_SECOND, type UnixSeconds } from "../../core/domain/unix-time.ts";
-import { escrowAddress, merchantAddress } from "../../core/protocol/addresses.ts";
+import { escrowAddress, merchantAddress } from "../../core/protocol/addresses/addresses.ts";
 import type { IndexBatch, Sighted } from "../../ports/escrow-index.ts";
 import { anyEscrow } from "./escrow.ts";
 import { bytesOfLength } from "./ledger-values.ts";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { type Address, addressFromBytes } from "../../core/domain/address.ts";
 import { MAX_U64 } from "../../core/domain/amount.ts";
-import type { Deployment } from "../../core/domain/deployment.ts";
+import type { Deployment } from "../../core/domain/ledger/deployment.ts";
 import { type Hash32, hash32FromBytes } from "../../core/domain/hash32.ts";
 
 /** Exactly `length` bytes: mostly random, sometimes all zero, all 255, or led by zeros. */

@@ -1,9 +1,9 @@
 import fc from "fast-check";
-import type { Deployment } from "../../core/domain/deployment.ts";
-import { MERCHANT_STATUSES, type Merchant } from "../../core/domain/merchant.ts";
+import type { Deployment } from "../../core/domain/ledger/deployment.ts";
+import { MERCHANT_STATUSES, type Merchant } from "../../core/domain/merchant/merchant.ts";
 import { LAST_UNIX_SECOND } from "../../core/domain/unix-time.ts";
 import { ZERO_ADDRESS } from "../../core/domain/address.ts";
-import { merchantAddress } from "../../core/protocol/addresses.ts";
+import { merchantAddress } from "../../core/protocol/addresses/addresses.ts";
 import { anyCharacter } from "./any-character.ts";
 import { anyAddress, anyU64 } from "./ledger-values.ts";
 

@@ -1,5 +1,5 @@
 import { addressFromBytes } from "../../core/domain/address.ts";
-import type { Deployment } from "../../core/domain/deployment.ts";
+import type { Deployment } from "../../core/domain/ledger/deployment.ts";
 
 /** The deployment and genesis hash of the ledger that store tests index. */
 export const TEST_DEPLOYMENT: Deployment = {

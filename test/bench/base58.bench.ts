@@ -1,6 +1,6 @@
 import { base58 } from "@scure/base";
 import { getBase58Codec } from "@solana/kit";
-import { decodeBase58, encodeBase58 } from "../../core/domain/base58.ts";
+import { decodeBase58, encodeBase58 } from "../../core/domain/encoding/base58.ts";
 import { labelled } from "../simulation/world-escrow.ts";
 import { microseconds } from "./support/microseconds.ts";
 import { report, sizeOf, times } from "./support/report.ts";

@@ -20,8 +20,8 @@ const GOAL_MS = 20;
 const CLIENTS = 4;
 const support = `${import.meta.dir}/support`;
 
-const node = await startChild(`${support}/serve-world.ts`, String(ESCROWS));
-const service = await startOnOneCore(`${support}/serve-measured-service.ts`, await node.line());
+const node = await startChild(`${support}/servers/serve-world.ts`, String(ESCROWS));
+const service = await startOnOneCore(`${support}/servers/serve-measured-service.ts`, await node.line());
 const url = await service.line();
 const meterUrl = await service.line();
 const { address } = worldEscrow(1);

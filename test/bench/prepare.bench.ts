@@ -34,11 +34,11 @@ const measure = (url: string) =>
     seconds: SECONDS,
   });
 
-const node = await startChild(`${support}/serve-world.ts`, "4");
+const node = await startChild(`${support}/servers/serve-world.ts`, "4");
 const rpcUrl = await node.line();
-const service = await startOnOneCore(`${support}/serve-service.ts`, rpcUrl);
-const kit = await startOnOneCore(`${support}/serve-kit-prepare.ts`, rpcUrl);
-const fastify = await startNodeOnOneCore(`${support}/serve-fastify-prepare.ts`);
+const service = await startOnOneCore(`${support}/servers/serve-service.ts`, rpcUrl);
+const kit = await startOnOneCore(`${support}/servers/serve-kit-prepare.ts`, rpcUrl);
+const fastify = await startNodeOnOneCore(`${support}/servers/serve-fastify-prepare.ts`);
 const [url, kitUrl] = [await service.line(), await kit.line()];
 if ((await answerOf(url)) !== (await answerOf(kitUrl)))
   throw new Error("the service and its twin with kit's derivation answer differently");

@@ -1,6 +1,6 @@
 import { hash32FromBytes } from "../../core/domain/hash32.ts";
-import type { Instruction } from "../../core/domain/instruction.ts";
-import { associatedTokenAddress, escrowAddress } from "../../core/protocol/addresses.ts";
+import type { Instruction } from "../../core/domain/ledger/instruction.ts";
+import { associatedTokenAddress, escrowAddress } from "../../core/protocol/addresses/addresses.ts";
 import * as s from "../programs/fixture/settlement.ts";
 import { putTokenAccount } from "../programs/fixture/token-account.ts";
 import { approve } from "../programs/fixture/token-instructions.ts";

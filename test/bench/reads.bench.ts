@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { escrowCursor } from "../../adapters/http/page-cursor.ts";
+import { escrowCursor } from "../../adapters/http/request/page-cursor.ts";
 import { worldEscrow } from "../simulation/world-escrow.ts";
 import { startChild, startOnOneCore } from "./support/child.ts";
 import { load } from "./support/load.ts";
@@ -19,7 +19,7 @@ const folder = mkdtempSync(join(tmpdir(), "settlement-bench-"));
 const beside = async (url: string, pathOf: (number: number) => string) => {
   const file = join(folder, "answer.json");
   writeFileSync(file, await (await fetch(url + pathOf(0))).text());
-  const raw = await startOnOneCore(`${support}/serve-bytes.ts`, file);
+  const raw = await startOnOneCore(`${support}/servers/serve-bytes.ts`, file);
   const rawUrl = await raw.line();
   const options = { connections: CONNECTIONS, seconds: SECONDS };
   const ours = await load(url, (number) => ({ path: pathOf(number) }), options);
@@ -33,8 +33,8 @@ const beside = async (url: string, pathOf: (number: number) => string) => {
 };
 
 const measured = async (size: number): Promise<void> => {
-  const node = await startChild(`${support}/serve-world.ts`, String(size));
-  const service = await startOnOneCore(`${support}/serve-service.ts`, await node.line());
+  const node = await startChild(`${support}/servers/serve-world.ts`, String(size));
+  const service = await startOnOneCore(`${support}/servers/serve-service.ts`, await node.line());
   const url = await service.line();
 
   const newest = await beside(url, () => "/v1/indexer?limit=50");

@@ -1,4 +1,4 @@
-import { MAIN } from "../app/service-process.ts";
+import { MAIN } from "../app/support/service-process.ts";
 import { relayBench } from "./support/relay-bench.ts";
 import { report, sizeOf, times } from "./support/report.ts";
 

@@ -23,7 +23,7 @@ const outcomeOf = (readings: ReadonlyArray<Reading>): Outcome => {
 
 /** Each reading is a process of its own; the ways take turns. */
 const measure = async (escrows: number, ways: ReadonlyArray<Way>) => {
-  const node = await startChild(`${support}/serve-snapshot.ts`, String(escrows));
+  const node = await startChild(`${support}/servers/serve-snapshot.ts`, String(escrows));
   const url = await node.line();
   const readings: Record<Way, Array<Reading>> = { kit: [], fields: [], checked: [] };
   for (let round = 0; round < ROUNDS; round++)

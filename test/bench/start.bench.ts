@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startServiceProcess } from "../app/service-process.ts";
-import { quietEnvironment } from "../app/running-service.ts";
+import { startServiceProcess } from "../app/support/service-process.ts";
+import { quietEnvironment } from "../app/support/running-service.ts";
 import { report, sizeOf } from "./support/report.ts";
 
 const ROUNDS = sizeOf({ quick: 2, long: 5 });

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { copyFileSync, mkdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { startServiceProcess } from "../app/service-process.ts";
+import { startServiceProcess } from "../app/support/service-process.ts";
 import { openIndexOfNode } from "../simulation/index-of-node.ts";
 import { serveNode } from "../simulation/serve-node.ts";
 import { worldOf } from "../simulation/world.ts";

@@ -4,7 +4,7 @@ import { worldEscrow } from "../simulation/world-escrow.ts";
 import { worldOf } from "../simulation/world.ts";
 import { amountOf, LONG_MS } from "./support/chaos-run.ts";
 import { expectIndexOf } from "./support/expect-index.ts";
-import { setFull, watchStores } from "./support/opened-stores.ts";
+import { setFull, watchStores } from "./support/kills/opened-stores.ts";
 import { serviceOn } from "./support/service-on-node.ts";
 
 const ROUNDS = amountOf({ quick: 2, long: 25 });

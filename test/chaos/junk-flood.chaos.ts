@@ -1,7 +1,7 @@
 import { test } from "bun:test";
 import { amountOf, freshPath, LONG_MS, randomOf, SEED, tell } from "./support/chaos-run.ts";
-import { endureFlood } from "./support/endure-flood.ts";
-import type { Flood, Manner } from "./support/junk-flood.ts";
+import { endureFlood } from "./support/faults/endure-flood.ts";
+import type { Flood, Manner } from "./support/faults/junk-flood.ts";
 
 const MIB = 1024 * 1024;
 /** As large as an account can be (Agave `system_interface`, `MAX_PERMITTED_DATA_LENGTH`). */

@@ -6,8 +6,8 @@ import { dumpOfIndex } from "../simulation/index-dump.ts";
 import { openIndexOfNode } from "../simulation/index-of-node.ts";
 import { amountOf, freshPath, LONG_MS } from "./support/chaos-run.ts";
 import { expectWholeBatches } from "./support/expect-whole-batches.ts";
-import { killSyncs } from "./support/kill-syncs.ts";
-import type { Moment } from "./support/killed-process.ts";
+import { killSyncs } from "./support/kills/kill-syncs.ts";
+import type { Moment } from "./support/kills/killed-process.ts";
 
 /** The files of a store as a killed process left them, at another path: whoever opens them there leaves these alone. */
 const copyOf = (path: string): string => {
@@ -34,7 +34,7 @@ test(
   "killed at any moment of a sync, the index ends as if it had never been",
   () =>
     killSyncs({
-      script: `${import.meta.dir}/support/sync-until-killed.ts`,
+      script: `${import.meta.dir}/support/kills/sync-until-killed.ts`,
       kills: amountOf({ quick: 12, long: 500 }),
       mostKillsASync: 16,
       atOnce: 2,

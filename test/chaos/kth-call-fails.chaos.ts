@@ -7,8 +7,8 @@ import { worldOf } from "../simulation/world.ts";
 import { refundedOf, worldEscrow } from "../simulation/world-escrow.ts";
 import { amountOf, freshPath, LONG_MS, randomOf, SEED, tell } from "./support/chaos-run.ts";
 import { expectWholeBatches } from "./support/expect-whole-batches.ts";
-import { countAnswers } from "./support/failing-ports.ts";
-import { countStatements } from "./support/failing-statements.ts";
+import { countAnswers } from "./support/faults/failing-ports.ts";
+import { countStatements } from "./support/faults/failing-statements.ts";
 
 const ESCROWS = 12;
 /** Of the many statements of a sync, the quick run fails every ninth. */

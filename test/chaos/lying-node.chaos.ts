@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test";
 import { Exit } from "effect";
-import { LOCAL_DEPLOYMENT } from "../../core/protocol/local-deployment.ts";
+import { LOCAL_DEPLOYMENT } from "../../core/protocol/addresses/local-deployment.ts";
 import { openIndexOfNode } from "../simulation/index-of-node.ts";
 import { serveNode } from "../simulation/serve-node.ts";
 import { worldOf } from "../simulation/world.ts";
 import { amountOf, freshPath, LONG_MS, randomOf, SEED, tell } from "./support/chaos-run.ts";
 import { expectIndexOf } from "./support/expect-index.ts";
-import { mutatedAccount } from "./support/mutated-account.ts";
+import { mutatedAccount } from "./support/faults/mutated-account.ts";
 
 const MUTATED = amountOf({ quick: 2_000, long: 50_000 });
 const ESCROWS = 200;

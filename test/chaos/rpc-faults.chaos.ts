@@ -3,7 +3,7 @@ import { refundedOf, worldEscrow } from "../simulation/world-escrow.ts";
 import { worldOf } from "../simulation/world.ts";
 import { amountOf, LONG_MS, randomOf, SEED, tell } from "./support/chaos-run.ts";
 import { expectIndexOf } from "./support/expect-index.ts";
-import { type Fault, FAULTS, faultyProxy } from "./support/faulty-proxy.ts";
+import { type Fault, FAULTS, faultyProxy } from "./support/faults/faulty-proxy.ts";
 import { keepReading, serviceOn } from "./support/service-on-node.ts";
 
 const CHAOS_MS = amountOf({ quick: 2_000, long: 20_000 });

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { until } from "../app/running-service.ts";
+import { until } from "../app/support/running-service.ts";
 import { serveNode } from "../simulation/serve-node.ts";
 import { refundedOf, worldEscrow } from "../simulation/world-escrow.ts";
 import type { WorldNode } from "../simulation/world-node.ts";

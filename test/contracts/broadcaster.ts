@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Effect, ManagedRuntime } from "effect";
 import { addressFromBytes } from "../../core/domain/address.ts";
-import { ledgerSignatureFromBytes } from "../../core/domain/ledger-signature.ts";
+import { ledgerSignatureFromBytes } from "../../core/domain/ledger/signature.ts";
 import { Broadcaster } from "../../ports/broadcaster.ts";
 import { Ledger } from "../../ports/ledger.ts";
 import type { LedgerWorld } from "./ledger-world.ts";

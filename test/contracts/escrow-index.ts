@@ -2,10 +2,10 @@ import { describe, expect, test } from "bun:test";
 import { Effect, type Layer } from "effect";
 import fc from "fast-check";
 import { escrowIndexMemory } from "../../adapters/memory/escrow-index.ts";
-import { type Escrow, ESCROW_STATES, isRefundable } from "../../core/domain/escrow.ts";
-import { chainedEventHash, eventChainStart } from "../../core/domain/event-chain.ts";
-import { ledgerSignatureFromBytes } from "../../core/domain/ledger-signature.ts";
-import { eventsOf } from "../../core/domain/settlement-event.ts";
+import { type Escrow, ESCROW_STATES, isRefundable } from "../../core/domain/escrow/escrow.ts";
+import { chainedEventHash, eventChainStart } from "../../core/domain/index/event-chain.ts";
+import { ledgerSignatureFromBytes } from "../../core/domain/ledger/signature.ts";
+import { eventsOf } from "../../core/domain/index/settlement-event.ts";
 import { EscrowIndex, type EscrowFilter, type EscrowPlace } from "../../ports/escrow-index.ts";
 import {
   aMerchantWallet,

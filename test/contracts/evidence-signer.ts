@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { Effect, type Layer } from "effect";
 import fc from "fast-check";
-import { jwkThumbprint } from "../../core/domain/jwk.ts";
-import { verifyEd25519 } from "../../core/protocol/strict-ed25519.ts";
+import { jwkThumbprint } from "../../core/domain/evidence/jwk.ts";
+import { verifyEd25519 } from "../../core/protocol/crypto/strict-ed25519.ts";
 import { EvidenceSigner } from "../../ports/evidence-signer.ts";
 import { runs } from "../arbitraries/runs.ts";
 

@@ -1,8 +1,8 @@
 import type { Layer } from "effect";
-import type { AccountKind } from "../../core/domain/account-kind.ts";
+import type { AccountKind } from "../../core/domain/ledger/account-kind.ts";
 import type { Address } from "../../core/domain/address.ts";
-import type { LedgerAccount } from "../../core/domain/ledger-account.ts";
-import type { LedgerSignature } from "../../core/domain/ledger-signature.ts";
+import type { LedgerAccount } from "../../core/domain/ledger/account.ts";
+import type { LedgerSignature } from "../../core/domain/ledger/signature.ts";
 import type { Broadcaster } from "../../ports/broadcaster.ts";
 import type { Ledger } from "../../ports/ledger.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { Effect, type Layer } from "effect";
 import fc from "fast-check";
-import { merchantStats } from "../../core/domain/merchant-stats.ts";
+import { merchantStats } from "../../core/domain/merchant/merchant-stats.ts";
 import type { EscrowIndex } from "../../ports/escrow-index.ts";
 import { anyMerchant, batchOf, escrowLives, finalBatch } from "../arbitraries/index-history.ts";
 import { onFreshIndexes } from "./fresh-index.ts";

@@ -2,8 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { Effect, type Layer } from "effect";
 import fc from "fast-check";
 import { addressFromBytes } from "../../core/domain/address.ts";
-import { ledgerSignatureFromBytes } from "../../core/domain/ledger-signature.ts";
-import type { RelayEntry, SettledOutcome } from "../../core/domain/relay-entry.ts";
+import { ledgerSignatureFromBytes } from "../../core/domain/ledger/signature.ts";
+import type { RelayEntry, SettledOutcome } from "../../core/domain/relay/relay-entry.ts";
 import { type KeyUse, OutcomeLog } from "../../ports/outcome-log.ts";
 import { runs } from "../arbitraries/runs.ts";
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import type { Address } from "../../core/domain/address.ts";
-import type { Instruction } from "../../core/domain/instruction.ts";
-import { custodyConfigAddress, registryAddress } from "../../core/protocol/addresses.ts";
-import { rotateAttestorInstruction } from "../../core/protocol/attestor-instructions.ts";
+import type { Instruction } from "../../core/domain/ledger/instruction.ts";
+import { custodyConfigAddress, registryAddress } from "../../core/protocol/addresses/addresses.ts";
+import { rotateAttestorInstruction } from "../../core/protocol/instructions/attestor-instructions.ts";
 import * as s from "./fixture/settlement.ts";
 import type { TestLedger } from "./fixture/test-ledger.ts";
 import { wallet, type Wallet } from "./fixture/wallet.ts";

@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
-import { fieldsOf } from "../../core/protocol/byte-fields.ts";
+import { fieldsOf } from "../../core/protocol/accounts/byte-fields.ts";
 import {
   rotateAttestorInstruction,
   setMerchantStatusInstruction,
   slashMerchantInstruction,
-} from "../../core/protocol/attestor-instructions.ts";
+} from "../../core/protocol/instructions/attestor-instructions.ts";
 import attestorJson from "../../programs/attestor.idl.json";
 import custodyJson from "../../programs/custody.idl.json";
 import { type Idl, type IdlType, parseIdl } from "../../programs/idl.ts";

@@ -1,15 +1,15 @@
 import { describe, expect, test } from "bun:test";
-import { AccountRole } from "../../core/domain/instruction.ts";
+import { AccountRole } from "../../core/domain/ledger/instruction.ts";
 import {
   custodyConfigAddress,
   programDataAddress,
   registryAddress,
-} from "../../core/protocol/addresses.ts";
-import { initializeRegistryInstruction } from "../../core/protocol/attestor-instructions.ts";
-import { decodeAttestorRegistryAccount } from "../../core/protocol/attestor-registry-account.ts";
-import { decodeCustodyConfigAccount } from "../../core/protocol/custody-config-account.ts";
-import { initializeCustodyInstruction } from "../../core/protocol/custody-instructions.ts";
-import { SYSTEM_PROGRAM } from "../../core/protocol/well-known-addresses.ts";
+} from "../../core/protocol/addresses/addresses.ts";
+import { initializeRegistryInstruction } from "../../core/protocol/instructions/attestor-instructions.ts";
+import { decodeAttestorRegistryAccount } from "../../core/protocol/accounts/attestor-registry-account.ts";
+import { decodeCustodyConfigAccount } from "../../core/protocol/accounts/custody-config-account.ts";
+import { initializeCustodyInstruction } from "../../core/protocol/instructions/custody-instructions.ts";
+import { SYSTEM_PROGRAM } from "../../core/protocol/addresses/well-known-addresses.ts";
 import * as s from "./fixture/settlement.ts";
 import { forgeProgramData, nowhere, withAccount, withRole } from "./fixture/tampering.ts";
 

@@ -1,16 +1,20 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import type { Address } from "../../core/domain/address.ts";
-import type { EscrowState } from "../../core/domain/escrow.ts";
-import { type Instruction, readonly, writable } from "../../core/domain/instruction.ts";
-import { escrowAddress, merchantAddress, registryAddress } from "../../core/protocol/addresses.ts";
-import { initializeRegistryInstruction } from "../../core/protocol/attestor-instructions.ts";
-import { fieldWriter } from "../../core/protocol/byte-fields.ts";
-import { initializeCustodyInstruction } from "../../core/protocol/custody-instructions.ts";
-import { instructionDiscriminator } from "../../core/protocol/discriminator.ts";
-import { encodeEscrowAccount } from "../../core/protocol/escrow-account.ts";
-import { encodeMerchantAccount } from "../../core/protocol/merchant-account.ts";
-import { INSTRUCTIONS_SYSVAR } from "../../core/protocol/well-known-addresses.ts";
+import type { EscrowState } from "../../core/domain/escrow/escrow.ts";
+import { type Instruction, readonly, writable } from "../../core/domain/ledger/instruction.ts";
+import {
+  escrowAddress,
+  merchantAddress,
+  registryAddress,
+} from "../../core/protocol/addresses/addresses.ts";
+import { initializeRegistryInstruction } from "../../core/protocol/instructions/attestor-instructions.ts";
+import { fieldWriter } from "../../core/protocol/accounts/byte-fields.ts";
+import { initializeCustodyInstruction } from "../../core/protocol/instructions/custody-instructions.ts";
+import { instructionDiscriminator } from "../../core/protocol/accounts/discriminator.ts";
+import { encodeEscrowAccount } from "../../core/protocol/accounts/escrow-account.ts";
+import { encodeMerchantAccount } from "../../core/protocol/accounts/merchant-account.ts";
+import { INSTRUCTIONS_SYSVAR } from "../../core/protocol/addresses/well-known-addresses.ts";
 import { COMPILER, compileSource, hasCompiler } from "../../programs/compile.ts";
 import * as s from "./fixture/settlement.ts";
 import { deployAs, withAccount } from "./fixture/tampering.ts";

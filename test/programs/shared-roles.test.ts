@@ -1,9 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { type Address, address } from "../../core/domain/address.ts";
-import type { Instruction } from "../../core/domain/instruction.ts";
-import type { LedgerAccount } from "../../core/domain/ledger-account.ts";
-import { associatedTokenAddress, escrowAddress } from "../../core/protocol/addresses.ts";
-import { SYSTEM_PROGRAM, TOKEN_PROGRAM } from "../../core/protocol/well-known-addresses.ts";
+import type { Instruction } from "../../core/domain/ledger/instruction.ts";
+import type { LedgerAccount } from "../../core/domain/ledger/account.ts";
+import { associatedTokenAddress, escrowAddress } from "../../core/protocol/addresses/addresses.ts";
+import {
+  SYSTEM_PROGRAM,
+  TOKEN_PROGRAM,
+} from "../../core/protocol/addresses/well-known-addresses.ts";
 import { binaryPath } from "../../programs/compile.ts";
 import * as s from "./fixture/settlement.ts";
 import type { TestLedger } from "./fixture/test-ledger.ts";

@@ -1,6 +1,6 @@
 import { getBase58Encoder } from "@solana/kit";
-import type { AccountKind } from "../../core/domain/account-kind.ts";
-import type { LedgerAccount } from "../../core/domain/ledger-account.ts";
+import type { AccountKind } from "../../core/domain/ledger/account-kind.ts";
+import type { LedgerAccount } from "../../core/domain/ledger/account.ts";
 
 /** A filter of getProgramAccounts (Agave `rpc-client-types`, `RpcFilterType`), as far as the tests' nodes know them. */
 export type AccountFilter = {

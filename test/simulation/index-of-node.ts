@@ -1,10 +1,10 @@
 import { Effect, Exit, Layer, Logger, Redacted, Scope } from "effect";
 import { ledgerSolanaRpc } from "../../adapters/solana-rpc/ledger-solana-rpc.ts";
-import { nodePool } from "../../adapters/solana-rpc/node-pool.ts";
-import { solanaRpcConfig } from "../../adapters/solana-rpc/solana-rpc-config.ts";
+import { nodePool } from "../../adapters/solana-rpc/pool/node-pool.ts";
+import { solanaRpcConfig } from "../../adapters/solana-rpc/pool/solana-rpc-config.ts";
 import { escrowIndexSqlite } from "../../adapters/sqlite/escrow-index.ts";
-import { LOCAL_DEPLOYMENT } from "../../core/protocol/local-deployment.ts";
-import { IndexSync, makeIndexSync } from "../../core/use-cases/index-sync.ts";
+import { LOCAL_DEPLOYMENT } from "../../core/protocol/addresses/local-deployment.ts";
+import { IndexSync, makeIndexSync } from "../../core/use-cases/index/index-sync.ts";
 import { EscrowIndex } from "../../ports/escrow-index.ts";
 import { Instance } from "../../ports/instance.ts";
 import { Ledger } from "../../ports/ledger.ts";

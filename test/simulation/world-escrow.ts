@@ -1,9 +1,9 @@
 import { type Address, addressFromBytes } from "../../core/domain/address.ts";
-import { ESCROW_STATES, type Escrow } from "../../core/domain/escrow.ts";
+import { ESCROW_STATES, type Escrow } from "../../core/domain/escrow/escrow.ts";
 import { hash32FromBytes } from "../../core/domain/hash32.ts";
-import type { Merchant } from "../../core/domain/merchant.ts";
-import { escrowAddress, merchantAddress } from "../../core/protocol/addresses.ts";
-import { LOCAL_DEPLOYMENT } from "../../core/protocol/local-deployment.ts";
+import type { Merchant } from "../../core/domain/merchant/merchant.ts";
+import { escrowAddress, merchantAddress } from "../../core/protocol/addresses/addresses.ts";
+import { LOCAL_DEPLOYMENT } from "../../core/protocol/addresses/local-deployment.ts";
 
 /** 32 bytes that depend on the label and on nothing else. */
 export const labelled = (label: string): Uint8Array => {

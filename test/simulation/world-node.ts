@@ -1,11 +1,11 @@
 import type { Address } from "../../core/domain/address.ts";
-import type { Escrow } from "../../core/domain/escrow.ts";
-import type { LedgerAccount } from "../../core/domain/ledger-account.ts";
-import type { Merchant } from "../../core/domain/merchant.ts";
-import { encodeEscrowAccount } from "../../core/protocol/escrow-account.ts";
-import { LOCAL_DEPLOYMENT } from "../../core/protocol/local-deployment.ts";
-import { encodeMerchantAccount } from "../../core/protocol/merchant-account.ts";
-import { CLOCK_SYSVAR } from "../../core/protocol/well-known-addresses.ts";
+import type { Escrow } from "../../core/domain/escrow/escrow.ts";
+import type { LedgerAccount } from "../../core/domain/ledger/account.ts";
+import type { Merchant } from "../../core/domain/merchant/merchant.ts";
+import { encodeEscrowAccount } from "../../core/protocol/accounts/escrow-account.ts";
+import { LOCAL_DEPLOYMENT } from "../../core/protocol/addresses/local-deployment.ts";
+import { encodeMerchantAccount } from "../../core/protocol/accounts/merchant-account.ts";
+import { CLOCK_SYSVAR } from "../../core/protocol/addresses/well-known-addresses.ts";
 import { type AccountFilter, passing } from "./account-filters.ts";
 import { pendingOf, walletOf, WORLD_TIME } from "./world-escrow.ts";
 import { transactionJson, transactionOf, type WorldTransaction } from "./world-transaction.ts";

@@ -1,13 +1,13 @@
 import type { Address } from "../../core/domain/address.ts";
-import { encodeBase58 } from "../../core/domain/base58.ts";
-import type { Escrow } from "../../core/domain/escrow.ts";
+import { encodeBase58 } from "../../core/domain/encoding/base58.ts";
+import type { Escrow } from "../../core/domain/escrow/escrow.ts";
 import {
   type LedgerSignature,
   ledgerSignatureFromBytes,
-} from "../../core/domain/ledger-signature.ts";
-import { fieldWriter } from "../../core/protocol/byte-fields.ts";
-import { instructionDiscriminator } from "../../core/protocol/discriminator.ts";
-import { LOCAL_DEPLOYMENT } from "../../core/protocol/local-deployment.ts";
+} from "../../core/domain/ledger/signature.ts";
+import { fieldWriter } from "../../core/protocol/accounts/byte-fields.ts";
+import { instructionDiscriminator } from "../../core/protocol/accounts/discriminator.ts";
+import { LOCAL_DEPLOYMENT } from "../../core/protocol/addresses/local-deployment.ts";
 import { labelled, walletOf } from "./world-escrow.ts";
 
 /** A finalized transaction as a node lists it and shows it. */

@@ -1,6 +1,6 @@
-import { compareWithTemplate } from "../../../core/domain/delivery-payload.ts";
-import { proofHash } from "../../../core/domain/proof-template.ts";
-import { PROOF_TEMPLATES } from "../../../core/domain/proof-template-catalogue.ts";
+import { compareWithTemplate } from "../../../core/domain/evidence/delivery-payload.ts";
+import { proofHash } from "../../../core/domain/evidence/proof-template.ts";
+import { PROOF_TEMPLATES } from "../../../core/domain/evidence/proof-template-catalogue.ts";
 import { deliveryRecord } from "../records/delivery.ts";
 import { sampleEscrow } from "./sample-values.ts";
 

@@ -1,12 +1,12 @@
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { sha512 } from "@noble/hashes/sha2.js";
-import { encodeBase64 } from "../../../core/domain/base64.ts";
-import { evidenceDigest } from "../../../core/domain/evidence-signature.ts";
-import { jwkThumbprint } from "../../../core/domain/jwk.ts";
-import { ledgerSignatureFromBytes } from "../../../core/domain/ledger-signature.ts";
-import { eventsOf } from "../../../core/domain/settlement-event.ts";
-import { encodeEscrowAccount } from "../../../core/protocol/escrow-account.ts";
-import { evidenceData } from "../../../core/protocol/evidence-data.ts";
+import { encodeBase64 } from "../../../core/domain/encoding/base64.ts";
+import { evidenceDigest } from "../../../core/domain/evidence/evidence-signature.ts";
+import { jwkThumbprint } from "../../../core/domain/evidence/jwk.ts";
+import { ledgerSignatureFromBytes } from "../../../core/domain/ledger/signature.ts";
+import { eventsOf } from "../../../core/domain/index/settlement-event.ts";
+import { encodeEscrowAccount } from "../../../core/protocol/accounts/escrow-account.ts";
+import { evidenceData } from "../../../core/protocol/evidence/evidence-data.ts";
 import { evidenceRecord } from "../records/evidence.ts";
 import { SAMPLE, sampleEscrow, sampleMerchant, sampleParties } from "./sample-values.ts";
 

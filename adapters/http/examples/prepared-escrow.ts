@@ -1,5 +1,5 @@
 import { Effect } from "effect";
-import { prepareEscrow } from "../../../core/use-cases/prepare-escrow.ts";
+import { prepareEscrow } from "../../../core/use-cases/escrow/prepare-escrow.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { preparedEscrowRecord } from "../records/prepared-escrow.ts";
 import { sampleInstance } from "./sample-instance.ts";

@@ -1,8 +1,8 @@
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { Effect } from "effect";
-import { encodeBase64 } from "../../../core/domain/base64.ts";
-import { ledgerSignatureFromBytes } from "../../../core/domain/ledger-signature.ts";
-import { readRelayPolicy } from "../../../core/use-cases/relay-policy.ts";
+import { encodeBase64 } from "../../../core/domain/encoding/base64.ts";
+import { ledgerSignatureFromBytes } from "../../../core/domain/ledger/signature.ts";
+import { readRelayPolicy } from "../../../core/use-cases/relay/relay-policy.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { type RateDecision, RateLimiter } from "../../../ports/rate-limiter.ts";
 import { relayOutcomeRecord, relayPolicyRecord, relayResultRecord } from "../records/relay.ts";

@@ -1,8 +1,8 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { hash32FromBytes } from "../../../core/domain/hash32.ts";
-import { merchantStats } from "../../../core/domain/merchant-stats.ts";
-import { eventChainStart, chainedEventHash } from "../../../core/domain/event-chain.ts";
-import { eventsOf } from "../../../core/domain/settlement-event.ts";
+import { merchantStats } from "../../../core/domain/merchant/merchant-stats.ts";
+import { eventChainStart, chainedEventHash } from "../../../core/domain/index/event-chain.ts";
+import { eventsOf } from "../../../core/domain/index/settlement-event.ts";
 import { escrowRecord } from "../records/escrow.ts";
 import { eventRecord } from "../records/event.ts";
 import { merchantRecord, registryEntryRecord } from "../records/merchant.ts";

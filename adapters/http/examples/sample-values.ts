@@ -1,16 +1,16 @@
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { addressFromBytes } from "../../../core/domain/address.ts";
-import { encodeBase64 } from "../../../core/domain/base64.ts";
-import type { Escrow } from "../../../core/domain/escrow.ts";
-import type { Merchant } from "../../../core/domain/merchant.ts";
-import { proofHash } from "../../../core/domain/proof-template.ts";
-import { PROOF_TEMPLATES } from "../../../core/domain/proof-template-catalogue.ts";
-import { taskHash } from "../../../core/domain/task-hash.ts";
-import { escrowAddress, merchantAddress } from "../../../core/protocol/addresses.ts";
-import { attestationMessage } from "../../../core/protocol/attestation.ts";
-import { LOCAL_DEPLOYMENT } from "../../../core/protocol/local-deployment.ts";
-import { once } from "../once.ts";
+import { encodeBase64 } from "../../../core/domain/encoding/base64.ts";
+import type { Escrow } from "../../../core/domain/escrow/escrow.ts";
+import type { Merchant } from "../../../core/domain/merchant/merchant.ts";
+import { proofHash } from "../../../core/domain/evidence/proof-template.ts";
+import { PROOF_TEMPLATES } from "../../../core/domain/evidence/proof-template-catalogue.ts";
+import { taskHash } from "../../../core/domain/escrow/task-hash.ts";
+import { escrowAddress, merchantAddress } from "../../../core/protocol/addresses/addresses.ts";
+import { attestationMessage } from "../../../core/protocol/instructions/attestation.ts";
+import { LOCAL_DEPLOYMENT } from "../../../core/protocol/addresses/local-deployment.ts";
+import { once } from "../server/once.ts";
 
 const seed = (name: string): Uint8Array => sha256(new TextEncoder().encode(`example ${name}`));
 const key = (name: string) => ({

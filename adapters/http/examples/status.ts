@@ -1,4 +1,4 @@
-import { LOCAL_DEPLOYMENT } from "../../../core/protocol/local-deployment.ts";
+import { LOCAL_DEPLOYMENT } from "../../../core/protocol/addresses/local-deployment.ts";
 import type { Address } from "../../../core/domain/address.ts";
 import { statusRecord } from "../records/status.ts";
 import { hashExample } from "./rows.ts";

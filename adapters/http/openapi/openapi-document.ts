@@ -1,8 +1,8 @@
 import { swagger } from "@elysiajs/swagger";
 import { Elysia } from "elysia";
-import { CONTRACT_VERSION, SERVICE_NAME } from "../contract.ts";
-import type { Endpoint } from "../endpoint.ts";
-import { routerPath } from "../router-path.ts";
+import { CONTRACT_VERSION, SERVICE_NAME } from "./contract.ts";
+import type { Endpoint } from "../server/endpoint.ts";
+import { routerPath } from "../server/router-path.ts";
 import { finishDocument } from "./finish-document.ts";
 import { operationObject, sharedComponents } from "./operation-object.ts";
 

@@ -1,6 +1,6 @@
 import type { TSchema } from "@sinclair/typebox";
-import { BYTES_A_POINT } from "../body-limits.ts";
-import { type Endpoint, maxBodyBytes, problemsOf, type Success } from "../endpoint.ts";
+import { BYTES_A_POINT } from "../request/body-limits.ts";
+import { type Endpoint, maxBodyBytes, problemsOf, type Success } from "../server/endpoint.ts";
 import {
   PROBLEM_CATALOGUE,
   PROBLEM_CODES,

@@ -1,6 +1,9 @@
 import type { StoreUnavailable } from "../../../ports/escrow-index.ts";
 import type { LedgerFailure } from "../../../ports/ledger.ts";
-import type { RelayRefusal, TransactionNotFound } from "../../../core/use-cases/relay-errors.ts";
+import type {
+  RelayRefusal,
+  TransactionNotFound,
+} from "../../../core/use-cases/relay/relay-errors.ts";
 import type * as Request from "../../../core/use-cases/request-errors.ts";
 import type * as Http from "./http-failures.ts";
 import type { ProblemCode } from "./problem-catalogue.ts";

@@ -1,4 +1,7 @@
-import type { RelayRefusal, TransactionNotFound } from "../../../core/use-cases/relay-errors.ts";
+import type {
+  RelayRefusal,
+  TransactionNotFound,
+} from "../../../core/use-cases/relay/relay-errors.ts";
 import { rejectionRecord } from "../records/rejection.ts";
 import { type ApiFailure, CODE_OF_FAILURE } from "./api-failure.ts";
 import type { Problem } from "./problem.ts";

@@ -4,7 +4,7 @@ import {
   MAX_BODY_BYTES,
   MAX_PAYLOAD_BODY_BYTES,
   MAX_VALUES_OF_LARGE_BODY,
-} from "../body-limits.ts";
+} from "../request/body-limits.ts";
 
 /** What a problem code means: its status, and what its page under `/problems/` says. */
 export type ProblemKind = {

@@ -1,5 +1,5 @@
-import { escapeHtml } from "../html-text.ts";
-import { type StaticPage, staticPage } from "../static-page.ts";
+import { escapeHtml } from "../pages/html-text.ts";
+import { type StaticPage, staticPage } from "../pages/static-page.ts";
 import { PROBLEM_CATALOGUE, type ProblemCode } from "./problem-catalogue.ts";
 import { problemType } from "./problem.ts";
 

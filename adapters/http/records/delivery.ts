@@ -1,4 +1,4 @@
-import type { DeliveryComparison } from "../../../core/use-cases/verify-delivery.ts";
+import type { DeliveryComparison } from "../../../core/use-cases/evidence/verify-delivery.ts";
 import type { DeliveryComparisonRecord } from "../schemas/delivery.ts";
 
 const meaningOf = (matches: boolean | null): string => {

@@ -1,7 +1,7 @@
 import { formatUsdc } from "../../../core/domain/amount.ts";
-import { BETA_LIMITS } from "../../../core/domain/beta-limits.ts";
-import type { Deployment } from "../../../core/domain/deployment.ts";
-import { SERVICE_NAME } from "../contract.ts";
+import { BETA_LIMITS } from "../../../core/domain/escrow/beta-limits.ts";
+import type { Deployment } from "../../../core/domain/ledger/deployment.ts";
+import { SERVICE_NAME } from "../openapi/contract.ts";
 import type { DescriptorRecord } from "../schemas/service.ts";
 
 const ENDPOINTS = {

@@ -1,8 +1,11 @@
 import { formatUsdc } from "../../../core/domain/amount.ts";
-import type { Deployment } from "../../../core/domain/deployment.ts";
-import { type Escrow, isRefundable, refundedAmount } from "../../../core/domain/escrow.ts";
+import type { Deployment } from "../../../core/domain/ledger/deployment.ts";
+import { type Escrow, isRefundable, refundedAmount } from "../../../core/domain/escrow/escrow.ts";
 import { formatUnixTime, type UnixSeconds } from "../../../core/domain/unix-time.ts";
-import { associatedTokenAddress, merchantAddress } from "../../../core/protocol/addresses.ts";
+import {
+  associatedTokenAddress,
+  merchantAddress,
+} from "../../../core/protocol/addresses/addresses.ts";
 import { nextActionRecords } from "./escrow.ts";
 
 /** None of what stands in an escrow's record has a character that JSON escapes. */

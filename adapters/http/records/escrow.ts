@@ -1,11 +1,14 @@
 import { formatUsdc } from "../../../core/domain/amount.ts";
-import type { Deployment } from "../../../core/domain/deployment.ts";
-import { type Escrow, isRefundable, refundedAmount } from "../../../core/domain/escrow.ts";
-import type { LedgerAccount } from "../../../core/domain/ledger-account.ts";
-import type { NextAction } from "../../../core/domain/next-action.ts";
+import type { Deployment } from "../../../core/domain/ledger/deployment.ts";
+import { type Escrow, isRefundable, refundedAmount } from "../../../core/domain/escrow/escrow.ts";
+import type { LedgerAccount } from "../../../core/domain/ledger/account.ts";
+import type { NextAction } from "../../../core/domain/escrow/next-action.ts";
 import { formatUnixTime, type UnixSeconds } from "../../../core/domain/unix-time.ts";
-import { associatedTokenAddress, merchantAddress } from "../../../core/protocol/addresses.ts";
-import { nextActions } from "../../../core/protocol/next-actions.ts";
+import {
+  associatedTokenAddress,
+  merchantAddress,
+} from "../../../core/protocol/addresses/addresses.ts";
+import { nextActions } from "../../../core/protocol/instructions/next-actions.ts";
 import type { EscrowRecord } from "../schemas/escrow.ts";
 import { openInstructionRecord } from "./instruction.ts";
 

@@ -1,5 +1,5 @@
 import { formatUsdc } from "../../../core/domain/amount.ts";
-import type { IndexedEvent } from "../../../core/domain/settlement-event.ts";
+import type { IndexedEvent } from "../../../core/domain/index/settlement-event.ts";
 import { formatUnixTime } from "../../../core/domain/unix-time.ts";
 import type { SettlementEventRecord } from "../schemas/event.ts";
 

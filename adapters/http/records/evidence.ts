@@ -1,4 +1,4 @@
-import type { EvidencePacket } from "../../../core/use-cases/settled-evidence.ts";
+import type { EvidencePacket } from "../../../core/use-cases/evidence/settled-evidence.ts";
 import type { EvidencePacketRecord } from "../schemas/evidence.ts";
 
 /** An evidence packet as JSON. */

@@ -1,6 +1,6 @@
-import { encodeBase64 } from "../../../core/domain/base64.ts";
-import type { AccountRole, Instruction } from "../../../core/domain/instruction.ts";
-import type { OpenInstruction } from "../../../core/domain/next-action.ts";
+import { encodeBase64 } from "../../../core/domain/encoding/base64.ts";
+import type { AccountRole, Instruction } from "../../../core/domain/ledger/instruction.ts";
+import type { OpenInstruction } from "../../../core/domain/escrow/next-action.ts";
 import {
   type InstructionRecord,
   type OpenInstructionRecord,

@@ -1,6 +1,6 @@
 import { formatUsdc } from "../../../core/domain/amount.ts";
-import type { Merchant } from "../../../core/domain/merchant.ts";
-import type { MerchantStats } from "../../../core/domain/merchant-stats.ts";
+import type { Merchant } from "../../../core/domain/merchant/merchant.ts";
+import type { MerchantStats } from "../../../core/domain/merchant/merchant-stats.ts";
 import { formatUnixTime } from "../../../core/domain/unix-time.ts";
 import type { RegistryEntry } from "../../../ports/escrow-index.ts";
 import type { MerchantRecord, RegistryEntryRecord } from "../schemas/merchant.ts";

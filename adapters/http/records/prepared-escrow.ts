@@ -1,6 +1,6 @@
 import { formatUsdc } from "../../../core/domain/amount.ts";
-import type { EscrowPreflight } from "../../../core/use-cases/preflight-escrow.ts";
-import type { PreparedEscrow } from "../../../core/use-cases/prepare-escrow.ts";
+import type { EscrowPreflight } from "../../../core/use-cases/escrow/preflight-escrow.ts";
+import type { PreparedEscrow } from "../../../core/use-cases/escrow/prepare-escrow.ts";
 import type { PreflightRecord, PreparedEscrowRecord } from "../schemas/prepared-escrow.ts";
 import { instructionRecord } from "./instruction.ts";
 

@@ -2,7 +2,7 @@ import {
   proofHash,
   type ProofTemplate,
   proofTemplateSchema,
-} from "../../../core/domain/proof-template.ts";
+} from "../../../core/domain/evidence/proof-template.ts";
 import type { ProofTemplateRecord } from "../schemas/proof-template.ts";
 
 /** A proof template as JSON. */

@@ -1,6 +1,6 @@
-import type { TransactionRejected } from "../../../core/use-cases/relay-errors.ts";
-import { programError } from "../../../core/protocol/program-errors.ts";
-import type { TransactionError } from "../../../core/domain/transaction-outcome.ts";
+import type { TransactionRejected } from "../../../core/use-cases/relay/relay-errors.ts";
+import { programError } from "../../../core/protocol/instructions/program-errors.ts";
+import type { TransactionError } from "../../../core/domain/relay/transaction-outcome.ts";
 
 /** A ledger transaction's error, as problems and relay answers show it. */
 export const transactionErrorRecord = (error: TransactionError) => ({

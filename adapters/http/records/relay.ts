@@ -1,8 +1,8 @@
-import type { readRelayPolicy } from "../../../core/use-cases/relay-policy.ts";
-import type { RelayResult } from "../../../core/use-cases/relay-transaction.ts";
+import type { readRelayPolicy } from "../../../core/use-cases/relay/relay-policy.ts";
+import type { RelayResult } from "../../../core/use-cases/relay/relay-transaction.ts";
 import type { Effect } from "effect";
-import { SETTLEMENT_RULES } from "../../../core/domain/settlement-rule.ts";
-import type { RelayOutcome } from "../../../core/use-cases/read-relay-outcome.ts";
+import { SETTLEMENT_RULES } from "../../../core/domain/relay/settlement-rule.ts";
+import type { RelayOutcome } from "../../../core/use-cases/relay/read-relay-outcome.ts";
 import type { RelayOutcomeRecord, RelayPolicyRecord, RelayResultRecord } from "../schemas/relay.ts";
 import { programErrorRecord, transactionErrorRecord } from "./rejection.ts";
 

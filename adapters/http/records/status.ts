@@ -2,8 +2,8 @@ import type {
   ProgramStatus,
   ServiceStatus,
   StaleIndex,
-} from "../../../core/use-cases/read-status.ts";
-import type { SyncError } from "../../../core/use-cases/sync-failure.ts";
+} from "../../../core/use-cases/service/read-status.ts";
+import type { SyncError } from "../../../core/use-cases/index/sync-failure.ts";
 import { CODE_OF_FAILURE } from "../problems/api-failure.ts";
 import type { ProblemCode } from "../problems/problem-catalogue.ts";
 import type { ServiceStatusRecord } from "../schemas/status.ts";

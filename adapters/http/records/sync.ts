@@ -1,4 +1,4 @@
-import type { SyncReport } from "../../../core/domain/sync-report.ts";
+import type { SyncReport } from "../../../core/domain/index/sync-report.ts";
 import type { SyncReportRecord } from "../schemas/sync.ts";
 
 /** A completed sync as JSON. */

@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { JSON_TYPES } from "../../../core/domain/delivery-payload.ts";
+import { JSON_TYPES } from "../../../core/domain/evidence/delivery-payload.ts";
 import { Address, EscrowState, Hash, nullable, oneOf, record } from "./values.ts";
 
 /** The body of `POST /v1/evidence/{pda}/verify`. */

@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { AWAITED } from "../../../core/domain/next-action.ts";
+import { AWAITED } from "../../../core/domain/escrow/next-action.ts";
 import { OpenInstruction } from "./instruction.ts";
 import {
   Address,

@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { EVENT_KINDS } from "../../../core/domain/settlement-event.ts";
-import { EVIDENCE_VERSION } from "../../../core/protocol/evidence-data.ts";
+import { EVENT_KINDS } from "../../../core/domain/index/settlement-event.ts";
+import { EVIDENCE_VERSION } from "../../../core/protocol/evidence/evidence-data.ts";
 import {
   Address,
   Base64,

@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import type { IndexQuery } from "../../../core/use-cases/query-index.ts";
+import type { IndexQuery } from "../../../core/use-cases/index/query-index.ts";
 import { pageParameters } from "./envelopes.ts";
 import { EscrowState } from "./values.ts";
 

@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { MAX_TTL_SECONDS, MIN_TTL_SECONDS } from "../../../core/domain/escrow.ts";
-import { MAX_NONCE_BYTES, MAX_TASK_INTENT_BYTES } from "../../../core/domain/task-hash.ts";
+import { MAX_TTL_SECONDS, MIN_TTL_SECONDS } from "../../../core/domain/escrow/escrow.ts";
+import { MAX_NONCE_BYTES, MAX_TASK_INTENT_BYTES } from "../../../core/domain/escrow/task-hash.ts";
 import { Instruction } from "./instruction.ts";
 import { Address, Hash, MerchantStatus, nullable, record, Slot, Stroops, Usdc } from "./values.ts";
 

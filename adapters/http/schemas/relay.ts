@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { SETTLEMENT_RULES } from "../../../core/domain/settlement-rule.ts";
+import { SETTLEMENT_RULES } from "../../../core/domain/relay/settlement-rule.ts";
 import { ProgramError, TransactionError } from "./problem.ts";
 import { Address, Count, nullable, oneOf, record, Signature, Slot } from "./values.ts";
 

@@ -1,7 +1,7 @@
 import { type SchemaOptions, type TSchema, Type } from "@sinclair/typebox";
-import { ESCROW_STATES } from "../../../core/domain/escrow.ts";
-import { EVENT_KINDS } from "../../../core/domain/settlement-event.ts";
-import { MERCHANT_STATUSES } from "../../../core/domain/merchant.ts";
+import { ESCROW_STATES } from "../../../core/domain/escrow/escrow.ts";
+import { EVENT_KINDS } from "../../../core/domain/index/settlement-event.ts";
+import { MERCHANT_STATUSES } from "../../../core/domain/merchant/merchant.ts";
 
 const EXAMPLE_ADDRESS = "7fUAJdStEuGbc3sM84cKRL6yYaaSstyLSU4ve5oovLS7";
 

@@ -1,8 +1,8 @@
 import type { Address } from "../../../core/domain/address.ts";
-import { encodeBase58 } from "../../../core/domain/base58.ts";
-import type { AccountState } from "../runtime/account-state.ts";
+import { encodeBase58 } from "../../../core/domain/encoding/base58.ts";
+import type { AccountState } from "../runtime/accounts/account-state.ts";
 import type { LocalLedger } from "../runtime/ledger.ts";
-import { tokenMint } from "../runtime/token-balance.ts";
+import { tokenMint } from "../runtime/accounts/token-balance.ts";
 import { parsedAccount } from "./parsed-account.ts";
 import { invalidParams, RpcError, RpcErrorCode } from "./rpc-error.ts";
 import { configOf, type RpcConfig, wholeNumberOf } from "./rpc-params.ts";

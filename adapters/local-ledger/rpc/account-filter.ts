@@ -1,5 +1,5 @@
 import { getBase58Encoder, getBase64Encoder } from "@solana/kit";
-import type { DataConditions } from "../runtime/data-conditions.ts";
+import type { DataConditions } from "../runtime/accounts/data-conditions.ts";
 import { invalidParams } from "./rpc-error.ts";
 import { arrayOf, configOf, wholeNumberOf } from "./rpc-params.ts";
 

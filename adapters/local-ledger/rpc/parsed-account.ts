@@ -1,13 +1,13 @@
 import type { Address } from "../../../core/domain/address.ts";
-import { fieldsOf } from "../../../core/protocol/byte-fields.ts";
-import { TOKEN_PROGRAM } from "../../../core/protocol/well-known-addresses.ts";
-import type { AccountState } from "../runtime/account-state.ts";
+import { fieldsOf } from "../../../core/protocol/accounts/byte-fields.ts";
+import { TOKEN_PROGRAM } from "../../../core/protocol/addresses/well-known-addresses.ts";
+import type { AccountState } from "../runtime/accounts/account-state.ts";
 import {
   tokenHolding,
   tokenMint,
   uiTokenAmount,
   type UiTokenAmount,
-} from "../runtime/token-balance.ts";
+} from "../runtime/accounts/token-balance.ts";
 
 /** Account data as `jsonParsed` shows it. */
 export type ParsedAccount = {

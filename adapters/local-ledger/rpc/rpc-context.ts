@@ -1,5 +1,5 @@
 import type { LocalLedger } from "../runtime/ledger.ts";
-import type { Commitment } from "../runtime/slots.ts";
+import type { Commitment } from "../runtime/time/slots.ts";
 import { RpcError, RpcErrorCode } from "./rpc-error.ts";
 import { commitmentOf, optionalNumberOf, type RpcConfig } from "./rpc-params.ts";
 

@@ -2,8 +2,8 @@ import { type Address, parseAddress } from "../../../core/domain/address.ts";
 import {
   type LedgerSignature,
   parseLedgerSignature,
-} from "../../../core/domain/ledger-signature.ts";
-import type { Commitment } from "../runtime/slots.ts";
+} from "../../../core/domain/ledger/signature.ts";
+import type { Commitment } from "../runtime/time/slots.ts";
 import { invalidParams } from "./rpc-error.ts";
 
 /** The positional parameters of a call. */

@@ -1,7 +1,7 @@
 import type { ServerWebSocket } from "bun";
 import type { LocalLedger } from "../runtime/ledger.ts";
 import { jsonRpc } from "./json-rpc.ts";
-import { rpcMethods } from "./methods.ts";
+import { rpcMethods } from "./methods/methods.ts";
 import { subscriptions } from "./subscriptions.ts";
 
 /** Where the ledger listens. Both ports take both HTTP and WebSocket; clients expect them apart. */

@@ -1,8 +1,8 @@
 import type { Address } from "../../../core/domain/address.ts";
-import type { AccountState } from "../runtime/account-state.ts";
-import { meetsConditions } from "../runtime/data-conditions.ts";
+import type { AccountState } from "../runtime/accounts/account-state.ts";
+import { meetsConditions } from "../runtime/accounts/data-conditions.ts";
 import type { LocalLedger } from "../runtime/ledger.ts";
-import type { Commitment, LandedTransaction } from "../runtime/slots.ts";
+import type { Commitment, LandedTransaction } from "../runtime/time/slots.ts";
 import { accountEncodingOf, encodeAccount } from "./account-encoding.ts";
 import { accountFilterOf } from "./account-filter.ts";
 import { invalidParams } from "./rpc-error.ts";

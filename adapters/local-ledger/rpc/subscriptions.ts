@@ -1,6 +1,6 @@
 import { encodeJson } from "../runtime/json-text.ts";
 import type { LocalLedger } from "../runtime/ledger.ts";
-import type { Commitment, LandedTransaction } from "../runtime/slots.ts";
+import type { Commitment, LandedTransaction } from "../runtime/time/slots.ts";
 import { invalidParams } from "./rpc-error.ts";
 import type { RpcMethod } from "./rpc-params.ts";
 import { type Channel, subscriptionChannels } from "./subscription-channels.ts";

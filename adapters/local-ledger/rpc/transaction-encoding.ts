@@ -1,10 +1,10 @@
 import { getBase58Encoder } from "@solana/kit";
-import { decodeBase64 } from "../../../core/domain/base64.ts";
+import { decodeBase64 } from "../../../core/domain/encoding/base64.ts";
 import {
   decodeSanitizedTransaction,
   MAX_TRANSACTION_BYTES,
   type WireTransaction,
-} from "../../../core/protocol/wire-transaction.ts";
+} from "../../../core/protocol/transaction/wire-transaction.ts";
 import { invalidParams } from "./rpc-error.ts";
 import { type RpcConfig, textOf } from "./rpc-params.ts";
 

@@ -1,10 +1,13 @@
-import { encodeBase58 } from "../../../core/domain/base58.ts";
-import { ledgerSignatureFromBytes } from "../../../core/domain/ledger-signature.ts";
-import type { WireMessage } from "../../../core/protocol/wire-message.ts";
-import { decodeSanitizedTransaction } from "../../../core/protocol/wire-transaction.ts";
-import { type AccountKeys, resolveAccountKeys } from "../runtime/account-keys.ts";
-import type { LoggedTransaction } from "../runtime/transaction-log.ts";
-import type { InnerInstructions, TransactionMeta } from "../runtime/transaction-meta.ts";
+import { encodeBase58 } from "../../../core/domain/encoding/base58.ts";
+import { ledgerSignatureFromBytes } from "../../../core/domain/ledger/signature.ts";
+import type { WireMessage } from "../../../core/protocol/transaction/wire-message.ts";
+import { decodeSanitizedTransaction } from "../../../core/protocol/transaction/wire-transaction.ts";
+import { type AccountKeys, resolveAccountKeys } from "../runtime/accounts/account-keys.ts";
+import type { LoggedTransaction } from "../runtime/transactions/transaction-log.ts";
+import type {
+  InnerInstructions,
+  TransactionMeta,
+} from "../runtime/transactions/transaction-meta.ts";
 
 /** How getTransaction can show a transaction. */
 export const TRANSACTION_ENCODINGS = ["json", "jsonParsed", "base64", "base58"] as const;

@@ -1,16 +1,16 @@
 import type { Database } from "bun:sqlite";
 import { addressFromBytes } from "../../../core/domain/address.ts";
-import { accountReader } from "./account-reader.ts";
-import { accountStore } from "./account-store.ts";
-import { blockhashQueue, MAX_PROCESSING_AGE } from "./blockhash-queue.ts";
+import { accountReader } from "./accounts/account-reader.ts";
+import { accountStore } from "./accounts/account-store.ts";
+import { blockhashQueue, MAX_PROCESSING_AGE } from "./time/blockhash-queue.ts";
 import { openLedgerDatabase } from "./ledger-database.ts";
-import { type LedgerTime, manualTime, wallTime } from "./ledger-time.ts";
-import { replayGuard } from "./replay-guard.ts";
-import { SLOT_MS, slotClock } from "./slot-clock.ts";
-import { slots } from "./slots.ts";
-import { slotSysvars } from "./sysvars.ts";
-import { transactionLog } from "./transaction-log.ts";
-import { transactionRunner } from "./transaction-runner.ts";
+import { type LedgerTime, manualTime, wallTime } from "./time/ledger-time.ts";
+import { replayGuard } from "./transactions/replay-guard.ts";
+import { SLOT_MS, slotClock } from "./time/slot-clock.ts";
+import { slots } from "./time/slots.ts";
+import { slotSysvars } from "./accounts/sysvars.ts";
+import { transactionLog } from "./transactions/transaction-log.ts";
+import { transactionRunner } from "./transactions/transaction-runner.ts";
 import { createVirtualMachine } from "./virtual-machine.ts";
 
 /** A ledger's first block: what it begins with and how far in the past it lies. */

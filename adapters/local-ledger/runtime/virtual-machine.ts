@@ -7,10 +7,13 @@ import {
   type TransactionMetadata,
 } from "litesvm/dist/internal.js";
 import { type Address, addressFromBytes, addressToBytes } from "../../../core/domain/address.ts";
-import type { WireTransaction } from "../../../core/protocol/wire-transaction.ts";
-import type { AccountState } from "./account-state.ts";
-import { SLOTS_PER_EPOCH } from "./slot-clock.ts";
-import { type TransactionErrorJson, transactionErrorJson } from "./transaction-error.ts";
+import type { WireTransaction } from "../../../core/protocol/transaction/wire-transaction.ts";
+import type { AccountState } from "./accounts/account-state.ts";
+import { SLOTS_PER_EPOCH } from "./time/slot-clock.ts";
+import {
+  type TransactionErrorJson,
+  transactionErrorJson,
+} from "./transactions/transaction-error.ts";
 
 /** What running a transaction gave. `error` is undefined when it succeeded. */
 export type Execution = {

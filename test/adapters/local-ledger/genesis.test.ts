@@ -1,18 +1,21 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { localGenesis } from "../../../adapters/local-ledger/genesis.ts";
+import { localGenesis } from "../../../adapters/local-ledger/genesis/genesis.ts";
 import {
   LOCAL_AUTHORITY,
   LOCAL_USDC_MINT,
   localKey,
-} from "../../../adapters/local-ledger/local-keys.ts";
+} from "../../../adapters/local-ledger/genesis/local-keys.ts";
 import { type Address, address } from "../../../core/domain/address.ts";
-import type { Escrow } from "../../../core/domain/escrow.ts";
-import type { LedgerAccount } from "../../../core/domain/ledger-account.ts";
-import { associatedTokenAddress, programDataAddress } from "../../../core/protocol/addresses.ts";
-import { decodeEscrowAccount } from "../../../core/protocol/escrow-account.ts";
-import { decodeProgramDataAccount } from "../../../core/protocol/loader-v3.ts";
-import { LOCAL_DEPLOYMENT } from "../../../core/protocol/local-deployment.ts";
-import { decodeMerchantAccount } from "../../../core/protocol/merchant-account.ts";
+import type { Escrow } from "../../../core/domain/escrow/escrow.ts";
+import type { LedgerAccount } from "../../../core/domain/ledger/account.ts";
+import {
+  associatedTokenAddress,
+  programDataAddress,
+} from "../../../core/protocol/addresses/addresses.ts";
+import { decodeEscrowAccount } from "../../../core/protocol/accounts/escrow-account.ts";
+import { decodeProgramDataAccount } from "../../../core/protocol/accounts/loader-v3.ts";
+import { LOCAL_DEPLOYMENT } from "../../../core/protocol/addresses/local-deployment.ts";
+import { decodeMerchantAccount } from "../../../core/protocol/accounts/merchant-account.ts";
 import { call, startLedger, temporaryFolder } from "./ledger-fixture.ts";
 
 const folder = temporaryFolder();

@@ -1,11 +1,11 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { generateKeyPairSigner, getBase64EncodedWireTransaction, lamports } from "@solana/kit";
-import { LOCAL_USDC_MINT } from "../../../adapters/local-ledger/local-keys.ts";
-import { manualTime } from "../../../adapters/local-ledger/runtime/ledger-time.ts";
+import { LOCAL_USDC_MINT } from "../../../adapters/local-ledger/genesis/local-keys.ts";
+import { manualTime } from "../../../adapters/local-ledger/runtime/time/ledger-time.ts";
 import { address } from "../../../core/domain/address.ts";
-import type { Instruction } from "../../../core/domain/instruction.ts";
-import { associatedTokenAddress } from "../../../core/protocol/addresses.ts";
-import { MEMO_PROGRAM } from "../../../core/protocol/well-known-addresses.ts";
+import type { Instruction } from "../../../core/domain/ledger/instruction.ts";
+import { associatedTokenAddress } from "../../../core/protocol/addresses/addresses.ts";
+import { MEMO_PROGRAM } from "../../../core/protocol/addresses/well-known-addresses.ts";
 import { call, sign, startLedger } from "./ledger-fixture.ts";
 
 const time = manualTime(Date.now());

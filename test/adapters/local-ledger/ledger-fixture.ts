@@ -12,8 +12,8 @@ import {
   setTransactionMessageLifetimeUsingBlockhash,
   signTransactionMessageWithSigners,
 } from "@solana/kit";
-import type { Instruction } from "../../../core/domain/instruction.ts";
-import { localGenesis } from "../../../adapters/local-ledger/genesis.ts";
+import type { Instruction } from "../../../core/domain/ledger/instruction.ts";
+import { localGenesis } from "../../../adapters/local-ledger/genesis/genesis.ts";
 import { serveLedger } from "../../../adapters/local-ledger/rpc/server.ts";
 import { type LedgerOptions, openLedger } from "../../../adapters/local-ledger/runtime/ledger.ts";
 

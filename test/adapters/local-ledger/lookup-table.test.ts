@@ -11,8 +11,8 @@ import {
   setTransactionMessageLifetimeUsingBlockhash,
   signTransactionMessageWithSigners,
 } from "@solana/kit";
-import { transferLamports } from "../../../adapters/local-ledger/funding-instructions.ts";
-import { manualTime } from "../../../adapters/local-ledger/runtime/ledger-time.ts";
+import { transferLamports } from "../../../adapters/local-ledger/genesis/funding-instructions.ts";
+import { manualTime } from "../../../adapters/local-ledger/runtime/time/ledger-time.ts";
 import { address, addressToBytes } from "../../../core/domain/address.ts";
 import {
   type Instruction,
@@ -20,10 +20,10 @@ import {
   readonlySigner,
   writable,
   writableSigner,
-} from "../../../core/domain/instruction.ts";
-import { fieldWriter } from "../../../core/protocol/byte-fields.ts";
-import { findProgramDerivedAddress } from "../../../core/protocol/program-derived-address.ts";
-import { SYSTEM_PROGRAM } from "../../../core/protocol/well-known-addresses.ts";
+} from "../../../core/domain/ledger/instruction.ts";
+import { fieldWriter } from "../../../core/protocol/accounts/byte-fields.ts";
+import { findProgramDerivedAddress } from "../../../core/protocol/addresses/program-derived-address.ts";
+import { SYSTEM_PROGRAM } from "../../../core/protocol/addresses/well-known-addresses.ts";
 import { call, sign, startLedger } from "./ledger-fixture.ts";
 
 const LOOKUP_TABLE_PROGRAM = address("AddressLookupTab1e1111111111111111111111111");

@@ -3,13 +3,16 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { generateKeyPairSigner, getBase64EncodedWireTransaction, lamports } from "@solana/kit";
 import { faucet } from "../../../adapters/local-ledger/faucet.ts";
-import { transferLamports } from "../../../adapters/local-ledger/funding-instructions.ts";
-import { localGenesis } from "../../../adapters/local-ledger/genesis.ts";
-import { LOCAL_AUTHORITY, LOCAL_USDC_MINT } from "../../../adapters/local-ledger/local-keys.ts";
-import { manualTime } from "../../../adapters/local-ledger/runtime/ledger-time.ts";
+import { transferLamports } from "../../../adapters/local-ledger/genesis/funding-instructions.ts";
+import { localGenesis } from "../../../adapters/local-ledger/genesis/genesis.ts";
+import {
+  LOCAL_AUTHORITY,
+  LOCAL_USDC_MINT,
+} from "../../../adapters/local-ledger/genesis/local-keys.ts";
+import { manualTime } from "../../../adapters/local-ledger/runtime/time/ledger-time.ts";
 import { openLedger } from "../../../adapters/local-ledger/runtime/ledger.ts";
 import { address } from "../../../core/domain/address.ts";
-import { associatedTokenAddress } from "../../../core/protocol/addresses.ts";
+import { associatedTokenAddress } from "../../../core/protocol/addresses/addresses.ts";
 import { call, sign, startLedger, temporaryFolder } from "./ledger-fixture.ts";
 import { spawnLedger } from "./ledger-process.ts";
 

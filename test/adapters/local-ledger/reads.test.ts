@@ -1,17 +1,20 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { generateKeyPairSigner, lamports, type Base58EncodedBytes } from "@solana/kit";
-import { transferLamports } from "../../../adapters/local-ledger/funding-instructions.ts";
+import { transferLamports } from "../../../adapters/local-ledger/genesis/funding-instructions.ts";
 import {
   LOCAL_AUTHORITY,
   LOCAL_FAUCET,
   LOCAL_USDC_MINT,
   localKey,
-} from "../../../adapters/local-ledger/local-keys.ts";
-import { manualTime } from "../../../adapters/local-ledger/runtime/ledger-time.ts";
+} from "../../../adapters/local-ledger/genesis/local-keys.ts";
+import { manualTime } from "../../../adapters/local-ledger/runtime/time/ledger-time.ts";
 import { address, addressToBytes } from "../../../core/domain/address.ts";
-import { associatedTokenAddress } from "../../../core/protocol/addresses.ts";
-import { CLOCK_SYSVAR, TOKEN_PROGRAM } from "../../../core/protocol/well-known-addresses.ts";
+import { associatedTokenAddress } from "../../../core/protocol/addresses/addresses.ts";
+import {
+  CLOCK_SYSVAR,
+  TOKEN_PROGRAM,
+} from "../../../core/protocol/addresses/well-known-addresses.ts";
 import { call, post, sign, startLedger } from "./ledger-fixture.ts";
 
 const time = manualTime(Date.now());

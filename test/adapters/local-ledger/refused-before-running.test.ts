@@ -2,17 +2,17 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import {
   computeUnitLimit,
   transferLamports,
-} from "../../../adapters/local-ledger/funding-instructions.ts";
-import { localKey } from "../../../adapters/local-ledger/local-keys.ts";
-import { manualTime } from "../../../adapters/local-ledger/runtime/ledger-time.ts";
-import { signedTransaction } from "../../../adapters/local-ledger/signed-transaction.ts";
+} from "../../../adapters/local-ledger/genesis/funding-instructions.ts";
+import { localKey } from "../../../adapters/local-ledger/genesis/local-keys.ts";
+import { manualTime } from "../../../adapters/local-ledger/runtime/time/ledger-time.ts";
+import { signedTransaction } from "../../../adapters/local-ledger/genesis/signed-transaction.ts";
 import type { Address } from "../../../core/domain/address.ts";
-import { encodeBase64 } from "../../../core/domain/base64.ts";
-import type { Instruction } from "../../../core/domain/instruction.ts";
+import { encodeBase64 } from "../../../core/domain/encoding/base64.ts";
+import type { Instruction } from "../../../core/domain/ledger/instruction.ts";
 import {
   COMPUTE_BUDGET_PROGRAM,
   MEMO_PROGRAM,
-} from "../../../core/protocol/well-known-addresses.ts";
+} from "../../../core/protocol/addresses/well-known-addresses.ts";
 import { call, startLedger } from "./ledger-fixture.ts";
 
 const time = manualTime(Date.now());

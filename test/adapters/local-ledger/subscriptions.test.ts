@@ -8,11 +8,11 @@ import {
   type SolanaRpcSubscriptionsApi,
   type RpcSubscriptions,
 } from "@solana/kit";
-import { transferLamports } from "../../../adapters/local-ledger/funding-instructions.ts";
-import { LOCAL_USDC_MINT } from "../../../adapters/local-ledger/local-keys.ts";
+import { transferLamports } from "../../../adapters/local-ledger/genesis/funding-instructions.ts";
+import { LOCAL_USDC_MINT } from "../../../adapters/local-ledger/genesis/local-keys.ts";
 import { address } from "../../../core/domain/address.ts";
-import { associatedTokenAddress } from "../../../core/protocol/addresses.ts";
-import { TOKEN_PROGRAM } from "../../../core/protocol/well-known-addresses.ts";
+import { associatedTokenAddress } from "../../../core/protocol/addresses/addresses.ts";
+import { TOKEN_PROGRAM } from "../../../core/protocol/addresses/well-known-addresses.ts";
 import { call, sign, startLedger } from "./ledger-fixture.ts";
 
 // Short slots, so that confirmation is quick; time is the machine's.

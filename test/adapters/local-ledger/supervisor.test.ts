@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from "bun:test";
 import { Effect, Exit, Logger, Scope } from "effect";
 import { superviseLocalLedger } from "../../../adapters/local-ledger/supervisor.ts";
-import { LOCAL_FAUCET } from "../../../adapters/local-ledger/local-keys.ts";
+import { LOCAL_FAUCET } from "../../../adapters/local-ledger/genesis/local-keys.ts";
 import { call, temporaryFolder } from "./ledger-fixture.ts";
 
 const folder = temporaryFolder();

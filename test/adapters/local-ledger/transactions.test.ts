@@ -14,18 +14,18 @@ import {
   computeUnitLimit,
   mintTokens,
   transferLamports,
-} from "../../../adapters/local-ledger/funding-instructions.ts";
-import { LOCAL_USDC_MINT, localKey } from "../../../adapters/local-ledger/local-keys.ts";
-import { manualTime } from "../../../adapters/local-ledger/runtime/ledger-time.ts";
+} from "../../../adapters/local-ledger/genesis/funding-instructions.ts";
+import { LOCAL_USDC_MINT, localKey } from "../../../adapters/local-ledger/genesis/local-keys.ts";
+import { manualTime } from "../../../adapters/local-ledger/runtime/time/ledger-time.ts";
 import { address, addressToBytes } from "../../../core/domain/address.ts";
-import type { Instruction } from "../../../core/domain/instruction.ts";
-import { associatedTokenAddress } from "../../../core/protocol/addresses.ts";
-import { ed25519Instruction } from "../../../core/protocol/ed25519-instruction.ts";
-import { createAssociatedTokenInstruction } from "../../../core/protocol/token.ts";
+import type { Instruction } from "../../../core/domain/ledger/instruction.ts";
+import { associatedTokenAddress } from "../../../core/protocol/addresses/addresses.ts";
+import { ed25519Instruction } from "../../../core/protocol/instructions/ed25519-instruction.ts";
+import { createAssociatedTokenInstruction } from "../../../core/protocol/accounts/token.ts";
 import {
   COMPUTE_BUDGET_PROGRAM,
   MEMO_PROGRAM,
-} from "../../../core/protocol/well-known-addresses.ts";
+} from "../../../core/protocol/addresses/well-known-addresses.ts";
 import { encodeTransaction } from "../../arbitraries/wire-transaction.ts";
 import { call, sign, startLedger } from "./ledger-fixture.ts";
 

@@ -1,7 +1,7 @@
 import { describe, test } from "bun:test";
 import { LONG_MS } from "../../chaos/support/chaos-run.ts";
 import { expectWholeBatches } from "../../chaos/support/expect-whole-batches.ts";
-import { killSyncs } from "../../chaos/support/kill-syncs.ts";
+import { killSyncs } from "../../chaos/support/kills/kill-syncs.ts";
 import { INDEX_SYNC, openIndex, WORLD_LEDGER } from "../../simulation/index-of-node.ts";
 import { LEADER_KILLS } from "./leader-kills.ts";
 import { dumpOfSchema } from "./schema-dump.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { Effect, type Layer } from "effect";
 import { escrowIndexMemory } from "../../../adapters/memory/escrow-index.ts";
-import type { Escrow } from "../../../core/domain/escrow.ts";
-import { eventsOf } from "../../../core/domain/settlement-event.ts";
+import type { Escrow } from "../../../core/domain/escrow/escrow.ts";
+import { eventsOf } from "../../../core/domain/index/settlement-event.ts";
 import { EscrowIndex, type IndexBatch, type Sighted } from "../../../ports/escrow-index.ts";
 import { WORLD_LEDGER } from "../../simulation/index-of-node.ts";
 import { worldEscrow } from "../../simulation/world-escrow.ts";

@@ -5,7 +5,7 @@ import { escrowPageQuery } from "../../../adapters/postgres/escrow-table.ts";
 import { eventPageQuery } from "../../../adapters/postgres/event-table.ts";
 import { registryPageQuery } from "../../../adapters/postgres/merchant-table.ts";
 import { addressFromBytes } from "../../../core/domain/address.ts";
-import { ESCROW_STATES } from "../../../core/domain/escrow.ts";
+import { ESCROW_STATES } from "../../../core/domain/escrow/escrow.ts";
 import type { EscrowFilter } from "../../../ports/escrow-index.ts";
 import { freshSchema, indexAt } from "./test-database.ts";
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { Effect, Fiber, Layer } from "effect";
 import { syncLeasePostgres } from "../../../adapters/postgres/sync-lease.ts";
 import { address } from "../../../core/domain/address.ts";
-import type { SyncReport } from "../../../core/domain/sync-report.ts";
+import type { SyncReport } from "../../../core/domain/index/sync-report.ts";
 import { EscrowIndex, StoreUnavailable } from "../../../ports/escrow-index.ts";
 import { LedgerTimeout, LedgerUnavailable } from "../../../ports/ledger.ts";
 import { SyncEpoch, SyncLease, type SyncOutcome } from "../../../ports/sync-lease.ts";

@@ -1,8 +1,8 @@
 import { Effect, Exit, Layer } from "effect";
 import { syncLeasePostgres } from "../../../adapters/postgres/sync-lease.ts";
-import { IndexSync, makeIndexSync } from "../../../core/use-cases/index-sync.ts";
-import { makeReplicatedIndexSync } from "../../../core/use-cases/replicated-index-sync.ts";
-import { tellBatches, tellStep } from "../../chaos/support/sync-steps.ts";
+import { IndexSync, makeIndexSync } from "../../../core/use-cases/index/index-sync.ts";
+import { makeReplicatedIndexSync } from "../../../core/use-cases/index/replicated-index-sync.ts";
+import { tellBatches, tellStep } from "../../chaos/support/kills/sync-steps.ts";
 import { openIndex, WORLD_LEDGER } from "../../simulation/index-of-node.ts";
 import { indexAt, storeAt } from "./test-database.ts";
 

@@ -24,7 +24,7 @@ import {
   evidenceSignerFromText,
   evidenceSignerNone,
 } from "../../../adapters/signer/evidence-signer.ts";
-import { encodeBase64, encodeBase64Url } from "../../../core/domain/base64.ts";
+import { encodeBase64, encodeBase64Url } from "../../../core/domain/encoding/base64.ts";
 import { type EvidenceKeyUnusable, EvidenceSigner } from "../../../ports/evidence-signer.ts";
 import { bytesOfLength } from "../../arbitraries/ledger-values.ts";
 import { runs } from "../../arbitraries/runs.ts";

@@ -1,8 +1,11 @@
 import { afterEach, expect, test } from "bun:test";
 import { Effect, Exit, Stream } from "effect";
 import { addressFromBytes } from "../../../core/domain/address.ts";
-import { encodeBase64 } from "../../../core/domain/base64.ts";
-import { SYSTEM_PROGRAM, TOKEN_PROGRAM } from "../../../core/protocol/well-known-addresses.ts";
+import { encodeBase64 } from "../../../core/domain/encoding/base64.ts";
+import {
+  SYSTEM_PROGRAM,
+  TOKEN_PROGRAM,
+} from "../../../core/protocol/addresses/well-known-addresses.ts";
 import { Ledger } from "../../../ports/ledger.ts";
 import { configOver, failureOf, runOver, valueOf } from "./ledger-under-test.ts";
 import { atSlot, type Behaviour, result, ScriptedPeer } from "./scripted-peer.ts";

@@ -10,13 +10,13 @@ import { toColumn } from "../../../adapters/sqlite/columns.ts";
 import { escrowIndexSqlite } from "../../../adapters/sqlite/escrow-index.ts";
 import { INDEX_APPLICATION_ID, INDEX_MIGRATIONS } from "../../../adapters/sqlite/index-schema.ts";
 import { addressToBytes } from "../../../core/domain/address.ts";
-import { type Escrow, ESCROW_STATES } from "../../../core/domain/escrow.ts";
+import { type Escrow, ESCROW_STATES } from "../../../core/domain/escrow/escrow.ts";
 import { hash32ToBytes } from "../../../core/domain/hash32.ts";
 import {
   ledgerSignatureFromBytes,
   ledgerSignatureToBytes,
-} from "../../../core/domain/ledger-signature.ts";
-import { EVENT_KINDS, type IndexedEvent } from "../../../core/domain/settlement-event.ts";
+} from "../../../core/domain/ledger/signature.ts";
+import { EVENT_KINDS, type IndexedEvent } from "../../../core/domain/index/settlement-event.ts";
 import { EscrowIndex, type IndexBatch } from "../../../ports/escrow-index.ts";
 import { anyMerchant, escrowLives, finalBatch } from "../../arbitraries/index-history.ts";
 import { TEST_DEPLOYMENT, TEST_GENESIS_HASH } from "../../arbitraries/test-ledger.ts";

@@ -5,10 +5,10 @@ import { join } from "node:path";
 import { Effect, Fiber } from "effect";
 import { escrowIndexMemory } from "../../../adapters/memory/escrow-index.ts";
 import { escrowIndexSqlite } from "../../../adapters/sqlite/escrow-index.ts";
-import { eventsOf } from "../../../core/domain/settlement-event.ts";
-import { LOCAL_DEPLOYMENT } from "../../../core/protocol/local-deployment.ts";
+import { eventsOf } from "../../../core/domain/index/settlement-event.ts";
+import { LOCAL_DEPLOYMENT } from "../../../core/protocol/addresses/local-deployment.ts";
 import { EscrowIndex, type IndexBatch } from "../../../ports/escrow-index.ts";
-import { watchStores } from "../../chaos/support/opened-stores.ts";
+import { watchStores } from "../../chaos/support/kills/opened-stores.ts";
 import { walletOf, worldEscrow } from "../../simulation/world-escrow.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "large-batch-"));

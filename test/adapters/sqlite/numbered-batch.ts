@@ -1,7 +1,7 @@
 import { addressFromBytes } from "../../../core/domain/address.ts";
-import type { Escrow } from "../../../core/domain/escrow.ts";
+import type { Escrow } from "../../../core/domain/escrow/escrow.ts";
 import { hash32FromBytes } from "../../../core/domain/hash32.ts";
-import { escrowAddress } from "../../../core/protocol/addresses.ts";
+import { escrowAddress } from "../../../core/protocol/addresses/addresses.ts";
 import type { IndexBatch } from "../../../ports/escrow-index.ts";
 import { batchOf } from "../../arbitraries/index-history.ts";
 import { TEST_DEPLOYMENT } from "../../arbitraries/test-ledger.ts";

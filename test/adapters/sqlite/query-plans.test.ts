@@ -12,7 +12,7 @@ import { eventPages } from "../../../adapters/sqlite/event-pages.ts";
 import { merchantCounts } from "../../../adapters/sqlite/merchant-counts.ts";
 import { merchantPages } from "../../../adapters/sqlite/merchant-table.ts";
 import { addressFromBytes } from "../../../core/domain/address.ts";
-import { ESCROW_STATES } from "../../../core/domain/escrow.ts";
+import { ESCROW_STATES } from "../../../core/domain/escrow/escrow.ts";
 import type { EscrowFilter } from "../../../ports/escrow-index.ts";
 import { TEST_DEPLOYMENT, TEST_GENESIS_HASH } from "../../arbitraries/test-ledger.ts";
 

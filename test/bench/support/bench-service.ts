@@ -1,7 +1,7 @@
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { runService, until } from "../../app/running-service.ts";
+import { runService, until } from "../../app/support/running-service.ts";
 import { environmentOn } from "../../chaos/support/service-environment.ts";
 
 /** A service on the node at `rpcUrl`, in this process, with nobody counting its clients' requests and with an evidence key. Its address, once its index is synced. */

@@ -13,14 +13,14 @@ import {
 } from "@solana/kit";
 import { sha256Bun } from "../../../adapters/bun/sha256.ts";
 import { ledgerSolanaRpc } from "../../../adapters/solana-rpc/ledger-solana-rpc.ts";
-import { nodePool } from "../../../adapters/solana-rpc/node-pool.ts";
-import { solanaRpcConfig } from "../../../adapters/solana-rpc/solana-rpc-config.ts";
-import type { LedgerAccount } from "../../../core/domain/ledger-account.ts";
+import { nodePool } from "../../../adapters/solana-rpc/pool/node-pool.ts";
+import { solanaRpcConfig } from "../../../adapters/solana-rpc/pool/solana-rpc-config.ts";
+import type { LedgerAccount } from "../../../core/domain/ledger/account.ts";
 import { provideSha256 } from "../../../core/domain/sha256.ts";
-import { LOCAL_DEPLOYMENT } from "../../../core/protocol/local-deployment.ts";
-import { decodeEscrowFields } from "../../../core/protocol/escrow-account.ts";
-import { indexedKinds } from "../../../core/protocol/indexed-kinds.ts";
-import { readProgramAccount } from "../../../core/protocol/program-account.ts";
+import { LOCAL_DEPLOYMENT } from "../../../core/protocol/addresses/local-deployment.ts";
+import { decodeEscrowFields } from "../../../core/protocol/accounts/escrow-account.ts";
+import { indexedKinds } from "../../../core/protocol/accounts/indexed-kinds.ts";
+import { readProgramAccount } from "../../../core/protocol/accounts/program-account.ts";
 import { Ledger } from "../../../ports/ledger.ts";
 
 // Run as a process: reads all escrows of the node at argv[2] and prints their number, the milliseconds, the start of the

@@ -1,12 +1,12 @@
 import { getAddressEncoder, getProgramDerivedAddress } from "@solana/kit";
 import { type Address, address as toAddress } from "../../../core/domain/address.ts";
 import { type Hash32, hash32ToBytes } from "../../../core/domain/hash32.ts";
-import type { CreateEscrowAddresses } from "../../../core/protocol/addresses.ts";
-import { LOCAL_DEPLOYMENT } from "../../../core/protocol/local-deployment.ts";
+import type { CreateEscrowAddresses } from "../../../core/protocol/addresses/addresses.ts";
+import { LOCAL_DEPLOYMENT } from "../../../core/protocol/addresses/local-deployment.ts";
 import {
   ASSOCIATED_TOKEN_PROGRAM,
   TOKEN_PROGRAM,
-} from "../../../core/protocol/well-known-addresses.ts";
+} from "../../../core/protocol/addresses/well-known-addresses.ts";
 
 const encoder = getAddressEncoder();
 const bytesOf = (address: Address): Uint8Array => new Uint8Array(encoder.encode(address));

@@ -1,17 +1,17 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type LocalKey, localKey } from "../../../adapters/local-ledger/local-keys.ts";
-import { signedTransaction } from "../../../adapters/local-ledger/signed-transaction.ts";
-import { encodeBase64 } from "../../../core/domain/base64.ts";
-import type { Instruction } from "../../../core/domain/instruction.ts";
+import { type LocalKey, localKey } from "../../../adapters/local-ledger/genesis/local-keys.ts";
+import { signedTransaction } from "../../../adapters/local-ledger/genesis/signed-transaction.ts";
+import { encodeBase64 } from "../../../core/domain/encoding/base64.ts";
+import type { Instruction } from "../../../core/domain/ledger/instruction.ts";
 import {
   registerMerchantInstruction,
   rotateAttestorInstruction,
-} from "../../../core/protocol/attestor-instructions.ts";
-import { LOCAL_DEPLOYMENT } from "../../../core/protocol/local-deployment.ts";
-import { quietEnvironment, until } from "../../app/running-service.ts";
-import { startServiceProcess } from "../../app/service-process.ts";
+} from "../../../core/protocol/instructions/attestor-instructions.ts";
+import { LOCAL_DEPLOYMENT } from "../../../core/protocol/addresses/local-deployment.ts";
+import { quietEnvironment, until } from "../../app/support/running-service.ts";
+import { startServiceProcess } from "../../app/support/service-process.ts";
 
 const MERCHANTS = 20;
 const merchants = Array.from({ length: MERCHANTS }, (_, i) => localKey(`merchant of a bench ${i}`));

@@ -1,5 +1,5 @@
-import { encodeEscrowAccount } from "../../../core/protocol/escrow-account.ts";
-import { LOCAL_DEPLOYMENT } from "../../../core/protocol/local-deployment.ts";
+import { encodeEscrowAccount } from "../../../core/protocol/accounts/escrow-account.ts";
+import { LOCAL_DEPLOYMENT } from "../../../core/protocol/addresses/local-deployment.ts";
 import { worldEscrow } from "../../simulation/world-escrow.ts";
 import { accountText } from "../../simulation/world-node.ts";
 

@@ -1,12 +1,15 @@
 import { Clock, Duration, Effect, Exit, Fiber, Layer, Logger, Scope } from "effect";
 import { TestClock } from "effect/testing";
 import { outcomeLogMemory } from "../../../adapters/memory/outcome-log.ts";
-import { parseLedgerSignature } from "../../../core/domain/ledger-signature.ts";
-import type { TransactionError } from "../../../core/domain/transaction-outcome.ts";
-import { CLOCK_SYSVAR, SYSTEM_PROGRAM } from "../../../core/protocol/well-known-addresses.ts";
-import { readRelayOutcome } from "../../../core/use-cases/read-relay-outcome.ts";
-import { makeRelayDelivery, RelayDelivery } from "../../../core/use-cases/relay-delivery.ts";
-import { relayTransaction } from "../../../core/use-cases/relay-transaction.ts";
+import { parseLedgerSignature } from "../../../core/domain/ledger/signature.ts";
+import type { TransactionError } from "../../../core/domain/relay/transaction-outcome.ts";
+import {
+  CLOCK_SYSVAR,
+  SYSTEM_PROGRAM,
+} from "../../../core/protocol/addresses/well-known-addresses.ts";
+import { readRelayOutcome } from "../../../core/use-cases/relay/read-relay-outcome.ts";
+import { makeRelayDelivery, RelayDelivery } from "../../../core/use-cases/relay/relay-delivery.ts";
+import { relayTransaction } from "../../../core/use-cases/relay/relay-transaction.ts";
 import { StoreUnavailable } from "../../../ports/escrow-index.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { OutcomeLog } from "../../../ports/outcome-log.ts";

@@ -1,4 +1,4 @@
-import type { TransactionError } from "../../../core/domain/transaction-outcome.ts";
+import type { TransactionError } from "../../../core/domain/relay/transaction-outcome.ts";
 import type { SeededRandom } from "./seeded-random.ts";
 
 /** Slots until a block is confirmed and finalized, and blocks that a blockhash lives. */

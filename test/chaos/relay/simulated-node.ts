@@ -1,8 +1,8 @@
 import { Clock, Duration, Effect, Layer, Stream } from "effect";
 import type { Address } from "../../../core/domain/address.ts";
-import type { LedgerAccount } from "../../../core/domain/ledger-account.ts";
-import type { TransactionError } from "../../../core/domain/transaction-outcome.ts";
-import { decodeWireTransaction } from "../../../core/protocol/wire-transaction.ts";
+import type { LedgerAccount } from "../../../core/domain/ledger/account.ts";
+import type { TransactionError } from "../../../core/domain/relay/transaction-outcome.ts";
+import { decodeWireTransaction } from "../../../core/protocol/transaction/wire-transaction.ts";
 import { Broadcaster, SubmissionRefused } from "../../../ports/broadcaster.ts";
 import {
   Ledger,

@@ -1,8 +1,8 @@
 import { expect } from "bun:test";
 import { Effect, Exit } from "effect";
-import { chainedEventHash, eventChainStart } from "../../../core/domain/event-chain.ts";
-import { eventsOf } from "../../../core/domain/settlement-event.ts";
-import { LOCAL_DEPLOYMENT } from "../../../core/protocol/local-deployment.ts";
+import { chainedEventHash, eventChainStart } from "../../../core/domain/index/event-chain.ts";
+import { eventsOf } from "../../../core/domain/index/settlement-event.ts";
+import { LOCAL_DEPLOYMENT } from "../../../core/protocol/addresses/local-deployment.ts";
 import { EscrowIndex } from "../../../ports/escrow-index.ts";
 import { openIndexOfNode } from "../../simulation/index-of-node.ts";
 import type { WorldNode } from "../../simulation/world-node.ts";

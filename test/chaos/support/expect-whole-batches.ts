@@ -1,6 +1,6 @@
 import { expect } from "bun:test";
 import { Effect, Exit } from "effect";
-import { eventsOf } from "../../../core/domain/settlement-event.ts";
+import { eventsOf } from "../../../core/domain/index/settlement-event.ts";
 import { EscrowIndex } from "../../../ports/escrow-index.ts";
 import type { openIndexOfNode } from "../../simulation/index-of-node.ts";
 

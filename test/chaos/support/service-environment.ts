@@ -1,5 +1,5 @@
-import { LOCAL_DEPLOYMENT } from "../../../core/protocol/local-deployment.ts";
-import { quietEnvironment } from "../../app/running-service.ts";
+import { LOCAL_DEPLOYMENT } from "../../../core/protocol/addresses/local-deployment.ts";
+import { quietEnvironment } from "../../app/support/running-service.ts";
 
 /** The settings of a service on the nodes at these addresses. */
 export const environmentOn = (urls: string, dataDir: string) => ({

@@ -1,5 +1,5 @@
 import { dirname } from "node:path";
-import { runService, until } from "../../app/running-service.ts";
+import { runService, until } from "../../app/support/running-service.ts";
 import { freshPath } from "./chaos-run.ts";
 import { environmentOn } from "./service-environment.ts";
 

@@ -1,6 +1,6 @@
-import type { Json } from "../../../core/domain/canonical-json.ts";
+import type { Json } from "../../../core/domain/encoding/canonical-json.ts";
 import { attested, ed25519Key } from "../../arbitraries/evidence.ts";
-import { GOLDEN_ESCROWS } from "../../core/use-cases/golden-escrows.ts";
+import { GOLDEN_ESCROWS } from "../../core/use-cases/escrow/golden-escrows.ts";
 import { goldenDraft, goldenEscrow, inside, invented, sign } from "./packet-edits.ts";
 
 /** A packet with what every verifier must say of it. */

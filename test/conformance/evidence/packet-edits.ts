@@ -1,15 +1,18 @@
-import type { Json } from "../../../core/domain/canonical-json.ts";
-import { encodeBase64 } from "../../../core/domain/base64.ts";
-import type { Escrow } from "../../../core/domain/escrow.ts";
-import { evidenceDigest } from "../../../core/domain/evidence-signature.ts";
-import { ed25519Jwk } from "../../../core/domain/jwk.ts";
-import { encodeEscrowAccount } from "../../../core/protocol/escrow-account.ts";
-import { evidenceData, type EvidenceNetwork } from "../../../core/protocol/evidence-data.ts";
+import type { Json } from "../../../core/domain/encoding/canonical-json.ts";
+import { encodeBase64 } from "../../../core/domain/encoding/base64.ts";
+import type { Escrow } from "../../../core/domain/escrow/escrow.ts";
+import { evidenceDigest } from "../../../core/domain/evidence/evidence-signature.ts";
+import { ed25519Jwk } from "../../../core/domain/evidence/jwk.ts";
+import { encodeEscrowAccount } from "../../../core/protocol/accounts/escrow-account.ts";
+import {
+  evidenceData,
+  type EvidenceNetwork,
+} from "../../../core/protocol/evidence/evidence-data.ts";
 import { evidenceRecord } from "../../../adapters/http/records/evidence.ts";
 import type { ed25519Key } from "../../arbitraries/evidence.ts";
 import { NETWORK, SERVICE_KEY } from "../../arbitraries/evidence.ts";
-import { GOLDEN_ESCROWS } from "../../core/use-cases/golden-escrows.ts";
-import { goldenPacket } from "../../core/use-cases/golden-packets.ts";
+import { GOLDEN_ESCROWS } from "../../core/use-cases/escrow/golden-escrows.ts";
+import { goldenPacket } from "../../core/use-cases/evidence/golden-packets.ts";
 
 /** JSON that can be changed. */
 export type Draft = { [member: string]: Json };

@@ -1,4 +1,4 @@
-import type { Json } from "../../../core/domain/canonical-json.ts";
+import type { Json } from "../../../core/domain/encoding/canonical-json.ts";
 import type { Vector } from "./accepting-vectors.ts";
 import { goldenEscrow, inside, invented, lie, withBytes } from "./packet-edits.ts";
 import { rejects } from "./rejects.ts";

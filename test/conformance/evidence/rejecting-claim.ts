@@ -1,6 +1,6 @@
 import { addressFromBytes } from "../../../core/domain/address.ts";
-import { encodeBase64 } from "../../../core/domain/base64.ts";
-import type { Json } from "../../../core/domain/canonical-json.ts";
+import { encodeBase64 } from "../../../core/domain/encoding/base64.ts";
+import type { Json } from "../../../core/domain/encoding/canonical-json.ts";
 import type { Vector } from "./accepting-vectors.ts";
 import { type Draft, goldenEscrow, inside, invented, lie } from "./packet-edits.ts";
 import { NEUTRAL, NEUTRAL_SIGNATURE, secondForm } from "./lax-ed25519.ts";

@@ -1,9 +1,9 @@
 import { address } from "../../../core/domain/address.ts";
-import { encodeBase64 } from "../../../core/domain/base64.ts";
-import type { Escrow } from "../../../core/domain/escrow.ts";
-import { evidenceDigest } from "../../../core/domain/evidence-signature.ts";
-import { ed25519Jwk } from "../../../core/domain/jwk.ts";
-import { escrowAddress } from "../../../core/protocol/addresses.ts";
+import { encodeBase64 } from "../../../core/domain/encoding/base64.ts";
+import type { Escrow } from "../../../core/domain/escrow/escrow.ts";
+import { evidenceDigest } from "../../../core/domain/evidence/evidence-signature.ts";
+import { ed25519Jwk } from "../../../core/domain/evidence/jwk.ts";
+import { escrowAddress } from "../../../core/protocol/addresses/addresses.ts";
 import { ed25519Key, NETWORK, SERVICE_KEY } from "../../arbitraries/evidence.ts";
 import type { Vector } from "./accepting-vectors.ts";
 import {

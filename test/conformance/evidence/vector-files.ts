@@ -1,8 +1,8 @@
-import { ed25519Jwk } from "../../../core/domain/jwk.ts";
+import { ed25519Jwk } from "../../../core/domain/evidence/jwk.ts";
 import { evidenceRecord } from "../../../adapters/http/records/evidence.ts";
 import { NETWORK, SERVICE_KEY } from "../../arbitraries/evidence.ts";
-import { GOLDEN_ESCROWS } from "../../core/use-cases/golden-escrows.ts";
-import { goldenPacket } from "../../core/use-cases/golden-packets.ts";
+import { GOLDEN_ESCROWS } from "../../core/use-cases/escrow/golden-escrows.ts";
+import { goldenPacket } from "../../core/use-cases/evidence/golden-packets.ts";
 import { acceptingVectors, RETIRED_KEY } from "./accepting-vectors.ts";
 import { accountVectors, fieldVectors } from "./rejecting-account.ts";
 import { claimVectors, decisionVectors } from "./rejecting-claim.ts";

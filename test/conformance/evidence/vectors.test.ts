@@ -1,7 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { EVIDENCE_CHECKS, verifyEvidence } from "../../../core/protocol/verify-evidence.ts";
-import { parseTrustPolicy } from "../../../core/protocol/trust-policy.ts";
+import {
+  EVIDENCE_CHECKS,
+  verifyEvidence,
+} from "../../../core/protocol/evidence/verify-evidence.ts";
+import { parseTrustPolicy } from "../../../core/protocol/evidence/trust-policy.ts";
 import type { Vector } from "./accepting-vectors.ts";
 import { type Policy, verifyIndependently } from "./independent-verifier.ts";
 import { vectorFiles } from "./vector-files.ts";

@@ -9,26 +9,26 @@ import { wrongBodies } from "./exchanges/bodies.ts";
 import { escrowBetaExchanges, escrowExchanges } from "./exchanges/escrow.ts";
 import { everyOperation, overBudget } from "./exchanges/every-operation.ts";
 import { evidenceExchanges, rotatedExchanges, unsignedExchanges } from "./exchanges/evidence.ts";
-import { idempotencyExchanges } from "./exchanges/idempotency.ts";
+import { idempotencyExchanges } from "./exchanges/relay/idempotency.ts";
 import { indexListExchanges, unsyncedExchanges } from "./exchanges/index-lists.ts";
 import { merchantExchanges } from "./exchanges/merchant.ts";
 import { OTHER_SETTINGS, otherSettingsExchanges } from "./exchanges/other-settings.ts";
 import { pageExchanges } from "./exchanges/pages.ts";
 import { proofTemplateExchanges } from "./exchanges/proof-templates.ts";
-import { acceptedExchanges, expiredExchanges } from "./exchanges/relay-accepted.ts";
-import { notAdmittedExchanges } from "./exchanges/relay-not-admitted.ts";
+import { acceptedExchanges, expiredExchanges } from "./exchanges/relay/relay-accepted.ts";
+import { notAdmittedExchanges } from "./exchanges/relay/relay-not-admitted.ts";
 import {
   fullExchanges,
   lastOfBudgetExchanges,
   refusedExchanges,
   relayBetaExchanges,
-} from "./exchanges/relay-refused.ts";
+} from "./exchanges/relay/relay-refused.ts";
 import {
   drainingExchanges,
   metricsExchanges,
   serviceStateExchanges,
 } from "./exchanges/service-state.ts";
-import { settlementExchanges } from "./exchanges/settlement.ts";
+import { settlementExchanges } from "./exchanges/relay/settlement.ts";
 import { streamExchanges } from "./exchanges/stream.ts";
 import { syncExchanges } from "./exchanges/sync.ts";
 

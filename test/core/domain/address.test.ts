@@ -9,11 +9,11 @@ import {
   parseAddress,
   ZERO_ADDRESS,
 } from "../../../core/domain/address.ts";
-import { encodeBase58 } from "../../../core/domain/base58.ts";
+import { encodeBase58 } from "../../../core/domain/encoding/base58.ts";
 import {
   ledgerSignatureFromBytes,
   parseLedgerSignature,
-} from "../../../core/domain/ledger-signature.ts";
+} from "../../../core/domain/ledger/signature.ts";
 import { bytesOfLength } from "../../arbitraries/ledger-values.ts";
 import { runs } from "../../arbitraries/runs.ts";
 

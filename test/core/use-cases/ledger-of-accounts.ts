@@ -1,8 +1,11 @@
 import { Effect, Stream } from "effect";
 import type { Address } from "../../../core/domain/address.ts";
-import type { LedgerAccount } from "../../../core/domain/ledger-account.ts";
+import type { LedgerAccount } from "../../../core/domain/ledger/account.ts";
 import type { UnixSeconds } from "../../../core/domain/unix-time.ts";
-import { CLOCK_SYSVAR, SYSTEM_PROGRAM } from "../../../core/protocol/well-known-addresses.ts";
+import {
+  CLOCK_SYSVAR,
+  SYSTEM_PROGRAM,
+} from "../../../core/protocol/addresses/well-known-addresses.ts";
 import { Ledger } from "../../../ports/ledger.ts";
 import { NETWORK } from "../../arbitraries/evidence.ts";
 

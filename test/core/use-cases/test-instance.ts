@@ -1,5 +1,5 @@
 import { address } from "../../../core/domain/address.ts";
-import { LOCAL_DEPLOYMENT } from "../../../core/protocol/local-deployment.ts";
+import { LOCAL_DEPLOYMENT } from "../../../core/protocol/addresses/local-deployment.ts";
 import { Instance } from "../../../ports/instance.ts";
 
 /** The mint that the instance of the tests supports: devnet USDC. */

@@ -1,14 +1,17 @@
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { Effect, Layer, Stream } from "effect";
 import { type Address, addressFromBytes } from "../../../../core/domain/address.ts";
-import { encodeBase64 } from "../../../../core/domain/base64.ts";
-import type { LedgerAccount } from "../../../../core/domain/ledger-account.ts";
-import type { LedgerTransaction } from "../../../../core/domain/ledger-history.ts";
+import { encodeBase64 } from "../../../../core/domain/encoding/base64.ts";
+import type { LedgerAccount } from "../../../../core/domain/ledger/account.ts";
+import type { LedgerTransaction } from "../../../../core/domain/ledger/history.ts";
 import type {
   LandedTransaction,
   TransactionError,
-} from "../../../../core/domain/transaction-outcome.ts";
-import { CLOCK_SYSVAR, SYSTEM_PROGRAM } from "../../../../core/protocol/well-known-addresses.ts";
+} from "../../../../core/domain/relay/transaction-outcome.ts";
+import {
+  CLOCK_SYSVAR,
+  SYSTEM_PROGRAM,
+} from "../../../../core/protocol/addresses/well-known-addresses.ts";
 import { Broadcaster } from "../../../../ports/broadcaster.ts";
 import { Ledger, type LedgerFailure } from "../../../../ports/ledger.ts";
 import { isOfKind } from "../../../simulation/account-filters.ts";

@@ -1,7 +1,7 @@
 import { afterEach } from "bun:test";
 import { Effect, Exit, Scope } from "effect";
 import { connect } from "node:net";
-import { serveHttp } from "../../../../adapters/http/serve-http.ts";
+import { serveHttp } from "../../../../adapters/http/server/serve-http.ts";
 import { makeService, type ServiceOptions } from "./service.ts";
 
 /** A service that listens on a free port of loopback until `stop` is called. */

@@ -1,14 +1,14 @@
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { addressFromBytes } from "../../../../core/domain/address.ts";
-import type { Escrow, EscrowState } from "../../../../core/domain/escrow.ts";
-import { encodeBase64 } from "../../../../core/domain/base64.ts";
+import type { Escrow, EscrowState } from "../../../../core/domain/escrow/escrow.ts";
+import { encodeBase64 } from "../../../../core/domain/encoding/base64.ts";
 import { hash32FromBytes } from "../../../../core/domain/hash32.ts";
-import type { Merchant } from "../../../../core/domain/merchant.ts";
-import { taskHash } from "../../../../core/domain/task-hash.ts";
-import { escrowAddress, merchantAddress } from "../../../../core/protocol/addresses.ts";
-import { attestationMessage } from "../../../../core/protocol/attestation.ts";
-import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/local-deployment.ts";
+import type { Merchant } from "../../../../core/domain/merchant/merchant.ts";
+import { taskHash } from "../../../../core/domain/escrow/task-hash.ts";
+import { escrowAddress, merchantAddress } from "../../../../core/protocol/addresses/addresses.ts";
+import { attestationMessage } from "../../../../core/protocol/instructions/attestation.ts";
+import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
 
 const seed = (name: string): Uint8Array => sha256(new TextEncoder().encode(`test ${name}`));
 const addressOf = (name: string) => addressFromBytes(ed25519.getPublicKey(seed(name)));

@@ -4,23 +4,26 @@ import {
   createHttpApp,
   type HttpApp,
   type HttpOptions,
-} from "../../../../adapters/http/http-app.ts";
+} from "../../../../adapters/http/server/http-app.ts";
 import { outcomeLogMemory } from "../../../../adapters/memory/outcome-log.ts";
-import { makeRelayDelivery, RelayDelivery } from "../../../../core/use-cases/relay-delivery.ts";
+import {
+  makeRelayDelivery,
+  RelayDelivery,
+} from "../../../../core/use-cases/relay/relay-delivery.ts";
 import { escrowIndexMemory } from "../../../../adapters/memory/escrow-index.ts";
 import { rateLimiterMemory } from "../../../../adapters/memory/rate-limiter.ts";
-import type { Escrow } from "../../../../core/domain/escrow.ts";
-import { jwkThumbprint } from "../../../../core/domain/jwk.ts";
-import type { Merchant } from "../../../../core/domain/merchant.ts";
-import { encodeEscrowAccount } from "../../../../core/protocol/escrow-account.ts";
-import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/local-deployment.ts";
-import { encodeMerchantAccount } from "../../../../core/protocol/merchant-account.ts";
-import { IndexSync, makeIndexSync } from "../../../../core/use-cases/index-sync.ts";
-import { makeRecentPages, RecentPages } from "../../../../core/use-cases/recent-pages.ts";
+import type { Escrow } from "../../../../core/domain/escrow/escrow.ts";
+import { jwkThumbprint } from "../../../../core/domain/evidence/jwk.ts";
+import type { Merchant } from "../../../../core/domain/merchant/merchant.ts";
+import { encodeEscrowAccount } from "../../../../core/protocol/accounts/escrow-account.ts";
+import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
+import { encodeMerchantAccount } from "../../../../core/protocol/accounts/merchant-account.ts";
+import { IndexSync, makeIndexSync } from "../../../../core/use-cases/index/index-sync.ts";
+import { makeRecentPages, RecentPages } from "../../../../core/use-cases/index/recent-pages.ts";
 import {
   makeSettledEvidence,
   SettledEvidence,
-} from "../../../../core/use-cases/settled-evidence.ts";
+} from "../../../../core/use-cases/evidence/settled-evidence.ts";
 import { EvidenceSigner } from "../../../../ports/evidence-signer.ts";
 import { Instance } from "../../../../ports/instance.ts";
 import { type Contract, documentedAnswers } from "./documented-answers.ts";

@@ -1,4 +1,4 @@
-import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/local-deployment.ts";
+import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
 import { type Exchange, get } from "../exchange.ts";
 import {
   all,

@@ -1,5 +1,5 @@
-import { encodeEscrowAccount } from "../../../../core/protocol/escrow-account.ts";
-import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/local-deployment.ts";
+import { encodeEscrowAccount } from "../../../../core/protocol/accounts/escrow-account.ts";
+import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
 import { type Exchange, get } from "../exchange.ts";
 import { ledgerDown, ledgerSlow, storeDefect, storeDown } from "../world/conditions.ts";
 import { EXPIRED } from "../world/escrows.ts";

@@ -1,12 +1,12 @@
 import type { Address } from "../../../../core/domain/address.ts";
-import { encodeBase64 } from "../../../../core/domain/base64.ts";
-import type { Escrow } from "../../../../core/domain/escrow.ts";
-import { proofHash } from "../../../../core/domain/proof-template.ts";
-import { PROOF_TEMPLATES } from "../../../../core/domain/proof-template-catalogue.ts";
-import { taskHash } from "../../../../core/domain/task-hash.ts";
-import { escrowAddress } from "../../../../core/protocol/addresses.ts";
-import { attestationMessage } from "../../../../core/protocol/attestation.ts";
-import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/local-deployment.ts";
+import { encodeBase64 } from "../../../../core/domain/encoding/base64.ts";
+import type { Escrow } from "../../../../core/domain/escrow/escrow.ts";
+import { proofHash } from "../../../../core/domain/evidence/proof-template.ts";
+import { PROOF_TEMPLATES } from "../../../../core/domain/evidence/proof-template-catalogue.ts";
+import { taskHash } from "../../../../core/domain/escrow/task-hash.ts";
+import { escrowAddress } from "../../../../core/protocol/addresses/addresses.ts";
+import { attestationMessage } from "../../../../core/protocol/instructions/attestation.ts";
+import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
 import { CREATED_AT, MINT } from "../../../adapters/http/support/parties.ts";
 import type { Wallet } from "../../../programs/fixture/wallet.ts";
 import {

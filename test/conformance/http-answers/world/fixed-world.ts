@@ -4,7 +4,7 @@ import { TestClock } from "effect/testing";
 import { MINT } from "../../../adapters/http/support/parties.ts";
 import { makeService, type ServiceOptions } from "../../../adapters/http/support/service.ts";
 import { evidenceSignerFromSeed } from "../../../../adapters/signer/evidence-signer.ts";
-import { RelayDelivery } from "../../../../core/use-cases/relay-delivery.ts";
+import { RelayDelivery } from "../../../../core/use-cases/relay/relay-delivery.ts";
 import { EscrowIndex } from "../../../../ports/escrow-index.ts";
 import { OutcomeLog } from "../../../../ports/outcome-log.ts";
 import { ESCROWS } from "./escrows.ts";

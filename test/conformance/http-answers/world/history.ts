@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import type { Address } from "../../../../core/domain/address.ts";
-import type { Escrow } from "../../../../core/domain/escrow.ts";
-import type { Instruction } from "../../../../core/domain/instruction.ts";
-import type { LedgerTransaction } from "../../../../core/domain/ledger-history.ts";
-import { ledgerSignatureFromBytes } from "../../../../core/domain/ledger-signature.ts";
-import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/local-deployment.ts";
-import { creationOf, settlementOf } from "../../../core/use-cases/escrow-instructions.ts";
+import type { Escrow } from "../../../../core/domain/escrow/escrow.ts";
+import type { Instruction } from "../../../../core/domain/ledger/instruction.ts";
+import type { LedgerTransaction } from "../../../../core/domain/ledger/history.ts";
+import { ledgerSignatureFromBytes } from "../../../../core/domain/ledger/signature.ts";
+import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
+import { creationOf, settlementOf } from "../../../core/use-cases/index/escrow-instructions.ts";
 import { ESCROWS, OBSCURE } from "./escrows.ts";
 import { RELAYER } from "./parties.ts";
 

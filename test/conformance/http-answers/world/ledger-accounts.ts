@@ -1,10 +1,13 @@
 import type { Address } from "../../../../core/domain/address.ts";
-import type { LedgerAccount } from "../../../../core/domain/ledger-account.ts";
-import { associatedTokenAddress } from "../../../../core/protocol/addresses.ts";
-import { fieldWriter } from "../../../../core/protocol/byte-fields.ts";
-import { deployedProgramAccounts } from "../../../../core/protocol/loader-v3.ts";
-import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/local-deployment.ts";
-import { SYSTEM_PROGRAM, TOKEN_PROGRAM } from "../../../../core/protocol/well-known-addresses.ts";
+import type { LedgerAccount } from "../../../../core/domain/ledger/account.ts";
+import { associatedTokenAddress } from "../../../../core/protocol/addresses/addresses.ts";
+import { fieldWriter } from "../../../../core/protocol/accounts/byte-fields.ts";
+import { deployedProgramAccounts } from "../../../../core/protocol/accounts/loader-v3.ts";
+import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
+import {
+  SYSTEM_PROGRAM,
+  TOKEN_PROGRAM,
+} from "../../../../core/protocol/addresses/well-known-addresses.ts";
 import { MINT } from "../../../adapters/http/support/parties.ts";
 import { wallet } from "../../../programs/fixture/wallet.ts";
 import { AGENT, MERCHANT, OTHER_AGENT, OTHER_MINT, RELAYER, STRANGER } from "./parties.ts";

@@ -1,6 +1,6 @@
-import type { Merchant } from "../../../../core/domain/merchant.ts";
-import { merchantAddress } from "../../../../core/protocol/addresses.ts";
-import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/local-deployment.ts";
+import type { Merchant } from "../../../../core/domain/merchant/merchant.ts";
+import { merchantAddress } from "../../../../core/protocol/addresses/addresses.ts";
+import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
 import { CREATED_AT } from "../../../adapters/http/support/parties.ts";
 import { wallet } from "../../../programs/fixture/wallet.ts";
 

@@ -1,19 +1,19 @@
-import type { Escrow } from "../../../../core/domain/escrow.ts";
-import type { Instruction } from "../../../../core/domain/instruction.ts";
-import { proofHash } from "../../../../core/domain/proof-template.ts";
-import { taskHash } from "../../../../core/domain/task-hash.ts";
+import type { Escrow } from "../../../../core/domain/escrow/escrow.ts";
+import type { Instruction } from "../../../../core/domain/ledger/instruction.ts";
+import { proofHash } from "../../../../core/domain/evidence/proof-template.ts";
+import { taskHash } from "../../../../core/domain/escrow/task-hash.ts";
 import {
   type AttestationClaim,
   attestationMessage,
-} from "../../../../core/protocol/attestation.ts";
+} from "../../../../core/protocol/instructions/attestation.ts";
 import {
   claimRefundInstruction,
   createEscrowInstruction,
   releaseEscrowInstruction,
   releasePartialInstruction,
-} from "../../../../core/protocol/custody-instructions.ts";
-import { ed25519Instruction } from "../../../../core/protocol/ed25519-instruction.ts";
-import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/local-deployment.ts";
+} from "../../../../core/protocol/instructions/custody-instructions.ts";
+import { ed25519Instruction } from "../../../../core/protocol/instructions/ed25519-instruction.ts";
+import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
 import { MINT } from "../../../adapters/http/support/parties.ts";
 import type { Wallet } from "../../../programs/fixture/wallet.ts";
 import { EXPIRED, payloadOf, PENDING } from "./escrows.ts";

@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import { addressFromBytes } from "../../../../core/domain/address.ts";
-import { decodeBase64, encodeBase64 } from "../../../../core/domain/base64.ts";
-import type { Instruction } from "../../../../core/domain/instruction.ts";
-import { registerMerchantInstruction } from "../../../../core/protocol/attestor-instructions.ts";
-import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/local-deployment.ts";
-import { decodeWireTransaction } from "../../../../core/protocol/wire-transaction.ts";
+import { decodeBase64, encodeBase64 } from "../../../../core/domain/encoding/base64.ts";
+import type { Instruction } from "../../../../core/domain/ledger/instruction.ts";
+import { registerMerchantInstruction } from "../../../../core/protocol/instructions/attestor-instructions.ts";
+import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
+import { decodeWireTransaction } from "../../../../core/protocol/transaction/wire-transaction.ts";
 import { encodeMessage, type TransactionParts } from "../../../arbitraries/wire-transaction.ts";
 import { signedBase64 } from "../../../core/use-cases/relay/signed.ts";
 import type { Wallet } from "../../../programs/fixture/wallet.ts";

@@ -10,8 +10,8 @@ import {
   setTransactionMessageLifetimeUsingBlockhash,
 } from "@solana/kit";
 import { Effect, Exit } from "effect";
-import { encodeBase64 } from "../../../../core/domain/base64.ts";
-import { relayTransaction } from "../../../../core/use-cases/relay-transaction.ts";
+import { encodeBase64 } from "../../../../core/domain/encoding/base64.ts";
+import { relayTransaction } from "../../../../core/use-cases/relay/relay-transaction.ts";
 import * as s from "../../../programs/fixture/settlement.ts";
 import type { TestLedger } from "../../../programs/fixture/test-ledger.ts";
 import { wallet } from "../../../programs/fixture/wallet.ts";

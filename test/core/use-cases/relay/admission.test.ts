@@ -1,15 +1,15 @@
 import { describe, expect, test } from "bun:test";
 import { Effect, Exit } from "effect";
 import { addressToBytes } from "../../../../core/domain/address.ts";
-import { encodeBase64 } from "../../../../core/domain/base64.ts";
-import { AccountRole, type Instruction } from "../../../../core/domain/instruction.ts";
-import { RELAY_POLICY } from "../../../../core/domain/relay-policy.ts";
-import { fieldWriter } from "../../../../core/protocol/byte-fields.ts";
+import { encodeBase64 } from "../../../../core/domain/encoding/base64.ts";
+import { AccountRole, type Instruction } from "../../../../core/domain/ledger/instruction.ts";
+import { RELAY_POLICY } from "../../../../core/domain/relay/relay-policy.ts";
+import { fieldWriter } from "../../../../core/protocol/accounts/byte-fields.ts";
 import {
   COMPUTE_BUDGET_PROGRAM,
   SYSTEM_PROGRAM,
-} from "../../../../core/protocol/well-known-addresses.ts";
-import { admitTransaction } from "../../../../core/use-cases/relay-admission.ts";
+} from "../../../../core/protocol/addresses/well-known-addresses.ts";
+import { admitTransaction } from "../../../../core/use-cases/relay/relay-admission.ts";
 import { Instance } from "../../../../ports/instance.ts";
 import { encodeTransaction, type TransactionParts } from "../../../arbitraries/wire-transaction.ts";
 import * as s from "../../../programs/fixture/settlement.ts";

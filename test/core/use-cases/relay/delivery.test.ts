@@ -5,14 +5,14 @@ import { outcomeLogMemory } from "../../../../adapters/memory/outcome-log.ts";
 import {
   type LedgerSignature,
   ledgerSignatureFromBytes,
-} from "../../../../core/domain/ledger-signature.ts";
-import { RELAY_POLICY } from "../../../../core/domain/relay-policy.ts";
-import { registerMerchantInstruction } from "../../../../core/protocol/attestor-instructions.ts";
-import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/local-deployment.ts";
-import { decodeWireTransaction } from "../../../../core/protocol/wire-transaction.ts";
-import { readRelayOutcome } from "../../../../core/use-cases/read-relay-outcome.ts";
-import { RelayDelivery } from "../../../../core/use-cases/relay-delivery.ts";
-import { relayTransaction } from "../../../../core/use-cases/relay-transaction.ts";
+} from "../../../../core/domain/ledger/signature.ts";
+import { RELAY_POLICY } from "../../../../core/domain/relay/relay-policy.ts";
+import { registerMerchantInstruction } from "../../../../core/protocol/instructions/attestor-instructions.ts";
+import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
+import { decodeWireTransaction } from "../../../../core/protocol/transaction/wire-transaction.ts";
+import { readRelayOutcome } from "../../../../core/use-cases/relay/read-relay-outcome.ts";
+import { RelayDelivery } from "../../../../core/use-cases/relay/relay-delivery.ts";
+import { relayTransaction } from "../../../../core/use-cases/relay/relay-transaction.ts";
 import { OutcomeLog } from "../../../../ports/outcome-log.ts";
 import { RateLimiter } from "../../../../ports/rate-limiter.ts";
 import { wallet } from "../../../programs/fixture/wallet.ts";

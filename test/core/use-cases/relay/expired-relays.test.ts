@@ -3,10 +3,10 @@ import { Duration, Effect, Layer } from "effect";
 import { TestClock } from "effect/testing";
 import { outcomeLogMemory } from "../../../../adapters/memory/outcome-log.ts";
 import { addressFromBytes } from "../../../../core/domain/address.ts";
-import { ledgerSignatureFromBytes } from "../../../../core/domain/ledger-signature.ts";
-import type { RelayEntry } from "../../../../core/domain/relay-entry.ts";
-import { RELAY_POLICY } from "../../../../core/domain/relay-policy.ts";
-import { RelayDelivery } from "../../../../core/use-cases/relay-delivery.ts";
+import { ledgerSignatureFromBytes } from "../../../../core/domain/ledger/signature.ts";
+import type { RelayEntry } from "../../../../core/domain/relay/relay-entry.ts";
+import { RELAY_POLICY } from "../../../../core/domain/relay/relay-policy.ts";
+import { RelayDelivery } from "../../../../core/use-cases/relay/relay-delivery.ts";
 import { RateLimiter } from "../../../../ports/rate-limiter.ts";
 import { relayOver, scriptedPorts } from "./scripted-ledger.ts";
 

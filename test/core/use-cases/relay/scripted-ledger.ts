@@ -3,21 +3,24 @@ import { TestClock } from "effect/testing";
 import { outcomeLogMemory } from "../../../../adapters/memory/outcome-log.ts";
 import { rateLimiterMemory } from "../../../../adapters/memory/rate-limiter.ts";
 import { type Address, addressToBytes } from "../../../../core/domain/address.ts";
-import type { LedgerSignature } from "../../../../core/domain/ledger-signature.ts";
-import type { LedgerAccount } from "../../../../core/domain/ledger-account.ts";
+import type { LedgerSignature } from "../../../../core/domain/ledger/signature.ts";
+import type { LedgerAccount } from "../../../../core/domain/ledger/account.ts";
 import type {
   LandedTransaction,
   Simulation,
   TransactionError,
-} from "../../../../core/domain/transaction-outcome.ts";
-import { fieldWriter } from "../../../../core/protocol/byte-fields.ts";
+} from "../../../../core/domain/relay/transaction-outcome.ts";
+import { fieldWriter } from "../../../../core/protocol/accounts/byte-fields.ts";
 import {
   ADDRESS_LOOKUP_TABLE_PROGRAM,
   CLOCK_SYSVAR,
   SYSTEM_PROGRAM,
-} from "../../../../core/protocol/well-known-addresses.ts";
-import { decodeWireTransaction } from "../../../../core/protocol/wire-transaction.ts";
-import { makeRelayDelivery, RelayDelivery } from "../../../../core/use-cases/relay-delivery.ts";
+} from "../../../../core/protocol/addresses/well-known-addresses.ts";
+import { decodeWireTransaction } from "../../../../core/protocol/transaction/wire-transaction.ts";
+import {
+  makeRelayDelivery,
+  RelayDelivery,
+} from "../../../../core/use-cases/relay/relay-delivery.ts";
 import { Broadcaster } from "../../../../ports/broadcaster.ts";
 import { Instance } from "../../../../ports/instance.ts";
 import { Ledger, type LedgerFailure } from "../../../../ports/ledger.ts";

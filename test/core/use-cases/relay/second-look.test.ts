@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { Duration, Effect, Exit, Fiber } from "effect";
 import { TestClock } from "effect/testing";
-import { RELAY_POLICY } from "../../../../core/domain/relay-policy.ts";
-import { relayTransaction } from "../../../../core/use-cases/relay-transaction.ts";
+import { RELAY_POLICY } from "../../../../core/domain/relay/relay-policy.ts";
+import { relayTransaction } from "../../../../core/use-cases/relay/relay-transaction.ts";
 import * as s from "../../../programs/fixture/settlement.ts";
 import { at, EXPIRY } from "../../../programs/fixture/settlement-attempts.ts";
 import { putTokenAccount } from "../../../programs/fixture/token-account.ts";

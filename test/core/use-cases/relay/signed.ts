@@ -1,6 +1,6 @@
-import { signedTransaction } from "../../../../adapters/local-ledger/signed-transaction.ts";
-import { encodeBase64 } from "../../../../core/domain/base64.ts";
-import type { Instruction } from "../../../../core/domain/instruction.ts";
+import { signedTransaction } from "../../../../adapters/local-ledger/genesis/signed-transaction.ts";
+import { encodeBase64 } from "../../../../core/domain/encoding/base64.ts";
+import type { Instruction } from "../../../../core/domain/ledger/instruction.ts";
 import { type Wallet, wallet } from "../../../programs/fixture/wallet.ts";
 
 /** A blockhash for each number. */

@@ -1,18 +1,18 @@
 import { describe, expect, test } from "bun:test";
 import { Duration, Effect, Exit, Fiber } from "effect";
 import { TestClock } from "effect/testing";
-import type { Instruction } from "../../../../core/domain/instruction.ts";
-import { RELAY_POLICY } from "../../../../core/domain/relay-policy.ts";
-import type { TransactionError } from "../../../../core/domain/transaction-outcome.ts";
-import { registerMerchantInstruction } from "../../../../core/protocol/attestor-instructions.ts";
-import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/local-deployment.ts";
-import { NEVER_RUNS } from "../../../../core/protocol/never-runs.ts";
+import type { Instruction } from "../../../../core/domain/ledger/instruction.ts";
+import { RELAY_POLICY } from "../../../../core/domain/relay/relay-policy.ts";
+import type { TransactionError } from "../../../../core/domain/relay/transaction-outcome.ts";
+import { registerMerchantInstruction } from "../../../../core/protocol/instructions/attestor-instructions.ts";
+import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
+import { NEVER_RUNS } from "../../../../core/protocol/transaction/never-runs.ts";
 import {
   COMPUTE_BUDGET_PROGRAM,
   RENT_SYSVAR,
   SYSTEM_PROGRAM,
-} from "../../../../core/protocol/well-known-addresses.ts";
-import { relayTransaction } from "../../../../core/use-cases/relay-transaction.ts";
+} from "../../../../core/protocol/addresses/well-known-addresses.ts";
+import { relayTransaction } from "../../../../core/use-cases/relay/relay-transaction.ts";
 import { LedgerTimeout, LedgerUnavailable } from "../../../../ports/ledger.ts";
 import { RateLimiter } from "../../../../ports/rate-limiter.ts";
 import { rentSysvarData } from "../../../arbitraries/rent-sysvar-data.ts";

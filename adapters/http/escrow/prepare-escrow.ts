@@ -1,0 +1,72 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { Effect } from "effect";
+import { preflightEscrow } from "../../../core/use-cases/escrow/preflight-escrow.ts";
+import {
+  prepareEscrow,
+  type PrepareEscrowRequest as Request,
+} from "../../../core/use-cases/escrow/prepare-escrow.ts";
+import { endpoint } from "../server/endpoint.ts";
+import { prepareRequestExample, preparedEscrowExample } from "../examples/prepared-escrow.ts";
+import { preflightRecord, preparedEscrowRecord } from "../records/prepared-escrow.ts";
+import { data } from "../schemas/envelopes.ts";
+import { PreparedEscrow, PrepareEscrowRequest } from "../schemas/prepared-escrow.ts";
+
+/** The use case's request of a body. */
+export const prepareRequestOf = (body: Static<typeof PrepareEscrowRequest>): Request => ({
+  agentOwner: body.agent_owner,
+  merchant: body.merchant,
+  mint: body.mint,
+  amount: body.amount_stroops,
+  ttlSeconds: body.ttl_seconds,
+  taskHash: body.task_hash,
+  taskIntent: body.task_intent,
+  nonce: body.nonce,
+});
+
+/** `POST /v1/escrows/prepare` */
+export const prepareEscrowEndpoint = endpoint({
+  method: "POST",
+  path: "/v1/escrows/prepare",
+  operationId: "prepareEscrow",
+  tag: "Escrows",
+  summary: "Derive an escrow's deterministic inputs",
+  description:
+    "Signs and submits nothing and creates no escrow. The same request gives the same bytes. With `preflight=true` the ledger is read as well, and `data.preflight` tells whether creating the escrow would work now.",
+  budget: "prepare",
+  query: Type.Object(
+    {
+      preflight: Type.Optional(
+        Type.Boolean({
+          description: "Also check merchant, mint, balance and address on the ledger.",
+        }),
+      ),
+    },
+    { additionalProperties: false },
+  ),
+  body: { schema: PrepareEscrowRequest, example: prepareRequestExample },
+  answers: {
+    200: {
+      description: "The escrow's inputs, and the unsigned instruction that creates it.",
+      content: {
+        "application/json": {
+          schema: data(PreparedEscrow),
+          example: () => ({ data: preparedEscrowExample() }),
+        },
+      },
+    },
+  },
+  problems: [
+    "invalid_address",
+    "task_required",
+    "beta_limit_exceeded",
+    "ledger_unavailable",
+    "ledger_timeout",
+  ],
+  handle: Effect.fnUntraced(function* ({ body, query }) {
+    const prepared = yield* prepareEscrow(prepareRequestOf(body));
+    const record = preparedEscrowRecord(prepared);
+    if (query.preflight !== true) return { json: { data: record } };
+    const preflight = preflightRecord(yield* preflightEscrow(prepared));
+    return { json: { data: { ...record, preflight } } };
+  }),
+});

@@ -1,0 +1,53 @@
+import { Effect } from "effect";
+import { readEscrow } from "../../../core/use-cases/escrow/read-escrow.ts";
+import { readRefundAccount } from "../../../core/use-cases/escrow/read-refund-account.ts";
+import { Instance } from "../../../ports/instance.ts";
+import { endpoint } from "../server/endpoint.ts";
+import { escrowExample, READ_CONTEXT_EXAMPLE } from "../examples/rows.ts";
+import { escrowRecord } from "../records/escrow.ts";
+import { ledgerRead } from "../schemas/envelopes.ts";
+import { Escrow } from "../schemas/escrow.ts";
+import { PathAddress } from "../schemas/values.ts";
+
+/** `GET /v1/escrows/{pda}` */
+export const readEscrowEndpoint = endpoint({
+  method: "GET",
+  path: "/v1/escrows/{pda}",
+  operationId: "readEscrow",
+  tag: "Escrows",
+  summary: "Read one escrow from the ledger",
+  description:
+    "A live read at `confirmed`. `next_actions` tells who can do what now, with ready, unsigned instructions.",
+  budget: "reads",
+  params: { pda: PathAddress("The escrow address.") },
+  answers: {
+    200: {
+      description: "The escrow.",
+      content: {
+        "application/json": {
+          schema: ledgerRead(Escrow),
+          example: () => ({ data: escrowExample(), context: READ_CONTEXT_EXAMPLE }),
+        },
+      },
+    },
+  },
+  problems: [
+    "invalid_address",
+    "escrow_not_found",
+    "not_an_escrow",
+    "ledger_unavailable",
+    "ledger_timeout",
+  ],
+  handle: Effect.fnUntraced(function* ({ params }) {
+    const live = yield* readEscrow(params.pda);
+    const agentTokens = yield* readRefundAccount(live);
+    const { escrow, ledgerTime, slot, commitment } = live;
+    const { deployment } = yield* Instance;
+    return {
+      json: {
+        data: escrowRecord(escrow, ledgerTime, deployment, agentTokens),
+        context: { slot: Number(slot), commitment },
+      },
+    };
+  }),
+});

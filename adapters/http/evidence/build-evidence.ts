@@ -1,0 +1,95 @@
+import { Type } from "@sinclair/typebox";
+import { Effect } from "effect";
+import { buildEvidence } from "../../../core/use-cases/evidence/build-evidence.ts";
+import type { EvidencePacket as Packet } from "../../../core/use-cases/evidence/settled-evidence.ts";
+import { endpoint } from "../server/endpoint.ts";
+import { entityTag, isNotModified } from "../request/entity-tag.ts";
+import { evidencePage } from "../pages/evidence-page/evidence-page.ts";
+import { evidenceExample } from "../examples/evidence.ts";
+import { evidenceRecord } from "../records/evidence.ts";
+import { EvidencePacket } from "../schemas/evidence.ts";
+import { PathAddress } from "../schemas/values.ts";
+import { htmlContent } from "../pages/static-page.ts";
+
+/** A settled packet's JSON and its validator. */
+type PacketText = { readonly text: string; readonly etag: string };
+const texts = new WeakMap<Packet, PacketText>();
+
+/** Made once for each packet: the use case gives the same object as long as nothing in it has changed. */
+const textOf = (packet: Packet): PacketText => {
+  const made = texts.get(packet);
+  if (made !== undefined) return made;
+  const text = JSON.stringify(evidenceRecord(packet));
+  const result = { text, etag: entityTag(text) };
+  texts.set(packet, result);
+  return result;
+};
+
+const pageOf = (packet: Packet, origin: string) => {
+  const { html, headers } = evidencePage(evidenceRecord(packet), origin);
+  return { text: html, etag: entityTag(html), headers };
+};
+
+/** `GET /v1/evidence/{pda}` */
+export const buildEvidenceEndpoint = endpoint({
+  method: "GET",
+  path: "/v1/evidence/{pda}",
+  operationId: "buildEvidence",
+  tag: "Evidence",
+  summary: "Build an escrow's evidence packet",
+  description:
+    "Read at `finalized`. For a settled escrow `data` has the same bytes for ever, and the answer can be revalidated with `If-None-Match`. A caller that prefers `text/html` gets a page to read and print, with the packet's digest and a QR code of its address; with `download=json` everyone gets the packet.",
+  budget: "reads",
+  params: { pda: PathAddress("The escrow address.") },
+  query: Type.Object(
+    {
+      download: Type.Optional(
+        Type.Literal("json", { description: "Answer with a file name, to be saved." }),
+      ),
+    },
+    { additionalProperties: false },
+  ),
+  answers: {
+    200: {
+      description: "The packet.",
+      content: {
+        "application/json": { schema: EvidencePacket, example: evidenceExample },
+        ...htmlContent("<!doctype html>…"),
+      },
+      headers: {
+        vary: "The answer depends on `Accept`.",
+        etag: "Strong validator of the whole body, for a settled escrow.",
+        "content-disposition": "A file name, with `download=json`.",
+      },
+    },
+    304: {
+      description: "The packet is the one that `If-None-Match` names.",
+      content: {},
+      headers: { etag: "The packet's validator.", vary: "The answer depends on `Accept`." },
+    },
+  },
+  problems: [
+    "invalid_address",
+    "escrow_not_found",
+    "not_an_escrow",
+    "ledger_unavailable",
+    "ledger_timeout",
+  ],
+  handle: Effect.fnUntraced(function* (input) {
+    const { params, query, mediaType } = input;
+    const packet = yield* buildEvidence(params.pda);
+    const isSettled = packet.data.settlement_decision.status !== "pending";
+    const isPage = mediaType === "text/html" && query.download === undefined;
+    const answer = isPage
+      ? pageOf(packet, input.origin())
+      : { ...textOf(packet), headers: { "content-type": "application/json" } };
+    if (isSettled && isNotModified(input.headers.get("if-none-match"), answer.etag))
+      return { status: 304, text: null, headers: { etag: answer.etag, vary: "accept" } };
+    const headers: Record<string, string> = { vary: "accept", ...answer.headers };
+    if (query.download !== undefined)
+      headers["content-disposition"] =
+        `attachment; filename="evidence-${packet.data.escrow.escrow_pda}.json"`;
+    if (isSettled) headers["etag"] = answer.etag;
+    return { text: answer.text, headers };
+  }),
+});

@@ -1,0 +1,59 @@
+import { Effect } from "effect";
+import type { Json } from "../../../core/domain/encoding/canonical-json.ts";
+import { verifyDelivery } from "../../../core/use-cases/evidence/verify-delivery.ts";
+import { MAX_PAYLOAD_BODY_BYTES } from "../request/body-limits.ts";
+import { endpoint } from "../server/endpoint.ts";
+import { deliveryExample, verifyDeliveryExample } from "../examples/delivery.ts";
+import { READ_CONTEXT_EXAMPLE } from "../examples/rows.ts";
+import { deliveryRecord } from "../records/delivery.ts";
+import { DeliveryComparison, VerifyDeliveryRequest } from "../schemas/delivery.ts";
+import { ledgerRead } from "../schemas/envelopes.ts";
+import { PathAddress } from "../schemas/values.ts";
+
+/** `POST /v1/evidence/{pda}/verify` */
+export const verifyDeliveryEndpoint = endpoint({
+  method: "POST",
+  path: "/v1/evidence/{pda}/verify",
+  operationId: "verifyDelivery",
+  tag: "Evidence",
+  summary: "Hold a delivery payload against an escrow",
+  description:
+    "Hashes the payload (RFC 8785, SHA-256), compares the hash with the escrow's `proof_hash` and the payload with its proof template, field by field. The payload is neither stored nor logged. A match says that the attestor signed this payload's hash, never that something was delivered.",
+  budget: "reads",
+  params: { pda: PathAddress("The escrow address.") },
+  body: {
+    schema: VerifyDeliveryRequest,
+    example: verifyDeliveryExample,
+    maxBytes: MAX_PAYLOAD_BODY_BYTES,
+  },
+  answers: {
+    200: {
+      description: "The comparison.",
+      content: {
+        "application/json": {
+          schema: ledgerRead(DeliveryComparison),
+          example: () => ({ data: deliveryExample(), context: READ_CONTEXT_EXAMPLE }),
+        },
+      },
+    },
+  },
+  problems: [
+    "invalid_address",
+    "escrow_not_found",
+    "not_an_escrow",
+    "proof_template_not_found",
+    "ledger_unavailable",
+    "ledger_timeout",
+  ],
+  handle: Effect.fnUntraced(function* ({ params, body }) {
+    const comparison = yield* verifyDelivery(params.pda, {
+      // The body is out of a JSON text, so its members are JSON.
+      payload: body.payload as { readonly [name: string]: Json },
+      templateId: body.template_id,
+    });
+    const { slot, commitment } = comparison.live;
+    return {
+      json: { data: deliveryRecord(comparison), context: { slot: Number(slot), commitment } },
+    };
+  }),
+});

@@ -1,0 +1,59 @@
+import { Effect } from "effect";
+import type { Deployment } from "../../../core/domain/ledger/deployment.ts";
+import type { EscrowPage } from "../../../core/use-cases/index/recent-pages.ts";
+import { queryEscrows } from "../../../core/use-cases/index/query-index.ts";
+import { Instance } from "../../../ports/instance.ts";
+import { endpoint } from "../server/endpoint.ts";
+import { escrowExample, PAGE_EXAMPLE } from "../examples/rows.ts";
+import { escrowCursor } from "../request/page-cursor.ts";
+import { escrowText } from "../records/escrow-text.ts";
+import { indexPage } from "../schemas/envelopes.ts";
+import { Escrow } from "../schemas/escrow.ts";
+import { IndexParameters, indexQueryOf } from "../schemas/index-query.ts";
+import { limitOf, pageFrame } from "./page-answer.ts";
+
+const texts = new WeakMap<EscrowPage, string>();
+
+/** Made once for each page: the use case gives the same object as long as nothing in it has changed. */
+const textOf = (page: EscrowPage, limit: number, deployment: Deployment): string => {
+  const made = texts.get(page);
+  if (made !== undefined) return made;
+  const ledgerTime = page.ledgerTime ?? 0n;
+  const rows = page.rows.map((row) => escrowText(row, ledgerTime, deployment));
+  const frame = JSON.stringify(pageFrame(page, limit, escrowCursor));
+  const text = `{"data":[${rows.join(",")}],${frame.slice(1)}`;
+  texts.set(page, text);
+  return text;
+};
+
+/** `GET /v1/indexer` */
+export const queryEscrowsEndpoint = endpoint({
+  method: "GET",
+  path: "/v1/indexer",
+  operationId: "queryEscrows",
+  tag: "Index",
+  summary: "Query the escrow index",
+  description:
+    "Newest first. `refundable=true` lists expired Pending escrows, which anyone may refund.",
+  budget: "reads",
+  query: IndexParameters,
+  answers: {
+    200: {
+      description: "A page of escrows.",
+      content: {
+        "application/json": {
+          schema: indexPage(Escrow),
+          example: () => ({ data: [escrowExample()], ...PAGE_EXAMPLE }),
+        },
+      },
+    },
+  },
+  problems: ["invalid_address", "malformed_cursor", "store_unavailable"],
+  handle: Effect.fnUntraced(function* ({ query }) {
+    const after = yield* escrowCursor.decode(query.cursor);
+    const limit = limitOf(query);
+    const page = yield* queryEscrows(indexQueryOf(query), limit, after);
+    const { deployment } = yield* Instance;
+    return { text: textOf(page, limit, deployment) };
+  }),
+});

@@ -1,0 +1,40 @@
+import { Effect } from "effect";
+import { queryEvents } from "../../../core/use-cases/index/query-index.ts";
+import { endpoint } from "../server/endpoint.ts";
+import { eventExample, PAGE_EXAMPLE } from "../examples/rows.ts";
+import { eventCursor } from "../request/page-cursor.ts";
+import { eventRecord } from "../records/event.ts";
+import { indexPage } from "../schemas/envelopes.ts";
+import { SettlementEvent } from "../schemas/event.ts";
+import { IndexParameters, indexQueryOf } from "../schemas/index-query.ts";
+import { limitOf, pageAnswer } from "./page-answer.ts";
+
+/** `GET /v1/indexer/events` */
+export const queryEventsEndpoint = endpoint({
+  method: "GET",
+  path: "/v1/indexer/events",
+  operationId: "queryEvents",
+  tag: "Index",
+  summary: "Query indexed settlement events",
+  description: "Newest first. The filters are those of the escrow index.",
+  budget: "reads",
+  query: IndexParameters,
+  answers: {
+    200: {
+      description: "A page of events.",
+      content: {
+        "application/json": {
+          schema: indexPage(SettlementEvent),
+          example: () => ({ data: [eventExample()], ...PAGE_EXAMPLE }),
+        },
+      },
+    },
+  },
+  problems: ["invalid_address", "malformed_cursor", "store_unavailable"],
+  handle: Effect.fnUntraced(function* ({ query }) {
+    const before = yield* eventCursor.decode(query.cursor);
+    const limit = limitOf(query);
+    const page = yield* queryEvents(indexQueryOf(query), limit, before);
+    return { json: pageAnswer(page, limit, eventCursor, eventRecord) };
+  }),
+});

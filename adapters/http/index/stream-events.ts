@@ -1,0 +1,115 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { Effect } from "effect";
+import { followEvents } from "../../../core/use-cases/index/follow-events.ts";
+import { MalformedCursor } from "../../../core/use-cases/request-errors.ts";
+import { endpoint } from "../server/endpoint.ts";
+import { eventStream } from "../server/event-stream.ts";
+import { eventExample } from "../examples/rows.ts";
+import type { HttpServices } from "../server/http-services.ts";
+import { RateLimited } from "../problems/http-failures.ts";
+import { eventRecord } from "../records/event.ts";
+import { IndexParameters } from "../schemas/index-query.ts";
+
+/** Streams that one process keeps open: each asks its store four times a second at most. */
+const MOST_STREAMS = 512;
+const MOST_OF_A_CLIENT = 16;
+/** When a client that was refused, or lost its stream, should come back, seconds. */
+const COME_BACK_SECONDS = 2;
+
+const { merchant, agent_owner, state } = IndexParameters.properties;
+const StreamParameters = Type.Object(
+  {
+    merchant,
+    agent_owner,
+    state,
+    after: Type.Optional(
+      Type.String({
+        pattern: "^(0|[1-9][0-9]{0,17})$",
+        description:
+          "Begin behind this position; 0 replays everything. Without it, and without `Last-Event-ID`, the stream begins now.",
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+const POSITION = /^(0|[1-9][0-9]{0,17})$/;
+
+/** Behind which position to begin, null for now; what the client saw last wins over where it once began. */
+const startOf = Effect.fnUntraced(function* (
+  query: Static<typeof StreamParameters>,
+  lastEventId: string | null,
+) {
+  const text = lastEventId ?? query.after ?? null;
+  if (text === null) return null;
+  return POSITION.test(text) ? BigInt(text) : yield* new MalformedCursor();
+});
+
+/** `GET /v1/indexer/events/stream` */
+export const streamEventsEndpoint = (isDraining: () => boolean) => {
+  const open = new Map<string, number>();
+  let streams = 0;
+  const count = (client: string, by: 1 | -1): void => {
+    streams += by;
+    const left = (open.get(client) ?? 0) + by;
+    if (left === 0) open.delete(client);
+    else open.set(client, left);
+  };
+
+  return endpoint({
+    method: "GET",
+    path: "/v1/indexer/events/stream",
+    operationId: "streamEvents",
+    tag: "Index",
+    summary: "Follow settlement events as they are indexed",
+    description:
+      "Server-sent events: `data` is the record that the list shows, `id` its position. A client that sends the last `id` as `Last-Event-ID`, as browsers do by themselves, goes on behind it without a gap and without a repetition, also after a restart. A comment every 15 seconds keeps the line open. An event's `signature` and `slot` are null where the ledger's history had not told them yet; the list shows them later.",
+    budget: "reads",
+    maySeconds: 60,
+    query: StreamParameters,
+    requestHeaders: {
+      "last-event-id": Type.String({ description: "The `id` of the last event that arrived." }),
+    },
+    answers: {
+      200: {
+        description: "The stream.",
+        content: {
+          "text/event-stream": {
+            schema: Type.String({ description: "WHATWG HTML, section 9.2." }),
+            example: () => {
+              const record = eventExample();
+              return `id: ${record.position}\ndata: ${JSON.stringify(record)}\n\n`;
+            },
+          },
+        },
+        headers: { "x-accel-buffering": "Asks proxies not to hold events back." },
+      },
+    },
+    problems: ["invalid_address", "malformed_cursor", "rate_limited", "store_unavailable"],
+    handle: Effect.fnUntraced(function* ({ query, headers, client }) {
+      const after = yield* startOf(query, headers.get("last-event-id"));
+      const key = client();
+      if (streams >= MOST_STREAMS || (open.get(key) ?? 0) >= MOST_OF_A_CLIENT)
+        return yield* new RateLimited({ resetSeconds: COME_BACK_SECONDS });
+      const follower = yield* followEvents(
+        { merchant: query.merchant, agentOwner: query.agent_owner, state: query.state },
+        after,
+      );
+      const context = yield* Effect.context<HttpServices>();
+      const stream = eventStream({
+        next: Effect.map(follower.next, (events) =>
+          events.map((event) => ({
+            id: event.position.toString(),
+            data: JSON.stringify(eventRecord(event)),
+          })),
+        ),
+        context,
+        isOver: isDraining,
+        comeBackSeconds: COME_BACK_SECONDS,
+        onOpen: () => count(key, 1),
+        onClose: () => count(key, -1),
+      });
+      return { stream, headers: { "x-accel-buffering": "no" } };
+    }),
+  });
+};

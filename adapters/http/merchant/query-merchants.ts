@@ -1,0 +1,59 @@
+import { Type } from "@sinclair/typebox";
+import { Effect } from "effect";
+import { queryMerchants } from "../../../core/use-cases/index/query-index.ts";
+import { endpoint } from "../server/endpoint.ts";
+import { PAGE_EXAMPLE, registryEntryExample } from "../examples/rows.ts";
+import { merchantCursor } from "../request/page-cursor.ts";
+import { registryEntryRecord } from "../records/merchant.ts";
+import { indexPage, pageParameters } from "../schemas/envelopes.ts";
+import { RegistryEntry } from "../schemas/merchant.ts";
+import { MerchantStatus } from "../schemas/values.ts";
+import { limitOf, pageAnswer } from "../index/page-answer.ts";
+
+/** `GET /v1/registry/merchants` */
+export const queryMerchantsEndpoint = endpoint({
+  method: "GET",
+  path: "/v1/registry/merchants",
+  operationId: "queryMerchants",
+  tag: "Merchants",
+  summary: "List and filter registered merchants",
+  description:
+    "From the index, with attestor keys and settlement counts. The counts are no rating: anyone can open and refund an escrow that names a merchant.",
+  budget: "reads",
+  query: Type.Object(
+    {
+      status: Type.Optional(MerchantStatus),
+      q: Type.Optional(
+        Type.String({
+          minLength: 1,
+          maxLength: 100,
+          description: "Looked for in name, wallet, merchant account and attestor, in any case.",
+        }),
+      ),
+      min_reputation: Type.Optional(
+        Type.Integer({ minimum: 0, maximum: 4_294_967_295, description: "Inclusive." }),
+      ),
+      ...pageParameters,
+    },
+    { additionalProperties: false },
+  ),
+  answers: {
+    200: {
+      description: "A page of merchants, by merchant account.",
+      content: {
+        "application/json": {
+          schema: indexPage(RegistryEntry),
+          example: () => ({ data: [registryEntryExample()], ...PAGE_EXAMPLE }),
+        },
+      },
+    },
+  },
+  problems: ["malformed_cursor", "store_unavailable"],
+  handle: Effect.fnUntraced(function* ({ query }) {
+    const after = yield* merchantCursor.decode(query.cursor);
+    const limit = limitOf(query);
+    const filter = { status: query.status, text: query.q, minReputation: query.min_reputation };
+    const page = yield* queryMerchants(filter, limit, after);
+    return { json: pageAnswer(page, limit, merchantCursor, registryEntryRecord) };
+  }),
+});

@@ -1,0 +1,44 @@
+import { Effect } from "effect";
+import { readMerchant } from "../../../core/use-cases/merchant/read-merchant.ts";
+import { endpoint } from "../server/endpoint.ts";
+import { merchantExample, READ_CONTEXT_EXAMPLE } from "../examples/rows.ts";
+import { merchantRecord } from "../records/merchant.ts";
+import { ledgerRead } from "../schemas/envelopes.ts";
+import { Merchant } from "../schemas/merchant.ts";
+import { PathAddress } from "../schemas/values.ts";
+
+/** `GET /v1/merchants/{pubkey}` */
+export const readMerchantEndpoint = endpoint({
+  method: "GET",
+  path: "/v1/merchants/{pubkey}",
+  operationId: "readMerchant",
+  tag: "Merchants",
+  summary: "Read one merchant from the ledger",
+  description: "A live read at `confirmed`, by the merchant's wallet or its merchant account.",
+  budget: "reads",
+  params: { pubkey: PathAddress("The merchant's wallet, or its merchant account.") },
+  answers: {
+    200: {
+      description: "The merchant.",
+      content: {
+        "application/json": {
+          schema: ledgerRead(Merchant),
+          example: () => ({ data: merchantExample(), context: READ_CONTEXT_EXAMPLE }),
+        },
+      },
+    },
+  },
+  problems: [
+    "invalid_address",
+    "merchant_not_found",
+    "not_a_merchant",
+    "ledger_unavailable",
+    "ledger_timeout",
+  ],
+  handle: Effect.fnUntraced(function* ({ params }) {
+    const { merchant, slot, commitment } = yield* readMerchant(params.pubkey);
+    return {
+      json: { data: merchantRecord(merchant), context: { slot: Number(slot), commitment } },
+    };
+  }),
+});

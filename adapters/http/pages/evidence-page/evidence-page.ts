@@ -1,0 +1,49 @@
+import { escapeHtml } from "../html-text.ts";
+import { once } from "../../server/once.ts";
+import type { EvidencePacketRecord } from "../../schemas/evidence.ts";
+import { readBeside, type StaticPage, staticPage } from "../static-page.ts";
+import { evidenceSections } from "./evidence-sections.ts";
+import { evidenceSummary } from "./evidence-summary.ts";
+import { qrCodeSvg } from "./qr-code.ts";
+
+const style = once(() => readBeside(import.meta.url, "evidence.css"));
+
+/**
+ * A packet as a page to read, print and put beside a dispute, with its digest and a QR code of its
+ * address. It loads nothing and runs nothing; every text of the packet is escaped.
+ */
+export const evidencePage = (packet: EvidencePacketRecord, origin: string): StaticPage => {
+  const pda = packet.data.escrow.escrow_pda;
+  const address = `${origin}/v1/evidence/${pda}`;
+  const link = escapeHtml(address);
+  return staticPage({
+    title: `Evidence packet ${escapeHtml(pda)}`,
+    style: style(),
+    script: "",
+    body: `<main>
+<header>
+<div>
+<h1>Evidence packet</h1>
+<p class="summary">${evidenceSummary(packet)}</p>
+<p class="address">${link}</p>
+<p>SHA-256 of its data: <code>${escapeHtml(packet.signature.digest_sha256)}</code></p>
+<p class="screen"><a href="${link}?download=json">Download the packet (JSON)</a></p>
+</div>
+${qrCodeSvg(address, "QR code of the packet's address")}
+</header>
+<aside>
+<p><strong>What this says, and what it does not.</strong> It states what the merchant's attestor asserted and what the ledger did with the payment. It does not say that anything was delivered.</p>
+<p>This page is a rendering. The evidence is the packet at the address above, ${packet.signature.status === "signed" ? "signed by the service" : "which the service has not signed"}.</p>
+</aside>
+${evidenceSections(packet)}
+<section>
+<h2>How to check it</h2>
+<ol>
+<li>Fetch the packet from the address above, and compare its digest with the one printed here.</li>
+<li>Verify it under a trust document that you obtained beforehand, from someone you trust: <code>bun run verify packet.json --trust trust.json</code></li>
+<li>That the account stands on the ledger, and that the attestor key was the merchant's, no offline check can show: add <code>--rpc URL</code> with a node of your choice.</li>
+</ol>
+</section>
+</main>`,
+  });
+};

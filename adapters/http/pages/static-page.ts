@@ -1,0 +1,64 @@
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { Type } from "@sinclair/typebox";
+import type { Content } from "../server/endpoint.ts";
+
+/** A page that loads nothing but itself, with the headers that hold it to that. */
+export type StaticPage = {
+  readonly html: string;
+  readonly headers: Readonly<Record<string, string>>;
+};
+
+/** An HTML body as the OpenAPI document shows it. */
+export const htmlContent = (example: string): { readonly "text/html": Content } => ({
+  "text/html": { schema: Type.String(), example: () => example },
+});
+
+const hashOf = (text: string): string =>
+  `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
+
+/**
+ * A page with its script and style inside, and a Content-Security-Policy that allows exactly these two by
+ * their hashes (CSP Level 3, section 2.3.1) and connections to the page's own origin. With `ownModules` the
+ * script may import modules, of the page's own origin only.
+ */
+export const staticPage = (parts: {
+  readonly title: string;
+  readonly body: string;
+  readonly style: string;
+  readonly script: string;
+  readonly ownModules?: boolean;
+}): StaticPage => ({
+  html: `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${parts.title}</title>
+<link rel="icon" href="data:,">
+<style>${parts.style}</style>
+</head>
+<body>
+${parts.body}
+${parts.script === "" ? "" : `<script type="module">${parts.script}</script>`}
+</body>
+</html>
+`,
+  headers: {
+    "content-security-policy": [
+      "default-src 'none'",
+      `style-src ${hashOf(parts.style)}`,
+      `script-src ${parts.script === "" ? "'none'" : hashOf(parts.script)}${parts.ownModules === true ? " 'self'" : ""}`,
+      "connect-src 'self'",
+      "img-src data:",
+      "base-uri 'none'",
+      "form-action 'none'",
+      "frame-ancestors 'none'",
+    ].join("; "),
+  },
+});
+
+/** The text of a file beside the source file of `moduleUrl`. */
+export const readBeside = (moduleUrl: string, name: string): string =>
+  readFileSync(new URL(name, moduleUrl), "utf8");

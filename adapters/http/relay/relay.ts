@@ -1,0 +1,160 @@
+import { Type } from "@sinclair/typebox";
+import { Effect } from "effect";
+import { parseLedgerSignature } from "../../../core/domain/ledger/signature.ts";
+import { readRelayOutcome } from "../../../core/use-cases/relay/read-relay-outcome.ts";
+import { ValidationFailed } from "../../../core/use-cases/request-errors.ts";
+import { readRelayPolicy } from "../../../core/use-cases/relay/relay-policy.ts";
+import { relayTransaction } from "../../../core/use-cases/relay/relay-transaction.ts";
+import { Instance } from "../../../ports/instance.ts";
+import { endpoint } from "../server/endpoint.ts";
+import {
+  relayPolicyExample,
+  relayRequestExample,
+  relayOutcomeExample,
+  relayResultExample,
+} from "../examples/relay.ts";
+import { relayOutcomeRecord, relayPolicyRecord, relayResultRecord } from "../records/relay.ts";
+import { data } from "../schemas/envelopes.ts";
+import { RelayOutcome, RelayPolicy, RelayRequest, RelayResult } from "../schemas/relay.ts";
+
+const MAX_KEY_LENGTH = 255;
+
+/** The Idempotency-Key header, null when there is none. */
+const idempotencyKeyOf = Effect.fnUntraced(function* (headers: Headers) {
+  const key = headers.get("idempotency-key");
+  if (key === null || (key.length <= MAX_KEY_LENGTH && /^[!-~]+$/.test(key))) return key;
+  const detail = `must be 1 to ${MAX_KEY_LENGTH} visible ASCII characters`;
+  return yield* new ValidationFailed({ faults: [{ pointer: "Idempotency-Key", detail }] });
+});
+
+/** `GET /v1/relay` */
+export const readRelayPolicyEndpoint = endpoint({
+  method: "GET",
+  path: "/v1/relay",
+  operationId: "readRelayPolicy",
+  tag: "Relay",
+  summary: "Describe the relay's policy",
+  description: "Every rule and number the relay enforces.",
+  budget: "reads",
+  answers: {
+    200: {
+      description: "The policy.",
+      content: {
+        "application/json": {
+          schema: data(RelayPolicy),
+          example: () => ({ data: relayPolicyExample() }),
+        },
+      },
+    },
+  },
+  problems: [],
+  handle: () =>
+    Effect.map(readRelayPolicy, (policy) => ({ json: { data: relayPolicyRecord(policy) } })),
+});
+
+/** `POST /v1/relay` */
+export const relayTransactionEndpoint = endpoint({
+  method: "POST",
+  path: "/v1/relay",
+  operationId: "relayTransaction",
+  tag: "Relay",
+  summary: "Broadcast a signed transaction",
+  description:
+    "Takes a transaction that its signers have already signed; private keys never come here. Sending the same transaction again is safe and gives the same signature. With `confirm` the answer waits up to the policy's limit and is then `submitted`, never an error.",
+  budget: "relay",
+  maySeconds: 240,
+  body: { schema: RelayRequest, example: relayRequestExample },
+  answers: {
+    202: {
+      description: "The transaction was submitted.",
+      content: {
+        "application/json": {
+          schema: data(RelayResult),
+          example: () => ({ data: relayResultExample() }),
+        },
+      },
+    },
+  },
+  problems: [
+    "transaction_malformed",
+    "transaction_too_large",
+    "signature_missing",
+    "signature_invalid",
+    "program_not_allowed",
+    "lookup_table_not_allowed",
+    "durable_nonce_not_allowed",
+    "compute_budget_exceeded",
+    "compute_budget_invalid",
+    "settlement_check_failed",
+    "idempotency_key_reused",
+    "idempotency_key_in_flight",
+    "relay_queue_full",
+    "relay_share_full",
+    "rate_limited",
+    "store_unavailable",
+    "fee_payer_cannot_pay",
+    "transaction_rejected",
+    "blockhash_expired",
+    "beta_limit_exceeded",
+    "ledger_unavailable",
+    "ledger_timeout",
+  ],
+  requestHeaders: {
+    "Idempotency-Key": Type.String({
+      minLength: 1,
+      maxLength: MAX_KEY_LENGTH,
+      description:
+        "The client's own name for this request, visible ASCII. A repetition with the same body gets the first answer, word for word.",
+    }),
+  },
+  handle: Effect.fnUntraced(function* ({ body, headers, client }) {
+    const idempotencyKey = yield* idempotencyKeyOf(headers);
+    const result = yield* relayTransaction({
+      client: client(),
+      ...(idempotencyKey === null ? {} : { idempotencyKey }),
+      signedTransaction: body.signed_transaction,
+      confirm: body.confirm ?? false,
+      skipPreflight: body.skip_preflight ?? false,
+    });
+    return { json: { data: relayResultRecord(result, yield* Instance) } };
+  }),
+});
+
+/** `GET /v1/relay/{signature}` */
+export const readRelayOutcomeEndpoint = endpoint({
+  method: "GET",
+  path: "/v1/relay/{signature}",
+  operationId: "readRelayOutcome",
+  tag: "Relay",
+  summary: "Find out what became of a transaction",
+  description:
+    "For any signature, relayed here or not, at any time. Sign a payment again only when `safe_to_sign_again` is true; a 404 means that nobody knows the transaction yet, not that it cannot land.",
+  budget: "reads",
+  params: {
+    signature: Type.String({
+      description: "The transaction's first signature. Base58 of 64 bytes.",
+      examples: [relayOutcomeExample().signature],
+    }),
+  },
+  answers: {
+    200: {
+      description: "The outcome so far.",
+      content: {
+        "application/json": {
+          schema: data(RelayOutcome),
+          example: () => ({ data: relayOutcomeExample() }),
+        },
+      },
+    },
+  },
+  problems: ["transaction_not_found", "store_unavailable", "ledger_unavailable", "ledger_timeout"],
+  handle: Effect.fnUntraced(function* ({ params }) {
+    const signature = parseLedgerSignature(params.signature);
+    if (signature === undefined)
+      return yield* new ValidationFailed({
+        faults: [{ pointer: "/signature", detail: "must be base58 of 64 bytes" }],
+      });
+    const outcome = yield* readRelayOutcome(signature);
+    return { json: { data: relayOutcomeRecord(outcome, yield* Instance) } };
+  }),
+});

@@ -1,0 +1,58 @@
+import { Effect } from "effect";
+import { type Address, parseAddress } from "../../../core/domain/address.ts";
+import { MalformedCursor } from "../../../core/use-cases/request-errors.ts";
+import type { EscrowPlace } from "../../../ports/escrow-index.ts";
+
+/** How the places of one list become opaque text and back. */
+export type PageCursor<Place> = {
+  readonly encode: (place: Place) => string;
+  /** The place of a cursor, null without one. Fails with `MalformedCursor`. */
+  readonly decode: (cursor: string | undefined) => Effect.Effect<Place | null, MalformedCursor>;
+};
+
+/** A decimal without sign or leading zero, below 10^18. */
+const DECIMAL = /^(?:0|[1-9][0-9]{0,17})$/;
+
+const toText = (cursor: string): string => Buffer.from(cursor, "base64url").toString("latin1");
+const toCursor = (text: string): string => Buffer.from(text, "latin1").toString("base64url");
+
+/** `tag` keeps the cursor of one list out of another; only text that encodes back to itself is taken. */
+const pageCursor = <Place>(
+  tag: string,
+  write: (place: Place) => string,
+  read: (text: string) => Place | undefined,
+): PageCursor<Place> => {
+  const encode = (place: Place): string => toCursor(`${tag}:${write(place)}`);
+  return {
+    encode,
+    decode: (cursor) => {
+      if (cursor === undefined) return Effect.succeed(null);
+      const text = toText(cursor);
+      const place = text.startsWith(`${tag}:`) ? read(text.slice(tag.length + 1)) : undefined;
+      return place !== undefined && encode(place) === cursor
+        ? Effect.succeed(place)
+        : Effect.fail(new MalformedCursor());
+    },
+  };
+};
+
+/** Places among escrows: creation time and address. */
+export const escrowCursor: PageCursor<EscrowPlace> = pageCursor(
+  "escrow",
+  ({ createdAt, address }) => `${createdAt}:${address}`,
+  (text) => {
+    const [time = "", name = ""] = text.split(":");
+    const address = parseAddress(name);
+    return DECIMAL.test(time) && address !== undefined
+      ? { createdAt: BigInt(time), address }
+      : undefined;
+  },
+);
+
+/** Places among events: the position in the store. */
+export const eventCursor: PageCursor<bigint> = pageCursor("event", String, (text) =>
+  DECIMAL.test(text) ? BigInt(text) : undefined,
+);
+
+/** Places among merchants: the merchant account's address. */
+export const merchantCursor: PageCursor<Address> = pageCursor("merchant", String, parseAddress);

@@ -1,0 +1,52 @@
+import { Kind, type Static, type TObject, type TSchema } from "@sinclair/typebox";
+import { Effect } from "effect";
+import { type RequestFault, ValidationFailed } from "../../../core/use-cases/request-errors.ts";
+import { MAX_FAULTS, schemaCheck } from "./schema-check.ts";
+
+/** The one form of an integer: no sign, no leading zero, no exponent. */
+const INTEGER = /^(?:0|[1-9][0-9]{0,14})$/;
+
+/** The JSON value that a query value stands for under its schema; text that stands for none stays text. */
+const toJson = (text: string, schema: TSchema): unknown => {
+  if (schema[Kind] === "Integer" && INTEGER.test(text)) return Number(text);
+  if (schema[Kind] === "Boolean" || typeof schema["const"] === "boolean") {
+    if (text === "true") return true;
+    if (text === "false") return false;
+  }
+  return text;
+};
+
+const asQueryPointer = ({ pointer, detail }: RequestFault): RequestFault => ({
+  pointer: `?${pointer.slice(1).replaceAll("~1", "/").replaceAll("~0", "~")}`,
+  detail,
+});
+
+/**
+ * Decodes the query of a URL by a schema. Fails with `ValidationFailed` that names each parameter that is
+ * unknown, given twice or out of its range: a misspelt filter must not silently return everything.
+ */
+export const queryDecoder = <S extends TObject>(schema: S) => {
+  const check = schemaCheck(schema);
+  const empty = check({});
+  return (url: string): Effect.Effect<Static<S>, ValidationFailed> => {
+    const at = url.indexOf("?");
+    if ((at === -1 || at === url.length - 1) && "value" in empty)
+      return Effect.succeed(empty.value);
+    const values: Record<string, unknown> = Object.create(null);
+    const repeated: Array<RequestFault> = [];
+    for (const [name, text] of new URLSearchParams(at === -1 ? "" : url.slice(at + 1))) {
+      if (name in values && repeated.length < MAX_FAULTS)
+        repeated.push({ pointer: `/${name.slice(0, 64)}`, detail: "is given twice" });
+      const property = schema.properties[name];
+      values[name] = property === undefined ? text : toJson(text, property);
+    }
+    const checked = check(values);
+    const faults = [...repeated, ...("faults" in checked ? checked.faults : [])].slice(
+      0,
+      MAX_FAULTS,
+    );
+    return faults.length === 0 && "value" in checked
+      ? Effect.succeed(checked.value)
+      : Effect.fail(new ValidationFailed({ faults: faults.map(asQueryPointer) }));
+  };
+};

@@ -1,0 +1,95 @@
+import { Effect } from "effect";
+import {
+  hasMoreValuesThan,
+  type ParsedJson,
+  parseUnambiguousJson,
+} from "../../../core/domain/encoding/strict-json.ts";
+import { LARGE_BODY_BYTES, MAX_VALUES_OF_LARGE_BODY } from "./body-limits.ts";
+import { MalformedJson, PayloadTooLarge, UnsupportedMediaType } from "../problems/http-failures.ts";
+
+/** `application/json` in any case, alone or with a charset of UTF-8 (RFC 9110, section 8.3). */
+const JSON_MEDIA_TYPE = /^application\/json(?:;charset\s*=\s*(?:"utf-8"|utf-8))?;?$/i;
+
+/** White space goes first: an expression that allows it between parts takes half a second over 16 KB of it. */
+const isJsonMediaType = (contentType: string): boolean => {
+  const parts = contentType.split(";").map((part) => part.trim());
+  return JSON_MEDIA_TYPE.test(parts.join(";"));
+};
+
+/** `identity`, or none: nothing here decodes a content coding (RFC 9110, section 8.4). */
+const isUncoded = (contentEncoding: string): boolean =>
+  ["", "identity"].includes(contentEncoding.trim().toLowerCase());
+
+const strictUtf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+const decodeUtf8 = (bytes: Uint8Array): string | undefined => {
+  try {
+    return strictUtf8.decode(bytes);
+  } catch {
+    return undefined;
+  }
+};
+
+/** The bytes of a body of no declared length, or null as soon as there are more than `maxBytes`. */
+const readAtMost = async (
+  stream: ReadableStream<Uint8Array>,
+  maxBytes: number,
+): Promise<Uint8Array | null> => {
+  const reader = stream.getReader();
+  const chunks: Array<Uint8Array> = [];
+  let length = 0;
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return Buffer.concat(chunks, length);
+    length += value.length;
+    if (length > maxBytes) {
+      await reader.cancel();
+      return null;
+    }
+    chunks.push(value);
+  }
+};
+
+const readBytes = (request: Request, maxBytes: number): Promise<Uint8Array | null> => {
+  // HTTP framing holds a body to its declared length, so that it can be read in one piece.
+  if (request.headers.has("content-length")) return request.bytes();
+  return request.body === null
+    ? Promise.resolve(new Uint8Array())
+    : readAtMost(request.body, maxBytes);
+};
+
+/** The bytes that a request declares of its body, 0 where it declares none. */
+export const declaredBytes = ({ headers }: Request): number =>
+  Number(headers.get("content-length")) || 0;
+
+/** Fails with `PayloadTooLarge` where a body declares more than `maxBytes`. */
+export const assertBodyFits = (request: Request, maxBytes: number) =>
+  declaredBytes(request) > maxBytes ? Effect.fail(new PayloadTooLarge({ maxBytes })) : Effect.void;
+
+/**
+ * The bytes of a body that is to be JSON. Fails with `UnsupportedMediaType`, `PayloadTooLarge` before more
+ * than `maxBytes` are buffered, or `MalformedJson` when the client breaks off.
+ */
+export const readBody = Effect.fnUntraced(function* (request: Request, maxBytes: number) {
+  const { headers } = request;
+  if (!isJsonMediaType(headers.get("content-type") ?? ""))
+    return yield* new UnsupportedMediaType({ header: "content-type" });
+  if (!isUncoded(headers.get("content-encoding") ?? ""))
+    return yield* new UnsupportedMediaType({ header: "content-encoding" });
+  yield* assertBodyFits(request, maxBytes);
+  const bytes = yield* Effect.tryPromise({
+    try: () => readBytes(request, maxBytes),
+    catch: () => new MalformedJson({ detail: "ended too early" }),
+  });
+  if (bytes === null || bytes.length > maxBytes) return yield* new PayloadTooLarge({ maxBytes });
+  return bytes;
+});
+
+/** The JSON value of a body's bytes, or what is wrong with them, without quoting any. */
+export const parseJsonBody = (bytes: Uint8Array): ParsedJson => {
+  const text = decodeUtf8(bytes);
+  if (text === undefined) return { fault: "is not UTF-8" };
+  if (bytes.length > LARGE_BODY_BYTES && hasMoreValuesThan(text, MAX_VALUES_OF_LARGE_BODY))
+    return { fault: "holds too many values for its size" };
+  return parseUnambiguousJson(text);
+};

@@ -1,0 +1,63 @@
+import { Kind, type Static, type TObject, type TSchema } from "@sinclair/typebox";
+import { TypeCompiler, type ValueError, ValueErrorType } from "@sinclair/typebox/compiler";
+import type { RequestFault } from "../../../core/use-cases/request-errors.ts";
+
+/** Names that callers make up are cut to this length where a problem has to name them. */
+const MAX_NAME_LENGTH = 64;
+/** So many faults of a request are told at once. */
+export const MAX_FAULTS = 20;
+
+const oneOf = (schema: TSchema): string => {
+  const literals: ReadonlyArray<TSchema> = Array.isArray(schema["anyOf"]) ? schema["anyOf"] : [];
+  const values = literals.flatMap((part) =>
+    part[Kind] === "Literal" ? [String(part["const"])] : [],
+  );
+  return values.length > 0 ? `must be one of ${values.join(", ")}` : "has the wrong type";
+};
+
+/** What is wrong, by the kinds of fault that the contract's schemas can meet. */
+const DETAILS: { readonly [T in ValueErrorType]?: (schema: TSchema) => string } = {
+  [ValueErrorType.ObjectRequiredProperty]: () => "is required",
+  [ValueErrorType.ObjectAdditionalProperties]: () => "is not known",
+  [ValueErrorType.Object]: () => "must be an object",
+  [ValueErrorType.String]: () => "must be a string",
+  [ValueErrorType.Boolean]: () => "must be true or false",
+  [ValueErrorType.Integer]: () => "must be an integer",
+  [ValueErrorType.IntegerMinimum]: ({ minimum }) => `must be at least ${minimum}`,
+  [ValueErrorType.IntegerMaximum]: ({ maximum }) => `must be at most ${maximum}`,
+  [ValueErrorType.StringMinLength]: ({ minLength }) => `must have at least ${minLength} characters`,
+  [ValueErrorType.StringMaxLength]: ({ maxLength }) => `must have at most ${maxLength} characters`,
+  [ValueErrorType.Literal]: (schema) => `must be ${schema["const"]}`,
+  [ValueErrorType.Union]: oneOf,
+};
+
+const detailOf = ({ type, schema }: ValueError): string =>
+  DETAILS[type]?.(schema) ?? "is not valid";
+
+/** A pointer with its last name cut short, since an unknown member's name is the caller's own text. */
+const bounded = (pointer: string): string => {
+  const name = pointer.slice(pointer.lastIndexOf("/") + 1);
+  return name.length <= MAX_NAME_LENGTH
+    ? pointer
+    : `${pointer.slice(0, pointer.length - name.length)}${name.slice(0, MAX_NAME_LENGTH)}…`;
+};
+
+/** A value of a schema, or every place where it departs from it, in words that quote no value. */
+export type Checked<T> = { readonly value: T } | { readonly faults: ReadonlyArray<RequestFault> };
+
+/** Compiles a schema into a check. Nothing is coerced, filled in or stripped. */
+export const schemaCheck = <S extends TObject>(
+  schema: S,
+): ((value: unknown) => Checked<Static<S>>) => {
+  const compiled = TypeCompiler.Compile(schema);
+  return (value) => {
+    if (compiled.Check(value)) return { value };
+    const faults = new Map<string, string>();
+    for (const error of compiled.Errors(value)) {
+      const pointer = bounded(error.path);
+      if (!faults.has(pointer)) faults.set(pointer, detailOf(error));
+      if (faults.size >= MAX_FAULTS) break;
+    }
+    return { faults: [...faults].map(([pointer, detail]) => ({ pointer, detail })) };
+  };
+};

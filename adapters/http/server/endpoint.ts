@@ -1,0 +1,152 @@
+import { type Static, type TObject, type TSchema, Type } from "@sinclair/typebox";
+import type { Effect } from "effect";
+import type { Budget } from "../../../ports/rate-limiter.ts";
+import { MAX_BODY_BYTES } from "../request/body-limits.ts";
+import type { HttpServices } from "./http-services.ts";
+import type { ApiFailure, FailureOf } from "../problems/api-failure.ts";
+import type { ProblemCode } from "../problems/problem-catalogue.ts";
+
+/** A response body as the OpenAPI document shows it. */
+export type Content = { readonly schema: TSchema; readonly example: () => unknown };
+
+/** One status that an operation answers with when it succeeds. */
+export type Success = {
+  readonly description: string;
+  /** By media type, the preferred one first; empty for an answer without a body. */
+  readonly content: Readonly<Record<string, Content>>;
+  /** Response headers beside those of every answer, with their meaning. */
+  readonly headers?: Readonly<Record<string, string>>;
+};
+
+/** What a handler answers; JSON unless it has a text of its own. */
+type Answer<Json> = {
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+} & (
+  | { readonly json: Json }
+  | { readonly text: string | null }
+  | { readonly stream: ReadableStream<Uint8Array> }
+);
+
+/** What a handler is given: everything decoded and checked. */
+type Input<Path extends string, Query extends TObject, Body> = {
+  readonly params: Readonly<Record<PathParameter<Path>, string>>;
+  readonly query: Static<Query>;
+  readonly body: Body;
+  /** The media type, of those offered, that the caller likes best. */
+  readonly mediaType: string;
+  /** Scheme, host and port under which the caller reached the service. */
+  readonly origin: () => string;
+  readonly headers: Headers;
+  /** The client's key in the rate limiter. */
+  readonly client: () => string;
+};
+
+/** The names in braces of a path template. */
+type PathParameter<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
+  ? Name | PathParameter<Rest>
+  : never;
+
+/** The problems that any operation can answer with, those of POST, and those of operations with a body. */
+const COMMON_PROBLEMS = [
+  "malformed_host",
+  "validation_failed",
+  "method_not_allowed",
+  "not_acceptable",
+  "internal_error",
+] as const satisfies ReadonlyArray<ProblemCode>;
+const POST_PROBLEMS = ["payload_too_large"] as const satisfies ReadonlyArray<ProblemCode>;
+const BODY_PROBLEMS = [
+  "malformed_json",
+  "unsupported_media_type",
+] as const satisfies ReadonlyArray<ProblemCode>;
+
+/** The declaration of one operation: what the router, the checks and the OpenAPI document go by. */
+export type EndpointSpec<
+  Path extends string,
+  Query extends TObject,
+  Body extends TObject,
+  Json,
+  Code extends ProblemCode,
+> = {
+  readonly method: "GET" | "POST";
+  /** OpenAPI's form: `/v1/escrows/{pda}`. */
+  readonly path: Path;
+  readonly operationId: string;
+  readonly tag: string;
+  readonly summary: string;
+  readonly description: string;
+  /** Which of a client's budgets a request counts against; null for none. */
+  readonly budget: Budget | null;
+  /** Seconds, up to 255, that the answer may take when that is more than an idle connection has. */
+  readonly maySeconds?: number;
+  readonly params?: { readonly [Name in PathParameter<Path>]: TSchema };
+  readonly query?: Query;
+  /** Request headers with a meaning of their own, all optional; the handler judges them. */
+  readonly requestHeaders?: Readonly<Record<string, TSchema>>;
+  readonly body?: {
+    readonly schema: Body;
+    readonly example: () => Static<NoInfer<Body>>;
+    /** Where it may have fewer bytes than bodies usually may. */
+    readonly maxBytes?: number;
+  };
+  /** By status; the lowest is the usual one. */
+  readonly answers: Readonly<Record<number, Success>>;
+  /** Problems beside the common ones; the handler may fail with no others. */
+  readonly problems: ReadonlyArray<Code>;
+  readonly handle: (
+    input: Input<Path, Query, Static<Body>>,
+  ) => Effect.Effect<
+    Answer<Json>,
+    FailureOf<Code | (typeof COMMON_PROBLEMS)[number]>,
+    HttpServices
+  >;
+};
+
+/** An operation, its type parameters forgotten. */
+export type Endpoint = Omit<
+  EndpointSpec<string, TObject, TObject, unknown, ProblemCode>,
+  "params" | "query" | "handle"
+> & {
+  readonly params: Readonly<Record<string, TSchema>>;
+  readonly query: TObject;
+  readonly handle: (
+    input: Input<string, TObject, unknown>,
+  ) => Effect.Effect<Answer<unknown>, ApiFailure, HttpServices>;
+};
+
+const NO_MEMBERS = Type.Object({}, { additionalProperties: false });
+
+/**
+ * Declares an operation. The compiler holds the handler to it: parameters and body have the types of
+ * their schemas, and every failure must have its code among `problems`.
+ */
+export const endpoint = <
+  const Path extends string,
+  Query extends TObject = typeof NO_MEMBERS,
+  Body extends TObject = typeof NO_MEMBERS,
+  Json = unknown,
+  const Code extends ProblemCode = never,
+>(
+  spec: EndpointSpec<Path, Query, Body, Json, Code>,
+): Endpoint =>
+  ({ ...spec, params: spec.params ?? {}, query: spec.query ?? NO_MEMBERS }) as unknown as Endpoint;
+
+/** Every problem that an operation can answer with. */
+export const problemsOf = (operation: Endpoint): ReadonlyArray<ProblemCode> => [
+  ...new Set([
+    ...operation.problems,
+    ...COMMON_PROBLEMS,
+    ...(operation.method === "POST" ? POST_PROBLEMS : []),
+    ...(operation.body === undefined ? [] : BODY_PROBLEMS),
+    ...(operation.budget === null ? [] : (["rate_limited"] as const)),
+  ]),
+];
+
+/** The most bytes that the body of a request may have, whether the operation reads it or not. */
+export const maxBodyBytes = ({ body }: Pick<Endpoint, "body">): number =>
+  body?.maxBytes ?? MAX_BODY_BYTES;
+
+/** Whether `*` among the CORS origins opens an operation to any page: reads and prepare only. */
+export const isOpenToAnyOrigin = ({ method, budget }: Endpoint): boolean =>
+  method === "GET" || budget === "prepare";

@@ -1,0 +1,70 @@
+import type { Endpoint } from "./endpoint.ts";
+import { buildEvidenceEndpoint } from "../evidence/build-evidence.ts";
+import { consoleVerifierEndpoint } from "../service/console-verifier.ts";
+import { descriptorEndpoint, rootEndpoint, versionEndpoint } from "../service/descriptor.ts";
+import { evidenceKeysEndpoint, evidenceTrustEndpoint } from "../evidence/evidence-trust.ts";
+import { metricsEndpoint } from "../service/metrics.ts";
+import { prepareEscrowEndpoint } from "../escrow/prepare-escrow.ts";
+import { problemPageEndpoint } from "../service/problem-page.ts";
+import {
+  listProofTemplatesEndpoint,
+  readProofTemplateEndpoint,
+} from "../evidence/proof-templates.ts";
+import { queryEscrowsEndpoint } from "../index/query-escrows.ts";
+import { queryEventsEndpoint } from "../index/query-events.ts";
+import { queryMerchantsEndpoint } from "../merchant/query-merchants.ts";
+import { readEscrowEndpoint } from "../escrow/read-escrow.ts";
+import { readMerchantEndpoint } from "../merchant/read-merchant.ts";
+import { docsEndpoint, openApiEndpoint } from "../service/reference.ts";
+import {
+  readRelayOutcomeEndpoint,
+  readRelayPolicyEndpoint,
+  relayTransactionEndpoint,
+} from "../relay/relay.ts";
+import { healthEndpoint, readyEndpoint, statusEndpoint } from "../service/service-state.ts";
+import { streamEventsEndpoint } from "../index/stream-events.ts";
+import { syncIndexEndpoint } from "../index/sync-index.ts";
+import { verifyDeliveryEndpoint } from "../evidence/verify-delivery.ts";
+import type { StaticPage } from "../pages/static-page.ts";
+
+/** What some operations need beside the ports. */
+export type EndpointParts = {
+  readonly isDraining: () => boolean;
+  readonly console: () => StaticPage;
+  /** The console's verifier, as the text of a module. */
+  readonly consoleVerifier: () => Promise<string>;
+  readonly reference: () => StaticPage;
+  readonly openApiDocument: () => Promise<string>;
+};
+
+/** Every operation of the contract, in the order of its documentation. */
+export const allEndpoints = (parts: EndpointParts): ReadonlyArray<Endpoint> => [
+  prepareEscrowEndpoint,
+  readEscrowEndpoint,
+  buildEvidenceEndpoint,
+  verifyDeliveryEndpoint,
+  evidenceKeysEndpoint,
+  evidenceTrustEndpoint,
+  readMerchantEndpoint,
+  queryMerchantsEndpoint,
+  listProofTemplatesEndpoint,
+  readProofTemplateEndpoint,
+  queryEscrowsEndpoint,
+  queryEventsEndpoint,
+  streamEventsEndpoint(parts.isDraining),
+  syncIndexEndpoint,
+  readRelayPolicyEndpoint,
+  relayTransactionEndpoint,
+  readRelayOutcomeEndpoint,
+  rootEndpoint(parts.console),
+  consoleVerifierEndpoint(parts.consoleVerifier),
+  descriptorEndpoint,
+  versionEndpoint,
+  statusEndpoint,
+  healthEndpoint,
+  readyEndpoint(parts.isDraining),
+  metricsEndpoint,
+  openApiEndpoint(parts.openApiDocument),
+  docsEndpoint(parts.reference),
+  problemPageEndpoint,
+];

@@ -1,0 +1,25 @@
+import type { IndexSync } from "../../../core/use-cases/index/index-sync.ts";
+import type { RelayDelivery } from "../../../core/use-cases/relay/relay-delivery.ts";
+import type { RecentPages } from "../../../core/use-cases/index/recent-pages.ts";
+import type { SettledEvidence } from "../../../core/use-cases/evidence/settled-evidence.ts";
+import type { Broadcaster } from "../../../ports/broadcaster.ts";
+import type { EscrowIndex } from "../../../ports/escrow-index.ts";
+import type { EvidenceSigner } from "../../../ports/evidence-signer.ts";
+import type { Instance } from "../../../ports/instance.ts";
+import type { Ledger } from "../../../ports/ledger.ts";
+import type { OutcomeLog } from "../../../ports/outcome-log.ts";
+import type { RateLimiter } from "../../../ports/rate-limiter.ts";
+
+/** Everything that an answer can need. */
+export type HttpServices =
+  | Broadcaster
+  | EscrowIndex
+  | EvidenceSigner
+  | IndexSync
+  | Instance
+  | Ledger
+  | OutcomeLog
+  | RateLimiter
+  | RecentPages
+  | RelayDelivery
+  | SettledEvidence;

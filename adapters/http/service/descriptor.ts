@@ -1,0 +1,125 @@
+import { Effect } from "effect";
+import { EVIDENCE_VERSION } from "../../../core/protocol/evidence/evidence-data.ts";
+import { Instance } from "../../../ports/instance.ts";
+import { CONTRACT_VERSION, SERVICE_NAME } from "../openapi/contract.ts";
+import { endpoint } from "../server/endpoint.ts";
+import { SAMPLE } from "../examples/sample-values.ts";
+import { descriptorRecord } from "../records/descriptor.ts";
+import { data } from "../schemas/envelopes.ts";
+import { Descriptor, Version } from "../schemas/service.ts";
+import { htmlContent, type StaticPage } from "../pages/static-page.ts";
+
+const descriptorExample = () =>
+  descriptorRecord({
+    deployment: SAMPLE.deployment,
+    networkAddress: "http://127.0.0.1:8899",
+    origin: "http://localhost:3000",
+  });
+
+const describe = (origin: string) =>
+  Effect.map(Instance, ({ deployment, networkAddress }) =>
+    descriptorRecord({ deployment, networkAddress, origin }),
+  );
+
+/** `GET /.well-known/settlement-evidence.json` */
+export const descriptorEndpoint = endpoint({
+  method: "GET",
+  path: "/.well-known/settlement-evidence.json",
+  operationId: "readDescriptor",
+  tag: "Service",
+  summary: "Service descriptor",
+  description: "Describes this deployment.",
+  budget: "reads",
+  answers: {
+    200: {
+      description: "The descriptor.",
+      content: { "application/json": { schema: Descriptor, example: descriptorExample } },
+    },
+  },
+  problems: [],
+  handle: ({ origin }) => Effect.map(describe(origin()), (json) => ({ json })),
+});
+
+/** `GET /`: the descriptor, or for a browser the console. */
+export const rootEndpoint = (console: () => StaticPage) =>
+  endpoint({
+    method: "GET",
+    path: "/",
+    operationId: "readRoot",
+    tag: "Service",
+    summary: "Service descriptor, or the console for a browser",
+    description: "A caller who prefers `text/html` gets a page for people.",
+    budget: "reads",
+    answers: {
+      200: {
+        description: "The descriptor, or the page.",
+        content: {
+          "application/json": { schema: Descriptor, example: descriptorExample },
+          ...htmlContent("<!doctype html>…"),
+        },
+        headers: { vary: "The answer depends on `Accept`." },
+      },
+    },
+    problems: [],
+    handle: ({ origin, mediaType }) => {
+      const headers = { vary: "accept" };
+      if (mediaType !== "text/html")
+        return Effect.map(describe(origin()), (json) => ({ json, headers }));
+      const page = console();
+      return Effect.succeed({ text: page.html, headers: { ...headers, ...page.headers } });
+    },
+  });
+
+/** `GET /v1` */
+export const versionEndpoint = endpoint({
+  method: "GET",
+  path: "/v1",
+  operationId: "readVersion",
+  tag: "Service",
+  summary: "Version information",
+  description: "Versions of the contract, of the evidence format and of the service.",
+  budget: "reads",
+  answers: {
+    200: {
+      description: "The versions.",
+      content: {
+        "application/json": {
+          schema: data(Version),
+          example: () => ({
+            data: {
+              name: SERVICE_NAME,
+              contract_version: CONTRACT_VERSION,
+              evidence_format: EVIDENCE_VERSION,
+              version: "1.0.0-devnet",
+              revision: null,
+              links: VERSION_LINKS,
+            },
+          }),
+        },
+      },
+    },
+  },
+  problems: [],
+  handle: Effect.fnUntraced(function* () {
+    const { version, revision } = yield* Instance;
+    return {
+      json: {
+        data: {
+          name: SERVICE_NAME,
+          contract_version: CONTRACT_VERSION,
+          evidence_format: EVIDENCE_VERSION,
+          version,
+          revision,
+          links: VERSION_LINKS,
+        },
+      },
+    };
+  }),
+});
+
+const VERSION_LINKS = {
+  openapi: "/openapi.json",
+  docs: "/docs",
+  status: "/v1/status",
+  descriptor: "/.well-known/settlement-evidence.json",
+} as const;

@@ -1,0 +1,57 @@
+import { Type } from "@sinclair/typebox";
+import { Effect } from "effect";
+import { endpoint } from "../server/endpoint.ts";
+import { isProblemCode } from "../problems/problem-catalogue.ts";
+import { problemHtml, problemMarkdown, problemPageRecord } from "../problems/problem-page.ts";
+import { RouteNotFound } from "../problems/http-failures.ts";
+import { record } from "../schemas/values.ts";
+import { htmlContent } from "../pages/static-page.ts";
+
+const ProblemPage = record("ProblemPage", "What a problem means, and its cure.", {
+  type: Type.String(),
+  code: Type.String(),
+  status: Type.Integer(),
+  title: Type.String(),
+  explanation: Type.String(),
+  cure: Type.String(),
+});
+
+/** `GET /problems/{code}` */
+export const problemPageEndpoint = endpoint({
+  method: "GET",
+  path: "/problems/{code}",
+  operationId: "readProblem",
+  tag: "Service",
+  summary: "What a problem means, and its cure",
+  description: "The page that a problem's `type` leads to, as JSON, as a page or as Markdown.",
+  budget: null,
+  params: {
+    code: Type.String({ description: "The problem's code.", examples: ["validation_failed"] }),
+  },
+  answers: {
+    200: {
+      description: "The explanation.",
+      content: {
+        "application/json": {
+          schema: ProblemPage,
+          example: () => problemPageRecord("validation_failed"),
+        },
+        ...htmlContent("<!doctype html>…"),
+        "text/markdown": {
+          schema: Type.String(),
+          example: () => problemMarkdown("validation_failed"),
+        },
+      },
+      headers: { vary: "The answer depends on `Accept`." },
+    },
+  },
+  problems: ["route_not_found"],
+  handle: Effect.fnUntraced(function* ({ params: { code }, mediaType }) {
+    if (!isProblemCode(code)) return yield* new RouteNotFound();
+    const headers = { vary: "accept" };
+    if (mediaType === "text/markdown") return { text: problemMarkdown(code), headers };
+    if (mediaType !== "text/html") return { json: problemPageRecord(code), headers };
+    const page = problemHtml(code);
+    return { text: page.html, headers: { ...headers, ...page.headers } };
+  }),
+});

@@ -1,0 +1,101 @@
+import { Clock, Effect } from "effect";
+import { readReadiness, readStatus } from "../../../core/use-cases/service/read-status.ts";
+import { Instance } from "../../../ports/instance.ts";
+import { SERVICE_NAME } from "../openapi/contract.ts";
+import { endpoint } from "../server/endpoint.ts";
+import { statusExample } from "../examples/status.ts";
+import { NotReady, ShuttingDown } from "../problems/http-failures.ts";
+import { staleIndex, statusRecord } from "../records/status.ts";
+import { data } from "../schemas/envelopes.ts";
+import { Health, Readiness } from "../schemas/service.ts";
+import { ServiceStatus } from "../schemas/status.ts";
+
+/** `GET /health` */
+export const healthEndpoint = endpoint({
+  method: "GET",
+  path: "/health",
+  operationId: "readHealth",
+  tag: "Service",
+  summary: "Heartbeat",
+  description: "Asks nothing of the ledger or the store: 200 means that the process answers.",
+  budget: null,
+  answers: {
+    200: {
+      description: "The process answers.",
+      content: {
+        "application/json": {
+          schema: Health,
+          example: () => ({
+            status: "ok",
+            service: SERVICE_NAME,
+            version: "1.0.0-devnet",
+            uptime_seconds: 42,
+          }),
+        },
+      },
+    },
+  },
+  problems: [],
+  handle: Effect.fnUntraced(function* () {
+    const { version, startedAtMs } = yield* Instance;
+    const uptimeMs = Math.max(0, (yield* Clock.currentTimeMillis) - startedAtMs);
+    const uptime_seconds = Math.floor(uptimeMs / 1000);
+    return { json: { status: "ok", service: SERVICE_NAME, version, uptime_seconds } };
+  }),
+});
+
+/** `GET /ready`; `isDraining` tells whether the instance has begun to shut down. */
+export const readyEndpoint = (isDraining: () => boolean) =>
+  endpoint({
+    method: "GET",
+    path: "/ready",
+    operationId: "readReadiness",
+    tag: "Service",
+    summary: "Whether to send traffic here",
+    description:
+      "For load balancers: 503 names what is not ready, or that the instance shuts down. A stale index is told in the body of a 200: what it has is still served.",
+    budget: null,
+    answers: {
+      200: {
+        description: "Store and ledger answer.",
+        content: {
+          "application/json": { schema: Readiness, example: () => ({ status: "ready" }) },
+        },
+      },
+    },
+    problems: ["not_ready", "shutting_down"],
+    handle: Effect.fnUntraced(function* () {
+      if (isDraining()) return yield* new ShuttingDown();
+      const { missing, stale } = yield* readReadiness();
+      if (missing.length > 0) return yield* new NotReady({ missing });
+      return { json: { status: "ready", ...(stale === null ? {} : { index: staleIndex(stale) }) } };
+    }),
+  });
+
+/** `GET /v1/status` */
+export const statusEndpoint = endpoint({
+  method: "GET",
+  path: "/v1/status",
+  operationId: "readStatus",
+  tag: "Service",
+  summary: "Protocol and deployment status",
+  description:
+    "Answers within a second even when the ledger hangs: what is not known is null, and the status is then `degraded`.",
+  budget: "reads",
+  answers: {
+    200: {
+      description: "The status.",
+      content: {
+        "application/json": {
+          schema: data(ServiceStatus),
+          example: () => ({ data: statusExample() }),
+        },
+      },
+    },
+  },
+  problems: [],
+  handle: Effect.fnUntraced(function* () {
+    const { version } = yield* Instance;
+    return { json: { data: statusRecord(yield* readStatus(), version) } };
+  }),
+});

@@ -1,0 +1,76 @@
+import { decodeBase64 } from "../../../../core/domain/encoding/base64.ts";
+import { decodeWireMessage } from "../../../../core/protocol/transaction/wire-message.ts";
+import type { LocalLedger } from "../../runtime/ledger.ts";
+import { SLOTS_PER_EPOCH } from "../../runtime/time/slot-clock.ts";
+import { transactionFee } from "../../runtime/transactions/transaction-fee.ts";
+import { readPoint } from "../rpc-context.ts";
+import { invalidParams, RpcError, RpcErrorCode } from "../rpc-error.ts";
+import { configOf, type RpcMethod, textOf, wholeNumberOf } from "../rpc-params.ts";
+
+/** The Agave release whose JSON-RPC answers these are modelled on. */
+const AGAVE_VERSION = "3.0.0";
+
+/** What the ledger says of itself: health, identity, slots, epochs, time. */
+export const clusterMethods = (ledger: LocalLedger): Readonly<Record<string, RpcMethod>> => {
+  const slotOf: RpcMethod = ([config]) => readPoint(ledger, configOf(config)).context.slot;
+
+  return {
+    getHealth: () => "ok",
+    getVersion: () => ({ "solana-core": AGAVE_VERSION, "feature-set": 0 }),
+    getGenesisHash: () => ledger.genesisHash,
+    getIdentity: () => ({ identity: ledger.genesisHash }),
+    getClusterNodes: () => [],
+    getSlot: slotOf,
+    // Every slot holds one block, the first of them block 0.
+    getBlockHeight: slotOf,
+    getFirstAvailableBlock: () => 0,
+    minimumLedgerSlot: () => 0,
+    getTransactionCount: () => ledger.transactionCount(),
+    getEpochSchedule: () => ({
+      slotsPerEpoch: SLOTS_PER_EPOCH,
+      leaderScheduleSlotOffset: SLOTS_PER_EPOCH,
+      warmup: false,
+      firstNormalEpoch: 0,
+      firstNormalSlot: 0,
+    }),
+    getEpochInfo: ([config]) => {
+      const { slot } = readPoint(ledger, configOf(config)).context;
+      return {
+        absoluteSlot: slot,
+        blockHeight: slot,
+        epoch: Math.floor(slot / SLOTS_PER_EPOCH),
+        slotIndex: slot % SLOTS_PER_EPOCH,
+        slotsInEpoch: SLOTS_PER_EPOCH,
+        transactionCount: ledger.transactionCount(),
+      };
+    },
+    getBlockTime: ([slot]) => {
+      const asked = wholeNumberOf(slot, "slot");
+      if (asked > ledger.slots.visible("confirmed"))
+        throw new RpcError(RpcErrorCode.blockNotAvailable, `Block not available for slot ${asked}`);
+      return ledger.clock.unixTime(asked);
+    },
+    getMinimumBalanceForRentExemption: ([length]) =>
+      ledger.minimumBalance(wholeNumberOf(length, "data length")),
+    getLatestBlockhash: ([config]) => {
+      const { context } = readPoint(ledger, configOf(config));
+      return { context, value: ledger.latestBlockhash() };
+    },
+    isBlockhashValid: ([blockhash, config]) => {
+      const { context } = readPoint(ledger, configOf(config));
+      return { context, value: ledger.isBlockhashUsable(textOf(blockhash, "blockhash")) };
+    },
+    getRecentPrioritizationFees: () => {
+      const newest = ledger.slots.visible("confirmed");
+      return [{ slot: newest, prioritizationFee: 0 }];
+    },
+    getFeeForMessage: ([message, config]) => {
+      const { context } = readPoint(ledger, configOf(config));
+      const bytes = decodeBase64(textOf(message, "message"));
+      const decoded = bytes === undefined ? undefined : decodeWireMessage(bytes);
+      if (decoded === undefined) throw invalidParams("Invalid params: not a transaction message");
+      const usable = ledger.isBlockhashUsable(decoded.blockhash);
+      return { context, value: usable ? transactionFee(decoded) : null };
+    },
+  };
+};

@@ -1,0 +1,106 @@
+import type { LocalLedger } from "../../runtime/ledger.ts";
+import type { LoggedSignature } from "../../runtime/transactions/transaction-log.ts";
+import { readPoint } from "../rpc-context.ts";
+import { invalidParams, RpcError, RpcErrorCode } from "../rpc-error.ts";
+import {
+  addressOf,
+  arrayOf,
+  configOf,
+  optionalNumberOf,
+  type RpcConfig,
+  type RpcMethod,
+  signatureOf,
+} from "../rpc-params.ts";
+import { TRANSACTION_ENCODINGS, viewTransaction } from "../transaction-view.ts";
+
+/** Most signatures of one call (Agave `request.rs`: MAX_GET_SIGNATURE_STATUSES_QUERY_ITEMS and MAX_GET_CONFIRMED_SIGNATURES_FOR_ADDRESS2_LIMIT). */
+const MAX_STATUSES = 256;
+const MAX_SIGNATURES = 1000;
+
+/** What has happened: statuses, an address's signatures, whole transactions. The ledger forgets none of it. */
+export const historyMethods = (ledger: LocalLedger): Readonly<Record<string, RpcMethod>> => {
+  const finalizedPoint = (config: RpcConfig) => {
+    const point = readPoint(ledger, config);
+    if (point.commitment === "processed")
+      throw invalidParams("Method does not support commitment below `confirmed`");
+    return point;
+  };
+
+  const status = (found: LoggedSignature | undefined) => {
+    if (found === undefined) return null;
+    const over = found.slot < ledger.slots.current();
+    return {
+      slot: found.slot,
+      confirmations: over ? null : 0,
+      err: found.error,
+      status: found.error === null ? { Ok: null } : { Err: found.error },
+      confirmationStatus: over ? "finalized" : "processed",
+    };
+  };
+
+  return {
+    getSignatureStatuses: ([signatures, options]) => {
+      configOf(options);
+      const value = arrayOf(signatures, "signatures", MAX_STATUSES).map((signature) =>
+        status(ledger.log.find(signatureOf(signature))),
+      );
+      return { context: { slot: ledger.slots.current() }, value };
+    },
+
+    getSignaturesForAddress: ([address, options]) => {
+      const config = configOf(options);
+      const { context } = finalizedPoint(config);
+      const limit = optionalNumberOf(config["limit"], "limit", MAX_SIGNATURES);
+      if (limit === 0 || limit > MAX_SIGNATURES)
+        throw invalidParams(`Invalid limit; max ${MAX_SIGNATURES}`);
+      const place = (value: unknown, absent: number, unknown: number): number =>
+        value === undefined || value === null
+          ? absent
+          : (ledger.log.find(signatureOf(value))?.position ?? unknown);
+      const found = ledger.log.ofAddress(addressOf(address), {
+        // Nothing stands before a signature that nobody knows; everything comes after it.
+        before: place(config["before"], Number.MAX_SAFE_INTEGER, 0),
+        after: place(config["until"], 0, 0),
+        maxSlot: context.slot,
+        limit,
+      });
+      return found.map(({ signature, slot, error, memo }) => ({
+        signature,
+        slot,
+        err: error,
+        memo,
+        blockTime: ledger.clock.unixTime(slot),
+        confirmationStatus: "finalized",
+      }));
+    },
+
+    getTransaction: ([signature, options]) => {
+      // A bare string in place of the configuration is the encoding.
+      const config = typeof options === "string" ? { encoding: options } : configOf(options);
+      const { context } = finalizedPoint(config);
+      const asked = config["encoding"] ?? "json";
+      const encoding = TRANSACTION_ENCODINGS.find((known) => known === asked);
+      if (encoding === undefined)
+        throw invalidParams(`Invalid params: unknown encoding ${JSON.stringify(asked)}`);
+      const maxVersion = optionalNumberOf(
+        config["maxSupportedTransactionVersion"],
+        "maxSupportedTransactionVersion",
+        undefined,
+      );
+      const logged = ledger.log.read(signatureOf(signature));
+      if (logged === undefined || logged.slot > context.slot) return null;
+      const { version, ...view } = viewTransaction(logged, encoding);
+      if (version !== "legacy" && maxVersion === undefined)
+        throw new RpcError(
+          RpcErrorCode.unsupportedTransactionVersion,
+          `Transaction version (${version}) is not supported by the requesting client. Please try the request again with the following configuration parameter: "maxSupportedTransactionVersion": ${version}`,
+        );
+      return {
+        slot: logged.slot,
+        blockTime: ledger.clock.unixTime(logged.slot),
+        ...view,
+        ...(maxVersion === undefined ? {} : { version }),
+      };
+    },
+  };
+};

@@ -1,0 +1,57 @@
+import { type Address, addressFromBytes } from "../../../../core/domain/address.ts";
+import type { WireMessage } from "../../../../core/protocol/transaction/wire-message.ts";
+import type { AccountState } from "./account-state.ts";
+
+const LOOKUP_TABLE_PROGRAM = "AddressLookupTab1e1111111111111111111111111";
+/** Bytes before the first address (Agave `address_lookup_table/state.rs`: LOOKUP_TABLE_META_SIZE). */
+const LOOKUP_TABLE_META_SIZE = 56;
+
+/** Every account of a transaction, in the order its indexes count: static, loaded writable, loaded read-only. */
+export type AccountKeys = {
+  readonly all: ReadonlyArray<Address>;
+  readonly loaded: {
+    readonly writable: ReadonlyArray<Address>;
+    readonly readonly: ReadonlyArray<Address>;
+  };
+  readonly isSigner: (index: number) => boolean;
+  /** Whether the message asks to write the account; the runtime may still refuse (sysvars, programs). */
+  readonly isWritable: (index: number) => boolean;
+};
+
+/**
+ * The accounts of a message, with those from lookup tables as they stand now. A table that is missing or
+ * too short adds none: the runtime refuses such a transaction itself.
+ */
+export const resolveAccountKeys = (
+  message: WireMessage,
+  read: (address: Address) => AccountState | undefined,
+): AccountKeys => {
+  const { staticAccounts, signerCount, readonlySigners, readonlyOthers, tables } = message;
+  const writable: Array<Address> = [];
+  const readonly: Array<Address> = [];
+  for (const lookup of tables) {
+    const table = read(lookup.table);
+    if (table === undefined || table.owner !== LOOKUP_TABLE_PROGRAM) continue;
+    const take = (indexes: ReadonlyArray<number>, into: Array<Address>) => {
+      for (const index of indexes) {
+        const at = LOOKUP_TABLE_META_SIZE + 32 * index;
+        if (at + 32 <= table.data.length)
+          into.push(addressFromBytes(table.data.subarray(at, at + 32)));
+      }
+    };
+    take(lookup.writable, writable);
+    take(lookup.readonly, readonly);
+  }
+  const fixed = staticAccounts.length;
+  return {
+    all: [...staticAccounts, ...writable, ...readonly],
+    loaded: { writable, readonly },
+    isSigner: (index) => index < signerCount,
+    isWritable: (index) =>
+      index < signerCount
+        ? index < signerCount - readonlySigners
+        : index < fixed
+          ? index < fixed - readonlyOthers
+          : index < fixed + writable.length,
+  };
+};

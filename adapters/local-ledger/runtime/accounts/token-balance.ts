@@ -1,0 +1,94 @@
+import { type Address, addressFromBytes } from "../../../../core/domain/address.ts";
+import type { AccountState } from "./account-state.ts";
+
+const TOKEN_PROGRAMS: ReadonlySet<string> = new Set([
+  "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA",
+  "TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb",
+]);
+
+/** Whether the address is one of the two SPL token programs. */
+export const isTokenProgram = (program: string): boolean => TOKEN_PROGRAMS.has(program);
+
+/** An initialised token account's fields, of either SPL token program. */
+export type TokenHolding = {
+  readonly mint: Address;
+  readonly holder: Address;
+  /** Base units, u64. */
+  readonly amount: bigint;
+};
+
+const u64At = (data: Uint8Array, at: number): bigint =>
+  new DataView(data.buffer, data.byteOffset, data.byteLength).getBigUint64(at, true);
+
+/** Token-2022 marks what an account with extensions is at byte 165: 1 mint, 2 token account. */
+const isHolding = (data: Uint8Array): boolean =>
+  data.length === 165 || (data.length > 165 && data[165] === 2);
+const isMint = (data: Uint8Array): boolean =>
+  data.length === 82 || (data.length > 165 && data[165] === 1);
+
+/** The token account in this state, or undefined when it is none (SPL Token `state.rs`: Account). */
+export const tokenHolding = (state: AccountState | undefined): TokenHolding | undefined => {
+  if (state === undefined || !isTokenProgram(state.owner) || !isHolding(state.data))
+    return undefined;
+  if (state.data[108] === 0) return undefined;
+  return {
+    mint: addressFromBytes(state.data.subarray(0, 32)),
+    holder: addressFromBytes(state.data.subarray(32, 64)),
+    amount: u64At(state.data, 64),
+  };
+};
+
+/** Supply in base units and decimals of the mint in this state, or undefined when it is none (`state.rs`: Mint). */
+export const tokenMint = (
+  state: AccountState | undefined,
+): { readonly supply: bigint; readonly decimals: number } | undefined =>
+  state === undefined || !isTokenProgram(state.owner) || !isMint(state.data) || state.data[45] !== 1
+    ? undefined
+    : { supply: u64At(state.data, 36), decimals: state.data[44] ?? 0 };
+
+/** A token amount as RPC answers show it. */
+export type UiTokenAmount = {
+  readonly amount: string;
+  readonly decimals: number;
+  readonly uiAmount: number | null;
+  readonly uiAmountString: string;
+};
+
+/** Base units with the mint's decimals, `uiAmountString` without trailing zeros. */
+export const uiTokenAmount = (amount: bigint, decimals: number): UiTokenAmount => {
+  const digits = amount.toString().padStart(decimals + 1, "0");
+  const whole = digits.slice(0, digits.length - decimals);
+  const fraction = digits.slice(digits.length - decimals).replace(/0+$/, "");
+  const text = fraction === "" ? whole : `${whole}.${fraction}`;
+  return { amount: amount.toString(), decimals, uiAmount: Number(text), uiAmountString: text };
+};
+
+/** One entry of a transaction's pre or post token balances. */
+export type TokenBalance = {
+  readonly accountIndex: number;
+  readonly mint: Address;
+  readonly owner: Address;
+  readonly programId: Address;
+  readonly uiTokenAmount: UiTokenAmount;
+};
+
+/** The token balances among accounts, in order; a mint that cannot be read leaves its accounts out. */
+export const tokenBalances = (
+  states: ReadonlyArray<AccountState | undefined>,
+  readMint: (mint: Address) => AccountState | undefined,
+): ReadonlyArray<TokenBalance> =>
+  states.flatMap((state, accountIndex) => {
+    const holding = tokenHolding(state);
+    if (state === undefined || holding === undefined) return [];
+    const mint = tokenMint(readMint(holding.mint));
+    if (mint === undefined) return [];
+    return [
+      {
+        accountIndex,
+        mint: holding.mint,
+        owner: holding.holder,
+        programId: state.owner,
+        uiTokenAmount: uiTokenAmount(holding.amount, mint.decimals),
+      },
+    ];
+  });

@@ -1,0 +1,129 @@
+import type { Database } from "bun:sqlite";
+import { type Address, addressToBytes } from "../../../../core/domain/address.ts";
+import { decodeBase58 } from "../../../../core/domain/encoding/base58.ts";
+import {
+  type LedgerSignature,
+  ledgerSignatureFromBytes,
+} from "../../../../core/domain/ledger/signature.ts";
+import { decodeJson, encodeJson } from "../json-text.ts";
+import type { TransactionErrorJson } from "./transaction-error.ts";
+import type { TransactionMeta } from "./transaction-meta.ts";
+
+/** What is known of a transaction without its content. */
+export type LoggedSignature = {
+  /** Order among all transactions of this ledger, from 1. */
+  readonly position: number;
+  readonly slot: number;
+  readonly signature: LedgerSignature;
+  readonly error: TransactionErrorJson | null;
+  readonly memo: string | null;
+};
+
+/** A transaction as it landed. */
+export type LoggedTransaction = LoggedSignature & {
+  readonly wire: Uint8Array;
+  readonly meta: TransactionMeta;
+};
+
+type Row = {
+  readonly position: bigint;
+  readonly slot: bigint;
+  readonly signature: Uint8Array;
+  readonly error: string | null;
+  readonly memo: string | null;
+};
+type FullRow = Row & { readonly wire: Uint8Array; readonly meta: string };
+
+const signatureBytes = (signature: LedgerSignature): Uint8Array =>
+  decodeBase58(signature, 64) ?? new Uint8Array();
+
+const summary = (row: Row): LoggedSignature => ({
+  position: Number(row.position),
+  slot: Number(row.slot),
+  signature: ledgerSignatureFromBytes(row.signature),
+  error: row.error === null ? null : (JSON.parse(row.error) as TransactionErrorJson),
+  memo: row.memo,
+});
+
+const BRIEF = "position, slot, signature, error, memo";
+
+/** The transactions that have landed, in order, in the ledger's database. */
+export const transactionLog = (database: Database) => {
+  const insert = database.query<
+    null,
+    [number, number, Uint8Array, Uint8Array, string | null, string | null, string]
+  >(
+    `insert into ledger_transaction (position, slot, signature, wire, error, memo, meta)
+     values (?1, ?2, ?3, ?4, ?5, ?6, ?7)`,
+  );
+  const insertAddress = database.query<null, [Uint8Array, number]>(
+    "insert or ignore into address_transaction (address, position) values (?1, ?2)",
+  );
+  const brief = database.query<Row, [Uint8Array]>(
+    `select ${BRIEF} from ledger_transaction where signature = ?1`,
+  );
+  const full = database.query<FullRow, [Uint8Array]>(
+    "select * from ledger_transaction where signature = ?1",
+  );
+  const ofAddress = database.query<Row, [Uint8Array, number, number, number, number]>(
+    `select ${BRIEF} from address_transaction join ledger_transaction using (position)
+     where address = ?1 and position < ?2 and position > ?3 and slot <= ?4
+     order by position desc limit ?5`,
+  );
+  const last = database.query<{ position: bigint; slot: bigint }, []>(
+    "select position, slot from ledger_transaction order by position desc limit 1",
+  );
+  const since = database.query<{ wire: Uint8Array; slot: bigint }, [number]>(
+    "select wire, slot from ledger_transaction where slot >= ?1 order by position",
+  );
+
+  return {
+    append: (transaction: LoggedTransaction, accounts: ReadonlyArray<Address>): void => {
+      const { position, slot, signature, wire, error, memo, meta } = transaction;
+      const errorText = error === null ? null : encodeJson(error);
+      insert.run(
+        position,
+        slot,
+        signatureBytes(signature),
+        wire,
+        errorText,
+        memo,
+        encodeJson(meta),
+      );
+      for (const account of accounts) insertAddress.run(addressToBytes(account), position);
+    },
+    /** The newest transaction's place, position 0 on an empty ledger. */
+    last: (): { readonly position: number; readonly slot: number } => {
+      const row = last.get();
+      return { position: Number(row?.position ?? 0n), slot: Number(row?.slot ?? 0n) };
+    },
+    /** Bytes and slots of the transactions from a slot on. */
+    since: (slot: number): ReadonlyArray<{ readonly wire: Uint8Array; readonly slot: number }> =>
+      since.all(slot).map((row) => ({ wire: row.wire, slot: Number(row.slot) })),
+    find: (signature: LedgerSignature): LoggedSignature | undefined => {
+      const row = brief.get(signatureBytes(signature));
+      return row === null ? undefined : summary(row);
+    },
+    read: (signature: LedgerSignature): LoggedTransaction | undefined => {
+      const row = full.get(signatureBytes(signature));
+      if (row === null) return undefined;
+      return { ...summary(row), wire: row.wire, meta: decodeJson(row.meta) as TransactionMeta };
+    },
+    /** Transactions that name an account, newest first, strictly between two positions, up to a slot. */
+    ofAddress: (
+      address: Address,
+      range: {
+        readonly before: number;
+        readonly after: number;
+        readonly maxSlot: number;
+        readonly limit: number;
+      },
+    ): ReadonlyArray<LoggedSignature> =>
+      ofAddress
+        .all(addressToBytes(address), range.before, range.after, range.maxSlot, range.limit)
+        .map(summary),
+  };
+};
+
+/** See `transactionLog`. */
+export type TransactionLog = ReturnType<typeof transactionLog>;

@@ -1,0 +1,147 @@
+import type { Database } from "bun:sqlite";
+import type { Address } from "../../../../core/domain/address.ts";
+import type { WireTransaction } from "../../../../core/protocol/transaction/wire-transaction.ts";
+import { type AccountKeys, resolveAccountKeys } from "../accounts/account-keys.ts";
+import { type AccountState, sameAccountState } from "../accounts/account-state.ts";
+import type { AccountStore } from "../accounts/account-store.ts";
+import type { BlockhashQueue } from "../time/blockhash-queue.ts";
+import { memoOf } from "./memo.ts";
+import type { ReplayGuard } from "./replay-guard.ts";
+import type { Slots } from "../time/slots.ts";
+import type { slotSysvars } from "../accounts/sysvars.ts";
+import { tokenBalances } from "../accounts/token-balance.ts";
+import type { TransactionErrorJson } from "./transaction-error.ts";
+import { transactionFee } from "./transaction-fee.ts";
+import type { TransactionLog } from "./transaction-log.ts";
+import { innerInstructionsOf, returnDataOf, type TransactionMeta } from "./transaction-meta.ts";
+import type { Execution, VirtualMachine } from "../virtual-machine.ts";
+
+/** What became of a transaction. It landed with or without an error, or it was dropped and cost nothing. */
+export type Submission = {
+  readonly landed: boolean;
+  readonly error: TransactionErrorJson | undefined;
+};
+
+type States = ReadonlyArray<AccountState | undefined>;
+
+/** Runs transactions: checks what LiteSVM is told to leave out, keeps what they changed, writes the log. */
+export const transactionRunner = (parts: {
+  readonly vm: VirtualMachine;
+  readonly database: Database;
+  readonly accounts: AccountStore;
+  readonly log: TransactionLog;
+  readonly slots: Slots;
+  readonly sysvars: ReturnType<typeof slotSysvars>;
+  readonly blockhashes: BlockhashQueue;
+  readonly replays: ReplayGuard;
+}) => {
+  const { vm, slots, log } = parts;
+  let position = log.last().position;
+  let sysvarsSetFor = -1;
+  const programs = new Map<Address, AccountState>();
+
+  const enterSlot = (): number => {
+    const slot = slots.current();
+    if (slot !== sysvarsSetFor)
+      for (const [address, state] of parts.sysvars.all(slot)) vm.write(address, state);
+    sysvarsSetFor = slot;
+    return slot;
+  };
+
+  /** An account a transaction cannot write: of a program, whose data can be 100 KB, only what its meta shows. */
+  const readUnwritten = (address: Address): AccountState | undefined => {
+    const program = programs.get(address);
+    if (program !== undefined) return { ...program, lamports: vm.balance(address) };
+    const state = vm.read(address);
+    if (state?.executable === true) programs.set(address, { ...state, data: new Uint8Array() });
+    return state;
+  };
+
+  const refusal = (transaction: WireTransaction, slot: number): string | undefined => {
+    if (!parts.blockhashes.isUsable(transaction.blockhash, slot)) return "BlockhashNotFound";
+    return parts.replays.hasSeen(transaction.message) ? "AlreadyProcessed" : undefined;
+  };
+
+  const metaOf = (
+    transaction: WireTransaction,
+    { error, metadata }: Execution,
+    keys: AccountKeys,
+    pre: States,
+    post: States,
+  ): TransactionMeta => {
+    const returnData = returnDataOf(metadata);
+    return {
+      err: error ?? null,
+      status: error === undefined ? { Ok: null } : { Err: error },
+      fee: transactionFee(transaction),
+      preBalances: pre.map((state) => state?.lamports ?? 0n),
+      postBalances: post.map((state) => state?.lamports ?? 0n),
+      innerInstructions: innerInstructionsOf(metadata),
+      logMessages: metadata.logs(),
+      preTokenBalances: tokenBalances(pre, vm.read),
+      postTokenBalances: tokenBalances(post, vm.read),
+      rewards: [],
+      loadedAddresses: keys.loaded,
+      computeUnitsConsumed: metadata.computeUnitsConsumed(),
+      ...(returnData === undefined ? {} : { returnData }),
+    };
+  };
+
+  const submit = (transaction: WireTransaction): Submission => {
+    const slot = enterSlot();
+    const refused = refusal(transaction, slot);
+    if (refused !== undefined) return { landed: false, error: refused };
+    const keys = resolveAccountKeys(transaction, vm.read);
+    const pre = keys.all.map((key, i) => (keys.isWritable(i) ? vm.read(key) : readUnwritten(key)));
+    const execution = vm.execute(transaction);
+    const post = keys.all.map((key, i) => (keys.isWritable(i) ? vm.read(key) : pre[i]));
+    const former = new Map<Address, AccountState | undefined>();
+    const changed = new Map<Address, AccountState | undefined>();
+    keys.all.forEach((key, i) => {
+      if (sameAccountState(pre[i], post[i])) return;
+      former.set(key, pre[i]);
+      changed.set(key, post[i]);
+    });
+    // A transaction that fails before it is loaded pays no fee and is not part of any block.
+    if (execution.error !== undefined && changed.size === 0)
+      return { landed: false, error: execution.error };
+
+    const meta = metaOf(transaction, execution, keys, pre, post);
+    const { signature, bytes: wire } = transaction;
+    const error = execution.error ?? null;
+    const memo = memoOf(transaction);
+    try {
+      parts.database.transaction(() => {
+        for (const [address, state] of changed) parts.accounts.write(address, state);
+        log.append({ position: position + 1, slot, signature, wire, error, memo, meta }, keys.all);
+      })();
+    } catch (cause) {
+      // Nothing may be answered, or built upon, that a restart would not bring back.
+      for (const [address, state] of former) vm.write(address, state);
+      throw cause;
+    }
+    position += 1;
+    parts.replays.remember(transaction.message, slot);
+    const landed = { slot, signature, error, logs: meta.logMessages, accounts: keys.all, changed };
+    slots.landed(landed, former);
+    return { landed: true, error: execution.error };
+  };
+
+  return {
+    submit,
+    /** How many transactions have landed. */
+    count: (): number => position,
+    /**
+     * Runs a transaction on the newest state and keeps nothing of it. `checkLifetime` includes the
+     * checks of blockhash and replay.
+     */
+    simulate: (
+      transaction: WireTransaction,
+      checks: { readonly signatures: boolean; readonly lifetime: boolean },
+    ) => {
+      const slot = enterSlot();
+      const refused = checks.lifetime ? refusal(transaction, slot) : undefined;
+      return { slot, refused, ...vm.simulate(transaction, checks.signatures) };
+    },
+  };
+};

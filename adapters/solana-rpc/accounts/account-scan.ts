@@ -1,0 +1,226 @@
+import type { LedgerAccount } from "../../../core/domain/ledger/account.ts";
+import { parseKeyedAccounts } from "./account-json.ts";
+import { AccountRecord, LONGEST_RECORD } from "./account-record.ts";
+import { HeldBytes } from "../transport/held-bytes.ts";
+import { ObjectEnd } from "./object-end.ts";
+import {
+  type Envelope,
+  isValueAtSlot,
+  parseEnvelope,
+  parseJson,
+} from "../transport/rpc-envelope.ts";
+
+const COMMA = 0x2c;
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;
+const OPEN_BRACE = 0x7b;
+
+/** An envelope whose list of accounts does not begin within so many bytes is read whole. */
+const LONGEST_HEAD = 4096;
+
+/** What is wrong with an answer, in the words of `NodeFault`. */
+export type ScanFault = Extract<Envelope, string>;
+
+/** What a whole answer came to, its accounts apart. */
+export type ScanEnd = { readonly slot: number } | Extract<Envelope, { readonly error: unknown }>;
+
+const isSpace = (byte: number | undefined): boolean =>
+  byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
+
+const utf8 = (bytes: Uint8Array): string | undefined => {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+};
+
+const parsed = (text: string | undefined): unknown => {
+  try {
+    return text === undefined ? undefined : parseJson(text);
+  } catch {
+    return undefined;
+  }
+};
+
+/**
+ * Reads the answer of getProgramAccounts as it arrives, so that no more of it than one network chunk and one
+ * record is held; a record longer than `LONGEST_RECORD` is passed over and never held. What stands before the accounts and what stands behind them make, together, an answer
+ * without accounts, and that is checked as any answer is. An answer in which the slot does not
+ * come before the accounts, or which is no list of accounts at all, is held and parsed whole.
+ */
+export class AccountScan {
+  /** The slot that the accounts taken so far are of, null as long as there are none. */
+  slot: number | null = null;
+  /** How many records have been passed over for their length, and how many bytes they had. */
+  readonly passedOver = { records: 0, bytes: 0 };
+  readonly #id: number;
+  readonly #record = new AccountRecord();
+  #accounts: Array<LedgerAccount> = [];
+  #stage: "head" | "first" | "next" | "value" | "tail" | "whole" = "head";
+  /** Where the record that is being passed over ends, null when none is. */
+  #passing: ObjectEnd | null = null;
+  #head = "";
+  readonly #held = new HeldBytes();
+  #enough = 1;
+
+  /** `id` is the request's. */
+  constructor(id: number) {
+    this.#id = id;
+  }
+
+  /** How many bytes wait for more to come. */
+  get heldBytes(): number {
+    return this.#held.length;
+  }
+
+  /** How many accounts wait to be taken. */
+  get waiting(): number {
+    return this.#accounts.length;
+  }
+
+  /** Up to `count` of the accounts that have arrived. */
+  take(count: number): ReadonlyArray<LedgerAccount> {
+    return this.#accounts.splice(0, count);
+  }
+
+  /** Takes in the next bytes of the body; gives what is wrong with them, if anything. */
+  push(chunk: Uint8Array): ScanFault | undefined {
+    const rest = this.#passing === null ? chunk : this.#pass(this.#passing, chunk);
+    if (rest === null) return undefined;
+    this.#held.add(rest);
+    return this.#stage === "whole" || this.#held.length < this.#enough
+      ? undefined
+      : this.#advance();
+  }
+
+  /** The body is over. */
+  end(): ScanEnd | ScanFault {
+    const fault = this.#stage === "whole" ? undefined : this.#advance();
+    if (fault !== undefined) return fault;
+    if (this.#passing !== null) return "not_json";
+    const rest = utf8(this.#held.bytes);
+    if (rest === undefined) return "not_json";
+    if (this.#stage === "tail") return this.#endOfStream(rest);
+    return this.#slotted ? "not_json" : this.#endOfWhole(rest);
+  }
+
+  get #slotted(): boolean {
+    return this.slot !== null;
+  }
+
+  #endOfStream(tail: string): ScanEnd | ScanFault {
+    const envelope = parseEnvelope(this.#head + tail, this.#id);
+    if (typeof envelope === "string" || "error" in envelope) return envelope;
+    const { result } = envelope;
+    // A member that came twice would have replaced what has been read.
+    if (!isValueAtSlot(result) || result.context.slot !== this.slot) return "malformed";
+    if (!Array.isArray(result.value) || result.value.length > 0) return "malformed";
+    return { slot: result.context.slot };
+  }
+
+  #endOfWhole(text: string): ScanEnd | ScanFault {
+    const envelope = parseEnvelope(text, this.#id);
+    if (typeof envelope === "string" || "error" in envelope) return envelope;
+    if (!isValueAtSlot(envelope.result)) return "malformed";
+    const accounts = parseKeyedAccounts(envelope.result.value);
+    if (accounts === undefined) return "malformed";
+    this.slot = envelope.result.context.slot;
+    this.#accounts = [...accounts];
+    return { slot: this.slot };
+  }
+
+  /**
+   * The first `count` bytes have been read; an unfinished record is looked at again when twice as much of it is
+   * there, or too much.
+   */
+  #done(count: number): void {
+    this.#held.drop(count);
+    this.#enough =
+      this.#stage === "tail"
+        ? Number.POSITIVE_INFINITY
+        : Math.min(this.#held.length * 2, LONGEST_RECORD + 1);
+  }
+
+  /** Passes over a record that began before this chunk; gives what stands behind it, null when it goes on. */
+  #pass(passing: ObjectEnd, chunk: Uint8Array): Uint8Array | null {
+    const end = passing.find(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength), 0);
+    this.passedOver.bytes += end < 0 ? chunk.length : end;
+    if (end < 0) return null;
+    this.#passing = null;
+    return chunk.subarray(end);
+  }
+
+  #advance(): ScanFault | undefined {
+    const { bytes } = this.#held;
+    const at = this.#stage === "head" ? this.#readHead(bytes) : 0;
+    return this.#readRecords(bytes, at);
+  }
+
+  #readHead(bytes: Buffer): number {
+    const bracket = bytes.indexOf(OPEN_BRACKET);
+    if (bracket < 0 || bracket >= LONGEST_HEAD) {
+      if (bytes.length >= LONGEST_HEAD) this.#stage = "whole";
+      return 0;
+    }
+    const head = utf8(bytes.subarray(0, bracket + 1));
+    const answer = parsed(`${head}]}}`) as { readonly result?: unknown } | undefined;
+    if (head === undefined || !isValueAtSlot(answer?.result)) {
+      this.#stage = "whole";
+      return 0;
+    }
+    if (!Array.isArray(answer.result.value)) {
+      this.#stage = "whole";
+      return 0;
+    }
+    this.slot = answer.result.context.slot;
+    this.#head = head;
+    this.#stage = "first";
+    return bracket + 1;
+  }
+
+  #readRecords(bytes: Buffer, from: number): ScanFault | undefined {
+    let at = from;
+    while (this.#stage === "first" || this.#stage === "next" || this.#stage === "value") {
+      while (isSpace(bytes[at])) at++;
+      const byte = bytes[at];
+      if (byte === undefined) break;
+      if (byte === CLOSE_BRACKET && this.#stage !== "value") this.#stage = "tail";
+      else if (byte === COMMA && this.#stage === "next") {
+        this.#stage = "value";
+        at++;
+      } else if (byte === OPEN_BRACE && this.#stage !== "next") {
+        const end = this.#readRecord(bytes, at);
+        if (typeof end === "string") return end;
+        if (end < 0) break;
+        at = end;
+        this.#stage = "next";
+      } else return "malformed";
+    }
+    this.#done(at);
+    return undefined;
+  }
+
+  /** Behind the record that begins at `at`, -1 when there is more of it to come and it is not too long already. */
+  #readRecord(bytes: Buffer, at: number): number | ScanFault {
+    const account = this.#record.read(bytes, at);
+    if (account !== undefined && this.#record.end - at <= LONGEST_RECORD) {
+      this.#accounts.push(account);
+      return this.#record.end;
+    }
+    const place = new ObjectEnd();
+    const found = place.find(bytes, at);
+    const end = found < 0 ? bytes.length : found;
+    if (end - at > LONGEST_RECORD) {
+      this.passedOver.records += 1;
+      this.passedOver.bytes += end - at;
+      if (found < 0) this.#passing = place;
+      return end;
+    }
+    if (found < 0) return -1;
+    const row = parseKeyedAccounts([parsed(utf8(bytes.subarray(at, end)))]);
+    if (row === undefined) return "malformed";
+    this.#accounts.push(...row);
+    return end;
+  }
+}

@@ -1,0 +1,168 @@
+import { Effect, Layer, Schema } from "effect";
+import { encodeBase64 } from "../../../core/domain/encoding/base64.ts";
+import {
+  type LedgerSignature,
+  parseLedgerSignature,
+} from "../../../core/domain/ledger/signature.ts";
+import type { Simulation } from "../../../core/domain/relay/transaction-outcome.ts";
+import { Broadcaster, type HistorySearch, SubmissionRefused } from "../../../ports/broadcaster.ts";
+import { askAtSlot } from "../pool/ask-at-slot.ts";
+import { NodePool } from "../pool/node-pool.ts";
+import type { RpcRequest } from "../pool/pooled-node.ts";
+import { refusalAsUnavailable } from "../pool/refusal-as-unavailable.ts";
+import { isValueAtSlot } from "../transport/rpc-envelope.ts";
+import type { RpcRefusal } from "../transport/rpc-failure.ts";
+import { parseLanded, parseSimulation, parseTransactionLogs } from "../history/transaction-json.ts";
+import { refusedTransactionError, refusedTransactionLogs } from "./transaction-refusal.ts";
+
+const isNatural = Schema.is(Schema.Natural);
+
+/** The Broadcaster port over Solana JSON-RPC. */
+export const broadcasterSolanaRpc: Layer.Layer<Broadcaster, never, NodePool> = Layer.effect(
+  Broadcaster,
+  Effect.gen(function* () {
+    const pool = yield* NodePool;
+
+    const isBlockhashValid = Effect.fn("Broadcaster.isBlockhashValid")(function* (
+      blockhash: string,
+    ) {
+      const { slot, value } = yield* askAtSlot(pool, {
+        method: "isBlockhashValid",
+        args: [blockhash],
+        options: {},
+        commitment: "confirmed",
+        lane: "single",
+        parse: (value) => (typeof value === "boolean" ? value : undefined),
+      });
+      // A tip read after this is then no older than the blockhash, whichever node tells it: how long a
+      // transaction can land is reckoned from that tip.
+      pool.slots.saw("confirmed", Number(slot));
+      return value;
+    }, refusalAsUnavailable);
+
+    const fee = Effect.fn("Broadcaster.fee")(function* (message: Uint8Array) {
+      const { value } = yield* askAtSlot(pool, {
+        method: "getFeeForMessage",
+        args: [encodeBase64(message)],
+        options: {},
+        commitment: "confirmed",
+        lane: "single",
+        parse: (value) => (value === null ? null : isNatural(value) ? BigInt(value) : undefined),
+      });
+      return value;
+    }, refusalAsUnavailable);
+
+    /** A node refuses to run what it cannot read or verify; to the caller that is how it would fail. */
+    const refusedSimulation = (refusal: RpcRefusal): Effect.Effect<Simulation, RpcRefusal> => {
+      const error = refusedTransactionError(refusal);
+      return error === null
+        ? Effect.fail(refusal)
+        : Effect.succeed({ slot: BigInt(pool.slots.at("confirmed")), error, logs: [] });
+    };
+
+    const simulate = Effect.fn("Broadcaster.simulate")(
+      function* (transaction: Uint8Array) {
+        const { slot, value } = yield* askAtSlot(pool, {
+          method: "simulateTransaction",
+          args: [encodeBase64(transaction)],
+          options: { encoding: "base64", sigVerify: true, replaceRecentBlockhash: false },
+          commitment: "confirmed",
+          lane: "single",
+          parse: parseSimulation,
+        });
+        return { slot, ...value };
+      },
+      Effect.catchTag("RpcRefusal", refusedSimulation),
+      refusalAsUnavailable,
+    );
+
+    const submit = Effect.fn("Broadcaster.submit")(
+      function* (transaction: Uint8Array) {
+        yield* pool.tellAll({
+          method: "sendTransaction",
+          params: [
+            encodeBase64(transaction),
+            { encoding: "base64", skipPreflight: true, maxRetries: 0 },
+          ],
+          lane: "single",
+          decode: (result) =>
+            typeof result === "string" && parseLedgerSignature(result) !== undefined
+              ? { value: undefined }
+              : "malformed",
+        });
+      },
+      Effect.catchTag("RpcRefusal", (refusal) => {
+        const error = refusedTransactionError(refusal);
+        // It has landed already: what was wanted.
+        if (error?.kind === "AlreadyProcessed") return Effect.void;
+        return Effect.fail(new SubmissionRefused({ error, logs: refusedTransactionLogs(refusal) }));
+      }),
+    );
+
+    const statuses = (
+      signatures: ReadonlyArray<LedgerSignature>,
+    ): RpcRequest<HistorySearch["landed"]> => {
+      const lowest = pool.slots.at("confirmed");
+      return {
+        method: "getSignatureStatuses",
+        params: [signatures, { searchTransactionHistory: true }],
+        lane: "single",
+        decode: (result) => {
+          if (!isValueAtSlot(result)) return "malformed";
+          // The context is the node's newest slot: below the confirmed one, its null would say nothing.
+          if (result.context.slot < lowest) return "behind";
+          const value = parseLanded(result.value, signatures.length);
+          return value === undefined ? "malformed" : { value };
+        },
+      };
+    };
+
+    const landedAll = Effect.fn("Broadcaster.landedAll")(
+      (signatures: ReadonlyArray<LedgerSignature>) =>
+        Effect.suspend(() => pool.call(statuses(signatures))),
+      refusalAsUnavailable,
+    );
+
+    const landed = (signature: LedgerSignature) =>
+      landedAll([signature]).pipe(Effect.map(([only]) => only ?? null));
+
+    const searchAll = Effect.fn("Broadcaster.searchAll")(function* (
+      signatures: ReadonlyArray<LedgerSignature>,
+    ) {
+      // What a node still has after it was asked, it had all the time.
+      const [found, completeFrom] = yield* pool.callInTurn(statuses(signatures), {
+        method: "getFirstAvailableBlock",
+        params: [],
+        lane: "single",
+        decode: (result) => (isNatural(result) ? { value: BigInt(result) } : "malformed"),
+      });
+      return { landed: found, completeFrom };
+    }, refusalAsUnavailable);
+
+    const logs = Effect.fn("Broadcaster.logs")(function* (signature: LedgerSignature) {
+      return yield* pool.call({
+        method: "getTransaction",
+        params: [
+          signature,
+          { commitment: "confirmed", encoding: "base64", maxSupportedTransactionVersion: 0 },
+        ],
+        lane: "single",
+        decode: (result) => {
+          const lines = parseTransactionLogs(result);
+          return lines === undefined ? "malformed" : { value: lines };
+        },
+      });
+    }, refusalAsUnavailable);
+
+    return Broadcaster.of({
+      isBlockhashValid,
+      fee,
+      simulate,
+      submit,
+      landed,
+      landedAll,
+      searchAll,
+      logs,
+    });
+  }),
+);

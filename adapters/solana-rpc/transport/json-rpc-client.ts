@@ -1,0 +1,170 @@
+import { Clock, Effect, Redacted } from "effect";
+import { AccountScan } from "../accounts/account-scan.ts";
+import { redactedRpcAddress } from "./redacted-rpc-address.ts";
+import { responseText } from "./response-text.ts";
+import { retryAfterMs } from "./retry-after.ts";
+import { type Envelope, parseEnvelope } from "./rpc-envelope.ts";
+import { errorCodeMeaning } from "./rpc-error-codes.ts";
+import { NodeFault, type NodeFaultKind, NodeUnable, RpcRefusal } from "./rpc-failure.ts";
+import { scanBody, type ScanSink } from "../accounts/scan-body.ts";
+import type { LaneLimits } from "../pool/solana-rpc-config.ts";
+
+type ClientFailure = NodeFault | NodeUnable | RpcRefusal;
+
+/** Asks one node one thing, once, and gives the `result` of its answer unchecked. */
+export type JsonRpcClient = {
+  /** Redacted address. */
+  readonly node: string;
+  readonly ask: (
+    method: string,
+    params: ReadonlyArray<unknown>,
+    limits: LaneLimits,
+  ) => Effect.Effect<unknown, ClientFailure>;
+  /**
+   * getProgramAccounts, its accounts handed on as they arrive; gives their slot when the answer was whole.
+   * The limits on time count what the node takes, not what the taker of the accounts takes.
+   */
+  readonly scanAccounts: (
+    params: ReadonlyArray<unknown>,
+    limits: LaneLimits,
+    sink: ScanSink,
+  ) => Effect.Effect<number, ClientFailure>;
+};
+
+type HttpAnswer = {
+  readonly status: number;
+  readonly retryAfter: string | null;
+  readonly body: Awaited<ReturnType<typeof responseText>>;
+};
+
+const requestBody = (id: number, method: string, params: ReadonlyArray<unknown>): string =>
+  JSON.stringify({ jsonrpc: "2.0", id, method, params });
+
+const post = (url: URL, body: string, signal: AbortSignal): Promise<Response> =>
+  fetch(url, {
+    method: "POST",
+    headers: { "content-type": "application/json", accept: "application/json" },
+    body,
+    signal,
+    // A redirect would carry the question, and perhaps the key in the address, to another host.
+    redirect: "manual",
+  });
+
+const wholeAnswer = async (response: Response, maxBodyBytes: number): Promise<HttpAnswer> => ({
+  status: response.status,
+  retryAfter: response.headers.get("retry-after"),
+  body: await responseText(response, maxBodyBytes),
+});
+
+/** The runtime's short name of a connection error, such as ECONNREFUSED; never its text, which quotes the URL. */
+const runtimeCode = (cause: unknown): string | null => {
+  const code = (cause as { readonly code?: unknown } | null)?.code;
+  return typeof code === "string" && /^[A-Za-z_]{1,40}$/.test(code) ? code : null;
+};
+
+/** Statuses that ask for another try later (RFC 9110, section 15; RFC 6585, section 4; RFC 8470). */
+const isTransient = (status: number): boolean =>
+  status >= 500 || status === 408 || status === 425 || status === 429 || status < 400;
+
+/** A node that follows the filters of a scan lists no such records. */
+const tellPassedOver = (node: string, { records, bytes }: AccountScan["passedOver"]) =>
+  Effect.logWarning("a ledger node listed accounts that it was not asked for").pipe(
+    Effect.annotateLogs({ node, records, bytes }),
+  );
+
+/** One node behind one address. */
+export const jsonRpcClient = (address: Redacted.Redacted<URL>): JsonRpcClient => {
+  const url = Redacted.value(address);
+  const node = redactedRpcAddress(url);
+  let lastId = 0;
+
+  const fault = (kind: NodeFaultKind, code: number | string | null, retryAfter: number | null) =>
+    new NodeFault({ node, kind, code, retryAfterMs: retryAfter });
+
+  const errorFailure = (code: number, data: unknown): NodeFault | NodeUnable | RpcRefusal => {
+    const meaning = errorCodeMeaning(code);
+    if (meaning === "refused") return new RpcRefusal({ code, data });
+    if (meaning === "unwell") return fault("unwell", code, null);
+    return new NodeUnable({ node, kind: meaning === "behind" ? "behind" : "rpc_error", code });
+  };
+
+  const fromEnvelope = (
+    envelope: Envelope,
+  ): Effect.Effect<unknown, NodeFault | NodeUnable | RpcRefusal> => {
+    if (typeof envelope === "string") return Effect.fail(fault(envelope, null, null));
+    if ("result" in envelope) return Effect.succeed(envelope.result);
+    return Effect.fail(errorFailure(envelope.error.code, envelope.error.data));
+  };
+
+  const fromHttp = (
+    { status, retryAfter, body }: HttpAnswer,
+    id: number,
+    nowMs: number,
+  ): Effect.Effect<unknown, NodeFault | NodeUnable | RpcRefusal> => {
+    const ok = status >= 200 && status < 300;
+    if (!ok && isTransient(status)) {
+      const kind = status === 429 ? "rate_limited" : "http_status";
+      return Effect.fail(fault(kind, status, retryAfterMs(retryAfter, nowMs)));
+    }
+    if (body === "oversize") return Effect.fail(fault("oversize", null, null));
+    const envelope = body === "not_utf8" ? "not_json" : parseEnvelope(body.text, id);
+    // Some providers send a JSON-RPC error with a 4xx status; without one the status is all there is.
+    if (!ok && (typeof envelope === "string" || "result" in envelope)) {
+      return Effect.fail(new NodeUnable({ node, kind: "http_status", code: status }));
+    }
+    return fromEnvelope(envelope);
+  };
+
+  const unreachable = (cause: unknown) => fault("unreachable", runtimeCode(cause), null);
+  const inTime = (limits: LaneLimits) =>
+    Effect.timeoutOrElse({
+      duration: limits.requestTimeoutMs,
+      orElse: () => Effect.fail(fault("timeout", null, null)),
+    });
+
+  return {
+    node,
+    ask: Effect.fnUntraced(function* (method, params, limits) {
+      const id = ++lastId;
+      const answer = yield* Effect.tryPromise({
+        try: async (signal) =>
+          wholeAnswer(
+            await post(url, requestBody(id, method, params), signal),
+            limits.maxBodyBytes,
+          ),
+        catch: unreachable,
+      }).pipe(inTime(limits));
+      return yield* fromHttp(answer, id, yield* Clock.currentTimeMillis);
+    }),
+    scanAccounts: (params, limits, sink) =>
+      Effect.acquireUseRelease(
+        Effect.sync(() => new AbortController()),
+        Effect.fnUntraced(function* ({ signal }) {
+          const id = ++lastId;
+          const response = yield* Effect.tryPromise({
+            try: () => post(url, requestBody(id, "getProgramAccounts", params), signal),
+            catch: unreachable,
+          }).pipe(inTime(limits));
+          if (response.status !== 200 || response.body === null) {
+            const answer = yield* Effect.tryPromise({
+              try: () => wholeAnswer(response, limits.maxBodyBytes),
+              catch: unreachable,
+            }).pipe(inTime(limits));
+            yield* fromHttp(answer, id, yield* Clock.currentTimeMillis);
+            return yield* fault("malformed", null, null);
+          }
+          const scan = new AccountScan(id);
+          const end = yield* scanBody(response.body, scan, limits, sink, {
+            fault: (kind) => fault(kind, null, null),
+            unreachable,
+            behind: () => new NodeUnable({ node, kind: "behind", code: null }),
+          });
+          if (scan.passedOver.records > 0) yield* tellPassedOver(node, scan.passedOver);
+          if ("slot" in end) return end.slot;
+          return yield* errorFailure(end.error.code, end.error.data);
+        }),
+        // Ends a body that was not read to its end.
+        (controller) => Effect.sync(() => controller.abort()),
+      ),
+  };
+};

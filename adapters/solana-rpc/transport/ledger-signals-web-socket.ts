@@ -1,0 +1,83 @@
+import { Effect, Layer, Queue, Redacted, Stream } from "effect";
+import type { Address } from "../../../core/domain/address.ts";
+import { LedgerSignals } from "../../../ports/ledger-signals.ts";
+import { backoffMs } from "./backoff.ts";
+import { monotonicMs } from "./monotonic-time.ts";
+import { redactedRpcAddress } from "./redacted-rpc-address.ts";
+
+const BACKOFF_BASE_MS = 500;
+const BACKOFF_CAP_MS = 60_000;
+/** A connection that held so long counts as a good one. */
+const STEADY_MS = 60_000;
+/** A connection on which nothing has come for so long, not even the answer to a question, is dead. */
+const QUIET_MS = 30_000;
+
+/** Where to subscribe, and to the logs of transactions that name which addresses. */
+export type SignalSource = {
+  /** A ws or wss address; it may hold an API key. */
+  readonly url: Redacted.Redacted<URL>;
+  readonly addresses: ReadonlyArray<Address>;
+};
+
+const request = (id: number, method: string, params: ReadonlyArray<unknown>): string =>
+  JSON.stringify({ jsonrpc: "2.0", id, method, params });
+
+/** One connection, until it is lost or dead; `signal` is called for each notification, and once it stands. */
+const connection = ({ url, addresses }: SignalSource, signal: () => void) =>
+  Effect.acquireUseRelease(
+    Effect.sync(() => new WebSocket(Redacted.value(url))),
+    (socket) => {
+      let heard = false;
+      const lost = Effect.callback<void>((resume) => {
+        socket.addEventListener("close", () => resume(Effect.void));
+        socket.addEventListener("error", () => resume(Effect.void));
+        socket.addEventListener("message", ({ data }) => {
+          heard = true;
+          if (typeof data === "string" && data.includes('"logsNotification"')) signal();
+        });
+        socket.addEventListener("open", () => {
+          for (const [at, address] of addresses.entries()) {
+            const mentions = [{ mentions: [address] }, { commitment: "finalized" }];
+            socket.send(request(at + 1, "logsSubscribe", mentions));
+          }
+          // Something may have happened while nobody listened.
+          signal();
+        });
+      });
+      const dead = Effect.gen(function* () {
+        do {
+          heard = false;
+          // No node knows this method; that it says so is all that is asked.
+          if (socket.readyState === WebSocket.OPEN) socket.send(request(0, "ping", []));
+          yield* Effect.sleep(QUIET_MS);
+        } while (heard);
+      });
+      return Effect.raceFirst(lost, dead);
+    },
+    (socket) => Effect.sync(() => socket.close()),
+  );
+
+/** Connects again and again, for ever, more and more rarely while it is of no use. */
+const listen = Effect.fnUntraced(function* (source: SignalSource, signal: () => void) {
+  let failures = 0;
+  for (;;) {
+    const startMs = yield* monotonicMs;
+    yield* connection(source, signal);
+    failures = (yield* monotonicMs) - startMs >= STEADY_MS ? 1 : failures + 1;
+    const pauseMs = yield* backoffMs(failures, BACKOFF_BASE_MS, BACKOFF_CAP_MS);
+    yield* Effect.logDebug("no signals from the ledger", {
+      node: redactedRpcAddress(Redacted.value(source.url)),
+      pauseMs: Math.round(pauseMs),
+    });
+    yield* Effect.sleep(pauseMs);
+  }
+});
+
+/** The LedgerSignals port over a node's `logsSubscribe`. */
+export const ledgerSignalsWebSocket = (source: SignalSource): Layer.Layer<LedgerSignals> =>
+  Layer.succeed(LedgerSignals, {
+    changes: Stream.callback<void>(
+      (queue) => listen(source, () => void Queue.offerUnsafe(queue, undefined)),
+      { bufferSize: 1, strategy: "dropping" },
+    ),
+  });

@@ -1,0 +1,55 @@
+import type { Address } from "../address.ts";
+import type { Hash32 } from "../hash32.ts";
+import type { UnixSeconds } from "../unix-time.ts";
+
+/** Every state of an escrow, at the position of its number in the account (u8). */
+export const ESCROW_STATES = ["Pending", "Fulfilled", "Refunded", "PartiallyFulfilled"] as const;
+
+/** Pending is the only state that can change; the other three are final. */
+export type EscrowState = (typeof ESCROW_STATES)[number];
+
+/** The shortest and longest time to live of an escrow, in seconds (seven days). */
+export const MIN_TTL_SECONDS = 1;
+export const MAX_TTL_SECONDS = 604_800;
+
+/** What a merchant's attestor signed, as the escrow account keeps it once released. */
+export type Attestation = {
+  readonly proofHash: Hash32;
+  readonly attestor: Address;
+  /** The timestamp inside the signed message. */
+  readonly attestedAt: UnixSeconds;
+  /** The Ed25519 signature, 64 bytes as base64. */
+  readonly signature: string;
+};
+
+/** One escrow account, decoded. Amounts are base units of `mint`, u64. */
+export type Escrow = {
+  readonly address: Address;
+  readonly bump: number;
+  readonly state: EscrowState;
+  readonly agentOwner: Address;
+  /** The merchant's wallet, not its merchant account. */
+  readonly merchant: Address;
+  readonly mint: Address;
+  /** Who paid the vault's rent and gets it back at settlement. */
+  readonly rentPayer: Address;
+  readonly taskHash: Hash32;
+  readonly amount: bigint;
+  /** What went to the merchant: 0 unless Fulfilled (all) or PartiallyFulfilled (a part). */
+  readonly released: bigint;
+  readonly createdAt: UnixSeconds;
+  /** From this second on the escrow cannot be released, only refunded. */
+  readonly expiresAt: UnixSeconds;
+  /** Null while Pending. */
+  readonly settledAt: UnixSeconds | null;
+  /** Null unless Fulfilled or PartiallyFulfilled. */
+  readonly attestation: Attestation | null;
+};
+
+/** Base units that went back to the agent: `amount - released` once settled, 0 while Pending. */
+export const refundedAmount = (escrow: Escrow): bigint =>
+  escrow.state === "Pending" ? 0n : escrow.amount - escrow.released;
+
+/** Whether anyone may claim the refund at a ledger time: Pending, and `expiresAt` reached. */
+export const isRefundable = (escrow: Escrow, ledgerTime: UnixSeconds): boolean =>
+  escrow.state === "Pending" && ledgerTime >= escrow.expiresAt;

@@ -1,0 +1,159 @@
+import type { Json } from "../encoding/canonical-json.ts";
+import { jsonPointer } from "../encoding/json-pointer.ts";
+import { type ProofField, type ProofTemplate, TEXT_PATTERNS } from "./proof-template.ts";
+
+/** How one member of a payload stands against a template. */
+export type FieldResult = {
+  readonly name: string;
+  readonly outcome: "ok" | "absent" | "missing" | "invalid" | "unexpected";
+  /** What the template asks for, null when the field is well or absent and optional. */
+  readonly expected: string | null;
+  /** The JSON type of what the payload has there, null when it has nothing. Never the value. */
+  readonly found: JsonType | null;
+};
+
+/** The seven types that JSON Schema tells apart, `integer` being the one of whole numbers. */
+export const JSON_TYPES = [
+  "null",
+  "boolean",
+  "integer",
+  "number",
+  "string",
+  "array",
+  "object",
+] as const;
+export type JsonType = (typeof JSON_TYPES)[number];
+
+const typeOf = (value: Json): JsonType => {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "array";
+  if (typeof value === "number") return Number.isInteger(value) ? "integer" : "number";
+  return typeof value as "boolean" | "string" | "object";
+};
+
+const isInteger = (value: Json, min: number, max: number): boolean =>
+  typeof value === "number" && Number.isInteger(value) && value >= min && value <= max;
+
+/** Characters as JSON Schema counts them: code points. */
+const lengthOf = (text: string): number => Array.from(text).length;
+
+const matches = (kind: keyof typeof TEXT_PATTERNS, maxLength = 2048) => {
+  const pattern = new RegExp(TEXT_PATTERNS[kind], "u");
+  return (value: Json): boolean =>
+    typeof value === "string" && pattern.test(value) && lengthOf(value) <= maxLength;
+};
+
+/** What a field must hold, in words, and whether a value is that. */
+const rule = (
+  field: ProofField,
+): { readonly expected: string; readonly holds: (value: Json) => boolean } => {
+  switch (field.type) {
+    case "constant":
+      return { expected: `the text ${field.value ?? ""}`, holds: (value) => value === field.value };
+    case "hash":
+      return { expected: "64 lower-case hex digits", holds: matches("hash") };
+    case "url":
+      return {
+        expected: "an http or https URL of at most 2048 characters",
+        holds: matches("url"),
+      };
+    case "http_status":
+      return {
+        expected: "an integer from 100 to 599",
+        holds: (value) => isInteger(value, 100, 599),
+      };
+    case "count":
+      return {
+        expected: "an integer from 0 to 9007199254740991",
+        holds: (value) => isInteger(value, 0, Number.MAX_SAFE_INTEGER),
+      };
+    case "time":
+      return { expected: "a time as YYYY-MM-DDThh:mm:ssZ", holds: matches("time") };
+    case "text":
+      return {
+        expected: "a text of 1 to 1024 characters",
+        holds: (value) => typeof value === "string" && value !== "" && lengthOf(value) <= 1024,
+      };
+  }
+};
+
+/** Every field of a template and every member of a payload, each with how it stands. */
+export const compareWithTemplate = (
+  payload: { readonly [name: string]: Json },
+  template: ProofTemplate,
+): ReadonlyArray<FieldResult> => {
+  const known = template.fields.map((field): FieldResult => {
+    const { name, required } = field;
+    const { expected, holds } = rule(field);
+    if (!Object.hasOwn(payload, name))
+      return required
+        ? { name, outcome: "missing", expected, found: null }
+        : { name, outcome: "absent", expected: null, found: null };
+    const value = payload[name] ?? null;
+    return holds(value)
+      ? { name, outcome: "ok", expected: null, found: typeOf(value) }
+      : { name, outcome: "invalid", expected, found: typeOf(value) };
+  });
+  const names = new Set(template.fields.map((field) => field.name));
+  const strangers = Object.entries(payload)
+    .filter(([name]) => !names.has(name))
+    .map(([name, value]): FieldResult => ({
+      name,
+      outcome: "unexpected",
+      expected: "no such member",
+      found: typeOf(value),
+    }));
+  return [...known, ...strangers];
+};
+
+/** What keeps a payload from having exact RFC 8785 bytes, and where: an RFC 6901 pointer. */
+export type CanonicalFault = { readonly pointer: string; readonly detail: string };
+
+const SURROGATE = "holds a lone surrogate, which has no UTF-8";
+const NUMBER = "is a number that JSON does not carry exactly";
+
+/** A fault on its way out of the values that hold it; `names` has the innermost first. */
+type Found = { readonly detail: string; readonly names: Array<string> };
+
+const isList = (value: Json): value is ReadonlyArray<Json> => Array.isArray(value);
+
+const within = (found: Found, name: string): Found => {
+  found.names.push(name);
+  return found;
+};
+
+const isExactNumber = (value: number): boolean =>
+  Number.isFinite(value) && Math.abs(value) <= Number.MAX_SAFE_INTEGER;
+
+/** A place is written down only where there is a fault: most payloads have none, and up to 16,000 places. */
+const faultIn = (value: Json): Found | undefined => {
+  if (typeof value === "number")
+    return isExactNumber(value) ? undefined : { detail: NUMBER, names: [] };
+  if (typeof value === "string")
+    return value.isWellFormed() ? undefined : { detail: SURROGATE, names: [] };
+  if (typeof value !== "object" || value === null) return undefined;
+  if (isList(value)) {
+    for (let i = 0; i < value.length; i++) {
+      const found = faultIn(value[i] ?? null);
+      if (found !== undefined) return within(found, String(i));
+    }
+    return undefined;
+  }
+  for (const name of Object.keys(value)) {
+    if (!name.isWellFormed()) return { detail: SURROGATE, names: [] };
+    const found = faultIn(value[name] ?? null);
+    if (found !== undefined) return within(found, name);
+  }
+  return undefined;
+};
+
+/**
+ * The first member of a payload that has no exact RFC 8785 form, or undefined: an integer beyond 2^53 - 1,
+ * a number beyond the range of a double (RFC 7493, section 2.2), a lone surrogate (RFC 8785, 3.2.2.2).
+ */
+export const canonicalFault = (value: Json): CanonicalFault | undefined => {
+  const found = faultIn(value);
+  return found === undefined
+    ? undefined
+    : { pointer: jsonPointer(found.names.toReversed()), detail: found.detail };
+};

@@ -1,0 +1,80 @@
+import { sha256 } from "../sha256.ts";
+import { canonicalJsonBytes, type Json } from "../encoding/canonical-json.ts";
+import { type Hash32, hash32FromBytes } from "../hash32.ts";
+
+/** What a field of a delivery payload holds. */
+export type ProofFieldType =
+  | "constant"
+  | "hash"
+  | "url"
+  | "http_status"
+  | "count"
+  | "time"
+  | "text";
+
+/** One field of a delivery payload. */
+export type ProofField = {
+  readonly name: string;
+  readonly type: ProofFieldType;
+  readonly required: boolean;
+  readonly description: string;
+  /** What a `constant` must equal. */
+  readonly value?: string;
+};
+
+/** A reusable shape for a delivery payload, whose hash an attestor signs as `proof_hash`. */
+export type ProofTemplate = {
+  readonly id: string;
+  /** `api-data` for the first wedge; otherwise the category. */
+  readonly wedge: string;
+  readonly category: "api" | "travel" | "tickets" | "commerce";
+  readonly title: string;
+  readonly description: string;
+  readonly fields: ReadonlyArray<ProofField>;
+  readonly example: { readonly [name: string]: Json };
+};
+
+/** SHA-256 of the RFC 8785 bytes of a delivery payload. See docs/protocol.md, "Proof hash". */
+export const proofHash = (payload: Json): Hash32 =>
+  hash32FromBytes(sha256(canonicalJsonBytes(payload)));
+
+/** What a text of each kind must match, as ECMA-262 patterns. How many days a month has `time` leaves open. */
+export const TEXT_PATTERNS = {
+  hash: "^[0-9a-f]{64}$",
+  url: "^https?://[^\\s]+$",
+  time: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\dZ$",
+} as const;
+
+const fieldSchema = (field: ProofField): { readonly [key: string]: Json } => {
+  switch (field.type) {
+    case "constant":
+      return { const: field.value ?? null };
+    case "hash":
+      return { type: "string", pattern: TEXT_PATTERNS.hash };
+    case "url":
+      return { type: "string", pattern: TEXT_PATTERNS.url, maxLength: 2048 };
+    case "http_status":
+      return { type: "integer", minimum: 100, maximum: 599 };
+    case "count":
+      return { type: "integer", minimum: 0, maximum: Number.MAX_SAFE_INTEGER };
+    case "time":
+      return { type: "string", pattern: TEXT_PATTERNS.time };
+    case "text":
+      return { type: "string", minLength: 1, maxLength: 1024 };
+  }
+};
+
+/** The JSON Schema (2020-12) that a template's payloads meet; members off the list are refused. */
+export const proofTemplateSchema = (template: ProofTemplate): { readonly [key: string]: Json } => ({
+  $schema: "https://json-schema.org/draft/2020-12/schema",
+  title: template.title,
+  type: "object",
+  properties: Object.fromEntries(
+    template.fields.map((field) => [
+      field.name,
+      { ...fieldSchema(field), description: field.description },
+    ]),
+  ),
+  required: template.fields.filter((field) => field.required).map((field) => field.name),
+  additionalProperties: false,
+});

@@ -1,0 +1,32 @@
+import { type Escrow, isRefundable } from "../escrow/escrow.ts";
+import type { UnixSeconds } from "../unix-time.ts";
+
+/** What the ledger did with an escrow's money, in the words of the evidence packet. */
+export type SettlementDecision = {
+  readonly status: "released" | "refunded" | "pending";
+  readonly reason:
+    | "awaiting_delivery_proof"
+    | "ttl_expired_refund_available"
+    | "merchant_delivery_proof_verified"
+    | "merchant_partial_delivery_proof_verified"
+    | "ttl_expired_without_delivery_proof";
+};
+
+/** The decision that an escrow's state amounts to; the ledger's time matters while Pending only. */
+export const settlementDecision = (escrow: Escrow, ledgerTime: UnixSeconds): SettlementDecision => {
+  switch (escrow.state) {
+    case "Pending":
+      return {
+        status: "pending",
+        reason: isRefundable(escrow, ledgerTime)
+          ? "ttl_expired_refund_available"
+          : "awaiting_delivery_proof",
+      };
+    case "Fulfilled":
+      return { status: "released", reason: "merchant_delivery_proof_verified" };
+    case "PartiallyFulfilled":
+      return { status: "released", reason: "merchant_partial_delivery_proof_verified" };
+    case "Refunded":
+      return { status: "refunded", reason: "ttl_expired_without_delivery_proof" };
+  }
+};

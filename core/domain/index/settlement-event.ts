@@ -1,0 +1,95 @@
+import type { Address } from "../address.ts";
+import { type Escrow, type EscrowState, refundedAmount } from "../escrow/escrow.ts";
+import type { Hash32 } from "../hash32.ts";
+import type { LedgerSignature } from "../ledger/signature.ts";
+import type { UnixSeconds } from "../unix-time.ts";
+
+/** Every kind of settlement event. */
+export const EVENT_KINDS = [
+  "escrow_created",
+  "escrow_released",
+  "escrow_partially_released",
+  "escrow_refunded",
+] as const;
+export type EventKind = (typeof EVENT_KINDS)[number];
+
+/** What an escrow's account alone proves to have happened. */
+export type SettlementEvent = {
+  /** `<escrow>:<kind>`: the same event always has the same id. */
+  readonly id: string;
+  readonly kind: EventKind;
+  readonly escrow: Address;
+  readonly agentOwner: Address;
+  readonly merchant: Address;
+  readonly mint: Address;
+  /** The state the event led to. */
+  readonly state: EscrowState;
+  /** Base units that moved: into the vault, to the merchant, or back to the agent. */
+  readonly amount: bigint;
+  readonly proofHash: Hash32 | null;
+  readonly occurredAt: UnixSeconds;
+};
+
+/** An event in a store: its place there, its link in the hash chain, and its transaction where known. */
+export type IndexedEvent = {
+  readonly event: SettlementEvent;
+  /** From 1, growing by 1 with each event of this store. */
+  readonly position: bigint;
+  readonly chainHash: Hash32;
+  readonly signature: LedgerSignature | null;
+  readonly slot: bigint | null;
+};
+
+/** In which transaction an event happened: what the ledger's history tells of it. */
+export type EventReference = {
+  readonly escrow: Address;
+  readonly kind: EventKind;
+  readonly signature: LedgerSignature;
+  readonly slot: bigint;
+};
+
+const SETTLED_KIND = {
+  Fulfilled: "escrow_released",
+  PartiallyFulfilled: "escrow_partially_released",
+  Refunded: "escrow_refunded",
+} as const;
+
+/** The events that an escrow's account proves, oldest first: one while Pending, two once settled. */
+export const eventsOf = (escrow: Escrow): ReadonlyArray<SettlementEvent> => {
+  const { address, agentOwner, merchant, mint, state, settledAt } = escrow;
+  const created: SettlementEvent = {
+    id: `${address}:escrow_created`,
+    kind: "escrow_created",
+    escrow: address,
+    agentOwner,
+    merchant,
+    mint,
+    state: "Pending",
+    amount: escrow.amount,
+    proofHash: null,
+    occurredAt: escrow.createdAt,
+  };
+  if (state === "Pending" || settledAt === null) return [created];
+  const kind = SETTLED_KIND[state];
+  return [
+    created,
+    {
+      ...created,
+      id: `${address}:${kind}`,
+      kind,
+      state,
+      amount: state === "Refunded" ? refundedAmount(escrow) : escrow.released,
+      proofHash: escrow.attestation?.proofHash ?? null,
+      occurredAt: settledAt,
+    },
+  ];
+};
+
+/**
+ * Whether an escrow in a state, undefined for an unknown escrow, has been through an event: every
+ * escrow was created, and a settlement shows only in the state it led to.
+ */
+export const provesEvent = (
+  state: EscrowState | undefined,
+  event: Pick<SettlementEvent, "state">,
+): boolean => state !== undefined && (event.state === "Pending" || event.state === state);

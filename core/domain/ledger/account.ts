@@ -1,0 +1,28 @@
+import type { Address } from "../address.ts";
+
+/** One account as the ledger holds it. */
+export type LedgerAccount = {
+  readonly address: Address;
+  /** The program that owns the account's data. */
+  readonly owner: Address;
+  readonly lamports: bigint;
+  readonly executable: boolean;
+  readonly data: Uint8Array;
+};
+
+/** Why account bytes are not what they should be. Names are stable: sync reports show them. */
+export type AccountFault =
+  | "wrong_owner"
+  | "wrong_length"
+  | "wrong_discriminator"
+  | "unknown_version"
+  | "unknown_enum_value"
+  | "reserved_bytes_set"
+  | "time_out_of_range"
+  | "amount_out_of_range"
+  | "malformed_name"
+  | "fields_contradict_state"
+  | "address_not_derived";
+
+/** A decoded account, or the first fault found in it. */
+export type Decoded<T> = { readonly value: T } | { readonly fault: AccountFault };

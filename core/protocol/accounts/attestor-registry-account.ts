@@ -1,0 +1,43 @@
+import type { Address } from "../../domain/address.ts";
+import type { Deployment } from "../../domain/ledger/deployment.ts";
+import type { Decoded, LedgerAccount } from "../../domain/ledger/account.ts";
+import { registryAddress } from "../addresses/addresses.ts";
+import { fieldsOf } from "./byte-fields.ts";
+import { accountDiscriminator } from "./discriminator.ts";
+
+/** The attestor program's one registry account, made by `initialize_registry`. */
+export type AttestorRegistry = {
+  readonly bump: number;
+  /** Who may suspend and slash merchants. */
+  readonly admin: Address;
+  readonly custodyProgram: Address;
+  /** The mint whose deliveries count towards reputation and volume. */
+  readonly settlementMint: Address;
+};
+
+const DISCRIMINATOR = accountDiscriminator("Registry");
+const LENGTH = 112;
+
+/** The registry that account bytes hold (docs/protocol.md, "Registry account"), or the fault. */
+export const decodeAttestorRegistryAccount = (
+  { address, owner, data }: Pick<LedgerAccount, "address" | "owner" | "data">,
+  deployment: Deployment,
+): Decoded<AttestorRegistry> => {
+  if (owner !== deployment.attestorProgram) return { fault: "wrong_owner" };
+  if (data.length !== LENGTH) return { fault: "wrong_length" };
+  if (DISCRIMINATOR.some((byte, i) => data[i] !== byte)) return { fault: "wrong_discriminator" };
+  const fields = fieldsOf(data);
+  if (fields.u8(8) !== 1) return { fault: "unknown_version" };
+  if (!fields.isZero(10, 6)) return { fault: "reserved_bytes_set" };
+  const derived = registryAddress(deployment);
+  if (derived.address !== address || derived.bump !== fields.u8(9))
+    return { fault: "address_not_derived" };
+  return {
+    value: {
+      bump: fields.u8(9),
+      admin: fields.address(16),
+      custodyProgram: fields.address(48),
+      settlementMint: fields.address(80),
+    },
+  };
+};

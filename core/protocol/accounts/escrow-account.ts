@@ -1,0 +1,164 @@
+import type { Address } from "../../domain/address.ts";
+import { encodeBase64, decodeBase64 } from "../../domain/encoding/base64.ts";
+import type { Deployment } from "../../domain/ledger/deployment.ts";
+import {
+  type Attestation,
+  ESCROW_STATES,
+  type Escrow,
+  MAX_TTL_SECONDS,
+  MIN_TTL_SECONDS,
+} from "../../domain/escrow/escrow.ts";
+import type { AccountFault, Decoded, LedgerAccount } from "../../domain/ledger/account.ts";
+import { LAST_UNIX_SECOND } from "../../domain/unix-time.ts";
+import { escrowSeeds } from "../addresses/addresses.ts";
+import { fieldsOf, fieldWriter } from "./byte-fields.ts";
+import { accountDiscriminator } from "./discriminator.ts";
+import { findProgramDerivedAddress } from "../addresses/program-derived-address.ts";
+
+/** First eight bytes of every escrow account. */
+export const ESCROW_DISCRIMINATOR = accountDiscriminator("Escrow");
+
+/** Offsets in bytes; see docs/protocol.md, "Escrow account". */
+const AT = {
+  version: 8,
+  bump: 9,
+  state: 10,
+  reserved: 11,
+  agentOwner: 16,
+  merchant: 48,
+  mint: 80,
+  rentPayer: 112,
+  taskHash: 144,
+  amount: 176,
+  released: 184,
+  createdAt: 192,
+  expiresAt: 200,
+  settledAt: 208,
+  proofHash: 216,
+  attestor: 248,
+  attestedAt: 280,
+  signature: 288,
+} as const;
+
+/** Every escrow account has exactly this many bytes. */
+export const ESCROW_ACCOUNT_LENGTH = 352;
+
+/** What contradicts the escrow's own state or limits, if anything. */
+const contradiction = (escrow: Escrow): AccountFault | undefined => {
+  const { state, amount, released, createdAt, expiresAt, settledAt, attestation } = escrow;
+  const ttl = expiresAt - createdAt;
+  if (createdAt < 0n || expiresAt > LAST_UNIX_SECOND) return "time_out_of_range";
+  if (ttl < BigInt(MIN_TTL_SECONDS) || ttl > BigInt(MAX_TTL_SECONDS)) return "time_out_of_range";
+  if (settledAt !== null && (settledAt < createdAt || settledAt > LAST_UNIX_SECOND))
+    return "time_out_of_range";
+  if (amount === 0n || released > amount) return "amount_out_of_range";
+  const paid = state === "Fulfilled" || state === "PartiallyFulfilled";
+  if ((settledAt === null) !== (state === "Pending")) return "fields_contradict_state";
+  if ((attestation !== null) !== paid) return "fields_contradict_state";
+  if (state === "Fulfilled" ? released !== amount : released === amount)
+    return "fields_contradict_state";
+  if (released > 0n !== paid) return "fields_contradict_state";
+  if (settledAt !== null && paid !== settledAt < expiresAt) return "time_out_of_range";
+  if (attestation !== null) {
+    const { attestedAt } = attestation;
+    if (attestedAt < createdAt || attestedAt >= expiresAt) return "time_out_of_range";
+  }
+  return undefined;
+};
+
+/**
+ * The escrow that account bytes hold by themselves: length, discriminator, enum, times and amounts are
+ * checked, its owner and its address are not. For everything but a comparison of codecs, `decodeEscrowAccount` is right.
+ */
+export const decodeEscrowFields = (
+  address: Address,
+  data: LedgerAccount["data"],
+): Decoded<Escrow> => {
+  if (data.length !== ESCROW_ACCOUNT_LENGTH) return { fault: "wrong_length" };
+  const fields = fieldsOf(data);
+  if (!fields.isAt(0, ESCROW_DISCRIMINATOR)) return { fault: "wrong_discriminator" };
+  if (fields.u8(AT.version) !== 1) return { fault: "unknown_version" };
+  const state = ESCROW_STATES[fields.u8(AT.state)];
+  if (state === undefined) return { fault: "unknown_enum_value" };
+  if (!fields.isZero(AT.reserved, 5)) return { fault: "reserved_bytes_set" };
+  const attested = !fields.isZero(AT.proofHash, ESCROW_ACCOUNT_LENGTH - AT.proofHash);
+  const attestation: Attestation | null = attested
+    ? {
+        proofHash: fields.hash(AT.proofHash),
+        attestor: fields.address(AT.attestor),
+        attestedAt: fields.i64(AT.attestedAt),
+        signature: encodeBase64(fields.bytes(AT.signature, 64)),
+      }
+    : null;
+  const settledAt = fields.i64(AT.settledAt);
+  const escrow: Escrow = {
+    address,
+    bump: fields.u8(AT.bump),
+    state,
+    agentOwner: fields.address(AT.agentOwner),
+    merchant: fields.address(AT.merchant),
+    mint: fields.address(AT.mint),
+    rentPayer: fields.address(AT.rentPayer),
+    taskHash: fields.hash(AT.taskHash),
+    amount: fields.u64(AT.amount),
+    released: fields.u64(AT.released),
+    createdAt: fields.i64(AT.createdAt),
+    expiresAt: fields.i64(AT.expiresAt),
+    settledAt: settledAt === 0n ? null : settledAt,
+    attestation,
+  };
+  const fault = contradiction(escrow);
+  return fault === undefined ? { value: escrow } : { fault };
+};
+
+/**
+ * The escrow that account bytes hold, or why they hold none: owner, length, discriminator, enum,
+ * times, amounts and the address its own fields derive are all checked.
+ * See docs/protocol.md, "Reading the ledger".
+ */
+export const decodeEscrowAccount = (
+  { address, owner, data }: Pick<LedgerAccount, "address" | "owner" | "data">,
+  deployment: Deployment,
+): Decoded<Escrow> => {
+  if (owner !== deployment.custodyProgram) return { fault: "wrong_owner" };
+  const decoded = decodeEscrowFields(address, data);
+  if ("fault" in decoded) return decoded;
+  const seeds = escrowSeeds(
+    data.slice(AT.agentOwner, AT.agentOwner + 32),
+    data.slice(AT.taskHash, AT.taskHash + 32),
+  );
+  const derived = findProgramDerivedAddress(owner, seeds);
+  return derived.address === address && derived.bump === decoded.value.bump
+    ? decoded
+    : { fault: "address_not_derived" };
+};
+
+/** The account bytes of an escrow: the inverse of `decodeEscrowAccount`. */
+export const encodeEscrowAccount = (escrow: Escrow): Uint8Array => {
+  const writer = fieldWriter(ESCROW_ACCOUNT_LENGTH)
+    .bytes(ESCROW_DISCRIMINATOR)
+    .u8(1)
+    .u8(escrow.bump)
+    .u8(ESCROW_STATES.indexOf(escrow.state))
+    .skip(5)
+    .address(escrow.agentOwner)
+    .address(escrow.merchant)
+    .address(escrow.mint)
+    .address(escrow.rentPayer)
+    .hash(escrow.taskHash)
+    .u64(escrow.amount)
+    .u64(escrow.released)
+    .i64(escrow.createdAt)
+    .i64(escrow.expiresAt)
+    .i64(escrow.settledAt ?? 0n);
+  const { attestation } = escrow;
+  if (attestation === null) return writer.skip(ESCROW_ACCOUNT_LENGTH - AT.proofHash).done();
+  const signature = decodeBase64(attestation.signature);
+  if (signature === undefined) throw new Error("attestation signature is not base64");
+  return writer
+    .hash(attestation.proofHash)
+    .address(attestation.attestor)
+    .i64(attestation.attestedAt)
+    .bytes(signature)
+    .done();
+};

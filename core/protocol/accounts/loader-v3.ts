@@ -1,0 +1,80 @@
+import type { Address } from "../../domain/address.ts";
+import type { LedgerAccount } from "../../domain/ledger/account.ts";
+import { programDataAddress } from "../addresses/addresses.ts";
+import { fieldsOf, fieldWriter } from "./byte-fields.ts";
+import { UPGRADEABLE_LOADER } from "../addresses/well-known-addresses.ts";
+
+/** Tags of `UpgradeableLoaderState`, u32 LE (Agave `loader-v3-interface`, `state.rs`). */
+const PROGRAM = 2;
+const PROGRAM_DATA = 3;
+
+/** A Program account: tag 4, address of its ProgramData account 32. */
+const PROGRAM_LENGTH = 36;
+/** Before the ELF in a ProgramData account: tag 4, slot 8, Option<Pubkey> 33, written in full even when none. */
+const PROGRAM_DATA_HEADER_LENGTH = 45;
+
+/** What a ProgramData account of the upgradeable loader holds. */
+export type ProgramData = {
+  /** The slot of the last deployment. */
+  readonly slot: bigint;
+  /** Who may replace the program; null when nobody can any more. */
+  readonly upgradeAuthority: Address | null;
+  /** The program as deployed, with the zero bytes that were reserved behind it. */
+  readonly elf: Uint8Array;
+};
+
+/** The data (36 bytes) of the account at a program's own address. */
+export const encodeProgramAccount = (program: Address): Uint8Array =>
+  fieldWriter(PROGRAM_LENGTH).u32(PROGRAM).address(programDataAddress(program)).done();
+
+/** The data of a program's ProgramData account. */
+export const encodeProgramDataAccount = ({
+  slot,
+  upgradeAuthority,
+  elf,
+}: ProgramData): Uint8Array => {
+  const writer = fieldWriter(PROGRAM_DATA_HEADER_LENGTH + elf.length)
+    .u32(PROGRAM_DATA)
+    .u64(slot);
+  return upgradeAuthority === null
+    ? writer.skip(33).bytes(elf).done()
+    : writer.u8(1).address(upgradeAuthority).bytes(elf).done();
+};
+
+/** What the bytes of a ProgramData account say, or undefined when they are none. The ELF is a view, not a copy. */
+export const decodeProgramDataAccount = (
+  account: Pick<LedgerAccount, "owner" | "data">,
+): ProgramData | undefined => {
+  const { owner, data } = account;
+  if (owner !== UPGRADEABLE_LOADER || data.length < PROGRAM_DATA_HEADER_LENGTH) return undefined;
+  const fields = fieldsOf(data);
+  const hasAuthority = fields.u8(12);
+  if (fields.u32(0) !== PROGRAM_DATA || hasAuthority > 1) return undefined;
+  return {
+    slot: fields.u64(4),
+    upgradeAuthority: hasAuthority === 1 ? fields.address(13) : null,
+    elf: data.subarray(PROGRAM_DATA_HEADER_LENGTH),
+  };
+};
+
+/**
+ * The two accounts of a deployed program, ProgramData first, since a ledger that is given the Program
+ * account loads its code at once. `rentExempt` says what an account of so many bytes must hold, in lamports.
+ */
+export const deployedProgramAccounts = (
+  program: Address,
+  programData: ProgramData,
+  rentExempt: (bytes: number) => bigint,
+): readonly [LedgerAccount, LedgerAccount] => {
+  const account = (address: Address, data: Uint8Array, executable: boolean): LedgerAccount => ({
+    address,
+    owner: UPGRADEABLE_LOADER,
+    lamports: rentExempt(data.length),
+    executable,
+    data,
+  });
+  return [
+    account(programDataAddress(program), encodeProgramDataAccount(programData), false),
+    account(program, encodeProgramAccount(program), true),
+  ];
+};

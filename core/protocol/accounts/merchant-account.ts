@@ -1,0 +1,124 @@
+import { ZERO_ADDRESS } from "../../domain/address.ts";
+import type { Deployment } from "../../domain/ledger/deployment.ts";
+import type { Decoded, LedgerAccount } from "../../domain/ledger/account.ts";
+import { MERCHANT_STATUSES, type Merchant } from "../../domain/merchant/merchant.ts";
+import { LAST_UNIX_SECOND } from "../../domain/unix-time.ts";
+import { merchantAddress } from "../addresses/addresses.ts";
+import { fieldsOf, fieldWriter } from "./byte-fields.ts";
+import { accountDiscriminator } from "./discriminator.ts";
+
+/** First eight bytes of every merchant account. */
+export const MERCHANT_DISCRIMINATOR = accountDiscriminator("Merchant");
+
+/** Offsets in bytes; see docs/protocol.md, "Merchant account". */
+const AT = {
+  version: 8,
+  bump: 9,
+  status: 10,
+  nameLength: 11,
+  reserved: 12,
+  wallet: 16,
+  attestor: 48,
+  previousAttestor: 80,
+  attestorSince: 112,
+  name: 120,
+  registeredAt: 152,
+  updatedAt: 160,
+  reputation: 168,
+  slashes: 172,
+  deliveries: 176,
+  partialDeliveries: 184,
+  volume: 192,
+} as const;
+
+/** Every merchant account has exactly this many bytes. */
+export const MERCHANT_ACCOUNT_LENGTH = 200;
+
+const strictUtf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+/** Undefined for bytes that are no UTF-8 and for U+0000, which Postgres has no text for and SQLite ends a text at. */
+const decodeName = (bytes: Uint8Array): string | undefined => {
+  try {
+    const name = strictUtf8.decode(bytes);
+    return name.includes("\0") ? undefined : name;
+  } catch {
+    return undefined;
+  }
+};
+
+/**
+ * The merchant that account bytes hold, or why they hold none: owner, length, discriminator, enum,
+ * times, name and the address its own wallet derives are all checked.
+ * See docs/protocol.md, "Reading the ledger".
+ */
+export const decodeMerchantAccount = (
+  account: Pick<LedgerAccount, "address" | "owner" | "data">,
+  deployment: Deployment,
+): Decoded<Merchant> => {
+  const { data } = account;
+  if (account.owner !== deployment.attestorProgram) return { fault: "wrong_owner" };
+  if (data.length !== MERCHANT_ACCOUNT_LENGTH) return { fault: "wrong_length" };
+  const fields = fieldsOf(data);
+  if (!fields.isAt(0, MERCHANT_DISCRIMINATOR)) return { fault: "wrong_discriminator" };
+  if (fields.u8(AT.version) !== 1) return { fault: "unknown_version" };
+  const status = MERCHANT_STATUSES[fields.u8(AT.status)];
+  if (status === undefined) return { fault: "unknown_enum_value" };
+  const nameLength = fields.u8(AT.nameLength);
+  if (nameLength < 1 || nameLength > 32) return { fault: "malformed_name" };
+  if (!fields.isZero(AT.reserved, 4) || !fields.isZero(AT.name + nameLength, 32 - nameLength))
+    return { fault: "reserved_bytes_set" };
+  const name = decodeName(fields.bytes(AT.name, nameLength));
+  if (name === undefined) return { fault: "malformed_name" };
+  const previousAttestor = fields.address(AT.previousAttestor);
+  const merchant: Merchant = {
+    address: account.address,
+    bump: fields.u8(AT.bump),
+    wallet: fields.address(AT.wallet),
+    name,
+    status,
+    attestor: fields.address(AT.attestor),
+    previousAttestor: previousAttestor === ZERO_ADDRESS ? null : previousAttestor,
+    attestorSince: fields.i64(AT.attestorSince),
+    registeredAt: fields.i64(AT.registeredAt),
+    updatedAt: fields.i64(AT.updatedAt),
+    reputation: fields.u32(AT.reputation),
+    slashes: fields.u32(AT.slashes),
+    deliveries: fields.u64(AT.deliveries),
+    partialDeliveries: fields.u64(AT.partialDeliveries),
+    volume: fields.u64(AT.volume),
+  };
+  const { registeredAt, attestorSince, updatedAt } = merchant;
+  if (registeredAt < 0n || attestorSince < registeredAt || updatedAt < attestorSince)
+    return { fault: "time_out_of_range" };
+  if (updatedAt > LAST_UNIX_SECOND) return { fault: "time_out_of_range" };
+  const derived = merchantAddress(deployment, merchant.wallet);
+  if (derived.address !== merchant.address || derived.bump !== merchant.bump)
+    return { fault: "address_not_derived" };
+  return { value: merchant };
+};
+
+/** The account bytes of a merchant: the inverse of `decodeMerchantAccount`. */
+export const encodeMerchantAccount = (merchant: Merchant): Uint8Array => {
+  const name = new TextEncoder().encode(merchant.name);
+  return fieldWriter(MERCHANT_ACCOUNT_LENGTH)
+    .bytes(MERCHANT_DISCRIMINATOR)
+    .u8(1)
+    .u8(merchant.bump)
+    .u8(MERCHANT_STATUSES.indexOf(merchant.status))
+    .u8(name.length)
+    .skip(4)
+    .address(merchant.wallet)
+    .address(merchant.attestor)
+    .address(merchant.previousAttestor ?? ZERO_ADDRESS)
+    .i64(merchant.attestorSince)
+    .bytes(name)
+    .skip(32 - name.length)
+    .i64(merchant.registeredAt)
+    .i64(merchant.updatedAt)
+    .u32(merchant.reputation)
+    .u32(merchant.slashes)
+    .u64(merchant.deliveries)
+    .u64(merchant.partialDeliveries)
+    .u64(merchant.volume)
+    .done();
+};

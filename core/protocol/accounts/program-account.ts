@@ -1,0 +1,32 @@
+import type { Deployment } from "../../domain/ledger/deployment.ts";
+import type { Escrow } from "../../domain/escrow/escrow.ts";
+import type { Decoded, LedgerAccount } from "../../domain/ledger/account.ts";
+import type { Merchant } from "../../domain/merchant/merchant.ts";
+import { decodeAttestorRegistryAccount } from "./attestor-registry-account.ts";
+import { decodeCustodyConfigAccount } from "./custody-config-account.ts";
+import { decodeEscrowAccount } from "./escrow-account.ts";
+import { decodeMerchantAccount } from "./merchant-account.ts";
+
+/** An account of one of the two programs as one of the kinds an index holds, or why it is none. */
+export type ProgramAccount =
+  | { readonly kind: "escrow"; readonly decoded: Decoded<Escrow> }
+  | { readonly kind: "merchant"; readonly decoded: Decoded<Merchant> };
+
+/**
+ * What an account is by its owner: custody's are escrows, the attestor's are merchants. Null for the account
+ * of another program, and for the one account of each program that is rightly neither (config, registry).
+ */
+export const readProgramAccount = (
+  account: LedgerAccount,
+  deployment: Deployment,
+): ProgramAccount | null => {
+  if (account.owner === deployment.custodyProgram) {
+    if ("value" in decodeCustodyConfigAccount(account, deployment)) return null;
+    return { kind: "escrow", decoded: decodeEscrowAccount(account, deployment) };
+  }
+  if (account.owner === deployment.attestorProgram) {
+    if ("value" in decodeAttestorRegistryAccount(account, deployment)) return null;
+    return { kind: "merchant", decoded: decodeMerchantAccount(account, deployment) };
+  }
+  return null;
+};

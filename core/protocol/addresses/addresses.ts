@@ -1,0 +1,112 @@
+import { type Address, addressToBytes } from "../../domain/address.ts";
+import type { Deployment } from "../../domain/ledger/deployment.ts";
+import { type Hash32, hash32ToBytes } from "../../domain/hash32.ts";
+import {
+  findProgramDerivedAddress,
+  type ProgramDerivedAddress,
+} from "./program-derived-address.ts";
+import { remembered } from "./remembered.ts";
+import {
+  ASSOCIATED_TOKEN_PROGRAM,
+  TOKEN_PROGRAM,
+  UPGRADEABLE_LOADER,
+} from "./well-known-addresses.ts";
+
+const utf8 = new TextEncoder();
+const ESCROW = utf8.encode("escrow");
+const CONFIG = utf8.encode("config");
+const MERCHANT = utf8.encode("merchant");
+const REGISTRY = utf8.encode("registry");
+const TOKEN_PROGRAM_BYTES = addressToBytes(TOKEN_PROGRAM);
+
+/**
+ * A page of escrows names a merchant account and two or three token accounts a row: derived each time, they are
+ * four fifths of the cost of the page. At about 300 bytes each, these take 12 MB at most.
+ */
+const REMEMBERED = 10_000;
+/** A process has one deployment; tests have several. */
+const REMEMBERED_PROGRAMS = 16;
+
+/** What an escrow's address derives from: the 32 bytes of its agent's wallet and those of its task hash. */
+export const escrowSeeds = (
+  agentOwner: Uint8Array,
+  taskHash: Uint8Array,
+): ReadonlyArray<Uint8Array> => [ESCROW, agentOwner, taskHash];
+
+/** The escrow of one agent wallet and task hash. See docs/protocol.md, "Addresses". */
+export const escrowAddress = (
+  deployment: Deployment,
+  agentOwner: Address,
+  taskHash: Hash32,
+): ProgramDerivedAddress =>
+  findProgramDerivedAddress(
+    deployment.custodyProgram,
+    escrowSeeds(addressToBytes(agentOwner), hash32ToBytes(taskHash)),
+  );
+
+/** The custody program's one configuration account. */
+export const custodyConfigAddress = (deployment: Deployment): ProgramDerivedAddress =>
+  configOf(deployment.custodyProgram, "config");
+
+const configOf = remembered(REMEMBERED_PROGRAMS, (program: Address) =>
+  findProgramDerivedAddress(program, [CONFIG]),
+);
+
+/** The merchant account of a merchant's wallet. */
+export const merchantAddress = (deployment: Deployment, wallet: Address): ProgramDerivedAddress =>
+  merchantOf(wallet, deployment.attestorProgram);
+
+const merchantOf = remembered(REMEMBERED, (wallet: Address, program: Address) =>
+  findProgramDerivedAddress(program, [MERCHANT, addressToBytes(wallet)]),
+);
+
+/** The attestor program's one registry account. */
+export const registryAddress = (deployment: Deployment): ProgramDerivedAddress =>
+  findProgramDerivedAddress(deployment.attestorProgram, [REGISTRY]);
+
+/** The associated SPL Token account of a wallet (or an escrow) for a mint. */
+export const associatedTokenAddress = (owner: Address, mint: Address): Address =>
+  tokenAccountOf(owner, mint);
+
+const deriveTokenAccount = (owner: Address, mint: Address): Address =>
+  findProgramDerivedAddress(ASSOCIATED_TOKEN_PROGRAM, [
+    addressToBytes(owner),
+    TOKEN_PROGRAM_BYTES,
+    addressToBytes(mint),
+  ]).address;
+
+const tokenAccountOf = remembered(REMEMBERED, deriveTokenAccount);
+
+/** The account in which the upgradeable loader keeps a program's code and upgrade authority. */
+export const programDataAddress = (program: Address): Address =>
+  findProgramDerivedAddress(UPGRADEABLE_LOADER, [addressToBytes(program)]).address;
+
+/** The derived addresses that `create_escrow` names. */
+export type CreateEscrowAddresses = {
+  readonly escrow: ProgramDerivedAddress;
+  readonly merchantAccount: ProgramDerivedAddress;
+  readonly vaultTokenAccount: Address;
+  readonly agentTokenAccount: Address;
+  readonly config: Address;
+};
+
+/** What an escrow's terms derive before it exists. */
+export const createEscrowAddresses = (
+  deployment: Deployment,
+  terms: {
+    readonly agentOwner: Address;
+    readonly merchant: Address;
+    readonly mint: Address;
+    readonly taskHash: Hash32;
+  },
+): CreateEscrowAddresses => {
+  const escrow = escrowAddress(deployment, terms.agentOwner, terms.taskHash);
+  return {
+    escrow,
+    merchantAccount: merchantAddress(deployment, terms.merchant),
+    // Of an escrow yet to be: remembering it would only push out what is asked for again.
+    vaultTokenAccount: deriveTokenAccount(escrow.address, terms.mint),
+    agentTokenAccount: associatedTokenAddress(terms.agentOwner, terms.mint),
+    config: custodyConfigAddress(deployment).address,
+  };
+};

@@ -1,0 +1,37 @@
+import { sha256 } from "../../domain/sha256.ts";
+import { type Address, addressFromBytes, addressToBytes } from "../../domain/address.ts";
+import { isEdwardsPoint } from "../crypto/edwards-point.ts";
+
+const MARKER = new TextEncoder().encode("ProgramDerivedAddress");
+
+/** A derived address and the bump, in [0, 255], that took it off the curve. */
+export type ProgramDerivedAddress = { readonly address: Address; readonly bump: number };
+
+/**
+ * The canonical program derived address of at most 15 seeds of at most 32 bytes each: SHA-256 over
+ * seeds, bump, program id and `ProgramDerivedAddress`, bump from 255 down, first digest that is no
+ * point encoding (Agave, `sdk/pubkey`: `Pubkey::find_program_address`).
+ * @throws Error when a seed is too long or no bump works (about one chance in 2^255).
+ */
+export const findProgramDerivedAddress = (
+  program: Address,
+  seeds: ReadonlyArray<Uint8Array>,
+): ProgramDerivedAddress => {
+  if (seeds.length > 15 || seeds.some((seed) => seed.length > 32))
+    throw new Error("at most 15 seeds of at most 32 bytes");
+  const bumpAt = seeds.reduce((length, seed) => length + seed.length, 0);
+  const preimage = new Uint8Array(bumpAt + 1 + 32 + MARKER.length);
+  let at = 0;
+  for (const seed of seeds) {
+    preimage.set(seed, at);
+    at += seed.length;
+  }
+  preimage.set(addressToBytes(program), bumpAt + 1);
+  preimage.set(MARKER, bumpAt + 33);
+  for (let candidate = 255; candidate >= 0; candidate--) {
+    preimage[bumpAt] = candidate;
+    const digest = sha256(preimage);
+    if (!isEdwardsPoint(digest)) return { address: addressFromBytes(digest), bump: candidate };
+  }
+  throw new Error("no bump takes these seeds off the curve");
+};

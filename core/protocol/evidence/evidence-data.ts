@@ -1,0 +1,124 @@
+import { bytesToHex } from "@noble/hashes/utils.js";
+import type { Address } from "../../domain/address.ts";
+import { formatUsdc } from "../../domain/amount.ts";
+import { encodeBase64 } from "../../domain/encoding/base64.ts";
+import type { Json } from "../../domain/encoding/canonical-json.ts";
+import type { Deployment } from "../../domain/ledger/deployment.ts";
+import { type Escrow, refundedAmount } from "../../domain/escrow/escrow.ts";
+import { settlementDecision } from "../../domain/evidence/settlement-decision.ts";
+import { formatUnixTime, type UnixSeconds } from "../../domain/unix-time.ts";
+import { associatedTokenAddress, merchantAddress } from "../addresses/addresses.ts";
+import { attestationMessage } from "../instructions/attestation.ts";
+
+/** The packet format's identifier. */
+export const EVIDENCE_VERSION = "settlement-evidence-v1";
+
+const PURPOSE =
+  "Audit packet for post-payment delivery settlement state: what the merchant's attestor asserted and what the ledger did with the payment. It does not say that anything was delivered.";
+const VERIFICATION =
+  "Ed25519 attestation from a registered merchant key. The ledger releases an escrow only with one; it checks the signature and its time, never the delivery itself.";
+const CLAIM = "asserted by the merchant's attestor";
+
+/** Which ledger and programs a packet speaks of. */
+export type EvidenceNetwork = Deployment & {
+  readonly cluster: string;
+  readonly genesisHash: string;
+};
+
+/** What a packet's `data` follows from: the finalized account, and while Pending the ledger's clock. */
+export type EvidenceSource = {
+  readonly network: EvidenceNetwork;
+  readonly escrow: Escrow;
+  readonly account: { readonly owner: Address; readonly data: Uint8Array };
+  readonly slot: bigint;
+  readonly ledgerTime: UnixSeconds;
+};
+
+const time = (seconds: UnixSeconds | null): string | null =>
+  seconds === null ? null : formatUnixTime(seconds);
+
+const escrowFields = (escrow: Escrow, network: EvidenceNetwork) => ({
+  escrow_pda: escrow.address,
+  bump: escrow.bump,
+  state: escrow.state,
+  agent_owner: escrow.agentOwner,
+  merchant: escrow.merchant,
+  merchant_pda: merchantAddress(network, escrow.merchant).address,
+  mint: escrow.mint,
+  vault_token_account: associatedTokenAddress(escrow.address, escrow.mint),
+  rent_payer: escrow.rentPayer,
+  task_hash: escrow.taskHash,
+  amount_stroops: escrow.amount.toString(),
+  amount_usdc: formatUsdc(escrow.amount),
+  released_stroops: escrow.released.toString(),
+  refunded_stroops: refundedAmount(escrow).toString(),
+  created_at: time(escrow.createdAt),
+  expires_at: time(escrow.expiresAt),
+  settled_at: time(escrow.settledAt),
+});
+
+const deliveryClaim = (escrow: Escrow) => {
+  const { attestation } = escrow;
+  if (attestation === null)
+    return {
+      proof_hash: null,
+      verification: VERIFICATION,
+      attestor: null,
+      attested_at: null,
+      attestation: null,
+      claim: null,
+    };
+  const message = attestationMessage({
+    escrow: escrow.address,
+    proofHash: attestation.proofHash,
+    timestamp: attestation.attestedAt,
+    ...(escrow.state === "PartiallyFulfilled" ? { partialAmount: escrow.released } : {}),
+  });
+  return {
+    proof_hash: attestation.proofHash,
+    verification: VERIFICATION,
+    attestor: attestation.attestor,
+    attested_at: time(attestation.attestedAt),
+    attestation: {
+      message_hex: bytesToHex(message),
+      signature: attestation.signature,
+      public_key: attestation.attestor,
+    },
+    claim: CLAIM,
+  };
+};
+
+/**
+ * The `data` of an evidence packet. For a settled escrow it is a function of the account alone, so its
+ * bytes never change. See docs/protocol.md, "Evidence packet".
+ */
+export const evidenceData = (source: EvidenceSource) => {
+  const { network, escrow, account, slot, ledgerTime } = source;
+  const decision = settlementDecision(escrow, ledgerTime);
+  return {
+    version: EVIDENCE_VERSION,
+    purpose: PURPOSE,
+    network: {
+      cluster: network.cluster,
+      genesis_hash: network.genesisHash,
+      custody_program: network.custodyProgram,
+      attestor_program: network.attestorProgram,
+    },
+    escrow: escrowFields(escrow, network),
+    account: { owner: account.owner, data_base64: encodeBase64(account.data) },
+    delivery_claim: deliveryClaim(escrow),
+    settlement_decision: {
+      ...decision,
+      released_usdc: formatUsdc(escrow.released),
+      refunded_usdc: formatUsdc(refundedAmount(escrow)),
+      settled_at: time(escrow.settledAt),
+    },
+    as_of:
+      escrow.state === "Pending"
+        ? { slot: Number(slot), ledger_time: formatUnixTime(ledgerTime) }
+        : null,
+  } satisfies Json;
+};
+
+/** The unsigned content of an evidence packet; see docs/protocol.md, "Evidence packet". */
+export type EvidenceData = ReturnType<typeof evidenceData>;

@@ -1,0 +1,142 @@
+import type { Address } from "../../domain/address.ts";
+import type { Json } from "../../domain/encoding/canonical-json.ts";
+import { isCanonicalNumber, jsonNumbers } from "../../domain/encoding/json-numbers.ts";
+import { parseStrictJson } from "../../domain/encoding/strict-json.ts";
+import { parseUnixTime, type UnixSeconds } from "../../domain/unix-time.ts";
+import { EVIDENCE_VERSION, type EvidenceNetwork } from "./evidence-data.ts";
+import { assertReferences } from "./evidence-references.ts";
+import {
+  addressIn,
+  bytesIn,
+  fail,
+  type JsonObject,
+  objectIn,
+  oneOfIn,
+  slotIn,
+  textIn,
+  WrongForm,
+} from "./packet-form.ts";
+
+/** A packet of the right form; nothing in it is believed yet. */
+export type ParsedPacket = {
+  readonly data: JsonObject;
+  readonly network: EvidenceNetwork;
+  readonly escrowAddress: Address;
+  readonly account: { readonly owner: Address; readonly data: Uint8Array };
+  /** Null for a packet that says it speaks of a settled escrow. */
+  readonly asOf: { readonly slot: bigint; readonly ledgerTime: UnixSeconds } | null;
+  readonly signature: {
+    readonly status: "signed" | "unsigned";
+    readonly digest: string;
+    readonly keyId: string | null;
+    readonly publicKey: Uint8Array | null;
+    readonly signature: Uint8Array | null;
+  };
+};
+
+/** No packet is nearly this long, in characters. */
+const MAX_LENGTH = 65_536;
+
+const DATA = [
+  "version",
+  "purpose",
+  "network",
+  "escrow",
+  "account",
+  "delivery_claim",
+  "settlement_decision",
+  "as_of",
+];
+const NETWORK = ["cluster", "genesis_hash", "custody_program", "attestor_program"];
+const SIGNATURE = ["status", "digest_sha256", "algorithm", "key_id", "public_key", "signature"];
+
+const parseNetwork = (value: Json | undefined): EvidenceNetwork => {
+  const network = objectIn(value, "data.network", NETWORK);
+  return {
+    cluster: textIn(network["cluster"], "data.network.cluster"),
+    genesisHash: addressIn(network["genesis_hash"], "data.network.genesis_hash"),
+    custodyProgram: addressIn(network["custody_program"], "data.network.custody_program"),
+    attestorProgram: addressIn(network["attestor_program"], "data.network.attestor_program"),
+  };
+};
+
+const parseAsOf = (value: Json | undefined): ParsedPacket["asOf"] => {
+  if (value === null) return null;
+  const asOf = objectIn(value, "data.as_of", ["slot", "ledger_time"]);
+  const ledgerTime =
+    parseUnixTime(textIn(asOf["ledger_time"], "data.as_of.ledger_time")) ??
+    fail("data.as_of.ledger_time is not a time");
+  return { slot: slotIn(asOf["slot"], "data.as_of.slot"), ledgerTime };
+};
+
+const parseSignature = (value: Json | undefined): ParsedPacket["signature"] => {
+  const signature = objectIn(value, "signature", SIGNATURE);
+  const status = oneOfIn(signature["status"], "signature.status", ["signed", "unsigned"]);
+  oneOfIn(signature["algorithm"], "signature.algorithm", ["ed25519"]);
+  const digest = textIn(signature["digest_sha256"], "signature.digest_sha256");
+  if (status === "unsigned") {
+    const given = ["key_id", "public_key", "signature"].some((key) => signature[key] !== null);
+    if (given) fail("signature is unsigned and yet holds a key or signature");
+    return { status, digest, keyId: null, publicKey: null, signature: null };
+  }
+  return {
+    status,
+    digest,
+    keyId: textIn(signature["key_id"], "signature.key_id"),
+    publicKey: bytesIn(signature["public_key"], "signature.public_key", 32),
+    signature: bytesIn(signature["signature"], "signature.signature", 64),
+  };
+};
+
+const parsePacket = (packet: Json): ParsedPacket => {
+  const whole = objectIn(packet, "the packet", ["data", "signature", "references"]);
+  const data = objectIn(whole["data"], "data", DATA);
+  if (data["version"] !== EVIDENCE_VERSION) fail(`data.version is not ${EVIDENCE_VERSION}`);
+  assertReferences(whole["references"]);
+  const account = objectIn(data["account"], "data.account", ["owner", "data_base64"]);
+  return {
+    data,
+    network: parseNetwork(data["network"]),
+    escrowAddress: addressIn(
+      objectIn(data["escrow"], "data.escrow")["escrow_pda"],
+      "data.escrow.escrow_pda",
+    ),
+    account: {
+      owner: addressIn(account["owner"], "data.account.owner"),
+      data: bytesIn(account["data_base64"], "data.account.data_base64"),
+    },
+    asOf: parseAsOf(data["as_of"]),
+    signature: parseSignature(whole["signature"]),
+  };
+};
+
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+const textOf = (packet: string | Uint8Array): string => {
+  if (packet.length > MAX_LENGTH) return fail("the packet is far longer than one can be");
+  try {
+    return typeof packet === "string" ? packet : utf8.decode(packet);
+  } catch {
+    return fail("the packet is not UTF-8");
+  }
+};
+
+/**
+ * An evidence packet out of its JSON text or bytes, or what is wrong with its form. Strict, so that all
+ * verifiers read the same: a byte order mark, a member twice, unknown or missing, and a number written
+ * otherwise than RFC 8785 does are refused. See docs/protocol.md, "Evidence packet".
+ */
+export const parseEvidencePacket = (
+  packet: string | Uint8Array,
+): { readonly value: ParsedPacket } | { readonly fault: string } => {
+  try {
+    const text = textOf(packet);
+    const json = parseStrictJson(text);
+    if ("fault" in json) return { fault: `the packet ${json.fault}` };
+    if (!jsonNumbers(text).every(isCanonicalNumber)) fail("a number is not written canonically");
+    return { value: parsePacket(json.value) };
+  } catch (error) {
+    if (error instanceof WrongForm) return { fault: error.message };
+    throw error;
+  }
+};

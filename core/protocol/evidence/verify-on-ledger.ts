@@ -1,0 +1,107 @@
+import type { Escrow } from "../../domain/escrow/escrow.ts";
+import type { EvidenceCheck } from "../../domain/evidence/evidence-check.ts";
+import type { LedgerAccount } from "../../domain/ledger/account.ts";
+import { decodeEscrowAccount } from "../accounts/escrow-account.ts";
+import type { EvidenceNetwork } from "./evidence-data.ts";
+import { decodeMerchantAccount } from "../accounts/merchant-account.ts";
+
+/** What a node of the verifier's own choice says about a packet's escrow. */
+export type LedgerWitness = {
+  readonly genesisHash: string;
+  /** The finalized account at the escrow's address. */
+  readonly escrow: LedgerAccount | null;
+  /** The finalized account at the merchant's address. */
+  readonly merchant: LedgerAccount | null;
+};
+
+const outcome = (
+  name: string,
+  result: EvidenceCheck["outcome"],
+  reason: string,
+): EvidenceCheck => ({ name, outcome: result, reason });
+
+const sameBytes = (a: Uint8Array, b: Uint8Array): boolean =>
+  a.length === b.length && a.every((byte, i) => byte === b[i]);
+
+const sameTerms = (a: Escrow, b: Escrow): boolean =>
+  a.agentOwner === b.agentOwner &&
+  a.merchant === b.merchant &&
+  a.mint === b.mint &&
+  a.taskHash === b.taskHash &&
+  a.amount === b.amount &&
+  a.createdAt === b.createdAt &&
+  a.expiresAt === b.expiresAt;
+
+const accountCheck = (
+  escrow: Escrow,
+  data: Uint8Array,
+  network: EvidenceNetwork,
+  witness: LedgerWitness,
+): EvidenceCheck => {
+  const name = "account_on_ledger";
+  if (witness.escrow === null)
+    return outcome(name, "failed", "the ledger has no account at the escrow's address");
+  if (witness.escrow.owner === network.custodyProgram && sameBytes(witness.escrow.data, data))
+    return outcome(name, "passed", "the same account stands on the ledger");
+  const now = decodeEscrowAccount(witness.escrow, network);
+  if ("fault" in now || !sameTerms(now.value, escrow))
+    return outcome(name, "failed", "the account on the ledger is not the packet's");
+  if (escrow.state === "Pending")
+    return outcome(
+      name,
+      "passed",
+      `the escrow stands on the ledger and is ${now.value.state} by now`,
+    );
+  return now.value.state === "Pending"
+    ? outcome(name, "failed", "on the ledger the escrow is still Pending, or the node is behind")
+    : outcome(name, "failed", "on the ledger the escrow was settled in another way");
+};
+
+/**
+ * The ledger checked the key in the second it settled; the signed timestamp may be older or younger than
+ * that, and so lie on the other side of a rotation.
+ */
+const attestorCheck = (
+  { attestation, settledAt, merchant }: Escrow,
+  network: EvidenceNetwork,
+  witness: LedgerWitness,
+): EvidenceCheck => {
+  const name = "attestor_is_the_merchants";
+  if (attestation === null || settledAt === null)
+    return outcome(name, "not_applicable", "nothing was attested for this escrow");
+  const decoded = witness.merchant && decodeMerchantAccount(witness.merchant, network);
+  if (decoded === null || "fault" in decoded || decoded.value.wallet !== merchant)
+    return outcome(name, "failed", "the ledger has no such merchant");
+  const { attestor, previousAttestor, attestorSince } = decoded.value;
+  if (attestation.attestor === attestor && settledAt >= attestorSince)
+    return outcome(name, "passed", "the attestor is the merchant's current key");
+  if (attestation.attestor === previousAttestor && settledAt <= attestorSince)
+    return outcome(name, "passed", "the attestor was the merchant's key before its last rotation");
+  return outcome(
+    name,
+    "unproven",
+    "the merchant's record goes back one rotation and does not reach this key",
+  );
+};
+
+/**
+ * The two checks that need the ledger, by what a node of the verifier's choice answered, and whether that
+ * node is on the packet's ledger. See docs/protocol.md, "Evidence packet".
+ */
+export const ledgerChecks = (
+  packet: {
+    readonly escrow: Escrow;
+    readonly data: Uint8Array;
+    readonly network: EvidenceNetwork;
+  },
+  witness: LedgerWitness,
+): ReadonlyArray<EvidenceCheck> => {
+  const { escrow, data, network } = packet;
+  if (witness.genesisHash !== network.genesisHash)
+    return [outcome("ledger", "failed", "the node is on another ledger than the packet")];
+  return [
+    outcome("ledger", "passed", "the node is on the packet's ledger"),
+    accountCheck(escrow, data, network, witness),
+    attestorCheck(escrow, network, witness),
+  ];
+};

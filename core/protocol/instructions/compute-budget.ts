@@ -1,0 +1,93 @@
+import type { WireInstruction } from "../transaction/wire-message.ts";
+import { fieldsOf } from "../accounts/byte-fields.ts";
+import { COMPUTE_BUDGET_PROGRAM } from "../addresses/well-known-addresses.ts";
+
+/** What a transaction asks of the Compute Budget program; null where it asks nothing. */
+export type ComputeRequest = {
+  /** Compute units of the whole transaction, u32. */
+  readonly unitLimit: number | null;
+  /** Micro-lamports for each compute unit, u64. */
+  readonly unitPrice: bigint | null;
+};
+
+/** Places in the enum of instructions (Agave `compute-budget-interface`: ComputeBudgetInstruction, borsh). */
+const REQUEST_HEAP_FRAME = 1;
+const SET_UNIT_LIMIT = 2;
+const SET_UNIT_PRICE = 3;
+const SET_LOADED_DATA_LIMIT = 4;
+
+/** What each instruction sets, and how many bytes it has at least; what is behind them is not read. */
+const KNOWN: Readonly<Record<number, { readonly sets: string; readonly bytes: number }>> = {
+  [REQUEST_HEAP_FRAME]: { sets: "the heap", bytes: 5 },
+  [SET_UNIT_LIMIT]: { sets: "the compute unit limit", bytes: 5 },
+  [SET_UNIT_PRICE]: { sets: "the compute unit price", bytes: 9 },
+  [SET_LOADED_DATA_LIMIT]: { sets: "the limit of loaded account data", bytes: 5 },
+};
+
+/** Bytes of a heap (Agave `compute_budget_limits.rs`: MIN_HEAP_FRAME_BYTES, MAX_HEAP_FRAME_BYTES). */
+const KIB = 1024;
+const MIN_HEAP = 32 * KIB;
+const MAX_HEAP = 256 * KIB;
+
+/** What a ledger never takes of a transaction's Compute Budget instructions. */
+export type ComputeBudgetFault = {
+  /** Index of the top-level instruction. */
+  readonly instructionIndex: number;
+  /** Completes "The instruction ...". */
+  readonly detail: string;
+};
+
+/**
+ * The compute unit limit and price a transaction asks for. The runtime refuses a second instruction of
+ * one kind, so the highest of them is taken and a trick with two gains nothing.
+ */
+export const computeRequest = (instructions: ReadonlyArray<WireInstruction>): ComputeRequest => {
+  let unitLimit: number | null = null;
+  let unitPrice: bigint | null = null;
+  for (const { program, data } of instructions) {
+    if (program !== COMPUTE_BUDGET_PROGRAM) continue;
+    const fields = fieldsOf(data);
+    if (data[0] === SET_UNIT_LIMIT && data.length >= 5)
+      unitLimit = Math.max(unitLimit ?? 0, fields.u32(1));
+    if (data[0] === SET_UNIT_PRICE && data.length >= 9) {
+      const price = fields.u64(1);
+      unitPrice = unitPrice === null || price > unitPrice ? price : unitPrice;
+    }
+  }
+  return { unitLimit, unitPrice };
+};
+
+const faultOf = (data: Uint8Array, isSet: (discriminator: number) => boolean): string | null => {
+  const [discriminator = 0] = data;
+  const known = KNOWN[discriminator];
+  if (known === undefined) return "is none that the Compute Budget program has";
+  if (data.length < known.bytes) return `has ${data.length} of at least ${known.bytes} bytes`;
+  if (isSet(discriminator)) return `sets ${known.sets} a second time`;
+  const fields = fieldsOf(data);
+  if (discriminator === REQUEST_HEAP_FRAME) {
+    const heap = fields.u32(1);
+    if (heap < MIN_HEAP || heap > MAX_HEAP || heap % KIB !== 0)
+      return `asks for a heap of ${heap} bytes, which is not 32 to 256 KiB in whole KiB`;
+  }
+  return discriminator === SET_LOADED_DATA_LIMIT && fields.u32(1) === 0
+    ? "limits loaded account data to 0 bytes"
+    : null;
+};
+
+/**
+ * The first Compute Budget instruction for which a ledger drops the transaction before it runs, whatever its
+ * state, null when there is none (Agave `compute_budget_instruction_details.rs`): an unknown or short one, a
+ * second one of a kind, a heap out of range, a limit of 0 bytes of loaded account data.
+ */
+export const computeBudgetFault = (
+  instructions: ReadonlyArray<WireInstruction>,
+): ComputeBudgetFault | null => {
+  const seen = new Set<number>();
+  for (const [instructionIndex, { program, data }] of instructions.entries()) {
+    if (program !== COMPUTE_BUDGET_PROGRAM) continue;
+    const detail = faultOf(data, (discriminator) => seen.has(discriminator));
+    if (detail !== null) return { instructionIndex, detail };
+    seen.add(data[0] ?? 0);
+  }
+  return null;
+};

@@ -1,0 +1,128 @@
+import { type Address, addressToBytes } from "../../domain/address.ts";
+import type { Merchant } from "../../domain/merchant/merchant.ts";
+import type { SettlementFault, SettlementRule } from "../../domain/relay/settlement-rule.ts";
+import { formatUnixTime } from "../../domain/unix-time.ts";
+import { type AttestationClaim, attestationMessage } from "../instructions/attestation.ts";
+import { readEd25519Instruction } from "../instructions/ed25519-instruction.ts";
+import { verifyEd25519 } from "../crypto/strict-ed25519.ts";
+import { ED25519_PROGRAM } from "../addresses/well-known-addresses.ts";
+import type { CustodyCall } from "./custody-call.ts";
+
+/** Parts of the signed message, in bytes; see docs/protocol.md, "Attestation". */
+const PARTS = [
+  { name: "escrow", at: 0, length: 32 },
+  { name: "proof_hash", at: 32, length: 32 },
+  { name: "timestamp", at: 64, length: 8 },
+  { name: "amount", at: 72, length: 8 },
+] as const;
+
+/** Names of the parts in which a signed message differs from the one that is needed. */
+export const differingParts = (
+  signed: Uint8Array,
+  needed: Uint8Array,
+): ReadonlyArray<(typeof PARTS)[number]["name"] | "length"> => {
+  const parts = PARTS.filter(({ at, length }) => {
+    const end = Math.min(at + length, signed.length, needed.length);
+    for (let i = at; i < end; i++) if (signed[i] !== needed[i]) return true;
+    return false;
+  }).map(({ name }) => name);
+  return signed.length === needed.length ? parts : ["length", ...parts];
+};
+
+/** Which of several unfit instructions was most likely meant: the later in this list, the likelier. */
+const CLOSENESS: ReadonlyArray<SettlementRule> = [
+  "ed25519_malformed",
+  "ed25519_points_elsewhere",
+  "wrong_attestor_key",
+  "message_differs",
+  "attestation_signature_invalid",
+];
+
+type Judged = { readonly fault: SettlementFault; readonly closeness: number };
+
+const messageDetail = (index: number, signed: Uint8Array, needed: Uint8Array) => {
+  const parts = differingParts(signed, needed);
+  const lengths =
+    signed.length === needed.length
+      ? ""
+      : ` (it has ${signed.length} bytes; ${needed.length === 72 ? "a full release needs 72" : "a partial release needs 80"})`;
+  return {
+    parts: parts.length,
+    detail: `the message signed in instruction ${index} differs in ${parts.join(", ")}${lengths}`,
+  };
+};
+
+const fault = (rule: SettlementRule, detail: string, penalty = 0): Judged => ({
+  fault: { rule, detail },
+  closeness: CLOSENESS.indexOf(rule) - penalty / 10,
+});
+
+const judge = (
+  index: number,
+  data: Uint8Array,
+  needed: Uint8Array,
+  merchant: Merchant | undefined,
+): Judged | undefined => {
+  const read = readEd25519Instruction(data);
+  if (read.kind === "malformed")
+    return fault("ed25519_malformed", `Ed25519 instruction ${index} is malformed: ${read.detail}`);
+  if (read.kind === "elsewhere")
+    return fault(
+      "ed25519_points_elsewhere",
+      `Ed25519 instruction ${index} takes its ${read.part} from instruction ${read.instruction}; key, signature and message must be in its own data (65535)`,
+    );
+  const { publicKey, signature, message } = read;
+  if (merchant !== undefined && publicKey !== merchant.attestor) {
+    const replaced =
+      publicKey === merchant.previousAttestor
+        ? `, which replaced it at ${formatUnixTime(merchant.attestorSince)}`
+        : "";
+    return fault(
+      "wrong_attestor_key",
+      `instruction ${index} is signed by ${publicKey}; the merchant's attestor key is ${merchant.attestor}${replaced}`,
+    );
+  }
+  const { parts, detail } = messageDetail(index, message, needed);
+  if (parts > 0) return fault("message_differs", detail, parts);
+  if (!verifyEd25519(signature, message, addressToBytes(publicKey)))
+    return fault(
+      "attestation_signature_invalid",
+      `the signature in instruction ${index} does not verify under its key ${publicKey}`,
+    );
+  return undefined;
+};
+
+/**
+ * What is wrong with the attestation that a release needs: an earlier Ed25519 instruction with the
+ * merchant's key over exactly this claim. `merchant` is undefined when its key cannot be known beforehand.
+ */
+export const attestationFault = (
+  call: CustodyCall,
+  claim: AttestationClaim & { readonly escrow: Address },
+  merchant: Merchant | undefined,
+): SettlementFault | undefined => {
+  const needed = attestationMessage(claim);
+  const candidates = call.instructions.flatMap(({ program, data }, index) =>
+    program === ED25519_PROGRAM ? [{ index, data }] : [],
+  );
+  if (candidates.length === 0)
+    return {
+      rule: "ed25519_missing",
+      detail: `no Ed25519 instruction comes before the release, instruction ${call.index}`,
+    };
+  let closest: Judged | undefined;
+  for (const { index, data } of candidates.filter(({ index }) => index < call.index)) {
+    const judged = judge(index, data, needed, merchant);
+    if (judged === undefined) return undefined;
+    if (closest === undefined || judged.closeness >= closest.closeness) closest = judged;
+  }
+  const late = candidates.filter(({ index }) => index > call.index);
+  const fits = late.find(({ index, data }) => judge(index, data, needed, merchant) === undefined);
+  const misplaced = fits ?? (closest === undefined ? late[0] : undefined);
+  if (misplaced !== undefined)
+    return {
+      rule: "ed25519_misplaced",
+      detail: `the Ed25519 instruction is instruction ${misplaced.index}, behind the release, instruction ${call.index}; it must come before it`,
+    };
+  return closest?.fault;
+};

@@ -1,0 +1,78 @@
+import type { Address } from "../../domain/address.ts";
+import { MAX_TTL_SECONDS, MIN_TTL_SECONDS } from "../../domain/escrow/escrow.ts";
+import type { SettlementFault } from "../../domain/relay/settlement-rule.ts";
+import {
+  associatedTokenAddress,
+  custodyConfigAddress,
+  escrowAddress,
+  merchantAddress,
+} from "../addresses/addresses.ts";
+import type { CustodyInstructionData } from "../instructions/custody-instruction-data.ts";
+import { decodeMerchantAccount } from "../accounts/merchant-account.ts";
+import {
+  ASSOCIATED_TOKEN_PROGRAM,
+  SYSTEM_PROGRAM,
+  TOKEN_PROGRAM,
+} from "../addresses/well-known-addresses.ts";
+import { type CustodyCall, isVacant, type LedgerView, wrongAccount } from "./custody-call.ts";
+
+type CreateData = Extract<CustodyInstructionData, { name: "create_escrow" }>;
+
+const merchantFault = (
+  call: CustodyCall,
+  wallet: Address,
+  pda: Address,
+  view: LedgerView,
+): SettlementFault | undefined => {
+  if (call.isTouched(pda)) return undefined;
+  const unregistered: SettlementFault = {
+    rule: "merchant_unregistered",
+    detail: `the wallet ${wallet} is not registered as a merchant at ${pda}`,
+  };
+  const account = view.account(pda);
+  if (account === null || isVacant(account)) return unregistered;
+  const decoded = decodeMerchantAccount(account, view.deployment);
+  if ("fault" in decoded) return unregistered;
+  return decoded.value.status === "Active"
+    ? undefined
+    : {
+        rule: "merchant_suspended",
+        detail: `the merchant ${wallet} is ${decoded.value.status} and takes no new escrows`,
+      };
+};
+
+/** Why a `create_escrow` cannot succeed; see docs/protocol.md, "custody". */
+export const createFault = (
+  call: CustodyCall,
+  { taskHash, amount, ttlSeconds }: CreateData,
+  view: LedgerView,
+): SettlementFault | undefined => {
+  const { deployment } = view;
+  const [, agentOwner, wallet, , mint] = call.accounts;
+  if (agentOwner === undefined || wallet === undefined || mint === undefined) return undefined;
+  if (amount === 0n)
+    return { rule: "amount_out_of_range", detail: "an escrow's amount must be above 0" };
+  if (ttlSeconds < MIN_TTL_SECONDS || ttlSeconds > MAX_TTL_SECONDS)
+    return {
+      rule: "ttl_out_of_range",
+      detail: `the time to live is ${ttlSeconds} s and must be ${MIN_TTL_SECONDS} to ${MAX_TTL_SECONDS} s`,
+    };
+  const escrow = escrowAddress(deployment, agentOwner, taskHash).address;
+  const merchantPda = merchantAddress(deployment, wallet).address;
+  const misplaced = wrongAccount(call, {
+    merchant: [3, merchantPda],
+    escrow: [5, escrow],
+    vault: [6, associatedTokenAddress(escrow, mint)],
+    config: [8, custodyConfigAddress(deployment).address],
+    token_program: [9, TOKEN_PROGRAM],
+    associated_token_program: [10, ASSOCIATED_TOKEN_PROGRAM],
+    system_program: [11, SYSTEM_PROGRAM],
+  });
+  if (misplaced !== undefined) return misplaced;
+  if (call.found(escrow)?.owner === deployment.custodyProgram)
+    return {
+      rule: "escrow_address_taken",
+      detail: `the agent ${agentOwner} has an escrow for the task hash ${taskHash} already, at ${escrow}; use a fresh nonce for a new one`,
+    };
+  return merchantFault(call, wallet, merchantPda, view);
+};

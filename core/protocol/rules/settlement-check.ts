@@ -1,0 +1,67 @@
+import type { SettlementFault } from "../../domain/relay/settlement-rule.ts";
+import {
+  type CustodyInstructionData,
+  decodeCustodyInstruction,
+} from "../instructions/custody-instruction-data.ts";
+import type { TransactionAccounts } from "../transaction/address-table.ts";
+import type { WireMessage } from "../transaction/wire-message.ts";
+import { createFault } from "./create-rules.ts";
+import { custodyCalls, type CustodyCall, type LedgerView } from "./custody-call.ts";
+import { refundFault } from "./refund-rules.ts";
+import { releaseFault } from "./release-rules.ts";
+
+/** How many accounts each instruction needs; more may be appended. See docs/protocol.md, "custody". */
+const ACCOUNT_COUNTS: Readonly<Record<CustodyInstructionData["name"], number>> = {
+  initialize_custody: 6,
+  create_escrow: 12,
+  release_escrow: 10,
+  release_partial: 11,
+  claim_refund: 5,
+};
+
+/** The most accounts, appended ones among them, that the program reads (`programs/sdk/input.h`). */
+const MOST_ACCOUNTS = 32;
+
+const callFault = (call: CustodyCall, view: LedgerView): SettlementFault | undefined => {
+  const args = decodeCustodyInstruction(call.data);
+  if (args === undefined)
+    return {
+      rule: "unknown_instruction",
+      detail: "the data is none of the custody program's instructions, or has the wrong length",
+    };
+  const count = ACCOUNT_COUNTS[args.name];
+  const given = call.accounts.length;
+  if (given < count || given > MOST_ACCOUNTS)
+    return {
+      rule: "wrong_account_count",
+      detail: `${args.name} needs ${count} accounts, and at most ${MOST_ACCOUNTS}, not ${given}`,
+    };
+  switch (args.name) {
+    case "initialize_custody":
+      return undefined;
+    case "create_escrow":
+      return createFault(call, args, view);
+    case "release_escrow":
+    case "release_partial":
+      return releaseFault(call, args, view);
+    case "claim_refund":
+      return refundFault(call, view);
+  }
+};
+
+/**
+ * The first custody instruction of a transaction that cannot succeed on the ledger as the view shows it,
+ * and why. It judges no account that an earlier instruction of the same transaction may write, and none
+ * that the ledger does not show yet. See docs/protocol.md, "Relay".
+ */
+export const settlementFault = (
+  transaction: WireMessage,
+  accounts: TransactionAccounts,
+  view: LedgerView,
+): (SettlementFault & { readonly instructionIndex: number }) | undefined => {
+  for (const call of custodyCalls(transaction, accounts, view)) {
+    const fault = callFault(call, view);
+    if (fault !== undefined) return { ...fault, instructionIndex: call.index };
+  }
+  return undefined;
+};

@@ -1,0 +1,56 @@
+import type { Address } from "../../domain/address.ts";
+import type { Deployment } from "../../domain/ledger/deployment.ts";
+import type { LedgerTransaction } from "../../domain/ledger/history.ts";
+import type { EventKind, EventReference } from "../../domain/index/settlement-event.ts";
+import { decodeCustodyInstruction } from "../instructions/custody-instruction-data.ts";
+
+/** The event that each custody instruction causes, and where the escrow is among its accounts. */
+const CAUSES: Readonly<Record<string, { readonly kind: EventKind; readonly escrowAt: number }>> = {
+  create_escrow: { kind: "escrow_created", escrowAt: 5 },
+  release_escrow: { kind: "escrow_released", escrowAt: 0 },
+  release_partial: { kind: "escrow_partially_released", escrowAt: 0 },
+  claim_refund: { kind: "escrow_refunded", escrowAt: 0 },
+};
+
+/**
+ * Which events a transaction is the cause of. A transaction that landed without error ran every one of its
+ * instructions to its end, those that programs called as well, since a call that fails cannot be caught:
+ * so each custody instruction in it did what it says. See docs/protocol.md, "custody".
+ */
+export const eventReferencesOf = (
+  transaction: LedgerTransaction,
+  deployment: Deployment,
+): ReadonlyArray<EventReference> => {
+  const { signature, slot, failed, instructions } = transaction;
+  if (failed) return [];
+  return instructions.flatMap(({ program, accounts, data }) => {
+    if (program !== deployment.custodyProgram || data === null) return [];
+    const cause = CAUSES[decodeCustodyInstruction(data)?.name ?? ""];
+    const escrow = cause && accounts[cause.escrowAt];
+    return escrow === undefined || cause === undefined
+      ? []
+      : [{ escrow, kind: cause.kind, signature, slot }];
+  });
+};
+
+/**
+ * The accounts that a transaction can have changed in either program: those that instructions of the programs
+ * name, or all of its accounts when the node does not keep the calls. Signers are left out: a key that
+ * signs is no address that a program derives.
+ */
+export const touchedAccountsOf = (
+  transaction: LedgerTransaction,
+  deployment: Deployment,
+): ReadonlyArray<Address> => {
+  const { failed, instructions, hasCalls, accounts, signers } = transaction;
+  if (failed) return [];
+  const named = hasCalls
+    ? instructions
+        .filter(
+          ({ program }) =>
+            program === deployment.custodyProgram || program === deployment.attestorProgram,
+        )
+        .flatMap((instruction) => instruction.accounts)
+    : accounts;
+  return [...new Set(named)].filter((address) => !signers.has(address));
+};

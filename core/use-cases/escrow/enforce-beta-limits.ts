@@ -1,0 +1,31 @@
+import { Effect } from "effect";
+import type { Address } from "../../domain/address.ts";
+import { formatUsdc } from "../../domain/amount.ts";
+import { BETA_LIMITS } from "../../domain/escrow/beta-limits.ts";
+import { Instance } from "../../../ports/instance.ts";
+import { BetaLimitExceeded, type RequestFault } from "../request-errors.ts";
+
+/** Fails when this instance enforces the beta's limits and an escrow of these terms is beyond one. */
+export const enforceBetaLimits = Effect.fnUntraced(function* (terms: {
+  /** Null when it cannot be known, which the limits refuse. */
+  readonly mint: Address | null;
+  readonly amount: bigint;
+  readonly ttlSeconds: number;
+}) {
+  const instance = yield* Instance;
+  if (!instance.enforceBetaLimits) return;
+  const faults: Array<RequestFault> = [];
+  if (terms.amount > BETA_LIMITS.maxEscrowAmount)
+    faults.push({
+      pointer: "/amount_stroops",
+      detail: `the beta takes at most ${formatUsdc(BETA_LIMITS.maxEscrowAmount)} USDC an escrow`,
+    });
+  if (terms.ttlSeconds > BETA_LIMITS.maxTtlSeconds)
+    faults.push({
+      pointer: "/ttl_seconds",
+      detail: `the beta takes at most ${BETA_LIMITS.maxTtlSeconds} seconds`,
+    });
+  if (terms.mint === null || !instance.supportedMints.includes(terms.mint))
+    faults.push({ pointer: "/mint", detail: "the beta takes the supported asset only" });
+  if (faults.length > 0) return yield* new BetaLimitExceeded({ faults });
+});

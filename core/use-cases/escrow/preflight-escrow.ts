@@ -1,0 +1,54 @@
+import { Effect } from "effect";
+import type { MerchantStatus } from "../../domain/merchant/merchant.ts";
+import { decodeMerchantAccount } from "../../protocol/accounts/merchant-account.ts";
+import { decodeTokenAccount } from "../../protocol/accounts/token.ts";
+import { Instance } from "../../../ports/instance.ts";
+import { Ledger } from "../../../ports/ledger.ts";
+import type { PreparedEscrow } from "./prepare-escrow.ts";
+
+/** Whether creating a prepared escrow would work by what the ledger shows now. */
+export type EscrowPreflight = {
+  /** Null when the merchant is not registered. */
+  readonly merchantStatus: MerchantStatus | null;
+  readonly mintSupported: boolean;
+  /** Base units in the agent's associated token account, null when it has none. */
+  readonly agentBalance: bigint | null;
+  readonly balanceSufficient: boolean;
+  /** Whether no account holds data at the escrow's address yet. */
+  readonly escrowAddressFree: boolean;
+  /** All of the above are well. */
+  readonly ready: boolean;
+  readonly slot: bigint;
+};
+
+/** Reads what `create_escrow` will check: merchant, mint, agent's balance, escrow address. */
+export const preflightEscrow = Effect.fn("preflightEscrow")(function* (prepared: PreparedEscrow) {
+  const ledger = yield* Ledger;
+  const { deployment, supportedMints } = yield* Instance;
+  const { slot, value } = yield* ledger.readAccounts(
+    [prepared.merchantAccount, prepared.agentTokenAccount, prepared.escrow],
+    "confirmed",
+  );
+  const [merchantAccount, tokenAccount, escrowAccount] = value;
+  const merchant = merchantAccount
+    ? decodeMerchantAccount(merchantAccount, deployment)
+    : { fault: "wrong_owner" as const };
+  const merchantStatus = "value" in merchant ? merchant.value.status : null;
+  const token = tokenAccount ? decodeTokenAccount(tokenAccount) : undefined;
+  const usable =
+    token !== undefined && token.mint === prepared.mint && token.owner === prepared.agentOwner;
+  const agentBalance = usable ? token.amount : null;
+  const mintSupported = supportedMints.includes(prepared.mint);
+  const balanceSufficient = usable && !token.frozen && token.amount >= prepared.amount;
+  const escrowAddressFree = !escrowAccount || escrowAccount.data.length === 0;
+  const preflight: EscrowPreflight = {
+    merchantStatus,
+    mintSupported,
+    agentBalance,
+    balanceSufficient,
+    escrowAddressFree,
+    ready: merchantStatus === "Active" && mintSupported && balanceSufficient && escrowAddressFree,
+    slot,
+  };
+  return preflight;
+});

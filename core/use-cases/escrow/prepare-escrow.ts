@@ -1,0 +1,171 @@
+import { Effect } from "effect";
+import { type Address, parseAddress } from "../../domain/address.ts";
+import { parseAmount } from "../../domain/amount.ts";
+import { MAX_TTL_SECONDS, MIN_TTL_SECONDS } from "../../domain/escrow/escrow.ts";
+import { type Hash32, parseHash32 } from "../../domain/hash32.ts";
+import type { Instruction } from "../../domain/ledger/instruction.ts";
+import {
+  MAX_NONCE_BYTES,
+  MAX_TASK_INTENT_BYTES,
+  taskHash,
+  taskTextFault,
+} from "../../domain/escrow/task-hash.ts";
+import type { Deployment } from "../../domain/ledger/deployment.ts";
+import {
+  type CreateEscrowAddresses,
+  createEscrowAddresses,
+} from "../../protocol/addresses/addresses.ts";
+import { createEscrowInstruction } from "../../protocol/instructions/custody-instructions.ts";
+import { Instance } from "../../../ports/instance.ts";
+import { enforceBetaLimits } from "./enforce-beta-limits.ts";
+import {
+  InvalidAddress,
+  type RequestFault,
+  TaskRequired,
+  ValidationFailed,
+} from "../request-errors.ts";
+
+/** The body of `POST /v1/escrows/prepare`, its members' types checked and nothing else. */
+export type PrepareEscrowRequest = {
+  readonly agentOwner: string;
+  readonly merchant: string;
+  readonly mint: string;
+  readonly amount: string;
+  readonly ttlSeconds: number;
+  readonly taskHash?: string | undefined;
+  readonly taskIntent?: string | undefined;
+  readonly nonce?: string | undefined;
+};
+
+/** What a request asks for, all of it in range. */
+export type EscrowTerms = {
+  readonly agentOwner: Address;
+  readonly merchant: Address;
+  readonly mint: Address;
+  /** Base units, [1, 2^64-1]. */
+  readonly amount: bigint;
+  readonly ttlSeconds: number;
+  readonly taskHash: Hash32;
+  readonly taskHashDerived: boolean;
+  readonly taskIntent: string | null;
+  readonly nonce: string | null;
+  /** Whether the nonce went into the task hash. */
+  readonly nonceApplied: boolean;
+};
+
+/** Everything that follows from a request alone; nothing of it exists on the ledger yet. */
+export type PreparedEscrow = EscrowTerms & {
+  readonly escrow: Address;
+  readonly vaultTokenAccount: Address;
+  readonly agentTokenAccount: Address;
+  readonly merchantAccount: Address;
+  readonly bumps: { readonly escrow: number; readonly merchant: number };
+  /** The complete, unsigned `create_escrow`, with the agent as payer. */
+  readonly instruction: Instruction;
+};
+
+const textFaults = (
+  pointer: string,
+  text: string | undefined,
+  maxBytes: number,
+): ReadonlyArray<RequestFault> => {
+  const detail = text === undefined ? undefined : taskTextFault(text, maxBytes);
+  return detail === undefined ? [] : [{ pointer, detail }];
+};
+
+const valueFaults = (
+  request: PrepareEscrowRequest,
+  { amount, hash }: { readonly amount: bigint | undefined; readonly hash: Hash32 | undefined },
+): ReadonlyArray<RequestFault> => {
+  const faults: Array<RequestFault> = [];
+  if (amount === undefined)
+    faults.push({
+      pointer: "/amount_stroops",
+      detail:
+        "must be a decimal integer from 1 to 18446744073709551615 without sign or leading zero",
+    });
+  const { ttlSeconds } = request;
+  if (!Number.isInteger(ttlSeconds) || ttlSeconds < MIN_TTL_SECONDS || ttlSeconds > MAX_TTL_SECONDS)
+    faults.push({
+      pointer: "/ttl_seconds",
+      detail: `must be an integer from ${MIN_TTL_SECONDS} to ${MAX_TTL_SECONDS}`,
+    });
+  if (request.taskHash !== undefined && hash === undefined)
+    faults.push({ pointer: "/task_hash", detail: "must be 64 hex digits" });
+  faults.push(...textFaults("/task_intent", request.taskIntent, MAX_TASK_INTENT_BYTES));
+  faults.push(...textFaults("/nonce", request.nonce, MAX_NONCE_BYTES));
+  return faults;
+};
+
+const addressFault = (pointer: string): RequestFault => ({
+  pointer,
+  detail: "must be a base58 address of 32 bytes",
+});
+
+/** The terms of a request. Fails as `prepareEscrow` does. */
+export const escrowTerms = Effect.fnUntraced(function* (request: PrepareEscrowRequest) {
+  const agentOwner = parseAddress(request.agentOwner);
+  const merchant = parseAddress(request.merchant);
+  const mint = parseAddress(request.mint);
+  const badAddresses = [
+    ...(agentOwner === undefined ? [addressFault("/agent_owner")] : []),
+    ...(merchant === undefined ? [addressFault("/merchant")] : []),
+    ...(mint === undefined ? [addressFault("/mint")] : []),
+  ];
+  const amount = parseAmount(request.amount);
+  const supplied = request.taskHash === undefined ? undefined : parseHash32(request.taskHash);
+  const badValues = valueFaults(request, { amount, hash: supplied });
+  if (badValues.length > 0 || amount === undefined)
+    return yield* new ValidationFailed({ faults: [...badAddresses, ...badValues] });
+  if (agentOwner === undefined || merchant === undefined || mint === undefined)
+    return yield* new InvalidAddress({ faults: badAddresses });
+  const { taskIntent, nonce } = request;
+  const hash = supplied ?? (taskIntent === undefined ? undefined : taskHash(taskIntent, nonce));
+  if (hash === undefined) return yield* new TaskRequired();
+  const { ttlSeconds } = request;
+  yield* enforceBetaLimits({ mint, amount, ttlSeconds });
+  const terms: EscrowTerms = {
+    agentOwner,
+    merchant,
+    mint,
+    amount,
+    ttlSeconds,
+    taskHash: hash,
+    taskHashDerived: supplied === undefined,
+    taskIntent: taskIntent ?? null,
+    nonce: nonce ?? null,
+    nonceApplied: supplied === undefined && nonce !== undefined,
+  };
+  return terms;
+});
+
+/** What follows from terms and from the addresses that they derive. */
+export const preparedFrom = (
+  deployment: Deployment,
+  terms: EscrowTerms,
+  addresses: CreateEscrowAddresses,
+): PreparedEscrow => ({
+  ...terms,
+  escrow: addresses.escrow.address,
+  vaultTokenAccount: addresses.vaultTokenAccount,
+  agentTokenAccount: addresses.agentTokenAccount,
+  merchantAccount: addresses.merchantAccount.address,
+  bumps: { escrow: addresses.escrow.bump, merchant: addresses.merchantAccount.bump },
+  instruction: createEscrowInstruction(
+    deployment,
+    { ...terms, payer: terms.agentOwner },
+    addresses,
+  ),
+});
+
+/**
+ * The deterministic inputs of an escrow. Reads no ledger, store or clock: the same request always gives
+ * the same answer. Fails with `ValidationFailed` where a value is out of its range, `InvalidAddress`
+ * where only addresses are wrong, `TaskRequired` without hash and intent, `BetaLimitExceeded` where the
+ * instance enforces the beta's limits. See docs/protocol.md, "Task hash" and "Addresses".
+ */
+export const prepareEscrow = Effect.fnUntraced(function* (request: PrepareEscrowRequest) {
+  const terms = yield* escrowTerms(request);
+  const { deployment } = yield* Instance;
+  return preparedFrom(deployment, terms, createEscrowAddresses(deployment, terms));
+});

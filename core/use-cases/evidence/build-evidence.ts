@@ -1,0 +1,98 @@
+import { Effect } from "effect";
+import { encodeBase64 } from "../../domain/encoding/base64.ts";
+import {
+  evidenceDigest,
+  type EvidenceSignature,
+} from "../../domain/evidence/evidence-signature.ts";
+import { type EvidenceData, evidenceData } from "../../protocol/evidence/evidence-data.ts";
+import { EvidenceSigner } from "../../../ports/evidence-signer.ts";
+import { Instance } from "../../../ports/instance.ts";
+import { Ledger } from "../../../ports/ledger.ts";
+import { findTransactions, referencesOf } from "./evidence-references.ts";
+import { readEscrow } from "../escrow/read-escrow.ts";
+import {
+  type EvidencePacket,
+  type KnownEvidence,
+  readStanding,
+  SettledEvidence,
+} from "./settled-evidence.ts";
+
+const signData = Effect.fnUntraced(function* (data: EvidenceData) {
+  const { current, sign } = yield* EvidenceSigner;
+  const { digest, signedBytes } = evidenceDigest(data);
+  const unsigned: EvidenceSignature = {
+    status: "unsigned",
+    digest_sha256: digest,
+    algorithm: "ed25519",
+    key_id: null,
+    public_key: null,
+    signature: null,
+  };
+  if (current === null) return unsigned;
+  const signature: EvidenceSignature = {
+    ...unsigned,
+    status: "signed",
+    key_id: current.keyId,
+    public_key: encodeBase64(current.publicKey),
+    signature: encodeBase64(yield* sign(signedBytes)),
+  };
+  return signature;
+});
+
+/** A packet from what the ledger shows now. */
+const newPacket = Effect.fnUntraced(function* (pda: string) {
+  const { escrow, account, ledgerTime, slot } = yield* readEscrow(pda, "finalized");
+  const { deployment, cluster } = yield* Instance;
+  const ledger = yield* Ledger;
+  const genesisHash = yield* ledger.genesisHash;
+  const network = { ...deployment, cluster, genesisHash };
+  const data = evidenceData({ network, escrow, account, slot, ledgerTime });
+  const signature = yield* signData(data);
+  const settled = yield* SettledEvidence;
+  const merchant = yield* escrow.state === "Pending"
+    ? readStanding(escrow.merchant)
+    : settled.standingOf(escrow.merchant);
+  const { transactions, revision } = yield* findTransactions(escrow);
+  const references = referencesOf(escrow, {
+    transactions,
+    merchant,
+    observed: escrow.state === "Pending" ? { slot, commitment: "finalized" } : null,
+  });
+  const packet: EvidencePacket = { data, signature, references };
+  if (escrow.state !== "Pending") settled.keep({ escrow, packet, revision });
+  return packet;
+});
+
+/** The packet of a settled escrow with the references of now; the same object when they are the same. */
+const renewedPacket = Effect.fnUntraced(function* (known: KnownEvidence) {
+  const settled = yield* SettledEvidence;
+  const { escrow, packet } = known;
+  const before = packet.references;
+  const merchant = yield* settled.standingOf(escrow.merchant);
+  const found = yield* findTransactions(escrow, {
+    transactions: before.transactions,
+    revision: known.revision,
+  });
+  const { transactions, revision } = found;
+  if (merchant === before.merchant && transactions === before.transactions) {
+    if (revision !== known.revision) settled.keep({ ...known, revision });
+    return packet;
+  }
+  const references = referencesOf(escrow, { transactions, merchant, observed: before.observed });
+  const renewed: EvidencePacket = { ...packet, references };
+  settled.keep({ escrow, packet: renewed, revision });
+  return renewed;
+});
+
+/**
+ * The evidence packet of an escrow from its finalized account: read and signed anew while Pending, remembered once
+ * settled, and then the same object as long as nothing in it has changed. Fails as `readEscrow` does, never for
+ * want of the index or of the merchant's account. See docs/protocol.md, "Evidence packet".
+ */
+export const buildEvidence = Effect.fn("buildEvidence")(function* (pda: string) {
+  const { current } = yield* EvidenceSigner;
+  const known = (yield* SettledEvidence).find(pda);
+  return yield* known !== undefined && known.packet.signature.key_id === (current?.keyId ?? null)
+    ? renewedPacket(known)
+    : newPacket(pda);
+});

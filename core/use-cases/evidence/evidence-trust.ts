@@ -1,0 +1,40 @@
+import { Effect } from "effect";
+import { type Ed25519Jwk, ed25519Jwk } from "../../domain/evidence/jwk.ts";
+import { type EvidenceKey, EvidenceSigner } from "../../../ports/evidence-signer.ts";
+import { Instance } from "../../../ports/instance.ts";
+import { Ledger } from "../../../ports/ledger.ts";
+
+/** A published evidence key, with its standing. */
+export type PublishedKey = Ed25519Jwk & {
+  readonly status: EvidenceKey["status"];
+  /** When it stopped being current, seconds since 1970; absent for the current key. */
+  readonly exp?: number;
+};
+
+const publish = ({ publicKey, status, endedAtMs }: EvidenceKey): PublishedKey => ({
+  ...ed25519Jwk(publicKey),
+  status,
+  ...(endedAtMs === null ? {} : { exp: Math.floor(endedAtMs / 1000) }),
+});
+
+/** The service's evidence keys, the current one first. */
+export const evidenceKeys = Effect.gen(function* () {
+  const { current, former } = yield* EvidenceSigner;
+  return [...(current === null ? [] : [current]), ...former].map(publish);
+});
+
+/**
+ * What a verifier pins beforehand: keys, ledger and programs. Fails as the ledger does.
+ * See docs/protocol.md, "Evidence packet".
+ */
+export const evidenceTrust = Effect.gen(function* () {
+  const { deployment, cluster } = yield* Instance;
+  const ledger = yield* Ledger;
+  return {
+    keys: yield* evidenceKeys,
+    genesisHash: yield* ledger.genesisHash,
+    cluster,
+    custodyProgram: deployment.custodyProgram,
+    attestorProgram: deployment.attestorProgram,
+  };
+});

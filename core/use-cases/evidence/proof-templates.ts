@@ -1,0 +1,18 @@
+import { Effect } from "effect";
+import type { ProofTemplate } from "../../domain/evidence/proof-template.ts";
+import { PROOF_TEMPLATES } from "../../domain/evidence/proof-template-catalogue.ts";
+import { ProofTemplateNotFound } from "../request-errors.ts";
+
+/** The templates of a wedge, or all of them, API and data first. An unknown wedge has none. */
+export const listProofTemplates = (wedge?: string): ReadonlyArray<ProofTemplate> =>
+  PROOF_TEMPLATES.filter((template) => wedge === undefined || template.wedge === wedge);
+
+/** The template of an id. Fails with `ProofTemplateNotFound`. */
+export const readProofTemplate = (
+  id: string,
+): Effect.Effect<ProofTemplate, ProofTemplateNotFound> => {
+  const template = PROOF_TEMPLATES.find((candidate) => candidate.id === id);
+  return template === undefined
+    ? Effect.fail(new ProofTemplateNotFound({ id }))
+    : Effect.succeed(template);
+};

@@ -1,0 +1,85 @@
+import { Effect } from "effect";
+import type { Json } from "../../domain/encoding/canonical-json.ts";
+import {
+  compareWithTemplate,
+  type FieldResult,
+  canonicalFault,
+} from "../../domain/evidence/delivery-payload.ts";
+import type { Hash32 } from "../../domain/hash32.ts";
+import { proofHash } from "../../domain/evidence/proof-template.ts";
+import { readProofTemplate } from "./proof-templates.ts";
+import { type LiveEscrow, readEscrow } from "../escrow/read-escrow.ts";
+import { ValidationFailed } from "../request-errors.ts";
+
+/** The body of `POST /v1/evidence/{pda}/verify`. */
+export type DeliveryToVerify = {
+  /** The delivery payload: the preimage of the proof hash. */
+  readonly payload: { readonly [name: string]: Json };
+  /** By default the payload's own `proof_template_id`, where it is a text. */
+  readonly templateId?: string | undefined;
+};
+
+/** How a delivery payload stands against an escrow. */
+export type DeliveryComparison = {
+  /** The escrow as the ledger shows it at `slot`. */
+  readonly live: LiveEscrow;
+  /** SHA-256 of the payload's RFC 8785 bytes. */
+  readonly computedProofHash: Hash32;
+  /** The escrow's, null until it is released. */
+  readonly escrowProofHash: Hash32 | null;
+  /** Null until the escrow has a proof hash. */
+  readonly matches: boolean | null;
+  /** Whether the payload names the escrow's task hash, null when it names none. */
+  readonly taskHashBound: boolean | null;
+  /** Null when no template was named. */
+  readonly template: {
+    readonly id: string;
+    readonly valid: boolean;
+    readonly fields: ReadonlyArray<FieldResult>;
+  } | null;
+};
+
+/**
+ * Compares a delivery payload with an escrow's proof hash and task hash, and with a proof template. Fails
+ * as `readEscrow` does, with `ProofTemplateNotFound` for a template that was asked for and is unknown, and
+ * with `ValidationFailed` for a payload without exact RFC 8785 bytes. See docs/protocol.md, "Proof hash".
+ */
+export const verifyDelivery = Effect.fn("verifyDelivery")(function* (
+  pda: string,
+  { payload, templateId }: DeliveryToVerify,
+) {
+  const fault = canonicalFault(payload);
+  if (fault !== undefined)
+    return yield* new ValidationFailed({
+      faults: [{ pointer: `/payload${fault.pointer}`, detail: fault.detail }],
+    });
+  const named = payload["proof_template_id"];
+  const id = templateId ?? (typeof named === "string" ? named : undefined);
+  const found = id === undefined ? undefined : readProofTemplate(id);
+  const template =
+    found === undefined
+      ? null
+      : yield* templateId === undefined ? Effect.orElseSucceed(found, () => null) : found;
+  const live = yield* readEscrow(pda, "confirmed");
+  const { escrow } = live;
+  const fields = template === null ? [] : compareWithTemplate(payload, template);
+  const computedProofHash = proofHash(payload);
+  const escrowProofHash = escrow.attestation?.proofHash ?? null;
+  const taskHash = payload["task_hash"];
+  const comparison: DeliveryComparison = {
+    live,
+    computedProofHash,
+    escrowProofHash,
+    matches: escrowProofHash === null ? null : escrowProofHash === computedProofHash,
+    taskHashBound: taskHash === undefined ? null : taskHash === escrow.taskHash,
+    template:
+      template === null
+        ? null
+        : {
+            id: template.id,
+            valid: fields.every(({ outcome }) => outcome === "ok" || outcome === "absent"),
+            fields,
+          },
+  };
+  return comparison;
+});

@@ -1,0 +1,81 @@
+import { Context, Deferred, Effect, Ref, Semaphore } from "effect";
+import type { SyncProgress, SyncReport } from "../../domain/index/sync-report.ts";
+import { type SyncError, syncErrorOf, type SyncFailure } from "./sync-failure.ts";
+import { syncIndex } from "./sync-index.ts";
+import { SyncMemory } from "./sync-memory.ts";
+
+/** Whether a sync runs, and how the last one ended. */
+export type SyncActivity = {
+  readonly running: boolean;
+  /** What ended the last sync; null when it completed or none has run. */
+  readonly lastError: SyncError | null;
+  /** What ended the last snapshot that was to check the index; null when it completed or none has been due. */
+  readonly snapshotError: SyncError | null;
+  /** How many such snapshots have failed since the last that completed. */
+  readonly snapshotFailures: number;
+  /** How far the running sync has come, null when none runs or it has not found out. */
+  readonly progress: SyncProgress | null;
+};
+
+/** Runs syncs one at a time. */
+export class IndexSync extends Context.Service<
+  IndexSync,
+  {
+    /**
+     * The report of a run that begins after the call: a caller who comes while one runs waits for the
+     * next, so that what he has just done on the ledger is in it. Callers who wait share one run.
+     */
+    readonly request: Effect.Effect<SyncReport, SyncFailure>;
+    /** What a timer or a hint calls: as `request`, but null where another replica sees to it. */
+    readonly background: Effect.Effect<SyncReport | null, SyncFailure>;
+    readonly activity: Effect.Effect<SyncActivity>;
+  }
+>()("settlement-evidence/core/use-cases/IndexSync") {}
+
+/** The process's one `IndexSync`; its runs end with the scope. */
+export const makeIndexSync = Effect.gen(function* () {
+  const scope = yield* Effect.scope;
+  const context = yield* Effect.context<Effect.Services<ReturnType<typeof syncIndex>>>();
+  const oneAtATime = yield* Semaphore.make(1);
+  const activity = yield* Ref.make<Pick<SyncActivity, "running" | "lastError">>({
+    running: false,
+    lastError: null,
+  });
+  const memory = new SyncMemory();
+  let runs = 0;
+  let waiting: Deferred.Deferred<SyncReport, SyncFailure> | null = null;
+
+  const run = (outcome: Deferred.Deferred<SyncReport, SyncFailure>) =>
+    oneAtATime.withPermit(
+      Effect.gen(function* () {
+        waiting = null;
+        runs += 1;
+        yield* Ref.update(activity, (was) => ({ ...was, running: true }));
+        const exit = yield* Effect.exit(syncIndex(runs, memory));
+        yield* Ref.set(activity, { running: false, lastError: syncErrorOf(exit) });
+        yield* Deferred.done(outcome, exit);
+      }),
+    );
+
+  const request = Effect.suspend(() => {
+    if (waiting !== null) return Deferred.await(waiting);
+    const outcome = Deferred.makeUnsafe<SyncReport, SyncFailure>();
+    waiting = outcome;
+    return run(outcome).pipe(
+      Effect.provide(context),
+      Effect.onInterrupt(() => Deferred.interrupt(outcome)),
+      Effect.forkIn(scope),
+      Effect.andThen(Deferred.await(outcome)),
+    );
+  });
+  return IndexSync.of({
+    request,
+    background: request,
+    activity: Effect.map(Ref.get(activity), (now) => ({
+      ...now,
+      snapshotError: memory.snapshots.lastError,
+      snapshotFailures: memory.snapshots.failures,
+      progress: memory.progress,
+    })),
+  });
+});

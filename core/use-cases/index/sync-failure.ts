@@ -1,0 +1,24 @@
+import { Exit } from "effect";
+import type { StoreUnavailable } from "../../../ports/escrow-index.ts";
+import type { LedgerFailure } from "../../../ports/ledger.ts";
+
+/** How a sync fails. */
+export type SyncFailure = LedgerFailure | StoreUnavailable;
+
+/** What ended work on the index: a failure by its tag, or a defect. */
+export type SyncError = SyncFailure["_tag"] | "InternalError";
+
+/** What ended it; null for work that completed, or that was interrupted and so failed by nothing it met. */
+export const syncErrorOf = (exit: Exit.Exit<unknown, SyncFailure>): SyncError | null => {
+  const failure = Exit.findErrorOption(exit);
+  if (failure._tag === "Some") return failure.value._tag;
+  return Exit.hasDies(exit) ? "InternalError" : null;
+};
+
+/** A failure's cause in words for the log. The ports' adapters keep addresses with keys in them out of their causes. */
+export const syncFailureCause = (failure: SyncFailure): string => {
+  if (failure._tag === "LedgerTimeout") return `no answer within ${failure.timeoutMs} ms`;
+  const { cause } = failure;
+  if (cause instanceof Error) return cause.message;
+  return typeof cause === "string" ? cause : "not known";
+};

@@ -1,0 +1,84 @@
+import { Effect } from "effect";
+import type { Address } from "../../domain/address.ts";
+import type { LedgerSignature } from "../../domain/ledger/signature.ts";
+import type { RelayEntry } from "../../domain/relay/relay-entry.ts";
+import type { TransactionError } from "../../domain/relay/transaction-outcome.ts";
+import { decodeWireTransaction } from "../../protocol/transaction/wire-transaction.ts";
+import { Broadcaster } from "../../../ports/broadcaster.ts";
+import { TransactionNotFound } from "./relay-errors.ts";
+import { knownOf } from "./relay-known.ts";
+
+/** What is known of a transaction, and whether another may be signed in its place. */
+export type RelayOutcome = {
+  readonly signature: LedgerSignature;
+  /** `landed` with or without an error, `expired` when it never landed and never can, otherwise `pending`. */
+  readonly status: "landed" | "pending" | "expired";
+  readonly commitment: "processed" | "confirmed" | "finalized" | null;
+  readonly slot: bigint | null;
+  /** Why it failed where it landed; null when it succeeded or has not landed. */
+  readonly error: TransactionError | null;
+  /** The program of the failing instruction, where this relay has the transaction. */
+  readonly program: Address | null;
+  readonly logs: ReadonlyArray<string>;
+  /** The last block height that can hold it, where this relay took it on. */
+  readonly lastValidBlockHeight: bigint | null;
+  /** Whether signing the payment again cannot pay twice: it expired, or failed for good. */
+  readonly safeToSignAgain: boolean;
+};
+
+const programOf = (entry: RelayEntry | null, error: TransactionError | null): Address | null => {
+  const index = error?.instructionIndex ?? null;
+  if (entry === null || index === null) return null;
+  const decoded = decodeWireTransaction(entry.transaction);
+  return "value" in decoded ? (decoded.value.instructions[index]?.program ?? null) : null;
+};
+
+/**
+ * What became of any transaction, relayed here or not. Fails with `TransactionNotFound` when neither the
+ * relay nor the ledger's history knows it, which does not mean that it cannot land.
+ * See docs/protocol.md, "Relay".
+ */
+export const readRelayOutcome = Effect.fn("readRelayOutcome")(function* (
+  signature: LedgerSignature,
+) {
+  const broadcaster = yield* Broadcaster;
+  const known = yield* knownOf(signature);
+  if (known.status === "unknown") return yield* new TransactionNotFound({ signature });
+  const open: RelayOutcome = {
+    signature,
+    status: "pending",
+    commitment: null,
+    slot: null,
+    error: null,
+    program: null,
+    logs: [],
+    lastValidBlockHeight: known.entry?.lastValidBlockHeight ?? null,
+    safeToSignAgain: false,
+  };
+  switch (known.status) {
+    case "pending": {
+      const { slot } = known;
+      return slot === null ? open : { ...open, slot, commitment: "processed" as const };
+    }
+    case "expired":
+      return { ...open, status: "expired" as const, safeToSignAgain: true };
+    case "landed": {
+      const { commitment, slot, error } = known.landed;
+      const logs =
+        error === null
+          ? []
+          : yield* broadcaster.logs(signature).pipe(Effect.orElseSucceed(() => []));
+      const outcome: RelayOutcome = {
+        ...open,
+        status: "landed",
+        commitment,
+        slot,
+        error,
+        program: programOf(known.entry, error),
+        logs,
+        safeToSignAgain: error !== null && commitment === "finalized",
+      };
+      return outcome;
+    }
+  }
+});

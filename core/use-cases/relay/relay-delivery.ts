@@ -1,0 +1,107 @@
+import { Context, Duration, Effect, Option, Schedule } from "effect";
+import type { LedgerSignature } from "../../domain/ledger/signature.ts";
+import type { RelayEntry } from "../../domain/relay/relay-entry.ts";
+import { RELAY_POLICY } from "../../domain/relay/relay-policy.ts";
+import type { LandedTransaction } from "../../domain/relay/transaction-outcome.ts";
+import { Broadcaster } from "../../../ports/broadcaster.ts";
+import type { StoreUnavailable } from "../../../ports/escrow-index.ts";
+import { Instance } from "../../../ports/instance.ts";
+import type { Ledger, LedgerFailure } from "../../../ports/ledger.ts";
+import { OutcomeLog } from "../../../ports/outcome-log.ts";
+import type { RateLimiter } from "../../../ports/rate-limiter.ts";
+import type { RelayQueueFull, RelayRefusal, RelayShareFull } from "./relay-errors.ts";
+import type { BetaLimitExceeded } from "../request-errors.ts";
+import { makeRelayQueue } from "./relay-queue.ts";
+import { settleRelays } from "./settle-relays.ts";
+import { makeSingleFlight } from "../single-flight.ts";
+
+/** How a first sending fails. */
+export type SendFailure = RelayRefusal | BetaLimitExceeded | LedgerFailure | StoreUnavailable;
+
+/** Brings transactions to the ledger and finds out what became of them, past the end of any request. */
+export class RelayDelivery extends Context.Service<
+  RelayDelivery,
+  {
+    /** Runs the first sending of a signature, one at a time: who comes meanwhile gets the same result. */
+    readonly once: <R>(
+      signature: LedgerSignature,
+      sending: Effect.Effect<LandedTransaction | null, SendFailure, R>,
+    ) => Effect.Effect<LandedTransaction | null, SendFailure, R>;
+    /**
+     * Takes a transaction on for a client, null where none is known: records it, sends it, and from then on
+     * sends it again until its outcome is known. Once it is recorded this succeeds whatever the node answers.
+     */
+    readonly accept: (
+      entry: RelayEntry,
+      client: string | null,
+    ) => Effect.Effect<void, RelayQueueFull | RelayShareFull | StoreUnavailable>;
+    /** Follows an entry of the log that has no outcome yet, where the queue has a place for it. */
+    readonly follow: (entry: RelayEntry) => Effect.Effect<void>;
+    /** Where a transaction landed, waiting for `confirmed` up to the instance's limit; null when it has not. */
+    readonly confirmed: (signature: LedgerSignature) => Effect.Effect<LandedTransaction | null>;
+    /** How many transactions are under way. */
+    readonly underWay: Effect.Effect<number>;
+  }
+>()("settlement-evidence/core/use-cases/RelayDelivery") {}
+
+const isConfirmed = (landed: LandedTransaction | null): boolean =>
+  landed !== null && landed.commitment !== "processed";
+
+/** The process's one `RelayDelivery`. It begins with what the log holds unsettled and ends with the scope. */
+export const makeRelayDelivery = Effect.gen(function* () {
+  const scope = yield* Effect.scope;
+  const context = yield* Effect.context<Broadcaster | Ledger | OutcomeLog | RateLimiter>();
+  const broadcaster = yield* Broadcaster;
+  const log = yield* OutcomeLog;
+  const { confirmTimeoutMs } = yield* Instance;
+  const queue = makeRelayQueue();
+  const once = makeSingleFlight<LandedTransaction | null, SendFailure>(scope);
+  const confirmedOnce = makeSingleFlight<LandedTransaction | null, never>(scope);
+  let resumed = false;
+
+  /** What an earlier life of the process left; tried again in the next round while the store is away. */
+  const resume = Effect.gen(function* () {
+    if (resumed) return;
+    for (const entry of yield* log.unsettled(RELAY_POLICY.queueCapacity)) queue.resume(entry);
+    resumed = true;
+  });
+
+  const round = resume.pipe(
+    Effect.andThen(settleRelays(queue)),
+    Effect.catchTag("StoreUnavailable", ({ cause }) =>
+      // Before the first round could begin, the store is only not open yet.
+      (resumed ? Effect.logWarning : Effect.logDebug)("the relay's log is not available", {
+        cause: String(cause),
+      }),
+    ),
+    Effect.catchCause((cause) => Effect.logError("a round of the relay failed", cause)),
+  );
+  yield* round.pipe(
+    Effect.repeat(Schedule.spaced(Duration.millis(RELAY_POLICY.rebroadcastMs))),
+    Effect.provide(context),
+    Effect.forkIn(scope),
+  );
+
+  const awaitConfirmation = (signature: LedgerSignature) =>
+    broadcaster.landed(signature).pipe(
+      Effect.orElseSucceed(() => null),
+      Effect.repeat({
+        schedule: Schedule.spaced(Duration.millis(RELAY_POLICY.confirmPollMs)),
+        until: isConfirmed,
+      }),
+      Effect.timeoutOption(Duration.millis(confirmTimeoutMs)),
+      Effect.map(Option.getOrElse(() => null)),
+    );
+
+  return RelayDelivery.of({
+    once,
+    accept: Effect.fn("RelayDelivery.accept")(function* (entry: RelayEntry, client) {
+      yield* queue.admit(entry, client);
+      yield* log.open(entry).pipe(Effect.onError(() => Effect.sync(() => queue.remove(entry))));
+      yield* Effect.ignore(broadcaster.submit(entry.transaction));
+    }),
+    follow: (entry) => Effect.sync(() => queue.follow(entry)),
+    confirmed: (signature) => confirmedOnce(signature, awaitConfirmation(signature)),
+    underWay: Effect.sync(queue.size),
+  });
+});

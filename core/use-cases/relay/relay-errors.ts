@@ -1,0 +1,156 @@
+import { Data } from "effect";
+import type { Address } from "../../domain/address.ts";
+import type { LedgerSignature } from "../../domain/ledger/signature.ts";
+import type { SettlementRule } from "../../domain/relay/settlement-rule.ts";
+import type {
+  LandedTransaction,
+  TransactionError,
+} from "../../domain/relay/transaction-outcome.ts";
+
+/** The text is not base64, or the bytes are not exactly one serialized transaction. */
+export class TransactionMalformed extends Data.TaggedError("TransactionMalformed")<{
+  readonly detail: string;
+}> {}
+
+/** The transaction has more bytes than its version may have. */
+export class TransactionTooLarge extends Data.TaggedError("TransactionTooLarge")<{
+  readonly actual: number;
+  readonly max: number;
+}> {}
+
+/** A required signature is all zero bytes. */
+export class SignatureMissing extends Data.TaggedError("SignatureMissing")<{
+  readonly signer: Address;
+}> {}
+
+/** A signature does not verify under its signer's key. */
+export class SignatureInvalid extends Data.TaggedError("SignatureInvalid")<{
+  readonly signer: Address;
+  readonly signature: LedgerSignature;
+}> {}
+
+/** A top-level instruction calls a program off the list, or none calls custody or attestor (`program` null). */
+export class ProgramNotAllowed extends Data.TaggedError("ProgramNotAllowed")<{
+  readonly program: Address | null;
+  readonly signature: LedgerSignature;
+}> {}
+
+/** An address table supplies a program id, does not exist, or has no entry at a place that is used. */
+export class LookupTableNotAllowed extends Data.TaggedError("LookupTableNotAllowed")<{
+  readonly signature: LedgerSignature;
+  readonly detail: string;
+}> {}
+
+/** The transaction's lifetime is a durable nonce, which never expires. */
+export class DurableNonceNotAllowed extends Data.TaggedError("DurableNonceNotAllowed")<{
+  readonly signature: LedgerSignature;
+}> {}
+
+/** The transaction asks for more compute units, or pays more for each, than the relay carries. */
+export class ComputeBudgetExceeded extends Data.TaggedError("ComputeBudgetExceeded")<{
+  readonly signature: LedgerSignature;
+  /** Compute units, or micro-lamports for each. */
+  readonly limit: "units" | "unit_price";
+  readonly actual: bigint;
+  readonly max: bigint;
+}> {}
+
+/** The ledger never takes the transaction's Compute Budget instructions, whatever its state. */
+export class ComputeBudgetInvalid extends Data.TaggedError("ComputeBudgetInvalid")<{
+  readonly signature: LedgerSignature;
+  /** Index of the top-level instruction. */
+  readonly instructionIndex: number;
+  /** Completes "The instruction ...". */
+  readonly detail: string;
+}> {}
+
+/** An instruction of the transaction cannot succeed on the ledger as it stands. */
+export class SettlementCheckFailed extends Data.TaggedError("SettlementCheckFailed")<{
+  readonly signature: LedgerSignature;
+  readonly rule: SettlementRule;
+  /** A sentence without its full stop: what is wrong, and with which value. */
+  readonly detail: string;
+  /** Index of the failing top-level instruction. */
+  readonly instructionIndex: number;
+}> {}
+
+/** As many transactions of everyone wait for their outcome as may. */
+export class RelayQueueFull extends Data.TaggedError("RelayQueueFull")<{
+  readonly signature: LedgerSignature;
+  readonly capacity: number;
+}> {}
+
+/** As many transactions of this client, or of this fee payer, wait for their outcome as may. */
+export class RelayShareFull extends Data.TaggedError("RelayShareFull")<{
+  readonly signature: LedgerSignature;
+  readonly holder: "client" | "fee_payer";
+  /** How many may wait while the rest of the queue is as full as it is. */
+  readonly share: number;
+}> {}
+
+/** The fee payer's budget is used up for `resetSeconds`. */
+export class FeePayerRateLimited extends Data.TaggedError("FeePayerRateLimited")<{
+  readonly signature: LedgerSignature;
+  readonly resetSeconds: number;
+}> {}
+
+/** The Idempotency-Key came with another request before. */
+export class IdempotencyKeyReused extends Data.TaggedError("IdempotencyKeyReused") {}
+
+/** The first request with this Idempotency-Key is still being answered. */
+export class IdempotencyKeyInFlight extends Data.TaggedError("IdempotencyKeyInFlight") {}
+
+/** Neither this relay nor the ledger's history knows the signature; it may still land later. */
+export class TransactionNotFound extends Data.TaggedError("TransactionNotFound")<{
+  readonly signature: string;
+}> {}
+
+/** The fee payer's balance does not cover the fee, or what is left of it would be below the rent minimum. */
+export class FeePayerCannotPay extends Data.TaggedError("FeePayerCannotPay")<{
+  readonly feePayer: Address;
+  readonly balanceLamports: bigint;
+  readonly feeLamports: bigint;
+  /** What the account must keep, lamports; null when the ledger did not tell. */
+  readonly rentMinimumLamports: bigint | null;
+  readonly signature: LedgerSignature;
+}> {}
+
+/** The ledger would refuse, or has refused, the transaction. */
+export class TransactionRejected extends Data.TaggedError("TransactionRejected")<{
+  readonly signature: LedgerSignature;
+  readonly error: TransactionError | null;
+  readonly logs: ReadonlyArray<string>;
+  /** The program of the failing instruction, where the error is an instruction's. */
+  readonly program: Address | null;
+  /** Where it failed for real; null when only a simulation did, and nothing was sent. */
+  readonly landed: LandedTransaction | null;
+}> {}
+
+/**
+ * The ledger does not take the transaction's blockhash: it is too old, or newer than what is confirmed. The
+ * transaction has not landed as far as is known; only its outcome says that it never will.
+ */
+export class BlockhashExpired extends Data.TaggedError("BlockhashExpired")<{
+  readonly signature: LedgerSignature;
+}> {}
+
+/** Why the relay does not send a transaction. */
+export type RelayRefusal =
+  | TransactionMalformed
+  | TransactionTooLarge
+  | SignatureMissing
+  | SignatureInvalid
+  | ProgramNotAllowed
+  | LookupTableNotAllowed
+  | DurableNonceNotAllowed
+  | ComputeBudgetExceeded
+  | ComputeBudgetInvalid
+  | SettlementCheckFailed
+  | RelayQueueFull
+  | RelayShareFull
+  | FeePayerRateLimited
+  | IdempotencyKeyReused
+  | IdempotencyKeyInFlight
+  | FeePayerCannotPay
+  | TransactionRejected
+  | BlockhashExpired;

@@ -1,0 +1,55 @@
+import { sha256 } from "../../domain/sha256.ts";
+import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
+import { Clock, Effect, Exit } from "effect";
+import { RELAY_POLICY } from "../../domain/relay/relay-policy.ts";
+import { OutcomeLog } from "../../../ports/outcome-log.ts";
+import { IdempotencyKeyInFlight, IdempotencyKeyReused } from "./relay-errors.ts";
+
+/** A client's name for one request: its repetitions get the first one's answer. */
+export type Idempotency = {
+  readonly client: string;
+  readonly key: string;
+  /** Everything the request says, as text. */
+  readonly request: string;
+};
+
+/**
+ * Runs a request once for its Idempotency-Key: a repetition gets the first answer, word for word; the key with
+ * another request, or while the first still runs, fails. A request that failed gives its key free again:
+ * nothing was sent, or the signature itself keeps it from being sent twice.
+ */
+export const answerOnce = <A, E, R>(
+  idempotency: Idempotency,
+  text: { readonly encode: (answer: A) => string; readonly decode: (text: string) => A },
+  run: Effect.Effect<A, E, R>,
+) =>
+  Effect.gen(function* () {
+    const log = yield* OutcomeLog;
+    const { client, key, request } = idempotency;
+    const nowMs = yield* Clock.currentTimeMillis;
+    const claim = yield* log.claimKey({
+      client,
+      key,
+      fingerprint: bytesToHex(sha256(utf8ToBytes(request))),
+      nowMs,
+      staleBeforeMs: nowMs - RELAY_POLICY.idempotencyInFlightMs,
+      forgottenBeforeMs: nowMs - RELAY_POLICY.idempotencyKeyTtlMs,
+    });
+    switch (claim.status) {
+      case "answered":
+        return text.decode(claim.answer);
+      case "reused":
+        return yield* new IdempotencyKeyReused();
+      case "in_flight":
+        return yield* new IdempotencyKeyInFlight();
+      case "claimed":
+        return yield* run.pipe(
+          // The answer stands whether or not the store can keep it: the signature makes a repetition safe.
+          Effect.onExit((exit) =>
+            Effect.ignore(
+              log.answerKey({ client, key }, Exit.isSuccess(exit) ? text.encode(exit.value) : null),
+            ),
+          ),
+        );
+    }
+  });

@@ -1,0 +1,131 @@
+import { Duration, Effect } from "effect";
+import { RELAY_POLICY } from "../../domain/relay/relay-policy.ts";
+import { decodeCustodyInstruction } from "../../protocol/instructions/custody-instruction-data.ts";
+import { feePayerFault } from "../../protocol/rules/fee-payer.ts";
+import { neverRuns } from "../../protocol/transaction/never-runs.ts";
+import { decodeRentSysvar } from "../../protocol/accounts/rent-sysvar.ts";
+import { RENT_SYSVAR } from "../../protocol/addresses/well-known-addresses.ts";
+import type { WireTransaction } from "../../protocol/transaction/wire-transaction.ts";
+import { Broadcaster } from "../../../ports/broadcaster.ts";
+import { Instance } from "../../../ports/instance.ts";
+import { Ledger } from "../../../ports/ledger.ts";
+import { enforceBetaLimits } from "../escrow/enforce-beta-limits.ts";
+import { BlockhashExpired, FeePayerCannotPay } from "./relay-errors.ts";
+import { rejected } from "./relay-rejection.ts";
+import { checkSettlement, resolveTables } from "./settlement-precheck.ts";
+
+/** The place of the mint among `create_escrow`'s accounts; see docs/protocol.md, "custody". */
+const CREATE_ESCROW_MINT = 4;
+
+/** How many blocks a blockhash stays usable (Agave `clock.rs`: MAX_PROCESSING_AGE). */
+const BLOCKHASH_AGE = 150n;
+
+type Accounts = Effect.Success<ReturnType<typeof resolveTables>>;
+
+const checkBetaLimits = Effect.fnUntraced(function* (
+  { instructions }: WireTransaction,
+  { addresses }: Accounts,
+) {
+  const { deployment } = yield* Instance;
+  for (const { program, accounts, data } of instructions) {
+    if (program !== deployment.custodyProgram) continue;
+    const call = decodeCustodyInstruction(data);
+    if (call?.name !== "create_escrow") continue;
+    const mint = addresses[accounts[CREATE_ESCROW_MINT] ?? -1] ?? null;
+    yield* enforceBetaLimits({ mint, amount: call.amount, ttlSeconds: call.ttlSeconds });
+  }
+});
+
+/** Fails with `BlockhashExpired` unless the ledger takes the transaction's blockhash now. */
+export const checkBlockhash = Effect.fnUntraced(function* ({
+  blockhash,
+  signature,
+}: WireTransaction) {
+  const broadcaster = yield* Broadcaster;
+  if (!(yield* broadcaster.isBlockhashValid(blockhash)))
+    return yield* new BlockhashExpired({ signature });
+});
+
+const checkFeePayer = Effect.fnUntraced(function* (transaction: WireTransaction) {
+  const broadcaster = yield* Broadcaster;
+  const ledger = yield* Ledger;
+  const { feePayer, signature } = transaction;
+  const [feeLamports, { value }] = yield* Effect.all(
+    [
+      broadcaster.fee(transaction.message),
+      ledger.readAccounts([feePayer, RENT_SYSVAR], "confirmed"),
+    ],
+    { concurrency: "unbounded" },
+  );
+  if (feeLamports === null) return yield* new BlockhashExpired({ signature });
+  const [payer = null, rent = null] = value;
+  const fault = feePayerFault(payer, decodeRentSysvar(rent), feeLamports);
+  if (fault === null) return;
+  return yield* "error" in fault
+    ? rejected(transaction, fault.error, [])
+    : new FeePayerCannotPay({ feePayer, feeLamports, signature, ...fault });
+});
+
+const checkInstructions = Effect.fnUntraced(function* (transaction: WireTransaction) {
+  const accounts = yield* resolveTables(transaction);
+  yield* checkBetaLimits(transaction, accounts);
+  yield* checkSettlement(transaction, accounts);
+});
+
+const checkBySimulation = Effect.fnUntraced(function* (
+  transaction: WireTransaction,
+  bytes: Uint8Array,
+) {
+  const broadcaster = yield* Broadcaster;
+  const { error, logs } = yield* broadcaster.simulate(bytes);
+  if (error === null || error.kind === "AlreadyProcessed") return;
+  if (error.kind === "BlockhashNotFound")
+    return yield* new BlockhashExpired({ signature: transaction.signature });
+  return yield* rejected(transaction, error, logs);
+});
+
+/**
+ * Refuses what no block can ever hold, or only as a failure of which no instruction ran, so that it cannot
+ * wait in the queue for nothing. Whatever else the simulation finds is skipped, and a node that does not
+ * answer it in time says nothing.
+ */
+const checkThatItRuns = Effect.fnUntraced(
+  function* (transaction: WireTransaction, bytes: Uint8Array) {
+    const broadcaster = yield* Broadcaster;
+    const { error, logs } = yield* broadcaster.simulate(bytes);
+    if (error !== null && neverRuns(transaction, error, logs))
+      return yield* rejected(transaction, error, logs);
+  },
+  Effect.timeoutOption(Duration.millis(RELAY_POLICY.simulationPatienceMs)),
+  Effect.catchTag(["LedgerUnavailable", "LedgerTimeout"], () => Effect.void),
+  Effect.asVoid,
+);
+
+/**
+ * Everything else that is checked against the ledger before a transaction is sent, once `checkBlockhash` has
+ * passed, and from where on it can land: a confirmed slot before its sending, and the last block height that
+ * can hold it. The tip is read when the blockhash is known to be valid, so its block is no higher than the
+ * tip, and the bound is sound.
+ */
+export const preflightRelay = Effect.fn("preflightRelay")(function* (
+  transaction: WireTransaction,
+  bytes: Uint8Array,
+  skipVerdict: boolean,
+) {
+  const ledger = yield* Ledger;
+  // At once, but with the same answer every time: the first of them that fails is the one that is told.
+  const [feePayer, instructions] = yield* Effect.all(
+    [Effect.result(checkFeePayer(transaction)), Effect.result(checkInstructions(transaction))],
+    { concurrency: "unbounded" },
+  );
+  yield* Effect.fromResult(feePayer);
+  yield* Effect.fromResult(instructions);
+  const [{ slot, blockHeight }] = yield* Effect.all(
+    [
+      ledger.tip("confirmed"),
+      skipVerdict ? checkThatItRuns(transaction, bytes) : checkBySimulation(transaction, bytes),
+    ],
+    { concurrency: "unbounded" },
+  );
+  return { openedAtSlot: slot, lastValidBlockHeight: blockHeight + BLOCKHASH_AGE };
+});

@@ -1,0 +1,21 @@
+import type {
+  LandedTransaction,
+  TransactionError,
+} from "../../domain/relay/transaction-outcome.ts";
+import type { WireTransaction } from "../../protocol/transaction/wire-transaction.ts";
+import { TransactionRejected } from "./relay-errors.ts";
+
+/** A transaction's failure, by simulation or, where it `landed`, for real. */
+export const rejected = (
+  { signature, instructions }: WireTransaction,
+  error: TransactionError | null,
+  logs: ReadonlyArray<string>,
+  landed: LandedTransaction | null = null,
+): TransactionRejected =>
+  new TransactionRejected({
+    signature,
+    error,
+    logs,
+    program: instructions[error?.instructionIndex ?? -1]?.program ?? null,
+    landed,
+  });

@@ -1,0 +1,152 @@
+import { Clock, Effect } from "effect";
+import type { Address } from "../../domain/address.ts";
+import { clientGroup } from "../../domain/relay/client-group.ts";
+import { type LedgerSignature } from "../../domain/ledger/signature.ts";
+import type { LandedTransaction } from "../../domain/relay/transaction-outcome.ts";
+import type { WireTransaction } from "../../protocol/transaction/wire-transaction.ts";
+import { Broadcaster } from "../../../ports/broadcaster.ts";
+import { admitTransaction } from "./relay-admission.ts";
+import { chargeFailedPreflight, takePayerBudget } from "./relay-budget.ts";
+import { RelayDelivery } from "./relay-delivery.ts";
+import { BlockhashExpired } from "./relay-errors.ts";
+import { answerOnce } from "./relay-idempotency.ts";
+import { type Known, knownOf } from "./relay-known.ts";
+import { checkBlockhash, preflightRelay } from "./relay-preflight.ts";
+import { rejected } from "./relay-rejection.ts";
+
+/** The body of `POST /v1/relay`, and who sent it. */
+export type RelayRequest = {
+  /** base64 */
+  readonly signedTransaction: string;
+  readonly confirm: boolean;
+  readonly skipPreflight: boolean;
+  /** The client's key in the rate limiter. */
+  readonly client?: string;
+  /** The Idempotency-Key header. */
+  readonly idempotencyKey?: string;
+};
+
+/** What became of a relayed transaction so far. */
+export type RelayResult = {
+  readonly signature: LedgerSignature;
+  readonly status: "submitted" | "confirmed" | "finalized";
+  /** The slot it landed in, null while only submitted. */
+  readonly slot: bigint | null;
+  readonly feePayer: Address;
+};
+
+type Admitted = Effect.Success<ReturnType<typeof admitTransaction>>;
+
+/** Who sent a request, as budgets and shares of the queue count clients; null where that is not known. */
+const senderOf = ({ client }: RelayRequest): string | null =>
+  client === undefined ? null : clientGroup(client);
+
+/** Where a known transaction landed, null while that is open. Fails when it can never land. */
+const landedOf = Effect.fnUntraced(function* (known: Known, signature: LedgerSignature) {
+  switch (known.status) {
+    case "landed":
+      return known.landed;
+    case "expired":
+      return yield* new BlockhashExpired({ signature });
+    case "pending":
+    case "unknown":
+      return null;
+  }
+});
+
+/** Checks, except that a transaction which landed meanwhile was no failure, whatever they then saw. */
+const unlessLanded = <A, E, R>(signature: LedgerSignature, checks: Effect.Effect<A, E, R>) =>
+  checks.pipe(
+    Effect.catch(
+      Effect.fnUntraced(function* (failure) {
+        const broadcaster = yield* Broadcaster;
+        const landed = yield* broadcaster.landed(signature).pipe(Effect.orElseSucceed(() => null));
+        return landed ?? (yield* Effect.fail(failure));
+      }),
+    ),
+  );
+
+const preflight = ({ transaction, bytes }: Admitted, request: RelayRequest) =>
+  preflightRelay(transaction, bytes, request.skipPreflight).pipe(
+    Effect.tapErrorTag(["SettlementCheckFailed", "TransactionRejected"], () =>
+      chargeFailedPreflight(transaction.feePayer, senderOf(request)),
+    ),
+  );
+
+/** The first sending of a transaction, or what is known when there is nothing to send. */
+const send = Effect.fnUntraced(function* (admitted: Admitted, request: RelayRequest) {
+  const { transaction, bytes } = admitted;
+  const { signature, feePayer } = transaction;
+  const known = yield* knownOf(signature);
+  if (known.status !== "unknown") return yield* landedOf(known, signature);
+  // Anyone can bring an old transaction of the payer's, who pays only for one that could still be sent.
+  const landed = yield* unlessLanded(signature, Effect.as(checkBlockhash(transaction), null));
+  if (landed !== null) return landed;
+  yield* takePayerBudget(feePayer, signature);
+  const checked = yield* unlessLanded(signature, preflight(admitted, request));
+  if ("commitment" in checked) return checked;
+  const delivery = yield* RelayDelivery;
+  const openedAtMs = yield* Clock.currentTimeMillis;
+  const entry = { signature, transaction: bytes, feePayer, ...checked, openedAtMs, outcome: null };
+  yield* delivery.accept(entry, senderOf(request));
+  return null;
+});
+
+const toResult = Effect.fnUntraced(function* (
+  transaction: WireTransaction,
+  landed: LandedTransaction | null,
+) {
+  const { signature, feePayer } = transaction;
+  const submitted: RelayResult = { signature, status: "submitted", slot: null, feePayer };
+  if (landed === null || landed.commitment === "processed") return submitted;
+  const { error, commitment: status, slot } = landed;
+  if (error !== null) {
+    const broadcaster = yield* Broadcaster;
+    const logs = yield* broadcaster.logs(signature).pipe(Effect.orElseSucceed(() => []));
+    return yield* rejected(transaction, error, logs, landed);
+  }
+  const result: RelayResult = { signature, status, slot, feePayer };
+  return result;
+});
+
+const relay = Effect.fnUntraced(function* (admitted: Admitted, request: RelayRequest) {
+  const delivery = yield* RelayDelivery;
+  const { transaction } = admitted;
+  const { signature } = transaction;
+  const sent = yield* delivery.once(signature, send(admitted, request));
+  const open = sent === null || sent.commitment === "processed";
+  return yield* toResult(
+    transaction,
+    open && request.confirm ? yield* delivery.confirmed(signature) : sent,
+  );
+});
+
+/** A result as the text that an Idempotency-Key keeps. */
+const asText = {
+  encode: (result: RelayResult): string =>
+    JSON.stringify({ ...result, slot: result.slot === null ? null : String(result.slot) }),
+  decode: (text: string): RelayResult => {
+    const kept = JSON.parse(text) as Omit<RelayResult, "slot"> & { readonly slot: string | null };
+    return { ...kept, slot: kept.slot === null ? null : BigInt(kept.slot) };
+  },
+};
+
+/**
+ * Takes a transaction that its signers have signed to the ledger, once everything that can be checked is:
+ * signatures, programs, compute budget, blockhash, fee payer, its settlements and a simulation, of which
+ * `skipPreflight` heeds only what says that no instruction can run. From then on it is recorded, sent again
+ * and again, and its outcome found out, past this call and past a restart. A transaction that is known
+ * already is answered with what is known; requests for the same one at the same time share one sending. With
+ * `confirm` it waits for a confirmation and still answers `submitted` when none comes in time.
+ * See docs/protocol.md, "Relay".
+ */
+export const relayTransaction = Effect.fn("relayTransaction")(function* (request: RelayRequest) {
+  const admitted = yield* admitTransaction(request.signedTransaction);
+  const { signedTransaction, confirm, skipPreflight, idempotencyKey: key, client = "" } = request;
+  if (key === undefined) return yield* relay(admitted, request);
+  return yield* answerOnce(
+    { client, key, request: JSON.stringify([signedTransaction, confirm, skipPreflight]) },
+    asText,
+    relay(admitted, request),
+  );
+});

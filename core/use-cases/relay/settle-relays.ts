@@ -1,0 +1,119 @@
+import { Effect } from "effect";
+import type { RelayEntry, SettledOutcome } from "../../domain/relay/relay-entry.ts";
+import type { LandedTransaction } from "../../domain/relay/transaction-outcome.ts";
+import { Broadcaster } from "../../../ports/broadcaster.ts";
+import { Ledger } from "../../../ports/ledger.ts";
+import { OutcomeLog } from "../../../ports/outcome-log.ts";
+import { chargeExpired } from "./relay-budget.ts";
+import type { RelayQueue } from "./relay-queue.ts";
+
+/** Most signatures of one question, and sendings at one time. */
+const STATUSES = 256;
+const SENDINGS = 8;
+
+/** The finalized block height, null when no node tells it. */
+const finalizedHeight = Effect.gen(function* () {
+  const ledger = yield* Ledger;
+  return (yield* ledger.tip("finalized")).blockHeight;
+}).pipe(Effect.orElseSucceed(() => null));
+
+/** Whether the height that was read before the transaction was looked for is beyond its last valid one. */
+const isBeyond = (entry: RelayEntry, height: bigint | null): height is bigint =>
+  height !== null && height > entry.lastValidBlockHeight;
+
+/** What is known of an entry; `completeFrom` where the node that said so was asked how far back it knows. */
+type Found = {
+  readonly entry: RelayEntry;
+  readonly landed: LandedTransaction | null | undefined;
+  readonly completeFrom: bigint | null;
+};
+
+/** Where each transaction has landed, undefined where no node tells. */
+const landedOf = Effect.fnUntraced(function* (entries: ReadonlyArray<RelayEntry>) {
+  const broadcaster = yield* Broadcaster;
+  const found = yield* broadcaster
+    .landedAll(entries.map(({ signature }) => signature))
+    .pipe(Effect.orElseSucceed(() => null));
+  return entries.map((entry, i) => ({
+    entry,
+    landed: found === null ? undefined : (found[i] ?? null),
+    completeFrom: null,
+  }));
+});
+
+/** Asks once more for what can have expired, of one node together with how far its history goes back. */
+const searched = Effect.fnUntraced(function* (found: ReadonlyArray<Found>, height: bigint | null) {
+  const broadcaster = yield* Broadcaster;
+  const gone = found.filter(({ entry, landed }) => landed === null && isBeyond(entry, height));
+  if (gone.length === 0) return found;
+  const search = yield* broadcaster
+    .searchAll(gone.map(({ entry }) => entry.signature))
+    .pipe(Effect.orElseSucceed(() => null));
+  return found.map((known): Found => {
+    const at = gone.indexOf(known);
+    if (at < 0 || search === null) return known;
+    const landed = search.landed[at] ?? null;
+    return { entry: known.entry, landed, completeFrom: search.completeFrom };
+  });
+});
+
+/**
+ * What can be said for good of an entry, null when nothing can. Silence means that it never landed only if
+ * the height was read before it was looked for, and the history's beginning after that: what a node still
+ * has at the end it had all the time.
+ */
+const settled = (
+  { entry, landed, completeFrom }: Found,
+  blockHeight: bigint | null,
+): SettledOutcome | null => {
+  if (landed === undefined) return null;
+  if (landed !== null)
+    return landed.commitment === "finalized"
+      ? { status: "landed", slot: landed.slot, error: landed.error }
+      : null;
+  if (completeFrom === null || completeFrom > entry.openedAtSlot) return null;
+  return isBeyond(entry, blockHeight) ? { status: "expired", blockHeight } : null;
+};
+
+const settleSome = Effect.fnUntraced(function* (
+  queue: RelayQueue,
+  entries: ReadonlyArray<RelayEntry>,
+  height: bigint | null,
+) {
+  const broadcaster = yield* Broadcaster;
+  const log = yield* OutcomeLog;
+  const found = yield* searched(yield* landedOf(entries), height);
+  const toSend: Array<RelayEntry> = [];
+  for (const known of found) {
+    const { entry, landed, completeFrom } = known;
+    const outcome = settled(known, height);
+    if (outcome !== null) {
+      yield* log.settle(entry.signature, outcome);
+      const client = queue.remove(entry);
+      if (outcome.status === "expired") yield* chargeExpired(entry.feePayer, client);
+    } else if (!isBeyond(entry, height)) {
+      if (landed === null || landed === undefined) toSend.push(entry);
+    } else if (landed === null && completeFrom !== null) {
+      // Its history is gone, so nobody will ever know: it stays unsettled in the log, and nothing is said
+      // of it that is not known.
+      queue.remove(entry);
+    }
+  }
+  // Whatever a node answers here, only the history says what became of a transaction.
+  const sendings = toSend.map(({ transaction }) => Effect.ignore(broadcaster.submit(transaction)));
+  yield* Effect.all(sendings, { concurrency: SENDINGS, discard: true });
+});
+
+/**
+ * One round over everything under way: what has landed for good or can never land is recorded and leaves
+ * the queue, at its sender's expense if it never landed; what has not landed is sent again. A failure
+ * leaves the rest for the next round.
+ * See docs/protocol.md, "Relay".
+ */
+export const settleRelays = Effect.fnUntraced(function* (queue: RelayQueue) {
+  const entries = queue.all();
+  if (entries.length === 0) return;
+  const height = yield* finalizedHeight;
+  for (let at = 0; at < entries.length; at += STATUSES)
+    yield* settleSome(queue, entries.slice(at, at + STATUSES), height);
+});

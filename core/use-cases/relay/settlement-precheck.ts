@@ -1,0 +1,94 @@
+import { Duration, Effect } from "effect";
+import type { Address } from "../../domain/address.ts";
+import { RELAY_POLICY } from "../../domain/relay/relay-policy.ts";
+import type { SettlementRule } from "../../domain/relay/settlement-rule.ts";
+import { decodeAddressTable, resolveAccounts } from "../../protocol/transaction/address-table.ts";
+import { decodeClockSysvar } from "../../protocol/accounts/clock-sysvar.ts";
+import { settlementFault } from "../../protocol/rules/settlement-check.ts";
+import { CLOCK_SYSVAR } from "../../protocol/addresses/well-known-addresses.ts";
+import type { WireTransaction } from "../../protocol/transaction/wire-transaction.ts";
+import { Instance } from "../../../ports/instance.ts";
+import { Ledger } from "../../../ports/ledger.ts";
+import { LookupTableNotAllowed, SettlementCheckFailed } from "./relay-errors.ts";
+
+/** What someone else's transaction, already under way, can still cure: judged a second time before refusing. */
+const CURABLE: ReadonlySet<SettlementRule> = new Set([
+  "merchant_unregistered",
+  "merchant_suspended",
+  "wrong_attestor_key",
+  "payout_account_wrong_owner",
+  "payout_account_wrong_mint",
+  "payout_account_shared",
+]);
+
+/** The most accounts the Ledger port reads at once. */
+const MAX_READ = 100;
+
+/** Every account of a transaction, its address tables read and followed. */
+export const resolveTables = Effect.fnUntraced(function* (transaction: WireTransaction) {
+  const { signature, tables } = transaction;
+  const addresses = [...new Set(tables.map(({ table }) => table))];
+  const ledger = yield* Ledger;
+  const found = new Map<Address, ReadonlyArray<Address>>();
+  if (addresses.length > 0) {
+    const { value } = yield* ledger.readAccounts(addresses, "confirmed");
+    for (const account of value) {
+      const entries = account === null ? undefined : decodeAddressTable(account);
+      if (account !== null && entries !== undefined) found.set(account.address, entries);
+    }
+  }
+  const accounts = resolveAccounts(transaction, found);
+  if (!("fault" in accounts)) return accounts;
+  const detail =
+    accounts.fault === "no_table"
+      ? `there is no address table at ${accounts.table}`
+      : `the address table ${accounts.table} has no entry at a place that is used`;
+  return yield* new LookupTableNotAllowed({ signature, detail });
+});
+
+type Accounts = Effect.Success<ReturnType<typeof resolveTables>>;
+
+const judge = Effect.fnUntraced(function* (transaction: WireTransaction, accounts: Accounts) {
+  const ledger = yield* Ledger;
+  const { deployment } = yield* Instance;
+  const named = transaction.instructions.flatMap(({ program, accounts: places }) =>
+    program === deployment.custodyProgram ? places : [],
+  );
+  const addresses = [...new Set(named)].flatMap((place) => accounts.addresses[place] ?? []);
+  const wanted = [CLOCK_SYSVAR, ...addresses];
+  const reads = Array.from({ length: Math.ceil(wanted.length / MAX_READ) }, (_, i) =>
+    ledger.readAccounts(wanted.slice(i * MAX_READ, (i + 1) * MAX_READ), "confirmed"),
+  );
+  const value = (yield* Effect.all(reads)).flatMap((read) => read.value);
+  const ledgerTime = decodeClockSysvar(value[0] ?? null);
+  // Without the ledger's clock nothing can be said; the simulation decides.
+  if (ledgerTime === undefined) return undefined;
+  const byAddress = new Map(value.flatMap((each) => (each === null ? [] : [[each.address, each]])));
+  return settlementFault(transaction, accounts, {
+    deployment,
+    ledgerTime,
+    marginSeconds: RELAY_POLICY.clockMarginSeconds,
+    account: (address) => byAddress.get(address) ?? null,
+  });
+});
+
+/**
+ * Fails with `SettlementCheckFailed` when an instruction of the custody program cannot succeed on the
+ * ledger as it stands, naming the rule. What a transaction under way could cure is looked at twice.
+ * See docs/protocol.md, "Relay".
+ */
+export const checkSettlement = Effect.fn("checkSettlement")(function* (
+  transaction: WireTransaction,
+  accounts: Accounts,
+) {
+  const { deployment } = yield* Instance;
+  if (!transaction.instructions.some(({ program }) => program === deployment.custodyProgram))
+    return;
+  let fault = yield* judge(transaction, accounts);
+  if (fault !== undefined && CURABLE.has(fault.rule)) {
+    yield* Effect.sleep(Duration.millis(RELAY_POLICY.secondLookMs));
+    fault = yield* judge(transaction, accounts);
+  }
+  if (fault !== undefined)
+    return yield* new SettlementCheckFailed({ signature: transaction.signature, ...fault });
+});

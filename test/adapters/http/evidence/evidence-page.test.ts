@@ -1,0 +1,190 @@
+import { createHash } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { evidenceSignerNone } from "../../../../adapters/signer/evidence-signer.ts";
+import { escrow, EXPIRES_AT, merchant, CREATED_AT } from "../support/parties.ts";
+import { checkedClient, jsonOf, makeService } from "../support/service.ts";
+
+/** What browsers send for a page. */
+const BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8";
+const NAME = `<img src=x onerror="a('b')">\u202e&`;
+
+const released = escrow("released", "Fulfilled");
+const partial = escrow("partial", "PartiallyFulfilled");
+const refunded = escrow("refunded", "Refunded");
+const pending = escrow("pending");
+
+let service: Awaited<ReturnType<typeof makeService>>;
+let client: Awaited<ReturnType<typeof checkedClient>>;
+
+beforeAll(async () => {
+  service = await makeService();
+  client = await checkedClient(service);
+  service.seed({
+    escrows: [released, partial, refunded, pending],
+    merchants: [{ ...merchant(), name: NAME }],
+  });
+});
+afterAll(() => service.runtime.dispose());
+
+const get = (row: { readonly address: string }, accept?: string, more = "", etag?: string) =>
+  client.send(`/v1/evidence/${row.address}${more}`, {
+    headers: {
+      ...(accept === undefined ? {} : { accept }),
+      ...(etag === undefined ? {} : { "if-none-match": etag }),
+    },
+  });
+const pageOf = async (row: { readonly address: string }) => (await get(row, BROWSER)).text();
+/** The page's text without its tags. */
+const textOf = async (row: { readonly address: string }) =>
+  (await pageOf(row)).replace(/<[^>]*>/g, "");
+
+describe("content negotiation", () => {
+  test("a browser gets a page, everyone else the packet, and caches are told what it hangs on", async () => {
+    for (const [accept, type] of [
+      [BROWSER, "text/html; charset=utf-8"],
+      ["text/html", "text/html; charset=utf-8"],
+      ["*/*", "application/json"],
+      [undefined, "application/json"],
+      ["application/json", "application/json"],
+      ["application/json, text/html;q=0.9", "application/json"],
+    ] as const) {
+      const response = await get(released, accept);
+      expect([accept, response.status, response.headers.get("content-type")]).toEqual([
+        accept,
+        200,
+        type,
+      ]);
+      expect(response.headers.get("vary")).toContain("accept");
+    }
+    expect((await get(released, "image/png")).status).toBe(406);
+  });
+
+  test("a download is the packet, also for a browser", async () => {
+    const download = await get(released, BROWSER, "?download=json");
+    expect(download.headers.get("content-type")).toBe("application/json");
+    expect(download.headers.get("content-disposition")).toStartWith("attachment;");
+    expect(await download.text()).toBe(await (await get(released)).text());
+  });
+
+  test("page and packet of a settled escrow have validators of their own", async () => {
+    const [page, packet] = [await get(released, BROWSER), await get(released)];
+    const etag = page.headers.get("etag") ?? "";
+    expect(etag).toMatch(/^"[\w-]{43}"$/);
+    expect(packet.headers.get("etag")).not.toBe(etag);
+    const again = await get(released, BROWSER, "", etag);
+    expect([again.status, await again.text(), again.headers.get("vary")]).toEqual([
+      304,
+      "",
+      "accept",
+    ]);
+    expect((await get(released, undefined, "", etag)).status).toBe(200);
+    expect((await get(pending, BROWSER)).headers.get("etag")).toBeNull();
+  });
+});
+
+describe("the page", () => {
+  test("it runs nothing, loads nothing, and its own style is all that is allowed", async () => {
+    for (const row of [released, partial, refunded, pending]) {
+      const response = await get(row, BROWSER);
+      const html = await response.text();
+      const style = /<style>([^]*?)<\/style>/.exec(html)?.[1] ?? "";
+      const hash = createHash("sha256").update(style).digest("base64");
+      const policy = response.headers.get("content-security-policy");
+      expect(policy).toContain("default-src 'none'");
+      expect(policy).toContain(`style-src 'sha256-${hash}'`);
+      expect(policy).toContain("script-src 'none'");
+      expect(html).not.toMatch(
+        /<script|<img|<iframe|<object|<embed|<form|<base|<[^>]*\s(?:on\w+|style)=/i,
+      );
+      const links = Array.from(html.matchAll(/(?:href|src)="([^"]*)"/g), ([, link]) => link);
+      const own = `http://localhost/v1/evidence/${row.address}?download=json`;
+      expect(links).toEqual(["data:,", own]);
+      expect(style).not.toMatch(/url\(|@import/);
+    }
+  });
+
+  test("text of strangers is shown, never obeyed", async () => {
+    const html = await pageOf(released);
+    expect(html).toContain(
+      "&lt;img src=x onerror=&quot;a(&#39;b&#39;)&quot;&gt;[U+202E]&amp;, Active",
+    );
+    expect(html).not.toContain("\u202e");
+  });
+
+  test("it shows the packet's digest, address, parties, hashes and signatures", async () => {
+    const packet = await jsonOf<{
+      data: { delivery_claim: { proof_hash: string; attestation: { signature: string } } };
+      signature: { digest_sha256: string; signature: string; key_id: string };
+    }>(await get(released));
+    const html = await pageOf(released);
+    for (const shown of [
+      packet.signature.digest_sha256,
+      packet.signature.signature,
+      packet.signature.key_id,
+      packet.data.delivery_claim.proof_hash,
+      packet.data.delivery_claim.attestation.signature,
+      released.agentOwner,
+      released.merchant,
+      released.taskHash,
+      `http://localhost/v1/evidence/${released.address}`,
+    ])
+      expect(html).toContain(shown);
+  });
+
+  test("each state is told in words that claim no delivery", async () => {
+    service.ledger.setClock(CREATED_AT + 60n);
+    expect(await textOf(pending)).toContain(
+      "No delivery proof had been presented, and the escrow had not expired.",
+    );
+    service.ledger.setClock(EXPIRES_AT);
+    expect(await textOf(pending)).toContain("anyone may claim the refund for the agent");
+    expect(await textOf(released)).toContain(
+      "released the whole 1.500000 tokens to the merchant at 2026-03-01 12:00:09 UTC, on a statement signed by the merchant's attestor.",
+    );
+    expect(await textOf(partial)).toContain("released 0.000001 of 1.500000 tokens to the merchant");
+    expect(await textOf(refunded)).toContain("returned the whole 1.500000 tokens to the agent");
+    for (const row of [released, partial, refunded, pending])
+      expect(await textOf(row)).toContain("It does not say that anything was delivered.");
+  });
+
+  test("an unsigned packet is said to be unsigned", async () => {
+    expect(await textOf(released)).toContain(
+      "the packet at the address above, signed by the service.",
+    );
+    const unsigned = await makeService({ signer: evidenceSignerNone() });
+    unsigned.seed({ escrows: [released] });
+    const { send } = await checkedClient(unsigned);
+    const html = await (
+      await send(`/v1/evidence/${released.address}`, { headers: { accept: BROWSER } })
+    ).text();
+    await unsigned.runtime.dispose();
+    expect(html).toContain("which the service has not signed.");
+    expect(html).toContain(`<th scope="row">Signature</th><td><span class="none">none</span>`);
+  });
+
+  test("what could not be found is said", async () => {
+    expect(await textOf(released)).toContain("Not foundescrow created, escrow released");
+    expect(await textOf(pending)).toContain("Not foundescrow created");
+  });
+
+  test("the QR code is a square of modules with its three finder patterns and a quiet zone", async () => {
+    const html = await pageOf(released);
+    const [, size, d] = /viewBox="0 0 (\d+) \1"[^]*?fill="#000" d="([^"]*)"/.exec(html) ?? [];
+    const side = Number(size);
+    const dark = new Set<string>();
+    for (const [, x, y, width] of (d ?? "").matchAll(/M(\d+) (\d+)h(\d+)v1h-\3z/g))
+      for (let i = 0; i < Number(width); i++) dark.add(`${Number(x) + i},${y}`);
+    expect((side - 8 - 17) % 4).toBe(0);
+    const finder = ["1111111", "1000001", "1011101", "1011101", "1011101", "1000001", "1111111"];
+    const at = (x0: number, y0: number) =>
+      finder.map((row, y) =>
+        Array.from(row, (_, x) => (dark.has(`${x0 + x},${y0 + y}`) ? "1" : "0")).join(""),
+      );
+    expect(at(4, 4)).toEqual(finder);
+    expect(at(side - 11, 4)).toEqual(finder);
+    expect(at(4, side - 11)).toEqual(finder);
+    for (const place of dark)
+      for (const coordinate of place.split(",").map(Number))
+        expect(coordinate >= 4 && coordinate < side - 4).toBe(true);
+  });
+});

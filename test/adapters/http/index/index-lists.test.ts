@@ -1,0 +1,255 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { Effect } from "effect";
+import { encodeBase64Url } from "../../../../core/domain/encoding/base64.ts";
+import { merchantAddress } from "../../../../core/protocol/addresses/addresses.ts";
+import { encodeEscrowAccount } from "../../../../core/protocol/accounts/escrow-account.ts";
+import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
+import { StoreUnavailable, EscrowIndex } from "../../../../ports/escrow-index.ts";
+import { LedgerUnavailable } from "../../../../ports/ledger.ts";
+import { AGENT, escrow, EXPIRES_AT, MERCHANT, merchant, STRANGER } from "../support/parties.ts";
+import {
+  checkedClient,
+  dataOf,
+  errorsOf,
+  jsonOf,
+  makeService,
+  problemOf,
+} from "../support/service.ts";
+
+type Page = {
+  readonly data: ReadonlyArray<Record<string, unknown>>;
+  readonly page: { readonly limit: number; readonly next_cursor: string | null };
+  readonly index: { readonly last_synced_slot: number | null };
+};
+
+const SETTLED = ["Fulfilled", "Refunded", "PartiallyFulfilled"] as const;
+const escrows = [
+  ...Array.from({ length: 7 }, (_, i) => escrow(`pending ${i}`, "Pending", BigInt(i % 3))),
+  ...SETTLED.map((state) => escrow(state, state, 10n)),
+];
+
+let service: Awaited<ReturnType<typeof makeService>>;
+let client: Awaited<ReturnType<typeof checkedClient>>;
+
+beforeAll(async () => {
+  service = await makeService();
+  client = await checkedClient(service);
+});
+afterAll(() => service.runtime.dispose());
+
+const page = async (path: string): Promise<Page> => jsonOf<Page>(await client.send(path));
+
+/** Every row of a list, page by page. */
+const walk = async (
+  path: string,
+  limit: number,
+): Promise<ReadonlyArray<Record<string, unknown>>> => {
+  const rows: Array<Record<string, unknown>> = [];
+  let cursor: string | null = "";
+  while (cursor !== null) {
+    const from = cursor === "" ? "" : `&cursor=${cursor}`;
+    const answer: Page = await page(`${path}?limit=${limit}${from}`);
+    expect(answer.data.length).toBeLessThanOrEqual(limit);
+    rows.push(...answer.data);
+    cursor = answer.page.next_cursor;
+  }
+  return rows;
+};
+
+test("before the first sync the lists are empty and say so", async () => {
+  for (const path of ["/v1/indexer", "/v1/indexer/events", "/v1/registry/merchants"])
+    expect(await page(path)).toEqual({
+      data: [],
+      page: { limit: 50, next_cursor: null },
+      index: { last_synced_slot: null, last_synced_at: null } as never,
+    });
+});
+
+test("a sync reports what it did, also of accounts it refuses", async () => {
+  service.seed({ escrows, merchants: [merchant(), merchant(STRANGER, "Zebra GmbH")] });
+  const owner = LOCAL_DEPLOYMENT.custodyProgram;
+  // What a stranger can make is not even listed; what custody itself has written is, and judged.
+  service.ledger.put({ address: STRANGER, owner, data: new Uint8Array(352) });
+  const future = encodeEscrowAccount(escrow("from a later version")).with(8, 9);
+  service.ledger.put({ address: AGENT, owner, data: future });
+  const response = await client.send("/v1/indexer/sync", { method: "POST" });
+  expect(response.status).toBe(202);
+  expect(await dataOf(response)).toMatchObject({
+    status: "completed",
+    mode: "snapshot",
+    slot: 1000,
+    escrows: { seen: 11, created: 10, updated: 0, unchanged: 0, rejected: 1 },
+    merchants: { seen: 2, created: 2 },
+    events: { added: 13 },
+    rejected: [{ address: AGENT, reason: "unknown_version" }],
+  });
+  const again = await dataOf(await client.send("/v1/indexer/sync", { method: "POST" }));
+  expect(again).toMatchObject({ escrows: { created: 0, unchanged: 10 }, events: { added: 0 } });
+});
+
+describe("lists", () => {
+  test.each([1, 3, 10, 500])("pages of %i together are the whole list, once", async (limit) => {
+    for (const path of ["/v1/indexer", "/v1/indexer/events", "/v1/registry/merchants"]) {
+      const whole = (await page(`${path}?limit=500`)).data;
+      expect(await walk(path, limit)).toEqual([...whole]);
+    }
+  });
+
+  test("escrows come newest first, and say up to which slot the index is complete", async () => {
+    const { data, index } = await page("/v1/indexer");
+    expect(index.last_synced_slot).toBe(1000);
+    const order = data.map((row) => String(row["created_at"]));
+    expect(order).toEqual(order.toSorted().toReversed());
+  });
+
+  test("filters narrow a list, and together they narrow it further", async () => {
+    const count = async (query: string) => (await page(`/v1/indexer?${query}`)).data.length;
+    expect(await count("state=Pending")).toBe(7);
+    expect(await count("state=Refunded")).toBe(1);
+    expect(await count(`merchant=${MERCHANT}`)).toBe(10);
+    expect(await count(`merchant=${STRANGER}`)).toBe(0);
+    expect(await count(`agent_owner=${AGENT}&state=Fulfilled`)).toBe(1);
+    expect((await page("/v1/indexer/events?state=Refunded")).data).toMatchObject([
+      { kind: "escrow_refunded", amount_stroops: "1500000", signature: null, slot: null },
+    ]);
+  });
+
+  test("refundable escrows are those the ledger's clock has passed", async () => {
+    service.ledger.setClock(EXPIRES_AT);
+    service.ledger.slot += 1n;
+    await client.send("/v1/indexer/sync", { method: "POST" });
+    const { data } = await page("/v1/indexer?refundable=true");
+    expect(data.length).toBe(7);
+    expect(data.every((row) => row["refundable"] === true)).toBe(true);
+  });
+
+  test("a filter that is no address is named", async () => {
+    const response = await client.send("/v1/indexer?merchant=abc&agent_owner=0");
+    expect(response.status).toBe(422);
+    expect((await errorsOf(response)).map(({ pointer }) => pointer)).toEqual([
+      "?merchant",
+      "?agent_owner",
+    ]);
+  });
+
+  test("merchants are searched in any case, by name and by key", async () => {
+    const found = async (query: string) =>
+      (await page(`/v1/registry/merchants?${query}`)).data.map((row) => row["name"]);
+    expect(await found("q=ZEBRA")).toEqual(["Zebra GmbH"]);
+    expect(await found(`q=${MERCHANT.toLowerCase()}`)).toEqual(["Test Quotes"]);
+    expect(await found("min_reputation=4")).toEqual([]);
+    expect((await found("status=Active&min_reputation=3")).length).toBe(2);
+    expect(await found("status=Suspended")).toEqual([]);
+  });
+
+  test("a merchant carries the counts of its escrows", async () => {
+    const { data } = await page("/v1/registry/merchants?q=quotes");
+    expect(data[0]).toMatchObject({
+      merchant: MERCHANT,
+      merchant_pda: merchantAddress(LOCAL_DEPLOYMENT, MERCHANT).address,
+      stats: {
+        escrows: 10,
+        pending: 7,
+        fulfilled: 1,
+        partially_fulfilled: 1,
+        refunded: 1,
+        volume_usdc: "4.500000",
+        median_delivery_seconds: 9,
+      },
+    });
+  });
+});
+
+describe("cursors", () => {
+  const cursorOf = async (path: string): Promise<string> => {
+    const { next_cursor } = (await page(`${path}?limit=1`)).page;
+    if (next_cursor === null) throw new Error(`${path} has one page only`);
+    return next_cursor;
+  };
+
+  test("the cursor of one list is none of another", async () => {
+    const cursor = await cursorOf("/v1/indexer");
+    for (const path of ["/v1/indexer/events", "/v1/registry/merchants"])
+      expect(await problemOf(await client.send(`${path}?cursor=${cursor}`))).toBe(
+        "400 malformed_cursor",
+      );
+  });
+
+  test("text that is no cursor is refused, whatever it is", async () => {
+    const text = (value: string) => encodeBase64Url(new TextEncoder().encode(value));
+    const bad = [
+      "",
+      "x",
+      "AAAA",
+      text("escrow:"),
+      text(`escrow:-1:${AGENT}`),
+      text(`escrow:01:${AGENT}`),
+      text(`escrow:1:${AGENT}:1`),
+      text("escrow:1:nonsense"),
+      text(`escrow:99999999999999999999:${AGENT}`),
+      text("event:1.5"),
+      `${await cursorOf("/v1/indexer")}=`,
+      `${await cursorOf("/v1/indexer")}A`,
+    ];
+    for (const cursor of bad) {
+      const query = new URLSearchParams({ cursor });
+      for (const path of ["/v1/indexer", "/v1/registry/merchants"])
+        expect(await problemOf(await client.send(`${path}?${query}`))).toBe("400 malformed_cursor");
+    }
+  });
+
+  test("a row that arrives between two pages moves nothing", async () => {
+    const [first] = (await page("/v1/indexer?limit=3")).data.slice(-1);
+    const cursor = (await page("/v1/indexer?limit=3")).page.next_cursor;
+    service.seed({ escrows: [escrow("newest", "Pending", -500n)] });
+    service.ledger.slot += 1n;
+    await client.send("/v1/indexer/sync", { method: "POST" });
+    const rest = (await page(`/v1/indexer?cursor=${cursor}`)).data;
+    expect(rest.length).toBe(7);
+    expect(rest.map((row) => row["escrow_pda"])).not.toContain(first?.["escrow_pda"]);
+  });
+});
+
+describe("what fails", () => {
+  test("a ledger that fails during a sync is a 502, and the status says so", async () => {
+    service.ledger.fault = new LedgerUnavailable({ retryable: true, cause: "down" });
+    const response = await client.send("/v1/indexer/sync", { method: "POST" });
+    expect(await problemOf(response)).toBe("502 ledger_unavailable");
+    service.ledger.fault = null;
+    expect(await dataOf(await client.send("/v1/status"))).toMatchObject({
+      indexer: { status: "degraded", last_error: "ledger_unavailable" },
+    });
+    await client.send("/v1/indexer/sync", { method: "POST" });
+    expect(await dataOf(await client.send("/v1/status"))).toMatchObject({
+      indexer: { status: "online", last_error: null },
+    });
+  });
+
+  test("a sync that dies by a defect is a 500, and the status says so", async () => {
+    const index = await service.runtime.runPromise(EscrowIndex);
+    const { summary } = index;
+    Object.assign(index, { summary: Effect.die(new TypeError("a defect")) });
+    const response = await client.send("/v1/indexer/sync", { method: "POST" });
+    expect(await problemOf(response)).toBe("500 internal_error");
+    Object.assign(index, { summary });
+    expect(await dataOf(await client.send("/v1/status"))).toMatchObject({
+      indexer: { status: "degraded", last_error: "internal_error", running: false },
+    });
+    await client.send("/v1/indexer/sync", { method: "POST" });
+    expect(await dataOf(await client.send("/v1/status"))).toMatchObject({
+      indexer: { status: "online", last_error: null },
+    });
+  });
+
+  test("a store that fails is a 503 that says when to ask again", async () => {
+    const index = await service.runtime.runPromise(EscrowIndex);
+    const { summary, revision } = index;
+    const broken = Effect.fail(new StoreUnavailable({ retryable: true, cause: "disk" }));
+    Object.assign(index, { summary: broken, revision: broken });
+    const response = await client.send("/v1/indexer");
+    expect(response.headers.get("retry-after")).toBe("1");
+    expect(await problemOf(response)).toBe("503 store_unavailable");
+    expect((await client.send("/ready")).status).toBe(503);
+    Object.assign(index, { summary, revision });
+  });
+});

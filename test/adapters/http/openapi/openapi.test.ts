@@ -1,0 +1,141 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { compileErrors, validate } from "@readme/openapi-parser";
+import { Validator } from "@seriousme/openapi-schema-validator";
+import { openApiDocument } from "../../../../adapters/http/openapi/openapi-document.ts";
+import { PROBLEM_CODES } from "../../../../adapters/http/problems/problem-catalogue.ts";
+import { parseTrustPolicy } from "../../../../core/protocol/evidence/trust-policy.ts";
+import { verifyEvidence } from "../../../../core/protocol/evidence/verify-evidence.ts";
+import { documentSchemas } from "../support/document-schemas.ts";
+import { makeService } from "../support/service.ts";
+
+type Json = Record<string, unknown>;
+type Content = {
+  readonly schema: Json;
+  readonly example?: unknown;
+  readonly examples?: Readonly<Record<string, { readonly $ref: string }>>;
+};
+type Response_ = { readonly $ref?: string; readonly content?: Readonly<Record<string, Content>> };
+type Operation = {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly requestBody?: { readonly content: Readonly<Record<string, Content>> };
+  readonly responses: Readonly<Record<string, Response_>>;
+};
+type Document = {
+  readonly openapi: string;
+  readonly info: { readonly version: string };
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: {
+    readonly responses: Readonly<Record<string, Response_>>;
+    readonly examples: Readonly<Record<string, { readonly value: unknown }>>;
+  };
+};
+
+let service: Awaited<ReturnType<typeof makeService>>;
+let text: string;
+let document: Document;
+let operations: ReadonlyArray<readonly [string, Operation]>;
+
+beforeAll(async () => {
+  service = await makeService();
+  text = await openApiDocument(service.app.operations);
+  document = JSON.parse(text) as Document;
+  operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => [`${method} ${path}`, operation] as const),
+  );
+});
+afterAll(() => service.runtime.dispose());
+
+const resolved = (response: Response_): Response_ =>
+  response.$ref === undefined
+    ? response
+    : (document.components.responses[response.$ref.split("/").at(-1) ?? ""] ?? {});
+
+test("two independent validators accept the document without a warning", async () => {
+  const first = await new Validator().validate(JSON.parse(text) as Json);
+  expect(first).toMatchObject({ valid: true });
+  const second = await validate(JSON.parse(text) as never);
+  expect(second.valid ? "" : compileErrors(second)).toBe("");
+  expect(second.warnings).toEqual([]);
+});
+
+test("it is OpenAPI 3.1.0 of the contract's version, the same text every time", async () => {
+  expect(document.openapi).toBe("3.1.0");
+  expect(document.info.version).toBe("1.0.0-devnet");
+  expect(await openApiDocument(service.app.operations)).toBe(text);
+});
+
+test("it is what /openapi.json serves", async () => {
+  const response = await service.app.handle(new Request("http://localhost/openapi.json"));
+  expect(response.headers.get("content-type")).toBe("application/json");
+  expect(await response.text()).toBe(text);
+});
+
+test("every operation of the specification is there, and none twice", () => {
+  const specified = [
+    "get /health",
+    "get /openapi.json",
+    "get /v1",
+    "get /v1/status",
+    "post /v1/escrows/prepare",
+    "get /v1/escrows/{pda}",
+    "get /v1/evidence/{pda}",
+    "get /v1/merchants/{pubkey}",
+    "get /v1/registry/merchants",
+    "get /v1/proof-templates",
+    "get /v1/indexer",
+    "get /v1/indexer/events",
+    "post /v1/indexer/sync",
+    "get /v1/relay",
+    "post /v1/relay",
+  ];
+  const names = operations.map(([name]) => name);
+  expect(specified.filter((name) => !names.includes(name))).toEqual([]);
+  expect(names.length).toBe(service.app.operations.length);
+  const ids = operations.map(([, { operationId }]) => operationId);
+  expect(new Set(ids).size).toBe(ids.length);
+  expect(operations.filter(([, { summary }]) => summary === "")).toEqual([]);
+});
+
+describe("examples", () => {
+  const examplesOf = ({ example, examples }: Content): ReadonlyArray<unknown> =>
+    examples === undefined
+      ? [example]
+      : Object.keys(examples).map((name) => document.components.examples[name]?.value);
+
+  test("every body and every answer has one, and each validates", () => {
+    const faultOf = documentSchemas(document.components);
+    for (const [name, operation] of operations) {
+      const bodies = Object.values(operation.requestBody?.content ?? {});
+      const answers = Object.values(operation.responses).flatMap((response) =>
+        Object.values(resolved(response).content ?? {}),
+      );
+      for (const content of [...bodies, ...answers])
+        for (const example of examplesOf(content)) {
+          expect(example, name).toBeDefined();
+          expect(faultOf(content.schema, example), name).toBe("");
+        }
+    }
+  });
+
+  test("the example packet verifies under the example trust document", () => {
+    const exampleOf = (path: string) =>
+      document.paths[path]?.["get"]?.responses["200"]?.content?.["application/json"]?.example;
+    const packet = JSON.stringify(exampleOf("/v1/evidence/{pda}"));
+    const trust = JSON.stringify(exampleOf("/.well-known/evidence-trust.json"));
+    expect([packet.length > 500, trust.length > 300]).toEqual([true, true]);
+    const policy = parseTrustPolicy(trust);
+    if ("fault" in policy) throw new Error(policy.fault);
+    expect(verifyEvidence(packet, policy.value)).toMatchObject({ verdict: "verified" });
+  });
+});
+
+test("every problem code is an answer of some operation", () => {
+  const codes = operations.flatMap(([, { responses }]) =>
+    Object.values(responses).flatMap((response) =>
+      Object.keys(resolved(response).content?.["application/problem+json"]?.examples ?? {}),
+    ),
+  );
+  const used = new Set(codes);
+  expect(PROBLEM_CODES.filter((code) => !used.has(code))).toEqual([]);
+});

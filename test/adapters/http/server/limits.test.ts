@@ -1,0 +1,183 @@
+import { describe, expect, test } from "bun:test";
+import { clientKey } from "../../../../adapters/http/server/client-address.ts";
+import { requestOrigin } from "../../../../adapters/http/request/request-origin.ts";
+import { trustedProxies } from "../../../../adapters/http/request/trusted-proxies.ts";
+import { prepareBody } from "../support/parties.ts";
+import { checkedClient, makeService, problemOf } from "../support/service.ts";
+
+describe("rate limits", () => {
+  test("each answer of a limited route says what is left, and the last is a 429", async () => {
+    const service = await makeService({ limit: 3 });
+    const { send, postJson } = await checkedClient(service);
+    const left = async () => {
+      const { status, headers } = await send("/v1");
+      return [status, headers.get("ratelimit"), headers.get("ratelimit-policy")];
+    };
+    const policy = '"reads";q=3;w=60';
+    expect(await left()).toEqual([200, '"reads";r=2;t=60', policy]);
+    expect(await left()).toEqual([200, '"reads";r=1;t=60', policy]);
+    expect((await send("/v1/escrows/x")).headers.get("ratelimit")).toStartWith('"reads";r=0');
+    const refused = await send("/v1");
+    expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
+    expect(refused.headers.get("ratelimit")).toStartWith('"reads";r=0');
+    expect(await problemOf(refused)).toBe("429 rate_limited");
+    const prepared = await postJson("/v1/escrows/prepare", prepareBody());
+    expect(prepared.headers.get("ratelimit")).toStartWith('"prepare";r=2');
+    await service.runtime.dispose();
+  });
+
+  test("a caller who is over the limit is told before his body is read", async () => {
+    const service = await makeService({ limit: 0 });
+    const { send } = await checkedClient(service);
+    const init = { method: "POST", body: "not json" };
+    expect(await problemOf(await send("/v1/relay", init))).toBe("429 rate_limited");
+    await service.runtime.dispose();
+  });
+
+  describe("a request with a body costs one point, and one more for each further 8 KiB that it begins", () => {
+    const PREPARE = "/v1/escrows/prepare";
+    const spent = async (bytes: number, isDeclared: boolean, limit = 100) => {
+      const service = await makeService({ limit });
+      const { send } = await checkedClient(service);
+      const body = JSON.stringify(prepareBody()).padEnd(bytes);
+      const headers: Record<string, string> = { "content-type": "application/json" };
+      if (isDeclared) headers["content-length"] = String(bytes);
+      const response = await send(PREPARE, { method: "POST", body, headers });
+      await service.runtime.dispose();
+      return [response.status, response.headers.get("ratelimit")];
+    };
+
+    test.each([true, false])("with its length declared: %p", async (isDeclared) => {
+      const costs = [
+        [0, 1],
+        [8192, 1],
+        [8193, 2],
+        [32_768, 4],
+        [262_144, 32],
+      ] as const;
+      for (const [bytes, cost] of costs)
+        expect([bytes, ...(await spent(bytes, isDeclared))]).toEqual([
+          bytes,
+          200,
+          `"prepare";r=${100 - cost};t=60`,
+        ]);
+    });
+
+    test("it is never more than a whole budget, so that waiting helps", async () => {
+      expect(await spent(262_144, true, 3)).toEqual([200, '"prepare";r=0;t=60']);
+      expect(await spent(262_144, false, 3)).toEqual([200, '"prepare";r=0;t=60']);
+    });
+
+    test("a budget that has less left refuses it and keeps what it has", async () => {
+      const service = await makeService({ limit: 5 });
+      const { send } = await checkedClient(service);
+      const post = (bytes: number) =>
+        send(PREPARE, {
+          method: "POST",
+          body: JSON.stringify(prepareBody()).padEnd(bytes),
+          headers: { "content-type": "application/json", "content-length": String(bytes) },
+        });
+      expect((await post(16_384)).headers.get("ratelimit")).toBe('"prepare";r=3;t=60');
+      const refused = await post(32_768);
+      expect(refused.headers.get("ratelimit")).toStartWith('"prepare";r=3;t=');
+      expect(await problemOf(refused)).toBe("429 rate_limited");
+      expect((await post(16_384)).status).toBe(200);
+      await service.runtime.dispose();
+    });
+
+    test("a body that is too large is refused unread, for one point", async () => {
+      const service = await makeService({ limit: 5 });
+      const { send } = await checkedClient(service);
+      const headers = { "content-type": "application/json", "content-length": "1000000000" };
+      const refused = await send(PREPARE, { method: "POST", headers });
+      expect(refused.headers.get("ratelimit")).toStartWith('"prepare";r=4;t=');
+      expect(await problemOf(refused)).toBe("413 payload_too_large");
+      await service.runtime.dispose();
+    });
+  });
+
+  test("health, docs and problem pages are never limited", async () => {
+    const service = await makeService({ limit: 0 });
+    const { send } = await checkedClient(service);
+    for (const path of ["/health", "/ready", "/docs", "/metrics", "/problems/rate_limited"]) {
+      const response = await send(path);
+      expect([path, response.status, response.headers.get("ratelimit")]).toEqual([path, 200, null]);
+    }
+    await service.runtime.dispose();
+  });
+
+  test("clients are told apart by their connection's address", async () => {
+    const service = await makeService({ limit: 1 });
+    const from = async (address: string) => {
+      const connection = { address, allowSeconds: () => undefined };
+      return (await service.app.handle(new Request("http://localhost/v1"), connection)).status;
+    };
+    expect([await from("192.0.2.1"), await from("192.0.2.2"), await from("192.0.2.1")]).toEqual([
+      200, 200, 429,
+    ]);
+    expect([await from("2001:db8::1"), await from("2001:db8::2")]).toEqual([200, 429]);
+    await service.runtime.dispose();
+  });
+});
+
+describe("the client behind proxies", () => {
+  const key = clientKey(trustedProxies(["10.0.0.0/8", "192.0.2.7", "fd00::/8"]));
+  const of = (peer: string | null, forwarded?: string) =>
+    key(
+      new Request("http://localhost/", {
+        headers: forwarded === undefined ? {} : { "x-forwarded-for": forwarded },
+      }),
+      peer,
+    );
+
+  test("a stranger's X-Forwarded-For is not believed", () => {
+    expect(of("203.0.113.5", "198.51.100.1")).toBe("203.0.113.5");
+  });
+
+  test("a trusted proxy's is, from its end backwards to the first that is not trusted", () => {
+    expect(of("10.1.2.3", "198.51.100.1")).toBe("198.51.100.1");
+    expect(of("10.1.2.3", "1.1.1.1, 198.51.100.1, 10.9.9.9")).toBe("198.51.100.1");
+    expect(of("::ffff:10.1.2.3", "198.51.100.1")).toBe("198.51.100.1");
+    expect(of("fd00::1", "2001:db8::5")).toBe("2001:db8::5");
+    expect(of("192.0.2.7", "::ffff:198.51.100.1")).toBe("198.51.100.1");
+  });
+
+  test("what is no address ends the search", () => {
+    expect(of("10.1.2.3", "198.51.100.1, nonsense, 10.9.9.9")).toBe("10.9.9.9");
+    expect(of("10.1.2.3", "")).toBe("10.1.2.3");
+    expect(of("10.1.2.3")).toBe("10.1.2.3");
+    expect(of(null, "198.51.100.1")).toBe("unknown");
+  });
+
+  test.each(["10.0.0.0/33", "nonsense", "10.0.0.0/8/8", "10.0.0.0/-1", "::/129", ""])(
+    "%p is refused as a trusted proxy",
+    (entry) => {
+      expect(() => trustedProxies([entry])).toThrow("not an IP address or CIDR block");
+    },
+  );
+});
+
+describe("the address under which the service is reached", () => {
+  const origin = requestOrigin(trustedProxies(["10.0.0.0/8"]));
+  const of = (peer: string | null, headers: Record<string, string>) =>
+    origin(new Request("http://inner:3000/v1", { headers }), peer);
+  const forwarded = { "x-forwarded-proto": "https", "x-forwarded-host": "evidence.example" };
+
+  test("is the request's own, whatever a stranger forwards", () => {
+    expect(of(null, forwarded)).toBe("http://inner:3000");
+    expect(of("203.0.113.5", forwarded)).toBe("http://inner:3000");
+  });
+
+  test("is the one a trusted proxy forwards, where that is one", () => {
+    expect(of("10.1.1.1", forwarded)).toBe("https://evidence.example");
+    expect(of("10.1.1.1", { "x-forwarded-proto": "https" })).toBe("https://inner:3000");
+    for (const bad of ["a/b", "a b", "<x>", "user@host", "h:999999"])
+      expect(of("10.1.1.1", { ...forwarded, "x-forwarded-host": bad })).toBe("https://inner:3000");
+    expect(of("10.1.1.1", { "x-forwarded-proto": "javascript" })).toBe("http://inner:3000");
+  });
+
+  test("is a relative one where the caller's Host header is none", () => {
+    const request = { url: 'http://evil"<x>/', headers: new Headers() } as Request;
+    expect(origin(request, null)).toBe("");
+  });
+});

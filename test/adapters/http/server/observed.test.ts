@@ -1,0 +1,140 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { Context, Effect } from "effect";
+import { EscrowIndex } from "../../../../ports/escrow-index.ts";
+import { Instance } from "../../../../ports/instance.ts";
+import { Ledger, LedgerUnavailable } from "../../../../ports/ledger.ts";
+import { AGENT } from "../support/parties.ts";
+import { checkedClient, makeService, problemOf } from "../support/service.ts";
+
+let service: Awaited<ReturnType<typeof makeService>>;
+let client: Awaited<ReturnType<typeof checkedClient>>;
+
+beforeAll(async () => {
+  service = await makeService();
+  client = await checkedClient(service);
+});
+afterAll(() => service.runtime.dispose());
+
+const lastLine = () => service.lines.at(-1);
+
+describe("the log", () => {
+  test("has one line a request, with its route and without its path, query or body", async () => {
+    const before = service.lines.length;
+    await client.send(`/v1/escrows/${AGENT}`, { headers: { "x-request-id": "log-1" } });
+    await client.postJson("/v1/escrows/prepare", { task_intent: "private words" });
+    await client.send("/nothing/private-words");
+    expect(service.lines.length).toBe(before + 3);
+    const [read, prepare, unmatched] = service.lines.slice(before);
+    expect(read).toEqual({
+      level: "Info",
+      cause: "",
+      parts: [
+        "request",
+        {
+          request_id: "log-1",
+          method: "GET",
+          route: "/v1/escrows/{pda}",
+          status: 404,
+          duration_ms: expect.any(Number),
+          problem: "escrow_not_found",
+        },
+      ],
+    });
+    expect(prepare?.parts[1]).toMatchObject({ route: "/v1/escrows/prepare", status: 422 });
+    expect(unmatched?.parts[1]).toMatchObject({ route: "unmatched", status: 404 });
+    expect(JSON.stringify(service.lines)).not.toMatch(/private|words/);
+    expect(JSON.stringify(service.lines.slice(before))).not.toContain(AGENT);
+  });
+
+  test("has what a defect was, which the answer never tells", async () => {
+    const instance = await service.runtime.runPromise(Instance);
+    const { deployment } = instance;
+    Object.assign(instance, { deployment: undefined });
+    const response = await client.send("/v1/relay");
+    Object.assign(instance, { deployment });
+    const text = await response.clone().text();
+    expect(await problemOf(response)).toBe("500 internal_error");
+    expect(text).not.toMatch(/TypeError|deployment|undefined|\.ts\b/);
+    expect(lastLine()).toMatchObject({ level: "Error" });
+    expect(lastLine()?.cause).toContain("TypeError");
+  });
+});
+
+test("an answer that cannot be made is a problem too, not the error's text", async () => {
+  const operation = service.app.operations.find(({ path }) => path === "/health");
+  if (operation === undefined) throw new Error("no /health");
+  const { handle } = operation;
+  const impossible = { text: "", headers: { "x-bad": "line\r\nbreak" } };
+  Object.assign(operation, { handle: () => Effect.succeed(impossible) });
+  const response = await client.send("/health");
+  Object.assign(operation, { handle });
+  expect(await problemOf(response)).toBe("500 internal_error");
+});
+
+describe("metrics", () => {
+  const metrics = async () => (await client.send("/metrics")).text();
+
+  test("count requests by method, route template and status", async () => {
+    await client.send("/v1");
+    await client.send("/v1", { method: "HEAD" });
+    await client.send("/v1/escrows/one");
+    await client.send("/v1/escrows/two");
+    const text = await metrics();
+    const count = (labels: string) =>
+      text
+        .split("\n")
+        .find((line) => line.startsWith(`settlement_evidence_http_requests_total{${labels}}`));
+    expect(count('method="GET",route="/v1",status="200"')).toEndWith(" 1");
+    expect(count('method="HEAD",route="/v1",status="200"')).toEndWith(" 1");
+    expect(count('method="GET",route="/v1/escrows/{pda}",status="422"')).toEndWith(" 2");
+    expect(text).toContain('http_request_duration_seconds_bucket{method="GET",route="/v1",le="');
+  });
+
+  test("have no label that a caller makes up", async () => {
+    const lines = async () => (await metrics()).split("\n").length;
+    await Promise.all(["MKCOL", "COPY"].map((method) => client.send("/x", { method })));
+    const before = await lines();
+    for (let i = 0; i < 20; i++) {
+      await client.send(`/made-up-${i}`, { method: `X${i}` });
+      await client.send(`/v1/escrows/made-up-${i}?x${i}`);
+    }
+    expect(await metrics()).not.toContain("made-up");
+    expect((await lines()) - before).toBeLessThan(4);
+  });
+
+  test("tell how far the index has got, and say so when the ledger does not tell", async () => {
+    const gauge = async (name: string) =>
+      (await metrics()).match(new RegExp(`^settlement_evidence_${name} (\\S+)$`, "m"))?.[1];
+    const index = Context.get(service.context, EscrowIndex);
+    const { slot } = await service.runtime.runPromise(
+      Effect.flatMap(Ledger, (ledger) => ledger.tip("finalized")),
+    );
+    expect(await gauge("index_synced_slot")).toBe("NaN");
+    const mark = { slot: slot - 7n, ledgerTime: 1_700_000_000n, atMs: 1_700_000_000_500 };
+    await service.runtime.runPromise(index.apply({ escrows: [], merchants: [], events: [], mark }));
+    expect(await gauge("index_synced_slot")).toBe(String(mark.slot));
+    expect(await gauge("index_synced_timestamp_seconds")).toBe("1700000000.5");
+    expect(await gauge("index_lag_slots")).toBe("7");
+    service.ledger.fault = new LedgerUnavailable({ retryable: true, cause: "down" });
+    expect(await gauge("index_lag_slots")).toBe("NaN");
+    service.ledger.fault = null;
+  });
+
+  test("come in the format that a scraper expects", async () => {
+    const response = await client.send("/metrics");
+    expect(response.headers.get("content-type")).toBe("text/plain; version=0.0.4; charset=utf-8");
+  });
+});
+
+test("a caller who goes away ends his read", async () => {
+  service.ledger.fault = "hangs";
+  const controller = new AbortController();
+  const request = new Request(`http://localhost/v1/escrows/${AGENT}`, {
+    signal: controller.signal,
+  });
+  const answer = service.app.handle(request);
+  controller.abort();
+  await answer;
+  service.ledger.fault = null;
+  expect(lastLine()?.parts[1]).toMatchObject({ route: "/v1/escrows/{pda}" });
+});

@@ -1,0 +1,237 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { Context, Effect } from "effect";
+import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
+import { deployedProgramAccounts } from "../../../../core/protocol/accounts/loader-v3.ts";
+import { IndexSync, type SyncActivity } from "../../../../core/use-cases/index/index-sync.ts";
+import { LedgerUnavailable } from "../../../../ports/ledger.ts";
+import { AGENT } from "../support/parties.ts";
+import { checkedClient, dataOf, jsonOf, makeService, problemOf } from "../support/service.ts";
+
+let service: Awaited<ReturnType<typeof makeService>>;
+let client: Awaited<ReturnType<typeof checkedClient>>;
+
+beforeAll(async () => {
+  service = await makeService();
+  client = await checkedClient(service);
+  for (const program of [LOCAL_DEPLOYMENT.custodyProgram, LOCAL_DEPLOYMENT.attestorProgram])
+    for (const account of deployedProgramAccounts(
+      program,
+      { slot: 1n, upgradeAuthority: AGENT, elf: Uint8Array.of(1, 2, 3, 0, 0) },
+      () => 1n,
+    ))
+      service.ledger.accounts.set(account.address, account);
+});
+afterAll(() => service.runtime.dispose());
+
+test("health asks nothing of the ledger", async () => {
+  service.ledger.fault = "hangs";
+  expect(await jsonOf(await client.send("/health"))).toMatchObject({
+    status: "ok",
+    service: "Settlement Evidence API",
+  });
+  service.ledger.fault = null;
+});
+
+describe("status", () => {
+  test("is online when ledger, programs and store answer", async () => {
+    expect(await dataOf(await client.send("/v1/status"))).toMatchObject({
+      status: "online",
+      network: { cluster: "localnet", slot: 1000, healthy: true },
+      programs: {
+        custody: {
+          address: LOCAL_DEPLOYMENT.custodyProgram,
+          deployed: true,
+          executable: true,
+          upgrade_authority: AGENT,
+          // SHA-256 of 01 02 03
+          sha256: "039058c6f2c0cb492c533b0a4d14ef77cc0f78abccced5287d84a1a2011cfb81",
+        },
+      },
+      relay: { status: "online" },
+      indexer: { escrows: 0, last_synced_slot: null, running: false },
+    });
+  });
+
+  test("is degraded, and still a 200 within a second, when the ledger hangs", async () => {
+    service.ledger.fault = "hangs";
+    const response = await client.send("/v1/status");
+    service.ledger.fault = null;
+    expect(response.status).toBe(200);
+    expect(await dataOf(response)).toMatchObject({
+      status: "degraded",
+      network: { slot: null, latency_ms: null, healthy: false },
+      programs: { custody: { deployed: null, sha256: null } },
+      relay: { status: "degraded" },
+    });
+  });
+});
+
+describe("ready", () => {
+  test("names what does not answer", async () => {
+    expect(await jsonOf(await client.send("/ready"))).toEqual({ status: "ready" });
+    service.ledger.fault = new LedgerUnavailable({ retryable: true, cause: "down" });
+    const response = await client.send("/ready");
+    expect(await jsonOf(response)).toMatchObject({
+      status: 503,
+      code: "not_ready",
+      errors: [{ pointer: "/ledger", detail: "does not answer" }],
+    });
+    service.ledger.fault = null;
+  });
+
+  test("tells of a stale index in the body, and sends nobody away", async () => {
+    const stale = await makeService();
+    const { send } = await checkedClient(stale);
+    const ready = async () => jsonOf(await send("/ready"));
+    const indexer = async () =>
+      (await dataOf<{ readonly indexer: object }>(await send("/v1/status"))).indexer;
+    const metric = async () =>
+      (await (await send("/metrics")).text()).match(/^\w+_index_snapshot_failures (\S+)$/m)?.[1];
+    const sync = Context.get(stale.context, IndexSync);
+    const { activity } = sync;
+    const say = (now: Partial<SyncActivity>) =>
+      Object.assign(sync, { activity: Effect.map(activity, (was) => ({ ...was, ...now })) });
+    // Before the first sync there is no index to be stale.
+    say({ lastError: "LedgerTimeout" });
+    expect(await ready()).toEqual({ status: "ready" });
+    say({});
+    expect((await send("/v1/indexer/sync", { method: "POST" })).status).toBe(202);
+    expect(await ready()).toEqual({ status: "ready" });
+    expect(await metric()).toBe("0");
+
+    say({ snapshotError: "LedgerUnavailable", snapshotFailures: 3 });
+    expect(await ready()).toEqual({
+      status: "ready",
+      index: {
+        status: "stale",
+        lag_slots: 0,
+        last_error: null,
+        snapshot_error: "ledger_unavailable",
+      },
+    });
+    expect(await indexer()).toMatchObject({
+      status: "degraded",
+      last_error: null,
+      snapshot_error: "ledger_unavailable",
+    });
+    expect(await metric()).toBe("3");
+
+    say({ lastError: "InternalError" });
+    expect(await ready()).toMatchObject({
+      index: { last_error: "internal_error", snapshot_error: null },
+    });
+    say({});
+    stale.ledger.slot += 749n;
+    expect(await ready()).toEqual({ status: "ready" });
+    stale.ledger.slot += 1n;
+    expect(await ready()).toMatchObject({ status: "ready", index: { lag_slots: 750 } });
+    await stale.runtime.dispose();
+  });
+
+  test("is a 503 once the instance drains, and answers close their connections", async () => {
+    const draining = await makeService();
+    const { send } = await checkedClient(draining);
+    expect((await send("/health")).headers.get("connection")).toBeNull();
+    draining.app.drain();
+    expect(await problemOf(await send("/ready"))).toBe("503 shutting_down");
+    const health = await send("/health");
+    expect([health.status, health.headers.get("connection")]).toEqual([200, "close"]);
+    await draining.runtime.dispose();
+  });
+});
+
+describe("the descriptor", () => {
+  test("says what the specification lists, at both of its places", async () => {
+    const descriptor = await jsonOf(await client.send("/.well-known/settlement-evidence.json"));
+    expect(descriptor).toMatchObject({
+      name: "Settlement Evidence API",
+      status: "online",
+      role: "public relay, indexer, and protocol API surface",
+      phase: "devnet headless API",
+      network: "http://127.0.0.1:8899",
+      programs: {
+        custody: LOCAL_DEPLOYMENT.custodyProgram,
+        attestor: LOCAL_DEPLOYMENT.attestorProgram,
+      },
+      primary_wedge: "api_data_commerce",
+      mainnet_beta_limits: {
+        status: "planned_limited_beta",
+        first_wedge: "api_data_commerce",
+        max_escrow_usdc: "100.00",
+        max_ttl_seconds: 86_400,
+        supported_assets: ["USDC"],
+        required_controls: [
+          "external_contract_review",
+          "merchant_allowlist",
+          "evidence_signing_key",
+          "rate_limited_public_relay",
+          "upgrade_authority_policy",
+        ],
+      },
+      links: { site: "http://localhost/", docs: "http://localhost/docs" },
+    });
+    expect(await jsonOf(await client.send("/"))).toEqual(descriptor);
+  });
+
+  test("every endpoint it names is there", async () => {
+    const { endpoints } = await jsonOf<{ readonly endpoints: Readonly<Record<string, string>> }>(
+      await client.send("/"),
+    );
+    expect(Object.keys(endpoints).length).toBe(14);
+    for (const named of Object.values(endpoints)) {
+      const [method, path] = named.startsWith("/") ? ["GET", named] : named.split(" ");
+      const template = service.app.operations.find(
+        (operation) => operation.path === path && operation.method === method,
+      );
+      expect(template, named).toBeDefined();
+    }
+  });
+
+  test("links begin with the address that a trusted proxy forwards", async () => {
+    const behind = await makeService({ trustedProxies: ["10.0.0.0/8"] });
+    const request = new Request("http://inner:3000/", {
+      headers: { "x-forwarded-proto": "https", "x-forwarded-host": "evidence.example" },
+    });
+    const connection = { address: "10.1.1.1", allowSeconds: () => undefined };
+    expect(await jsonOf(await behind.app.handle(request, connection))).toMatchObject({
+      links: {
+        site: "https://evidence.example/",
+        docs: "https://evidence.example/docs",
+        demo: "https://evidence.example/#demo",
+        api: "https://evidence.example/v1",
+      },
+    });
+    await behind.runtime.dispose();
+  });
+});
+
+test("the version names contract and evidence format", async () => {
+  expect(await dataOf(await client.send("/v1"))).toMatchObject({
+    contract_version: "1.0.0-devnet",
+    evidence_format: "settlement-evidence-v1",
+  });
+});
+
+describe("proof templates", () => {
+  type Template = { readonly id: string; readonly wedge: string };
+  const list = async (query = "") =>
+    dataOf<ReadonlyArray<Template>>(await client.send(`/v1/proof-templates${query}`));
+
+  test("API and data come first, and a wedge narrows the list", async () => {
+    const all = await list();
+    expect(all[0]).toMatchObject({ id: "api-delivered-v1", wedge: "api-data", category: "api" });
+    const wedges = new Set((await list("?wedge=api-data")).map(({ wedge }) => wedge));
+    expect([...wedges]).toEqual(["api-data"]);
+    expect(await list("?wedge=nothing")).toEqual([]);
+  });
+
+  test("each is found by its id, and an unknown id is a 404", async () => {
+    for (const template of await list())
+      expect(await dataOf(await client.send(`/v1/proof-templates/${template.id}`))).toEqual(
+        template as never,
+      );
+    expect(await problemOf(await client.send("/v1/proof-templates/nothing"))).toBe(
+      "404 proof_template_not_found",
+    );
+  });
+});

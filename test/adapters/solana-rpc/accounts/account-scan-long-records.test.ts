@@ -1,0 +1,109 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { LONGEST_RECORD } from "../../../../adapters/solana-rpc/accounts/account-record.ts";
+import { AccountScan } from "../../../../adapters/solana-rpc/accounts/account-scan.ts";
+import { encodeBase64 } from "../../../../core/domain/encoding/base64.ts";
+import { runs } from "../../../arbitraries/runs.ts";
+
+const ID = 3;
+const OWNER = "So11111111111111111111111111111111111111112";
+const HEAD = '{"jsonrpc":"2.0","result":{"context":{"slot":5},"value":[';
+const TAIL = `]},"id":${ID}}`;
+
+/** A record whose account has so many lamports, by which it is known again. */
+const recordOf = (lamports: number, data: string, space: number, extra = ""): string =>
+  `{"account":{"data":["${data}","base64"],"executable":false,"lamports":${lamports},"owner":"${OWNER}","rentEpoch":0,"space":${space}${extra}},"pubkey":"${OWNER}"}`;
+
+const short = (lamports: number): string => recordOf(lamports, "AQID", 3);
+const ofLength = (lamports: number, length: number): string => {
+  const extra = (text: string) => recordOf(lamports, "AQID", 3, `,"extra":"${text}"`);
+  return extra("x".repeat(length - extra("").length));
+};
+
+/** Records that are too long, each for another reason. */
+const LONG: ReadonlyArray<(lamports: number) => string> = [
+  (lamports) => recordOf(lamports, encodeBase64(new Uint8Array(90_000)), 90_000),
+  (lamports) => ofLength(lamports, LONGEST_RECORD + 1),
+  (lamports) => recordOf(lamports, "AQID", 3, `,"extra":"${'\\\\\\"}'.repeat(20_000)}"`),
+  (lamports) => recordOf(lamports, "AQID", 3, `,"extra":[${'{"a":["}"]},'.repeat(9_000)}0]`),
+  (lamports) => recordOf(lamports, "AQID", 3, " ".repeat(LONGEST_RECORD)),
+  // What is passed over is not judged.
+  (lamports) => recordOf(lamports, "no base64 ".repeat(9_000), -1),
+];
+
+/** Reads a body that comes in chunks cut at these places; nothing in it is at fault. */
+const scanned = (text: string, cuts: ReadonlyArray<number>) => {
+  const body = new TextEncoder().encode(text);
+  const scan = new AccountScan(ID);
+  const places = [...new Set(cuts.map((cut) => cut % (body.length + 1)))].sort((a, b) => a - b);
+  let from = 0;
+  for (const to of [...places, body.length]) {
+    expect(scan.push(body.subarray(from, to))).toBeUndefined();
+    from = to;
+  }
+  const end = scan.end();
+  const lamports = scan.take(Number.POSITIVE_INFINITY).map((account) => Number(account.lamports));
+  return { end, lamports, passedOver: { ...scan.passedOver } };
+};
+
+describe("records too long for any account that is asked for", () => {
+  test("are passed over wherever the network cuts the answer, and all others are read", () => {
+    const anyRecord = fc.oneof(
+      { weight: 2, arbitrary: fc.constant(null) },
+      { weight: 1, arbitrary: fc.constantFrom(...LONG) },
+    );
+    fc.assert(
+      fc.property(
+        fc.array(anyRecord, { minLength: 1, maxLength: 5 }),
+        fc.array(fc.nat(), { maxLength: 8 }),
+        (makers, cuts) => {
+          const records = makers.map((make, n) => (make ?? short)(n + 1));
+          const long = records.filter((_, n) => makers[n] !== null);
+          expect(scanned(HEAD + records.join(" , ") + TAIL, cuts)).toEqual({
+            end: { slot: 5 },
+            lamports: makers.flatMap((make, n) => (make === null ? [n + 1] : [])),
+            passedOver: { records: long.length, bytes: long.join("").length },
+          });
+        },
+      ),
+      runs(60),
+    );
+  });
+
+  test("are those above the limit by one byte, not those at it", () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat(), { maxLength: 4 }), (cuts) => {
+        const records = [ofLength(1, LONGEST_RECORD), ofLength(2, LONGEST_RECORD + 1), short(3)];
+        expect(scanned(HEAD + records.join(",") + TAIL, cuts)).toMatchObject({
+          lamports: [1, 3],
+          passedOver: { records: 1, bytes: LONGEST_RECORD + 1 },
+        });
+      }),
+      runs(30),
+    );
+  });
+
+  test("are never held, though they have 10 MiB and come in small pieces", () => {
+    const data = encodeBase64(new Uint8Array(10 * 1024 * 1024));
+    const text = HEAD + [short(1), recordOf(2, data, 10_485_760), short(3)].join(",") + TAIL;
+    const body = new TextEncoder().encode(text);
+    const scan = new AccountScan(ID);
+    const piece = 1000;
+    let most = 0;
+    for (let at = 0; at < body.length; at += piece) {
+      expect(scan.push(body.subarray(at, at + piece))).toBeUndefined();
+      most = Math.max(most, scan.heldBytes);
+    }
+    expect(scan.end()).toEqual({ slot: 5 });
+    expect(scan.take(9).map(({ lamports }) => lamports)).toEqual([1n, 3n]);
+    expect(most).toBeLessThanOrEqual(LONGEST_RECORD + piece);
+  });
+
+  test("that never end make no answer", () => {
+    const scan = new AccountScan(ID);
+    scan.push(new TextEncoder().encode(`${HEAD + short(1)},{"account":"`));
+    for (let n = 0; n < 100; n++) scan.push(Buffer.alloc(LONGEST_RECORD, "A"));
+    expect(scan.heldBytes).toBe(0);
+    expect(scan.end()).toBe("not_json");
+  });
+});

@@ -1,0 +1,63 @@
+import { afterEach, expect, test } from "bun:test";
+import { ledgerSignatureFromBytes } from "../../../../core/domain/ledger/signature.ts";
+import { TOKEN_PROGRAM } from "../../../../core/protocol/addresses/well-known-addresses.ts";
+import { Ledger } from "../../../../ports/ledger.ts";
+import { configOver, runOver, valueOf } from "../ledger-under-test.ts";
+import { type Behaviour, page, result, rpcError, ScriptedPeer } from "../scripted-peer.ts";
+
+const opened: Array<ScriptedPeer> = [];
+const peerThat = (...plan: ReadonlyArray<Behaviour>): ScriptedPeer => {
+  const peer = new ScriptedPeer(...plan);
+  opened.push(peer);
+  return peer;
+};
+afterEach(() => {
+  for (const peer of opened.splice(0)) peer[Symbol.dispose]();
+});
+
+const GENESIS = result(TOKEN_PROGRAM);
+const METHOD_NOT_FOUND = -32_601;
+
+const signature = (n: number) => {
+  const bytes = new Uint8Array(64).fill(1);
+  new DataView(bytes.buffer).setUint32(0, n);
+  return ledgerSignatureFromBytes(bytes);
+};
+const listed = (slot: number) => ({ signature: signature(slot), slot, err: null });
+const entry = (slot: number) => ({
+  signature: signature(slot),
+  slot: BigInt(slot),
+  failed: false,
+});
+
+const historyOver = async (...peers: readonly [ScriptedPeer, ...Array<ScriptedPeer>]) => {
+  const { exit } = await runOver(
+    configOver(peers),
+    Ledger.use((ledger) => ledger.history(TOKEN_PROGRAM, null)),
+  );
+  return valueOf(exit);
+};
+
+test("a page and how far back it is complete are told by one and the same node", async () => {
+  // The first has pruned what the second still has; its silence and the other's reach must not be joined.
+  const pruned = peerThat(GENESIS, result([]), page(429));
+  const archive = peerThat(GENESIS, result([listed(5)]), result(0));
+  expect(await historyOver(pruned, archive)).toEqual({ entries: [entry(5)], completeFrom: 0n });
+  expect(archive.calls.map(({ method }) => method)).toEqual([
+    "getGenesisHash",
+    "getSignaturesForAddress",
+    "getFirstAvailableBlock",
+  ]);
+});
+
+test("a page whose node does not say how far back it goes is still a page", async () => {
+  const peer = peerThat(result([listed(5)]), rpcError(METHOD_NOT_FOUND));
+  expect(await historyOver(peer)).toEqual({ entries: [entry(5)], completeFrom: null });
+});
+
+test("a full page is complete down to the slot after its oldest, whatever its node still has", async () => {
+  const full = Array.from({ length: 1000 }, (_, n) => listed(2000 - n));
+  const { entries, completeFrom } = await historyOver(peerThat(result(full), result(0)));
+  expect(entries).toHaveLength(1000);
+  expect(completeFrom).toBe(1002n);
+});

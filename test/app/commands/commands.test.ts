@@ -1,0 +1,99 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { EscrowRecord } from "../../../adapters/http/schemas/escrow.ts";
+import {
+  quietEnvironment,
+  runService,
+  temporaryDirectory,
+  until,
+} from "../support/running-service.ts";
+
+const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
+
+let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
+let service: Awaited<ReturnType<typeof runService>>;
+
+const run = async (file: string, ...args: ReadonlyArray<string>) => {
+  const child = Bun.spawn([process.execPath, join(ROOT, file), ...args], {
+    cwd: directory.path,
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const [code, stdout, stderr] = await Promise.all([
+    child.exited,
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ]);
+  return { code, stdout, stderr };
+};
+
+const verify = (...args: ReadonlyArray<string>) => run("app/commands/verify.ts", ...args);
+
+const save = async (name: string, text: string): Promise<string> => {
+  const path = join(directory.path, name);
+  await Bun.write(path, text);
+  return path;
+};
+
+beforeAll(async () => {
+  directory = await temporaryDirectory();
+  service = await runService(quietEnvironment(join(directory.path, "data")));
+  await until(
+    "the service is ready",
+    () => fetch(`${service.url}/ready`).then(({ status }) => status),
+    (status) => status === 200,
+  );
+});
+
+afterAll(async () => {
+  await service.stop();
+  await directory.remove();
+});
+
+test("sync makes a running service sync, and prints its report", async () => {
+  const { code, stdout } = await run("app/commands/sync.ts", "--url", service.url);
+  expect(code).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({ data: { status: "completed" } });
+});
+
+test("verify ends with 0 under the trust document, 2 without one, 1 for a packet that was changed", async () => {
+  await fetch(`${service.url}/v1/indexer/sync`, { method: "POST" });
+  const { data } = (await (await fetch(`${service.url}/v1/indexer?state=Fulfilled`)).json()) as {
+    data: ReadonlyArray<EscrowRecord>;
+  };
+  const text = await (await fetch(`${service.url}/v1/evidence/${data[0]?.escrow_pda}`)).text();
+  const changed = text.replace('"released_usdc":"', '"released_usdc":"9');
+  expect(changed).not.toBe(text);
+  const packet = await save("packet.json", text);
+  const trust = await save(
+    "trust.json",
+    await (await fetch(`${service.url}/.well-known/evidence-trust.json`)).text(),
+  );
+  const [byFile, byUrl, without, forged, missing] = await Promise.all([
+    verify(packet, "--trust", trust),
+    verify(packet, "--trust", service.url, "--json"),
+    verify(packet),
+    verify(await save("changed.json", changed), "--trust", trust),
+    verify(join(directory.path, "nothing.json"), "--trust", trust),
+  ]);
+  expect([byFile.code, byUrl.code, without.code, forged.code, missing.code]).toEqual([
+    0, 0, 2, 1, 66,
+  ]);
+  expect(byFile.stdout).toEndWith("\nverified\n");
+  expect(JSON.parse(byUrl.stdout)).toMatchObject({ verdict: "verified" });
+  expect(forged.stdout).toContain("FAILED    digest: ");
+});
+
+test("every command explains itself, and refuses a flag it does not know", async () => {
+  const files = ["app/main.ts", ...["demo", "sync", "verify"].map((n) => `app/commands/${n}.ts`)];
+  await Promise.all(
+    files.map(async (file) => {
+      const [help, wrong] = await Promise.all([run(file, "--help"), run(file, "--no-such-flag")]);
+      expect(help).toMatchObject({ code: 0, stderr: "" });
+      expect(help.stdout).toContain("usage: bun run ");
+      expect(wrong).toMatchObject({ code: 64, stdout: "" });
+      expect(wrong.stderr).toContain("--no-such-flag");
+    }),
+  );
+});

@@ -1,0 +1,193 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { EscrowRecord } from "../../../adapters/http/schemas/escrow.ts";
+import { ed25519Jwk } from "../../../core/domain/evidence/jwk.ts";
+import { NETWORK, SERVICE_KEY } from "../../arbitraries/evidence.ts";
+import { goldenEscrow, invented } from "../../conformance/evidence/packet-edits.ts";
+import { bundledScript } from "../support/bundled-script.ts";
+import {
+  quietEnvironment,
+  runService,
+  temporaryDirectory,
+  until,
+} from "../support/running-service.ts";
+
+const COMMAND = fileURLToPath(new URL("../../../app/commands/verify.ts", import.meta.url));
+
+let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
+let service: Awaited<ReturnType<typeof runService>>;
+let genesisHash: string;
+let command: string;
+
+const verify = async (...args: ReadonlyArray<string>) => {
+  const child = Bun.spawn([process.execPath, command, ...args], {
+    cwd: directory.path,
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const [code, stdout, stderr] = await Promise.all([
+    child.exited,
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ]);
+  return { code, stdout, stderr };
+};
+
+const save = async (name: string, content: string | Uint8Array): Promise<string> => {
+  const path = join(directory.path, name);
+  await Bun.write(path, content);
+  return path;
+};
+
+const textOf = async (path: string) => (await fetch(`${service.url}${path}`)).text();
+
+/** The verdict as JSON, with the outcome of each check by its name. */
+const judged = ({ stdout }: { readonly stdout: string }) => {
+  const { verdict, checks, unproven } = JSON.parse(stdout) as {
+    verdict: string;
+    checks: ReadonlyArray<{ name: string; outcome: string }>;
+    unproven: ReadonlyArray<string>;
+  };
+  const failed = checks.filter(({ outcome }) => outcome === "failed").map(({ name }) => name);
+  return { verdict, failed, unproven };
+};
+
+beforeAll(async () => {
+  command = await bundledScript(COMMAND);
+  directory = await temporaryDirectory();
+  service = await runService(quietEnvironment(join(directory.path, "data")));
+  await until(
+    "the service is ready",
+    () => fetch(`${service.url}/ready`).then(({ status }) => status),
+    (status) => status === 200,
+  );
+  await fetch(`${service.url}/v1/indexer/sync`, { method: "POST" });
+  const trust = await textOf("/.well-known/evidence-trust.json");
+  await save("trust.json", trust);
+  genesisHash = (JSON.parse(trust) as { genesis_hash: string }).genesis_hash;
+});
+
+afterAll(async () => {
+  await service.stop();
+  await directory.remove();
+});
+
+describe("true packets, held against a node", () => {
+  test("in every state nothing is left unproven, and the exit code is 0", async () => {
+    const { data } = JSON.parse(await textOf("/v1/indexer")) as {
+      data: ReadonlyArray<EscrowRecord>;
+    };
+    const states = [...new Map(data.map((row) => [row.state, row.escrow_pda])).entries()];
+    expect(states.map(([state]) => state).sort()).toEqual([
+      "Fulfilled",
+      "PartiallyFulfilled",
+      "Pending",
+      "Refunded",
+    ]);
+    await Promise.all(
+      states.map(async ([state, pda]) => {
+        const file = await save(`${state}.json`, await textOf(`/v1/evidence/${pda}`));
+        const rpc = ["--rpc", service.rpcUrl, "--json"];
+        const result = await verify(file, "--trust", "trust.json", ...rpc);
+        expect([state, result.code, result.stderr]).toEqual([state, 0, ""]);
+        expect(judged(result)).toEqual({ verdict: "verified", failed: [], unproven: [] });
+      }),
+    );
+  });
+
+  test("people are told what is not shown, with and without a node", async () => {
+    const [offline, asked] = await Promise.all([
+      verify("Fulfilled.json", "--trust", "trust.json"),
+      verify("Fulfilled.json", "--trust", "trust.json", "--rpc", service.rpcUrl),
+    ]);
+    expect(offline.stdout).toContain(
+      "Not shown here: account_on_ledger, attestor_is_the_merchants. Ask a node of your choice with --rpc URL.",
+    );
+    expect(asked.stdout).not.toContain("Not shown here");
+    for (const { stdout } of [offline, asked]) {
+      expect(stdout).toContain("No packet shows that something was delivered");
+      expect(stdout).toEndWith("\nverified\n");
+    }
+  });
+});
+
+describe("a lying service that invented everything", () => {
+  test("passes offline with its two unproven points named, and fails with a node", async () => {
+    const network = { ...NETWORK, genesisHash };
+    const names = ["fulfilled", "partially-fulfilled", "refunded", "pending"];
+    await save(
+      "liar-trust.json",
+      JSON.stringify({
+        jwks: { keys: [{ ...ed25519Jwk(SERVICE_KEY.publicKey), status: "current" }] },
+        genesis_hash: genesisHash,
+        cluster: network.cluster,
+        custody_program: network.custodyProgram,
+        attestor_program: network.attestorProgram,
+      }),
+    );
+    await Promise.all(
+      names.map(async (name) => {
+        const lie = await save(
+          `lie-${name}.json`,
+          invented(goldenEscrow(name).escrow, { network }),
+        );
+        const trusting = [lie, "--trust", "liar-trust.json", "--json"];
+        const [offline, asked] = await Promise.all([
+          verify(...trusting),
+          verify(...trusting, "--rpc", service.rpcUrl),
+        ]);
+        expect([offline.code, asked.code]).toEqual([0, 1]);
+        expect(judged(offline)).toEqual({
+          verdict: "verified",
+          failed: [],
+          unproven: ["account_on_ledger", "attestor_is_the_merchants"],
+        });
+        expect(judged(asked).verdict).toBe("failed");
+        expect(judged(asked).failed).toContain("account_on_ledger");
+      }),
+    );
+  });
+});
+
+describe("what cannot be decided", () => {
+  test("a node that does not answer decides nothing; its address is not repeated whole", async () => {
+    const result = await verify(
+      "Fulfilled.json",
+      "--trust",
+      "trust.json",
+      "--rpc",
+      "http://user:secret@127.0.0.1:1/key?api-key=secret",
+    );
+    expect(result).toEqual({
+      code: 69,
+      stdout: "",
+      stderr: "the node at http://127.0.0.1:1 gave no usable answer, so nothing was decided\n",
+    });
+  });
+
+  test("an address that is none is a fault of the command line", async () => {
+    const { code, stderr } = await verify("Fulfilled.json", "--rpc", "not-an-address");
+    expect([code, stderr]).toEqual([
+      64,
+      "--rpc: expected the http:// or https:// address of a node\n",
+    ]);
+  });
+
+  test("a file with a byte order mark, or that is no UTF-8, fails in its form; no node is asked", async () => {
+    const packet = await Bun.file(join(directory.path, "Fulfilled.json")).bytes();
+    const marked = await save("marked.json", Uint8Array.from([0xef, 0xbb, 0xbf, ...packet]));
+    const broken = await save("broken.json", packet.with(20, 0xff));
+    for (const file of [marked, broken]) {
+      const result = await verify(
+        file,
+        "--trust",
+        "trust.json",
+        "--json",
+        "--rpc",
+        "http://127.0.0.1:1",
+      );
+      expect([result.code, judged(result).failed]).toEqual([1, ["form"]]);
+    }
+  });
+});

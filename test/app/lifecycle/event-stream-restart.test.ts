@@ -1,0 +1,75 @@
+import { afterAll, expect, test } from "bun:test";
+import type { SettlementEventRecord } from "../../../adapters/http/schemas/event.ts";
+import { quietEnvironment, temporaryDirectory, until } from "../support/running-service.ts";
+import { type ServiceProcess, startBundledService } from "../support/service-process.ts";
+
+const directory = await temporaryDirectory();
+const started: Array<ServiceProcess> = [];
+
+/** A service on the same directory, once its index has the demo data. */
+const start = async (): Promise<{ readonly service: ServiceProcess; readonly url: string }> => {
+  const service = await startBundledService({
+    ...quietEnvironment(directory.path),
+    LOG_LEVEL: "info",
+  });
+  started.push(service);
+  const url = await service.url;
+  await until(
+    "a sync completes",
+    () => fetch(`${url}/v1/indexer/sync`, { method: "POST" }).then(({ status }) => status),
+    (status) => status === 202,
+  );
+  return { service, url };
+};
+
+/** The first `count` events that a stream sends behind a place. */
+const streamed = async (
+  url: string,
+  lastEventId: string,
+  count: number,
+): Promise<ReadonlyArray<SettlementEventRecord>> => {
+  const response = await fetch(`${url}/v1/indexer/events/stream`, {
+    headers: { "last-event-id": lastEventId },
+  });
+  expect(response.status).toBe(200);
+  const reader = (response.body ?? new ReadableStream<Uint8Array>()).getReader();
+  const decoder = new TextDecoder();
+  let text = "";
+  const events = () =>
+    text
+      .split("\n\n")
+      .slice(0, -1)
+      .flatMap((message) => message.split("\n").filter((line) => line.startsWith("data:")))
+      .map((line) => JSON.parse(line.slice(5)) as SettlementEventRecord);
+  while (events().length < count) {
+    const { done, value } = await reader.read();
+    if (done) throw new Error(`the stream ended after ${events().length} of ${count} events`);
+    text += decoder.decode(value, { stream: true });
+  }
+  await reader.cancel();
+  return events().slice(0, count);
+};
+
+afterAll(async () => {
+  for (const service of started) service.kill("SIGKILL");
+  await Promise.all(started.map(({ ended }) => ended));
+  await directory.remove();
+});
+
+test("a reader goes on by its last id after a kill and a restart, without gap or duplicate", async () => {
+  const first = await start();
+  const before = await streamed(first.url, "0", 3);
+  first.service.kill("SIGKILL");
+  await first.service.ended;
+
+  const second = await start();
+  const listed = (await (await fetch(`${second.url}/v1/indexer/events?limit=500`)).json()) as {
+    data: ReadonlyArray<SettlementEventRecord>;
+  };
+  const last = String(before.at(-1)?.position);
+  const after = await streamed(second.url, last, listed.data.length - before.length);
+  expect([...before, ...after].map(({ id }) => id)).toEqual(
+    listed.data.map(({ id }) => id).toReversed(),
+  );
+  expect([...before, ...after].map(({ position }) => position)).toEqual([1, 2, 3, 4, 5, 6, 7]);
+});

@@ -1,0 +1,51 @@
+import { expect, test } from "bun:test";
+import type { EscrowRecord } from "../../../adapters/http/schemas/escrow.ts";
+import type { SettlementEventRecord } from "../../../adapters/http/schemas/event.ts";
+import { LOCAL_USDC_MINT } from "../../../adapters/local-ledger/genesis/local-keys.ts";
+import { openEscrow } from "../../../app/demo/open-escrow.ts";
+import { openStage, registerMerchant } from "../../../app/demo/stage.ts";
+import { silentNarrator } from "../commands/silent-narrator.ts";
+import { startedServices, synced } from "../support/started-services.ts";
+
+const { alone, startBundled } = startedServices();
+
+type Rows<A> = { readonly data: ReadonlyArray<A> };
+
+const rowsOf = async (url: string) => {
+  const rows = async <A>(list: string) =>
+    ((await (await fetch(`${url}/v1/${list}?limit=500`)).json()) as Rows<A>).data;
+  return {
+    escrows: await rows<EscrowRecord>("indexer"),
+    events: await rows<SettlementEventRecord>("indexer/events"),
+  };
+};
+
+test("killed right after it has relayed, and started again, the service has lost nothing", async () => {
+  const env = await alone();
+  const first = await startBundled(env);
+  const url = await first.url;
+  await synced(url);
+  const before = await rowsOf(url);
+  const stage = await openStage(url, LOCAL_USDC_MINT, silentNarrator);
+  await registerMerchant(stage);
+  const relayed = await openEscrow(stage, {
+    intent: "GET /quotes",
+    amountStroops: "7",
+    ttlSeconds: 600,
+  });
+  first.kill("SIGKILL");
+  await first.ended;
+
+  const second = await startBundled(env);
+  const again = await second.url;
+  await synced(again);
+  const after = await rowsOf(again);
+  expect(after.escrows[0]).toEqual(relayed);
+  expect(after.escrows.slice(1)).toEqual([...before.escrows]);
+  expect(after.events.slice(1)).toEqual([...before.events]);
+
+  second.kill("SIGTERM");
+  const { code, stdout } = await second.ended;
+  expect(code).toBe(0);
+  expect(stdout).toContain('"message":"stopping","by":"SIGTERM"');
+}, 30_000);

@@ -1,0 +1,39 @@
+import { expect, test } from "bun:test";
+import { startedServices } from "../support/started-services.ts";
+
+const { alone, start, startBundled } = startedServices();
+
+/** How a service ends that cannot start. */
+const ended = async (env: Readonly<Record<string, string>>) => (await startBundled(env)).ended;
+
+test.concurrent("a second service on the same DATA_DIR or the same port ends with a sentence about it", async () => {
+  const env = await alone();
+  const first = await startBundled(env);
+  const { port } = new URL(await first.url);
+  const [sameDirectory, samePort] = await Promise.all([
+    ended(env),
+    ended({ ...(await alone()), PORT: port }),
+  ]);
+  expect(sameDirectory.code).toBe(1);
+  expect(sameDirectory.stderr).toContain("another service is using it");
+  expect(samePort.code).toBe(1);
+  expect(samePort.stderr).toContain(`Port ${port} on 127.0.0.1 is taken`);
+  expect((await fetch(`${await first.url}/health`)).status).toBe(200);
+  first.kill("SIGINT");
+  expect((await first.ended).code).toBe(0);
+}, 30_000);
+
+test.concurrent("what it cannot run with, it says on standard error, and ends with 1", async () => {
+  const [configuration, unwritable] = await Promise.all([
+    start({ PORT: "http", DATABASE_URL: "postgres://u:hunter2@db/x?schema=A-B" }).ended,
+    start({ DATA_DIR: "/dev/null/data" }).ended,
+  ]);
+  expect(configuration).toMatchObject({ code: 1, stdout: "" });
+  expect(configuration.stderr.trim().split("\n")).toEqual([
+    "The configuration is not usable:",
+    '  PORT is "http"; expected a whole number from 0 to 65535',
+    "  DATABASE_URL is set, but malformed; expected a postgres:// address; ?schema= in small letters, digits and underscores",
+  ]);
+  expect(unwritable.code).toBe(1);
+  expect(unwritable.stderr).toStartWith("DATA_DIR /dev/null/data: it cannot be written");
+}, 30_000);

@@ -1,0 +1,57 @@
+import { expect, test } from "bun:test";
+import { LOCAL_USDC_MINT } from "../../../adapters/local-ledger/genesis/local-keys.ts";
+import { openStage } from "../../../app/demo/stage.ts";
+import { registerMerchantInstruction } from "../../../core/protocol/instructions/attestor-instructions.ts";
+import { MAIN } from "../support/service-process.ts";
+import { silentNarrator } from "../commands/silent-narrator.ts";
+import { startedServices, synced } from "../support/started-services.ts";
+
+const { alone, startBundled } = startedServices();
+
+test.concurrent("asked to stop, it answers what it has begun", async () => {
+  const service = await startBundled(await alone());
+  const url = await service.url;
+  await synced(url);
+  const stage = await openStage(url, LOCAL_USDC_MINT, silentNarrator);
+  const register = registerMerchantInstruction(stage.deployment, {
+    payer: stage.merchant.address,
+    merchant: stage.merchant.address,
+    attestor: stage.attestor.address,
+    name: "Late Quotes",
+  });
+  const transaction = await stage.merchant.transaction(
+    [register],
+    await stage.faucet.latestBlockhash(),
+  );
+  // A confirmation takes to the end of the slot, so that this is still under way when it is asked to stop.
+  const relayed = fetch(`${url}/v1/relay`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ signed_transaction: transaction, confirm: true }),
+  });
+  // Answered on a later connection, so the relay has its request.
+  await fetch(`${url}/health`);
+  service.kill("SIGTERM");
+  expect((await relayed).status).toBe(202);
+  expect((await service.ended).code).toBe(0);
+}, 30_000);
+
+test.concurrent.if(process.platform === "linux")(
+  "npx ended by force does not leave the service behind",
+  async () => {
+    // As npx does it: a process of that name, a shell below it that passes no signal on, then the service.
+    const below = `sh -c '"${process.execPath}" "${MAIN}"; true' & wait`;
+    const npx = Bun.spawn(["bash", "-c", 'exec -a "npm exec bun" bash -c "$0"', below], {
+      env: { PATH: process.env["PATH"] ?? "", ...(await alone()) },
+      stdout: "pipe",
+    });
+    const lines = npx.stdout.pipeThrough(new TextDecoderStream()).getReader();
+    let said = "";
+    for (let part = await lines.read(); !part.done; part = await lines.read()) {
+      said += part.value;
+      if (said.includes('"listening"')) npx.kill("SIGKILL");
+    }
+    expect(said).toContain('"message":"stopping","by":"the end of npx"');
+  },
+  30_000,
+);

@@ -1,0 +1,60 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Effect, Exit, Scope } from "effect";
+import { readSettings } from "../../../app/config/settings.ts";
+import { type RunningService, startService } from "../../../app/serve.ts";
+
+/** The settings of a test: own ports, own directory, no chatter. */
+export const quietEnvironment = (dataDir: string) => ({
+  DATA_DIR: dataDir,
+  PORT: "0",
+  LOCAL_LEDGER_PORT: "0",
+  LOG_LEVEL: "error",
+  LOG_FORMAT: "json",
+  // Tests ask faster than people do.
+  RATE_LIMIT_READS: "100000",
+  RATE_LIMIT_RELAY: "100000",
+  RATE_LIMIT_SYNC: "100000",
+});
+
+/** A new, empty directory under the system's temporary one, and how to remove it. */
+export const temporaryDirectory = async () => {
+  const path = await mkdtemp(join(tmpdir(), "settlement-evidence-"));
+  return { path, remove: () => rm(path, { recursive: true, force: true }) };
+};
+
+/** Starts a service in this process, its ledger in a child; `stop` ends it as SIGTERM would. */
+export const runService = async (
+  env: Readonly<Record<string, string>>,
+): Promise<RunningService & { readonly stop: () => Promise<void> }> => {
+  const scope = await Effect.runPromise(Scope.make());
+  const stop = () => Effect.runPromise(Scope.close(scope, Exit.void));
+  const start = Effect.flatMap(readSettings(env), startService);
+  try {
+    return { ...(await Effect.runPromise(Scope.provide(start, scope))), stop };
+  } catch (cause) {
+    await stop();
+    throw cause;
+  }
+};
+
+/**
+ * Asks until the answer fits, without pausing for longer than a few milliseconds.
+ * @throws Error with the last answer after `seconds`.
+ */
+export const until = async <A>(
+  what: string,
+  ask: () => Promise<A>,
+  fits: (answer: A) => boolean,
+  seconds = 15,
+): Promise<A> => {
+  const deadline = performance.now() + seconds * 1000;
+  for (;;) {
+    const answer = await ask();
+    if (fits(answer)) return answer;
+    if (performance.now() > deadline)
+      throw new Error(`not within ${seconds} s: ${what}; last: ${JSON.stringify(answer)}`);
+    await Bun.sleep(20);
+  }
+};

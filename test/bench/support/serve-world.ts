@@ -1,7 +1,0 @@
-import { serveNode } from "../../simulation/serve-node.ts";
-import { worldOf } from "../../simulation/world.ts";
-
-// Run as a process: a node with argv[2] escrows. Prints its address.
-const node = worldOf(Number(process.argv[2]));
-const { url } = serveNode(({ method, params }) => node.answer(method, params));
-process.stdout.write(`${url}\n`);

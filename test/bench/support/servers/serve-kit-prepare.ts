@@ -1,0 +1,78 @@
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Deferred, Effect, Layer, Redacted, Scope } from "effect";
+import { Elysia } from "elysia";
+import type { Static } from "@sinclair/typebox";
+import { clientKey } from "../../../../adapters/http/server/client-address.ts";
+import type { Endpoint } from "../../../../adapters/http/server/endpoint.ts";
+import type { Connection } from "../../../../adapters/http/server/exchange.ts";
+import { operationExchange } from "../../../../adapters/http/server/operation.ts";
+import { preparedEscrowRecord } from "../../../../adapters/http/records/prepared-escrow.ts";
+import {
+  prepareEscrowEndpoint,
+  prepareRequestOf,
+} from "../../../../adapters/http/escrow/prepare-escrow.ts";
+import type { PrepareEscrowRequest } from "../../../../adapters/http/schemas/prepared-escrow.ts";
+import { readSettings } from "../../../../app/config/settings.ts";
+import { type IndexRefused, serviceLayer } from "../../../../app/layers.ts";
+import { logging } from "../../../../app/logging.ts";
+import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
+import { escrowTerms, preparedFrom } from "../../../../core/use-cases/escrow/prepare-escrow.ts";
+import { environmentOn } from "../../../chaos/support/service-environment.ts";
+import { kitAddresses } from "../kit-addresses.ts";
+
+// Run as a process: the service's own prepare on the node at argv[2], with its checks, its budgets and its
+// rendering, but with kit's derivation in place of its own. Prints its address.
+const rpcUrl = process.argv[2] ?? "";
+const dataDir = mkdtempSync(join(tmpdir(), "settlement-bench-"));
+const env = { ...environmentOn(rpcUrl, dataDir), RATE_LIMIT_PREPARE: "1000000" };
+
+const context = await Effect.runPromise(
+  Effect.gen(function* () {
+    const settings = yield* readSettings(env);
+    const refused = yield* Deferred.make<never, IndexRefused>();
+    const rpcUrls = [Redacted.make(new URL(rpcUrl))] as const;
+    const place = { settings, dataDir, rpcUrls, startedAtMs: Date.now() };
+    return yield* serviceLayer(place, refused).pipe(
+      Layer.provideMerge(logging(settings.logFormat, settings.logLevel)),
+      Layer.buildWithScope(yield* Effect.scope),
+    );
+  }).pipe(Effect.provideServiceEffect(Scope.Scope, Scope.make())),
+);
+const operation: Endpoint = {
+  ...prepareEscrowEndpoint,
+  handle: Effect.fnUntraced(function* ({ body }) {
+    const terms = yield* escrowTerms(prepareRequestOf(body as Static<typeof PrepareEscrowRequest>));
+    const addresses = yield* Effect.promise(() => kitAddresses(terms));
+    const prepared = preparedFrom(LOCAL_DEPLOYMENT, terms, addresses);
+    return { json: { data: preparedEscrowRecord(prepared) } };
+  }),
+};
+const connections = new WeakMap<Request, Connection>();
+const exchange = operationExchange(
+  {
+    context,
+    corsOrigins: ["*"],
+    clientKey: clientKey(() => false),
+    connectionOf: (request) => connections.get(request),
+    originOf: () => "",
+    isDraining: () => false,
+  },
+  operation,
+);
+const router = new Elysia({ strictPath: true, normalize: false }).route(
+  operation.method,
+  operation.path,
+  ({ request, params }) => exchange(request, params),
+  { parse: "none" },
+);
+const server = Bun.serve({
+  port: 0,
+  hostname: "127.0.0.1",
+  fetch: (request) => {
+    connections.set(request, { address: "127.0.0.1", allowSeconds: () => undefined });
+    return router.fetch(request);
+  },
+});
+process.stdout.write(`http://127.0.0.1:${server.port}\n`);

@@ -1,0 +1,38 @@
+import { SCAN_FAILED } from "../../../../adapters/solana-rpc/transport/rpc-error-codes.ts";
+import { decodeBase58 } from "../../../../core/domain/encoding/base58.ts";
+import type { AccountFilter } from "../../../simulation/account-filters.ts";
+import type { RpcCall } from "../../../simulation/serve-node.ts";
+import { AGENT_OWNER_AT, snapshotAnswer, snapshotParts } from "../snapshot-parts.ts";
+
+// Run as a process: a node that has argv[2] escrows and gives their accounts as fast as it can send them, because it has made
+// the answers before it prints its address. Like public nodes it refuses to give very many at once.
+const MOST_AT_ONCE = 200_000;
+const escrows = Number(process.argv[2]);
+const parts = snapshotParts(escrows);
+
+type Options = { readonly filters?: ReadonlyArray<AccountFilter> };
+
+const server = Bun.serve({
+  port: 0,
+  hostname: "127.0.0.1",
+  fetch: async (request) => {
+    const { id, params } = (await request.json()) as RpcCall;
+    // Every account is an escrow: of the filters, only the one that names a part leaves any out.
+    const filters = (params[1] as Options).filters ?? [];
+    const filter = filters.find(({ memcmp }) => memcmp?.offset === AGENT_OWNER_AT)?.memcmp;
+    if (filter === undefined && escrows > MOST_AT_ONCE)
+      return Response.json({ jsonrpc: "2.0", error: { code: SCAN_FAILED, message: "" }, id });
+    const wanted =
+      filter === undefined ? parts : [parts[decodeBase58(filter.bytes, 1)?.[0] ?? 0] ?? []];
+    const answer = snapshotAnswer(id, wanted);
+    const body = new ReadableStream<Uint8Array>({
+      pull: (controller) => {
+        const { value, done } = answer.next();
+        if (done === true) controller.close();
+        else controller.enqueue(value);
+      },
+    });
+    return new Response(body, { headers: { "content-type": "application/json" } });
+  },
+});
+process.stdout.write(`http://127.0.0.1:${server.port}\n`);

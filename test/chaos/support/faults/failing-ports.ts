@@ -1,0 +1,29 @@
+import { Effect, Stream } from "effect";
+import { LedgerUnavailable, type Ledger } from "../../../../ports/ledger.ts";
+
+const failure = () => new LedgerUnavailable({ retryable: true, cause: "made to fail" });
+
+/**
+ * A ledger whose `failAt`th answer is a failure. Each call's answer counts, and each chunk of a stream and its
+ * end, from 1; 0 lets all of them through.
+ */
+export const countAnswers = () => {
+  const state = { failAt: 0, count: 0 };
+  const passes = () => ++state.count !== state.failAt;
+  const checked = <A, E>(answer: Effect.Effect<A, E>) =>
+    Effect.filterOrFail(answer, passes, failure);
+  const checkedStream = <A, E>(stream: Stream.Stream<A, E>) =>
+    stream.pipe(
+      Stream.mapEffect((chunk) => checked(Effect.succeed(chunk))),
+      Stream.concat(Stream.unwrap(checked(Effect.succeed(Stream.empty)))),
+    );
+  const wrap = (ledger: Ledger["Service"]): Ledger["Service"] => ({
+    genesisHash: checked(ledger.genesisHash),
+    tip: (commitment) => checked(ledger.tip(commitment)),
+    readAccounts: (...asked) => checked(ledger.readAccounts(...asked)),
+    programAccounts: (kind) => checkedStream(ledger.programAccounts(kind)),
+    history: (address, before) => checked(ledger.history(address, before)),
+    transaction: (signature) => checked(ledger.transaction(signature)),
+  });
+  return { state, wrap };
+};

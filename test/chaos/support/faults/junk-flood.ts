@@ -1,0 +1,124 @@
+import { type Address, addressFromBytes } from "../../../../core/domain/address.ts";
+import { ledgerSignatureFromBytes } from "../../../../core/domain/ledger/signature.ts";
+import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
+import { ESCROW_DISCRIMINATOR } from "../../../../core/protocol/accounts/escrow-account.ts";
+import { indexedKinds } from "../../../../core/protocol/accounts/indexed-kinds.ts";
+import { isOfKind } from "../../../simulation/account-filters.ts";
+import { answerText, type RpcCall } from "../../../simulation/serve-node.ts";
+import { labelled, pendingOf, walletOf, worldEscrow } from "../../../simulation/world-escrow.ts";
+import { accountText, type WorldNode } from "../../../simulation/world-node.ts";
+import { transactionOf } from "../../../simulation/world-transaction.ts";
+
+/** Accounts that custody owns and has not made. */
+export type Flood = {
+  /** How many of 0 to 700 bytes, every fourth as long as an escrow. */
+  readonly small: number;
+  readonly large: number;
+  readonly largeBytes: number;
+  /**
+   * `zeros` are what a stranger can make on a ledger. Random bytes, and random bytes behind an escrow's discriminator,
+   * are what a lying node can make up.
+   */
+  readonly contents: "zeros" | "random" | "forged";
+};
+
+/** How a node answers getProgramAccounts. */
+export type Manner = "follows filters" | "ignores filters" | "gives parts only";
+
+const { custodyProgram } = LOCAL_DEPLOYMENT;
+const [, ESCROWS] = indexedKinds(LOCAL_DEPLOYMENT);
+if (ESCROWS?.program !== custodyProgram) throw new Error("custody's kind comes second");
+const ESCROW_LENGTH = ESCROWS.length;
+/** JSON-RPC's "scan aborted" (Agave `rpc-client-api`, `custom_error`). */
+const SCAN_ABORTED = -32_012;
+
+const contentsOf = (flood: Flood, length: number, random: () => number): Uint8Array => {
+  if (flood.contents === "zeros") return new Uint8Array(length);
+  // One random byte in a thousand is enough, and a large account is made in time.
+  const data = new Uint8Array(length).fill(Math.floor(random() * 256));
+  for (let at = 0; at < length; at += 1 + Math.floor(random() * Math.max(8, length / 1000)))
+    data[at] = Math.floor(random() * 256);
+  if (flood.contents === "forged" && length >= 8) data.set(ESCROW_DISCRIMINATOR);
+  return data;
+};
+
+/**
+ * Floods a world. Gives the addresses of the large accounts, and how many of the small ones a node lists that follows
+ * filters.
+ */
+export const floodWorld = (node: WorldNode, flood: Flood, random: () => number) => {
+  let ofKind = 0;
+  for (let number = 0; number < flood.small; number++) {
+    const length = number % 4 === 0 ? ESCROW_LENGTH : Math.floor(random() * 700);
+    const account = { owner: custodyProgram, data: contentsOf(flood, length, random) };
+    node.accounts.set(walletOf(`junk ${node.accounts.size}`), account);
+    if (isOfKind(account, ESCROWS)) ofKind += 1;
+  }
+  const data = contentsOf(flood, flood.largeBytes, random);
+  const large: Array<Address> = [];
+  for (let number = 0; number < flood.large; number++) {
+    const address = walletOf(`junk ${node.accounts.size}`);
+    // In scans of a node that ignores filters they come from `serveFlooded`, which holds one of them.
+    node.accounts.set(address, { owner: custodyProgram, data, listedBy: walletOf("nobody") });
+    large.push(address);
+  }
+  return { large, ofKind };
+};
+
+/** A transaction that opens an escrow and names other accounts besides, as anybody may. */
+export const openNaming = (node: WorldNode, number: number, named: ReadonlyArray<Address>) => {
+  const escrow = pendingOf(worldEscrow(number));
+  node.putEscrow(escrow);
+  const own = transactionOf(escrow, node.slot);
+  const label = `naming ${number}`;
+  const custody = own.accounts.at(-1) ?? custodyProgram;
+  const others = own.accounts.slice(0, -1);
+  node.remember({
+    ...own,
+    signature: ledgerSignatureFromBytes(Buffer.concat([labelled(label), labelled(`${label}.`)])),
+    accounts: [...others, ...named, custody],
+    named: [...own.named, ...named.map((_, i) => others.length + i)],
+  });
+};
+
+/** The text of an answer with a record in its list so many times more. */
+function* withMore(text: string, record: Buffer, times: number): Generator<Uint8Array> {
+  const list = '"value":[';
+  const at = text.indexOf(list) + list.length;
+  yield Buffer.from(text.slice(0, at));
+  for (let n = 0; n < times; n++) yield record;
+  yield Buffer.from(text.slice(at));
+}
+
+/** A node of a flooded world. What it holds of the large accounts is one of them, however many it lists. */
+export const serveFlooded = (node: WorldNode, flood: Flood, manner: Manner) => {
+  node.ignoresFilters = manner === "ignores filters";
+  const data = contentsOf(flood, flood.largeBytes, () => 0.5);
+  const address = addressFromBytes(labelled("junk"));
+  const account = accountText({ owner: custodyProgram, data });
+  const record = Buffer.from(`{"account":${account},"pubkey":"${address}"},`);
+  const answer = (call: RpcCall): string | ReadableStream => {
+    const { id, method, params } = call;
+    const isScan = method === "getProgramAccounts";
+    const filters = (params[1] as { readonly filters?: ReadonlyArray<object> } | undefined)
+      ?.filters;
+    if (isScan && manner === "gives parts only" && (filters?.length ?? 0) < 3)
+      return answerText(id, { error: { code: SCAN_ABORTED, message: "scan aborted" } });
+    const text = answerText(id, node.answer(method, params));
+    if (!isScan || !node.ignoresFilters || params[0] !== custodyProgram) return text;
+    const pieces = withMore(text, record, flood.large);
+    return new ReadableStream({
+      pull: (controller) => {
+        const { value, done } = pieces.next();
+        if (done === true) controller.close();
+        else controller.enqueue(value);
+      },
+    });
+  };
+  const server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: async (request) => new Response(answer((await request.json()) as RpcCall)),
+  });
+  return { url: `http://127.0.0.1:${server.port}`, [Symbol.dispose]: () => void server.stop(true) };
+};

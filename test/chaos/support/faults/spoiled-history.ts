@@ -1,0 +1,51 @@
+import { Effect } from "effect";
+import type { Address } from "../../../../core/domain/address.ts";
+import type { HistoryPage } from "../../../../core/domain/ledger/history.ts";
+import type { Ledger } from "../../../../ports/ledger.ts";
+
+/** What a node can do to a page of an address's history, besides giving it. */
+export const PAGE_FAULTS = ["missing", "reordered", "duplicated", "repeated", "late"] as const;
+export type PageFault = (typeof PAGE_FAULTS)[number];
+
+/** Short pages, so that few transactions fill several. */
+const PAGE = 5;
+/** How long a node may take to list what it has executed, slots: less than what a sync reads again. */
+const LATENESS = 40n;
+
+const pageOf = ({ entries, completeFrom }: HistoryPage): HistoryPage => {
+  const shown = entries.slice(0, PAGE);
+  const last = shown.at(-1);
+  const isCut = shown.length < entries.length && last !== undefined;
+  return { entries: shown, completeFrom: isCut ? last.slot + 1n : completeFrom };
+};
+
+const withoutNewest = ({ entries, completeFrom }: HistoryPage): HistoryPage => {
+  const newest = entries[0]?.slot ?? 0n;
+  return { entries: entries.filter(({ slot }) => slot + LATENESS < newest), completeFrom };
+};
+
+/**
+ * A ledger whose history comes in pages of five, each spoiled as `faultOf` draws. The first page can only be late,
+ * out of order or double: a node that leaves all of it out says that nothing has happened.
+ */
+export const spoilHistory =
+  (faultOf: (isFirst: boolean) => PageFault | null) =>
+  (ledger: Ledger["Service"]): Ledger["Service"] => {
+    const lastPages = new Map<Address, HistoryPage>();
+    return {
+      ...ledger,
+      history: (address, before) =>
+        Effect.map(ledger.history(address, before), (whole) => {
+          const fault = faultOf(before === null);
+          const page = pageOf(fault === "late" ? withoutNewest(whole) : whole);
+          const last = before === null ? page : (lastPages.get(address) ?? page);
+          lastPages.set(address, page);
+          const { entries, completeFrom } = page;
+          if (fault === "missing") return { entries: [], completeFrom };
+          if (fault === "repeated") return last;
+          if (fault === "reordered") return { entries: entries.toReversed(), completeFrom };
+          if (fault === "duplicated") return { entries: [...entries, ...entries], completeFrom };
+          return page;
+        }),
+    };
+  };

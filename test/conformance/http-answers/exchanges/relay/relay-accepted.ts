@@ -1,0 +1,75 @@
+import { RELAY_POLICY } from "../../../../../core/domain/relay/relay-policy.ts";
+import { type Exchange, get } from "../../exchange.ts";
+import { ledgerDown, ledgerSlow, storeDown } from "../../world/conditions.ts";
+import type { World } from "../../world/fixed-world.ts";
+import { registration } from "../../world/transactions.ts";
+import { customError, landed, outcome, relay, simulationFails, transactionError } from "./relay.ts";
+
+const first = registration("first");
+const failing = registration("failing");
+const unknown = registration("sent by nobody");
+
+/** What the relay answers to transactions that it accepts, and to questions about their outcome. */
+export const acceptedExchanges: ReadonlyArray<Exchange> = [
+  get("readRelayPolicy", "the policy", "/v1/relay"),
+  relay("accepted", first, { members: { encoding: "base64" } }),
+  outcome("pending", first),
+  relay("the same again while it is pending", first),
+  relay("the same again when its block is processed", first, { given: landed("processed") }),
+  outcome("processed", first, landed("processed")),
+  relay("the same again when it is confirmed", first, { given: landed("confirmed") }),
+  outcome("confirmed", first, landed("confirmed")),
+  relay("the same again when it is finalized", first, { given: landed("finalized") }),
+  outcome("finalized", first, landed("finalized")),
+  outcome("the ledger is down, and the relay knows the transaction", first, ledgerDown),
+  relay("confirmed in time", registration("confirmed in time"), {
+    members: { confirm: true },
+    given: landed("confirmed"),
+  }),
+  relay("not confirmed in time", registration("not confirmed in time"), {
+    members: { confirm: true },
+    waits: { forMs: 1000, passMs: 1000 },
+  }),
+  relay("without a simulation", registration("no simulation"), {
+    members: { skip_preflight: true },
+  }),
+  relay("the simulation says that it has landed already", registration("landed already"), {
+    given: simulationFails(transactionError("AlreadyProcessed")),
+  }),
+  relay("accepted, before it fails on the ledger", failing),
+  relay("failed, confirmed", failing, { given: landed("confirmed", customError(6024)) }),
+  outcome("failed, confirmed", failing, landed("confirmed", customError(6024))),
+  relay("failed, finalized", failing, { given: landed("finalized", customError(6024)) }),
+  outcome("failed, finalized", failing, landed("finalized", customError(6024))),
+  outcome("failed with an error of another program", failing, landed("finalized", customError(1))),
+  outcome(
+    "failed before any instruction",
+    failing,
+    landed("finalized", transactionError("InsufficientFundsForRent")),
+  ),
+  outcome("a transaction that this relay did not send", unknown, landed("finalized")),
+  outcome("an unknown transaction", unknown),
+  outcome("the ledger is down", unknown, ledgerDown),
+  outcome("the ledger is slow", unknown, ledgerSlow),
+  outcome("the store is down", first, storeDown),
+  ...[
+    ["an invalid signature", "O0Il"],
+    ["a signature that is too short", "1".repeat(63)],
+    ["invalid percent-encoding", "%ff"],
+  ].map(([title = "", text]) => get("readRelayOutcome", title, `/v1/relay/${text}`)),
+];
+
+const expiring = registration("expiring");
+
+/** The ledger passes the last block that can hold the transaction, and the relay looks for it. */
+const expire = async ({ ledger, pass }: World): Promise<void> => {
+  ledger.slot += 200n;
+  await pass(RELAY_POLICY.rebroadcastMs);
+};
+
+/** What the relay answers about a transaction that has expired. */
+export const expiredExchanges: ReadonlyArray<Exchange> = [
+  relay("accepted, before it expires", expiring),
+  outcome("expired", expiring, expire),
+  relay("the same again when it has expired", expiring),
+];

@@ -1,0 +1,223 @@
+import type { Address } from "../../../../../core/domain/address.ts";
+import { hash32FromBytes } from "../../../../../core/domain/hash32.ts";
+import { type Instruction, readonly } from "../../../../../core/domain/ledger/instruction.ts";
+import { RELAY_POLICY } from "../../../../../core/domain/relay/relay-policy.ts";
+import type { SettlementRule } from "../../../../../core/domain/relay/settlement-rule.ts";
+import { associatedTokenAddress } from "../../../../../core/protocol/addresses/addresses.ts";
+import { CLOCK_SYSVAR } from "../../../../../core/protocol/addresses/well-known-addresses.ts";
+import { MINT } from "../../../../adapters/http/support/parties.ts";
+import type { Exchange } from "../../exchange.ts";
+import { clockAt } from "../../world/conditions.ts";
+import { FULFILLED, LARGEST, PENDING } from "../../world/escrows.ts";
+import { LEDGER_TIME } from "../../world/fixed-clock.ts";
+import { SHARED_TOKENS } from "../../world/ledger-accounts.ts";
+import {
+  AGENT,
+  FORMER_ATTESTOR,
+  MERCHANT,
+  OTHER_MINT,
+  STRANGER,
+  SUSPENDED,
+} from "../../world/parties.ts";
+import { attest, create, refund, release, releasePartial } from "../../world/settlements.ts";
+import { relayed } from "../../world/transactions.ts";
+import { relay } from "./relay.ts";
+
+const withData = (instruction: Instruction, ...data: ReadonlyArray<number>): Instruction => ({
+  ...instruction,
+  data: Uint8Array.from(data),
+});
+const withByte = (instruction: Instruction, place: number, byte: number): Instruction => ({
+  ...instruction,
+  data: instruction.data.with(place, byte),
+});
+const withAccount = (instruction: Instruction, place: number, address: Address): Instruction => ({
+  ...instruction,
+  accounts: instruction.accounts.map((meta, i) => (i === place ? { ...meta, address } : meta)),
+});
+const withAccounts = ({ accounts, ...rest }: Instruction, count: number): Instruction => ({
+  ...rest,
+  accounts: Array.from({ length: count }, (_, i) => accounts[i] ?? readonly(STRANGER.address)),
+});
+
+const strangersHash = hash32FromBytes(new Uint8Array(32).fill(9));
+const agentTokens = associatedTokenAddress(AGENT.address, MINT);
+const merchantsOtherTokens = associatedTokenAddress(MERCHANT.wallet, OTHER_MINT);
+const beforeEscrow = PENDING.createdAt - 1n;
+const inAMinute = LEDGER_TIME + 60n;
+
+/** Places of accounts; see docs/protocol.md, "custody". */
+const ESCROW = 0;
+const VAULT = 1;
+const MERCHANT_TOKENS = 3;
+const CREATED_ESCROW = 5;
+
+type Case = {
+  readonly of: string;
+  readonly instructions: ReadonlyArray<Instruction>;
+  /** The ledger's clock, Unix seconds. */
+  readonly at?: bigint;
+};
+
+/** By rule: settlements that it refuses. */
+const REFUSED: Readonly<Record<SettlementRule, ReadonlyArray<Case>>> = {
+  unknown_instruction: [
+    { of: "data of no instruction", instructions: [withData(refund(), 1, 2, 3)] },
+  ],
+  wrong_account_count: [
+    { of: "an account too few", instructions: [withAccounts(refund(), 4)] },
+    { of: "more accounts than the program reads", instructions: [withAccounts(refund(), 33)] },
+  ],
+  wrong_account: [
+    { of: "another vault", instructions: [withAccount(refund(), VAULT, STRANGER.address)] },
+    {
+      of: "an escrow of another task",
+      instructions: [withAccount(create(), CREATED_ESCROW, STRANGER.address)],
+    },
+  ],
+  not_an_escrow: [
+    {
+      of: "a merchant account",
+      instructions: [attest(), withAccount(release(), ESCROW, MERCHANT.address)],
+    },
+  ],
+  not_pending: [
+    { of: "a second settlement", instructions: [refund(FULFILLED)] },
+    { of: "the second of two settlements", instructions: [refund(), refund(FULFILLED)] },
+  ],
+  expired: [
+    {
+      of: "a release in the second of expiry",
+      instructions: [attest(), release()],
+      at: PENDING.expiresAt,
+    },
+  ],
+  not_expired: [{ of: "a refund before expiry", instructions: [refund(PENDING)] }],
+  amount_out_of_range: [
+    {
+      of: "a partial release of everything",
+      instructions: [attest({ partialAmount: PENDING.amount }), releasePartial(PENDING.amount)],
+    },
+    { of: "an escrow of nothing", instructions: [create({ amount: 0n })] },
+  ],
+  ttl_out_of_range: [
+    { of: "a second more than seven days", instructions: [create({ ttlSeconds: 604_801 })] },
+  ],
+  payout_account_wrong_owner: [
+    {
+      of: "the agent's token account",
+      instructions: [attest(), withAccount(release(), MERCHANT_TOKENS, agentTokens)],
+    },
+    {
+      of: "not a token account",
+      instructions: [attest(), withAccount(release(), MERCHANT_TOKENS, SUSPENDED.address)],
+    },
+  ],
+  payout_account_wrong_mint: [
+    {
+      of: "a token account of another mint",
+      instructions: [attest(), withAccount(release(), MERCHANT_TOKENS, merchantsOtherTokens)],
+    },
+  ],
+  payout_account_shared: [
+    {
+      of: "a token account with a delegate",
+      instructions: [attest(), withAccount(release(), MERCHANT_TOKENS, SHARED_TOKENS.address)],
+    },
+  ],
+  ed25519_missing: [{ of: "no attestation", instructions: [release()] }],
+  ed25519_misplaced: [
+    { of: "the attestation behind the release", instructions: [release(), attest()] },
+  ],
+  ed25519_malformed: [
+    { of: "an attestation of two bytes", instructions: [withData(attest(), 0, 0), release()] },
+  ],
+  ed25519_points_elsewhere: [
+    {
+      of: "a message in another instruction",
+      instructions: [withByte(withByte(attest(), 14, 0), 15, 0), release()],
+    },
+  ],
+  attestation_signature_invalid: [
+    {
+      of: "a changed signature",
+      instructions: [withByte(withByte(attest(), 50, 1), 51, 2), release()],
+    },
+  ],
+  wrong_attestor_key: [
+    { of: "a stranger's key", instructions: [attest({}, STRANGER), release()] },
+    {
+      of: "the key before a rotation",
+      instructions: [attest({ escrow: LARGEST.address }, FORMER_ATTESTOR), release(LARGEST)],
+    },
+  ],
+  message_differs: [
+    { of: "another proof hash", instructions: [attest({ proofHash: strangersHash }), release()] },
+    { of: "a claim of a part", instructions: [attest({ partialAmount: 3n }), release()] },
+  ],
+  attestation_stale: [
+    { of: "320 s old", instructions: [attest(), release()], at: LEDGER_TIME + 320n },
+  ],
+  attestation_in_future: [
+    {
+      of: "a minute ahead",
+      instructions: [attest({ timestamp: inAMinute }), release(PENDING, inAMinute)],
+    },
+  ],
+  attestation_outside_escrow: [
+    {
+      of: "older than the escrow",
+      instructions: [attest({ timestamp: beforeEscrow }), release(PENDING, beforeEscrow)],
+    },
+  ],
+  escrow_address_taken: [
+    { of: "the same task again", instructions: [create({ taskHash: PENDING.taskHash })] },
+  ],
+  merchant_unregistered: [
+    { of: "a wallet without account", instructions: [create({ merchant: STRANGER.address })] },
+  ],
+  merchant_suspended: [
+    { of: "a suspended merchant", instructions: [create({ merchant: SUSPENDED.wallet })] },
+  ],
+};
+
+/** Rules that the relay checks twice, since a transaction under way may change the outcome. */
+const CHECKED_TWICE: ReadonlySet<string> = new Set([
+  "merchant_unregistered",
+  "merchant_suspended",
+  "wrong_attestor_key",
+  "payout_account_wrong_owner",
+  "payout_account_wrong_mint",
+  "payout_account_shared",
+] satisfies ReadonlyArray<SettlementRule>);
+const SECOND_LOOK = { forMs: RELAY_POLICY.secondLookMs, passMs: RELAY_POLICY.secondLookMs };
+
+const settle = (
+  title: string,
+  instructions: ReadonlyArray<Instruction>,
+  more: Partial<Exchange> = {},
+) => {
+  const signs = instructions.some(({ accounts }) =>
+    accounts.some(({ address, role }) => address === AGENT.address && role > 1),
+  );
+  return relay(title, relayed(title, instructions, ...(signs ? [AGENT] : [])), more);
+};
+
+/** What the relay answers to valid settlements, and to settlements that each rule refuses. */
+export const settlementExchanges: ReadonlyArray<Exchange> = [
+  settle("a new escrow", [create()]),
+  settle("a release", [attest(), release()]),
+  settle("a partial release", [attest({ partialAmount: 2n }), releasePartial(2n)]),
+  settle("a refund", [refund()]),
+  settle("a refund that is too early, without the ledger's clock", [refund(PENDING)], {
+    given: ({ ledger }) => void ledger.accounts.delete(CLOCK_SYSVAR),
+  }),
+  ...Object.entries(REFUSED).flatMap(([rule, cases]) =>
+    cases.map(({ of, instructions, at }) =>
+      settle(`${rule}: ${of}`, instructions, {
+        ...(at === undefined ? {} : { given: clockAt(at) }),
+        ...(CHECKED_TWICE.has(rule) ? { waits: SECOND_LOOK } : {}),
+      }),
+    ),
+  ),
+];

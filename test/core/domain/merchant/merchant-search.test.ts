@@ -1,0 +1,54 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { foldCase, matchesMerchant } from "../../../../core/domain/merchant/merchant-search.ts";
+import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
+import { anyCharacter } from "../../../arbitraries/any-character.ts";
+import { anyMerchant } from "../../../arbitraries/merchant.ts";
+import { runs } from "../../../arbitraries/runs.ts";
+
+const text = fc.string({ unit: anyCharacter, maxLength: 12 });
+
+describe("merchant search", () => {
+  test("a text folds part by part as it folds whole, and once folded stays so", () => {
+    fc.assert(
+      fc.property(text, text, (a, b) => {
+        expect(foldCase(a + b)).toBe(foldCase(a) + foldCase(b));
+        expect(foldCase(foldCase(a))).toBe(foldCase(a));
+      }),
+      runs(500),
+    );
+    // Greek sigma is lower-cased in one way inside a word and in another at its end.
+    expect(foldCase("\u039f\u0394\u039f\u03a3")).toBe("\u03bf\u03b4\u03bf\u03c3");
+  });
+
+  test("every part of name, wallet, merchant address and attestor finds the merchant, in any case", () => {
+    fc.assert(
+      fc.property(anyMerchant(LOCAL_DEPLOYMENT), fc.nat(), fc.nat(), (merchant, from, count) => {
+        const { name, wallet, address, attestor } = merchant;
+        for (const field of [name, wallet, address, attestor]) {
+          const characters = Array.from(field);
+          const start = from % characters.length;
+          const part = characters.slice(start, start + 1 + (count % characters.length)).join("");
+          expect(matchesMerchant(merchant, part)).toBe(true);
+          expect(matchesMerchant(merchant, foldCase(part))).toBe(true);
+        }
+        expect(matchesMerchant(merchant, "")).toBe(true);
+        for (const field of [wallet, address, attestor])
+          expect(matchesMerchant(merchant, field.toUpperCase())).toBe(true);
+      }),
+      runs(100),
+    );
+  });
+
+  test("what is in none of them finds nothing, nor does what only two together would hold", () => {
+    fc.assert(
+      fc.property(anyMerchant(LOCAL_DEPLOYMENT), (merchant) => {
+        const { name, wallet, address, attestor } = merchant;
+        expect(matchesMerchant(merchant, `${name}\0`)).toBe(false);
+        expect(matchesMerchant(merchant, `${wallet}${address}`)).toBe(false);
+        expect(matchesMerchant(merchant, `${attestor}0`)).toBe(false);
+      }),
+      runs(50),
+    );
+  });
+});

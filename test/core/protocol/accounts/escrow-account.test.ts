@@ -1,0 +1,296 @@
+import { describe, expect, test } from "bun:test";
+import {
+  fixCodecSize,
+  getAddressCodec,
+  getBase16Codec,
+  getBase64Codec,
+  getBytesCodec,
+  getI64Codec,
+  getStructCodec,
+  getU64Codec,
+  getU8Codec,
+} from "@solana/kit";
+import fc from "fast-check";
+import { address } from "../../../../core/domain/address.ts";
+import type { Deployment } from "../../../../core/domain/ledger/deployment.ts";
+import { ESCROW_STATES, type Escrow } from "../../../../core/domain/escrow/escrow.ts";
+import { LAST_UNIX_SECOND } from "../../../../core/domain/unix-time.ts";
+import {
+  decodeEscrowAccount,
+  encodeEscrowAccount,
+  ESCROW_ACCOUNT_LENGTH,
+} from "../../../../core/protocol/accounts/escrow-account.ts";
+import { anyEscrow } from "../../../arbitraries/escrow.ts";
+import { anyAddress } from "../../../arbitraries/ledger-values.ts";
+import { runs } from "../../../arbitraries/runs.ts";
+
+const deployment: Deployment = {
+  custodyProgram: address("Custody111111111111111111111111111111111111"),
+  attestorProgram: address("Attestor11111111111111111111111111111111111"),
+};
+
+/** The account as docs/protocol.md lists it, field by field, in another library's words. */
+const account = getStructCodec([
+  ["discriminator", fixCodecSize(getBase16Codec(), 8)],
+  ["version", getU8Codec()],
+  ["bump", getU8Codec()],
+  ["state", getU8Codec()],
+  ["reserved", fixCodecSize(getBytesCodec(), 5)],
+  ["agentOwner", getAddressCodec()],
+  ["merchant", getAddressCodec()],
+  ["mint", getAddressCodec()],
+  ["rentPayer", getAddressCodec()],
+  ["taskHash", fixCodecSize(getBase16Codec(), 32)],
+  ["amount", getU64Codec()],
+  ["released", getU64Codec()],
+  ["createdAt", getI64Codec()],
+  ["expiresAt", getI64Codec()],
+  ["settledAt", getI64Codec()],
+  ["proofHash", fixCodecSize(getBase16Codec(), 32)],
+  ["attestor", getAddressCodec()],
+  ["attestedAt", getI64Codec()],
+  ["signature", fixCodecSize(getBase64Codec(), 64)],
+]);
+
+const byKit = (escrow: Escrow): Uint8Array => {
+  const { attestation } = escrow;
+  return new Uint8Array(
+    account.encode({
+      discriminator: "1fd57bbbba16da9b",
+      version: 1,
+      bump: escrow.bump,
+      state: { Pending: 0, Fulfilled: 1, Refunded: 2, PartiallyFulfilled: 3 }[escrow.state],
+      reserved: new Uint8Array(5),
+      agentOwner: escrow.agentOwner,
+      merchant: escrow.merchant,
+      mint: escrow.mint,
+      rentPayer: escrow.rentPayer,
+      taskHash: escrow.taskHash,
+      amount: escrow.amount,
+      released: escrow.released,
+      createdAt: escrow.createdAt,
+      expiresAt: escrow.expiresAt,
+      settledAt: escrow.settledAt ?? 0n,
+      proofHash: attestation?.proofHash ?? "00".repeat(32),
+      attestor: attestation?.attestor ?? address("11111111111111111111111111111111"),
+      attestedAt: attestation?.attestedAt ?? 0n,
+      signature: attestation?.signature ?? "A".repeat(86).concat("=="),
+    }),
+  );
+};
+
+const decode = (escrow: Escrow, data: Uint8Array, under = deployment) =>
+  decodeEscrowAccount({ address: escrow.address, owner: under.custodyProgram, data }, under);
+
+/** First byte behind each field, in order: which field an offset belongs to. */
+const FIELDS = [
+  [8, "discriminator"],
+  [9, "version"],
+  [10, "bump"],
+  [11, "state"],
+  [16, "reserved"],
+  [48, "agentOwner"],
+  [80, "merchant"],
+  [112, "mint"],
+  [144, "rentPayer"],
+  [176, "taskHash"],
+  [184, "amount"],
+  [192, "released"],
+  [200, "createdAt"],
+  [208, "expiresAt"],
+  [216, "settledAt"],
+  [248, "proofHash"],
+  [280, "attestor"],
+  [288, "attestedAt"],
+  [352, "signature"],
+] as const;
+const fieldAt = (offset: number): string => FIELDS.find(([end]) => offset < end)?.[1] ?? "none";
+
+describe("escrow account", () => {
+  test("every escrow decodes to itself, from bytes that another library writes the same", () => {
+    fc.assert(
+      fc.property(anyEscrow(deployment), (escrow) => {
+        const data = encodeEscrowAccount(escrow);
+        expect(data).toEqual(byKit(escrow));
+        expect(decode(escrow, data)).toEqual({ value: escrow });
+      }),
+      runs(300),
+    );
+  });
+
+  test("bytes inside a larger buffer decode the same", () => {
+    fc.assert(
+      fc.property(anyEscrow(deployment), fc.nat({ max: 20 }), (escrow, before) => {
+        const buffer = new Uint8Array(before + ESCROW_ACCOUNT_LENGTH + 9).fill(0xaa);
+        buffer.set(encodeEscrowAccount(escrow), before);
+        const view = buffer.subarray(before, before + ESCROW_ACCOUNT_LENGTH);
+        expect(decode(escrow, view)).toEqual({ value: escrow });
+        expect(decode(escrow, Buffer.from(view))).toEqual({ value: escrow });
+      }),
+      runs(50),
+    );
+  });
+
+  // The address binds agent, task hash, bump and program. Merchant, mint, rent payer, amounts and the rest
+  // are bound by the ledger alone: the decoder can promise no more than that they agree with each other.
+  test("a changed byte is refused, or sits in a field that the address does not bind", () => {
+    const free: Record<Escrow["state"], ReadonlyArray<string>> = {
+      Pending: ["amount", "createdAt", "expiresAt"],
+      Refunded: ["amount", "createdAt", "expiresAt", "settledAt"],
+      Fulfilled: ["createdAt", "expiresAt", "settledAt"],
+      PartiallyFulfilled: ["amount", "released", "createdAt", "expiresAt", "settledAt"],
+    };
+    const paid = ["proofHash", "attestor", "attestedAt", "signature"];
+    fc.assert(
+      fc.property(anyEscrow(deployment), fc.integer({ min: 1, max: 255 }), (escrow, mask) => {
+        const data = encodeEscrowAccount(escrow);
+        const allowed = new Set(["merchant", "mint", "rentPayer", ...free[escrow.state]]);
+        if (escrow.attestation !== null) for (const field of paid) allowed.add(field);
+        for (let offset = 0; offset < data.length; offset++) {
+          const mutated = data.with(offset, (data[offset] ?? 0) ^ mask);
+          const decoded = decode(escrow, mutated);
+          if ("fault" in decoded) continue;
+          if (!allowed.has(fieldAt(offset)))
+            throw new Error(`accepted a changed ${fieldAt(offset)} at ${offset}`);
+          const { value } = decoded;
+          if (value.address !== escrow.address || value.state !== escrow.state)
+            throw new Error("became another escrow");
+          if (Buffer.compare(encodeEscrowAccount(value), mutated) !== 0)
+            throw new Error("decoded to something else than the bytes say");
+        }
+      }),
+      runs(25),
+    );
+  });
+
+  test("what is accepted keeps the protocol's rules, and what keeps them is accepted", () => {
+    const near = fc.bigInt({ min: -1n, max: 4n });
+    const seen = new Set<string>();
+    fc.assert(
+      fc.property(
+        anyEscrow(deployment),
+        fc.record({
+          state: fc.oneof(fc.constant(undefined), fc.nat({ max: 4 })),
+          amount: fc.bigInt({ min: 0n, max: 3n }),
+          released: fc.bigInt({ min: 0n, max: 3n }),
+          createdAt: fc.bigInt({ min: -1n, max: 2n }),
+          lifetime: near,
+          settledAfter: fc.option(near),
+          attestedAfter: near,
+        }),
+        (escrow, numbers) => {
+          const data = encodeEscrowAccount(escrow);
+          const view = new DataView(data.buffer);
+          const { amount, released, createdAt } = numbers;
+          const expiresAt = createdAt + numbers.lifetime;
+          const settledAt = numbers.settledAfter === null ? 0n : createdAt + numbers.settledAfter;
+          const attestedAt = createdAt + numbers.attestedAfter;
+          const attested = escrow.attestation !== null;
+          const state = numbers.state ?? ESCROW_STATES.indexOf(escrow.state);
+          view.setUint8(10, state);
+          view.setBigUint64(176, amount, true);
+          view.setBigUint64(184, released, true);
+          view.setBigInt64(192, createdAt, true);
+          view.setBigInt64(200, expiresAt, true);
+          view.setBigInt64(208, settledAt, true);
+          if (attested) view.setBigInt64(280, attestedAt, true);
+          const paid =
+            attested &&
+            settledAt !== 0n &&
+            [settledAt, attestedAt].every((time) => time >= createdAt && time < expiresAt);
+          const holds = [
+            !attested && released === 0n && settledAt === 0n,
+            paid && released === amount,
+            !attested && released === 0n && settledAt >= expiresAt && settledAt !== 0n,
+            paid && released > 0n && released < amount,
+          ][state];
+          const accepted = "value" in decode(escrow, data);
+          const expected =
+            createdAt >= 0n && expiresAt > createdAt && amount > 0n && holds === true;
+          expect(accepted).toBe(expected);
+          seen.add(`${state} ${accepted}`);
+        },
+      ),
+      runs(4000),
+    );
+    if (process.env["FC_NUM_RUNS"] === undefined) expect(seen.size).toBe(9);
+  });
+
+  test("times beyond what RFC 3339 can name, and lifetimes beyond seven days, are refused", () => {
+    fc.assert(
+      fc.property(anyEscrow(deployment, ["Pending"]), (escrow) => {
+        const at = (createdAt: bigint, expiresAt: bigint) =>
+          decode(escrow, encodeEscrowAccount({ ...escrow, createdAt, expiresAt }));
+        const { createdAt } = escrow;
+        expect(at(createdAt, createdAt + 604_800n)).toHaveProperty("value");
+        expect(at(createdAt, createdAt + 604_801n)).toEqual({ fault: "time_out_of_range" });
+        expect(at(createdAt, createdAt)).toEqual({ fault: "time_out_of_range" });
+        expect(at(0n, 1n)).toHaveProperty("value");
+        expect(at(-1n, 1n)).toEqual({ fault: "time_out_of_range" });
+        const last = LAST_UNIX_SECOND;
+        expect(at(last - 1n, last)).toHaveProperty("value");
+        expect(at(last, last + 1n)).toEqual({ fault: "time_out_of_range" });
+        expect(at(2n ** 63n - 2n, 2n ** 63n - 1n)).toEqual({ fault: "time_out_of_range" });
+        expect(at(-(2n ** 63n), 2n ** 63n - 1n)).toEqual({ fault: "time_out_of_range" });
+      }),
+      runs(20),
+    );
+  });
+
+  test("random bytes, shorter or longer ones, are no escrow and never throw", () => {
+    fc.assert(
+      fc.property(anyEscrow(deployment), fc.uint8Array({ maxLength: 500 }), (escrow, junk) => {
+        expect(decode(escrow, junk)).toHaveProperty("fault");
+        const data = encodeEscrowAccount(escrow);
+        const tail = data.slice();
+        tail.set(junk.subarray(0, 344), 8);
+        if (junk.length > 8) expect(decode(escrow, tail)).toHaveProperty("fault");
+        const length = junk.length === ESCROW_ACCOUNT_LENGTH ? 0 : junk.length;
+        const resized = new Uint8Array(length);
+        resized.set(data.subarray(0, length));
+        expect(decode(escrow, resized)).toEqual({ fault: "wrong_length" });
+      }),
+      runs(300),
+    );
+  });
+
+  test("an escrow counts only at its own address and under its own programs", () => {
+    fc.assert(
+      fc.property(anyEscrow(deployment), anyAddress, (escrow, other) => {
+        const data = encodeEscrowAccount(escrow);
+        fc.pre(other !== escrow.address && other !== deployment.custodyProgram);
+        expect(decode({ ...escrow, address: other }, data)).toEqual({
+          fault: "address_not_derived",
+        });
+        expect(
+          decodeEscrowAccount({ address: escrow.address, owner: other, data }, deployment),
+        ).toEqual({ fault: "wrong_owner" });
+        expect(decode(escrow, data, { ...deployment, custodyProgram: other })).toEqual({
+          fault: "address_not_derived",
+        });
+        const lowerBump = data.with(9, escrow.bump - 1);
+        expect(decode(escrow, lowerBump)).toEqual({ fault: "address_not_derived" });
+      }),
+      runs(50),
+    );
+  });
+
+  test("each kind of damage has its own name", () => {
+    const [escrow] = fc.sample(anyEscrow(deployment, ["Fulfilled"]), { numRuns: 1, seed: 1 });
+    if (escrow === undefined) throw new Error("no sample");
+    const data = encodeEscrowAccount(escrow);
+    const damaged = (offset: number, byte: number) => decode(escrow, data.with(offset, byte));
+    expect(damaged(0, 0)).toEqual({ fault: "wrong_discriminator" });
+    expect(damaged(7, 0)).toEqual({ fault: "wrong_discriminator" });
+    expect(damaged(8, 2)).toEqual({ fault: "unknown_version" });
+    expect(damaged(10, 4)).toEqual({ fault: "unknown_enum_value" });
+    expect(damaged(15, 1)).toEqual({ fault: "reserved_bytes_set" });
+    expect(damaged(10, 0)).toEqual({ fault: "fields_contradict_state" });
+    expect(decode(escrow, encodeEscrowAccount({ ...escrow, amount: 0n, released: 0n }))).toEqual({
+      fault: "amount_out_of_range",
+    });
+    expect(decode(escrow, encodeEscrowAccount({ ...escrow, amount: 1n, released: 2n }))).toEqual({
+      fault: "amount_out_of_range",
+    });
+  });
+});

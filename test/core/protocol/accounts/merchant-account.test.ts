@@ -1,0 +1,222 @@
+import { describe, expect, test } from "bun:test";
+import {
+  fixCodecSize,
+  getAddressCodec,
+  getBase16Codec,
+  getBytesCodec,
+  getI64Codec,
+  getStructCodec,
+  getU32Codec,
+  getU64Codec,
+  getU8Codec,
+  getUtf8Codec,
+} from "@solana/kit";
+import fc from "fast-check";
+import { address, ZERO_ADDRESS } from "../../../../core/domain/address.ts";
+import type { Deployment } from "../../../../core/domain/ledger/deployment.ts";
+import type { Merchant } from "../../../../core/domain/merchant/merchant.ts";
+import { LAST_UNIX_SECOND } from "../../../../core/domain/unix-time.ts";
+import {
+  decodeMerchantAccount,
+  encodeMerchantAccount,
+  MERCHANT_ACCOUNT_LENGTH,
+} from "../../../../core/protocol/accounts/merchant-account.ts";
+import { anyAddress } from "../../../arbitraries/ledger-values.ts";
+import { anyMerchant } from "../../../arbitraries/merchant.ts";
+import { runs } from "../../../arbitraries/runs.ts";
+
+const deployment: Deployment = {
+  custodyProgram: address("Custody111111111111111111111111111111111111"),
+  attestorProgram: address("Attestor11111111111111111111111111111111111"),
+};
+
+/** The account as docs/protocol.md lists it, field by field, in another library's words. */
+const account = getStructCodec([
+  ["discriminator", fixCodecSize(getBase16Codec(), 8)],
+  ["version", getU8Codec()],
+  ["bump", getU8Codec()],
+  ["status", getU8Codec()],
+  ["nameLength", getU8Codec()],
+  ["reserved", fixCodecSize(getBytesCodec(), 4)],
+  ["merchant", getAddressCodec()],
+  ["attestor", getAddressCodec()],
+  ["previousAttestor", getAddressCodec()],
+  ["attestorSince", getI64Codec()],
+  ["name", fixCodecSize(getUtf8Codec(), 32)],
+  ["registeredAt", getI64Codec()],
+  ["updatedAt", getI64Codec()],
+  ["reputation", getU32Codec()],
+  ["slashes", getU32Codec()],
+  ["deliveries", getU64Codec()],
+  ["partialDeliveries", getU64Codec()],
+  ["volume", getU64Codec()],
+]);
+
+const byKit = (merchant: Merchant): Uint8Array =>
+  new Uint8Array(
+    account.encode({
+      ...merchant,
+      discriminator: "47eb1e28e7152040",
+      version: 1,
+      status: { Active: 0, Suspended: 1 }[merchant.status],
+      nameLength: Buffer.byteLength(merchant.name),
+      reserved: new Uint8Array(4),
+      merchant: merchant.wallet,
+      attestor: merchant.attestor,
+      previousAttestor: merchant.previousAttestor ?? ZERO_ADDRESS,
+    }),
+  );
+
+const decode = (merchant: Merchant, data: Uint8Array, under = deployment) =>
+  decodeMerchantAccount({ address: merchant.address, owner: under.attestorProgram, data }, under);
+
+/** First byte behind each field, in order: which field an offset belongs to. */
+const FIELDS = [
+  [8, "discriminator"],
+  [9, "version"],
+  [10, "bump"],
+  [11, "status"],
+  [12, "nameLength"],
+  [16, "reserved"],
+  [48, "merchant"],
+  [200, "the rest"],
+] as const;
+const fieldAt = (offset: number): string => FIELDS.find(([end]) => offset < end)?.[1] ?? "none";
+
+const sample = (): Merchant => {
+  const [merchant] = fc.sample(anyMerchant(deployment), { numRuns: 1, seed: 1 });
+  if (merchant === undefined) throw new Error("no sample");
+  return { ...merchant, name: "Æther", registeredAt: 10n, attestorSince: 20n, updatedAt: 30n };
+};
+
+describe("merchant account", () => {
+  test("every merchant decodes to itself, from bytes that another library writes the same", () => {
+    fc.assert(
+      fc.property(anyMerchant(deployment), (merchant) => {
+        const data = encodeMerchantAccount(merchant);
+        expect(data).toEqual(byKit(merchant));
+        expect(decode(merchant, data)).toEqual({ value: merchant });
+        const buffer = Buffer.concat([Buffer.alloc(3, 0xaa), data, Buffer.alloc(5, 0xaa)]);
+        expect(decode(merchant, buffer.subarray(3, 203))).toEqual({ value: merchant });
+      }),
+      runs(300),
+    );
+  });
+
+  // The address binds the wallet, the bump and the program. Status, keys, name and counters are bound by the
+  // ledger alone: the decoder can promise no more than that they are well formed and agree with each other.
+  test("a changed byte is refused, or sits in a field that the address does not bind", () => {
+    const bound = new Set([
+      "discriminator",
+      "version",
+      "bump",
+      "nameLength",
+      "reserved",
+      "merchant",
+    ]);
+    fc.assert(
+      fc.property(anyMerchant(deployment), fc.integer({ min: 1, max: 255 }), (merchant, mask) => {
+        const data = encodeMerchantAccount(merchant);
+        for (let offset = 0; offset < data.length; offset++) {
+          const mutated = data.with(offset, (data[offset] ?? 0) ^ mask);
+          const decoded = decode(merchant, mutated);
+          if ("fault" in decoded) continue;
+          if (bound.has(fieldAt(offset)))
+            throw new Error(`accepted a changed ${fieldAt(offset)} at ${offset}`);
+          if (Buffer.compare(encodeMerchantAccount(decoded.value), mutated) !== 0)
+            throw new Error("decoded to something else than the bytes say");
+        }
+      }),
+      runs(25),
+    );
+  });
+
+  test("random bytes, shorter or longer ones, are no merchant and never throw", () => {
+    fc.assert(
+      fc.property(anyMerchant(deployment), fc.uint8Array({ maxLength: 300 }), (merchant, junk) => {
+        expect(decode(merchant, junk)).toHaveProperty("fault");
+        const data = encodeMerchantAccount(merchant);
+        const tail = data.slice();
+        tail.set(junk.subarray(0, 192), 8);
+        if (junk.length > 8) expect(decode(merchant, tail)).toHaveProperty("fault");
+        const length = junk.length === MERCHANT_ACCOUNT_LENGTH ? 0 : junk.length;
+        const resized = new Uint8Array(length);
+        resized.set(data.subarray(0, length));
+        expect(decode(merchant, resized)).toEqual({ fault: "wrong_length" });
+      }),
+      runs(300),
+    );
+  });
+
+  test("a merchant counts only at its own address and under its own programs", () => {
+    fc.assert(
+      fc.property(anyMerchant(deployment), anyAddress, (merchant, other) => {
+        fc.pre(other !== merchant.address && other !== deployment.attestorProgram);
+        const data = encodeMerchantAccount(merchant);
+        const notDerived = { fault: "address_not_derived" } as const;
+        expect(decode({ ...merchant, address: other }, data)).toEqual(notDerived);
+        expect(decode(merchant, data, { ...deployment, attestorProgram: other })).toEqual(
+          notDerived,
+        );
+        expect(decode(merchant, data.with(9, merchant.bump - 1))).toEqual(notDerived);
+        const stranger = { address: merchant.address, owner: other, data };
+        expect(decodeMerchantAccount(stranger, deployment)).toEqual({ fault: "wrong_owner" });
+      }),
+      runs(50),
+    );
+  });
+
+  // Postgres' text has no U+0000, and SQLite's text functions end at it.
+  test("a name is 1 to 32 bytes of strict UTF-8 without U+0000 and with nothing behind it", () => {
+    const merchant = sample();
+    const named = (bytes: ReadonlyArray<number>, length = bytes.length) => {
+      const data = encodeMerchantAccount(merchant).fill(0, 120, 152);
+      data.set(bytes, 120);
+      return decode(merchant, data.with(11, length));
+    };
+    const malformed = { fault: "malformed_name" } as const;
+    const full = Array.from({ length: 32 }, () => 0x61);
+    expect(named(full)).toHaveProperty("value.name", "a".repeat(32));
+    expect(named([0x61])).toHaveProperty("value.name", "a");
+    expect(named([0xef, 0xbb, 0xbf, 0x61])).toHaveProperty("value.name", "\u{feff}a");
+    expect(named([], 0)).toEqual(malformed);
+    expect(named(full, 33)).toEqual(malformed);
+    expect(named([0x61, 0x00])).toEqual(malformed);
+    expect(named([0x00])).toEqual(malformed);
+    expect(named([0x61], 3)).toEqual(malformed);
+    expect(named([0xff])).toEqual(malformed);
+    expect(named([0xc0, 0x80])).toEqual(malformed);
+    expect(named([0xed, 0xa0, 0x80])).toEqual(malformed);
+    expect(named([0xf4, 0x90, 0x80, 0x80])).toEqual(malformed);
+    expect(named([0xe2, 0x82])).toEqual(malformed);
+    expect(named([0x61, 0x62], 1)).toEqual({ fault: "reserved_bytes_set" });
+  });
+
+  test("times are in order, and within what RFC 3339 can name", () => {
+    const merchant = sample();
+    const at = (registeredAt: bigint, attestorSince: bigint, updatedAt: bigint) =>
+      decode(
+        merchant,
+        encodeMerchantAccount({ ...merchant, registeredAt, attestorSince, updatedAt }),
+      );
+    const outOfRange = { fault: "time_out_of_range" } as const;
+    expect(at(0n, 0n, 0n)).toHaveProperty("value");
+    expect(at(LAST_UNIX_SECOND, LAST_UNIX_SECOND, LAST_UNIX_SECOND)).toHaveProperty("value");
+    expect(at(0n, 0n, LAST_UNIX_SECOND + 1n)).toEqual(outOfRange);
+    expect(at(-1n, 0n, 0n)).toEqual(outOfRange);
+    expect(at(2n, 1n, 3n)).toEqual(outOfRange);
+    expect(at(1n, 3n, 2n)).toEqual(outOfRange);
+  });
+
+  test("each kind of damage has its own name", () => {
+    const merchant = sample();
+    const data = encodeMerchantAccount(merchant);
+    const damaged = (offset: number, byte: number) => decode(merchant, data.with(offset, byte));
+    expect(damaged(0, 0)).toEqual({ fault: "wrong_discriminator" });
+    expect(damaged(8, 0)).toEqual({ fault: "unknown_version" });
+    expect(damaged(10, 2)).toEqual({ fault: "unknown_enum_value" });
+    expect(damaged(12, 1)).toEqual({ fault: "reserved_bytes_set" });
+    expect(damaged(151, 1)).toEqual({ fault: "reserved_bytes_set" });
+    expect(damaged(16, (data[16] ?? 0) ^ 1)).toEqual({ fault: "address_not_derived" });
+  });
+});

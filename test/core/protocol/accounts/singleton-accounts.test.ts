@@ -1,0 +1,121 @@
+import { describe, expect, test } from "bun:test";
+import { getAddressEncoder } from "@solana/kit";
+import fc from "fast-check";
+import type { Address } from "../../../../core/domain/address.ts";
+import type { Deployment } from "../../../../core/domain/ledger/deployment.ts";
+import type { Decoded } from "../../../../core/domain/ledger/account.ts";
+import {
+  custodyConfigAddress,
+  registryAddress,
+} from "../../../../core/protocol/addresses/addresses.ts";
+import { decodeAttestorRegistryAccount } from "../../../../core/protocol/accounts/attestor-registry-account.ts";
+import { decodeClockSysvar } from "../../../../core/protocol/accounts/clock-sysvar.ts";
+import { decodeCustodyConfigAccount } from "../../../../core/protocol/accounts/custody-config-account.ts";
+import { accountDiscriminator } from "../../../../core/protocol/accounts/discriminator.ts";
+import { SYSTEM_PROGRAM } from "../../../../core/protocol/addresses/well-known-addresses.ts";
+import { anyAddress, anyDeployment } from "../../../arbitraries/ledger-values.ts";
+import { runs } from "../../../arbitraries/runs.ts";
+
+const bytesOf = (...addresses: ReadonlyArray<Address>): Uint8Array =>
+  Uint8Array.from(addresses.flatMap((each) => Array.from(getAddressEncoder().encode(each))));
+
+/** Discriminator, version 1, bump, six zero bytes, then the addresses. */
+const account = (name: string, bump: number, ...addresses: ReadonlyArray<Address>): Uint8Array =>
+  Buffer.concat([
+    accountDiscriminator(name),
+    Uint8Array.of(1, bump, 0, 0, 0, 0, 0, 0),
+    bytesOf(...addresses),
+  ]);
+
+/** One account a program: where it stands, who owns it, what it holds. */
+const cases: ReadonlyArray<{
+  readonly name: string;
+  readonly place: (deployment: Deployment) => { readonly address: Address; readonly bump: number };
+  readonly program: (deployment: Deployment) => Address;
+  readonly fields: ReadonlyArray<string>;
+  readonly decode: (
+    account: { readonly address: Address; readonly owner: Address; readonly data: Uint8Array },
+    deployment: Deployment,
+  ) => Decoded<object>;
+}> = [
+  {
+    name: "CustodyConfig",
+    place: custodyConfigAddress,
+    program: ({ custodyProgram }) => custodyProgram,
+    fields: ["attestorProgram"],
+    decode: decodeCustodyConfigAccount,
+  },
+  {
+    name: "Registry",
+    place: registryAddress,
+    program: ({ attestorProgram }) => attestorProgram,
+    fields: ["admin", "custodyProgram", "settlementMint"],
+    decode: decodeAttestorRegistryAccount,
+  },
+];
+
+describe.each(cases)("$name account", ({ name, place, program, fields, decode }) => {
+  const anyFields = fc.tuple(...fields.map(() => anyAddress));
+
+  test("its fields are read, in order", () => {
+    fc.assert(
+      fc.property(anyDeployment, anyFields, (deployment, values) => {
+        const { address, bump } = place(deployment);
+        const data = account(name, bump, ...values);
+        const expected = Object.fromEntries(fields.map((field, i) => [field, values[i]]));
+        const decoded = decode({ address, owner: program(deployment), data }, deployment);
+        expect(decoded as unknown).toEqual({ value: { bump, ...expected } });
+      }),
+      runs(50),
+    );
+  });
+
+  test("another owner, length, discriminator, version, bump, reserved byte or address is refused", () => {
+    fc.assert(
+      fc.property(anyDeployment, anyFields, anyAddress, (deployment, values, other) => {
+        const { address, bump } = place(deployment);
+        const owner = program(deployment);
+        const data = account(name, bump, ...values);
+        fc.pre(other !== address && other !== owner);
+        const fault = (changed: Uint8Array, at = address, by = owner) =>
+          decode({ address: at, owner: by, data: changed }, deployment);
+        expect(fault(data, address, other)).toEqual({ fault: "wrong_owner" });
+        expect(fault(data.slice(1))).toEqual({ fault: "wrong_length" });
+        expect(fault(Uint8Array.from([...data, 0]))).toEqual({ fault: "wrong_length" });
+        for (let i = 0; i < 16; i++) {
+          const expected =
+            i < 8
+              ? "wrong_discriminator"
+              : i === 8
+                ? "unknown_version"
+                : i === 9
+                  ? "address_not_derived"
+                  : "reserved_bytes_set";
+          expect(fault(data.with(i, (data[i] ?? 0) ^ 64))).toEqual({ fault: expected });
+        }
+        expect(fault(data, other)).toEqual({ fault: "address_not_derived" });
+      }),
+      runs(20),
+    );
+  });
+});
+
+test("the clock is the i64 behind the first 32 bytes of exactly 40", () => {
+  fc.assert(
+    fc.property(fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }), (time) => {
+      const data = new Uint8Array(40).fill(0xff);
+      new DataView(data.buffer).setBigInt64(32, time, true);
+      const account = {
+        address: SYSTEM_PROGRAM,
+        owner: SYSTEM_PROGRAM,
+        lamports: 1n,
+        executable: false,
+        data,
+      };
+      expect(decodeClockSysvar(account)).toBe(time);
+      expect(decodeClockSysvar({ ...account, data: data.slice(1) })).toBeUndefined();
+      expect(decodeClockSysvar(null)).toBeUndefined();
+    }),
+    runs(50),
+  );
+});

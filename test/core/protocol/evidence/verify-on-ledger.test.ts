@@ -1,0 +1,193 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { addressFromBytes } from "../../../../core/domain/address.ts";
+import type { Escrow } from "../../../../core/domain/escrow/escrow.ts";
+import type { LedgerAccount } from "../../../../core/domain/ledger/account.ts";
+import type { Merchant } from "../../../../core/domain/merchant/merchant.ts";
+import { merchantAddress } from "../../../../core/protocol/addresses/addresses.ts";
+import { encodeEscrowAccount } from "../../../../core/protocol/accounts/escrow-account.ts";
+import { encodeMerchantAccount } from "../../../../core/protocol/accounts/merchant-account.ts";
+import { verifyEvidence } from "../../../../core/protocol/evidence/verify-evidence.ts";
+import type { LedgerWitness } from "../../../../core/protocol/evidence/verify-on-ledger.ts";
+import { SYSTEM_PROGRAM } from "../../../../core/protocol/addresses/well-known-addresses.ts";
+import {
+  anyAttestedEscrow,
+  ATTESTOR_KEY,
+  ed25519Key,
+  NETWORK,
+  packetText,
+  TRUST,
+} from "../../../arbitraries/evidence.ts";
+import { runs } from "../../../arbitraries/runs.ts";
+
+const ATTESTOR = addressFromBytes(ATTESTOR_KEY.publicKey);
+const OTHER_KEY = addressFromBytes(ed25519Key(9).publicKey);
+
+const held = (
+  address: Escrow["address"],
+  owner: Escrow["address"],
+  data: Uint8Array,
+): LedgerAccount => ({
+  address,
+  owner,
+  lamports: 1n,
+  executable: false,
+  data,
+});
+
+const escrowAccount = (escrow: Escrow): LedgerAccount =>
+  held(escrow.address, NETWORK.custodyProgram, encodeEscrowAccount(escrow));
+
+/** The escrow's merchant with the attestor's key named since `attestorSince`, or as `changes` say. */
+const merchantAccount = (escrow: Escrow, changes: Partial<Merchant>): LedgerAccount => {
+  const { address, bump } = merchantAddress(NETWORK, escrow.merchant);
+  const merchant: Merchant = {
+    address,
+    bump,
+    wallet: escrow.merchant,
+    name: "merchant",
+    status: "Active",
+    attestor: ATTESTOR,
+    previousAttestor: null,
+    attestorSince: 0n,
+    registeredAt: 0n,
+    updatedAt: changes.attestorSince ?? 0n,
+    reputation: 0,
+    slashes: 0,
+    deliveries: 0n,
+    partialDeliveries: 0n,
+    volume: 0n,
+    ...changes,
+  };
+  return held(address, NETWORK.attestorProgram, encodeMerchantAccount(merchant));
+};
+
+const witnessOf = (escrow: Escrow, merchant: Partial<Merchant> = {}): LedgerWitness => ({
+  genesisHash: NETWORK.genesisHash,
+  escrow: escrowAccount(escrow),
+  merchant: merchantAccount(escrow, merchant),
+});
+
+const outcomes = (escrow: Escrow, witness: LedgerWitness) => {
+  const { verdict, checks } = verifyEvidence(packetText(escrow), TRUST, witness);
+  const outcomeOf = (name: string) => checks.find((each) => each.name === name)?.outcome;
+  return {
+    verdict,
+    ledger: outcomeOf("ledger"),
+    account: outcomeOf("account_on_ledger"),
+    attestor: outcomeOf("attestor_is_the_merchants"),
+  };
+};
+
+const settledBy = anyAttestedEscrow.filter(({ attestation }) => attestation !== null);
+const pending = anyAttestedEscrow.filter(({ state }) => state === "Pending");
+
+describe("a packet beside a node's answer", () => {
+  test("what the ledger holds passes, and nothing is left unproven", () => {
+    fc.assert(
+      fc.property(anyAttestedEscrow, (escrow) => {
+        expect(outcomes(escrow, witnessOf(escrow))).toEqual({
+          verdict: "verified",
+          ledger: "passed",
+          account: "passed",
+          attestor: escrow.attestation === null ? "not_applicable" : "passed",
+        });
+      }),
+      runs(30),
+    );
+  });
+
+  test("an account that is not there, another's, or of other bytes fails", () => {
+    fc.assert(
+      fc.property(anyAttestedEscrow, fc.nat({ max: 351 }), (escrow, at) => {
+        const witness = witnessOf(escrow);
+        const account = escrowAccount(escrow);
+        const changed = { ...account, data: account.data.with(at, (account.data[at] ?? 0) ^ 1) };
+        const failing = { verdict: "failed", account: "failed" };
+        expect(outcomes(escrow, { ...witness, escrow: null })).toMatchObject(failing);
+        const stolen = { ...account, owner: SYSTEM_PROGRAM };
+        expect(outcomes(escrow, { ...witness, escrow: stolen })).toMatchObject(failing);
+        fc.pre(escrow.state !== "Pending");
+        expect(outcomes(escrow, { ...witness, escrow: changed })).toMatchObject(failing);
+      }),
+      runs(30),
+    );
+  });
+
+  test("a pending escrow may have been settled since, on the same terms only", () => {
+    fc.assert(
+      fc.property(pending, (escrow) => {
+        const refunded: Escrow = { ...escrow, state: "Refunded", settledAt: escrow.expiresAt };
+        const seen = (now: Escrow) =>
+          outcomes(escrow, { ...witnessOf(escrow), escrow: escrowAccount(now) }).account;
+        expect(seen(refunded)).toBe("passed");
+        expect(seen({ ...refunded, amount: escrow.amount ^ 1n || 2n })).toBe("failed");
+        expect(seen({ ...refunded, merchant: OTHER_KEY })).toBe("failed");
+        expect(seen({ ...refunded, mint: OTHER_KEY })).toBe("failed");
+      }),
+      runs(20),
+    );
+  });
+
+  test("another ledger fails, and its accounts are not looked at", () => {
+    fc.assert(
+      fc.property(anyAttestedEscrow, (escrow) => {
+        const witness = { ...witnessOf(escrow), genesisHash: "another" };
+        expect(outcomes(escrow, witness)).toEqual({
+          verdict: "failed",
+          ledger: "failed",
+          account: "not_applicable",
+          attestor: "not_applicable",
+        });
+      }),
+      runs(5),
+    );
+  });
+});
+
+// The ledger checked the key when it settled. The signed timestamp may be 300 s older than that and 30 s
+// younger, so it says nothing about which side of a rotation the release was on.
+describe("the attestor's key around a rotation", () => {
+  const attestor = (escrow: Escrow, merchant: Partial<Merchant>) =>
+    outcomes(escrow, witnessOf(escrow, merchant)).attestor;
+
+  test("the present key counts from the second it was named, whatever the attestation's timestamp", () => {
+    fc.assert(
+      fc.property(settledBy, (escrow) => {
+        const settledAt = escrow.settledAt ?? 0n;
+        const named = { previousAttestor: OTHER_KEY };
+        expect(attestor(escrow, { ...named, attestorSince: settledAt })).toBe("passed");
+        expect(attestor(escrow, { ...named, attestorSince: settledAt + 1n })).toBe("unproven");
+      }),
+      runs(20),
+    );
+  });
+
+  test("the former key counts up to the second it was replaced", () => {
+    fc.assert(
+      fc.property(settledBy, (escrow) => {
+        const settledAt = escrow.settledAt ?? 0n;
+        const replaced = { attestor: OTHER_KEY, previousAttestor: ATTESTOR };
+        expect(attestor(escrow, { ...replaced, attestorSince: settledAt })).toBe("passed");
+        expect(attestor(escrow, { ...replaced, attestorSince: settledAt - 1n })).toBe("unproven");
+      }),
+      runs(20),
+    );
+  });
+
+  test("a key that the record does not name is unproven, a merchant that is not there fails", () => {
+    fc.assert(
+      fc.property(settledBy, (escrow) => {
+        expect(attestor(escrow, { attestor: OTHER_KEY })).toBe("unproven");
+        const witness = witnessOf(escrow);
+        const failing = { verdict: "failed", attestor: "failed" };
+        expect(outcomes(escrow, { ...witness, merchant: null })).toMatchObject(failing);
+        const junk = held(escrow.merchant, NETWORK.attestorProgram, new Uint8Array(200));
+        expect(outcomes(escrow, { ...witness, merchant: junk })).toMatchObject(failing);
+        const other = merchantAccount({ ...escrow, merchant: OTHER_KEY }, {});
+        expect(outcomes(escrow, { ...witness, merchant: other })).toMatchObject(failing);
+      }),
+      runs(10),
+    );
+  });
+});

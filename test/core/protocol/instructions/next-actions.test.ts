@@ -1,0 +1,148 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import type { Address } from "../../../../core/domain/address.ts";
+import { AccountRole, type Instruction } from "../../../../core/domain/ledger/instruction.ts";
+import { associatedTokenAddress } from "../../../../core/protocol/addresses/addresses.ts";
+import { fieldWriter } from "../../../../core/protocol/accounts/byte-fields.ts";
+import { claimRefundInstruction } from "../../../../core/protocol/instructions/custody-instructions.ts";
+import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
+import { nextActions } from "../../../../core/protocol/instructions/next-actions.ts";
+import { createAssociatedTokenInstruction } from "../../../../core/protocol/accounts/token.ts";
+import {
+  SYSTEM_PROGRAM,
+  TOKEN_PROGRAM,
+} from "../../../../core/protocol/addresses/well-known-addresses.ts";
+import { anyEscrow } from "../../../arbitraries/escrow.ts";
+import { anyAddress } from "../../../arbitraries/ledger-values.ts";
+import { runs } from "../../../arbitraries/runs.ts";
+
+const offset = fc.oneof(
+  fc.bigInt({ min: -2n, max: 2n }),
+  fc.bigInt({ min: -(10n ** 6n), max: 10n ** 6n }),
+);
+
+describe("next actions", () => {
+  test("a settled escrow has none, at any time", () => {
+    const settled = anyEscrow(LOCAL_DEPLOYMENT, ["Fulfilled", "Refunded", "PartiallyFulfilled"]);
+    fc.assert(
+      fc.property(settled, offset, (escrow, offset) => {
+        expect(nextActions(escrow, escrow.expiresAt + offset, LOCAL_DEPLOYMENT)).toEqual([]);
+      }),
+      runs(50),
+    );
+  });
+
+  test("a pending escrow can be released until it expires, and from that second on only refunded", () => {
+    fc.assert(
+      fc.property(anyEscrow(LOCAL_DEPLOYMENT, ["Pending"]), offset, (escrow, offset) => {
+        const actions = nextActions(escrow, escrow.expiresAt + offset, LOCAL_DEPLOYMENT);
+        const [action] = actions;
+        expect(actions).toHaveLength(1);
+        if (offset < 0n) {
+          expect(action).toEqual({
+            action: "release_escrow",
+            by: "holder_of_attestation",
+            awaiting: "attestation",
+            until: escrow.expiresAt,
+            instructions: [],
+          });
+        } else {
+          expect(action).toMatchObject({
+            action: "claim_refund",
+            by: "anyone",
+            awaiting: null,
+            until: null,
+          });
+        }
+      }),
+      runs(100),
+    );
+  });
+
+  test("the refund is complete but for the sender, who alone signs", () => {
+    fc.assert(
+      fc.property(anyEscrow(LOCAL_DEPLOYMENT, ["Pending"]), anyAddress, (escrow, sender) => {
+        const [action] = nextActions(escrow, escrow.expiresAt, LOCAL_DEPLOYMENT);
+        const open = action?.instructions ?? [];
+        const filled = open.map(({ programAddress, accounts, data }): Instruction => ({
+          programAddress,
+          accounts: accounts.map(({ address, role }) => ({ address: address ?? sender, role })),
+          data,
+        }));
+        const { agentOwner, mint, rentPayer } = escrow;
+        expect(filled).toEqual([
+          createAssociatedTokenInstruction({ payer: sender, owner: agentOwner, mint }),
+          claimRefundInstruction(LOCAL_DEPLOYMENT, {
+            escrow: escrow.address,
+            mint,
+            rentPayer,
+            agentOwner,
+          }),
+        ]);
+        const accounts = filled.flatMap(({ accounts }) => accounts);
+        const signing = accounts.filter(({ role }) => role >= AccountRole.readonlySigner);
+        expect(signing.map(({ address }): Address => address)).toEqual([sender]);
+        const paid = associatedTokenAddress(agentOwner, mint);
+        expect(accounts.filter(({ address }) => address === paid).length).toBeGreaterThanOrEqual(2);
+      }),
+      runs(50),
+    );
+  });
+
+  test("the refund awaits an account where the agent's associated one cannot be paid", () => {
+    const anyTokens = fc.record({ owner: fc.option(anyAddress), state: fc.constantFrom(1, 2) });
+    fc.assert(
+      fc.property(anyEscrow(LOCAL_DEPLOYMENT, ["Pending"]), anyTokens, (escrow, tokens) => {
+        const { agentOwner, mint, expiresAt } = escrow;
+        const owner = tokens.owner ?? agentOwner;
+        const data = fieldWriter(165)
+          .address(mint)
+          .address(owner)
+          .skip(44)
+          .u8(tokens.state)
+          .skip(56);
+        const actions = nextActions(escrow, expiresAt, LOCAL_DEPLOYMENT, {
+          address: associatedTokenAddress(agentOwner, mint),
+          owner: TOKEN_PROGRAM,
+          lamports: 1n,
+          executable: false,
+          data: data.done(),
+        });
+        const canBePaid = owner === agentOwner && tokens.state === 1;
+        expect(actions).toEqual(
+          canBePaid
+            ? nextActions(escrow, expiresAt, LOCAL_DEPLOYMENT)
+            : [
+                {
+                  action: "claim_refund",
+                  by: "anyone",
+                  awaiting: "payout_account",
+                  until: null,
+                  instructions: [],
+                },
+              ],
+        );
+      }),
+      runs(50),
+    );
+  });
+
+  test("an account that does not exist, or is only funded, is made by the refund", () => {
+    fc.assert(
+      fc.property(anyEscrow(LOCAL_DEPLOYMENT, ["Pending"]), (escrow) => {
+        const { agentOwner, mint, expiresAt } = escrow;
+        const ready = nextActions(escrow, expiresAt, LOCAL_DEPLOYMENT);
+        expect(nextActions(escrow, expiresAt, LOCAL_DEPLOYMENT, null)).toEqual(ready);
+        const funded = {
+          address: associatedTokenAddress(agentOwner, mint),
+          owner: SYSTEM_PROGRAM,
+          lamports: 1n,
+          executable: false,
+          data: new Uint8Array(),
+        };
+        expect(nextActions(escrow, expiresAt, LOCAL_DEPLOYMENT, funded)).toEqual(ready);
+      }),
+      runs(20),
+    );
+  });
+});

@@ -1,0 +1,81 @@
+import { address, addressFromBytes } from "../../../../core/domain/address.ts";
+import type { Escrow } from "../../../../core/domain/escrow/escrow.ts";
+import { taskHash } from "../../../../core/domain/escrow/task-hash.ts";
+import type { UnixSeconds } from "../../../../core/domain/unix-time.ts";
+import { proofHash } from "../../../../core/domain/evidence/proof-template.ts";
+import { PROOF_TEMPLATES } from "../../../../core/domain/evidence/proof-template-catalogue.ts";
+import { escrowAddress } from "../../../../core/protocol/addresses/addresses.ts";
+import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
+import { attested } from "../../../arbitraries/evidence.ts";
+import { SUPPORTED_MINT } from "../test-instance.ts";
+
+/** 2026-09-01T12:00:00Z */
+const CREATED_AT = 1_788_264_000n;
+
+const AGENT = address("4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T");
+/** The wallet of the golden escrows' merchant. */
+export const GOLDEN_MERCHANT = address("7cVfgArCheMR6Cs4t6vz5rfnqd56vZq4ndaBrY5xkxXy");
+
+const pending = (nonce: string): Escrow => {
+  const hash = taskHash("GET https://api.example.com/v1/quotes?symbol=SOL", nonce);
+  const { address, bump } = escrowAddress(LOCAL_DEPLOYMENT, AGENT, hash);
+  return {
+    address,
+    bump,
+    state: "Pending",
+    agentOwner: AGENT,
+    merchant: GOLDEN_MERCHANT,
+    mint: SUPPORTED_MINT,
+    rentPayer: AGENT,
+    taskHash: hash,
+    amount: 2_500_000n,
+    released: 0n,
+    createdAt: CREATED_AT,
+    expiresAt: CREATED_AT + 3600n,
+    settledAt: null,
+    attestation: null,
+  };
+};
+
+const delivered = (escrow: Escrow, state: Escrow["state"], released: bigint): Escrow => {
+  const [template] = PROOF_TEMPLATES;
+  if (template === undefined) throw new Error("no proof template");
+  return attested({
+    ...escrow,
+    state,
+    released,
+    settledAt: CREATED_AT + 95n,
+    attestation: {
+      proofHash: proofHash({ ...template.example, task_hash: escrow.taskHash }),
+      // Both are put in by `attested`.
+      attestor: addressFromBytes(new Uint8Array(32)),
+      signature: "",
+      attestedAt: CREATED_AT + 90n,
+    },
+  });
+};
+
+/** One escrow for each decision, under its file's name in test/vectors/evidence, and the ledger's time when read. */
+export const GOLDEN_ESCROWS: ReadonlyArray<{
+  readonly name: string;
+  readonly escrow: Escrow;
+  readonly ledgerTime: UnixSeconds;
+}> = [
+  { name: "pending", escrow: pending("order-1"), ledgerTime: CREATED_AT + 60n },
+  { name: "pending-expired", escrow: pending("order-2"), ledgerTime: CREATED_AT + 3600n },
+  {
+    name: "fulfilled",
+    escrow: delivered(pending("order-3"), "Fulfilled", 2_500_000n),
+    ledgerTime: CREATED_AT + 120n,
+  },
+  {
+    name: "partially-fulfilled",
+    escrow: delivered(pending("order-4"), "PartiallyFulfilled", 1_000_001n),
+    ledgerTime: CREATED_AT + 120n,
+  },
+  {
+    name: "refunded",
+    escrow: { ...pending("order-5"), state: "Refunded", settledAt: CREATED_AT + 4000n },
+    ledgerTime: CREATED_AT + 5000n,
+  },
+];

@@ -1,0 +1,173 @@
+import { createHash } from "node:crypto";
+import { describe, expect, test } from "bun:test";
+import { Effect, Exit } from "effect";
+import fc from "fast-check";
+import { MAX_U64 } from "../../../../core/domain/amount.ts";
+import type { Hash32 } from "../../../../core/domain/hash32.ts";
+import {
+  associatedTokenAddress,
+  escrowAddress,
+  merchantAddress,
+} from "../../../../core/protocol/addresses/addresses.ts";
+import { createEscrowInstruction } from "../../../../core/protocol/instructions/custody-instructions.ts";
+import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
+import {
+  prepareEscrow,
+  type PrepareEscrowRequest,
+} from "../../../../core/use-cases/escrow/prepare-escrow.ts";
+import { Instance } from "../../../../ports/instance.ts";
+import { anyPrepareRequest } from "../../../arbitraries/prepare-request.ts";
+import { runs } from "../../../arbitraries/runs.ts";
+import { SUPPORTED_MINT, testInstance } from "../test-instance.ts";
+
+const prepare = (request: PrepareEscrowRequest, enforceBetaLimits = false) =>
+  Effect.runSync(
+    Effect.result(prepareEscrow(request)).pipe(
+      Effect.provideService(Instance, testInstance(enforceBetaLimits)),
+    ),
+  );
+
+const prepared = (request: PrepareEscrowRequest, enforceBetaLimits = false) => {
+  const result = prepare(request, enforceBetaLimits);
+  if (result._tag === "Failure") throw new Error(`refused: ${JSON.stringify(result.failure)}`);
+  return result.success;
+};
+
+/** Which error, and the places it names. */
+const refusal = (request: PrepareEscrowRequest, enforceBetaLimits = false) => {
+  const result = prepare(request, enforceBetaLimits);
+  if (result._tag === "Success") return [];
+  const { failure } = result;
+  return [failure._tag, ...("faults" in failure ? failure.faults.map((f) => f.pointer) : [])];
+};
+
+const request: PrepareEscrowRequest = {
+  agentOwner: "4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T",
+  merchant: "7cVfgArCheMR6Cs4t6vz5rfnqd56vZq4ndaBrY5xkxXy",
+  mint: SUPPORTED_MINT,
+  amount: "2500000",
+  ttlSeconds: 3600,
+  taskIntent: "GET https://api.example.com/v1/quotes?symbol=SOL",
+  nonce: "order-2026-0001",
+};
+
+describe("prepare escrow", () => {
+  test("addresses, hash and instruction follow from the request", () => {
+    fc.assert(
+      fc.property(anyPrepareRequest, (request) => {
+        const { taskHash, taskIntent = "", nonce } = request;
+        const preimage = nonce === undefined ? taskIntent : `${taskIntent}\0${nonce}`;
+        const derived = createHash("sha256").update(preimage, "utf8").digest("hex") as Hash32;
+        const hash = taskHash ?? derived;
+        const { agentOwner, merchant, mint, ttlSeconds } = request;
+        const escrow = escrowAddress(LOCAL_DEPLOYMENT, agentOwner, hash);
+        const merchantAccount = merchantAddress(LOCAL_DEPLOYMENT, merchant);
+        const amount = BigInt(request.amount);
+        const terms = { agentOwner, merchant, mint, amount, ttlSeconds, taskHash: hash };
+        expect(prepared(request)).toEqual({
+          ...terms,
+          escrow: escrow.address,
+          vaultTokenAccount: associatedTokenAddress(escrow.address, mint),
+          agentTokenAccount: associatedTokenAddress(agentOwner, mint),
+          merchantAccount: merchantAccount.address,
+          bumps: { escrow: escrow.bump, merchant: merchantAccount.bump },
+          taskHashDerived: taskHash === undefined,
+          taskIntent: request.taskIntent ?? null,
+          nonce: nonce ?? null,
+          nonceApplied: taskHash === undefined && nonce !== undefined,
+          instruction: createEscrowInstruction(LOCAL_DEPLOYMENT, { ...terms, payer: agentOwner }),
+        });
+        expect(prepared(request)).toEqual(prepared({ ...request }));
+      }),
+      runs(60),
+    );
+  });
+
+  test("a task hash is taken in either case and wins over intent and nonce", () => {
+    const taskHash = "ABCDEF0123456789".repeat(4);
+    const given = prepared({ ...request, taskHash });
+    expect(given.taskHash as string).toBe(taskHash.toLowerCase());
+    expect(given).toMatchObject({ taskHashDerived: false, nonceApplied: false });
+    const { nonce, taskIntent, ...bare } = request;
+    expect(prepared({ ...bare, taskHash }).escrow).toBe(given.escrow);
+    expect(prepared({ ...bare, taskIntent }).nonceApplied).toBe(false);
+    expect(prepared({ ...request }).escrow).not.toBe(prepared({ ...bare, taskIntent }).escrow);
+    expect(nonce).toBeDefined();
+  });
+
+  const bad: ReadonlyArray<
+    readonly [string, Partial<PrepareEscrowRequest>, ReadonlyArray<string>]
+  > = [
+    ["an amount of zero", { amount: "0" }, ["ValidationFailed", "/amount_stroops"]],
+    [
+      "an amount beyond u64",
+      { amount: String(MAX_U64 + 1n) },
+      ["ValidationFailed", "/amount_stroops"],
+    ],
+    ["no time to live", { ttlSeconds: 0 }, ["ValidationFailed", "/ttl_seconds"]],
+    ["too long a time to live", { ttlSeconds: 604_801 }, ["ValidationFailed", "/ttl_seconds"]],
+    ["a broken second", { ttlSeconds: 1.5 }, ["ValidationFailed", "/ttl_seconds"]],
+    ["a time that is no number", { ttlSeconds: Number.NaN }, ["ValidationFailed", "/ttl_seconds"]],
+    ["a short task hash", { taskHash: "ab" }, ["ValidationFailed", "/task_hash"]],
+    ["an empty intent", { taskIntent: "" }, ["ValidationFailed", "/task_intent"]],
+    ["a long intent", { taskIntent: "x".repeat(4097) }, ["ValidationFailed", "/task_intent"]],
+    ["U+0000 in the intent", { taskIntent: "a\0b" }, ["ValidationFailed", "/task_intent"]],
+    ["a lone surrogate", { taskIntent: "\ud83c" }, ["ValidationFailed", "/task_intent"]],
+    ["a long nonce", { nonce: "x".repeat(129) }, ["ValidationFailed", "/nonce"]],
+    ["a bad agent", { agentOwner: "me" }, ["InvalidAddress", "/agent_owner"]],
+    ["a bad merchant", { merchant: `1${request.merchant}` }, ["InvalidAddress", "/merchant"]],
+    ["a bad mint", { mint: "" }, ["InvalidAddress", "/mint"]],
+    [
+      "a bad address beside a bad value",
+      { mint: "", amount: "-1" },
+      ["ValidationFailed", "/mint", "/amount_stroops"],
+    ],
+    ["neither hash nor intent", { taskIntent: undefined }, ["TaskRequired"]],
+    ["no intent, bad nonce", { taskIntent: undefined, nonce: "" }, ["ValidationFailed", "/nonce"]],
+    [
+      "a good hash beside a bad nonce",
+      { taskHash: "0".repeat(64), nonce: "" },
+      ["ValidationFailed", "/nonce"],
+    ],
+  ];
+
+  test.each(bad)("%s is refused, and the place is named", (_, change, expected) => {
+    expect(refusal({ ...request, ...change })).toEqual([...expected]);
+  });
+
+  test("the ends of each range are inside it", () => {
+    const ends: ReadonlyArray<Partial<PrepareEscrowRequest>> = [
+      { ttlSeconds: 1 },
+      { ttlSeconds: 604_800 },
+      { amount: "1" },
+      { amount: String(MAX_U64) },
+      { taskIntent: "x".repeat(4096), nonce: "x".repeat(128) },
+    ];
+    for (const end of ends) expect(refusal({ ...request, ...end })).toEqual([]);
+  });
+
+  test("nothing that was submitted is repeated in a refusal", () => {
+    const secret = "5JuE1Wc8hEwGqU9YgVbWcP4sBv2qf3";
+    const exit = Effect.runSyncExit(
+      prepareEscrow({
+        ...request,
+        merchant: secret,
+        amount: secret,
+        taskHash: secret,
+        nonce: `${secret}\0`,
+      }).pipe(Effect.provideService(Instance, testInstance())),
+    );
+    expect(Exit.isFailure(exit)).toBe(true);
+    expect(JSON.stringify(exit)).not.toContain(secret);
+  });
+
+  test("the beta's limits are checked where they are enforced, each by name", () => {
+    const limits = { ...request, amount: "100000001", ttlSeconds: 86_401, mint: request.merchant };
+    expect(refusal(limits)).toEqual([]);
+    const named = ["BetaLimitExceeded", "/amount_stroops", "/ttl_seconds", "/mint"];
+    expect(refusal(limits, true)).toEqual(named);
+    expect(refusal({ ...request, amount: "100000000", ttlSeconds: 86_400 }, true)).toEqual([]);
+    const one = refusal({ ...request, mint: request.merchant }, true);
+    expect(one).toEqual(["BetaLimitExceeded", "/mint"]);
+  });
+});

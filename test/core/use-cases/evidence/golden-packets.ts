@@ -1,0 +1,128 @@
+import { createHash } from "node:crypto";
+import { Effect } from "effect";
+import { addressFromBytes } from "../../../../core/domain/address.ts";
+import { jwkThumbprint } from "../../../../core/domain/evidence/jwk.ts";
+import {
+  type LedgerSignature,
+  ledgerSignatureFromBytes,
+} from "../../../../core/domain/ledger/signature.ts";
+import type { Merchant } from "../../../../core/domain/merchant/merchant.ts";
+import { eventsOf, type IndexedEvent } from "../../../../core/domain/index/settlement-event.ts";
+import { hash32FromBytes } from "../../../../core/domain/hash32.ts";
+import { merchantAddress } from "../../../../core/protocol/addresses/addresses.ts";
+import { encodeEscrowAccount } from "../../../../core/protocol/accounts/escrow-account.ts";
+import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
+import { encodeMerchantAccount } from "../../../../core/protocol/accounts/merchant-account.ts";
+import { buildEvidence } from "../../../../core/use-cases/evidence/build-evidence.ts";
+import {
+  type EvidencePacket,
+  makeSettledEvidence,
+  SettledEvidence,
+} from "../../../../core/use-cases/evidence/settled-evidence.ts";
+import { EscrowIndex, StoreUnavailable } from "../../../../ports/escrow-index.ts";
+import { EvidenceSigner } from "../../../../ports/evidence-signer.ts";
+import { Instance } from "../../../../ports/instance.ts";
+import { Ledger } from "../../../../ports/ledger.ts";
+import { ATTESTOR_KEY, SERVICE_KEY } from "../../../arbitraries/evidence.ts";
+import { type GOLDEN_ESCROWS, GOLDEN_MERCHANT } from "../escrow/golden-escrows.ts";
+import { ledgerAccount, ledgerOfAccounts } from "../ledger-of-accounts.ts";
+import { testInstance } from "../test-instance.ts";
+
+/** One escrow of a golden packet. */
+export type Golden = (typeof GOLDEN_ESCROWS)[number];
+
+/** The slot at which the golden packets' ledger is read. */
+const SLOT = 412_345_678n;
+
+/** The registered merchant of the golden packets. */
+export const GOLDEN_MERCHANT_ACCOUNT: Merchant = {
+  ...merchantAddress(LOCAL_DEPLOYMENT, GOLDEN_MERCHANT),
+  wallet: GOLDEN_MERCHANT,
+  name: "Example Quotes",
+  status: "Active",
+  attestor: addressFromBytes(ATTESTOR_KEY.publicKey),
+  previousAttestor: null,
+  attestorSince: 1n,
+  registeredAt: 1n,
+  updatedAt: 1n,
+  reputation: 3,
+  slashes: 0,
+  deliveries: 3n,
+  partialDeliveries: 0n,
+  volume: 9n,
+};
+
+const signer = EvidenceSigner.of({
+  current: {
+    keyId: jwkThumbprint(SERVICE_KEY.publicKey),
+    publicKey: SERVICE_KEY.publicKey,
+    status: "current",
+    endedAtMs: null,
+  },
+  former: [],
+  sign: (message) => Effect.succeed(SERVICE_KEY.sign(message)),
+});
+
+const signatureOf = (id: string): LedgerSignature =>
+  ledgerSignatureFromBytes(new Uint8Array(createHash("sha512").update(id).digest()));
+
+const indexed = ({ escrow }: Golden): ReadonlyArray<IndexedEvent> =>
+  eventsOf(escrow).map((event, i) => ({
+    event,
+    position: BigInt(i + 1),
+    chainHash: hash32FromBytes(new Uint8Array(32)),
+    signature: signatureOf(event.id),
+    slot: SLOT - 100n + BigInt(i),
+  }));
+
+/** An index that answers one thing only; null: it does not answer. */
+const indexOf = (events: ReadonlyArray<IndexedEvent> | null) => {
+  const unexpected = () => Effect.die("not expected");
+  const refusal = new StoreUnavailable({ retryable: true, cause: "test" });
+  return EscrowIndex.of({
+    apply: unexpected,
+    escrows: unexpected,
+    events: unexpected,
+    eventsAfter: unexpected,
+    eventsWithoutReference: unexpected,
+    merchants: unexpected,
+    summary: Effect.die("not expected"),
+    revision: Effect.succeed(null),
+    eventsOfEscrow: () => (events === null ? Effect.fail(refusal) : Effect.succeed(events)),
+  });
+};
+
+/** The packet of a golden escrow, by the use case itself; what is around it can be varied. */
+export const goldenPacket = (
+  golden: Golden,
+  options: {
+    readonly slot?: bigint;
+    readonly signed?: boolean;
+    readonly merchant?: Merchant | null;
+    /** What the index knows, null while it does not answer. */
+    readonly events?: ReadonlyArray<IndexedEvent> | null;
+  } = {},
+): EvidencePacket => {
+  const { escrow, ledgerTime } = golden;
+  const { custodyProgram, attestorProgram } = LOCAL_DEPLOYMENT;
+  const { slot = SLOT, merchant = GOLDEN_MERCHANT_ACCOUNT, events = indexed(golden) } = options;
+  const accounts = [
+    ledgerAccount(escrow.address, custodyProgram, encodeEscrowAccount(escrow)),
+    ...(merchant === null
+      ? []
+      : [ledgerAccount(merchant.address, attestorProgram, encodeMerchantAccount(merchant))]),
+  ];
+  return Effect.runSync(
+    buildEvidence(escrow.address).pipe(
+      Effect.provideServiceEffect(SettledEvidence, makeSettledEvidence),
+      Effect.scoped,
+      Effect.provideService(Ledger, ledgerOfAccounts(accounts, { slot, ledgerTime })),
+      Effect.provideService(Instance, testInstance()),
+      Effect.provideService(EscrowIndex, indexOf(events)),
+      Effect.provideService(
+        EvidenceSigner,
+        options.signed === false ? EvidenceSigner.of({ ...signer, current: null }) : signer,
+      ),
+    ),
+  );
+};

@@ -1,0 +1,201 @@
+import { expect, test } from "bun:test";
+import { ed25519 } from "@noble/curves/ed25519.js";
+import { Cause, Effect, Exit, Layer, ManagedRuntime } from "effect";
+import { TestClock } from "effect/testing";
+import { escrowIndexMemory } from "../../../../adapters/memory/escrow-index.ts";
+import type { Escrow } from "../../../../core/domain/escrow/escrow.ts";
+import { jwkThumbprint } from "../../../../core/domain/evidence/jwk.ts";
+import { ledgerSignatureFromBytes } from "../../../../core/domain/ledger/signature.ts";
+import { eventsOf } from "../../../../core/domain/index/settlement-event.ts";
+import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
+import { buildEvidence } from "../../../../core/use-cases/evidence/build-evidence.ts";
+import {
+  makeSettledEvidence,
+  SettledEvidence,
+  STANDING_FRESH_MS,
+} from "../../../../core/use-cases/evidence/settled-evidence.ts";
+import { EscrowIndex, type IndexBatch, StoreUnavailable } from "../../../../ports/escrow-index.ts";
+import { EvidenceSigner } from "../../../../ports/evidence-signer.ts";
+import { Instance } from "../../../../ports/instance.ts";
+import { LedgerUnavailable } from "../../../../ports/ledger.ts";
+import { makeLedgerDouble } from "../../../adapters/http/support/ledger-double.ts";
+import { CREATED_AT, escrow, merchant } from "../../../adapters/http/support/parties.ts";
+import { seedInto } from "../../../adapters/http/support/service.ts";
+import { testInstance } from "../test-instance.ts";
+
+const GENESIS = "4uhcVJyU9pJkvQyS88uRDiswHXSCkY3zQawwpjk2NsNY";
+const settled = escrow("remembered", "Fulfilled");
+const down = new LedgerUnavailable({ retryable: true, cause: "test" });
+
+const signerOf = (seed: number) => {
+  const secret = new Uint8Array(32).fill(seed);
+  const publicKey = ed25519.getPublicKey(secret);
+  return EvidenceSigner.of({
+    current: { keyId: jwkThumbprint(publicKey), publicKey, status: "current", endedAtMs: null },
+    former: [],
+    sign: (message) => Effect.succeed(ed25519.sign(message, secret)),
+  });
+};
+
+/** A ledger, an empty index and a key, with the evidence that one process remembers of them. */
+const makeWorld = () => {
+  const { double: ledger, layer } = makeLedgerDouble(GENESIS);
+  ledger.setClock(CREATED_AT + 60n);
+  const seed = seedInto(ledger);
+  seed({ escrows: [settled], merchants: [merchant()] });
+  const ports = Layer.mergeAll(
+    layer,
+    Layer.succeed(Instance, testInstance()),
+    Layer.succeed(EvidenceSigner, signerOf(7)),
+    escrowIndexMemory({ genesisHash: GENESIS, deployment: LOCAL_DEPLOYMENT }),
+    TestClock.layer(),
+  );
+  const runtime = ManagedRuntime.make(
+    Layer.effect(SettledEvidence, makeSettledEvidence).pipe(Layer.provideMerge(ports)),
+  );
+  return {
+    ledger,
+    seed,
+    run: runtime.runPromise,
+    packet: (of: Escrow = settled) => runtime.runPromise(buildEvidence(of.address)),
+    failure: async (of: Escrow) => {
+      const exit = await runtime.runPromiseExit(buildEvidence(of.address));
+      return Exit.isFailure(exit) ? Cause.pretty(exit.cause) : "none";
+    },
+    pass: (ms: number) => runtime.runPromise(TestClock.adjust(ms)),
+    apply: (batch: Partial<IndexBatch>) =>
+      runtime.runPromise(
+        EscrowIndex.use((index) =>
+          index.apply({ escrows: [], merchants: [], events: [], mark: null, ...batch }),
+        ),
+      ),
+  };
+};
+
+/** The same while the store does not answer. */
+const withoutStore = Effect.updateService(EscrowIndex, (index) => ({
+  ...index,
+  eventsOfEscrow: () => Effect.fail(new StoreUnavailable({ retryable: true, cause: "test" })),
+}));
+
+const transactionOf = (of: Escrow, number: 0 | 1) => {
+  const kind = eventsOf(of)[number]?.kind ?? "escrow_created";
+  const signature = ledgerSignatureFromBytes(new Uint8Array(64).fill(number + 1));
+  return { escrow: of.address, kind, signature, slot: BigInt(500 + number) };
+};
+
+test("a settled packet is read and signed once, and is the same object while nothing changes", async () => {
+  const world = makeWorld();
+  const first = await world.packet();
+  const { reads } = world.ledger;
+  expect(await world.packet()).toBe(first);
+  expect(world.ledger.reads).toBe(reads);
+  // Looked up again, the merchant stands as before.
+  await world.pass(STANDING_FRESH_MS);
+  expect(await world.packet()).toBe(first);
+  expect(world.ledger.reads).toBe(reads + 1);
+});
+
+test("the transactions that a sync finds are in the next packet, and stay when the store goes away", async () => {
+  const world = makeWorld();
+  const first = await world.packet();
+  expect(first.references.notFound).toEqual(["escrow_created", "escrow_released"]);
+  const row = { row: settled, slot: 900n };
+  const [created, released] = [transactionOf(settled, 0), transactionOf(settled, 1)];
+  await world.apply({ escrows: [row], events: eventsOf(settled), references: [released] });
+  const second = await world.packet();
+  expect(second.references.transactions.map(({ kind }) => kind)).toEqual(["escrow_released"]);
+  expect(second.references.notFound).toEqual(["escrow_created"]);
+  expect(await world.run(withoutStore(buildEvidence(settled.address)))).toBe(second);
+  await world.apply({ references: [created] });
+  const third = await world.packet();
+  expect(third.references.transactions).toEqual(
+    [created, released].map(({ signature, slot, kind }) => ({ signature, slot, kind })),
+  );
+  expect(third.references.notFound).toEqual([]);
+  for (const { data, signature } of [second, third]) {
+    expect(data).toBe(first.data);
+    expect(signature).toBe(first.signature);
+  }
+});
+
+test("what a store that failed did not tell is in the next packet, although nothing was written", async () => {
+  const world = makeWorld();
+  const references = [transactionOf(settled, 0), transactionOf(settled, 1)];
+  const row = { row: settled, slot: 900n };
+  await world.apply({ escrows: [row], events: eventsOf(settled), references });
+  const build = buildEvidence(settled.address);
+  expect((await world.run(withoutStore(build))).references.transactions).toEqual([]);
+  expect((await world.run(withoutStore(build))).references.transactions).toEqual([]);
+  expect((await world.packet()).references.transactions).toHaveLength(2);
+});
+
+test("what a packet says of the merchant is at most five seconds old", async () => {
+  const world = makeWorld();
+  const { data, references } = await world.packet();
+  expect(references.merchant?.status).toBe("Active");
+  world.seed({ merchants: [{ ...merchant(), status: "Suspended", name: "Renamed" }] });
+  await world.pass(5000);
+  const later = await world.packet();
+  expect(later.references.merchant).toMatchObject({ status: "Suspended", name: "Renamed" });
+  expect(later.data).toBe(data);
+});
+
+test("many who ask at once are told of the merchant by one look-up", async () => {
+  const world = makeWorld();
+  await world.packet();
+  await world.pass(STANDING_FRESH_MS);
+  const { reads } = world.ledger;
+  await Promise.all(Array.from({ length: 20 }, () => world.packet()));
+  expect(world.ledger.reads).toBe(reads + 1);
+});
+
+test("while the ledger is down, a remembered packet is still given and an unknown one is not", async () => {
+  const world = makeWorld();
+  const other = escrow("never asked for", "Refunded");
+  const pending = escrow("pending");
+  world.seed({ escrows: [other, pending] });
+  const first = await world.packet();
+  await world.packet(pending);
+  world.ledger.fault = down;
+  expect(await world.packet()).toBe(first);
+  expect(await world.failure(other)).toContain("LedgerUnavailable");
+  expect(await world.failure(pending)).toContain("LedgerUnavailable");
+  await world.pass(STANDING_FRESH_MS);
+  const without = await world.packet();
+  expect(without.data).toBe(first.data);
+  expect(without.references.merchant).toBeNull();
+  expect(without.references.notFound[0]).toBe("merchant");
+  world.ledger.fault = null;
+  await world.pass(STANDING_FRESH_MS);
+  expect((await world.packet()).references).toEqual(first.references);
+});
+
+test("a pending packet is never remembered", async () => {
+  const world = makeWorld();
+  const pending = escrow("changes");
+  world.seed({ escrows: [pending] });
+  const first = await world.packet(pending);
+  world.ledger.slot += 1n;
+  const second = await world.packet(pending);
+  expect([first.data.as_of?.slot, second.data.as_of?.slot]).toEqual([1000, 1001]);
+  // Nor is what it says of the merchant.
+  world.seed({ merchants: [{ ...merchant(), status: "Suspended" }] });
+  expect((await world.packet(pending)).references.merchant?.status).toBe("Suspended");
+  world.seed({ escrows: [escrow("changes", "Fulfilled")] });
+  expect((await world.packet(pending)).data.settlement_decision.status).toBe("released");
+});
+
+test("another key gives another signature of the same data", async () => {
+  const world = makeWorld();
+  const first = await world.packet();
+  const build = buildEvidence(settled.address);
+  const byOther = await world.run(Effect.provideService(build, EvidenceSigner, signerOf(8)));
+  expect(byOther.data).toEqual(first.data);
+  expect(byOther.signature.digest_sha256).toBe(first.signature.digest_sha256);
+  expect(byOther.signature.signature).not.toBe(first.signature.signature);
+  const none = EvidenceSigner.of({ ...signerOf(8), current: null });
+  const unsigned = await world.run(Effect.provideService(build, EvidenceSigner, none));
+  expect(unsigned.signature.status).toBe("unsigned");
+  expect((await world.packet()).signature).toEqual(first.signature);
+});

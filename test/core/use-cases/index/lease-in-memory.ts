@@ -1,0 +1,50 @@
+import { Clock, Deferred, Effect } from "effect";
+import { SyncLease, type SyncOutcome } from "../../../../ports/sync-lease.ts";
+
+const TIME_TO_LIVE_MS = 3000;
+
+/** What replicas of a test share in the place of a database's row. */
+export const makeBoard = () => ({
+  epoch: 0n,
+  holder: null as number | null,
+  heldUntilMs: 0,
+  asked: 0n,
+  answered: 0n,
+  outcome: null as SyncOutcome | null,
+  news: Deferred.makeUnsafe<void>(),
+});
+
+/** One replica's lease on a board. */
+export const leaseOn = (board: ReturnType<typeof makeBoard>, replica: number) => {
+  const tell = () => {
+    const { news } = board;
+    board.news = Deferred.makeUnsafe<void>();
+    return Deferred.succeed(news, undefined);
+  };
+  return SyncLease.of({
+    hold: Effect.gen(function* () {
+      const nowMs = yield* Clock.currentTimeMillis;
+      if (board.heldUntilMs > nowMs && board.holder !== replica) return null;
+      if (board.heldUntilMs <= nowMs) board.epoch++;
+      board.holder = replica;
+      board.heldUntilMs = nowMs + TIME_TO_LIVE_MS;
+      const { epoch, asked, answered } = board;
+      return { epoch, asked, answered };
+    }),
+    release: Effect.suspend(() => {
+      if (board.holder !== replica) return Effect.void;
+      board.heldUntilMs = 0;
+      return tell();
+    }),
+    ask: Effect.suspend(() => Effect.as(tell(), ++board.asked)),
+    answer: ({ epoch, asked }, outcome) =>
+      Effect.suspend(() => {
+        if (epoch !== board.epoch || asked <= board.answered) return Effect.void;
+        board.answered = asked;
+        board.outcome = outcome;
+        return tell();
+      }),
+    answerTo: (request) => Effect.sync(() => (board.answered >= request ? board.outcome : null)),
+    news: Effect.suspend(() => Deferred.await(board.news)),
+  });
+};

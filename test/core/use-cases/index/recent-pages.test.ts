@@ -1,0 +1,135 @@
+import { expect, test } from "bun:test";
+import { Effect, Layer, ManagedRuntime } from "effect";
+import { TestClock } from "effect/testing";
+import fc from "fast-check";
+import { escrowIndexMemory } from "../../../../adapters/memory/escrow-index.ts";
+import { eventsOf } from "../../../../core/domain/index/settlement-event.ts";
+import { queryEscrows } from "../../../../core/use-cases/index/query-index.ts";
+import { makeRecentPages, RecentPages } from "../../../../core/use-cases/index/recent-pages.ts";
+import { EscrowIndex } from "../../../../ports/escrow-index.ts";
+import { anAgent, aMerchantWallet, indexHistory } from "../../../arbitraries/index-history.ts";
+import { TEST_DEPLOYMENT, TEST_GENESIS_HASH } from "../../../arbitraries/test-ledger.ts";
+import { runs } from "../../../arbitraries/runs.ts";
+import { CREATED_AT, escrow, EXPIRES_AT } from "../../../adapters/http/support/parties.ts";
+
+const makeRuntime = () =>
+  ManagedRuntime.make(
+    Layer.mergeAll(
+      Layer.effect(RecentPages, makeRecentPages),
+      escrowIndexMemory({ genesisHash: TEST_GENESIS_HASH, deployment: TEST_DEPLOYMENT }),
+      TestClock.layer(),
+    ),
+  );
+
+/** The same answer by somebody who remembers nothing. */
+const anew = Effect.provideServiceEffect(RecentPages, makeRecentPages);
+
+const newest = queryEscrows({}, 50, null);
+
+const markAt = (ledgerTime: bigint) => ({ slot: 1n, ledgerTime, atMs: 0 });
+
+const holding = async (ledgerTime: bigint, rows: ReadonlyArray<ReturnType<typeof escrow>>) => {
+  const runtime = makeRuntime();
+  const escrows = rows.map((row) => ({ row, slot: 1n }));
+  const events = rows.flatMap(eventsOf);
+  const batch = { escrows, merchants: [], events, mark: markAt(ledgerTime) };
+  await runtime.runPromise(EscrowIndex.use((index) => index.apply(batch)));
+  return runtime;
+};
+
+test("a page is what it would be without memory, whatever is written and however the clock moves", async () => {
+  const query = fc.record({
+    merchant: fc.option(aMerchantWallet, { nil: undefined }),
+    agentOwner: fc.option(anAgent, { nil: undefined }),
+    state: fc.constantFrom(undefined, undefined, "Pending" as const, "Fulfilled" as const),
+    refundable: fc.constantFrom(undefined, undefined, true as const),
+  });
+  const step = fc.record({
+    query,
+    limit: fc.constantFrom(1, 2, 50, 500),
+    // Around the times at which the escrows of a history expire, and back again.
+    atMs: fc.nat({ max: 10_000 }).map((seconds) => seconds * 1000),
+  });
+  const history = indexHistory.chain((batches) =>
+    fc.tuple(...batches.map((batch) => fc.tuple(fc.constant(batch), fc.array(step)))),
+  );
+  await fc.assert(
+    fc.asyncProperty(history, async (turns) => {
+      const runtime = makeRuntime();
+      const program = Effect.gen(function* () {
+        const index = yield* EscrowIndex;
+        for (const [batch, steps] of turns) {
+          yield* index.apply({ ...batch, mark: batch.mark && { ...batch.mark, atMs: 0 } });
+          for (const { query: asked, limit, atMs } of steps) {
+            yield* TestClock.setTime(atMs);
+            // Kept at the second time, given from memory at the third.
+            yield* queryEscrows(asked, limit, null);
+            yield* queryEscrows(asked, limit, null);
+            const first = yield* queryEscrows(asked, limit, null);
+            const second = yield* queryEscrows(asked, limit, first.next);
+            const expected = yield* anew(queryEscrows(asked, limit, null));
+            // What a page says goes by its clock, which may stand where it did when the page was read.
+            const said = ({ rows, next, mark, ledgerTime }: typeof first) => ({
+              rows,
+              next,
+              mark,
+              refundable: rows.map(
+                (row) => row.state === "Pending" && row.expiresAt <= (ledgerTime ?? 0n),
+              ),
+            });
+            expect(said(first)).toEqual(said(expected));
+            expect(said(second)).toEqual(
+              said(yield* anew(queryEscrows(asked, limit, expected.next))),
+            );
+          }
+        }
+      });
+      await runtime.runPromise(program);
+      await runtime.dispose();
+    }),
+    runs(60),
+  );
+});
+
+test("a page asked for twice is the same object until something is written", async () => {
+  const runtime = await holding(CREATED_AT, [escrow("one"), escrow("two", "Fulfilled")]);
+  await runtime.runPromise(newest);
+  const first = await runtime.runPromise(newest);
+  await runtime.runPromise(TestClock.adjust(5000));
+  expect(await runtime.runPromise(newest)).toBe(first);
+  const batch = {
+    escrows: [{ row: escrow("three"), slot: 2n }],
+    merchants: [],
+    events: [],
+    mark: null,
+  };
+  await runtime.runPromise(EscrowIndex.use((index) => index.apply(batch)));
+  expect((await runtime.runPromise(newest)).rows).toHaveLength(3);
+});
+
+test("a page is read again in the second in which one of its escrows expires", async () => {
+  const runtime = await holding(EXPIRES_AT - 2n, [escrow("one"), escrow("two", "Fulfilled")]);
+  await runtime.runPromise(newest);
+  const first = await runtime.runPromise(newest);
+  await runtime.runPromise(TestClock.adjust(1999));
+  expect(await runtime.runPromise(newest)).toBe(first);
+  await runtime.runPromise(TestClock.adjust(1));
+  const second = await runtime.runPromise(newest);
+  expect(second.ledgerTime).toBe(EXPIRES_AT);
+  // And when the clock is set back.
+  await runtime.runPromise(TestClock.setTime(1000));
+  expect((await runtime.runPromise(newest)).ledgerTime).toBe(EXPIRES_AT - 1n);
+});
+
+test("where the store cannot tell whether it was written to, every page is read", async () => {
+  const runtime = await holding(CREATED_AT, [escrow("one")]);
+  const untold = Effect.updateService(EscrowIndex, (index) => ({
+    ...index,
+    revision: Effect.succeed(null),
+  }));
+  await runtime.runPromise(untold(newest));
+  const first = await runtime.runPromise(untold(newest));
+  const second = await runtime.runPromise(untold(newest));
+  expect(second).not.toBe(first);
+  expect(second).toEqual(first);
+});

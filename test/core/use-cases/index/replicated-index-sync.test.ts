@@ -1,0 +1,143 @@
+import { expect, test } from "bun:test";
+import { Deferred, Effect, Exit, Fiber, type Layer, Scope } from "effect";
+import { TestClock } from "effect/testing";
+import { escrowIndexMemory } from "../../../../adapters/memory/escrow-index.ts";
+import type { SyncReport } from "../../../../core/domain/index/sync-report.ts";
+import { IndexSync } from "../../../../core/use-cases/index/index-sync.ts";
+import type { SyncFailure } from "../../../../core/use-cases/index/sync-failure.ts";
+import { makeReplicatedIndexSync } from "../../../../core/use-cases/index/replicated-index-sync.ts";
+import { LedgerTimeout } from "../../../../ports/ledger.ts";
+import { SyncEpoch, SyncLease } from "../../../../ports/sync-lease.ts";
+import { TEST_DEPLOYMENT, TEST_GENESIS_HASH } from "../../../arbitraries/test-ledger.ts";
+import { leaseOn, makeBoard } from "./lease-in-memory.ts";
+
+const NOTHING = { seen: 0, created: 0, updated: 0, unchanged: 0, rejected: 0 };
+
+const reportOf = (id: string) =>
+  ({
+    id,
+    mode: "snapshot",
+    slot: 1n,
+    escrows: NOTHING,
+    merchants: NOTHING,
+    eventsAdded: 0,
+    rejected: [],
+    startedAtMs: 0,
+    durationMs: 0,
+  }) as unknown as SyncReport;
+
+/** Replicas over one board; each sync of theirs is noted, and waits for `proceed` where that is set. */
+const world = () => {
+  const board = makeBoard();
+  const runs: Array<{ readonly replica: number; readonly epoch: bigint }> = [];
+  const state = {
+    failing: new Set<number>(),
+    proceed: null as Deferred.Deferred<void> | null,
+  };
+  const start = (replica: number) =>
+    Effect.gen(function* () {
+      const local: Effect.Effect<SyncReport, SyncFailure> = Effect.gen(function* () {
+        runs.push({ replica, epoch: yield* SyncEpoch });
+        const number = runs.length;
+        if (state.proceed !== null) yield* Deferred.await(state.proceed);
+        if (state.failing.has(replica)) return yield* new LedgerTimeout({ timeoutMs: 7 });
+        return reportOf(`run ${number} of ${replica}`);
+      });
+      const activity = Effect.die("not asked for");
+      const scope = yield* Scope.make();
+      const sync = yield* makeReplicatedIndexSync(
+        IndexSync.of({ request: local, background: local, activity }),
+      ).pipe(Effect.provideService(SyncLease, leaseOn(board, replica)), Scope.provide(scope));
+      return { sync, end: Scope.close(scope, Exit.void) };
+    });
+  return { board, runs, state, start };
+};
+
+const inVirtualTime = <A, E>(program: Effect.Effect<A, E>) =>
+  Effect.runPromise(Effect.provide(program, TestClock.layer()));
+
+const index = escrowIndexMemory({ genesisHash: TEST_GENESIS_HASH, deployment: TEST_DEPLOYMENT });
+const program = <A, E>(body: Effect.Effect<A, E, Layer.Success<typeof index>>) =>
+  inVirtualTime(Effect.provide(body, index));
+
+test("a request at any replica is answered by the one that syncs, under its term", () =>
+  program(
+    Effect.gen(function* () {
+      const { runs, start } = world();
+      const first = yield* start(1);
+      yield* TestClock.adjust("10 millis");
+      const second = yield* start(2);
+      const asked = yield* Effect.forkChild(second.sync.request);
+      yield* TestClock.adjust("300 millis");
+      expect((yield* Fiber.join(asked)).id).toBe("run 1 of 1");
+      expect(runs).toEqual([{ replica: 1, epoch: 1n }]);
+      expect(yield* second.sync.background).toBeNull();
+      const own = yield* Effect.forkChild(first.sync.background);
+      yield* TestClock.adjust("300 millis");
+      expect((yield* Fiber.join(own))?.id).toBe("run 2 of 1");
+    }),
+  ));
+
+test("who asks while a sync runs is answered by the next one, and those who wait share it", () =>
+  program(
+    Effect.gen(function* () {
+      const { runs, state, start } = world();
+      const first = yield* start(1);
+      const second = yield* start(2);
+      const proceed = yield* Deferred.make<void>();
+      state.proceed = proceed;
+      const early = yield* Effect.forkChild(first.sync.request);
+      yield* TestClock.adjust("10 millis");
+      const late = yield* Effect.forkChild(
+        Effect.all([second.sync.request, first.sync.request, second.sync.request], {
+          concurrency: "unbounded",
+        }),
+      );
+      yield* TestClock.adjust("10 millis");
+      yield* Deferred.succeed(proceed, undefined);
+      yield* TestClock.adjust("1 second");
+      expect((yield* Fiber.join(early)).id).toBe("run 1 of 1");
+      const ids = (yield* Fiber.join(late)).map(({ id }) => id);
+      expect(new Set(ids)).toEqual(new Set(["run 2 of 1"]));
+      expect(runs).toHaveLength(2);
+    }),
+  ));
+
+test("a replica that ends hands over at once; one that stops renewing is succeeded once its time has run out", () =>
+  program(
+    Effect.gen(function* () {
+      const { board, runs, start } = world();
+      const first = yield* start(1);
+      yield* TestClock.adjust("10 millis");
+      const second = yield* start(2);
+      yield* first.end;
+      yield* TestClock.adjust("10 millis");
+      expect(board).toMatchObject({ holder: 2, epoch: 2n });
+      // A third takes the row as a replica that then hangs would leave it.
+      board.holder = 3;
+      board.heldUntilMs += 3000;
+      board.epoch = 3n;
+      const asked = yield* Effect.forkChild(second.sync.request);
+      yield* TestClock.adjust("7 seconds");
+      expect((yield* Fiber.join(asked)).id).toBe("run 1 of 2");
+      expect(runs).toEqual([{ replica: 2, epoch: 4n }]);
+    }),
+  ));
+
+test("a failed sync is told to who asked, and the lease passes to a replica whose node may do better", () =>
+  program(
+    Effect.gen(function* () {
+      const { runs, state, start } = world();
+      const first = yield* start(1);
+      yield* TestClock.adjust("10 millis");
+      const second = yield* start(2);
+      state.failing.add(1);
+      const failed = yield* Effect.forkChild(Effect.flip(second.sync.request));
+      yield* TestClock.adjust("300 millis");
+      expect(yield* Fiber.join(failed)).toMatchObject({ _tag: "LedgerTimeout", timeoutMs: 7 });
+      const again = yield* Effect.forkChild(first.sync.request);
+      yield* TestClock.adjust("2 seconds");
+      expect((yield* Fiber.join(again)).id).toBe("run 2 of 2");
+      expect(runs.map(({ replica }) => replica)).toEqual([1, 2]);
+    }),
+  ));

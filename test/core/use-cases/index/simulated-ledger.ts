@@ -1,0 +1,278 @@
+import { Effect, Stream } from "effect";
+import { type Address, addressFromBytes } from "../../../../core/domain/address.ts";
+import type { Escrow } from "../../../../core/domain/escrow/escrow.ts";
+import {
+  type Instruction,
+  readonly,
+  writable,
+} from "../../../../core/domain/ledger/instruction.ts";
+import type { LedgerAccount } from "../../../../core/domain/ledger/account.ts";
+import type { LedgerTransaction } from "../../../../core/domain/ledger/history.ts";
+import {
+  type LedgerSignature,
+  ledgerSignatureFromBytes,
+} from "../../../../core/domain/ledger/signature.ts";
+import type { Merchant } from "../../../../core/domain/merchant/merchant.ts";
+import type { EventKind } from "../../../../core/domain/index/settlement-event.ts";
+import { registerMerchantInstruction } from "../../../../core/protocol/instructions/attestor-instructions.ts";
+import { encodeEscrowAccount } from "../../../../core/protocol/accounts/escrow-account.ts";
+import { encodeMerchantAccount } from "../../../../core/protocol/accounts/merchant-account.ts";
+import {
+  CLOCK_SYSVAR,
+  SYSTEM_PROGRAM,
+} from "../../../../core/protocol/addresses/well-known-addresses.ts";
+import { Ledger, LedgerUnavailable } from "../../../../ports/ledger.ts";
+import type { EscrowLife } from "../../../arbitraries/index-history.ts";
+import { TEST_DEPLOYMENT, TEST_GENESIS_HASH } from "../../../arbitraries/test-ledger.ts";
+import { isOfKind } from "../../../simulation/account-filters.ts";
+import { creationOf, settlementOf } from "./escrow-instructions.ts";
+
+/** How badly the nodes of a simulated ledger behave; each a share of the answers, in [0, 1]. */
+export type Weather = {
+  /** Fails outright. */
+  readonly unavailable: number;
+  /** Answers from some slots ago, and says so. */
+  readonly stale: number;
+  /** A page of history comes in another order, in part twice. */
+  readonly shuffled: number;
+  /** A page of history lacks some of the newest transactions, as a node's does that indexes late. */
+  readonly late: number;
+  /** History has been pruned, and the node says so, or keeps silent about it. */
+  readonly pruned: number;
+  /** A listed transaction cannot be shown. */
+  readonly hidden: number;
+  /** A bulk read breaks off, and begins again. */
+  readonly broken: number;
+};
+
+export const FAIR: Weather = {
+  unavailable: 0,
+  stale: 0,
+  shuffled: 0,
+  late: 0,
+  pruned: 0,
+  hidden: 0,
+  broken: 0,
+};
+export const FOUL: Weather = {
+  unavailable: 0.08,
+  stale: 0.15,
+  shuffled: 0.5,
+  late: 0.4,
+  pruned: 0.1,
+  hidden: 0.05,
+  broken: 0.3,
+};
+
+/** An account's state from a slot on; null: there is none any more. */
+type Change = { readonly slot: bigint; readonly account: LedgerAccount; readonly gone?: true };
+
+const PAGE = 4;
+/** The longest that a node takes to list a transaction, slots: less than a sync's overlap. */
+const LATENESS = 40n;
+const WALLET = addressFromBytes(new Uint8Array(32).fill(77));
+
+const account = (address: Address, owner: Address, data: Uint8Array): LedgerAccount => ({
+  address,
+  owner,
+  lamports: 1n,
+  executable: false,
+  data,
+});
+
+/** A ledger that a test moves on, and the Ledger port over nodes that may behave badly. Follows from `random` alone. */
+export class SimulatedLedger {
+  slot = 1000n;
+  weather: Weather = FAIR;
+  calls = 0;
+  /** The transaction of each event, by its id. */
+  readonly references = new Map<string, { signature: LedgerSignature; slot: bigint }>();
+  readonly #random: () => number;
+  readonly #changes: Array<Change> = [];
+  readonly #transactions: Array<LedgerTransaction> = [];
+
+  constructor(random: () => number) {
+    this.#random = random;
+  }
+
+  /** The escrow is created in this slot. */
+  create(life: EscrowLife): void {
+    const [pending] = life;
+    const { signature } = this.#land(
+      creationOf(pending, WALLET, TEST_DEPLOYMENT),
+      pending.agentOwner,
+    );
+    this.#write(pending.address, TEST_DEPLOYMENT.custodyProgram, encodeEscrowAccount(pending));
+    this.#refer(pending.address, "escrow_created", signature);
+  }
+
+  /** The escrow is settled in this slot. */
+  settle(escrow: Escrow): void {
+    const { kind, ix } = settlementOf(escrow, TEST_DEPLOYMENT);
+    const { signature } = this.#land(ix, WALLET);
+    this.#write(escrow.address, TEST_DEPLOYMENT.custodyProgram, encodeEscrowAccount(escrow));
+    this.#refer(escrow.address, kind, signature);
+  }
+
+  register(merchant: Merchant): void {
+    this.#land(
+      registerMerchantInstruction(TEST_DEPLOYMENT, {
+        payer: WALLET,
+        merchant: merchant.wallet,
+        attestor: merchant.attestor,
+        name: "m",
+      }),
+      merchant.wallet,
+    );
+    this.#write(merchant.address, TEST_DEPLOYMENT.attestorProgram, encodeMerchantAccount(merchant));
+  }
+
+  /** A transaction that names custody and changes nothing, or fails. */
+  spam(failed: boolean): void {
+    this.#land(
+      {
+        programAddress: SYSTEM_PROGRAM,
+        accounts: [readonly(TEST_DEPLOYMENT.custodyProgram)],
+        data: new Uint8Array(),
+      },
+      WALLET,
+      failed,
+    );
+  }
+
+  /** Puts bytes at an address, owned by custody, by a transaction that names it. */
+  plant(address: Address, data: Uint8Array): void {
+    this.#land(
+      {
+        programAddress: TEST_DEPLOYMENT.custodyProgram,
+        accounts: [writable(address)],
+        data: new Uint8Array(8),
+      },
+      WALLET,
+    );
+    this.#write(address, TEST_DEPLOYMENT.custodyProgram, data);
+  }
+
+  /** The account at an address is gone from now on, without any transaction. */
+  vanish(address: Address): void {
+    this.#changes.push({
+      slot: this.slot,
+      account: account(address, SYSTEM_PROGRAM, new Uint8Array()),
+      gone: true,
+    });
+  }
+
+  #write(address: Address, owner: Address, data: Uint8Array): void {
+    this.#changes.push({ slot: this.slot, account: account(address, owner, data) });
+  }
+
+  #refer(escrow: Address, kind: EventKind, signature: LedgerSignature): void {
+    this.references.set(`${escrow}:${kind}`, { signature, slot: this.slot });
+  }
+
+  #land(ix: Instruction, signer: Address, failed = false): LedgerTransaction {
+    const bytes = new Uint8Array(64);
+    new DataView(bytes.buffer).setUint32(0, this.#transactions.length + 1);
+    const accounts = ix.accounts.map(({ address }) => address);
+    const own = { program: ix.programAddress, accounts, data: ix.data };
+    // Not every node keeps what programs call.
+    const hasCalls = this.#random() < 0.8;
+    const transaction: LedgerTransaction = {
+      signature: ledgerSignatureFromBytes(bytes),
+      slot: this.slot,
+      failed,
+      signers: new Set([signer]),
+      accounts: [...new Set([signer, ix.programAddress, ...accounts])],
+      instructions: [{ program: WALLET, accounts, data: null }, own],
+      hasCalls,
+    };
+    this.#transactions.push(transaction);
+    return transaction;
+  }
+
+  #stateAt(slot: bigint): ReadonlyMap<Address, LedgerAccount> {
+    const state = new Map<Address, LedgerAccount>();
+    for (const change of this.#changes) {
+      if (change.slot > slot) break;
+      if (change.gone === true) state.delete(change.account.address);
+      else state.set(change.account.address, change.account);
+    }
+    const clock = new Uint8Array(40);
+    new DataView(clock.buffer).setBigInt64(32, 1_700_000_000n + slot, true);
+    return state.set(CLOCK_SYSVAR, account(CLOCK_SYSVAR, SYSTEM_PROGRAM, clock));
+  }
+
+  #is(share: number): boolean {
+    return this.#random() < share;
+  }
+
+  /** A node's answer: perhaps none, perhaps an old one. */
+  #answer<A>(value: (slot: bigint) => A): Effect.Effect<A, LedgerUnavailable> {
+    return Effect.suspend(() => {
+      this.calls += 1;
+      if (this.#is(this.weather.unavailable))
+        return Effect.fail(new LedgerUnavailable({ retryable: true, cause: "weather" }));
+      const behind = this.#is(this.weather.stale) ? BigInt(Math.floor(this.#random() * 300)) : 0n;
+      return Effect.succeed(value(this.slot - (behind < this.slot ? behind : 0n)));
+    });
+  }
+
+  #page(address: Address, before: LedgerSignature | null) {
+    const { weather } = this;
+    const horizon = this.#is(weather.late)
+      ? this.slot - BigInt(Math.floor(this.#random() * Number(LATENESS)))
+      : this.slot;
+    const pruned = this.#is(weather.pruned);
+    const first = pruned ? this.slot - BigInt(Math.floor(this.#random() * 400)) : 0n;
+    const all = this.#transactions
+      .filter((one) => one.accounts.includes(address) && one.slot <= horizon && one.slot >= first)
+      .toReversed();
+    const from = before === null ? 0 : all.findIndex(({ signature }) => signature === before) + 1;
+    const entries = before !== null && from === 0 ? [] : all.slice(from, from + PAGE);
+    const last = entries.at(-1);
+    const completeFrom =
+      entries.length === PAGE && last !== undefined
+        ? last.slot + 1n
+        : pruned && this.#is(0.5)
+          ? null
+          : first;
+    if (!this.#is(weather.shuffled)) return { entries, completeFrom };
+    const mixed = [...entries, ...entries.slice(0, 2)].sort(() => this.#random() - 0.5);
+    return { entries: mixed, completeFrom };
+  }
+
+  readonly port = Ledger.of({
+    genesisHash: Effect.succeed(TEST_GENESIS_HASH),
+    tip: () => this.#answer((slot) => ({ slot, blockHeight: slot })),
+    readAccounts: (addresses) =>
+      this.#answer((slot) => {
+        const state = this.#stateAt(slot);
+        return { slot, value: addresses.map((address) => state.get(address) ?? null) };
+      }),
+    programAccounts: (kind) =>
+      Stream.unwrap(
+        Effect.map(
+          this.#answer((slot) => {
+            const owned = [...this.#stateAt(slot).values()].filter((one) => isOfKind(one, kind));
+            const chunks = Array.from(
+              { length: Math.max(1, Math.ceil(owned.length / 3)) },
+              (_, i) => ({
+                slot,
+                value: owned.slice(i * 3, i * 3 + 3),
+              }),
+            );
+            const again = this.#is(this.weather.broken) ? chunks.slice(0, 1) : [];
+            return [...again, ...chunks];
+          }),
+          Stream.fromIterable,
+        ),
+      ),
+    history: (address, before) => this.#answer(() => this.#page(address, before)),
+    transaction: (signature) =>
+      this.#answer(() =>
+        this.#is(this.weather.hidden)
+          ? null
+          : (this.#transactions.find((one) => one.signature === signature) ?? null),
+      ),
+  });
+}

@@ -1,0 +1,43 @@
+import { expect, test } from "bun:test";
+import { SnapshotSchedule } from "../../../../core/use-cases/index/snapshot-schedule.ts";
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+
+test("a snapshot is due an hour after the first question, and an hour after the last one", () => {
+  const schedule = new SnapshotSchedule();
+  expect([5, HOUR, HOUR + 4, HOUR + 5].map((ms) => schedule.isDue(ms))).toEqual([
+    false,
+    false,
+    false,
+    true,
+  ]);
+  schedule.completed(HOUR + 10);
+  expect([HOUR + 11, 2 * HOUR + 9, 2 * HOUR + 10].map((ms) => schedule.isDue(ms))).toEqual([
+    false,
+    false,
+    true,
+  ]);
+});
+
+test("one that fails is due again after a minute, and then after twice as long, up to an hour", () => {
+  const schedule = new SnapshotSchedule();
+  schedule.completed(0);
+  let nowMs = HOUR;
+  const waits: Array<number> = [];
+  for (let n = 0; n < 2000; n++) {
+    schedule.failed(nowMs, "LedgerUnavailable");
+    expect(schedule.failures).toBe(n + 1);
+    expect(schedule.isDue(nowMs + schedule.waitMs - 1)).toBe(false);
+    expect(schedule.isDue(nowMs + schedule.waitMs)).toBe(true);
+    nowMs += schedule.waitMs;
+    waits.push(schedule.waitMs / MINUTE);
+  }
+  expect(waits.slice(0, 9)).toEqual([1, 2, 4, 8, 16, 32, 60, 60, 60]);
+  expect(waits.at(-1)).toBe(60);
+  expect(schedule.lastError).toBe("LedgerUnavailable");
+  schedule.completed(nowMs);
+  expect([schedule.failures, schedule.lastError, schedule.waitMs]).toEqual([0, null, HOUR]);
+  schedule.failed(nowMs, "InternalError");
+  expect(schedule.waitMs).toBe(MINUTE);
+});

@@ -1,0 +1,34 @@
+import { expect, test } from "bun:test";
+import {
+  binaryPath,
+  COMPILER,
+  compileProgram,
+  generateHeader,
+  hasCompiler,
+  headerPath,
+  PROGRAM_NAMES,
+} from "../../../programs/compile.ts";
+
+const compilerMissing = !hasCompiler();
+
+for (const name of PROGRAM_NAMES) {
+  test(`${name}: the committed header is what the IDL gives`, async () => {
+    expect(await Bun.file(headerPath(name)).text()).toBe(await generateHeader(name));
+  });
+
+  test(`${name}: the binary ends in no zero byte, so that its hash can be had from the deployed account`, async () => {
+    const binary = await Bun.file(binaryPath(name)).bytes();
+    expect(binary.at(-1)).not.toBe(0);
+  });
+
+  test.skipIf(compilerMissing)(
+    `${name}: the sources compile to the committed binary, byte for byte (needs clang ${COMPILER.version})`,
+    async () => {
+      const [built, committed] = await Promise.all([
+        compileProgram(name),
+        Bun.file(binaryPath(name)).bytes(),
+      ]);
+      expect(Bun.SHA256.hash(built, "hex")).toBe(Bun.SHA256.hash(committed, "hex"));
+    },
+  );
+}

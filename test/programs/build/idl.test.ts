@@ -1,0 +1,131 @@
+import { expect, test } from "bun:test";
+import type { Address } from "../../../core/domain/address.ts";
+import { AccountRole, type Instruction } from "../../../core/domain/ledger/instruction.ts";
+import {
+  initializeRegistryInstruction,
+  rotateAttestorInstruction,
+  setMerchantStatusInstruction,
+  slashMerchantInstruction,
+} from "../../../core/protocol/instructions/attestor-instructions.ts";
+import { initializeCustodyInstruction } from "../../../core/protocol/instructions/custody-instructions.ts";
+import {
+  accountDiscriminator,
+  eventDiscriminator,
+  instructionDiscriminator,
+} from "../../../core/protocol/accounts/discriminator.ts";
+import { PROGRAM_ERRORS } from "../../../core/protocol/instructions/program-errors.ts";
+import attestorJson from "../../../programs/attestor.idl.json";
+import custodyJson from "../../../programs/custody.idl.json";
+import { type Idl, type IdlType, parseIdl } from "../../../programs/idl.ts";
+import * as s from "../fixture/settlement.ts";
+
+const custody = parseIdl(JSON.stringify(custodyJson));
+const attestor = parseIdl(JSON.stringify(attestorJson));
+
+const admin = s.upgradeAuthority.address;
+const merchant = s.merchant.address;
+const by = { payer: admin, upgradeAuthority: admin };
+
+/** Every instruction that core can build, beside the IDL that describes it. */
+const built: ReadonlyArray<readonly [Idl, string, Instruction]> = [
+  [custody, "initialize_custody", initializeCustodyInstruction(s.deployment, by)],
+  [custody, "create_escrow", s.createInstruction()],
+  [custody, "release_escrow", s.releaseInstruction()],
+  [custody, "release_partial", s.partialInstruction(1n)],
+  [custody, "claim_refund", s.refundInstruction()],
+  [
+    attestor,
+    "initialize_registry",
+    initializeRegistryInstruction(s.deployment, { ...by, settlementMint: s.mint }),
+  ],
+  [attestor, "register_merchant", s.registerInstruction(s.merchant, s.attestor.address)],
+  [
+    attestor,
+    "rotate_attestor",
+    rotateAttestorInstruction(s.deployment, { merchant, attestor: s.stranger.address }),
+  ],
+  [
+    attestor,
+    "set_merchant_status",
+    setMerchantStatusInstruction(s.deployment, { admin, merchant, status: "Suspended" }),
+  ],
+  [
+    attestor,
+    "slash_merchant",
+    slashMerchantInstruction(s.deployment, { admin, merchant, points: 1 }),
+  ],
+];
+
+/** Bytes of one argument; a string is the merchant's name of the fixture. */
+const argumentBytes = (type: IdlType): number => {
+  if (type === "u8") return 1;
+  if (type === "u32") return 4;
+  if (type === "u64" || type === "i64") return 8;
+  if (type === "pubkey") return 32;
+  if (type === "string") return 4 + "Weather Data Ltd".length;
+  return "array" in type ? type.array[1] : 1;
+};
+
+test.each(built)(
+  "%# core builds the instruction as the IDL describes it",
+  (idl, name, instruction) => {
+    const described = idl.instructions.find((each) => each.name === name);
+    expect(instruction.programAddress as string).toBe(idl.address);
+    expect(instruction.data.slice(0, 8)).toEqual(Uint8Array.from(described?.discriminator ?? []));
+    const roles = described?.accounts.map(({ writable, signer }) =>
+      signer === true
+        ? writable === true
+          ? AccountRole.writableSigner
+          : AccountRole.readonlySigner
+        : writable === true
+          ? AccountRole.writable
+          : AccountRole.readonly,
+    );
+    expect<ReadonlyArray<number> | undefined>(instruction.accounts.map(({ role }) => role)).toEqual(
+      roles,
+    );
+    described?.accounts.forEach(({ address }, i) => {
+      if (address !== undefined) expect(instruction.accounts[i]?.address).toBe(address as Address);
+    });
+    const size = described?.args.reduce((sum, { type }) => sum + argumentBytes(type), 8);
+    expect(instruction.data.length).toBe(size ?? 0);
+  },
+);
+
+test("core builds every instruction but the one that only custody may send", () => {
+  const described = [custody, attestor].flatMap((idl) => idl.instructions.map(({ name }) => name));
+  expect(described.filter((name) => !built.some(([, each]) => each === name))).toEqual([
+    "verify_attestation",
+  ]);
+});
+
+test.each([["custody", custody] as const, ["attestor", attestor] as const])(
+  "%s: discriminators are the first eight bytes of Anchor's hashes",
+  (_, idl) => {
+    for (const { name, discriminator } of idl.instructions)
+      expect([...instructionDiscriminator(name)]).toEqual([...discriminator]);
+    for (const { name, discriminator } of idl.accounts)
+      expect([...accountDiscriminator(name)]).toEqual([...discriminator]);
+    for (const { name, discriminator } of idl.events)
+      expect([...eventDiscriminator(name)]).toEqual([...discriminator]);
+  },
+);
+
+test("core knows every custom error of both IDLs by code, name and message", () => {
+  const described = [custody, attestor].flatMap((idl) =>
+    idl.errors.map(({ code, name, msg }) => ({
+      code,
+      program: idl.metadata.name as "custody" | "attestor",
+      name,
+      message: msg,
+    })),
+  );
+  expect(PROGRAM_ERRORS).toEqual(described);
+  expect(custody.errors.every(({ code }) => code >= 6000 && code <= 6099)).toBe(true);
+  expect(attestor.errors.every(({ code }) => code >= 6100 && code <= 6199)).toBe(true);
+});
+
+test("both IDLs stand at the addresses of the local deployment", () => {
+  expect(custody.address).toBe(s.deployment.custodyProgram);
+  expect(attestor.address).toBe(s.deployment.attestorProgram);
+});
