@@ -4,7 +4,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import type { BunPlugin } from "bun";
 
 /** Where tools keep what they can make again. */
-const FOLDER = fileURLToPath(new URL("../../node_modules/.cache/test-bundles", import.meta.url));
+const FOLDER = fileURLToPath(new URL("../../../node_modules/.cache/test-bundles", import.meta.url));
 
 /** Lets modules find what lies beside them, as if they had not been moved into the bundle. */
 const STAY_WHERE_THEY_ARE: BunPlugin = {
