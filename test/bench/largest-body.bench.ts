@@ -21,21 +21,30 @@ const CLIENTS = 4;
 const support = `${import.meta.dir}/support`;
 
 const node = await startChild(`${support}/servers/serve-world.ts`, String(ESCROWS));
-const service = await startOnOneCore(`${support}/servers/serve-measured-service.ts`, await node.line());
+const service = await startOnOneCore(
+  `${support}/servers/serve-measured-service.ts`,
+  await node.line(),
+);
 const url = await service.line();
 const meterUrl = await service.line();
 const { address } = worldEscrow(1);
 
-type Asked = { readonly name: string; readonly target: string; readonly init: RequestInit };
+type Asked = {
+  readonly name: string;
+  readonly method: string;
+  readonly target: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | null;
+};
 
 /** What the service's event loop went through since this was asked before. */
 const meter = async (): Promise<{ readonly stallMs: number; readonly cpuMs: number }> =>
   (await fetch(meterUrl)).json();
 
 /** Sends a request and reads its answer, of a stream only how it begins. */
-const ask = async ({ target, init }: Asked): Promise<void> => {
+const ask = async ({ method, target, headers, body }: Asked): Promise<void> => {
   const hangUp = new AbortController();
-  const response = await fetch(url + target, { ...init, signal: hangUp.signal });
+  const response = await fetch(url + target, { method, headers, body, signal: hangUp.signal });
   if (response.headers.get("x-request-id") === null)
     throw new Error(`${target.slice(0, 80)} did not reach the service: ${response.status}`);
   if (response.headers.get("content-type")?.startsWith("text/event-stream")) hangUp.abort();
@@ -57,47 +66,35 @@ const stallOf = async (asked: Asked) => {
   return { asked, ms, cpuMs };
 };
 
-const targetOf = ({ path }: DocumentedOperation): string =>
-  path.replace(/\{[^}]+\}/g, () => address);
-
-const posted = (body: string, headers: Readonly<Record<string, string>> = {}): RequestInit => ({
-  method: "POST",
-  headers: { "content-type": "application/json", ...headers },
-  body,
-});
-
-const withBodies = (operation: DocumentedOperation): ReadonlyArray<Asked> => {
-  const { body } = operation;
-  if (body === null) return [];
-  return hostileBodies(body.example, body.maxBytes).map(({ name, text }) => ({
-    name,
-    target: targetOf(operation),
-    init: posted(text),
-  }));
-};
-
-const withHeads = (operation: DocumentedOperation): ReadonlyArray<Asked> =>
-  hostileHeads(operation, address).map(({ name, target, headers }) => ({
-    name,
-    target,
-    init:
-      operation.method === "POST"
-        ? posted(JSON.stringify(operation.body?.example), headers)
-        : { headers },
-  }));
-
-const usual = (operation: DocumentedOperation): Asked => ({
-  name: "as in the documentation",
-  target: targetOf(operation),
-  init: operation.method === "POST" ? posted(JSON.stringify(operation.body?.example)) : {},
-});
-
 /** The request out of a list that holds up the service for longest. */
 const worstOf = async (all: ReadonlyArray<Asked>) => {
   const stalls: Array<Awaited<ReturnType<typeof stallOf>>> = [];
   for (const asked of all) stalls.push(await stallOf(asked));
   return stalls.reduce((worst, next) => (next.ms > worst.ms ? next : worst));
 };
+
+const usual = ({ method, path, body }: DocumentedOperation): Asked => ({
+  name: "as in the documentation",
+  method,
+  target: path.replace(/\{[^}]+\}/g, () => address),
+  headers: method === "POST" ? { "content-type": "application/json" } : {},
+  body: body === null ? null : JSON.stringify(body.example),
+});
+
+const withBodies = (operation: DocumentedOperation): ReadonlyArray<Asked> => {
+  const { example, maxBytes } = operation.body ?? { example: {}, maxBytes: 0 };
+  return hostileBodies(example, maxBytes).map(({ name, text }) => ({
+    ...usual(operation),
+    name,
+    body: text,
+  }));
+};
+
+const withHeads = (operation: DocumentedOperation): ReadonlyArray<Asked> =>
+  hostileHeads(operation, address).map(({ name, target, headers }) => {
+    const request = usual(operation);
+    return { ...request, name, target, headers: { ...request.headers, ...headers } };
+  });
 
 const tell = (
   name: string,
@@ -114,7 +111,7 @@ const tell = (
   });
 
 const document = (await (await fetch(`${url}/openapi.json`)).json()) as OperationsDocument;
-let dearest: Asked | undefined;
+let costliest: Asked | undefined;
 for (const operation of documentedOperations(document)) {
   const { method, path, operationId, body } = operation;
   // The code of an operation is compiled while it is used.
@@ -124,20 +121,18 @@ for (const operation of documentedOperations(document)) {
   if (body === null) continue;
   const worst = await worstOf(withBodies(operation));
   tell(`${method} ${path}, ${body.maxBytes} bytes`, ms, worst);
-  if (operationId === "verifyDelivery") dearest = worst.asked;
+  if (operationId === "verifyDelivery") costliest = worst.asked;
 }
-if (dearest === undefined) throw new Error("there is no operation verifyDelivery");
+if (costliest === undefined) throw new Error("there is no operation verifyDelivery");
 
 const health = () => load(url, () => ({ path: "/health" }), { connections: 1, seconds: SECONDS });
 const alone = await health();
 const folder = mkdtempSync(join(tmpdir(), "settlement-bench-"));
 const file = join(folder, "body.json");
-const { body: dearestBody } = dearest.init;
-if (typeof dearestBody !== "string") throw new Error("verifyDelivery was asked without a body");
-writeFileSync(file, dearestBody);
+writeFileSync(file, costliest.body ?? "");
 const clients = await startChild(
   `${support}/post-load.ts`,
-  url + dearest.target,
+  url + costliest.target,
   file,
   String(CLIENTS),
   // Longer than what is measured beside them.

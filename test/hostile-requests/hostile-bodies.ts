@@ -64,12 +64,16 @@ const MEMBERS: Readonly<Record<string, (i: number) => string>> = {
   "objects of objects": (i) => `"${i.toString(36)}":{"a":{},"b":[]}`,
 };
 
-/** What ends an object or a list that was well until then, by how it is wrong. */
-const FAULTS: Readonly<Record<string, string>> = {
+/** The last member of an object, by what is wrong with it; the second list is well-formed JSON that has no exact RFC 8785 form. */
+const MALFORMED: Readonly<Record<string, string>> = {
   "a member twice at the end": '"a":0,"\\u0061":0',
   "a number too long at the end": '"":0.1000000000000000055',
   "nested too deeply at the end": `"":${"[".repeat(70)}${"]".repeat(70)}`,
   "no end": '"":',
+};
+const INEXACT: Readonly<Record<string, string>> = {
+  "a lone surrogate at the end": '"":{"~/":["\\ud800"]}',
+  "a number too large at the end": '"":{"~/":[9007199254740993]}',
 };
 
 const TEXTS: Readonly<Record<string, string>> = {
@@ -121,8 +125,10 @@ const denseBodies = (example: Values, bytes: number): ReadonlyArray<HostileBody>
   );
   const longName = `"${"n".repeat(bytes / 2)}"`;
   const named = filled(bytes, `${start}${longName}:[`, `]${close}`, () => "0");
-  const faulty = Object.entries(FAULTS).map(([name, end]) =>
-    body(name, filled(bytes, start, `,${end}${close}`, simpleMember), true),
+  const faulty = [MALFORMED, INEXACT].flatMap((faults) =>
+    Object.entries(faults).map(([name, end]) =>
+      body(name, filled(bytes, start, `,${end}${close}`, simpleMember), faults === MALFORMED),
+    ),
   );
   return [...among, ...listed, body("zeros under a long name", named), ...faulty];
 };
@@ -146,10 +152,10 @@ const longBodies = (example: Values, bytes: number): ReadonlyArray<HostileBody> 
   });
 };
 
-/** Many small values are read only up to this size, so that they are the dearest at it. */
+/** Many small values are read only up to this size, so they cost the most at it. */
 const DENSE_BYTES = 32_768;
 
-/** What may be dear to parse, compare, hash, decode or refuse, made from a body that an operation takes. */
+/** Bodies that may be costly to parse, compare, hash, decode or refuse, made from one that an operation takes. */
 export const hostileBodies = (example: Values, maxBytes: number): ReadonlyArray<HostileBody> => [
   ...(maxBytes > DENSE_BYTES ? denseBodies(example, DENSE_BYTES) : []),
   ...denseBodies(example, maxBytes),

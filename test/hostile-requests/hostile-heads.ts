@@ -63,7 +63,7 @@ export const hostileHeads = (
   const inQuery = query.flatMap(({ name, schema }) => [
     [`${name} of letters`, `${usual}?${name}=${repeated("z")}`],
     [`${name} of escapes`, `${usual}?${name}=${repeated("%7a")}`],
-    [`${name} again and again`, `${usual}?${repeated(`${name}=1&`)}`],
+    [`${name} repeated`, `${usual}?${repeated(`${name}=1&`)}`],
     ...(schema.maximum === undefined
       ? []
       : [[`${name} of ${schema.maximum}`, `${usual}?${name}=${schema.maximum}`]]),

@@ -1,5 +1,4 @@
 import type { Json } from "../encoding/canonical-json.ts";
-import { jsonPointer } from "../encoding/json-pointer.ts";
 import { type ProofField, type ProofTemplate, TEXT_PATTERNS } from "./proof-template.ts";
 
 /** How one member of a payload stands against a template. */
@@ -104,56 +103,4 @@ export const compareWithTemplate = (
       found: typeOf(value),
     }));
   return [...known, ...strangers];
-};
-
-/** What keeps a payload from having exact RFC 8785 bytes, and where: an RFC 6901 pointer. */
-export type CanonicalFault = { readonly pointer: string; readonly detail: string };
-
-const SURROGATE = "holds a lone surrogate, which has no UTF-8";
-const NUMBER = "is a number that JSON does not carry exactly";
-
-/** A fault on its way out of the values that hold it; `names` has the innermost first. */
-type Found = { readonly detail: string; readonly names: Array<string> };
-
-const isList = (value: Json): value is ReadonlyArray<Json> => Array.isArray(value);
-
-const within = (found: Found, name: string): Found => {
-  found.names.push(name);
-  return found;
-};
-
-const isExactNumber = (value: number): boolean =>
-  Number.isFinite(value) && Math.abs(value) <= Number.MAX_SAFE_INTEGER;
-
-/** A place is written down only where there is a fault: most payloads have none, and up to 16,000 places. */
-const faultIn = (value: Json): Found | undefined => {
-  if (typeof value === "number")
-    return isExactNumber(value) ? undefined : { detail: NUMBER, names: [] };
-  if (typeof value === "string")
-    return value.isWellFormed() ? undefined : { detail: SURROGATE, names: [] };
-  if (typeof value !== "object" || value === null) return undefined;
-  if (isList(value)) {
-    for (let i = 0; i < value.length; i++) {
-      const found = faultIn(value[i] ?? null);
-      if (found !== undefined) return within(found, String(i));
-    }
-    return undefined;
-  }
-  for (const name of Object.keys(value)) {
-    if (!name.isWellFormed()) return { detail: SURROGATE, names: [] };
-    const found = faultIn(value[name] ?? null);
-    if (found !== undefined) return within(found, name);
-  }
-  return undefined;
-};
-
-/**
- * The first member of a payload that has no exact RFC 8785 form, or undefined: an integer beyond 2^53 - 1,
- * a number beyond the range of a double (RFC 7493, section 2.2), a lone surrogate (RFC 8785, 3.2.2.2).
- */
-export const canonicalFault = (value: Json): CanonicalFault | undefined => {
-  const found = faultIn(value);
-  return found === undefined
-    ? undefined
-    : { pointer: jsonPointer(found.names.toReversed()), detail: found.detail };
 };
