@@ -7,7 +7,7 @@ import { attestationMessage } from "../../core/protocol/instructions/attestation
 import { releaseEscrowInstruction } from "../../core/protocol/instructions/custody-instructions.ts";
 import { ed25519Instruction } from "../../core/protocol/instructions/ed25519-instruction.ts";
 import { createAssociatedTokenInstruction } from "../../core/protocol/accounts/token.ts";
-import type { EscrowRecord } from "../../adapters/http/schemas/escrow.ts";
+import type { EscrowRecord } from "../../adapters/http/escrow/escrow-contract.ts";
 import { expectSame } from "./demo-failed.ts";
 import { relayAs, type Stage } from "./stage.ts";
 

@@ -1,5 +1,5 @@
-import type { EscrowRecord } from "../../adapters/http/schemas/escrow.ts";
-import type { PreparedEscrowRecord } from "../../adapters/http/schemas/prepared-escrow.ts";
+import type { EscrowRecord } from "../../adapters/http/escrow/escrow-contract.ts";
+import type { PreparedEscrowRecord } from "../../adapters/http/escrow/prepared-escrow-contract.ts";
 import { DemoFailed, expectSame } from "./demo-failed.ts";
 import { relayAs, type Stage } from "./stage.ts";
 import { instructionFrom } from "./wallet.ts";

@@ -1,4 +1,4 @@
-import type { EscrowRecord } from "../../adapters/http/schemas/escrow.ts";
+import type { EscrowRecord } from "../../adapters/http/escrow/escrow-contract.ts";
 import { eventually, expectSame, expectValue } from "./demo-failed.ts";
 import { relayAs, type Stage } from "./stage.ts";
 import { instructionFrom } from "./wallet.ts";

@@ -15,7 +15,10 @@ import { type Address, address } from "../../core/domain/address.ts";
 import { decodeBase64 } from "../../core/domain/encoding/base64.ts";
 import type { AccountRole, Instruction } from "../../core/domain/ledger/instruction.ts";
 import type { OpenInstruction } from "../../core/domain/escrow/next-action.ts";
-import { type OpenInstructionRecord, ROLES } from "../../adapters/http/schemas/instruction.ts";
+import {
+  type OpenInstructionRecord,
+  ROLES,
+} from "../../adapters/http/escrow/instruction-contract.ts";
 import { expectValue } from "./demo-failed.ts";
 
 /** A key that exists only in this process. */

@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from "bun:test";
-import type { EscrowRecord } from "../../adapters/http/schemas/escrow.ts";
+import type { EscrowRecord } from "../../adapters/http/escrow/escrow-contract.ts";
 import { quietEnvironment, temporaryDirectory, until } from "./support/running-service.ts";
 import { type ServiceProcess, startBundledService } from "./support/service-process.ts";
 

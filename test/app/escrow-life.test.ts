@@ -5,7 +5,7 @@ import { attestationMessage } from "../../core/protocol/instructions/attestation
 import { releasePartialInstruction } from "../../core/protocol/instructions/custody-instructions.ts";
 import { ed25519Instruction } from "../../core/protocol/instructions/ed25519-instruction.ts";
 import { createAssociatedTokenInstruction } from "../../core/protocol/accounts/token.ts";
-import type { EscrowRecord } from "../../adapters/http/schemas/escrow.ts";
+import type { EscrowRecord } from "../../adapters/http/escrow/escrow-contract.ts";
 import { LOCAL_USDC_MINT } from "../../adapters/local-ledger/genesis/local-keys.ts";
 import { checkEvidence, obtainTrust } from "../../app/demo/check-evidence.ts";
 import { openEscrow } from "../../app/demo/open-escrow.ts";

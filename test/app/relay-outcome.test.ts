@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { LOCAL_USDC_MINT } from "../../adapters/local-ledger/genesis/local-keys.ts";
-import type { EscrowRecord } from "../../adapters/http/schemas/escrow.ts";
+import type { EscrowRecord } from "../../adapters/http/escrow/escrow-contract.ts";
 import { openEscrow } from "../../app/demo/open-escrow.ts";
 import { openStage, registerMerchant, type Stage } from "../../app/demo/stage.ts";
 import { address } from "../../core/domain/address.ts";

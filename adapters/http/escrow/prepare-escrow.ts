@@ -6,10 +6,15 @@ import {
   type PrepareEscrowRequest as Request,
 } from "../../../core/use-cases/escrow/prepare-escrow.ts";
 import { endpoint } from "../server/endpoint.ts";
-import { prepareRequestExample, preparedEscrowExample } from "../examples/prepared-escrow.ts";
-import { preflightRecord, preparedEscrowRecord } from "../records/prepared-escrow.ts";
-import { data } from "../schemas/envelopes.ts";
-import { PreparedEscrow, PrepareEscrowRequest } from "../schemas/prepared-escrow.ts";
+import {
+  preflightRecord,
+  PreparedEscrow,
+  preparedEscrowExample,
+  preparedEscrowRecord,
+  PrepareEscrowRequest,
+  prepareRequestExample,
+} from "./prepared-escrow-contract.ts";
+import { data } from "../openapi/envelopes.ts";
 
 /** The use case's request of a body. */
 export const prepareRequestOf = (body: Static<typeof PrepareEscrowRequest>): Request => ({

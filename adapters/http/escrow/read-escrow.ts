@@ -3,11 +3,9 @@ import { readEscrow } from "../../../core/use-cases/escrow/read-escrow.ts";
 import { readRefundAccount } from "../../../core/use-cases/escrow/read-refund-account.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { endpoint } from "../server/endpoint.ts";
-import { escrowExample, READ_CONTEXT_EXAMPLE } from "../examples/rows.ts";
-import { escrowRecord } from "../records/escrow.ts";
-import { ledgerRead } from "../schemas/envelopes.ts";
-import { Escrow } from "../schemas/escrow.ts";
-import { PathAddress } from "../schemas/values.ts";
+import { Escrow, escrowExample, escrowRecord } from "./escrow-contract.ts";
+import { ledgerRead, READ_CONTEXT_EXAMPLE } from "../openapi/envelopes.ts";
+import { PathAddress } from "../openapi/values.ts";
 
 /** `GET /v1/escrows/{pda}` */
 export const readEscrowEndpoint = endpoint({

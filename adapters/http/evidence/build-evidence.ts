@@ -8,7 +8,7 @@ import { evidencePage } from "../pages/evidence-page/evidence-page.ts";
 import { evidenceExample } from "../examples/evidence.ts";
 import { evidenceRecord } from "../records/evidence.ts";
 import { EvidencePacket } from "../schemas/evidence.ts";
-import { PathAddress } from "../schemas/values.ts";
+import { PathAddress } from "../openapi/values.ts";
 import { htmlContent } from "../pages/static-page.ts";
 
 /** A settled packet's JSON and its validator. */

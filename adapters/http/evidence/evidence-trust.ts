@@ -2,7 +2,7 @@ import { Effect } from "effect";
 import { ed25519Jwk } from "../../../core/domain/evidence/jwk.ts";
 import { evidenceKeys, evidenceTrust } from "../../../core/use-cases/evidence/evidence-trust.ts";
 import { endpoint } from "../server/endpoint.ts";
-import { SAMPLE, sampleParties } from "../examples/sample-values.ts";
+import { SAMPLE, sampleParties } from "../openapi/sample-values.ts";
 import { EvidenceTrust, JsonWebKeySet } from "../schemas/evidence-trust.ts";
 
 const keySetExample = () => ({

@@ -6,7 +6,7 @@ import {
 } from "../../../core/use-cases/evidence/proof-templates.ts";
 import { endpoint } from "../server/endpoint.ts";
 import { proofTemplateRecord } from "../records/proof-template.ts";
-import { data, list } from "../schemas/envelopes.ts";
+import { data, list } from "../openapi/envelopes.ts";
 import { ProofTemplate } from "../schemas/proof-template.ts";
 
 const examples = () => listProofTemplates("api-data").map(proofTemplateRecord);

@@ -4,11 +4,10 @@ import { verifyDelivery } from "../../../core/use-cases/evidence/verify-delivery
 import { MAX_PAYLOAD_BODY_BYTES } from "../request/body-limits.ts";
 import { endpoint } from "../server/endpoint.ts";
 import { deliveryExample, verifyDeliveryExample } from "../examples/delivery.ts";
-import { READ_CONTEXT_EXAMPLE } from "../examples/rows.ts";
+import { ledgerRead, READ_CONTEXT_EXAMPLE } from "../openapi/envelopes.ts";
 import { deliveryRecord } from "../records/delivery.ts";
 import { DeliveryComparison, VerifyDeliveryRequest } from "../schemas/delivery.ts";
-import { ledgerRead } from "../schemas/envelopes.ts";
-import { PathAddress } from "../schemas/values.ts";
+import { PathAddress } from "../openapi/values.ts";
 
 /** `POST /v1/evidence/{pda}/verify` */
 export const verifyDeliveryEndpoint = endpoint({

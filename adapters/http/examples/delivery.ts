@@ -2,7 +2,7 @@ import { compareWithTemplate } from "../../../core/domain/evidence/delivery-payl
 import { proofHash } from "../../../core/domain/evidence/proof-template.ts";
 import { PROOF_TEMPLATES } from "../../../core/domain/evidence/proof-template-catalogue.ts";
 import { deliveryRecord } from "../records/delivery.ts";
-import { sampleEscrow } from "./sample-values.ts";
+import { sampleEscrow } from "../openapi/sample-values.ts";
 
 const samplePayload = () => ({
   ...PROOF_TEMPLATES[0]?.example,

@@ -8,7 +8,7 @@ import { eventsOf } from "../../../core/domain/index/settlement-event.ts";
 import { encodeEscrowAccount } from "../../../core/protocol/accounts/escrow-account.ts";
 import { evidenceData } from "../../../core/protocol/evidence/evidence-data.ts";
 import { evidenceRecord } from "../records/evidence.ts";
-import { SAMPLE, sampleEscrow, sampleMerchant, sampleParties } from "./sample-values.ts";
+import { SAMPLE, sampleEscrow, sampleMerchant, sampleParties } from "../openapi/sample-values.ts";
 
 const signatureExample = (word: string) =>
   ledgerSignatureFromBytes(sha512(new TextEncoder().encode(word)));

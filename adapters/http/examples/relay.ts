@@ -6,8 +6,8 @@ import { readRelayPolicy } from "../../../core/use-cases/relay/relay-policy.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { type RateDecision, RateLimiter } from "../../../ports/rate-limiter.ts";
 import { relayOutcomeRecord, relayPolicyRecord, relayResultRecord } from "../records/relay.ts";
-import { sampleInstance } from "./sample-instance.ts";
-import { SAMPLE, sampleParties } from "./sample-values.ts";
+import { sampleInstance } from "../openapi/sample-instance.ts";
+import { SAMPLE, sampleParties } from "../openapi/sample-values.ts";
 
 const ALLOWED: RateDecision = {
   allowed: true,

@@ -1,28 +1,11 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { hash32FromBytes } from "../../../core/domain/hash32.ts";
 import { merchantStats } from "../../../core/domain/merchant/merchant-stats.ts";
-import { eventChainStart, chainedEventHash } from "../../../core/domain/index/event-chain.ts";
+import { chainedEventHash, eventChainStart } from "../../../core/domain/index/event-chain.ts";
 import { eventsOf } from "../../../core/domain/index/settlement-event.ts";
-import { escrowRecord } from "../records/escrow.ts";
 import { eventRecord } from "../records/event.ts";
 import { merchantRecord, registryEntryRecord } from "../records/merchant.ts";
-import { SAMPLE, sampleEscrow, sampleMerchant } from "./sample-values.ts";
-
-/** What an example of a live read says beside its record. */
-export const READ_CONTEXT_EXAMPLE = {
-  slot: Number(SAMPLE.slot),
-  commitment: "confirmed",
-} as const;
-
-/** What an example of a page says beside its rows. */
-export const PAGE_EXAMPLE = {
-  page: { limit: 50, next_cursor: null },
-  index: { last_synced_slot: Number(SAMPLE.slot), last_synced_at: "2026-03-01T12:00:30.000Z" },
-} as const;
-
-/** An escrow as answers show it. */
-export const escrowExample = () =>
-  escrowRecord(sampleEscrow(), SAMPLE.createdAt + 30n, SAMPLE.deployment);
+import { SAMPLE, sampleEscrow, sampleMerchant } from "../openapi/sample-values.ts";
 
 /** A merchant as answers show it. */
 export const merchantExample = () => merchantRecord(sampleMerchant());

@@ -2,7 +2,7 @@ import { LOCAL_DEPLOYMENT } from "../../../core/protocol/addresses/local-deploym
 import type { Address } from "../../../core/domain/address.ts";
 import { statusRecord } from "../records/status.ts";
 import { hashExample } from "./rows.ts";
-import { SAMPLE, sampleParties } from "./sample-values.ts";
+import { SAMPLE, sampleParties } from "../openapi/sample-values.ts";
 
 const program = (address: Address) => ({
   address,

@@ -6,23 +6,17 @@ import type { PageCursor } from "../request/page-cursor.ts";
 export const limitOf = (query: { readonly limit?: number }): number =>
   query.limit ?? PAGE_LIMIT.default;
 
-/** What stands beside a page's rows: how to go on, and up to where the index is complete. */
-export const pageFrame = <Row, Place>(
+/** A page out of the index as JSON: its rows, how to go on, and up to where the index is complete. */
+export const pageAnswer = <Row, Place, Record>(
   page: Page<Row, Place>,
   limit: number,
   cursor: PageCursor<Place>,
+  record: (row: Row) => Record,
 ) => ({
+  data: page.rows.map(record),
   page: { limit, next_cursor: page.next === null ? null : cursor.encode(page.next) },
   index: {
     last_synced_slot: page.mark === null ? null : Number(page.mark.slot),
     last_synced_at: page.mark === null ? null : new Date(page.mark.atMs).toISOString(),
   },
 });
-
-/** A page out of the index as JSON. */
-export const pageAnswer = <Row, Place, Record>(
-  page: Page<Row, Place>,
-  limit: number,
-  cursor: PageCursor<Place>,
-  record: (row: Row) => Record,
-) => ({ data: page.rows.map(record), ...pageFrame(page, limit, cursor) });

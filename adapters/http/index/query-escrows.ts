@@ -4,13 +4,11 @@ import type { EscrowPage } from "../../../core/use-cases/index/recent-pages.ts";
 import { queryEscrows } from "../../../core/use-cases/index/query-index.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { endpoint } from "../server/endpoint.ts";
-import { escrowExample, PAGE_EXAMPLE } from "../examples/rows.ts";
+import { Escrow, escrowExample, escrowRecord } from "../escrow/escrow-contract.ts";
+import { indexPage, PAGE_EXAMPLE } from "../openapi/envelopes.ts";
 import { escrowCursor } from "../request/page-cursor.ts";
-import { escrowText } from "../records/escrow-text.ts";
-import { indexPage } from "../schemas/envelopes.ts";
-import { Escrow } from "../schemas/escrow.ts";
 import { IndexParameters, indexQueryOf } from "../schemas/index-query.ts";
-import { limitOf, pageFrame } from "./page-answer.ts";
+import { limitOf, pageAnswer } from "./page-answer.ts";
 
 const texts = new WeakMap<EscrowPage, string>();
 
@@ -19,9 +17,9 @@ const textOf = (page: EscrowPage, limit: number, deployment: Deployment): string
   const made = texts.get(page);
   if (made !== undefined) return made;
   const ledgerTime = page.ledgerTime ?? 0n;
-  const rows = page.rows.map((row) => escrowText(row, ledgerTime, deployment));
-  const frame = JSON.stringify(pageFrame(page, limit, escrowCursor));
-  const text = `{"data":[${rows.join(",")}],${frame.slice(1)}`;
+  const text = JSON.stringify(
+    pageAnswer(page, limit, escrowCursor, (row) => escrowRecord(row, ledgerTime, deployment)),
+  );
   texts.set(page, text);
   return text;
 };

@@ -1,10 +1,10 @@
 import { Effect } from "effect";
 import { queryEvents } from "../../../core/use-cases/index/query-index.ts";
 import { endpoint } from "../server/endpoint.ts";
-import { eventExample, PAGE_EXAMPLE } from "../examples/rows.ts";
+import { eventExample } from "../examples/rows.ts";
+import { indexPage, PAGE_EXAMPLE } from "../openapi/envelopes.ts";
 import { eventCursor } from "../request/page-cursor.ts";
 import { eventRecord } from "../records/event.ts";
-import { indexPage } from "../schemas/envelopes.ts";
 import { SettlementEvent } from "../schemas/event.ts";
 import { IndexParameters, indexQueryOf } from "../schemas/index-query.ts";
 import { limitOf, pageAnswer } from "./page-answer.ts";

@@ -1,9 +1,9 @@
 import { Effect } from "effect";
 import { IndexSync } from "../../../core/use-cases/index/index-sync.ts";
 import { endpoint } from "../server/endpoint.ts";
-import { SAMPLE } from "../examples/sample-values.ts";
+import { SAMPLE } from "../openapi/sample-values.ts";
 import { syncReportRecord } from "../records/sync.ts";
-import { data } from "../schemas/envelopes.ts";
+import { data } from "../openapi/envelopes.ts";
 import { SyncReport } from "../schemas/sync.ts";
 
 const NOTHING = { seen: 0, created: 0, updated: 0, unchanged: 0, rejected: 0 };

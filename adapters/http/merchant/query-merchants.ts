@@ -2,12 +2,12 @@ import { Type } from "@sinclair/typebox";
 import { Effect } from "effect";
 import { queryMerchants } from "../../../core/use-cases/index/query-index.ts";
 import { endpoint } from "../server/endpoint.ts";
-import { PAGE_EXAMPLE, registryEntryExample } from "../examples/rows.ts";
+import { indexPage, PAGE_EXAMPLE, pageParameters } from "../openapi/envelopes.ts";
+import { registryEntryExample } from "../examples/rows.ts";
 import { merchantCursor } from "../request/page-cursor.ts";
 import { registryEntryRecord } from "../records/merchant.ts";
-import { indexPage, pageParameters } from "../schemas/envelopes.ts";
 import { RegistryEntry } from "../schemas/merchant.ts";
-import { MerchantStatus } from "../schemas/values.ts";
+import { MerchantStatus } from "../openapi/values.ts";
 import { limitOf, pageAnswer } from "../index/page-answer.ts";
 
 /** `GET /v1/registry/merchants` */

@@ -1,11 +1,11 @@
 import { Effect } from "effect";
 import { readMerchant } from "../../../core/use-cases/merchant/read-merchant.ts";
 import { endpoint } from "../server/endpoint.ts";
-import { merchantExample, READ_CONTEXT_EXAMPLE } from "../examples/rows.ts";
+import { merchantExample } from "../examples/rows.ts";
+import { ledgerRead, READ_CONTEXT_EXAMPLE } from "../openapi/envelopes.ts";
 import { merchantRecord } from "../records/merchant.ts";
-import { ledgerRead } from "../schemas/envelopes.ts";
 import { Merchant } from "../schemas/merchant.ts";
-import { PathAddress } from "../schemas/values.ts";
+import { PathAddress } from "../openapi/values.ts";
 
 /** `GET /v1/merchants/{pubkey}` */
 export const readMerchantEndpoint = endpoint({

@@ -14,7 +14,7 @@ import {
   relayResultExample,
 } from "../examples/relay.ts";
 import { relayOutcomeRecord, relayPolicyRecord, relayResultRecord } from "../records/relay.ts";
-import { data } from "../schemas/envelopes.ts";
+import { data } from "../openapi/envelopes.ts";
 import { RelayOutcome, RelayPolicy, RelayRequest, RelayResult } from "../schemas/relay.ts";
 
 const MAX_KEY_LENGTH = 255;

@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { JSON_TYPES } from "../../../core/domain/evidence/delivery-payload.ts";
-import { Address, EscrowState, Hash, nullable, oneOf, record } from "./values.ts";
+import { Address, EscrowState, Hash, nullable, oneOf, record } from "../openapi/values.ts";
 
 /** The body of `POST /v1/evidence/{pda}/verify`. */
 export const VerifyDeliveryRequest = record(

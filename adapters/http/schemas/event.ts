@@ -12,7 +12,7 @@ import {
   Stroops,
   Time,
   Usdc,
-} from "./values.ts";
+} from "../openapi/values.ts";
 
 /** One settlement event, as the index keeps it. */
 export const SettlementEvent = record("SettlementEvent", "One settlement event.", {

@@ -1,5 +1,5 @@
 import { Type } from "@sinclair/typebox";
-import { Address, oneOf, record } from "./values.ts";
+import { Address, oneOf, record } from "../openapi/values.ts";
 
 const JsonWebKey = record("JsonWebKey", "An Ed25519 key that signs or signed evidence.", {
   kty: Type.Literal("OKP"),

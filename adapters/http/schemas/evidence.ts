@@ -16,7 +16,7 @@ import {
   Stroops,
   Time,
   Usdc,
-} from "./values.ts";
+} from "../openapi/values.ts";
 
 const Network = record("EvidenceNetwork", "Which ledger and programs the packet speaks of.", {
   cluster: Type.String(),

@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { IndexQuery } from "../../../core/use-cases/index/query-index.ts";
-import { pageParameters } from "./envelopes.ts";
-import { EscrowState } from "./values.ts";
+import { pageParameters } from "../openapi/envelopes.ts";
+import { EscrowState } from "../openapi/values.ts";
 
 /** The query parameters of the index's two lists. */
 export const IndexParameters = Type.Object(

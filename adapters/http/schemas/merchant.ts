@@ -1,5 +1,14 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { Address, Count, MerchantStatus, nullable, record, Stroops, Time, Usdc } from "./values.ts";
+import {
+  Address,
+  Count,
+  MerchantStatus,
+  nullable,
+  record,
+  Stroops,
+  Time,
+  Usdc,
+} from "../openapi/values.ts";
 
 const members = {
   merchant: Address("The merchant's wallet."),

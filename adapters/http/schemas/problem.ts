@@ -2,7 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { PROBLEM_CATALOGUE, type ProblemCode } from "../problems/problem-catalogue.ts";
 import { problemType } from "../problems/problem.ts";
 import { SETTLEMENT_RULES } from "../../../core/domain/relay/settlement-rule.ts";
-import { Address, Count, nullable, oneOf, record, Signature, Slot } from "./values.ts";
+import { Address, Count, nullable, oneOf, record, Signature, Slot } from "../openapi/values.ts";
 
 const Fault = record("Fault", "One place where a request departs from the contract.", {
   pointer: Type.String({

@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { Hash, oneOf, record } from "./values.ts";
+import { Hash, oneOf, record } from "../openapi/values.ts";
 
 const ProofField = record("ProofField", "One field of a delivery payload.", {
   name: Type.String(),

@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { SETTLEMENT_RULES } from "../../../core/domain/relay/settlement-rule.ts";
 import { ProgramError, TransactionError } from "./problem.ts";
-import { Address, Count, nullable, oneOf, record, Signature, Slot } from "./values.ts";
+import { Address, Count, nullable, oneOf, record, Signature, Slot } from "../openapi/values.ts";
 
 /** The body of `POST /v1/relay`. */
 export const RelayRequest = record("RelayRequest", "A fully signed transaction.", {

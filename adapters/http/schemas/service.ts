@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { Address, nullable, oneOf, record } from "./values.ts";
+import { Address, nullable, oneOf, record } from "../openapi/values.ts";
 
 /** The body of `GET /health`. */
 export const Health = record("Health", "The process runs and answers.", {

@@ -1,5 +1,15 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { Address, Commitment, Count, Hash, nullable, oneOf, record, Slot, Time } from "./values.ts";
+import {
+  Address,
+  Commitment,
+  Count,
+  Hash,
+  nullable,
+  oneOf,
+  record,
+  Slot,
+  Time,
+} from "../openapi/values.ts";
 
 const State = oneOf(
   ["online", "degraded"],

@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { Address, Count, oneOf, record, Slot } from "./values.ts";
+import { Address, Count, oneOf, record, Slot } from "../openapi/values.ts";
 
 const SyncCounts = record("SyncCounts", "What the sync did with the accounts of one kind.", {
   seen: Count("Accounts read."),

@@ -3,9 +3,9 @@ import { EVIDENCE_VERSION } from "../../../core/protocol/evidence/evidence-data.
 import { Instance } from "../../../ports/instance.ts";
 import { CONTRACT_VERSION, SERVICE_NAME } from "../openapi/contract.ts";
 import { endpoint } from "../server/endpoint.ts";
-import { SAMPLE } from "../examples/sample-values.ts";
+import { SAMPLE } from "../openapi/sample-values.ts";
 import { descriptorRecord } from "../records/descriptor.ts";
-import { data } from "../schemas/envelopes.ts";
+import { data } from "../openapi/envelopes.ts";
 import { Descriptor, Version } from "../schemas/service.ts";
 import { htmlContent, type StaticPage } from "../pages/static-page.ts";
 

@@ -4,7 +4,7 @@ import { endpoint } from "../server/endpoint.ts";
 import { isProblemCode } from "../problems/problem-catalogue.ts";
 import { problemHtml, problemMarkdown, problemPageRecord } from "../problems/problem-page.ts";
 import { RouteNotFound } from "../problems/http-failures.ts";
-import { record } from "../schemas/values.ts";
+import { record } from "../openapi/values.ts";
 import { htmlContent } from "../pages/static-page.ts";
 
 const ProblemPage = record("ProblemPage", "What a problem means, and its cure.", {

@@ -6,7 +6,7 @@ import { endpoint } from "../server/endpoint.ts";
 import { statusExample } from "../examples/status.ts";
 import { NotReady, ShuttingDown } from "../problems/http-failures.ts";
 import { staleIndex, statusRecord } from "../records/status.ts";
-import { data } from "../schemas/envelopes.ts";
+import { data } from "../openapi/envelopes.ts";
 import { Health, Readiness } from "../schemas/service.ts";
 import { ServiceStatus } from "../schemas/status.ts";
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { EscrowRecord } from "../../../adapters/http/schemas/escrow.ts";
+import type { EscrowRecord } from "../../../adapters/http/escrow/escrow-contract.ts";
 import {
   quietEnvironment,
   runService,

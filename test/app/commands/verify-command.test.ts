@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { EscrowRecord } from "../../../adapters/http/schemas/escrow.ts";
+import type { EscrowRecord } from "../../../adapters/http/escrow/escrow-contract.ts";
 import { ed25519Jwk } from "../../../core/domain/evidence/jwk.ts";
 import { NETWORK, SERVICE_KEY } from "../../arbitraries/evidence.ts";
 import { goldenEscrow, invented } from "../../conformance/evidence/packet-edits.ts";

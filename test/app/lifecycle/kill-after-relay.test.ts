@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { EscrowRecord } from "../../../adapters/http/schemas/escrow.ts";
+import type { EscrowRecord } from "../../../adapters/http/escrow/escrow-contract.ts";
 import type { SettlementEventRecord } from "../../../adapters/http/schemas/event.ts";
 import { LOCAL_USDC_MINT } from "../../../adapters/local-ledger/genesis/local-keys.ts";
 import { openEscrow } from "../../../app/demo/open-escrow.ts";

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { encodeBase64 } from "../../../../core/domain/encoding/base64.ts";
 import type { Address } from "../../../../core/domain/address.ts";
 import { taskHash } from "../../../../core/domain/escrow/task-hash.ts";
-import type { EscrowRecord } from "../../../../adapters/http/schemas/escrow.ts";
+import type { EscrowRecord } from "../../../../adapters/http/escrow/escrow-contract.ts";
 import {
   associatedTokenAddress,
   escrowAddress,

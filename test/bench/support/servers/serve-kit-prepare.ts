@@ -8,12 +8,14 @@ import { clientKey } from "../../../../adapters/http/server/client-address.ts";
 import type { Endpoint } from "../../../../adapters/http/server/endpoint.ts";
 import type { Connection } from "../../../../adapters/http/server/exchange.ts";
 import { operationExchange } from "../../../../adapters/http/server/operation.ts";
-import { preparedEscrowRecord } from "../../../../adapters/http/records/prepared-escrow.ts";
+import {
+  preparedEscrowRecord,
+  type PrepareEscrowRequest,
+} from "../../../../adapters/http/escrow/prepared-escrow-contract.ts";
 import {
   prepareEscrowEndpoint,
   prepareRequestOf,
 } from "../../../../adapters/http/escrow/prepare-escrow.ts";
-import type { PrepareEscrowRequest } from "../../../../adapters/http/schemas/prepared-escrow.ts";
 import { readSettings } from "../../../../app/config/settings.ts";
 import { type IndexRefused, serviceLayer } from "../../../../app/layers.ts";
 import { logging } from "../../../../app/logging.ts";

@@ -1,8 +1,27 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { Effect } from "effect";
 import { MAX_TTL_SECONDS, MIN_TTL_SECONDS } from "../../../core/domain/escrow/escrow.ts";
 import { MAX_NONCE_BYTES, MAX_TASK_INTENT_BYTES } from "../../../core/domain/escrow/task-hash.ts";
-import { Instruction } from "./instruction.ts";
-import { Address, Hash, MerchantStatus, nullable, record, Slot, Stroops, Usdc } from "./values.ts";
+import { formatUsdc } from "../../../core/domain/amount.ts";
+import type { EscrowPreflight } from "../../../core/use-cases/escrow/preflight-escrow.ts";
+import {
+  type PreparedEscrow as Prepared,
+  prepareEscrow,
+} from "../../../core/use-cases/escrow/prepare-escrow.ts";
+import { Instance } from "../../../ports/instance.ts";
+import { Instruction, instructionRecord } from "./instruction-contract.ts";
+import {
+  Address,
+  Hash,
+  MerchantStatus,
+  nullable,
+  record,
+  Slot,
+  Stroops,
+  Usdc,
+} from "../openapi/values.ts";
+import { sampleInstance } from "../openapi/sample-instance.ts";
+import { SAMPLE, sampleParties } from "../openapi/sample-values.ts";
 
 /** The body of `POST /v1/escrows/prepare`. Values are judged by the use case, types here. */
 export const PrepareEscrowRequest = record("PrepareEscrowRequest", "What is to be escrowed.", {
@@ -82,3 +101,75 @@ export const PreparedEscrow = Type.Object(
 );
 export type PreparedEscrowRecord = Static<typeof PreparedEscrow>;
 export type PreflightRecord = Static<typeof Preflight>;
+
+const SDK_CALL = {
+  package: "settlement-evidence",
+  method: "createEscrow",
+  signer: "agent_owner",
+} as const;
+
+/** A prepared escrow as JSON. */
+export const preparedEscrowRecord = (prepared: Prepared): PreparedEscrowRecord => ({
+  escrow_pda: prepared.escrow,
+  vault_token_account: prepared.vaultTokenAccount,
+  agent_token_account: prepared.agentTokenAccount,
+  merchant_pda: prepared.merchantAccount,
+  bumps: prepared.bumps,
+  inputs: {
+    agent_owner: prepared.agentOwner,
+    merchant: prepared.merchant,
+    mint: prepared.mint,
+    amount_stroops: prepared.amount.toString(),
+    amount_usdc: formatUsdc(prepared.amount),
+    ttl_seconds: prepared.ttlSeconds,
+    task_hash: prepared.taskHash,
+    task_hash_derived: prepared.taskHashDerived,
+    task_intent: prepared.taskIntent,
+    nonce: prepared.nonce,
+    nonce_applied: prepared.nonceApplied,
+  },
+  instruction: instructionRecord(prepared.instruction),
+  sdk_call: SDK_CALL,
+});
+
+/** A preflight as JSON. */
+export const preflightRecord = (preflight: EscrowPreflight): PreflightRecord => ({
+  ready: preflight.ready,
+  merchant_status: preflight.merchantStatus,
+  mint_supported: preflight.mintSupported,
+  agent_balance_stroops: preflight.agentBalance?.toString() ?? null,
+  balance_sufficient: preflight.balanceSufficient,
+  escrow_address_free: preflight.escrowAddressFree,
+  slot: Number(preflight.slot),
+});
+
+/** The body of the example request. */
+export const prepareRequestExample = () => {
+  const { agent, merchant, mint } = sampleParties();
+  return {
+    agent_owner: agent,
+    merchant,
+    mint,
+    amount_stroops: SAMPLE.amount.toString(),
+    ttl_seconds: SAMPLE.ttlSeconds,
+    task_intent: SAMPLE.intent,
+    nonce: SAMPLE.nonce,
+  };
+};
+
+/** What the service answers to the example request. */
+export const preparedEscrowExample = () => {
+  const { agent, merchant, mint } = sampleParties();
+  const prepared = prepareEscrow({
+    agentOwner: agent,
+    merchant,
+    mint,
+    amount: SAMPLE.amount.toString(),
+    ttlSeconds: SAMPLE.ttlSeconds,
+    taskIntent: SAMPLE.intent,
+    nonce: SAMPLE.nonce,
+  });
+  return preparedEscrowRecord(
+    Effect.runSync(Effect.provideService(prepared, Instance, sampleInstance())),
+  );
+};

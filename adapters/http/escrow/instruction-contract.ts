@@ -1,5 +1,11 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { Address, Base64, nullable, oneOf, record } from "./values.ts";
+import { encodeBase64 } from "../../../core/domain/encoding/base64.ts";
+import type {
+  AccountRole,
+  Instruction as DomainInstruction,
+} from "../../../core/domain/ledger/instruction.ts";
+import type { OpenInstruction as DomainOpenInstruction } from "../../../core/domain/escrow/next-action.ts";
+import { Address, Base64, nullable, oneOf, record } from "../openapi/values.ts";
 
 /** What a transaction may do with an account. */
 export const ROLES = ["readonly", "writable", "readonly_signer", "writable_signer"] as const;
@@ -39,3 +45,21 @@ export const OpenInstruction = record(
   },
 );
 export type OpenInstructionRecord = Static<typeof OpenInstruction>;
+
+const roleName = (role: AccountRole) => ROLES[role];
+
+/** An instruction as JSON. */
+export const instructionRecord = (instruction: DomainInstruction): InstructionRecord => ({
+  program_address: instruction.programAddress,
+  accounts: instruction.accounts.map(({ address, role }) => ({ address, role: roleName(role) })),
+  data_base64: encodeBase64(instruction.data),
+});
+
+/** An instruction with open fee payer as JSON. */
+export const openInstructionRecord = (
+  instruction: DomainOpenInstruction,
+): OpenInstructionRecord => ({
+  program_address: instruction.programAddress,
+  accounts: instruction.accounts.map(({ address, role }) => ({ address, role: roleName(role) })),
+  data_base64: encodeBase64(instruction.data),
+});

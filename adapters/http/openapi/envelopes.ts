@@ -1,6 +1,7 @@
 import { type TSchema, Type } from "@sinclair/typebox";
 import { PAGE_LIMIT } from "../../../core/use-cases/index/query-index.ts";
 import { Commitment, Count, nullable, record, Slot, Time } from "./values.ts";
+import { SAMPLE } from "./sample-values.ts";
 
 /** One resource. */
 export const data = <S extends TSchema>(schema: S) =>
@@ -14,6 +15,12 @@ const ReadContext = record("ReadContext", "Where on the ledger a live read was m
 /** One resource read from the ledger. */
 export const ledgerRead = <S extends TSchema>(schema: S) =>
   Type.Object({ data: schema, context: ReadContext }, { additionalProperties: false });
+
+/** What an example of a live read says beside its record. */
+export const READ_CONTEXT_EXAMPLE = {
+  slot: Number(SAMPLE.slot),
+  commitment: "confirmed",
+} as const;
 
 const PageInfo = record("Page", "How a list goes on.", {
   limit: Type.Integer({ minimum: PAGE_LIMIT.min, maximum: PAGE_LIMIT.max }),
@@ -37,6 +44,12 @@ export const indexPage = <S extends TSchema>(schema: S) =>
     { data: Type.Array(schema), page: PageInfo, index: IndexFreshness },
     { additionalProperties: false },
   );
+
+/** What an example of a page says beside its rows. */
+export const PAGE_EXAMPLE = {
+  page: { limit: 50, next_cursor: null },
+  index: { last_synced_slot: Number(SAMPLE.slot), last_synced_at: "2026-03-01T12:00:30.000Z" },
+} as const;
 
 /** A list that is always answered whole. */
 export const list = <S extends TSchema>(schema: S) =>

@@ -1,0 +1,126 @@
+import { type Static, Type } from "@sinclair/typebox";
+import {
+  AWAITED,
+  type NextAction as DomainNextAction,
+} from "../../../core/domain/escrow/next-action.ts";
+import { formatUsdc } from "../../../core/domain/amount.ts";
+import type { Deployment } from "../../../core/domain/ledger/deployment.ts";
+import {
+  type Escrow as DomainEscrow,
+  isRefundable,
+  refundedAmount,
+} from "../../../core/domain/escrow/escrow.ts";
+import type { LedgerAccount } from "../../../core/domain/ledger/account.ts";
+import { formatUnixTime, type UnixSeconds } from "../../../core/domain/unix-time.ts";
+import {
+  associatedTokenAddress,
+  merchantAddress,
+} from "../../../core/protocol/addresses/addresses.ts";
+import { nextActions } from "../../../core/protocol/instructions/next-actions.ts";
+import { OpenInstruction, openInstructionRecord } from "./instruction-contract.ts";
+import {
+  Address,
+  EscrowState,
+  Hash,
+  nullable,
+  oneOf,
+  record,
+  Stroops,
+  Time,
+  Usdc,
+} from "../openapi/values.ts";
+import { SAMPLE, sampleEscrow } from "../openapi/sample-values.ts";
+
+const NextAction = record("NextAction", "Something that can be done with an escrow now.", {
+  action: oneOf(["release_escrow", "claim_refund"], "What can be done."),
+  by: oneOf(["holder_of_attestation", "anyone"], "Who may do it."),
+  awaiting: nullable(
+    oneOf(
+      AWAITED,
+      "`attestation`: one by the merchant's attestor. `payout_account`: one of the agent's that can be paid, since the associated one cannot be.",
+    ),
+    { description: "What must be obtained first; null when nothing." },
+  ),
+  until: nullable(Time("When it is too late."), { description: "Null: never too late." }),
+  instructions: Type.Array(OpenInstruction, {
+    description:
+      "Ready, unsigned instructions in order; empty while something is awaited. Only the live read of one escrow looks at the account that they pay.",
+  }),
+});
+
+/** One escrow, as the ledger or the index shows it. */
+export const Escrow = record("Escrow", "One escrow.", {
+  escrow_pda: Address("The escrow's own address."),
+  state: EscrowState,
+  agent_owner: Address("The agent's wallet, which paid."),
+  merchant: Address("The merchant's wallet, which is to be paid."),
+  merchant_pda: Address("The merchant's account in the attestor program."),
+  mint: Address("The token's mint."),
+  vault_token_account: Address("Where the tokens are held until settlement."),
+  rent_payer: Address(
+    "Who paid the vault's rent and gets it back; a release or a refund names it.",
+  ),
+  amount_stroops: Stroops("Escrowed base units."),
+  amount_usdc: Usdc("The same with six decimals."),
+  released_stroops: Stroops("Base units that went to the merchant."),
+  refunded_stroops: Stroops("Base units that went back to the agent."),
+  task_hash: Hash("What was paid for."),
+  proof_hash: nullable(Hash("What the merchant's attestor signed.")),
+  attestor: nullable(Address("The key that signed the delivery proof.")),
+  attested_at: nullable(Time("The timestamp inside the signed message.")),
+  created_at: Time("When the escrow was created, by the ledger's clock."),
+  expires_at: Time("From here on it can only be refunded."),
+  settled_at: nullable(Time("When it was released or refunded.")),
+  refundable: Type.Boolean({ description: "Pending, and past its expiry." }),
+  next_actions: Type.Array(NextAction, { description: "Empty once settled." }),
+});
+export type EscrowRecord = Static<typeof Escrow>;
+
+/** A time as JSON, null where there is none. */
+const timeOrNull = (seconds: UnixSeconds | null): string | null =>
+  seconds === null ? null : formatUnixTime(seconds);
+
+const nextActionRecord = (next: DomainNextAction): EscrowRecord["next_actions"][number] => ({
+  action: next.action,
+  by: next.by,
+  awaiting: next.awaiting,
+  until: timeOrNull(next.until),
+  instructions: next.instructions.map(openInstructionRecord),
+});
+
+/**
+ * An escrow as JSON at a ledger time, which decides whether it can be refunded; `agentTokens` as `nextActions`
+ * takes it.
+ */
+export const escrowRecord = (
+  escrow: DomainEscrow,
+  ledgerTime: UnixSeconds,
+  deployment: Deployment,
+  agentTokens?: LedgerAccount | null,
+): EscrowRecord => ({
+  escrow_pda: escrow.address,
+  state: escrow.state,
+  agent_owner: escrow.agentOwner,
+  merchant: escrow.merchant,
+  merchant_pda: merchantAddress(deployment, escrow.merchant).address,
+  mint: escrow.mint,
+  vault_token_account: associatedTokenAddress(escrow.address, escrow.mint),
+  rent_payer: escrow.rentPayer,
+  amount_stroops: escrow.amount.toString(),
+  amount_usdc: formatUsdc(escrow.amount),
+  released_stroops: escrow.released.toString(),
+  refunded_stroops: refundedAmount(escrow).toString(),
+  task_hash: escrow.taskHash,
+  proof_hash: escrow.attestation?.proofHash ?? null,
+  attestor: escrow.attestation?.attestor ?? null,
+  attested_at: timeOrNull(escrow.attestation?.attestedAt ?? null),
+  created_at: formatUnixTime(escrow.createdAt),
+  expires_at: formatUnixTime(escrow.expiresAt),
+  settled_at: timeOrNull(escrow.settledAt),
+  refundable: isRefundable(escrow, ledgerTime),
+  next_actions: nextActions(escrow, ledgerTime, deployment, agentTokens).map(nextActionRecord),
+});
+
+/** An escrow as answers show it. */
+export const escrowExample = () =>
+  escrowRecord(sampleEscrow(), SAMPLE.createdAt + 30n, SAMPLE.deployment);
