@@ -7,7 +7,7 @@ import { endpoint } from "../server/endpoint.ts";
 import { Escrow, escrowExample, escrowRecord } from "../escrow/escrow-contract.ts";
 import { indexPage, PAGE_EXAMPLE } from "../openapi/envelopes.ts";
 import { escrowCursor } from "../request/page-cursor.ts";
-import { IndexParameters, indexQueryOf } from "../schemas/index-query.ts";
+import { IndexParameters, indexQueryOf } from "./index-query.ts";
 import { limitOf, pageAnswer } from "./page-answer.ts";
 
 const texts = new WeakMap<EscrowPage, string>();

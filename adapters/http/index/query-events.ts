@@ -1,12 +1,10 @@
 import { Effect } from "effect";
 import { queryEvents } from "../../../core/use-cases/index/query-index.ts";
 import { endpoint } from "../server/endpoint.ts";
-import { eventExample } from "../examples/rows.ts";
+import { eventExample, eventRecord, SettlementEvent } from "./event-contract.ts";
 import { indexPage, PAGE_EXAMPLE } from "../openapi/envelopes.ts";
 import { eventCursor } from "../request/page-cursor.ts";
-import { eventRecord } from "../records/event.ts";
-import { SettlementEvent } from "../schemas/event.ts";
-import { IndexParameters, indexQueryOf } from "../schemas/index-query.ts";
+import { IndexParameters, indexQueryOf } from "./index-query.ts";
 import { limitOf, pageAnswer } from "./page-answer.ts";
 
 /** `GET /v1/indexer/events` */

@@ -4,11 +4,10 @@ import { followEvents } from "../../../core/use-cases/index/follow-events.ts";
 import { MalformedCursor } from "../../../core/use-cases/request-errors.ts";
 import { endpoint } from "../server/endpoint.ts";
 import { eventStream } from "../server/event-stream.ts";
-import { eventExample } from "../examples/rows.ts";
+import { eventExample, eventRecord } from "./event-contract.ts";
 import type { HttpServices } from "../server/http-services.ts";
 import { RateLimited } from "../problems/http-failures.ts";
-import { eventRecord } from "../records/event.ts";
-import { IndexParameters } from "../schemas/index-query.ts";
+import { IndexParameters } from "./index-query.ts";
 
 /** Streams that one process keeps open: each asks its store four times a second at most. */
 const MOST_STREAMS = 512;

@@ -1,12 +1,8 @@
 import { Effect } from "effect";
 import { IndexSync } from "../../../core/use-cases/index/index-sync.ts";
 import { endpoint } from "../server/endpoint.ts";
-import { SAMPLE } from "../openapi/sample-values.ts";
-import { syncReportRecord } from "../records/sync.ts";
+import { SyncReport, syncReportExample, syncReportRecord } from "./sync-contract.ts";
 import { data } from "../openapi/envelopes.ts";
-import { SyncReport } from "../schemas/sync.ts";
-
-const NOTHING = { seen: 0, created: 0, updated: 0, unchanged: 0, rejected: 0 };
 
 /** `POST /v1/indexer/sync` */
 export const syncIndexEndpoint = endpoint({
@@ -25,20 +21,7 @@ export const syncIndexEndpoint = endpoint({
       content: {
         "application/json": {
           schema: data(SyncReport),
-          example: () => ({
-            data: syncReportRecord({
-              id: `sync-${SAMPLE.createdAt}000-1`,
-              mode: "snapshot",
-              slot: SAMPLE.slot,
-              escrows: { ...NOTHING, seen: 4, created: 1, unchanged: 3 },
-              merchants: { ...NOTHING, seen: 2, unchanged: 2 },
-              eventsAdded: 1,
-              rejected: [],
-              vanished: [],
-              startedAtMs: Number(SAMPLE.createdAt) * 1000,
-              durationMs: 12,
-            }),
-          }),
+          example: () => ({ data: syncReportExample() }),
         },
       },
     },

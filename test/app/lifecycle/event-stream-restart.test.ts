@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from "bun:test";
-import type { SettlementEventRecord } from "../../../adapters/http/schemas/event.ts";
+import type { SettlementEventRecord } from "../../../adapters/http/index/event-contract.ts";
 import { quietEnvironment, temporaryDirectory, until } from "../support/running-service.ts";
 import { type ServiceProcess, startBundledService } from "../support/service-process.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { EscrowRecord } from "../../../adapters/http/escrow/escrow-contract.ts";
-import type { SettlementEventRecord } from "../../../adapters/http/schemas/event.ts";
+import type { SettlementEventRecord } from "../../../adapters/http/index/event-contract.ts";
 import { LOCAL_USDC_MINT } from "../../../adapters/local-ledger/genesis/local-keys.ts";
 import { openEscrow } from "../../../app/demo/open-escrow.ts";
 import { openStage, registerMerchant } from "../../../app/demo/stage.ts";

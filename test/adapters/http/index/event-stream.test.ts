@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { Effect, Exit, Scope } from "effect";
 import { serveHttp } from "../../../../adapters/http/server/serve-http.ts";
-import type { SettlementEventRecord } from "../../../../adapters/http/schemas/event.ts";
+import type { SettlementEventRecord } from "../../../../adapters/http/index/event-contract.ts";
 import type { Escrow } from "../../../../core/domain/escrow/escrow.ts";
 import { eventsOf } from "../../../../core/domain/index/settlement-event.ts";
 import { EscrowIndex, type IndexBatch, StoreUnavailable } from "../../../../ports/escrow-index.ts";

@@ -1,5 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
+import type { SyncReport as DomainSyncReport } from "../../../core/domain/index/sync-report.ts";
 import { Address, Count, oneOf, record, Slot } from "../openapi/values.ts";
+import { SAMPLE } from "../openapi/sample-values.ts";
 
 const SyncCounts = record("SyncCounts", "What the sync did with the accounts of one kind.", {
   seen: Count("Accounts read."),
@@ -32,3 +34,34 @@ export const SyncReport = record("SyncReport", "What one completed sync did.", {
   duration_ms: Count("How long it took."),
 });
 export type SyncReportRecord = Static<typeof SyncReport>;
+
+/** A completed sync as JSON. */
+export const syncReportRecord = (report: DomainSyncReport): SyncReportRecord => ({
+  sync_id: report.id,
+  status: "completed",
+  mode: report.mode,
+  slot: Number(report.slot),
+  escrows: report.escrows,
+  merchants: report.merchants,
+  events: { added: report.eventsAdded },
+  rejected: report.rejected.map(({ address, fault }) => ({ address, reason: fault })),
+  vanished: [...report.vanished],
+  duration_ms: report.durationMs,
+});
+
+const NOTHING = { seen: 0, created: 0, updated: 0, unchanged: 0, rejected: 0 };
+
+/** A completed sync that found one new escrow. */
+export const syncReportExample = () =>
+  syncReportRecord({
+    id: `sync-${SAMPLE.createdAt}000-1`,
+    mode: "snapshot",
+    slot: SAMPLE.slot,
+    escrows: { ...NOTHING, seen: 4, created: 1, unchanged: 3 },
+    merchants: { ...NOTHING, seen: 2, unchanged: 2 },
+    eventsAdded: 1,
+    rejected: [],
+    vanished: [],
+    startedAtMs: Number(SAMPLE.createdAt) * 1000,
+    durationMs: 12,
+  });

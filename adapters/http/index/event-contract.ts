@@ -1,0 +1,84 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { formatUsdc } from "../../../core/domain/amount.ts";
+import { eventsOf, type IndexedEvent } from "../../../core/domain/index/settlement-event.ts";
+import { formatUnixTime } from "../../../core/domain/unix-time.ts";
+import { chainedEventHash, eventChainStart } from "../../../core/domain/index/event-chain.ts";
+import {
+  Address,
+  Count,
+  EscrowState,
+  EventKind,
+  Hash,
+  nullable,
+  record,
+  Signature,
+  Slot,
+  Stroops,
+  Time,
+  Usdc,
+} from "../openapi/values.ts";
+import { SAMPLE, sampleEscrow } from "../openapi/sample-values.ts";
+
+/** One settlement event, as the index keeps it. */
+export const SettlementEvent = record("SettlementEvent", "One settlement event.", {
+  id: Type.String({ description: "`<escrow_pda>:<kind>`: the same event always has the same id." }),
+  kind: EventKind,
+  escrow_pda: Address("The escrow it happened to."),
+  agent_owner: Address("The agent's wallet."),
+  merchant: Address("The merchant's wallet."),
+  mint: Address("The token's mint."),
+  state: EscrowState,
+  amount_stroops: Stroops("Base units that moved."),
+  amount_usdc: Usdc("The same with six decimals."),
+  proof_hash: nullable(Hash("The delivery proof, of a release.")),
+  signature: nullable(Signature("The transaction."), {
+    description: "Null until the ledger's history has been read.",
+  }),
+  slot: nullable(Slot("The transaction's slot."), {
+    description: "Null until the ledger's history has been read.",
+  }),
+  occurred_at: Time("By the ledger's clock."),
+  position: Count("Place in this index's order of events, from 1."),
+  chain_hash: Hash("Links the event to all before it: a changed or missing one shows."),
+});
+export type SettlementEventRecord = Static<typeof SettlementEvent>;
+
+/** An indexed event as JSON. */
+export const eventRecord = (indexed: IndexedEvent): SettlementEventRecord => {
+  const { event } = indexed;
+  return {
+    id: event.id,
+    kind: event.kind,
+    escrow_pda: event.escrow,
+    agent_owner: event.agentOwner,
+    merchant: event.merchant,
+    mint: event.mint,
+    state: event.state,
+    amount_stroops: event.amount.toString(),
+    amount_usdc: formatUsdc(event.amount),
+    proof_hash: event.proofHash,
+    signature: indexed.signature,
+    slot: indexed.slot === null ? null : Number(indexed.slot),
+    occurred_at: formatUnixTime(event.occurredAt),
+    position: Number(indexed.position),
+    chain_hash: indexed.chainHash,
+  };
+};
+
+/** The last event of the sample escrow as answers show it. */
+export const eventExample = () => {
+  const events = eventsOf(sampleEscrow());
+  const start = eventChainStart(SAMPLE.genesisHash, SAMPLE.deployment);
+  const chain = events.reduce(
+    ({ previous }, event) => ({ event, previous: chainedEventHash(previous, event) }),
+    { event: events[0], previous: start },
+  );
+  if (chain.event === undefined) throw new Error("a settled escrow has events");
+  return eventRecord({
+    event: chain.event,
+    position: BigInt(events.length),
+    chainHash: chain.previous,
+    signature: null,
+    slot: null,
+  });
+};
