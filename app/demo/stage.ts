@@ -2,7 +2,7 @@ import { type Address, address } from "../../core/domain/address.ts";
 import type { Deployment } from "../../core/domain/ledger/deployment.ts";
 import type { OpenInstruction } from "../../core/domain/escrow/next-action.ts";
 import { registerMerchantInstruction } from "../../core/protocol/instructions/attestor-instructions.ts";
-import type { MerchantRecord } from "../../adapters/http/schemas/merchant.ts";
+import type { MerchantRecord } from "../../adapters/http/merchant/merchant-contract.ts";
 import { DemoFailed, expectSame } from "./demo-failed.ts";
 import { type LocalFaucet, localFaucet } from "./local-faucet.ts";
 import type { Narrator } from "./narrator.ts";

@@ -3,7 +3,7 @@ import { parseTrustPolicy } from "../../core/protocol/evidence/trust-policy.ts";
 import { verifyEvidence } from "../../core/protocol/evidence/verify-evidence.ts";
 import type { EscrowRecord } from "../../adapters/http/escrow/escrow-contract.ts";
 import type { SettlementEventRecord } from "../../adapters/http/index/event-contract.ts";
-import type { RegistryEntryRecord } from "../../adapters/http/schemas/merchant.ts";
+import type { RegistryEntryRecord } from "../../adapters/http/merchant/merchant-contract.ts";
 import { type Contract, documentedAnswers } from "../adapters/http/support/documented-answers.ts";
 import {
   quietEnvironment,

@@ -3,10 +3,8 @@ import { Effect } from "effect";
 import { queryMerchants } from "../../../core/use-cases/index/query-index.ts";
 import { endpoint } from "../server/endpoint.ts";
 import { indexPage, PAGE_EXAMPLE, pageParameters } from "../openapi/envelopes.ts";
-import { registryEntryExample } from "../examples/rows.ts";
+import { RegistryEntry, registryEntryExample, registryEntryRecord } from "./merchant-contract.ts";
 import { merchantCursor } from "../request/page-cursor.ts";
-import { registryEntryRecord } from "../records/merchant.ts";
-import { RegistryEntry } from "../schemas/merchant.ts";
 import { MerchantStatus } from "../openapi/values.ts";
 import { limitOf, pageAnswer } from "../index/page-answer.ts";
 

@@ -1,10 +1,8 @@
 import { Effect } from "effect";
 import { readMerchant } from "../../../core/use-cases/merchant/read-merchant.ts";
 import { endpoint } from "../server/endpoint.ts";
-import { merchantExample } from "../examples/rows.ts";
+import { Merchant, merchantExample, merchantRecord } from "./merchant-contract.ts";
 import { ledgerRead, READ_CONTEXT_EXAMPLE } from "../openapi/envelopes.ts";
-import { merchantRecord } from "../records/merchant.ts";
-import { Merchant } from "../schemas/merchant.ts";
 import { PathAddress } from "../openapi/values.ts";
 
 /** `GET /v1/merchants/{pubkey}` */

@@ -1,0 +1,103 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { formatUsdc } from "../../../core/domain/amount.ts";
+import type { Merchant as DomainMerchant } from "../../../core/domain/merchant/merchant.ts";
+import {
+  type MerchantStats as DomainMerchantStats,
+  merchantStats,
+} from "../../../core/domain/merchant/merchant-stats.ts";
+import { formatUnixTime } from "../../../core/domain/unix-time.ts";
+import type { RegistryEntry as Entry } from "../../../ports/escrow-index.ts";
+import {
+  Address,
+  Count,
+  MerchantStatus,
+  nullable,
+  record,
+  Stroops,
+  Time,
+  Usdc,
+} from "../openapi/values.ts";
+import { sampleEscrow, sampleMerchant } from "../openapi/sample-values.ts";
+
+const members = {
+  merchant: Address("The merchant's wallet."),
+  merchant_pda: Address("The merchant's account in the attestor program."),
+  name: Type.String({ minLength: 1 }),
+  attestor: Address("The key whose attestations release escrows."),
+  status: MerchantStatus,
+  reputation: Count("Deliveries in the settlement mint, less points taken by the admin."),
+  deliveries: Count("Escrows released in full."),
+  partial_deliveries: Count("Escrows released in part."),
+  volume_stroops: Stroops("Base units of the settlement mint delivered."),
+  volume_usdc: Usdc("The same with six decimals."),
+  registered_at: Time("When it registered."),
+  updated_at: Time("When its account last changed."),
+} as const;
+
+/** A registered merchant, as its account shows it. */
+export const Merchant = record("Merchant", "A registered merchant.", members);
+export type MerchantRecord = Static<typeof Merchant>;
+
+const MerchantStats = record(
+  "MerchantStats",
+  "Counts of the indexed escrows that name the merchant. They are counts, not a rating: anyone can open and refund an escrow that names a merchant.",
+  {
+    escrows: Count("All of them."),
+    pending: Count("Not settled yet."),
+    fulfilled: Count("Released in full."),
+    partially_fulfilled: Count("Released in part."),
+    refunded: Count("Refunded after expiry."),
+    volume_usdc: Usdc("Delivered in the settlement mint; other mints do not count."),
+    median_delivery_seconds: nullable(Count("From creation to release."), {
+      description: "Null before the first release.",
+    }),
+  },
+);
+
+/** A registered merchant with what the index counts of it. */
+export const RegistryEntry = record("RegistryEntry", "A registered merchant with its counts.", {
+  ...members,
+  stats: MerchantStats,
+});
+export type RegistryEntryRecord = Static<typeof RegistryEntry>;
+
+/** A merchant as JSON. */
+export const merchantRecord = (merchant: DomainMerchant): MerchantRecord => ({
+  merchant: merchant.wallet,
+  merchant_pda: merchant.address,
+  name: merchant.name,
+  attestor: merchant.attestor,
+  status: merchant.status,
+  reputation: merchant.reputation,
+  deliveries: Number(merchant.deliveries),
+  partial_deliveries: Number(merchant.partialDeliveries),
+  volume_stroops: merchant.volume.toString(),
+  volume_usdc: formatUsdc(merchant.volume),
+  registered_at: formatUnixTime(merchant.registeredAt),
+  updated_at: formatUnixTime(merchant.updatedAt),
+});
+
+/** The volume is the merchant account's: anyone could raise a sum over the index with a mint of their own. */
+const statsRecord = (stats: DomainMerchantStats, volume: bigint): RegistryEntryRecord["stats"] => ({
+  escrows: stats.escrows,
+  pending: stats.pending,
+  fulfilled: stats.fulfilled,
+  partially_fulfilled: stats.partiallyFulfilled,
+  refunded: stats.refunded,
+  volume_usdc: formatUsdc(volume),
+  median_delivery_seconds:
+    stats.medianDeliverySeconds === null ? null : Number(stats.medianDeliverySeconds),
+});
+
+/** A merchant with its counts as JSON. */
+export const registryEntryRecord = ({ merchant, stats }: Entry): RegistryEntryRecord => ({
+  ...merchantRecord(merchant),
+  stats: statsRecord(stats, merchant.volume),
+});
+
+/** A merchant as answers show it. */
+export const merchantExample = () => merchantRecord(sampleMerchant());
+
+/** A registry entry as answers show it. */
+export const registryEntryExample = () =>
+  registryEntryRecord({ merchant: sampleMerchant(), stats: merchantStats([sampleEscrow()]) });
