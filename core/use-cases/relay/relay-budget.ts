@@ -9,25 +9,35 @@ import { FeePayerRateLimited } from "./relay-errors.ts";
 const payerKey = (feePayer: Address): string => `fee_payer:${feePayer}`;
 
 /**
- * Takes one relay from the fee payer's budget. A valid signature has shown that the transaction is the payer's
- * own, and a valid blockhash that the payer signed it just now: old ones are public, for anyone to bring.
+ * Takes one relay from the fee payer's budget, once a window for the same bytes, and tells whether it did. A valid
+ * signature has shown that the transaction is the payer's own, and a valid blockhash that the payer signed it just
+ * now: old ones are public, for anyone to bring. Who holds one that is not on the ledger yet can bring it many times,
+ * which must not use up what the payer has.
  */
 export const takePayerBudget = Effect.fnUntraced(function* (
   feePayer: Address,
   signature: LedgerSignature,
 ) {
   const limiter = yield* RateLimiter;
+  const { limits } = limiter;
+  const bytesKey = `transaction:${signature}`;
+  const seen = yield* limiter.take("relay", bytesKey, 0);
+  if (seen.remaining < limits.relay) return false;
   const { allowed, resetSeconds } = yield* limiter.take("relay", payerKey(feePayer), 1);
   if (!allowed) return yield* new FeePayerRateLimited({ signature, resetSeconds });
+  yield* limiter.take("relay", bytesKey, 1);
+  return true;
 });
 
-/** The keys of whoever relays: the fee payer and, where it is known, the client. */
-const keysOf = (feePayer: Address, client: string | null): ReadonlyArray<string> =>
-  client === null ? [payerKey(feePayer)] : [payerKey(feePayer), client];
+/** The keys of whoever relays; null for a fee payer who is not charged and for a client who is not known. */
+const keysOf = (feePayer: Address | null, client: string | null): ReadonlyArray<string> => [
+  ...(feePayer === null ? [] : [payerKey(feePayer)]),
+  ...(client === null ? [] : [client]),
+];
 
 /** Takes what a relay that would have failed costs beyond its own one, or as much of it as is left. */
 export const chargeFailedPreflight = Effect.fnUntraced(function* (
-  feePayer: Address,
+  feePayer: Address | null,
   client: string | null,
 ) {
   const limiter = yield* RateLimiter;

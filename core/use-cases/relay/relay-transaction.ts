@@ -66,10 +66,15 @@ const unlessLanded = <A, E, R>(signature: LedgerSignature, checks: Effect.Effect
     ),
   );
 
-const preflight = ({ transaction, bytes }: Admitted, request: RelayRequest) =>
+const preflight = (
+  { transaction, bytes }: Admitted,
+  request: RelayRequest,
+  /** Whether a failure is charged to the fee payer as well. */
+  isPayersFirst: boolean,
+) =>
   preflightRelay(transaction, bytes, request.skipPreflight).pipe(
     Effect.tapErrorTag(["SettlementCheckFailed", "TransactionRejected"], () =>
-      chargeFailedPreflight(transaction.feePayer, senderOf(request)),
+      chargeFailedPreflight(isPayersFirst ? transaction.feePayer : null, senderOf(request)),
     ),
   );
 
@@ -82,8 +87,8 @@ const send = Effect.fnUntraced(function* (admitted: Admitted, request: RelayRequ
   // Anyone can bring an old transaction of the payer's, who pays only for one that could still be sent.
   const landed = yield* unlessLanded(signature, Effect.as(checkBlockhash(transaction), null));
   if (landed !== null) return landed;
-  yield* takePayerBudget(feePayer, signature);
-  const checked = yield* unlessLanded(signature, preflight(admitted, request));
+  const isPayersFirst = yield* takePayerBudget(feePayer, signature);
+  const checked = yield* unlessLanded(signature, preflight(admitted, request, isPayersFirst));
   if ("commitment" in checked) return checked;
   const delivery = yield* RelayDelivery;
   const openedAtMs = yield* Clock.currentTimeMillis;

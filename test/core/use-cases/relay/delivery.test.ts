@@ -288,6 +288,35 @@ describe("budgets", () => {
     }).pipe(Effect.provide(relayOver(ports)), Effect.runPromise);
   });
 
+  test("whoever repeats one failing transaction of a payer's takes from the payer's budget once", () => {
+    const { script, ports } = scriptedPorts(undefined, 20);
+    script.simulationError = {
+      kind: "InstructionError",
+      instructionIndex: 0,
+      instructionError: "Custom",
+      customCode: 6112,
+    };
+    return Effect.gen(function* () {
+      const limiter = yield* RateLimiter;
+      const { failedPreflightCost } = RELAY_POLICY;
+      for (const client of ["192.0.2.1", "192.0.2.2", "192.0.2.3"]) {
+        for (let i = 0; i < 2; i++)
+          expect(
+            failureOf(yield* Effect.exit(relayTransaction(requestOf(1, { client })))),
+          ).toMatchObject({ _tag: "TransactionRejected" });
+        expect(yield* limiter.take("relay", client, 0)).toMatchObject({
+          remaining: 20 - 2 * (failedPreflightCost - 1),
+        });
+      }
+      const key = `fee_payer:${payer.address}`;
+      expect(yield* limiter.take("relay", key, 0)).toMatchObject({
+        remaining: 20 - failedPreflightCost,
+      });
+      script.simulationError = null;
+      expect(yield* relayTransaction(requestOf(2))).toMatchObject({ status: "submitted" });
+    }).pipe(Effect.provide(relayOver(ports)), Effect.runPromise);
+  });
+
   test("a payer without lamports is told so, and nothing is sent", () => {
     const { script, ports } = scriptedPorts();
     script.lamports = 4999n;
