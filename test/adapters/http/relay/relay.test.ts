@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { ed25519 } from "@noble/curves/ed25519.js";
+import { ed25519Key } from "../../../../adapters/signer/ed25519-key.ts";
 import { addressFromBytes, addressToBytes } from "../../../../core/domain/address.ts";
 import { encodeBase58 } from "../../../../core/domain/encoding/base58.ts";
 import { encodeBase64 } from "../../../../core/domain/encoding/base64.ts";
@@ -34,18 +34,18 @@ afterAll(() => service.runtime.dispose());
 const transaction = (
   program = LOCAL_DEPLOYMENT.attestorProgram,
   n = 3,
-  secret = new Uint8Array(32).fill(9),
+  key = ed25519Key(new Uint8Array(32).fill(9)),
 ): Uint8Array => {
   const header = [1, 0, 1, 2];
   const call = [1, 1, 0, 1, 255];
   const message = Uint8Array.from([
     ...header,
-    ...ed25519.getPublicKey(secret),
+    ...key.publicKey,
     ...addressToBytes(program),
     ...new Uint8Array(32).fill(n),
     ...call,
   ]);
-  return Uint8Array.from([1, ...ed25519.sign(message, secret), ...message]);
+  return Uint8Array.from([1, ...key.sign(message), ...message]);
 };
 const changed = (at: number): Uint8Array => {
   const bytes = transaction();
@@ -186,7 +186,7 @@ describe("a transaction that is not sent", () => {
       ],
       tables: [],
     };
-    const signed = ed25519.sign(encodeMessage(parts), new Uint8Array(32).fill(9));
+    const signed = ed25519Key(new Uint8Array(32).fill(9)).sign(encodeMessage(parts));
     const response = await relay(encodeTransaction({ ...parts, signatures: [signed] }));
     expect(response.status).toBe(422);
     expect(await jsonOf(response)).toMatchObject({
@@ -276,10 +276,10 @@ describe("shares of the queue", () => {
   test("a client that has its share is told so, when to come back, and that others may", async () => {
     const own = await makeService();
     const { postJson } = await checkedClient(own);
-    const secrets = Array.from({ length: 4 }, (_, i) => new Uint8Array(32).fill(100 + i));
-    for (const secret of secrets)
+    const keys = Array.from({ length: 4 }, (_, i) => ed25519Key(new Uint8Array(32).fill(100 + i)));
+    for (const { publicKey } of keys)
       own.ledger.put({
-        address: addressFromBytes(ed25519.getPublicKey(secret)),
+        address: addressFromBytes(publicKey),
         owner: SYSTEM_PROGRAM,
         data: new Uint8Array(),
       });
@@ -287,7 +287,7 @@ describe("shares of the queue", () => {
     for (const [address, account] of own.ledger.accounts)
       own.ledger.accounts.set(address, { ...account, lamports: 1_000_000n });
     const body = (n: number) => ({
-      signed_transaction: encodeBase64(transaction(undefined, n, secrets[n % 4])),
+      signed_transaction: encodeBase64(transaction(undefined, n, keys[n % 4])),
     });
     let n = 0;
     let response = await postJson("/v1/relay", body(n));

@@ -1,5 +1,5 @@
-import { ed25519 } from "@noble/curves/ed25519.js";
 import { Effect, Layer, Stream } from "effect";
+import { ed25519PublicKey } from "../../../../adapters/signer/ed25519-key.ts";
 import { type Address, addressFromBytes } from "../../../../core/domain/address.ts";
 import { encodeBase64 } from "../../../../core/domain/encoding/base64.ts";
 import type { LedgerAccount } from "../../../../core/domain/ledger/account.ts";
@@ -17,7 +17,7 @@ import { Ledger, type LedgerFailure } from "../../../../ports/ledger.ts";
 import { isOfKind } from "../../../simulation/account-filters.ts";
 
 /** The payer of the relay tests' transactions. */
-export const PAYER = addressFromBytes(ed25519.getPublicKey(new Uint8Array(32).fill(9)));
+export const PAYER = addressFromBytes(ed25519PublicKey(new Uint8Array(32).fill(9)));
 
 /** What a test sets on the ledger behind the ports. */
 export type LedgerDouble = {

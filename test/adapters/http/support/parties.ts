@@ -1,4 +1,4 @@
-import { ed25519 } from "@noble/curves/ed25519.js";
+import { ed25519Key } from "../../../../adapters/signer/ed25519-key.ts";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { addressFromBytes } from "../../../../core/domain/address.ts";
 import type { Escrow, EscrowState } from "../../../../core/domain/escrow/escrow.ts";
@@ -11,7 +11,7 @@ import { attestationMessage } from "../../../../core/protocol/instructions/attes
 import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
 
 const seed = (name: string): Uint8Array => sha256(new TextEncoder().encode(`test ${name}`));
-const addressOf = (name: string) => addressFromBytes(ed25519.getPublicKey(seed(name)));
+const addressOf = (name: string) => addressFromBytes(ed25519Key(seed(name)).publicKey);
 
 export const AGENT = addressOf("agent");
 export const MERCHANT = addressOf("merchant");
@@ -74,7 +74,7 @@ export const escrow = (task: string, state: EscrowState = "Pending", age = 0n): 
           proofHash,
           attestor: ATTESTOR,
           attestedAt: createdAt + 7n,
-          signature: encodeBase64(ed25519.sign(message, seed("attestor"))),
+          signature: encodeBase64(ed25519Key(seed("attestor")).sign(message)),
         }
       : null,
   };

@@ -1,4 +1,3 @@
-import { ed25519 } from "@noble/curves/ed25519.js";
 import { Cause, Effect, Layer, Logger, ManagedRuntime, Metric } from "effect";
 import {
   createHttpApp,
@@ -12,6 +11,7 @@ import {
 } from "../../../../core/use-cases/relay/relay-delivery.ts";
 import { escrowIndexMemory } from "../../../../adapters/memory/escrow-index.ts";
 import { rateLimiterMemory } from "../../../../adapters/memory/rate-limiter.ts";
+import { ed25519Key } from "../../../../adapters/signer/ed25519-key.ts";
 import type { Escrow } from "../../../../core/domain/escrow/escrow.ts";
 import { jwkThumbprint } from "../../../../core/domain/evidence/jwk.ts";
 import type { Merchant } from "../../../../core/domain/merchant/merchant.ts";
@@ -40,12 +40,12 @@ export type LogLine = {
   readonly cause: string;
 };
 
-const signerOf = (secret: Uint8Array) => {
-  const publicKey = ed25519.getPublicKey(secret);
+const signerOf = (seed: Uint8Array) => {
+  const { publicKey, sign } = ed25519Key(seed);
   return Layer.succeed(EvidenceSigner, {
     current: { keyId: jwkThumbprint(publicKey), publicKey, status: "current", endedAtMs: null },
     former: [],
-    sign: (message) => Effect.sync(() => ed25519.sign(message, secret)),
+    sign: (message) => Effect.sync(() => sign(message)),
   });
 };
 
@@ -138,10 +138,18 @@ export const seedInto =
       });
   };
 
+let contract: Contract | undefined;
+
+/** The document of the first service that is asked: it follows from the code alone, and takes its time. */
+const contractOf = async ({ app }: { readonly app: HttpApp }): Promise<Contract> => {
+  if (contract !== undefined) return contract;
+  const response = await app.handle(new Request("http://localhost/openapi.json"));
+  return (contract = (await response.json()) as Contract);
+};
+
 /** Sends requests to a service and checks each answer against what its OpenAPI document promises. */
 export const checkedClient = async (service: { readonly app: HttpApp }) => {
-  const document = await service.app.handle(new Request("http://localhost/openapi.json"));
-  const check = documentedAnswers((await document.json()) as Contract);
+  const check = documentedAnswers(await contractOf(service));
   const send = async (path: string, init: RequestInit & { readonly duplex?: "half" } = {}) => {
     const request = new Request(`http://localhost${path}`, init);
     const response = await service.app.handle(request.clone());

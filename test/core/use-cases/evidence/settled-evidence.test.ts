@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import { ed25519 } from "@noble/curves/ed25519.js";
 import { Cause, Effect, Exit, Layer, ManagedRuntime } from "effect";
 import { TestClock } from "effect/testing";
 import { escrowIndexMemory } from "../../../../adapters/memory/escrow-index.ts";
+import { ed25519Key } from "../../../../adapters/signer/ed25519-key.ts";
 import type { Escrow } from "../../../../core/domain/escrow/escrow.ts";
 import { jwkThumbprint } from "../../../../core/domain/evidence/jwk.ts";
 import { ledgerSignatureFromBytes } from "../../../../core/domain/ledger/signature.ts";
@@ -28,12 +28,11 @@ const settled = escrow("remembered", "Fulfilled");
 const down = new LedgerUnavailable({ retryable: true, cause: "test" });
 
 const signerOf = (seed: number) => {
-  const secret = new Uint8Array(32).fill(seed);
-  const publicKey = ed25519.getPublicKey(secret);
+  const { publicKey, sign } = ed25519Key(new Uint8Array(32).fill(seed));
   return EvidenceSigner.of({
     current: { keyId: jwkThumbprint(publicKey), publicKey, status: "current", endedAtMs: null },
     former: [],
-    sign: (message) => Effect.succeed(ed25519.sign(message, secret)),
+    sign: (message) => Effect.succeed(sign(message)),
   });
 };
 
