@@ -1,8 +1,8 @@
 import type { LedgerAccount } from "../../../core/domain/ledger/account.ts";
 import { parseKeyedAccounts } from "./account-json.ts";
-import { AccountRecord, LONGEST_RECORD } from "./account-record.ts";
 import { HeldBytes } from "../transport/held-bytes.ts";
 import { ObjectEnd } from "./object-end.ts";
+import { RecordShape } from "./record-shape.ts";
 import {
   type Envelope,
   isValueAtSlot,
@@ -14,6 +14,12 @@ const COMMA = 0x2c;
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 const OPEN_BRACE = 0x7b;
+
+/**
+ * Bytes of the longest record that is read. That of an account of a known kind has less than a thousand: in a longer
+ * one a node lists what it was not asked for. Strangers can make accounts of 10 MiB that a program owns.
+ */
+export const LONGEST_RECORD = 64 * 1024;
 
 /** An envelope whose list of accounts does not begin within so many bytes is read whole. */
 const LONGEST_HEAD = 4096;
@@ -27,9 +33,11 @@ export type ScanEnd = { readonly slot: number } | Extract<Envelope, { readonly e
 const isSpace = (byte: number | undefined): boolean =>
   byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 
+const strictUtf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
 const utf8 = (bytes: Uint8Array): string | undefined => {
   try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+    return strictUtf8.decode(bytes);
   } catch {
     return undefined;
   }
@@ -55,7 +63,9 @@ export class AccountScan {
   /** How many records have been passed over for their length, and how many bytes they had. */
   readonly passedOver = { records: 0, bytes: 0 };
   readonly #id: number;
-  readonly #record = new AccountRecord();
+  /** The shapes of the latest records, the last one first: rent that changes, or a gift, makes a second one. */
+  #shape: RecordShape | undefined;
+  #otherShape: RecordShape | undefined;
   #accounts: Array<LedgerAccount> = [];
   #stage: "head" | "first" | "next" | "value" | "tail" | "whole" = "head";
   /** Where the record that is being passed over ends, null when none is. */
@@ -201,12 +211,22 @@ export class AccountScan {
     return undefined;
   }
 
+  /** The account of a record that has one of the latest shapes, which `#shape` is then. */
+  #readAlike(bytes: Buffer, at: number): LedgerAccount | undefined {
+    const account = this.#shape?.read(bytes, at);
+    if (account !== undefined) return account;
+    const other = this.#otherShape?.read(bytes, at);
+    if (other !== undefined) [this.#shape, this.#otherShape] = [this.#otherShape, this.#shape];
+    return other;
+  }
+
   /** Behind the record that begins at `at`, -1 when there is more of it to come and it is not too long already. */
   #readRecord(bytes: Buffer, at: number): number | ScanFault {
-    const account = this.#record.read(bytes, at);
-    if (account !== undefined && this.#record.end - at <= LONGEST_RECORD) {
-      this.#accounts.push(account);
-      return this.#record.end;
+    const alike = this.#readAlike(bytes, at);
+    const alikeEnd = this.#shape?.end ?? at;
+    if (alike !== undefined && alikeEnd - at <= LONGEST_RECORD) {
+      this.#accounts.push(alike);
+      return alikeEnd;
     }
     const place = new ObjectEnd();
     const found = place.find(bytes, at);
@@ -218,9 +238,12 @@ export class AccountScan {
       return end;
     }
     if (found < 0) return -1;
-    const row = parseKeyedAccounts([parsed(utf8(bytes.subarray(at, end)))]);
-    if (row === undefined) return "malformed";
-    this.#accounts.push(...row);
+    const record = bytes.subarray(at, end);
+    const [account] = parseKeyedAccounts([parsed(utf8(record))]) ?? [];
+    if (account === undefined) return "malformed";
+    this.#accounts.push(account);
+    const shape = RecordShape.of(record, account);
+    if (shape !== undefined) [this.#shape, this.#otherShape] = [shape, this.#shape];
     return end;
   }
 }

@@ -1,22 +1,23 @@
 import { parseAddress } from "../../../core/domain/address.ts";
+import { encodeBase64 } from "../../../core/domain/encoding/base64.ts";
 import type { LedgerAccount } from "../../../core/domain/ledger/account.ts";
 import { decodeBase64Bytes } from "../transport/base64-bytes.ts";
 
 const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
 
 /** Where the text of a string stands, without its quotes. */
-export type TextSpan = { readonly start: number; readonly end: number };
-
-/** A record of getProgramAccounts that has been read, and where it and its two long texts stand. */
-export type ReadRecord = {
-  readonly account: LedgerAccount;
-  readonly span: TextSpan;
-  readonly data: TextSpan;
-  readonly pubkey: TextSpan;
-};
+type TextSpan = { readonly start: number; readonly end: number };
 
 const isAt = (bytes: Buffer, at: number, piece: Buffer): boolean =>
   bytes.compare(piece, 0, piece.length, at, at + piece.length) === 0;
+
+/** Where a text stands in a record; undefined when it is not there just once. */
+const spanOf = (record: Buffer, text: string): TextSpan | undefined => {
+  const start = record.indexOf(text, 0, "latin1");
+  if (start < 0 || record.includes(text, start + 1, "latin1")) return undefined;
+  return { start, end: start + text.length };
+};
 
 /**
  * What the records of an answer have in common: all bytes but those of their data and of their address. Nearly every record has
@@ -32,15 +33,27 @@ export class RecordShape {
   readonly #middle: Buffer;
   readonly #tail: Buffer;
 
-  /** The shape of a record that stands in these bytes. */
-  constructor(bytes: Buffer, { account, span, data, pubkey }: ReadRecord) {
-    this.#like = account;
+  private constructor(record: Buffer, like: LedgerAccount, data: TextSpan, pubkey: TextSpan) {
+    this.#like = like;
     this.#dataFirst = data.start < pubkey.start;
     this.#dataTextLength = data.end - data.start;
     const [first, second] = this.#dataFirst ? [data, pubkey] : [pubkey, data];
-    this.#head = Buffer.from(bytes.subarray(span.start, first.start));
-    this.#middle = Buffer.from(bytes.subarray(first.end, second.start));
-    this.#tail = Buffer.from(bytes.subarray(second.end, span.end));
+    this.#head = Buffer.from(record.subarray(0, first.start));
+    this.#middle = Buffer.from(record.subarray(first.end, second.start));
+    this.#tail = Buffer.from(record.subarray(second.end));
+  }
+
+  /**
+   * The shape of a record in which a JSON parser found this account; undefined where it cannot be told which of its
+   * strings are the data and the address.
+   */
+  static of(record: Buffer, account: LedgerAccount): RecordShape | undefined {
+    // Without an escape every string stands in the record as it is.
+    if (record.includes(BACKSLASH)) return undefined;
+    const data = spanOf(record, encodeBase64(account.data));
+    const pubkey = spanOf(record, account.address);
+    if (data === undefined || pubkey === undefined) return undefined;
+    return new RecordShape(record, account, data, pubkey);
   }
 
   /** The account of the record that begins at `at`, undefined when it has another shape or is not whole here. */

@@ -1,18 +1,23 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { LONGEST_RECORD } from "../../../../adapters/solana-rpc/accounts/account-record.ts";
-import { AccountScan } from "../../../../adapters/solana-rpc/accounts/account-scan.ts";
+import {
+  AccountScan,
+  LONGEST_RECORD,
+} from "../../../../adapters/solana-rpc/accounts/account-scan.ts";
 import { encodeBase64 } from "../../../../core/domain/encoding/base64.ts";
 import { runs } from "../../../arbitraries/runs.ts";
 
 const ID = 3;
-const OWNER = "So11111111111111111111111111111111111111112";
+const OWNER = "SysvarC1ock11111111111111111111111111111111";
+/** One of 43 characters and one of 44. */
+const PUBKEY = "So11111111111111111111111111111111111111112";
+const LONGER_PUBKEY = "EWn7dE93GeQJu72WEkEmC5MZpm5FhiJzkcJEf1xpRdWP";
 const HEAD = '{"jsonrpc":"2.0","result":{"context":{"slot":5},"value":[';
 const TAIL = `]},"id":${ID}}`;
 
 /** A record whose account has so many lamports, by which it is known again. */
 const recordOf = (lamports: number, data: string, space: number, extra = ""): string =>
-  `{"account":{"data":["${data}","base64"],"executable":false,"lamports":${lamports},"owner":"${OWNER}","rentEpoch":0,"space":${space}${extra}},"pubkey":"${OWNER}"}`;
+  `{"account":{"data":["${data}","base64"],"executable":false,"lamports":${lamports},"owner":"${OWNER}","rentEpoch":0,"space":${space}${extra}},"pubkey":"${PUBKEY}"}`;
 
 const short = (lamports: number): string => recordOf(lamports, "AQID", 3);
 const ofLength = (lamports: number, length: number): string => {
@@ -73,10 +78,12 @@ describe("records too long for any account that is asked for", () => {
   test("are those above the limit by one byte, not those at it", () => {
     fc.assert(
       fc.property(fc.array(fc.nat(), { maxLength: 4 }), (cuts) => {
-        const records = [ofLength(1, LONGEST_RECORD), ofLength(2, LONGEST_RECORD + 1), short(3)];
+        const longest = ofLength(1, LONGEST_RECORD);
+        const longerByItsAddress = longest.replace(PUBKEY, LONGER_PUBKEY);
+        const records = [longest, ofLength(2, LONGEST_RECORD + 1), longerByItsAddress, short(3)];
         expect(scanned(HEAD + records.join(",") + TAIL, cuts)).toMatchObject({
           lamports: [1, 3],
-          passedOver: { records: 1, bytes: LONGEST_RECORD + 1 },
+          passedOver: { records: 2, bytes: 2 * (LONGEST_RECORD + 1) },
         });
       }),
       runs(30),

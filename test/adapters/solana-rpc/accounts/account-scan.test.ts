@@ -141,8 +141,13 @@ const anyAnswer = fc
     fc.record({ accounts: fc.constant(accounts), text: answerText(accounts, anyStyle) }),
   );
 
+const OWNERS = [
+  "So11111111111111111111111111111111111111112",
+  "SysvarC1ock11111111111111111111111111111111",
+] as const;
+
 const row = (data: string) =>
-  `{"pubkey":"So11111111111111111111111111111111111111112","account":{"lamports":1,"owner":"So11111111111111111111111111111111111111112","executable":false,"data":["${data}","base64"],"rentEpoch":0,"space":3}}`;
+  `{"pubkey":"${OWNERS[1]}","account":{"lamports":1,"owner":"${OWNERS[0]}","executable":false,"data":["${data}","base64"],"rentEpoch":0,"space":3}}`;
 
 const innerText = ({ lamports, owner, executable, data }: LedgerAccount): string =>
   `{"data":["${encodeBase64(data)}","base64"],"executable":${executable},"lamports":${lamports},"owner":"${owner}","rentEpoch":18446744073709551615,"space":${data.length}}`;
@@ -225,13 +230,16 @@ describe("a scan of an answer as it arrives", () => {
     const anyAlike = fc
       .tuple(
         account,
-        fc.array(fc.tuple(anyAddress, bytesOfLength(8)), { minLength: 2, maxLength: 4 }),
+        fc.array(fc.tuple(anyAddress, bytesOfLength(8), fc.nat({ max: 2 })), {
+          minLength: 2,
+          maxLength: 6,
+        }),
         fc.nat({ max: 8 }),
         fc.constantFrom(alikeRow.pubkeyLast, alikeRow.pubkeyFirst),
       )
       .map(([like, rows, length, rowOf]) => {
-        const records = rows.map(([address, data]) =>
-          rowOf({ ...like, address, data: data.slice(0, length) }),
+        const records = rows.map(([address, data, kind]) =>
+          rowOf({ ...like, address, lamports: BigInt(kind), data: data.slice(0, length) }),
         );
         return `{"jsonrpc":"2.0","result":{"context":{"slot":99},"value":[${records.join(",")}]},"id":${ID}}`;
       });
@@ -263,6 +271,33 @@ describe("a scan of an answer as it arrives", () => {
       ),
       runs(3000),
     );
+  });
+
+  test("takes no other string for the data or the address, whatever else a record holds", () => {
+    const texts = fc.constantFrom("AQID", "AAAA", "", OWNERS[0], OWNERS[1]);
+    const anyRow = fc
+      .record({
+        pubkey: fc.constantFrom(...OWNERS),
+        owner: fc.constantFrom(...OWNERS),
+        data: fc.constantFrom("AQID", "AAAA", "AQI="),
+        isEscaped: fc.boolean(),
+        extras: fc.tuple(texts, texts, texts),
+      })
+      .map(({ pubkey, owner, data, isEscaped, extras: [one, other, third] }) => {
+        const sent = isEscaped ? `\\u0041${data.slice(1)}` : data;
+        return `{"one":"${one}","account":{"lamports":1,"owner":"${owner}","${other}":0,"executable":false,"data":["${sent}","base64"],"rentEpoch":0,"space":3},"pubkey":"${pubkey}","three":["${third}"]}`;
+      });
+    fc.assert(
+      fc.property(fc.array(anyRow, { minLength: 2, maxLength: 4 }), (rows) => {
+        const text = `{"jsonrpc":"2.0","result":{"context":{"slot":99},"value":[${rows.join(",")}]},"id":${ID}}`;
+        expect(scanned(text)).toEqual(parsed(text) as ReturnType<typeof scanned>);
+      }),
+      runs(1000),
+    );
+    const escaped = (extra: string) => row("\\u0041QID").replace("{", `{"extra":"${extra}",`);
+    const text = `{"jsonrpc":"2.0","result":{"context":{"slot":99},"value":[${escaped("AQID")},${escaped("AAAA")}]},"id":${ID}}`;
+    expect(scanned(text)).toEqual(parsed(text) as ReturnType<typeof scanned>);
+    expect(scanned(text)).toHaveProperty("accounts.1.data", Uint8Array.of(1, 2, 3));
   });
 
   test("takes no answer to another question, no error as an answer, and no list that ends early", () => {
