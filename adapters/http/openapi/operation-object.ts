@@ -7,7 +7,7 @@ import {
   type ProblemCode,
 } from "../problems/problem-catalogue.ts";
 import { PROBLEM_MEDIA_TYPE } from "../problems/problem.ts";
-import { Problem, problemExample } from "../schemas/problem.ts";
+import { Problem, problemExample } from "../problems/problem-contract.ts";
 
 type Json = Record<string, unknown>;
 

@@ -2,7 +2,7 @@ import type {
   RelayRefusal,
   TransactionNotFound,
 } from "../../../core/use-cases/relay/relay-errors.ts";
-import { rejectionRecord } from "../records/rejection.ts";
+import { rejectionRecord } from "../relay/transaction-error-contract.ts";
 import { type ApiFailure, CODE_OF_FAILURE } from "./api-failure.ts";
 import type { Problem } from "./problem.ts";
 

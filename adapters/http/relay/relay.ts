@@ -7,15 +7,18 @@ import { readRelayPolicy } from "../../../core/use-cases/relay/relay-policy.ts";
 import { relayTransaction } from "../../../core/use-cases/relay/relay-transaction.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { endpoint } from "../server/endpoint.ts";
+import { RelayPolicy, relayPolicyExample, relayPolicyRecord } from "./relay-policy-contract.ts";
 import {
-  relayPolicyExample,
-  relayRequestExample,
+  RelayOutcome,
   relayOutcomeExample,
+  relayOutcomeRecord,
+  RelayRequest,
+  relayRequestExample,
+  RelayResult,
   relayResultExample,
-} from "../examples/relay.ts";
-import { relayOutcomeRecord, relayPolicyRecord, relayResultRecord } from "../records/relay.ts";
+  relayResultRecord,
+} from "./relay-contract.ts";
 import { data } from "../openapi/envelopes.ts";
-import { RelayOutcome, RelayPolicy, RelayRequest, RelayResult } from "../schemas/relay.ts";
 
 const MAX_KEY_LENGTH = 255;
 

@@ -1,7 +1,8 @@
 import { Type } from "@sinclair/typebox";
-import { PROBLEM_CATALOGUE, type ProblemCode } from "../problems/problem-catalogue.ts";
-import { problemType } from "../problems/problem.ts";
 import { SETTLEMENT_RULES } from "../../../core/domain/relay/settlement-rule.ts";
+import { PROBLEM_CATALOGUE, type ProblemCode } from "./problem-catalogue.ts";
+import { problemType } from "./problem.ts";
+import { ProgramError, TransactionError } from "../relay/transaction-error-contract.ts";
 import { Address, Count, nullable, oneOf, record, Signature, Slot } from "../openapi/values.ts";
 
 const Fault = record("Fault", "One place where a request departs from the contract.", {
@@ -11,28 +12,6 @@ const Fault = record("Fault", "One place where a request departs from the contra
     examples: ["/ttl_seconds", "?limit"],
   }),
   detail: Type.String(),
-});
-
-/** Why a transaction fails on the ledger. */
-export const TransactionError = record(
-  "TransactionError",
-  "Why a transaction fails on the ledger.",
-  {
-    kind: Type.String({ description: "The runtime's name of the error." }),
-    instruction_index: nullable(Type.Integer({ minimum: 0 })),
-    instruction_error: nullable(Type.String()),
-    custom_code: nullable(
-      Type.Integer({ minimum: 0, description: "The program's own error number." }),
-    ),
-  },
-);
-
-/** An error that one of the two programs defines. */
-export const ProgramError = record("ProgramError", "What a program's own error number means.", {
-  code: Type.Integer({ minimum: 6000, maximum: 6199 }),
-  program: oneOf(["custody", "attestor"], "Whose error it is."),
-  name: Type.String(),
-  message: Type.String(),
 });
 
 /** An RFC 9457 problem document, with this service's own members. */

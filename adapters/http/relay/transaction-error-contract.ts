@@ -1,9 +1,35 @@
+import { type Static, Type } from "@sinclair/typebox";
 import type { TransactionRejected } from "../../../core/use-cases/relay/relay-errors.ts";
 import { programError } from "../../../core/protocol/instructions/program-errors.ts";
-import type { TransactionError } from "../../../core/domain/relay/transaction-outcome.ts";
+import type { TransactionError as DomainTransactionError } from "../../../core/domain/relay/transaction-outcome.ts";
+import { nullable, oneOf, record } from "../openapi/values.ts";
+
+/** Why a transaction fails on the ledger. */
+export const TransactionError = record(
+  "TransactionError",
+  "Why a transaction fails on the ledger.",
+  {
+    kind: Type.String({ description: "The runtime's name of the error." }),
+    instruction_index: nullable(Type.Integer({ minimum: 0 })),
+    instruction_error: nullable(Type.String()),
+    custom_code: nullable(
+      Type.Integer({ minimum: 0, description: "The program's own error number." }),
+    ),
+  },
+);
+
+/** An error that one of the two programs defines. */
+export const ProgramError = record("ProgramError", "What a program's own error number means.", {
+  code: Type.Integer({ minimum: 6000, maximum: 6199 }),
+  program: oneOf(["custody", "attestor"], "Whose error it is."),
+  name: Type.String(),
+  message: Type.String(),
+});
 
 /** A ledger transaction's error, as problems and relay answers show it. */
-export const transactionErrorRecord = (error: TransactionError) => ({
+export const transactionErrorRecord = (
+  error: DomainTransactionError,
+): Static<typeof TransactionError> => ({
   kind: error.kind,
   instruction_index: error.instructionIndex,
   instruction_error: error.instructionError,
@@ -11,7 +37,9 @@ export const transactionErrorRecord = (error: TransactionError) => ({
 });
 
 /** What a program's own error number means, null where neither program defines it. */
-export const programErrorRecord = (error: TransactionError | null) => {
+export const programErrorRecord = (
+  error: DomainTransactionError | null,
+): Static<typeof ProgramError> | null => {
   const code = error?.customCode ?? null;
   const known = code === null ? undefined : programError(code);
   return known === undefined
@@ -19,7 +47,7 @@ export const programErrorRecord = (error: TransactionError | null) => {
     : { code: known.code, program: known.program, name: known.name, message: known.message };
 };
 
-const sentence = (error: TransactionError | null): string => {
+const sentence = (error: DomainTransactionError | null): string => {
   if (error === null) return "The ledger node refused the transaction.";
   if (error.instructionIndex === null) return `The transaction fails with ${error.kind}.`;
   const known = programErrorRecord(error);

@@ -1,68 +1,11 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { Effect } from "effect";
 import { SETTLEMENT_RULES } from "../../../core/domain/relay/settlement-rule.ts";
-import { ProgramError, TransactionError } from "./problem.ts";
-import { Address, Count, nullable, oneOf, record, Signature, Slot } from "../openapi/values.ts";
-
-/** The body of `POST /v1/relay`. */
-export const RelayRequest = record("RelayRequest", "A fully signed transaction.", {
-  signed_transaction: Type.String({
-    minLength: 1,
-    description: "The serialized, fully signed transaction in base64.",
-  }),
-  encoding: Type.Optional(Type.Literal("base64", { default: "base64" })),
-  confirm: Type.Optional(
-    Type.Boolean({
-      default: false,
-      description: "Wait for a confirmation, up to the policy's limit.",
-    }),
-  ),
-  skip_preflight: Type.Optional(
-    Type.Boolean({
-      default: false,
-      description:
-        "Send whatever a program says in the simulation. What can never run is refused all the same.",
-    }),
-  ),
-});
-
-/** What became of a relayed transaction so far. */
-export const RelayResult = record("RelayResult", "What became of the transaction so far.", {
-  signature: Signature("Names the transaction. Sending it again is safe."),
-  status: oneOf(
-    ["submitted", "confirmed", "finalized"],
-    "`submitted` says nothing about the outcome yet.",
-  ),
-  slot: nullable(Slot("Where it landed."), { description: "Null while only submitted." }),
-  fee_payer: Address("Who pays the fee."),
-  explorer_url: Type.String({ description: "A page about the transaction." }),
-});
-export type RelayResultRecord = Static<typeof RelayResult>;
-
-/** What became of a transaction, and whether another may be signed in its place. */
-export const RelayOutcome = record("RelayOutcome", "What is known of a transaction.", {
-  signature: Signature("Names the transaction."),
-  status: oneOf(
-    ["landed", "pending", "expired"],
-    "`landed`: in a block, with or without an error. `expired`: it never landed and never can. `pending`: neither is known yet.",
-  ),
-  commitment: nullable(oneOf(["processed", "confirmed", "finalized"], "How settled its block is.")),
-  slot: nullable(Slot("The slot of its block.")),
-  error: nullable(TransactionError, { description: "Why it failed where it landed." }),
-  program: nullable(Address("The program of the failing instruction, where it is known.")),
-  program_error: nullable(ProgramError),
-  logs: Type.Array(Type.String(), {
-    description: "Log lines of a failure, where the ledger has them.",
-  }),
-  last_valid_block_height: nullable(
-    Count("No higher block can hold it; null where this relay did not send it."),
-  ),
-  safe_to_sign_again: Type.Boolean({
-    description:
-      "True only when signing the payment again cannot pay twice: it expired, or failed at `finalized`.",
-  }),
-  explorer_url: Type.String({ description: "A page about the transaction." }),
-});
-export type RelayOutcomeRecord = Static<typeof RelayOutcome>;
+import { readRelayPolicy } from "../../../core/use-cases/relay/relay-policy.ts";
+import { Instance } from "../../../ports/instance.ts";
+import { type RateDecision, RateLimiter } from "../../../ports/rate-limiter.ts";
+import { Address, Count, oneOf, record } from "../openapi/values.ts";
+import { sampleInstance } from "../openapi/sample-instance.ts";
 
 /** Every rule and number the relay enforces. */
 export const RelayPolicy = record("RelayPolicy", "Every rule and number the relay enforces.", {
@@ -123,3 +66,68 @@ export const RelayPolicy = record("RelayPolicy", "Every rule and number the rela
   private_keys: Type.Literal("never accepted"),
 });
 export type RelayPolicyRecord = Static<typeof RelayPolicy>;
+
+/** The relay's policy as JSON. */
+export const relayPolicyRecord = (
+  policy: Effect.Success<typeof readRelayPolicy>,
+): RelayPolicyRecord => ({
+  encodings: [...policy.encodings],
+  transaction_versions: [...policy.transactionVersions],
+  max_transaction_bytes: policy.maxTransactionBytes,
+  required_programs: [...policy.requiredPrograms],
+  allowed_programs: [...policy.allowedPrograms],
+  signatures: { all_required: true, verified_before_sending: true },
+  durable_nonces: false,
+  max_compute_units: policy.maxComputeUnits,
+  max_compute_unit_price: Number(policy.maxComputeUnitPrice),
+  settlement_check: {
+    rules: [...SETTLEMENT_RULES],
+    clock_margin_seconds: Number(policy.clockMarginSeconds),
+  },
+  preflight: "unless_skipped",
+  never_skipped: [...policy.neverSkipped],
+  rebroadcast_ms: policy.rebroadcastMs,
+  queue: {
+    capacity: policy.queueCapacity,
+    share_of_client: policy.queueShareOfClient,
+    share_of_fee_payer: policy.queueShareOfFeePayer,
+  },
+  idempotency_key_seconds: policy.idempotencyKeyTtlMs / 1000,
+  confirm_timeout_ms: policy.confirmTimeoutMs,
+  beta_limits_enforced: policy.enforceBetaLimits,
+  rate_limit: {
+    requests: policy.rateLimit.requests,
+    window_seconds: policy.rateLimit.windowSeconds,
+    of_each: ["client", "fee_payer"],
+    failed_preflight_cost: policy.failedPreflightCost,
+    expired_cost: policy.expiredCost,
+    max_owed_windows: policy.rateLimit.maxOwedWindows,
+  },
+  private_keys: "never accepted",
+});
+
+const ALLOWED: RateDecision = {
+  allowed: true,
+  limit: 120,
+  windowSeconds: 60,
+  remaining: 119,
+  resetSeconds: 60,
+};
+
+const sampleLimiter = RateLimiter.of({
+  take: () => Effect.succeed(ALLOWED),
+  charge: () => Effect.void,
+  limits: { reads: 1200, prepare: 600, relay: 120, sync: 20 },
+  windowSeconds: 60,
+});
+
+/** The policy of the sample instance. */
+export const relayPolicyExample = () =>
+  relayPolicyRecord(
+    Effect.runSync(
+      readRelayPolicy.pipe(
+        Effect.provideService(Instance, sampleInstance()),
+        Effect.provideService(RateLimiter, sampleLimiter),
+      ),
+    ),
+  );

@@ -1,0 +1,161 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { ed25519 } from "@noble/curves/ed25519.js";
+import type { RelayResult as Result } from "../../../core/use-cases/relay/relay-transaction.ts";
+import type { RelayOutcome as Outcome } from "../../../core/use-cases/relay/read-relay-outcome.ts";
+import { encodeBase64 } from "../../../core/domain/encoding/base64.ts";
+import { ledgerSignatureFromBytes } from "../../../core/domain/ledger/signature.ts";
+import {
+  ProgramError,
+  programErrorRecord,
+  TransactionError,
+  transactionErrorRecord,
+} from "./transaction-error-contract.ts";
+import { Address, Count, nullable, oneOf, record, Signature, Slot } from "../openapi/values.ts";
+import { sampleInstance } from "../openapi/sample-instance.ts";
+import { SAMPLE, sampleParties } from "../openapi/sample-values.ts";
+
+/** The body of `POST /v1/relay`. */
+export const RelayRequest = record("RelayRequest", "A fully signed transaction.", {
+  signed_transaction: Type.String({
+    minLength: 1,
+    description: "The serialized, fully signed transaction in base64.",
+  }),
+  encoding: Type.Optional(Type.Literal("base64", { default: "base64" })),
+  confirm: Type.Optional(
+    Type.Boolean({
+      default: false,
+      description: "Wait for a confirmation, up to the policy's limit.",
+    }),
+  ),
+  skip_preflight: Type.Optional(
+    Type.Boolean({
+      default: false,
+      description:
+        "Send whatever a program says in the simulation. What can never run is refused all the same.",
+    }),
+  ),
+});
+
+/** What became of a relayed transaction so far. */
+export const RelayResult = record("RelayResult", "What became of the transaction so far.", {
+  signature: Signature("Names the transaction. Sending it again is safe."),
+  status: oneOf(
+    ["submitted", "confirmed", "finalized"],
+    "`submitted` says nothing about the outcome yet.",
+  ),
+  slot: nullable(Slot("Where it landed."), { description: "Null while only submitted." }),
+  fee_payer: Address("Who pays the fee."),
+  explorer_url: Type.String({ description: "A page about the transaction." }),
+});
+export type RelayResultRecord = Static<typeof RelayResult>;
+
+/** What became of a transaction, and whether another may be signed in its place. */
+export const RelayOutcome = record("RelayOutcome", "What is known of a transaction.", {
+  signature: Signature("Names the transaction."),
+  status: oneOf(
+    ["landed", "pending", "expired"],
+    "`landed`: in a block, with or without an error. `expired`: it never landed and never can. `pending`: neither is known yet.",
+  ),
+  commitment: nullable(oneOf(["processed", "confirmed", "finalized"], "How settled its block is.")),
+  slot: nullable(Slot("The slot of its block.")),
+  error: nullable(TransactionError, { description: "Why it failed where it landed." }),
+  program: nullable(Address("The program of the failing instruction, where it is known.")),
+  program_error: nullable(ProgramError),
+  logs: Type.Array(Type.String(), {
+    description: "Log lines of a failure, where the ledger has them.",
+  }),
+  last_valid_block_height: nullable(
+    Count("No higher block can hold it; null where this relay did not send it."),
+  ),
+  safe_to_sign_again: Type.Boolean({
+    description:
+      "True only when signing the payment again cannot pay twice: it expired, or failed at `finalized`.",
+  }),
+  explorer_url: Type.String({ description: "A page about the transaction." }),
+});
+export type RelayOutcomeRecord = Static<typeof RelayOutcome>;
+
+/** The network a transaction is looked up on. */
+type Network = { readonly cluster: string; readonly networkAddress: string };
+
+/** Solana's explorer shows any cluster; it asks a private one from the reader's own browser. */
+const explorerUrl = (signature: string, { cluster, networkAddress }: Network): string => {
+  const url = new URL(`https://explorer.solana.com/tx/${signature}`);
+  if (cluster === "localnet") {
+    url.searchParams.set("cluster", "custom");
+    url.searchParams.set("customUrl", networkAddress);
+  } else if (cluster !== "mainnet-beta") url.searchParams.set("cluster", cluster);
+  return url.href;
+};
+
+/** What became of a relayed transaction as JSON. */
+export const relayResultRecord = (result: Result, network: Network): RelayResultRecord => ({
+  signature: result.signature,
+  status: result.status,
+  slot: result.slot === null ? null : Number(result.slot),
+  fee_payer: result.feePayer,
+  explorer_url: explorerUrl(result.signature, network),
+});
+
+/** What is known of a transaction as JSON. */
+export const relayOutcomeRecord = (outcome: Outcome, network: Network): RelayOutcomeRecord => ({
+  signature: outcome.signature,
+  status: outcome.status,
+  commitment: outcome.commitment,
+  slot: outcome.slot === null ? null : Number(outcome.slot),
+  error: outcome.error === null ? null : transactionErrorRecord(outcome.error),
+  program: outcome.program,
+  program_error: programErrorRecord(outcome.error),
+  logs: [...outcome.logs],
+  last_valid_block_height:
+    outcome.lastValidBlockHeight === null ? null : Number(outcome.lastValidBlockHeight),
+  safe_to_sign_again: outcome.safeToSignAgain,
+  explorer_url: explorerUrl(outcome.signature, network),
+});
+
+/** A body of the right form; its transaction is 64 bytes of nothing behind one signature. */
+export const relayRequestExample = () => ({
+  signed_transaction: encodeBase64(Uint8Array.of(1, ...new Uint8Array(64))),
+  confirm: true,
+});
+
+/** A relayed transaction that was confirmed. */
+export const relayResultExample = () => {
+  const { agent, evidenceKey } = sampleParties();
+  const bytes = ed25519.sign(new TextEncoder().encode("example"), evidenceKey.secret);
+  return relayResultRecord(
+    {
+      signature: ledgerSignatureFromBytes(bytes),
+      status: "confirmed",
+      slot: SAMPLE.slot,
+      feePayer: agent,
+    },
+    sampleInstance(),
+  );
+};
+
+/** A transaction that failed for good, so that the payment may be signed again. */
+export const relayOutcomeExample = () => {
+  const { evidenceKey } = sampleParties();
+  const bytes = ed25519.sign(new TextEncoder().encode("example"), evidenceKey.secret);
+  const instance = sampleInstance();
+  return relayOutcomeRecord(
+    {
+      signature: ledgerSignatureFromBytes(bytes),
+      status: "landed",
+      commitment: "finalized",
+      slot: SAMPLE.slot,
+      error: {
+        kind: "InstructionError",
+        instructionIndex: 1,
+        instructionError: "Custom",
+        customCode: 6025,
+      },
+      program: instance.deployment.custodyProgram,
+      logs: [],
+      lastValidBlockHeight: SAMPLE.slot + 150n,
+      safeToSignAgain: true,
+    },
+    instance,
+  );
+};
