@@ -1,26 +1,57 @@
 import { Data } from "effect";
 import type { AccountFault } from "../domain/ledger/account.ts";
 
-/** One fault of a request: where it is (RFC 6901 pointer into the body, or `?name` for a query) and what. */
-export type RequestFault = { readonly pointer: string; readonly detail: string };
+/** One fault of a use case's input: the field by the use case's own name, and what is wrong with it. */
+export type FieldFault<Field extends string> = {
+  readonly field: Field;
+  /** RFC 6901 pointer into the field's value, where that is JSON and only a part of it is wrong. */
+  readonly inside?: string;
+  /** What is wrong, in words that do not repeat the value. */
+  readonly detail: string;
+};
 
-/** The request breaks the contract in at least one place. */
-export class ValidationFailed extends Data.TaggedError("ValidationFailed")<{
-  readonly faults: ReadonlyArray<RequestFault>;
-}> {}
+type FieldFaults<Field extends string> = {
+  readonly faults: ReadonlyArray<FieldFault<Field>>;
+};
+
+/** At least one field of the input is out of its range. `Field` names those that can be. */
+export class ValidationFailed<Field extends string> extends Data.TaggedError("ValidationFailed")<
+  FieldFaults<string>
+> {
+  declare readonly faults: FieldFaults<Field>["faults"];
+
+  constructor(faults: ReadonlyArray<FieldFault<Field>>) {
+    super({ faults });
+  }
+}
 
 /** What should be an address is not base58 of 32 bytes; nothing else is wrong. */
-export class InvalidAddress extends Data.TaggedError("InvalidAddress")<{
-  readonly faults: ReadonlyArray<RequestFault>;
-}> {}
+export class InvalidAddress<Field extends string> extends Data.TaggedError("InvalidAddress")<
+  FieldFaults<string>
+> {
+  declare readonly faults: FieldFaults<Field>["faults"];
+
+  constructor(faults: ReadonlyArray<FieldFault<Field>>) {
+    super({ faults });
+  }
+}
+
+/** The fault of a field that should be an address. */
+export const addressFault = <const Field extends string>(field: Field): FieldFault<Field> => ({
+  field,
+  detail: "must be a base58 address of 32 bytes",
+});
 
 /** Neither task_hash nor task_intent was given. */
 export class TaskRequired extends Data.TaggedError("TaskRequired") {}
 
+/** The terms of an escrow that the planned beta limits. */
+export type LimitedTerm = "amount" | "ttlSeconds" | "mint";
+
 /** A limit of the planned beta, which this instance enforces, is exceeded. */
-export class BetaLimitExceeded extends Data.TaggedError("BetaLimitExceeded")<{
-  readonly faults: ReadonlyArray<RequestFault>;
-}> {}
+export class BetaLimitExceeded extends Data.TaggedError("BetaLimitExceeded")<
+  FieldFaults<LimitedTerm>
+> {}
 
 /** The ledger has no account at the address, or none that holds more than lamports. */
 export class EscrowNotFound extends Data.TaggedError("EscrowNotFound")<{

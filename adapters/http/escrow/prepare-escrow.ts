@@ -5,6 +5,7 @@ import {
   prepareEscrow,
   type PrepareEscrowRequest as Request,
 } from "../../../core/use-cases/escrow/prepare-escrow.ts";
+import { fieldPointers } from "../request/field-pointers.ts";
 import { endpoint } from "../server/endpoint.ts";
 import {
   preflightRecord,
@@ -26,6 +27,17 @@ export const prepareRequestOf = (body: Static<typeof PrepareEscrowRequest>): Req
   taskHash: body.task_hash,
   taskIntent: body.task_intent,
   nonce: body.nonce,
+});
+
+const pointers = fieldPointers<keyof Request>({
+  agentOwner: "/agent_owner",
+  merchant: "/merchant",
+  mint: "/mint",
+  amount: "/amount_stroops",
+  ttlSeconds: "/ttl_seconds",
+  taskHash: "/task_hash",
+  taskIntent: "/task_intent",
+  nonce: "/nonce",
 });
 
 /** `POST /v1/escrows/prepare` */
@@ -68,7 +80,13 @@ export const prepareEscrowEndpoint = endpoint({
     "ledger_timeout",
   ],
   handle: Effect.fnUntraced(function* ({ body, query }) {
-    const prepared = yield* prepareEscrow(prepareRequestOf(body));
+    const prepared = yield* prepareEscrow(prepareRequestOf(body)).pipe(
+      Effect.catchTags({
+        ValidationFailed: pointers.validationFailed,
+        InvalidAddress: pointers.invalidAddress,
+        BetaLimitExceeded: pointers.betaLimitExceeded,
+      }),
+    );
     const record = preparedEscrowRecord(prepared);
     if (query.preflight !== true) return { json: { data: record } };
     const preflight = preflightRecord(yield* preflightEscrow(prepared));

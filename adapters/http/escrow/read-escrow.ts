@@ -2,10 +2,13 @@ import { Effect } from "effect";
 import { readEscrow } from "../../../core/use-cases/escrow/read-escrow.ts";
 import { readRefundAccount } from "../../../core/use-cases/escrow/read-refund-account.ts";
 import { Instance } from "../../../ports/instance.ts";
+import { fieldPointers } from "../request/field-pointers.ts";
 import { endpoint } from "../server/endpoint.ts";
 import { Escrow, escrowExample, escrowRecord } from "./escrow-contract.ts";
 import { ledgerRead, READ_CONTEXT_EXAMPLE } from "../openapi/envelopes.ts";
 import { PathAddress } from "../openapi/values.ts";
+
+const pointers = fieldPointers({ pda: "/pda" });
 
 /** `GET /v1/escrows/{pda}` */
 export const readEscrowEndpoint = endpoint({
@@ -37,7 +40,9 @@ export const readEscrowEndpoint = endpoint({
     "ledger_timeout",
   ],
   handle: Effect.fnUntraced(function* ({ params }) {
-    const live = yield* readEscrow(params.pda);
+    const live = yield* readEscrow(params.pda).pipe(
+      Effect.catchTag("InvalidAddress", pointers.invalidAddress),
+    );
     const agentTokens = yield* readRefundAccount(live);
     const { escrow, ledgerTime, slot, commitment } = live;
     const { deployment } = yield* Instance;

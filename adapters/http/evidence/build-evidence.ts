@@ -2,6 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { Effect } from "effect";
 import { buildEvidence } from "../../../core/use-cases/evidence/build-evidence.ts";
 import type { EvidencePacket as Packet } from "../../../core/use-cases/evidence/settled-evidence.ts";
+import { fieldPointers } from "../request/field-pointers.ts";
 import { endpoint } from "../server/endpoint.ts";
 import { entityTag, isNotModified } from "../request/entity-tag.ts";
 import { evidencePage } from "../pages/evidence-page/evidence-page.ts";
@@ -29,6 +30,8 @@ const pageOf = (packet: Packet, origin: string) => {
   const { html, headers } = evidencePage(evidenceRecord(packet), origin);
   return { text: html, etag: entityTag(html), headers };
 };
+
+const pointers = fieldPointers({ pda: "/pda" });
 
 /** `GET /v1/evidence/{pda}` */
 export const buildEvidenceEndpoint = endpoint({
@@ -77,7 +80,9 @@ export const buildEvidenceEndpoint = endpoint({
   ],
   handle: Effect.fnUntraced(function* (input) {
     const { params, query, mediaType } = input;
-    const packet = yield* buildEvidence(params.pda);
+    const packet = yield* buildEvidence(params.pda).pipe(
+      Effect.catchTag("InvalidAddress", pointers.invalidAddress),
+    );
     const isSettled = packet.data.settlement_decision.status !== "pending";
     const isPage = mediaType === "text/html" && query.download === undefined;
     const answer = isPage

@@ -2,12 +2,15 @@ import { Effect } from "effect";
 import type { Json } from "../../../core/domain/encoding/canonical-json.ts";
 import { verifyDelivery } from "../../../core/use-cases/evidence/verify-delivery.ts";
 import { MAX_PAYLOAD_BODY_BYTES } from "../request/body-limits.ts";
+import { fieldPointers } from "../request/field-pointers.ts";
 import { endpoint } from "../server/endpoint.ts";
 import { deliveryExample, verifyDeliveryExample } from "../examples/delivery.ts";
 import { ledgerRead, READ_CONTEXT_EXAMPLE } from "../openapi/envelopes.ts";
 import { deliveryRecord } from "../records/delivery.ts";
 import { DeliveryComparison, VerifyDeliveryRequest } from "../schemas/delivery.ts";
 import { PathAddress } from "../openapi/values.ts";
+
+const pointers = fieldPointers({ pda: "/pda", payload: "/payload" });
 
 /** `POST /v1/evidence/{pda}/verify` */
 export const verifyDeliveryEndpoint = endpoint({
@@ -49,7 +52,12 @@ export const verifyDeliveryEndpoint = endpoint({
       // The body is out of a JSON text, so its members are JSON.
       payload: body.payload as { readonly [name: string]: Json },
       templateId: body.template_id,
-    });
+    }).pipe(
+      Effect.catchTags({
+        ValidationFailed: pointers.validationFailed,
+        InvalidAddress: pointers.invalidAddress,
+      }),
+    );
     const { slot, commitment } = comparison.live;
     return {
       json: { data: deliveryRecord(comparison), context: { slot: Number(slot), commitment } },

@@ -7,6 +7,7 @@ import { endpoint } from "../server/endpoint.ts";
 import { Escrow, escrowExample, escrowRecord } from "../escrow/escrow-contract.ts";
 import { indexPage, PAGE_EXAMPLE } from "../openapi/envelopes.ts";
 import { escrowCursor } from "../request/page-cursor.ts";
+import { filterPointers } from "./filter-pointers.ts";
 import { IndexParameters, indexQueryOf } from "./index-query.ts";
 import { limitOf, pageAnswer } from "./page-answer.ts";
 
@@ -50,7 +51,9 @@ export const queryEscrowsEndpoint = endpoint({
   handle: Effect.fnUntraced(function* ({ query }) {
     const after = yield* escrowCursor.decode(query.cursor);
     const limit = limitOf(query);
-    const page = yield* queryEscrows(indexQueryOf(query), limit, after);
+    const page = yield* queryEscrows(indexQueryOf(query), limit, after).pipe(
+      Effect.catchTag("InvalidAddress", filterPointers.invalidAddress),
+    );
     const { deployment } = yield* Instance;
     return { text: textOf(page, limit, deployment) };
   }),

@@ -4,6 +4,7 @@ import { endpoint } from "../server/endpoint.ts";
 import { eventExample, eventRecord, SettlementEvent } from "./event-contract.ts";
 import { indexPage, PAGE_EXAMPLE } from "../openapi/envelopes.ts";
 import { eventCursor } from "../request/page-cursor.ts";
+import { filterPointers } from "./filter-pointers.ts";
 import { IndexParameters, indexQueryOf } from "./index-query.ts";
 import { limitOf, pageAnswer } from "./page-answer.ts";
 
@@ -32,7 +33,9 @@ export const queryEventsEndpoint = endpoint({
   handle: Effect.fnUntraced(function* ({ query }) {
     const before = yield* eventCursor.decode(query.cursor);
     const limit = limitOf(query);
-    const page = yield* queryEvents(indexQueryOf(query), limit, before);
+    const page = yield* queryEvents(indexQueryOf(query), limit, before).pipe(
+      Effect.catchTag("InvalidAddress", filterPointers.invalidAddress),
+    );
     return { json: pageAnswer(page, limit, eventCursor, eventRecord) };
   }),
 });

@@ -7,6 +7,7 @@ import { eventStream } from "../server/event-stream.ts";
 import { eventExample, eventRecord } from "./event-contract.ts";
 import type { HttpServices } from "../server/http-services.ts";
 import { RateLimited } from "../problems/http-failures.ts";
+import { filterPointers } from "./filter-pointers.ts";
 import { IndexParameters } from "./index-query.ts";
 
 /** Streams that one process keeps open: each asks its store four times a second at most. */
@@ -93,7 +94,7 @@ export const streamEventsEndpoint = (isDraining: () => boolean) => {
       const follower = yield* followEvents(
         { merchant: query.merchant, agentOwner: query.agent_owner, state: query.state },
         after,
-      );
+      ).pipe(Effect.catchTag("InvalidAddress", filterPointers.invalidAddress));
       const context = yield* Effect.context<HttpServices>();
       const stream = eventStream({
         next: Effect.map(follower.next, (events) =>

@@ -1,9 +1,12 @@
 import { Effect } from "effect";
 import { readMerchant } from "../../../core/use-cases/merchant/read-merchant.ts";
+import { fieldPointers } from "../request/field-pointers.ts";
 import { endpoint } from "../server/endpoint.ts";
 import { Merchant, merchantExample, merchantRecord } from "./merchant-contract.ts";
 import { ledgerRead, READ_CONTEXT_EXAMPLE } from "../openapi/envelopes.ts";
 import { PathAddress } from "../openapi/values.ts";
+
+const pointers = fieldPointers({ pubkey: "/pubkey" });
 
 /** `GET /v1/merchants/{pubkey}` */
 export const readMerchantEndpoint = endpoint({
@@ -34,7 +37,9 @@ export const readMerchantEndpoint = endpoint({
     "ledger_timeout",
   ],
   handle: Effect.fnUntraced(function* ({ params }) {
-    const { merchant, slot, commitment } = yield* readMerchant(params.pubkey);
+    const { merchant, slot, commitment } = yield* readMerchant(params.pubkey).pipe(
+      Effect.catchTag("InvalidAddress", pointers.invalidAddress),
+    );
     return {
       json: { data: merchantRecord(merchant), context: { slot: Number(slot), commitment } },
     };

@@ -10,10 +10,7 @@ import type { ProblemCode } from "./problem-catalogue.ts";
 
 /** Every expected failure that an answer can stem from. */
 export type ApiFailure =
-  | Request.ValidationFailed
-  | Request.InvalidAddress
   | Request.TaskRequired
-  | Request.BetaLimitExceeded
   | Request.EscrowNotFound
   | Request.NotAnEscrow
   | Request.MerchantNotFound
@@ -24,6 +21,9 @@ export type ApiFailure =
   | TransactionNotFound
   | LedgerFailure
   | StoreUnavailable
+  | Http.InvalidRequest
+  | Http.InvalidRequestAddress
+  | Http.RequestBeyondBetaLimit
   | Http.MalformedHost
   | Http.RouteNotFound
   | Http.MethodNotAllowed
@@ -37,10 +37,7 @@ export type ApiFailure =
 
 /** The problem code of each failure. */
 export const CODE_OF_FAILURE = {
-  ValidationFailed: "validation_failed",
-  InvalidAddress: "invalid_address",
   TaskRequired: "task_required",
-  BetaLimitExceeded: "beta_limit_exceeded",
   EscrowNotFound: "escrow_not_found",
   NotAnEscrow: "not_an_escrow",
   MerchantNotFound: "merchant_not_found",
@@ -69,6 +66,9 @@ export const CODE_OF_FAILURE = {
   LedgerUnavailable: "ledger_unavailable",
   LedgerTimeout: "ledger_timeout",
   StoreUnavailable: "store_unavailable",
+  InvalidRequest: "validation_failed",
+  InvalidRequestAddress: "invalid_address",
+  RequestBeyondBetaLimit: "beta_limit_exceeded",
   MalformedHost: "malformed_host",
   RouteNotFound: "route_not_found",
   MethodNotAllowed: "method_not_allowed",

@@ -130,12 +130,20 @@ const relayRefusal = (refusal: RelayRefusal | TransactionNotFound): Told => {
 
 const told = (failure: ApiFailure): Told => {
   switch (failure._tag) {
-    case "ValidationFailed":
+    case "InvalidRequest":
       return { detail: "The request breaks the contract.", errors: failure.faults };
-    case "InvalidAddress":
+    case "InvalidRequestAddress":
       return { detail: "An address is not valid.", errors: failure.faults };
-    case "BetaLimitExceeded":
-      return { detail: "A limit of the beta is exceeded.", errors: failure.faults };
+    case "RequestBeyondBetaLimit": {
+      const { faults, instructionIndex } = failure;
+      return {
+        detail: "A limit of the beta is exceeded.",
+        errors: faults,
+        ...(instructionIndex === undefined
+          ? {}
+          : { extensions: { instruction_index: instructionIndex } }),
+      };
+    }
     case "TaskRequired":
       return { detail: "Give task_hash or task_intent." };
     case "EscrowNotFound":

@@ -1,5 +1,23 @@
 import { Data } from "effect";
 
+/** One fault of a request: where it is (RFC 6901 pointer into the body, or `?name` for a query) and what. */
+export type RequestFault = { readonly pointer: string; readonly detail: string };
+
+type RequestFaults = { readonly faults: ReadonlyArray<RequestFault> };
+
+/** The request breaks the contract in at least one place. */
+export class InvalidRequest extends Data.TaggedError("InvalidRequest")<RequestFaults> {}
+
+/** Only addresses of the request are wrong. */
+export class InvalidRequestAddress extends Data.TaggedError(
+  "InvalidRequestAddress",
+)<RequestFaults> {}
+
+/** The request, or `instructionIndex` of its transaction, is beyond a limit of the beta. */
+export class RequestBeyondBetaLimit extends Data.TaggedError("RequestBeyondBetaLimit")<
+  RequestFaults & { readonly instructionIndex?: number }
+> {}
+
 /** The request's `Host` header is not one host, with or without a port. */
 export class MalformedHost extends Data.TaggedError("MalformedHost") {}
 

@@ -138,7 +138,7 @@ export const PROBLEM_CATALOGUE = {
   beta_limit_exceeded: kind(
     422,
     "A limit of the beta is exceeded",
-    "This instance enforces the limits of the planned beta, and the request is beyond one that `errors` names.",
+    "This instance enforces the limits of the planned beta, and the request is beyond one that `errors` names. When a relayed transaction is refused, `instruction_index` names the instruction that creates the escrow.",
     "Stay within `mainnet_beta_limits` of the service descriptor.",
   ),
   transaction_malformed: kind(

@@ -1,4 +1,4 @@
-import type { RequestFault } from "../../../core/use-cases/request-errors.ts";
+import type { RequestFault } from "./http-failures.ts";
 import { PROBLEM_CATALOGUE, type ProblemCode } from "./problem-catalogue.ts";
 
 /** One occurrence of a problem, before it is put into a document. */

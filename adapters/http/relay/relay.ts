@@ -2,10 +2,11 @@ import { Type } from "@sinclair/typebox";
 import { Effect } from "effect";
 import { parseLedgerSignature } from "../../../core/domain/ledger/signature.ts";
 import { readRelayOutcome } from "../../../core/use-cases/relay/read-relay-outcome.ts";
-import { ValidationFailed } from "../../../core/use-cases/request-errors.ts";
 import { readRelayPolicy } from "../../../core/use-cases/relay/relay-policy.ts";
+import type { InstructionBeyondBetaLimit } from "../../../core/use-cases/relay/relay-errors.ts";
 import { relayTransaction } from "../../../core/use-cases/relay/relay-transaction.ts";
 import { Instance } from "../../../ports/instance.ts";
+import { InvalidRequest, RequestBeyondBetaLimit } from "../problems/http-failures.ts";
 import { endpoint } from "../server/endpoint.ts";
 import { RelayPolicy, relayPolicyExample, relayPolicyRecord } from "./relay-policy-contract.ts";
 import {
@@ -27,8 +28,20 @@ const idempotencyKeyOf = Effect.fnUntraced(function* (headers: Headers) {
   const key = headers.get("idempotency-key");
   if (key === null || (key.length <= MAX_KEY_LENGTH && /^[!-~]+$/.test(key))) return key;
   const detail = `must be 1 to ${MAX_KEY_LENGTH} visible ASCII characters`;
-  return yield* new ValidationFailed({ faults: [{ pointer: "Idempotency-Key", detail }] });
+  return yield* new InvalidRequest({ faults: [{ pointer: "Idempotency-Key", detail }] });
 });
+
+/** The transaction is one member of the body, so the instruction is named in words and by its index. */
+const beyondBetaLimit = ({ instructionIndex, faults }: InstructionBeyondBetaLimit) =>
+  Effect.fail(
+    new RequestBeyondBetaLimit({
+      instructionIndex,
+      faults: faults.map(({ detail }) => ({
+        pointer: "/signed_transaction",
+        detail: `instruction ${instructionIndex}: ${detail}`,
+      })),
+    }),
+  );
 
 /** `GET /v1/relay` */
 export const readRelayPolicyEndpoint = endpoint({
@@ -118,7 +131,7 @@ export const relayTransactionEndpoint = endpoint({
       signedTransaction: body.signed_transaction,
       confirm: body.confirm ?? false,
       skipPreflight: body.skip_preflight ?? false,
-    });
+    }).pipe(Effect.catchTag("InstructionBeyondBetaLimit", beyondBetaLimit));
     return { json: { data: relayResultRecord(result, yield* Instance) } };
   }),
 });
@@ -154,7 +167,7 @@ export const readRelayOutcomeEndpoint = endpoint({
   handle: Effect.fnUntraced(function* ({ params }) {
     const signature = parseLedgerSignature(params.signature);
     if (signature === undefined)
-      return yield* new ValidationFailed({
+      return yield* new InvalidRequest({
         faults: [{ pointer: "/signature", detail: "must be base58 of 64 bytes" }],
       });
     const outcome = yield* readRelayOutcome(signature);

@@ -1,6 +1,6 @@
 import { Kind, type Static, type TObject, type TSchema } from "@sinclair/typebox";
 import { Effect } from "effect";
-import { type RequestFault, ValidationFailed } from "../../../core/use-cases/request-errors.ts";
+import { InvalidRequest, type RequestFault } from "../problems/http-failures.ts";
 import { MAX_FAULTS, schemaCheck } from "./schema-check.ts";
 
 /** The one form of an integer: no sign, no leading zero, no exponent. */
@@ -22,13 +22,13 @@ const asQueryPointer = ({ pointer, detail }: RequestFault): RequestFault => ({
 });
 
 /**
- * Decodes the query of a URL by a schema. Fails with `ValidationFailed` that names each parameter that is
+ * Decodes the query of a URL by a schema. Fails with `InvalidRequest` that names each parameter that is
  * unknown, given twice or out of its range: a misspelt filter must not silently return everything.
  */
 export const queryDecoder = <S extends TObject>(schema: S) => {
   const check = schemaCheck(schema);
   const empty = check({});
-  return (url: string): Effect.Effect<Static<S>, ValidationFailed> => {
+  return (url: string): Effect.Effect<Static<S>, InvalidRequest> => {
     const at = url.indexOf("?");
     if ((at === -1 || at === url.length - 1) && "value" in empty)
       return Effect.succeed(empty.value);
@@ -47,6 +47,6 @@ export const queryDecoder = <S extends TObject>(schema: S) => {
     );
     return faults.length === 0 && "value" in checked
       ? Effect.succeed(checked.value)
-      : Effect.fail(new ValidationFailed({ faults: faults.map(asQueryPointer) }));
+      : Effect.fail(new InvalidRequest({ faults: faults.map(asQueryPointer) }));
   };
 };

@@ -1,6 +1,6 @@
 import { Kind, type Static, type TObject, type TSchema } from "@sinclair/typebox";
 import { TypeCompiler, type ValueError, ValueErrorType } from "@sinclair/typebox/compiler";
-import type { RequestFault } from "../../../core/use-cases/request-errors.ts";
+import type { RequestFault } from "../problems/http-failures.ts";
 
 /** Names that callers make up are cut to this length where a problem has to name them. */
 const MAX_NAME_LENGTH = 64;

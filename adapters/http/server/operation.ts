@@ -1,11 +1,15 @@
 import { Effect } from "effect";
-import { ValidationFailed } from "../../../core/use-cases/request-errors.ts";
 import { RateLimiter } from "../../../ports/rate-limiter.ts";
 import { acceptedMediaType } from "../request/accept.ts";
 import { requestCost } from "../request/body-limits.ts";
 import { type Endpoint, isOpenToAnyOrigin, maxBodyBytes } from "./endpoint.ts";
 import { type Exchange, type ExchangeSettings, type Incoming, makeExchange } from "./exchange.ts";
-import { MalformedJson, NotAcceptable, RateLimited } from "../problems/http-failures.ts";
+import {
+  InvalidRequest,
+  MalformedJson,
+  NotAcceptable,
+  RateLimited,
+} from "../problems/http-failures.ts";
 import { queryDecoder } from "../request/query-string.ts";
 import { assertBodyFits, declaredBytes, parseJsonBody, readBody } from "../request/request-body.ts";
 import { rateLimitHeaders } from "./response-headers.ts";
@@ -60,7 +64,7 @@ export const operationExchange = (settings: ExchangeSettings, operation: Endpoin
     if ("fault" in parsed) return yield* new MalformedJson({ detail: parsed.fault });
     const checked = check(parsed.value);
     if ("value" in checked) return checked.value;
-    return yield* new ValidationFailed({ faults: checked.faults });
+    return yield* new InvalidRequest({ faults: checked.faults });
   });
 
   const decide = Effect.fnUntraced(function* (incoming: Incoming) {

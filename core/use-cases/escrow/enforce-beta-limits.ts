@@ -3,7 +3,7 @@ import type { Address } from "../../domain/address.ts";
 import { formatUsdc } from "../../domain/amount.ts";
 import { BETA_LIMITS } from "../../domain/escrow/beta-limits.ts";
 import { Instance } from "../../../ports/instance.ts";
-import { BetaLimitExceeded, type RequestFault } from "../request-errors.ts";
+import { BetaLimitExceeded, type FieldFault, type LimitedTerm } from "../request-errors.ts";
 
 /** Fails when this instance enforces the beta's limits and an escrow of these terms is beyond one. */
 export const enforceBetaLimits = Effect.fnUntraced(function* (terms: {
@@ -14,18 +14,18 @@ export const enforceBetaLimits = Effect.fnUntraced(function* (terms: {
 }) {
   const instance = yield* Instance;
   if (!instance.enforceBetaLimits) return;
-  const faults: Array<RequestFault> = [];
+  const faults: Array<FieldFault<LimitedTerm>> = [];
   if (terms.amount > BETA_LIMITS.maxEscrowAmount)
     faults.push({
-      pointer: "/amount_stroops",
+      field: "amount",
       detail: `the beta takes at most ${formatUsdc(BETA_LIMITS.maxEscrowAmount)} USDC an escrow`,
     });
   if (terms.ttlSeconds > BETA_LIMITS.maxTtlSeconds)
     faults.push({
-      pointer: "/ttl_seconds",
+      field: "ttlSeconds",
       detail: `the beta takes at most ${BETA_LIMITS.maxTtlSeconds} seconds`,
     });
   if (terms.mint === null || !instance.supportedMints.includes(terms.mint))
-    faults.push({ pointer: "/mint", detail: "the beta takes the supported asset only" });
+    faults.push({ field: "mint", detail: "the beta takes the supported asset only" });
   if (faults.length > 0) return yield* new BetaLimitExceeded({ faults });
 });

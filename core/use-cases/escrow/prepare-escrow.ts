@@ -19,13 +19,14 @@ import { createEscrowInstruction } from "../../protocol/instructions/custody-ins
 import { Instance } from "../../../ports/instance.ts";
 import { enforceBetaLimits } from "./enforce-beta-limits.ts";
 import {
+  addressFault,
+  type FieldFault,
   InvalidAddress,
-  type RequestFault,
   TaskRequired,
   ValidationFailed,
 } from "../request-errors.ts";
 
-/** The body of `POST /v1/escrows/prepare`, its members' types checked and nothing else. */
+/** What an escrow is asked to be, its members' types checked and nothing else. */
 export type PrepareEscrowRequest = {
   readonly agentOwner: string;
   readonly merchant: string;
@@ -64,43 +65,40 @@ export type PreparedEscrow = EscrowTerms & {
   readonly instruction: Instruction;
 };
 
+type Fault = FieldFault<keyof PrepareEscrowRequest>;
+
 const textFaults = (
-  pointer: string,
+  field: "taskIntent" | "nonce",
   text: string | undefined,
   maxBytes: number,
-): ReadonlyArray<RequestFault> => {
+): ReadonlyArray<Fault> => {
   const detail = text === undefined ? undefined : taskTextFault(text, maxBytes);
-  return detail === undefined ? [] : [{ pointer, detail }];
+  return detail === undefined ? [] : [{ field, detail }];
 };
 
 const valueFaults = (
   request: PrepareEscrowRequest,
   { amount, hash }: { readonly amount: bigint | undefined; readonly hash: Hash32 | undefined },
-): ReadonlyArray<RequestFault> => {
-  const faults: Array<RequestFault> = [];
+): ReadonlyArray<Fault> => {
+  const faults: Array<Fault> = [];
   if (amount === undefined)
     faults.push({
-      pointer: "/amount_stroops",
+      field: "amount",
       detail:
         "must be a decimal integer from 1 to 18446744073709551615 without sign or leading zero",
     });
   const { ttlSeconds } = request;
   if (!Number.isInteger(ttlSeconds) || ttlSeconds < MIN_TTL_SECONDS || ttlSeconds > MAX_TTL_SECONDS)
     faults.push({
-      pointer: "/ttl_seconds",
+      field: "ttlSeconds",
       detail: `must be an integer from ${MIN_TTL_SECONDS} to ${MAX_TTL_SECONDS}`,
     });
   if (request.taskHash !== undefined && hash === undefined)
-    faults.push({ pointer: "/task_hash", detail: "must be 64 hex digits" });
-  faults.push(...textFaults("/task_intent", request.taskIntent, MAX_TASK_INTENT_BYTES));
-  faults.push(...textFaults("/nonce", request.nonce, MAX_NONCE_BYTES));
+    faults.push({ field: "taskHash", detail: "must be 64 hex digits" });
+  faults.push(...textFaults("taskIntent", request.taskIntent, MAX_TASK_INTENT_BYTES));
+  faults.push(...textFaults("nonce", request.nonce, MAX_NONCE_BYTES));
   return faults;
 };
-
-const addressFault = (pointer: string): RequestFault => ({
-  pointer,
-  detail: "must be a base58 address of 32 bytes",
-});
 
 /** The terms of a request. Fails as `prepareEscrow` does. */
 export const escrowTerms = Effect.fnUntraced(function* (request: PrepareEscrowRequest) {
@@ -108,17 +106,17 @@ export const escrowTerms = Effect.fnUntraced(function* (request: PrepareEscrowRe
   const merchant = parseAddress(request.merchant);
   const mint = parseAddress(request.mint);
   const badAddresses = [
-    ...(agentOwner === undefined ? [addressFault("/agent_owner")] : []),
-    ...(merchant === undefined ? [addressFault("/merchant")] : []),
-    ...(mint === undefined ? [addressFault("/mint")] : []),
+    ...(agentOwner === undefined ? [addressFault("agentOwner")] : []),
+    ...(merchant === undefined ? [addressFault("merchant")] : []),
+    ...(mint === undefined ? [addressFault("mint")] : []),
   ];
   const amount = parseAmount(request.amount);
   const supplied = request.taskHash === undefined ? undefined : parseHash32(request.taskHash);
   const badValues = valueFaults(request, { amount, hash: supplied });
   if (badValues.length > 0 || amount === undefined)
-    return yield* new ValidationFailed({ faults: [...badAddresses, ...badValues] });
+    return yield* new ValidationFailed([...badAddresses, ...badValues]);
   if (agentOwner === undefined || merchant === undefined || mint === undefined)
-    return yield* new InvalidAddress({ faults: badAddresses });
+    return yield* new InvalidAddress(badAddresses);
   const { taskIntent, nonce } = request;
   const hash = supplied ?? (taskIntent === undefined ? undefined : taskHash(taskIntent, nonce));
   if (hash === undefined) return yield* new TaskRequired();

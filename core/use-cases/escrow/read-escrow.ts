@@ -8,7 +8,7 @@ import { decodeEscrowAccount } from "../../protocol/accounts/escrow-account.ts";
 import { CLOCK_SYSVAR, SYSTEM_PROGRAM } from "../../protocol/addresses/well-known-addresses.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { type Commitment, Ledger, LedgerUnavailable } from "../../../ports/ledger.ts";
-import { EscrowNotFound, InvalidAddress, NotAnEscrow } from "../request-errors.ts";
+import { addressFault, EscrowNotFound, InvalidAddress, NotAnEscrow } from "../request-errors.ts";
 
 /** An escrow as the ledger shows it at one slot. */
 export type LiveEscrow = {
@@ -33,10 +33,7 @@ export const readEscrow = Effect.fn("readEscrow")(function* (
   commitment: Commitment = "confirmed",
 ) {
   const address = parseAddress(pda);
-  if (address === undefined)
-    return yield* new InvalidAddress({
-      faults: [{ pointer: "/pda", detail: "must be a base58 address of 32 bytes" }],
-    });
+  if (address === undefined) return yield* new InvalidAddress([addressFault("pda")]);
   const ledger = yield* Ledger;
   const { deployment } = yield* Instance;
   const { slot, value } = yield* ledger.readAccounts([address, CLOCK_SYSVAR], commitment);

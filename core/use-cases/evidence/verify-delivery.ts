@@ -8,7 +8,7 @@ import { readProofTemplate } from "./proof-templates.ts";
 import { type LiveEscrow, readEscrow } from "../escrow/read-escrow.ts";
 import { ValidationFailed } from "../request-errors.ts";
 
-/** The body of `POST /v1/evidence/{pda}/verify`. */
+/** A delivery payload, and what to hold it against beside the escrow. */
 export type DeliveryToVerify = {
   /** The delivery payload: the preimage of the proof hash. */
   readonly payload: { readonly [name: string]: Json };
@@ -47,9 +47,9 @@ export const verifyDelivery = Effect.fn("verifyDelivery")(function* (
 ) {
   const fault = canonicalFault(payload);
   if (fault !== undefined)
-    return yield* new ValidationFailed({
-      faults: [{ pointer: `/payload${fault.pointer}`, detail: fault.detail }],
-    });
+    return yield* new ValidationFailed([
+      { field: "payload", inside: fault.pointer, detail: fault.detail },
+    ]);
   const named = payload["proof_template_id"];
   const id = templateId ?? (typeof named === "string" ? named : undefined);
   const found = id === undefined ? undefined : readProofTemplate(id);

@@ -18,7 +18,7 @@ import {
   type Page,
   RecentPages,
 } from "./recent-pages.ts";
-import { InvalidAddress, type RequestFault } from "../request-errors.ts";
+import { addressFault, type FieldFault, InvalidAddress } from "../request-errors.ts";
 
 /** The bounds and the default of `limit` on every list. */
 export const PAGE_LIMIT = { min: 1, max: 500, default: 50 } as const;
@@ -31,6 +31,8 @@ export type IndexQuery = {
   /** Only Pending escrows that have expired. */
   readonly refundable?: true | undefined;
 };
+
+type AddressFilter = "merchant" | "agentOwner";
 
 /** The ledger's clock as it must stand by now, null before the first sync. */
 const ledgerTimeSince = (mark: SyncMark | null) =>
@@ -52,20 +54,20 @@ export const toFilter = Effect.fnUntraced(function* (
   query: IndexQuery,
   ledgerTime: UnixSeconds | null,
 ) {
-  const faults: Array<RequestFault> = [];
-  const parse = (name: string, text: string | undefined): Address | undefined => {
+  const faults: Array<FieldFault<AddressFilter>> = [];
+  const parse = (field: AddressFilter): Address | undefined => {
+    const text = query[field];
     const parsed = text === undefined ? undefined : parseAddress(text);
-    if (text !== undefined && parsed === undefined)
-      faults.push({ pointer: `?${name}`, detail: "must be a base58 address of 32 bytes" });
+    if (text !== undefined && parsed === undefined) faults.push(addressFault(field));
     return parsed;
   };
   const filter: EscrowFilter = {
-    merchant: parse("merchant", query.merchant),
-    agentOwner: parse("agent_owner", query.agentOwner),
+    merchant: parse("merchant"),
+    agentOwner: parse("agentOwner"),
     state: query.state,
     refundableAt: query.refundable === true ? (ledgerTime ?? 0n) : undefined,
   };
-  return faults.length > 0 ? yield* new InvalidAddress({ faults }) : filter;
+  return faults.length > 0 ? yield* new InvalidAddress(faults) : filter;
 });
 
 const pageOf = <Row, Place>(

@@ -5,7 +5,7 @@ import { merchantAddress } from "../../protocol/addresses/addresses.ts";
 import { decodeMerchantAccount } from "../../protocol/accounts/merchant-account.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { type Commitment, Ledger } from "../../../ports/ledger.ts";
-import { InvalidAddress, MerchantNotFound, NotAMerchant } from "../request-errors.ts";
+import { addressFault, InvalidAddress, MerchantNotFound, NotAMerchant } from "../request-errors.ts";
 
 /** A merchant as the ledger shows it at one slot. */
 export type LiveMerchant = {
@@ -23,10 +23,7 @@ export const readMerchant = Effect.fn("readMerchant")(function* (
   commitment: Commitment = "confirmed",
 ) {
   const address = parseAddress(pubkey);
-  if (address === undefined)
-    return yield* new InvalidAddress({
-      faults: [{ pointer: "/pubkey", detail: "must be a base58 address of 32 bytes" }],
-    });
+  if (address === undefined) return yield* new InvalidAddress([addressFault("pubkey")]);
   const ledger = yield* Ledger;
   const { deployment } = yield* Instance;
   const derived = merchantAddress(deployment, address).address;

@@ -9,14 +9,22 @@ import { Instance } from "../../../ports/instance.ts";
 import type { Ledger, LedgerFailure } from "../../../ports/ledger.ts";
 import { OutcomeLog } from "../../../ports/outcome-log.ts";
 import type { RateLimiter } from "../../../ports/rate-limiter.ts";
-import type { RelayQueueFull, RelayRefusal, RelayShareFull } from "./relay-errors.ts";
-import type { BetaLimitExceeded } from "../request-errors.ts";
+import type {
+  InstructionBeyondBetaLimit,
+  RelayQueueFull,
+  RelayRefusal,
+  RelayShareFull,
+} from "./relay-errors.ts";
 import { makeRelayQueue } from "./relay-queue.ts";
 import { settleRelays } from "./settle-relays.ts";
 import { makeSingleFlight } from "../single-flight.ts";
 
 /** How a first sending fails. */
-export type SendFailure = RelayRefusal | BetaLimitExceeded | LedgerFailure | StoreUnavailable;
+export type SendFailure =
+  | RelayRefusal
+  | InstructionBeyondBetaLimit
+  | LedgerFailure
+  | StoreUnavailable;
 
 /** Brings transactions to the ledger and finds out what became of them, past the end of any request. */
 export class RelayDelivery extends Context.Service<

@@ -6,6 +6,7 @@ import type {
   LandedTransaction,
   TransactionError,
 } from "../../domain/relay/transaction-outcome.ts";
+import type { BetaLimitExceeded } from "../request-errors.ts";
 
 /** The text is not base64, or the bytes are not exactly one serialized transaction. */
 export class TransactionMalformed extends Data.TaggedError("TransactionMalformed")<{
@@ -132,6 +133,13 @@ export class TransactionRejected extends Data.TaggedError("TransactionRejected")
  */
 export class BlockhashExpired extends Data.TaggedError("BlockhashExpired")<{
   readonly signature: LedgerSignature;
+}> {}
+
+/** An instruction creates an escrow beyond a limit of the planned beta, which this instance enforces. */
+export class InstructionBeyondBetaLimit extends Data.TaggedError("InstructionBeyondBetaLimit")<{
+  /** Index of the first such top-level instruction. */
+  readonly instructionIndex: number;
+  readonly faults: BetaLimitExceeded["faults"];
 }> {}
 
 /** Why the relay does not send a transaction. */

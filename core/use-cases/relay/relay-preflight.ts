@@ -10,7 +10,7 @@ import { Broadcaster } from "../../../ports/broadcaster.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { Ledger } from "../../../ports/ledger.ts";
 import { enforceBetaLimits } from "../escrow/enforce-beta-limits.ts";
-import { BlockhashExpired, FeePayerCannotPay } from "./relay-errors.ts";
+import { BlockhashExpired, FeePayerCannotPay, InstructionBeyondBetaLimit } from "./relay-errors.ts";
 import { rejected } from "./relay-rejection.ts";
 import { checkSettlement, resolveTables } from "./settlement-precheck.ts";
 
@@ -27,12 +27,14 @@ const checkBetaLimits = Effect.fnUntraced(function* (
   { addresses }: Accounts,
 ) {
   const { deployment } = yield* Instance;
-  for (const { program, accounts, data } of instructions) {
+  for (const [instructionIndex, { program, accounts, data }] of instructions.entries()) {
     if (program !== deployment.custodyProgram) continue;
     const call = decodeCustodyInstruction(data);
     if (call?.name !== "create_escrow") continue;
     const mint = addresses[accounts[CREATE_ESCROW_MINT] ?? -1] ?? null;
-    yield* enforceBetaLimits({ mint, amount: call.amount, ttlSeconds: call.ttlSeconds });
+    yield* enforceBetaLimits({ mint, amount: call.amount, ttlSeconds: call.ttlSeconds }).pipe(
+      Effect.mapError(({ faults }) => new InstructionBeyondBetaLimit({ instructionIndex, faults })),
+    );
   }
 });
 

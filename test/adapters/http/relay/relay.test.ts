@@ -3,6 +3,8 @@ import { ed25519Key } from "../../../../adapters/signer/ed25519-key.ts";
 import { addressFromBytes, addressToBytes } from "../../../../core/domain/address.ts";
 import { encodeBase58 } from "../../../../core/domain/encoding/base58.ts";
 import { encodeBase64 } from "../../../../core/domain/encoding/base64.ts";
+import { taskHash } from "../../../../core/domain/escrow/task-hash.ts";
+import { createEscrowInstruction } from "../../../../core/protocol/instructions/custody-instructions.ts";
 import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
 import {
   COMPUTE_BUDGET_PROGRAM,
@@ -17,7 +19,7 @@ import {
   type TransactionParts,
 } from "../../../arbitraries/wire-transaction.ts";
 import { PAYER } from "../support/ledger-double.ts";
-import { STRANGER } from "../support/parties.ts";
+import { MERCHANT, STRANGER } from "../support/parties.ts";
 import { checkedClient, dataOf, jsonOf, makeService, problemOf } from "../support/service.ts";
 
 let service: Awaited<ReturnType<typeof makeService>>;
@@ -194,6 +196,49 @@ describe("a transaction that is not sent", () => {
       detail: "The instruction limits loaded account data to 0 bytes.",
       instruction_index: 1,
     });
+  });
+
+  test("an escrow beyond the beta's limits is found by the instruction that creates it", async () => {
+    const accounts = [PAYER, LOCAL_DEPLOYMENT.custodyProgram, COMPUTE_BUDGET_PROGRAM, STRANGER];
+    const terms = { amount: 100_000_001n, ttlSeconds: 86_401, mint: STRANGER };
+    const { data } = createEscrowInstruction(LOCAL_DEPLOYMENT, {
+      ...terms,
+      payer: PAYER,
+      agentOwner: PAYER,
+      merchant: MERCHANT,
+      taskHash: taskHash("beyond the beta"),
+    });
+    const parts: TransactionParts = {
+      version: "legacy",
+      signatures: [],
+      header: [1, 0, 3],
+      accounts: accounts.map(addressToBytes),
+      blockhash: new Uint8Array(32),
+      instructions: [
+        { program: 2, accounts: [], data: Uint8Array.of(2, 64, 13, 3, 0) },
+        { program: 1, accounts: [0, 0, 0, 0, 3], data },
+      ],
+      tables: [],
+    };
+    const signed = ed25519.sign(encodeMessage(parts), new Uint8Array(32).fill(9));
+    const strict = await makeService({ enforceBetaLimits: true });
+    strict.ledger.reset();
+    const { postJson } = await checkedClient(strict);
+    const response = await postJson("/v1/relay", {
+      signed_transaction: encodeBase64(encodeTransaction({ ...parts, signatures: [signed] })),
+    });
+    expect(response.status).toBe(422);
+    expect(await jsonOf(response)).toMatchObject({
+      code: "beta_limit_exceeded",
+      instruction_index: 1,
+      errors: [
+        "instruction 1: the beta takes at most 100.000000 USDC an escrow",
+        "instruction 1: the beta takes at most 86400 seconds",
+        "instruction 1: the beta takes the supported asset only",
+      ].map((detail) => ({ pointer: "/signed_transaction", detail })),
+    });
+    expect(strict.ledger.submitted).toEqual([]);
+    await strict.runtime.dispose();
   });
 
   test("a ledger that does not answer is not the caller's mistake", async () => {

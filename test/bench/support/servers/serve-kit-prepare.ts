@@ -45,7 +45,10 @@ const context = await Effect.runPromise(
 const operation: Endpoint = {
   ...prepareEscrowEndpoint,
   handle: Effect.fnUntraced(function* ({ body }) {
-    const terms = yield* escrowTerms(prepareRequestOf(body as Static<typeof PrepareEscrowRequest>));
+    // The load asks for nothing that is refused.
+    const terms = yield* Effect.orDie(
+      escrowTerms(prepareRequestOf(body as Static<typeof PrepareEscrowRequest>)),
+    );
     const addresses = yield* Effect.promise(() => kitAddresses(terms));
     const prepared = preparedFrom(LOCAL_DEPLOYMENT, terms, addresses);
     return { json: { data: preparedEscrowRecord(prepared) } };

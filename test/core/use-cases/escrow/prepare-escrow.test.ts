@@ -34,11 +34,14 @@ const prepared = (request: PrepareEscrowRequest, enforceBetaLimits = false) => {
 };
 
 /** Which error, and the places it names. */
-const refusal = (request: PrepareEscrowRequest, enforceBetaLimits = false) => {
+const refusal = (
+  request: PrepareEscrowRequest,
+  enforceBetaLimits = false,
+): ReadonlyArray<string> => {
   const result = prepare(request, enforceBetaLimits);
   if (result._tag === "Success") return [];
   const { failure } = result;
-  return [failure._tag, ...("faults" in failure ? failure.faults.map((f) => f.pointer) : [])];
+  return [failure._tag, ...("faults" in failure ? failure.faults.map((f) => f.field) : [])];
 };
 
 const request: PrepareEscrowRequest = {
@@ -98,36 +101,32 @@ describe("prepare escrow", () => {
   const bad: ReadonlyArray<
     readonly [string, Partial<PrepareEscrowRequest>, ReadonlyArray<string>]
   > = [
-    ["an amount of zero", { amount: "0" }, ["ValidationFailed", "/amount_stroops"]],
-    [
-      "an amount beyond u64",
-      { amount: String(MAX_U64 + 1n) },
-      ["ValidationFailed", "/amount_stroops"],
-    ],
-    ["no time to live", { ttlSeconds: 0 }, ["ValidationFailed", "/ttl_seconds"]],
-    ["too long a time to live", { ttlSeconds: 604_801 }, ["ValidationFailed", "/ttl_seconds"]],
-    ["a broken second", { ttlSeconds: 1.5 }, ["ValidationFailed", "/ttl_seconds"]],
-    ["a time that is no number", { ttlSeconds: Number.NaN }, ["ValidationFailed", "/ttl_seconds"]],
-    ["a short task hash", { taskHash: "ab" }, ["ValidationFailed", "/task_hash"]],
-    ["an empty intent", { taskIntent: "" }, ["ValidationFailed", "/task_intent"]],
-    ["a long intent", { taskIntent: "x".repeat(4097) }, ["ValidationFailed", "/task_intent"]],
-    ["U+0000 in the intent", { taskIntent: "a\0b" }, ["ValidationFailed", "/task_intent"]],
-    ["a lone surrogate", { taskIntent: "\ud83c" }, ["ValidationFailed", "/task_intent"]],
-    ["a long nonce", { nonce: "x".repeat(129) }, ["ValidationFailed", "/nonce"]],
-    ["a bad agent", { agentOwner: "me" }, ["InvalidAddress", "/agent_owner"]],
-    ["a bad merchant", { merchant: `1${request.merchant}` }, ["InvalidAddress", "/merchant"]],
-    ["a bad mint", { mint: "" }, ["InvalidAddress", "/mint"]],
+    ["an amount of zero", { amount: "0" }, ["ValidationFailed", "amount"]],
+    ["an amount beyond u64", { amount: String(MAX_U64 + 1n) }, ["ValidationFailed", "amount"]],
+    ["no time to live", { ttlSeconds: 0 }, ["ValidationFailed", "ttlSeconds"]],
+    ["too long a time to live", { ttlSeconds: 604_801 }, ["ValidationFailed", "ttlSeconds"]],
+    ["a broken second", { ttlSeconds: 1.5 }, ["ValidationFailed", "ttlSeconds"]],
+    ["a time that is no number", { ttlSeconds: Number.NaN }, ["ValidationFailed", "ttlSeconds"]],
+    ["a short task hash", { taskHash: "ab" }, ["ValidationFailed", "taskHash"]],
+    ["an empty intent", { taskIntent: "" }, ["ValidationFailed", "taskIntent"]],
+    ["a long intent", { taskIntent: "x".repeat(4097) }, ["ValidationFailed", "taskIntent"]],
+    ["U+0000 in the intent", { taskIntent: "a\0b" }, ["ValidationFailed", "taskIntent"]],
+    ["a lone surrogate", { taskIntent: "\ud83c" }, ["ValidationFailed", "taskIntent"]],
+    ["a long nonce", { nonce: "x".repeat(129) }, ["ValidationFailed", "nonce"]],
+    ["a bad agent", { agentOwner: "me" }, ["InvalidAddress", "agentOwner"]],
+    ["a bad merchant", { merchant: `1${request.merchant}` }, ["InvalidAddress", "merchant"]],
+    ["a bad mint", { mint: "" }, ["InvalidAddress", "mint"]],
     [
       "a bad address beside a bad value",
       { mint: "", amount: "-1" },
-      ["ValidationFailed", "/mint", "/amount_stroops"],
+      ["ValidationFailed", "mint", "amount"],
     ],
     ["neither hash nor intent", { taskIntent: undefined }, ["TaskRequired"]],
-    ["no intent, bad nonce", { taskIntent: undefined, nonce: "" }, ["ValidationFailed", "/nonce"]],
+    ["no intent, bad nonce", { taskIntent: undefined, nonce: "" }, ["ValidationFailed", "nonce"]],
     [
       "a good hash beside a bad nonce",
       { taskHash: "0".repeat(64), nonce: "" },
-      ["ValidationFailed", "/nonce"],
+      ["ValidationFailed", "nonce"],
     ],
   ];
 
@@ -164,10 +163,10 @@ describe("prepare escrow", () => {
   test("the beta's limits are checked where they are enforced, each by name", () => {
     const limits = { ...request, amount: "100000001", ttlSeconds: 86_401, mint: request.merchant };
     expect(refusal(limits)).toEqual([]);
-    const named = ["BetaLimitExceeded", "/amount_stroops", "/ttl_seconds", "/mint"];
+    const named = ["BetaLimitExceeded", "amount", "ttlSeconds", "mint"];
     expect(refusal(limits, true)).toEqual(named);
     expect(refusal({ ...request, amount: "100000000", ttlSeconds: 86_400 }, true)).toEqual([]);
     const one = refusal({ ...request, mint: request.merchant }, true);
-    expect(one).toEqual(["BetaLimitExceeded", "/mint"]);
+    expect(one).toEqual(["BetaLimitExceeded", "mint"]);
   });
 });

@@ -105,7 +105,7 @@ describe("a delivery payload beside an escrow", () => {
   test("a payload without exact canonical bytes is refused, and the place is named", () => {
     for (const bad of ["\ud800", 2 ** 53, Infinity]) {
       expect(verify({ payload: { a: [bad] } })).toMatchObject({
-        failure: { _tag: "ValidationFailed", faults: [{ pointer: "/payload/a/0" }] },
+        failure: { _tag: "ValidationFailed", faults: [{ field: "payload", inside: "/a/0" }] },
       });
     }
   });
