@@ -220,7 +220,7 @@ describe("a transaction that is not sent", () => {
       ],
       tables: [],
     };
-    const signed = ed25519.sign(encodeMessage(parts), new Uint8Array(32).fill(9));
+    const signed = ed25519Key(new Uint8Array(32).fill(9)).sign(encodeMessage(parts));
     const strict = await makeService({ enforceBetaLimits: true });
     strict.ledger.reset();
     const { postJson } = await checkedClient(strict);
