@@ -6,9 +6,7 @@ import { fieldPointers } from "../request/field-pointers.ts";
 import { endpoint } from "../server/endpoint.ts";
 import { entityTag, isNotModified } from "../request/entity-tag.ts";
 import { evidencePage } from "../pages/evidence-page/evidence-page.ts";
-import { evidenceExample } from "../examples/evidence.ts";
-import { evidenceRecord } from "../records/evidence.ts";
-import { EvidencePacket } from "../schemas/evidence.ts";
+import { evidenceExample, EvidencePacket, evidenceRecord } from "./evidence-contract.ts";
 import { PathAddress } from "../openapi/values.ts";
 import { htmlContent } from "../pages/static-page.ts";
 

@@ -1,13 +1,14 @@
 import { Effect } from "effect";
-import { ed25519Jwk } from "../../../core/domain/evidence/jwk.ts";
 import { evidenceKeys, evidenceTrust } from "../../../core/use-cases/evidence/evidence-trust.ts";
 import { endpoint } from "../server/endpoint.ts";
-import { SAMPLE, sampleParties } from "../openapi/sample-values.ts";
-import { EvidenceTrust, JsonWebKeySet } from "../schemas/evidence-trust.ts";
-
-const keySetExample = () => ({
-  keys: [{ ...ed25519Jwk(sampleParties().evidenceKey.publicKey), status: "current" }],
-});
+import {
+  EvidenceTrust,
+  evidenceTrustExample,
+  evidenceTrustRecord,
+  JsonWebKeySet,
+  keySetExample,
+  keySetRecord,
+} from "./evidence-trust-contract.ts";
 
 /** `GET /.well-known/jwks.json` */
 export const evidenceKeysEndpoint = endpoint({
@@ -26,7 +27,7 @@ export const evidenceKeysEndpoint = endpoint({
     },
   },
   problems: [],
-  handle: () => Effect.map(evidenceKeys, (keys) => ({ json: { keys } })),
+  handle: () => Effect.map(evidenceKeys, (keys) => ({ json: keySetRecord(keys) })),
 });
 
 /** `GET /.well-known/evidence-trust.json` */
@@ -45,26 +46,11 @@ export const evidenceTrustEndpoint = endpoint({
       content: {
         "application/json": {
           schema: EvidenceTrust,
-          example: () => ({
-            jwks: keySetExample(),
-            genesis_hash: SAMPLE.genesisHash,
-            cluster: "localnet",
-            custody_program: SAMPLE.deployment.custodyProgram,
-            attestor_program: SAMPLE.deployment.attestorProgram,
-          }),
+          example: evidenceTrustExample,
         },
       },
     },
   },
   problems: ["ledger_unavailable", "ledger_timeout"],
-  handle: () =>
-    Effect.map(evidenceTrust, (trust) => ({
-      json: {
-        jwks: { keys: trust.keys },
-        genesis_hash: trust.genesisHash,
-        cluster: trust.cluster,
-        custody_program: trust.custodyProgram,
-        attestor_program: trust.attestorProgram,
-      },
-    })),
+  handle: () => Effect.map(evidenceTrust, (trust) => ({ json: evidenceTrustRecord(trust) })),
 });

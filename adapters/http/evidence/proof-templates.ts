@@ -5,11 +5,12 @@ import {
   readProofTemplate,
 } from "../../../core/use-cases/evidence/proof-templates.ts";
 import { endpoint } from "../server/endpoint.ts";
-import { proofTemplateRecord } from "../records/proof-template.ts";
+import {
+  ProofTemplate,
+  proofTemplateExamples,
+  proofTemplateRecord,
+} from "./proof-template-contract.ts";
 import { data, list } from "../openapi/envelopes.ts";
-import { ProofTemplate } from "../schemas/proof-template.ts";
-
-const examples = () => listProofTemplates("api-data").map(proofTemplateRecord);
 
 /** `GET /v1/proof-templates` */
 export const listProofTemplatesEndpoint = endpoint({
@@ -39,7 +40,7 @@ export const listProofTemplatesEndpoint = endpoint({
       content: {
         "application/json": {
           schema: list(ProofTemplate),
-          example: () => ({ data: examples().slice(0, 1) }),
+          example: () => ({ data: proofTemplateExamples().slice(0, 1) }),
         },
       },
     },
@@ -67,7 +68,7 @@ export const readProofTemplateEndpoint = endpoint({
       content: {
         "application/json": {
           schema: data(ProofTemplate),
-          example: () => ({ data: examples()[0] }),
+          example: () => ({ data: proofTemplateExamples()[0] }),
         },
       },
     },

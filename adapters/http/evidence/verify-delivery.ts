@@ -4,10 +4,14 @@ import { verifyDelivery } from "../../../core/use-cases/evidence/verify-delivery
 import { MAX_PAYLOAD_BODY_BYTES } from "../request/body-limits.ts";
 import { fieldPointers } from "../request/field-pointers.ts";
 import { endpoint } from "../server/endpoint.ts";
-import { deliveryExample, verifyDeliveryExample } from "../examples/delivery.ts";
+import {
+  DeliveryComparison,
+  deliveryExample,
+  deliveryRecord,
+  verifyDeliveryExample,
+  VerifyDeliveryRequest,
+} from "./delivery-contract.ts";
 import { ledgerRead, READ_CONTEXT_EXAMPLE } from "../openapi/envelopes.ts";
-import { deliveryRecord } from "../records/delivery.ts";
-import { DeliveryComparison, VerifyDeliveryRequest } from "../schemas/delivery.ts";
 import { PathAddress } from "../openapi/values.ts";
 
 const pointers = fieldPointers({ pda: "/pda", payload: "/payload" });

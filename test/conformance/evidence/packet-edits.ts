@@ -8,9 +8,8 @@ import {
   evidenceData,
   type EvidenceNetwork,
 } from "../../../core/protocol/evidence/evidence-data.ts";
-import { evidenceRecord } from "../../../adapters/http/records/evidence.ts";
-import type { ed25519Key } from "../../arbitraries/evidence.ts";
-import { NETWORK, SERVICE_KEY } from "../../arbitraries/evidence.ts";
+import { evidenceRecord } from "../../../adapters/http/evidence/evidence-contract.ts";
+import { type ed25519Key, NETWORK, SERVICE_KEY } from "../../arbitraries/evidence.ts";
 import { GOLDEN_ESCROWS } from "../../core/use-cases/escrow/golden-escrows.ts";
 import { goldenPacket } from "../../core/use-cases/evidence/golden-packets.ts";
 

@@ -1,5 +1,5 @@
 import { ed25519Jwk } from "../../../core/domain/evidence/jwk.ts";
-import { evidenceRecord } from "../../../adapters/http/records/evidence.ts";
+import { evidenceRecord } from "../../../adapters/http/evidence/evidence-contract.ts";
 import { NETWORK, SERVICE_KEY } from "../../arbitraries/evidence.ts";
 import { GOLDEN_ESCROWS } from "../../core/use-cases/escrow/golden-escrows.ts";
 import { goldenPacket } from "../../core/use-cases/evidence/golden-packets.ts";

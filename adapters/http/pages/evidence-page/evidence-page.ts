@@ -1,6 +1,6 @@
 import { escapeHtml } from "../html-text.ts";
 import { once } from "../../server/once.ts";
-import type { EvidencePacketRecord } from "../../schemas/evidence.ts";
+import type { EvidencePacketRecord } from "../../evidence/evidence-contract.ts";
 import { readBeside, type StaticPage, staticPage } from "../static-page.ts";
 import { evidenceSections } from "./evidence-sections.ts";
 import { evidenceSummary } from "./evidence-summary.ts";

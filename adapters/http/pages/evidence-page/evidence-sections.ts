@@ -1,5 +1,5 @@
 import { escapeForeign, escapeHtml } from "../html-text.ts";
-import type { EvidencePacketRecord } from "../../schemas/evidence.ts";
+import type { EvidencePacketRecord } from "../../evidence/evidence-contract.ts";
 import { timeHtml } from "./evidence-summary.ts";
 
 type Row = readonly [label: string, html: string];

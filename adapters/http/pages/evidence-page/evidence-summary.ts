@@ -1,5 +1,5 @@
 import { escapeHtml } from "../html-text.ts";
-import type { EvidencePacketRecord } from "../../schemas/evidence.ts";
+import type { EvidencePacketRecord } from "../../evidence/evidence-contract.ts";
 
 /** `2026-09-01T12:01:35Z` as people read it, `2026-09-01 12:01:35 UTC`, as HTML. */
 export const timeHtml = (time: string): string => {

@@ -1,7 +1,7 @@
 import { createHash, createPublicKey, verify } from "node:crypto";
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { evidenceRecord } from "../../../../adapters/http/records/evidence.ts";
+import { evidenceRecord } from "../../../../adapters/http/evidence/evidence-contract.ts";
 import type { Json } from "../../../../core/domain/encoding/canonical-json.ts";
 import { parseTrustPolicy } from "../../../../core/protocol/evidence/trust-policy.ts";
 import { verifyEvidence } from "../../../../core/protocol/evidence/verify-evidence.ts";

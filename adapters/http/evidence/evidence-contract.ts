@@ -1,6 +1,14 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { EVENT_KINDS } from "../../../core/domain/index/settlement-event.ts";
-import { EVIDENCE_VERSION } from "../../../core/protocol/evidence/evidence-data.ts";
+import { ed25519 } from "@noble/curves/ed25519.js";
+import { sha512 } from "@noble/hashes/sha2.js";
+import { EVENT_KINDS, eventsOf } from "../../../core/domain/index/settlement-event.ts";
+import { EVIDENCE_VERSION, evidenceData } from "../../../core/protocol/evidence/evidence-data.ts";
+import type { EvidencePacket as Packet } from "../../../core/use-cases/evidence/settled-evidence.ts";
+import { encodeBase64 } from "../../../core/domain/encoding/base64.ts";
+import { evidenceDigest } from "../../../core/domain/evidence/evidence-signature.ts";
+import { jwkThumbprint } from "../../../core/domain/evidence/jwk.ts";
+import { ledgerSignatureFromBytes } from "../../../core/domain/ledger/signature.ts";
+import { encodeEscrowAccount } from "../../../core/protocol/accounts/escrow-account.ts";
 import {
   Address,
   Base64,
@@ -17,6 +25,7 @@ import {
   Time,
   Usdc,
 } from "../openapi/values.ts";
+import { SAMPLE, sampleEscrow, sampleMerchant, sampleParties } from "../openapi/sample-values.ts";
 
 const Network = record("EvidenceNetwork", "Which ledger and programs the packet speaks of.", {
   cluster: Type.String(),
@@ -145,3 +154,70 @@ export const EvidencePacket = record("EvidencePacket", "One escrow's evidence pa
   references: EvidenceReferences,
 });
 export type EvidencePacketRecord = Static<typeof EvidencePacket>;
+
+/** An evidence packet as JSON. */
+export const evidenceRecord = (packet: Packet): EvidencePacketRecord => {
+  const { transactions, merchant, observed, notFound } = packet.references;
+  return {
+    data: packet.data,
+    signature: packet.signature,
+    references: {
+      transactions: transactions.map(({ signature, slot, kind }) => ({
+        signature,
+        slot: Number(slot),
+        kind,
+      })),
+      merchant:
+        merchant === null
+          ? null
+          : {
+              name: merchant.name,
+              status: merchant.status,
+              current_attestor: merchant.currentAttestor,
+            },
+      observed:
+        observed === null ? null : { slot: Number(observed.slot), commitment: observed.commitment },
+      not_found: [...notFound],
+    },
+  };
+};
+
+const signatureExample = (word: string) =>
+  ledgerSignatureFromBytes(sha512(new TextEncoder().encode(word)));
+
+/** A packet that verifies: of the sample escrow, signed by the sample's evidence key. */
+export const evidenceExample = () => {
+  const escrow = sampleEscrow();
+  const { deployment, genesisHash, slot, createdAt } = SAMPLE;
+  const data = evidenceData({
+    network: { ...deployment, cluster: "localnet", genesisHash },
+    escrow,
+    account: { owner: deployment.custodyProgram, data: encodeEscrowAccount(escrow) },
+    slot,
+    ledgerTime: createdAt + 30n,
+  });
+  const { digest, signedBytes } = evidenceDigest(data);
+  const { evidenceKey } = sampleParties();
+  const { name, status, attestor } = sampleMerchant();
+  return evidenceRecord({
+    data,
+    signature: {
+      status: "signed",
+      digest_sha256: digest,
+      algorithm: "ed25519",
+      key_id: jwkThumbprint(evidenceKey.publicKey),
+      public_key: encodeBase64(evidenceKey.publicKey),
+      signature: encodeBase64(ed25519.sign(signedBytes, evidenceKey.secret)),
+    },
+    references: {
+      transactions: eventsOf(escrow).map(({ id, kind }, i) => ({
+        signature: signatureExample(id),
+        slot: slot - 10n + BigInt(i),
+        kind,
+      })),
+      merchant: { name, status, currentAttestor: attestor },
+      observed: null,
+      notFound: [],
+    },
+  });
+};

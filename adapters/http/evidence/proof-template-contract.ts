@@ -1,4 +1,10 @@
 import { type Static, Type } from "@sinclair/typebox";
+import {
+  proofHash,
+  type ProofTemplate as DomainProofTemplate,
+  proofTemplateSchema,
+} from "../../../core/domain/evidence/proof-template.ts";
+import { listProofTemplates } from "../../../core/use-cases/evidence/proof-templates.ts";
 import { Hash, oneOf, record } from "../openapi/values.ts";
 
 const ProofField = record("ProofField", "One field of a delivery payload.", {
@@ -35,3 +41,25 @@ export const ProofTemplate = record(
   },
 );
 export type ProofTemplateRecord = Static<typeof ProofTemplate>;
+
+/** A proof template as JSON. */
+export const proofTemplateRecord = (template: DomainProofTemplate): ProofTemplateRecord => ({
+  id: template.id,
+  wedge: template.wedge,
+  category: template.category,
+  title: template.title,
+  description: template.description,
+  fields: template.fields.map(({ name, type, required, description }) => ({
+    name,
+    type,
+    required,
+    description,
+  })),
+  json_schema: proofTemplateSchema(template),
+  hashing: { canonicalization: "RFC 8785", algorithm: "sha256" },
+  example: template.example,
+  example_proof_hash: proofHash(template.example),
+});
+
+/** The templates of API and data deliveries as answers show them. */
+export const proofTemplateExamples = () => listProofTemplates("api-data").map(proofTemplateRecord);

@@ -1,6 +1,10 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { JSON_TYPES } from "../../../core/domain/evidence/delivery-payload.ts";
+import { compareWithTemplate, JSON_TYPES } from "../../../core/domain/evidence/delivery-payload.ts";
+import type { DeliveryComparison as Comparison } from "../../../core/use-cases/evidence/verify-delivery.ts";
+import { proofHash } from "../../../core/domain/evidence/proof-template.ts";
+import { PROOF_TEMPLATES } from "../../../core/domain/evidence/proof-template-catalogue.ts";
 import { Address, EscrowState, Hash, nullable, oneOf, record } from "../openapi/values.ts";
+import { sampleEscrow } from "../openapi/sample-values.ts";
 
 /** The body of `POST /v1/evidence/{pda}/verify`. */
 export const VerifyDeliveryRequest = record(
@@ -71,3 +75,60 @@ export const DeliveryComparison = record(
   },
 );
 export type DeliveryComparisonRecord = Static<typeof DeliveryComparison>;
+
+const meaningOf = (matches: boolean | null): string => {
+  if (matches === null)
+    return "The escrow has no proof hash: nothing was attested, so there is nothing to compare with.";
+  return matches
+    ? "This is the payload whose hash the merchant's attestor signed. Whether what it says is true, no hash can show."
+    : "This is not the payload whose hash the merchant's attestor signed.";
+};
+
+/** A comparison of a delivery payload with an escrow as JSON. */
+export const deliveryRecord = (
+  comparison: Omit<Comparison, "live"> & {
+    readonly live: Pick<Comparison["live"], "escrow">;
+  },
+): DeliveryComparisonRecord => {
+  const { live, matches, template } = comparison;
+  return {
+    escrow_pda: live.escrow.address,
+    state: live.escrow.state,
+    matches,
+    meaning: meaningOf(matches),
+    payload_proof_hash: comparison.computedProofHash,
+    escrow_proof_hash: comparison.escrowProofHash,
+    task_hash_bound: comparison.taskHashBound,
+    escrow_task_hash: live.escrow.taskHash,
+    template:
+      template === null
+        ? null
+        : { id: template.id, valid: template.valid, fields: [...template.fields] },
+  };
+};
+
+const samplePayload = () => ({
+  ...PROOF_TEMPLATES[0]?.example,
+  task_hash: sampleEscrow().taskHash as string,
+});
+
+/** The payload that the sample escrow's attestor signed the hash of. */
+export const verifyDeliveryExample = () => ({ payload: samplePayload() });
+
+/** What the service says of it. */
+export const deliveryExample = () => {
+  const [template] = PROOF_TEMPLATES;
+  const escrow = sampleEscrow();
+  const hash = proofHash(samplePayload());
+  return deliveryRecord({
+    live: { escrow },
+    computedProofHash: hash,
+    escrowProofHash: escrow.attestation?.proofHash ?? null,
+    matches: escrow.attestation?.proofHash === hash,
+    taskHashBound: true,
+    template:
+      template === undefined
+        ? null
+        : { id: template.id, valid: true, fields: compareWithTemplate(samplePayload(), template) },
+  });
+};

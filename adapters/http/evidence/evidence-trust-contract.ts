@@ -1,0 +1,71 @@
+import { type Static, Type } from "@sinclair/typebox";
+import type { Effect } from "effect";
+import type {
+  evidenceTrust,
+  PublishedKey,
+} from "../../../core/use-cases/evidence/evidence-trust.ts";
+import { ed25519Jwk } from "../../../core/domain/evidence/jwk.ts";
+import { Address, oneOf, record } from "../openapi/values.ts";
+import { SAMPLE, sampleParties } from "../openapi/sample-values.ts";
+
+const JsonWebKey = record("JsonWebKey", "An Ed25519 key that signs or signed evidence.", {
+  kty: Type.Literal("OKP"),
+  crv: Type.Literal("Ed25519"),
+  alg: Type.Literal("Ed25519"),
+  use: Type.Literal("sig"),
+  kid: Type.String({ description: "RFC 7638 thumbprint." }),
+  x: Type.String({ description: "32 bytes, base64url." }),
+  status: oneOf(["current", "retired", "revoked"], "Whether packets of it are to be believed."),
+  exp: Type.Optional(
+    Type.Integer({ description: "When it stopped being current, seconds since 1970." }),
+  ),
+});
+
+/** A set of keys (RFC 7517, section 5). */
+export const JsonWebKeySet = record("JsonWebKeySet", "The service's evidence keys.", {
+  keys: Type.Array(JsonWebKey),
+});
+export type JsonWebKeySetRecord = Static<typeof JsonWebKeySet>;
+
+/** What a verifier of packets pins beforehand. */
+export const EvidenceTrust = record("EvidenceTrust", "What a verifier pins beforehand.", {
+  jwks: JsonWebKeySet,
+  genesis_hash: Type.String(),
+  cluster: Type.String(),
+  custody_program: Address("The custody program."),
+  attestor_program: Address("The attestor program."),
+});
+export type EvidenceTrustRecord = Static<typeof EvidenceTrust>;
+
+/** Published evidence keys as JSON. */
+export const keySetRecord = (keys: ReadonlyArray<PublishedKey>): JsonWebKeySetRecord => ({
+  keys: [...keys],
+});
+
+/** What a verifier pins beforehand as JSON. */
+export const evidenceTrustRecord = (
+  trust: Effect.Success<typeof evidenceTrust>,
+): EvidenceTrustRecord => ({
+  jwks: keySetRecord(trust.keys),
+  genesis_hash: trust.genesisHash,
+  cluster: trust.cluster,
+  custody_program: trust.custodyProgram,
+  attestor_program: trust.attestorProgram,
+});
+
+const sampleKeys = (): ReadonlyArray<PublishedKey> => [
+  { ...ed25519Jwk(sampleParties().evidenceKey.publicKey), status: "current" },
+];
+
+/** The key set of a service that has had one key. */
+export const keySetExample = () => keySetRecord(sampleKeys());
+
+/** What a verifier of the sample's packets pins beforehand. */
+export const evidenceTrustExample = () =>
+  evidenceTrustRecord({
+    keys: [...sampleKeys()],
+    genesisHash: SAMPLE.genesisHash,
+    cluster: "localnet",
+    custodyProgram: SAMPLE.deployment.custodyProgram,
+    attestorProgram: SAMPLE.deployment.attestorProgram,
+  });
