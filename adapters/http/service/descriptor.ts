@@ -1,20 +1,10 @@
 import { Effect } from "effect";
-import { EVIDENCE_VERSION } from "../../../core/protocol/evidence/evidence-data.ts";
 import { Instance } from "../../../ports/instance.ts";
-import { CONTRACT_VERSION, SERVICE_NAME } from "../openapi/contract.ts";
 import { endpoint } from "../server/endpoint.ts";
-import { SAMPLE } from "../openapi/sample-values.ts";
-import { descriptorRecord } from "../records/descriptor.ts";
+import { Descriptor, descriptorExample, descriptorRecord } from "./descriptor-contract.ts";
 import { data } from "../openapi/envelopes.ts";
-import { Descriptor, Version } from "../schemas/service.ts";
+import { Version, versionExample, versionRecord } from "./version-contract.ts";
 import { htmlContent, type StaticPage } from "../pages/static-page.ts";
-
-const descriptorExample = () =>
-  descriptorRecord({
-    deployment: SAMPLE.deployment,
-    networkAddress: "http://127.0.0.1:8899",
-    origin: "http://localhost:3000",
-  });
 
 const describe = (origin: string) =>
   Effect.map(Instance, ({ deployment, networkAddress }) =>
@@ -85,16 +75,7 @@ export const versionEndpoint = endpoint({
       content: {
         "application/json": {
           schema: data(Version),
-          example: () => ({
-            data: {
-              name: SERVICE_NAME,
-              contract_version: CONTRACT_VERSION,
-              evidence_format: EVIDENCE_VERSION,
-              version: "1.0.0-devnet",
-              revision: null,
-              links: VERSION_LINKS,
-            },
-          }),
+          example: () => ({ data: versionExample() }),
         },
       },
     },
@@ -102,24 +83,6 @@ export const versionEndpoint = endpoint({
   problems: [],
   handle: Effect.fnUntraced(function* () {
     const { version, revision } = yield* Instance;
-    return {
-      json: {
-        data: {
-          name: SERVICE_NAME,
-          contract_version: CONTRACT_VERSION,
-          evidence_format: EVIDENCE_VERSION,
-          version,
-          revision,
-          links: VERSION_LINKS,
-        },
-      },
-    };
+    return { json: { data: versionRecord(version, revision) } };
   }),
 });
-
-const VERSION_LINKS = {
-  openapi: "/openapi.json",
-  docs: "/docs",
-  status: "/v1/status",
-  descriptor: "/.well-known/settlement-evidence.json",
-} as const;

@@ -1,14 +1,18 @@
 import { Clock, Effect } from "effect";
 import { readReadiness, readStatus } from "../../../core/use-cases/service/read-status.ts";
 import { Instance } from "../../../ports/instance.ts";
-import { SERVICE_NAME } from "../openapi/contract.ts";
 import { endpoint } from "../server/endpoint.ts";
-import { statusExample } from "../examples/status.ts";
+import { ServiceStatus, statusExample, statusRecord } from "./status-contract.ts";
 import { NotReady, ShuttingDown } from "../problems/http-failures.ts";
-import { staleIndex, statusRecord } from "../records/status.ts";
+import {
+  Health,
+  healthExample,
+  healthRecord,
+  Readiness,
+  readinessExample,
+  readinessRecord,
+} from "./health-contract.ts";
 import { data } from "../openapi/envelopes.ts";
-import { Health, Readiness } from "../schemas/service.ts";
-import { ServiceStatus } from "../schemas/status.ts";
 
 /** `GET /health` */
 export const healthEndpoint = endpoint({
@@ -25,12 +29,7 @@ export const healthEndpoint = endpoint({
       content: {
         "application/json": {
           schema: Health,
-          example: () => ({
-            status: "ok",
-            service: SERVICE_NAME,
-            version: "1.0.0-devnet",
-            uptime_seconds: 42,
-          }),
+          example: healthExample,
         },
       },
     },
@@ -39,8 +38,7 @@ export const healthEndpoint = endpoint({
   handle: Effect.fnUntraced(function* () {
     const { version, startedAtMs } = yield* Instance;
     const uptimeMs = Math.max(0, (yield* Clock.currentTimeMillis) - startedAtMs);
-    const uptime_seconds = Math.floor(uptimeMs / 1000);
-    return { json: { status: "ok", service: SERVICE_NAME, version, uptime_seconds } };
+    return { json: healthRecord(version, uptimeMs) };
   }),
 });
 
@@ -59,7 +57,7 @@ export const readyEndpoint = (isDraining: () => boolean) =>
       200: {
         description: "Store and ledger answer.",
         content: {
-          "application/json": { schema: Readiness, example: () => ({ status: "ready" }) },
+          "application/json": { schema: Readiness, example: readinessExample },
         },
       },
     },
@@ -68,7 +66,7 @@ export const readyEndpoint = (isDraining: () => boolean) =>
       if (isDraining()) return yield* new ShuttingDown();
       const { missing, stale } = yield* readReadiness();
       if (missing.length > 0) return yield* new NotReady({ missing });
-      return { json: { status: "ready", ...(stale === null ? {} : { index: staleIndex(stale) }) } };
+      return { json: readinessRecord(stale) };
     }),
   });
 

@@ -1,8 +1,59 @@
+import { type Static, Type } from "@sinclair/typebox";
 import { formatUsdc } from "../../../core/domain/amount.ts";
 import { BETA_LIMITS } from "../../../core/domain/escrow/beta-limits.ts";
 import type { Deployment } from "../../../core/domain/ledger/deployment.ts";
+import { Address, oneOf, record } from "../openapi/values.ts";
 import { SERVICE_NAME } from "../openapi/contract.ts";
-import type { DescriptorRecord } from "../schemas/service.ts";
+import { SAMPLE } from "../openapi/sample-values.ts";
+
+const Programs = record("DescriptorPrograms", "The two programs.", {
+  custody: Address("The custody program."),
+  attestor: Address("The attestor program."),
+});
+
+const BetaLimits = record("BetaLimits", "Planned limits of the limited beta.", {
+  status: Type.Literal("planned_limited_beta"),
+  first_wedge: Type.String(),
+  max_escrow_usdc: Type.String(),
+  max_ttl_seconds: Type.Integer(),
+  supported_assets: Type.Array(Type.String()),
+  required_controls: Type.Array(Type.String()),
+});
+
+const text = Type.String();
+
+/** The service descriptor document. */
+export const Descriptor = record("Descriptor", "Describes this deployment.", {
+  name: text,
+  status: Type.Literal("online"),
+  role: text,
+  phase: text,
+  network: Type.String({ description: "Address of the ledger node, without credentials." }),
+  programs: Programs,
+  protocol: text,
+  settlement: text,
+  thesis: text,
+  primary_wedge: oneOf(["api_data_commerce"], "The first use."),
+  mainnet_beta_limits: BetaLimits,
+  links: record("DescriptorLinks", "Addresses.", { site: text, docs: text, demo: text, api: text }),
+  endpoints: record("DescriptorEndpoints", "Paths, with a method where it is not GET.", {
+    health: text,
+    openapi: text,
+    version: text,
+    status: text,
+    escrowPrepare: text,
+    escrow: text,
+    evidence: text,
+    merchant: text,
+    merchantRegistry: text,
+    proofTemplates: text,
+    relay: text,
+    indexer: text,
+    indexerEvents: text,
+    indexerSync: text,
+  }),
+});
+export type DescriptorRecord = Static<typeof Descriptor>;
 
 const ENDPOINTS = {
   health: "/health",
@@ -61,3 +112,11 @@ export const descriptorRecord = (source: DescriptorSource): DescriptorRecord => 
   },
   endpoints: ENDPOINTS,
 });
+
+/** The descriptor of the sample instance. */
+export const descriptorExample = () =>
+  descriptorRecord({
+    deployment: SAMPLE.deployment,
+    networkAddress: "http://127.0.0.1:8899",
+    origin: "http://localhost:3000",
+  });

@@ -1,0 +1,55 @@
+import { type Static, Type } from "@sinclair/typebox";
+import type { StaleIndex as Stale } from "../../../core/use-cases/service/read-status.ts";
+import { nullable, record } from "../openapi/values.ts";
+import { SERVICE_NAME } from "../openapi/contract.ts";
+import { syncErrorCode } from "./status-contract.ts";
+
+/** The body of `GET /health`. */
+export const Health = record("Health", "The process runs and answers.", {
+  status: Type.Literal("ok"),
+  service: Type.String(),
+  version: Type.String(),
+  uptime_seconds: Type.Integer({ minimum: 0 }),
+});
+
+/** The body of `GET /ready`. */
+export const Readiness = record("Readiness", "Store and ledger answer.", {
+  status: Type.Literal("ready"),
+  index: Type.Optional(
+    record("StaleIndex", "Present when the index is not as fresh as it should be; it is served.", {
+      status: Type.Literal("stale"),
+      lag_slots: Type.Integer({ minimum: 0, description: "Slots behind the ledger." }),
+      last_error: nullable(Type.String({ description: "Problem code of the last failed sync." })),
+      snapshot_error: nullable(
+        Type.String({ description: "Problem code of the last snapshot, when it failed." }),
+      ),
+    }),
+  ),
+});
+
+/** The answer of `GET /health` of a process that has run for `uptimeMs`. */
+export const healthRecord = (version: string, uptimeMs: number): Static<typeof Health> => ({
+  status: "ok",
+  service: SERVICE_NAME,
+  version,
+  uptime_seconds: Math.floor(uptimeMs / 1000),
+});
+
+const staleIndexRecord = ({ lagSlots, lastError, snapshotError }: Stale) => ({
+  status: "stale" as const,
+  lag_slots: Number(lagSlots),
+  last_error: syncErrorCode(lastError),
+  snapshot_error: syncErrorCode(snapshotError),
+});
+
+/** The answer of `GET /ready` where store and ledger answer; `stale` is null for a fresh index. */
+export const readinessRecord = (stale: Stale | null): Static<typeof Readiness> => ({
+  status: "ready",
+  ...(stale === null ? {} : { index: staleIndexRecord(stale) }),
+});
+
+/** The health of a process that has run for 42 seconds. */
+export const healthExample = () => healthRecord("1.0.0-devnet", 42_000);
+
+/** The readiness of a service whose index is fresh. */
+export const readinessExample = () => readinessRecord(null);

@@ -1,0 +1,186 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { sha256 } from "@noble/hashes/sha2.js";
+import type {
+  ProgramStatus as Program,
+  ServiceStatus as Status,
+} from "../../../core/use-cases/service/read-status.ts";
+import type { SyncError } from "../../../core/use-cases/index/sync-failure.ts";
+import { hash32FromBytes } from "../../../core/domain/hash32.ts";
+import { LOCAL_DEPLOYMENT } from "../../../core/protocol/addresses/local-deployment.ts";
+import {
+  Address,
+  Commitment,
+  Count,
+  Hash,
+  nullable,
+  oneOf,
+  record,
+  Slot,
+  Time,
+} from "../openapi/values.ts";
+import { CODE_OF_FAILURE } from "../problems/api-failure.ts";
+import type { ProblemCode } from "../problems/problem-catalogue.ts";
+import { SAMPLE, sampleParties } from "../openapi/sample-values.ts";
+
+const State = oneOf(
+  ["online", "degraded"],
+  "`degraded` when something it needs is not known to work.",
+);
+
+const ProgramStatus = record("ProgramStatus", "What the ledger shows of one program.", {
+  address: Address("The program."),
+  deployed: nullable(Type.Boolean()),
+  executable: nullable(Type.Boolean()),
+  upgrade_authority: nullable(Address("Who can change the program."), {
+    description: "Null: nobody, or not known.",
+  }),
+  sha256: nullable(Hash("Of the deployed ELF, without the zero bytes at its end.")),
+});
+
+/** The state of the service and of what it depends on. */
+export const ServiceStatus = record(
+  "ServiceStatus",
+  "The state of the service. Null is what could not be found out in time.",
+  {
+    status: State,
+    version: Type.String(),
+    network: record("NetworkStatus", "The ledger.", {
+      cluster: Type.String(),
+      rpc_address: Type.String({ description: "Without credentials, path or query." }),
+      genesis_hash: nullable(Type.String()),
+      slot: nullable(Slot()),
+      latency_ms: nullable(Type.Number({ minimum: 0 })),
+      healthy: Type.Boolean(),
+    }),
+    programs: record("ProgramStatuses", "Both programs.", {
+      custody: ProgramStatus,
+      attestor: ProgramStatus,
+    }),
+    relay: record("RelayStatus", "The relay.", { status: State }),
+    reads: record("ReadsStatus", "Live reads.", { status: State, commitment: Commitment }),
+    indexer: record("IndexerStatus", "The index.", {
+      status: State,
+      last_synced_slot: nullable(Slot()),
+      last_synced_at: nullable(Time("By the service's clock.")),
+      lag_slots: nullable(Count("Slots behind the ledger.")),
+      escrows: nullable(Count("Rows.")),
+      events: nullable(Count("Rows.")),
+      merchants: nullable(Count("Rows.")),
+      running: nullable(Type.Boolean({ description: "Whether a sync runs now." })),
+      progress: nullable(
+        record("SyncProgress", "How far the running sync has come.", {
+          phase: oneOf(["accounts", "transactions"], "What it reads."),
+          done: Count("Read so far."),
+          total: nullable(Count("As far as is known.")),
+        }),
+        { description: "Null while none runs." },
+      ),
+      last_error: nullable(Type.String({ description: "Problem code of the last failed sync." })),
+      snapshot_error: nullable(
+        Type.String({
+          description:
+            "Problem code of the last snapshot, when it failed. Where the index has one already, syncs by changes go on.",
+        }),
+      ),
+    }),
+  },
+);
+export type ServiceStatusRecord = Static<typeof ServiceStatus>;
+
+const programRecord = (program: Program): Static<typeof ProgramStatus> => ({
+  address: program.address,
+  deployed: program.deployed,
+  executable: program.executable,
+  upgrade_authority: program.upgradeAuthority,
+  sha256: program.sha256,
+});
+
+/** The problem code of what ended work on the index, null where nothing did. */
+export const syncErrorCode = (error: SyncError | null): ProblemCode | null => {
+  if (error === null) return null;
+  return error === "InternalError" ? "internal_error" : CODE_OF_FAILURE[error];
+};
+
+const indexerRecord = (index: Status["index"]): ServiceStatusRecord["indexer"] => {
+  const { mark = null, lastError = null, snapshotError = null } = index ?? {};
+  const isWell = index !== null && lastError === null && snapshotError === null;
+  return {
+    status: isWell ? "online" : "degraded",
+    last_synced_slot: mark === null ? null : Number(mark.slot),
+    last_synced_at: mark === null ? null : new Date(mark.atMs).toISOString(),
+    lag_slots: index === null || index.lagSlots === null ? null : Number(index.lagSlots),
+    escrows: index?.escrows ?? null,
+    events: index?.events ?? null,
+    merchants: index?.merchants ?? null,
+    running: index?.running ?? null,
+    progress: index?.progress ?? null,
+    last_error: syncErrorCode(lastError),
+    snapshot_error: syncErrorCode(snapshotError),
+  };
+};
+
+/** The service's status as JSON. */
+export const statusRecord = (status: Status, version: string): ServiceStatusRecord => {
+  const { network, custody, attestor } = status;
+  const reads = network.healthy ? "online" : "degraded";
+  const callable = custody.executable === true && attestor.executable === true;
+  return {
+    status: status.status,
+    version,
+    network: {
+      cluster: network.cluster,
+      rpc_address: network.address,
+      genesis_hash: network.genesisHash,
+      slot: network.slot === null ? null : Number(network.slot),
+      latency_ms: network.latencyMs,
+      healthy: network.healthy,
+    },
+    programs: { custody: programRecord(custody), attestor: programRecord(attestor) },
+    relay: { status: callable ? reads : "degraded" },
+    reads: { status: reads, commitment: "confirmed" },
+    indexer: indexerRecord(status.index),
+  };
+};
+
+const programExample = (address: Program["address"]) => ({
+  address,
+  deployed: true,
+  executable: true,
+  upgradeAuthority: sampleParties().agent,
+  sha256: hash32FromBytes(sha256(new TextEncoder().encode(address))),
+});
+
+/** The status of a service whose ledger and index work. */
+export const statusExample = () =>
+  statusRecord(
+    {
+      status: "online",
+      network: {
+        cluster: "localnet",
+        address: "http://127.0.0.1:8899",
+        genesisHash: SAMPLE.genesisHash,
+        slot: SAMPLE.slot,
+        latencyMs: 1,
+        healthy: true,
+      },
+      custody: programExample(LOCAL_DEPLOYMENT.custodyProgram),
+      attestor: programExample(LOCAL_DEPLOYMENT.attestorProgram),
+      index: {
+        escrows: 4,
+        merchants: 2,
+        events: 7,
+        mark: {
+          slot: SAMPLE.slot - 2n,
+          ledgerTime: SAMPLE.createdAt,
+          atMs: Number(SAMPLE.createdAt) * 1000,
+        },
+        running: false,
+        lastError: null,
+        snapshotError: null,
+        snapshotFailures: 0,
+        progress: null,
+        lagSlots: 2n,
+      },
+    },
+    "1.0.0-devnet",
+  );
