@@ -1,5 +1,5 @@
 import type { Address } from "./address.ts";
-import { encodeBase58Of32 } from "./encoding/base58-of-32-encode.ts";
+import { encodeBase58 } from "./encoding/base58.ts";
 
 /** Each place remembers one address: with its bytes and text about 100 bytes. */
 const PLACES = 1024;
@@ -19,7 +19,7 @@ export const recentAddress = (bytes: Uint8Array, at: number): Address => {
   while (i < 32 && known[from + i] === bytes[at + i]) i++;
   if (i === 32 && text !== undefined) return text;
   const own = bytes.slice(at, at + 32);
-  const encoded = encodeBase58Of32(own) as Address;
+  const encoded = encodeBase58(own) as Address;
   known.set(own, from);
   texts[place] = encoded;
   return encoded;

@@ -1,11 +1,10 @@
-import { ed25519 } from "@noble/curves/ed25519.js";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { concatBytes } from "@noble/hashes/utils.js";
 import { getProgramDerivedAddress, isOffCurveAddress } from "@solana/kit";
 import { sha256Bun } from "../../adapters/bun/sha256.ts";
 import { addressFromBytes, addressToBytes, ZERO_ADDRESS } from "../../core/domain/address.ts";
+import { FAST_PARTS, IMPLEMENTATIONS } from "../../core/domain/encoding/fast/fast-parts.ts";
 import { provideSha256 } from "../../core/domain/sha256.ts";
-import { isEdwardsPoint } from "../../core/protocol/crypto/edwards-point.ts";
 import { LOCAL_DEPLOYMENT } from "../../core/protocol/addresses/local-deployment.ts";
 import { findProgramDerivedAddress } from "../../core/protocol/addresses/program-derived-address.ts";
 import { labelled } from "../simulation/world-escrow.ts";
@@ -21,14 +20,7 @@ const programBytes = addressToBytes(program);
 const escrow = new TextEncoder().encode("escrow");
 const marker = new TextEncoder().encode("ProgramDerivedAddress");
 
-const isPoint = (bytes: Uint8Array): boolean => {
-  try {
-    ed25519.Point.fromBytes(bytes, true);
-    return true;
-  } catch {
-    return false;
-  }
-};
+const { isEdwardsPoint: isPoint } = IMPLEMENTATIONS.library;
 
 const withNoble = (seeds: ReadonlyArray<Uint8Array>): string => {
   for (let bump = 255; bump >= 0; bump--) {
@@ -61,7 +53,7 @@ report({
 const points = Array.from({ length: COUNT }, (_, i) => labelled(`point ${i}`));
 const addresses = new Map(points.map((bytes) => [bytes, addressFromBytes(bytes)]));
 const check = await microseconds(points, {
-  ours: isEdwardsPoint,
+  ours: FAST_PARTS.isEdwardsPoint,
   noble: isPoint,
   kit: (bytes) => isOffCurveAddress(addresses.get(bytes) ?? ZERO_ADDRESS),
 });

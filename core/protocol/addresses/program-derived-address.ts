@@ -1,7 +1,8 @@
 import { sha256 } from "../../domain/sha256.ts";
 import { type Address, addressFromBytes, addressToBytes } from "../../domain/address.ts";
-import { isEdwardsPoint } from "../crypto/edwards-point.ts";
+import { FAST_PARTS } from "../../domain/encoding/fast/fast-parts.ts";
 
+const { isEdwardsPoint } = FAST_PARTS;
 const MARKER = new TextEncoder().encode("ProgramDerivedAddress");
 
 /** A derived address and the bump, in [0, 255], that took it off the curve. */

@@ -1,7 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { jacobiSymbol, LIMB_BITS, LIMBS } from "../../../../core/protocol/crypto/jacobi-symbol.ts";
-import { runs } from "../../../arbitraries/runs.ts";
+import {
+  jacobiSymbol,
+  LIMB_BITS,
+  LIMBS,
+} from "../../../../../core/domain/encoding/fast/jacobi-symbol.ts";
+import { runs } from "../../../../arbitraries/runs.ts";
 
 const P = 2n ** 255n - 19n;
 

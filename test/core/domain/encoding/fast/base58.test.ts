@@ -2,17 +2,21 @@ import { describe, expect, test } from "bun:test";
 import { base58 as scure } from "@scure/base";
 import { getBase58Codec } from "@solana/kit";
 import fc from "fast-check";
-import { decodeBase58, encodeBase58 } from "../../../../core/domain/encoding/base58.ts";
-import { bytesOfLength } from "../../../arbitraries/ledger-values.ts";
-import { runs } from "../../../arbitraries/runs.ts";
+import {
+  type FastParts,
+  IMPLEMENTATIONS,
+} from "../../../../../core/domain/encoding/fast/fast-parts.ts";
+import { bytesOfLength } from "../../../../arbitraries/ledger-values.ts";
+import { runs } from "../../../../arbitraries/runs.ts";
 
 const ALPHABET = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
 const kit = getBase58Codec();
+const byKit = (bytes: Uint8Array): string => kit.decode(bytes);
 const anyBytes = fc.nat({ max: 70 }).chain(bytesOfLength);
 
 /** Base58 texts of any kind: encodings of real lengths, and what nobody encoded. */
 const anyBase58 = fc.oneof(
-  anyBytes.map(encodeBase58),
+  anyBytes.map(byKit),
   fc.string({ unit: fc.constantFrom(...ALPHABET.split("")), maxLength: 60 }),
   fc
     .tuple(fc.nat({ max: 34 }), fc.constantFrom("1", "2", "y", "z"), fc.nat({ max: 48 }))
@@ -41,7 +45,11 @@ const anyOfGroups = fc
   )
   .map((groups) => groups.reduce((value, group) => value * 58n ** 5n + group, 0n) % LIMIT);
 
-describe("base58", () => {
+/** Both give the same: the one that runs, and the library's that it stands for. */
+const implementations: ReadonlyArray<readonly [string, FastParts]> =
+  Object.entries(IMPLEMENTATIONS);
+
+describe.each(implementations)("base58, %s", (_, { encodeBase58, decodeBase58 }) => {
   test("bytes of every length from 0 to 70 encode as kit encodes them, and decode back", () => {
     fc.assert(
       fc.property(anyBytes, (bytes) => {
@@ -113,7 +121,7 @@ describe("base58", () => {
     ];
     fc.assert(
       fc.property(
-        bytesOfLength(32).map(encodeBase58),
+        bytesOfLength(32).map(byKit),
         fc.nat(),
         fc.constantFrom(...strange),
         (text, at, character) => {
