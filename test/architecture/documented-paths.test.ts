@@ -1,0 +1,45 @@
+import { expect, test } from "bun:test";
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+
+const root = join(import.meta.dir, "../..");
+const read = (file: string): string => readFileSync(join(root, file), "utf8");
+
+const DOCUMENTS = ["AGENTS.md", "CONTRIBUTING.md", "SECURITY.md"];
+
+const FOLDERS = "core|ports|adapters|app|client|programs|test|docs|\\.ci";
+/** A path from the root, in prose or in a picture; what comes before it makes neither a URL nor a longer path. */
+const IN_TEXT = new RegExp(`(?<![\\w/.:@-])(?:${FOLDERS})/[\\w./*{},-]*`, "g");
+/** A file of the root, in backquotes. */
+const ROOT_FILE = /`([A-Z]+\.md|package\.json|tsconfig\.json|knip\.json|bun\.lock)`/g;
+/** The target of a Markdown link that is no URL, without its heading. */
+const LINK = /\]\((?!\w+:|#)([^)#\s]+)/g;
+
+/** Paths, some with `*` or braces, that a document names, seen from the root. */
+const namedPaths = (file: string): ReadonlyArray<string> => {
+  const text = read(file);
+  const linked = Array.from(text.matchAll(LINK), ([, to = ""]) => join(dirname(file), to));
+  const atRoot = Array.from(text.matchAll(ROOT_FILE), ([, name = ""]) => name);
+  const inText = Array.from(text.matchAll(IN_TEXT), ([path]) => path.replace(/[.,/]+$/, ""));
+  return [...new Set([...linked, ...atRoot, ...inText])];
+};
+
+const exists = (path: string): boolean =>
+  /[*{]/.test(path)
+    ? [...new Bun.Glob(path).scanSync({ cwd: root, onlyFiles: false })].length > 0
+    : existsSync(join(root, path));
+
+test.each(DOCUMENTS)("every path that %s names exists", (file) => {
+  const paths = namedPaths(file);
+  expect(paths.length).toBeGreaterThan(0);
+  expect(paths.filter((path) => !exists(path))).toEqual([]);
+});
+
+test("each claim in the tables of SECURITY.md names a test file", () => {
+  const claims = read("SECURITY.md")
+    .split("\n")
+    .filter((line) => line.startsWith("|") && !/^\| (?:attack |-)/.test(line));
+  expect(claims.length).toBeGreaterThan(20);
+  const isTest = /`test\/[\w./-]+\.(?:test|chaos|proxy)\.ts` *\|$/;
+  expect(claims.filter((line) => !isTest.test(line))).toEqual([]);
+});
