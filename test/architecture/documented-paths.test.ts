@@ -5,7 +5,13 @@ import { dirname, join } from "node:path";
 const root = join(import.meta.dir, "../..");
 const read = (file: string): string => readFileSync(join(root, file), "utf8");
 
-const DOCUMENTS = ["AGENTS.md", "CONTRIBUTING.md", "SECURITY.md"];
+const DOCUMENTS = [
+  "AGENTS.md",
+  "CONTRIBUTING.md",
+  "README.md",
+  "SECURITY.md",
+  ...[...new Bun.Glob("docs/*.md").scanSync({ cwd: root })].sort(),
+];
 
 const FOLDERS = "core|ports|adapters|app|client|programs|test|docs|\\.ci";
 /** A path from the root, in prose or in a picture; what comes before it makes neither a URL nor a longer path. */
@@ -30,9 +36,13 @@ const exists = (path: string): boolean =>
     : existsSync(join(root, path));
 
 test.each(DOCUMENTS)("every path that %s names exists", (file) => {
-  const paths = namedPaths(file);
-  expect(paths.length).toBeGreaterThan(0);
-  expect(paths.filter((path) => !exists(path))).toEqual([]);
+  expect(namedPaths(file).filter((path) => !exists(path))).toEqual([]);
+});
+
+test("paths are found in prose, in pictures and in links", () => {
+  expect(namedPaths("docs/architecture.md")).toContain("core/use-cases");
+  expect(namedPaths("README.md")).toContain("docs/verify-evidence.md");
+  expect(namedPaths("CONTRIBUTING.md")).toContain("app/layers.ts");
 });
 
 test("each claim in the tables of SECURITY.md names a test file", () => {
