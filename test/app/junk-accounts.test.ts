@@ -49,7 +49,7 @@ const send = async (
   expect(sent.error).toBeUndefined();
 };
 
-/** Makes accounts of so many zero bytes that custody owns, and gives their addresses. */
+/** Makes accounts that custody owns, each of `space` zero bytes, and gives their addresses. */
 const flood = async (count: number, space: number): Promise<ReadonlyArray<Address>> => {
   const keys = Array.from({ length: count }, (_, number) => localKey(`junk/${space}/${number}`));
   for (const key of keys) {

@@ -8,7 +8,7 @@ import { refusalAsUnavailable } from "../pool/refusal-as-unavailable.ts";
 import { NodeFault, NodeUnable, RpcRefusal } from "../transport/rpc-failure.ts";
 
 const CHUNK_ACCOUNTS = 1000;
-/** Above so many accounts the next scan of the kind is split at once. */
+/** A kind that has shown more accounts than this is scanned in parts the next time. */
 const SPLIT_ABOVE = 200_000;
 /** Parts of a split scan that are asked for at the same time; public nodes count requests. */
 const PARTS_AT_ONCE = 2;

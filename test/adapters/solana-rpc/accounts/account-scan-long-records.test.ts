@@ -15,7 +15,7 @@ const LONGER_PUBKEY = "EWn7dE93GeQJu72WEkEmC5MZpm5FhiJzkcJEf1xpRdWP";
 const HEAD = '{"jsonrpc":"2.0","result":{"context":{"slot":5},"value":[';
 const TAIL = `]},"id":${ID}}`;
 
-/** A record whose account has so many lamports, by which it is known again. */
+/** A record of an account with this number of lamports, which tells it from others. */
 const recordOf = (lamports: number, data: string, space: number, extra = ""): string =>
   `{"account":{"data":["${data}","base64"],"executable":false,"lamports":${lamports},"owner":"${OWNER}","rentEpoch":0,"space":${space}${extra}},"pubkey":"${PUBKEY}"}`;
 

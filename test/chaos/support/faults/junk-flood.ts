@@ -81,7 +81,7 @@ export const openNaming = (node: WorldNode, number: number, named: ReadonlyArray
   });
 };
 
-/** The text of an answer with a record in its list so many times more. */
+/** The text of an answer, with `times` copies of a record before the others in its list. */
 function* withMore(text: string, record: Buffer, times: number): Generator<Uint8Array> {
   const list = '"value":[';
   const at = text.indexOf(list) + list.length;
