@@ -87,7 +87,7 @@ export const buildEvidenceEndpoint = endpoint({
       ? pageOf(packet, input.origin())
       : { ...textOf(packet), headers: { "content-type": "application/json" } };
     if (isSettled && isNotModified(input.headers.get("if-none-match"), answer.etag))
-      return { status: 304, text: null, headers: { etag: answer.etag, vary: "accept" } };
+      return { status: 304 as const, text: null, headers: { etag: answer.etag, vary: "accept" } };
     const headers: Record<string, string> = { vary: "accept", ...answer.headers };
     if (query.download !== undefined)
       headers["content-disposition"] =

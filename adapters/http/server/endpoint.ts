@@ -1,6 +1,7 @@
 import { type Static, type TObject, type TSchema, Type } from "@sinclair/typebox";
 import type { Effect } from "effect";
 import type { Budget } from "../../../ports/rate-limiter.ts";
+import type { AnswerOf, JsonOf, Undeclared } from "./declared-answer.ts";
 import { MAX_BODY_BYTES } from "../request/body-limits.ts";
 import type { HttpServices } from "./http-services.ts";
 import type { ApiFailure, FailureOf } from "../problems/api-failure.ts";
@@ -19,14 +20,16 @@ export type Success = {
 };
 
 /** What a handler answers; JSON unless it has a text of its own. */
-type Answer<Json> = {
+type Answer = {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
 } & (
-  | { readonly json: Json }
+  | { readonly json: unknown }
   | { readonly text: string | null }
   | { readonly stream: ReadableStream<Uint8Array> }
 );
+
+type Answers = Readonly<Record<number, Success>>;
 
 /** What a handler is given: everything decoded and checked. */
 type Input<Path extends string, Query extends TObject, Body> = {
@@ -66,7 +69,8 @@ export type EndpointSpec<
   Path extends string,
   Query extends TObject,
   Body extends TObject,
-  Json,
+  Declared extends Answers,
+  Given extends Answer,
   Code extends ProblemCode,
 > = {
   readonly method: "GET" | "POST";
@@ -91,44 +95,45 @@ export type EndpointSpec<
     readonly maxBytes?: number;
   };
   /** By status; the lowest is the usual one. */
-  readonly answers: Readonly<Record<number, Success>>;
+  readonly answers: Declared;
   /** Problems beside the common ones; the handler may fail with no others. */
   readonly problems: ReadonlyArray<Code>;
   readonly handle: (
     input: Input<Path, Query, Static<Body>>,
-  ) => Effect.Effect<
-    Answer<Json>,
-    FailureOf<Code | (typeof COMMON_PROBLEMS)[number]>,
-    HttpServices
-  >;
+  ) => Effect.Effect<Given, FailureOf<Code | (typeof COMMON_PROBLEMS)[number]>, HttpServices>;
 };
 
 /** An operation, its type parameters forgotten. */
 export type Endpoint = Omit<
-  EndpointSpec<string, TObject, TObject, unknown, ProblemCode>,
+  EndpointSpec<string, TObject, TObject, Answers, Answer, ProblemCode>,
   "params" | "query" | "handle"
 > & {
   readonly params: Readonly<Record<string, TSchema>>;
   readonly query: TObject;
   readonly handle: (
     input: Input<string, TObject, unknown>,
-  ) => Effect.Effect<Answer<unknown>, ApiFailure, HttpServices>;
+  ) => Effect.Effect<Answer, ApiFailure, HttpServices>;
 };
 
 const NO_MEMBERS = Type.Object({}, { additionalProperties: false });
 
 /**
  * Declares an operation. The compiler holds the handler to it: parameters and body have the types of
- * their schemas, and every failure must have its code among `problems`.
+ * their schemas, every failure must have its code among `problems`, and an answer must be one of `answers`: a
+ * declared status, and JSON of its schema without any other member.
  */
 export const endpoint = <
   const Path extends string,
   Query extends TObject = typeof NO_MEMBERS,
   Body extends TObject = typeof NO_MEMBERS,
-  Json = unknown,
+  const Declared extends Answers = Answers,
+  const Given extends AnswerOf<NoInfer<Declared>> = never,
   const Code extends ProblemCode = never,
 >(
-  spec: EndpointSpec<Path, Query, Body, Json, Code>,
+  spec: EndpointSpec<Path, Query, Body, Declared, Given, Code>,
+  ..._undeclared: Undeclared<JsonOf<Given>, JsonOf<AnswerOf<Declared>>> extends never
+    ? []
+    : [undeclared: Undeclared<JsonOf<Given>, JsonOf<AnswerOf<Declared>>>]
 ): Endpoint =>
   ({ ...spec, params: spec.params ?? {}, query: spec.query ?? NO_MEMBERS }) as unknown as Endpoint;
 

@@ -31,7 +31,7 @@ export const consoleVerifierEndpoint = (module: () => Promise<string>) =>
       Effect.map(Effect.promise(module), (text) => {
         const etag = entityTag(text);
         return isNotModified(headers.get("if-none-match"), etag)
-          ? { status: 304, text: null, headers: { etag } }
+          ? { status: 304 as const, text: null, headers: { etag } }
           : { text, headers: { etag } };
       }),
   });

@@ -51,13 +51,12 @@ export const rootEndpoint = (console: () => StaticPage) =>
       },
     },
     problems: [],
-    handle: ({ origin, mediaType }) => {
+    handle: Effect.fnUntraced(function* ({ origin, mediaType }) {
       const headers = { vary: "accept" };
-      if (mediaType !== "text/html")
-        return Effect.map(describe(origin()), (json) => ({ json, headers }));
+      if (mediaType !== "text/html") return { json: yield* describe(origin()), headers };
       const page = console();
-      return Effect.succeed({ text: page.html, headers: { ...headers, ...page.headers } });
-    },
+      return { text: page.html, headers: { ...headers, ...page.headers } };
+    }),
   });
 
 /** `GET /v1` */
