@@ -1,4 +1,5 @@
-import type { Parameters } from "fast-check";
+import { relative } from "node:path";
+import { defaultReportMessage, type Parameters } from "fast-check";
 
 const fromEnvironment = (name: string): number | undefined => {
   const text = process.env[name];
@@ -7,12 +8,33 @@ const fromEnvironment = (name: string): number | undefined => {
   return Number(text);
 };
 
+/** The test file that asks for the runs, from the root; empty where a contract suite or a helper asks. */
+const askingFile = (): string => {
+  const file = /\/[^\s():]+\.(?:test|chaos|postgres|proxy)\.ts(?=:)/.exec(
+    new Error().stack ?? "",
+  )?.[0];
+  return file === undefined ? "" : relative(`${import.meta.dir}/../..`, file);
+};
+
 /**
  * How often a property is tried: `count` times, or FC_NUM_RUNS times when that is set. A failure prints
- * its seed, which FC_SEED replays, its counterexample and what was thrown.
+ * the command that replays it, its counterexample and what was thrown.
  */
 export const runs = <T>(count: number): Parameters<T> => {
   const seed = fromEnvironment("FC_SEED");
   const numRuns = fromEnvironment("FC_NUM_RUNS") ?? count;
-  return { numRuns, includeErrorInReport: true, ...(seed === undefined ? {} : { seed }) };
+  const file = askingFile();
+  return {
+    numRuns,
+    includeErrorInReport: true,
+    ...(seed === undefined ? {} : { seed }),
+    reporter: (details) => {
+      if (!details.failed) return;
+      const more = numRuns === count ? "" : `FC_NUM_RUNS=${numRuns} `;
+      const again = `${more}FC_SEED=${details.seed} bun test ${file}`.trim();
+      throw new Error(`${defaultReportMessage(details)}\n\nThe same again: ${again}\n`, {
+        cause: details.errorInstance,
+      });
+    },
+  };
 };

@@ -29,8 +29,10 @@ if (!Number.isSafeInteger(seed) || seed < 0) throw new Error("--seed takes a who
 const files = [...new Bun.Glob("*.chaos.ts").scanSync({ cwd: import.meta.dir })]
   .sort()
   .filter((file) => positionals.length === 0 || positionals.some((name) => file.startsWith(name)));
-const again = `bun run test:chaos${values.quick ? " --quick" : ""} --seed ${seed}`;
-process.stdout.write(`seed ${seed}; the same run again: ${again}\n`);
+/** The command that runs these files, or all when there are none, with this run's seed and length. */
+const again = (names: ReadonlyArray<string>): string =>
+  ["bun run test:chaos", ...(values.quick ? ["--quick"] : []), "--seed", seed, ...names].join(" ");
+process.stdout.write(`seed ${seed}; the same run again: ${again(positionals)}\n`);
 
 const failed: Array<string> = [];
 for (const file of files) {
@@ -44,6 +46,6 @@ for (const file of files) {
 process.stdout.write(
   failed.length === 0
     ? `${files.length} fault tests passed, seed ${seed}\n`
-    : `failed: ${failed.join(", ")}; again: ${again}\n`,
+    : `failed: ${failed.join(", ")}; again: ${again(failed)}\n`,
 );
 process.exit(failed.length === 0 && files.length > 0 ? 0 : 1);

@@ -1,0 +1,44 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { runs } from "./runs.ts";
+
+const failing = fc.property(fc.integer(), (value) => {
+  if (value > 1000) throw new Error(`${value} is too large`);
+});
+const AGAIN = /FC_SEED=(-?\d+) bun test test\/arbitraries\/runs\.test\.ts\n/;
+
+/** What a failing property throws, without the places in the code. */
+const failure = (): string => {
+  try {
+    fc.assert(failing, runs(1000));
+  } catch (thrown) {
+    return String(thrown).replaceAll(/^ +at .*\n/gm, "");
+  }
+  throw new Error("the property holds");
+};
+
+test("a failing property prints its counterexample, its cause and the command that replays it", () => {
+  const printed = failure();
+  expect(printed).toMatch(AGAIN);
+  expect(printed).toContain("Counterexample: [1001]");
+  expect(printed).toContain("1001 is too large");
+});
+
+test("the printed seed fails in the same way", () => {
+  const first = failure();
+  const before = process.env["FC_SEED"];
+  process.env["FC_SEED"] = AGAIN.exec(first)?.[1];
+  try {
+    expect(failure()).toBe(first);
+  } finally {
+    if (before === undefined) delete process.env["FC_SEED"];
+    else process.env["FC_SEED"] = before;
+  }
+});
+
+test("a property that holds prints nothing", () => {
+  fc.assert(
+    fc.property(fc.nat(), (value) => value >= 0),
+    runs(10),
+  );
+});
