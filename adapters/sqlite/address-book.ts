@@ -3,7 +3,7 @@ import type { Address } from "../../core/domain/address.ts";
 import { RecentlyUsed } from "../../core/domain/recently-used.ts";
 import { addressPrefix } from "./address-prefix.ts";
 
-/** So many addresses, or twice as many, are remembered in each direction: 30 MB at most. */
+/** The least number of addresses kept in each direction, and half the most: 30 MB. */
 const REMEMBERED = 50_000;
 
 /**

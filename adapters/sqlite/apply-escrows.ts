@@ -9,7 +9,7 @@ import type { EventTable } from "./event-table.ts";
 import type { Counted, merchantTally } from "./merchant-tally.ts";
 import type { Change } from "./sighting-upsert.ts";
 
-/** So many rows are worked on at once: a few milliseconds. */
+/** Rows per turn of the event loop, a few milliseconds of work. */
 const AT_ONCE = 250;
 
 /** An escrow that a batch has to do with, as it will stand. */

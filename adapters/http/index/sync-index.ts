@@ -12,7 +12,7 @@ export const syncIndexEndpoint = endpoint({
   tag: "Index",
   summary: "Bring the index up to the ledger",
   description:
-    "Takes no body. One sync runs at a time: who comes while one runs waits for the next, so that what he has just done on the ledger is in it.",
+    "Takes no body. Runs after the current sync, so the caller's writes are included. Concurrent callers share it.",
   budget: "sync",
   maySeconds: 240,
   answers: {

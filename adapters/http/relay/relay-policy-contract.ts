@@ -54,8 +54,8 @@ export const RelayPolicy = record("RelayPolicy", "Every rule and number the rela
   confirm_timeout_ms: Count("How long `confirm` waits."),
   beta_limits_enforced: Type.Boolean(),
   rate_limit: record("RelayRateLimit", "Of one client address, and of one fee payer.", {
-    requests: Count("So many requests, one with a large body counting for several,"),
-    window_seconds: Count("in so many seconds."),
+    requests: Count("Requests per window; one with a large body counts as several."),
+    window_seconds: Count("Window length, seconds."),
     of_each: Type.Array(oneOf(["client", "fee_payer"], "Who has a budget of this size.")),
     failed_preflight_cost: Count(
       "What a relay costs when a check or simulation finds it would fail.",

@@ -4,7 +4,7 @@ import type { RequestFault } from "../problems/http-failures.ts";
 
 /** Names that callers make up are cut to this length where a problem has to name them. */
 const MAX_NAME_LENGTH = 64;
-/** So many faults of a request are told at once. */
+/** The most faults of one request that are named. */
 export const MAX_FAULTS = 20;
 
 const oneOf = (schema: TSchema): string => {

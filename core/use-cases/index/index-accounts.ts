@@ -19,7 +19,7 @@ import {
   type SyncMark,
 } from "../../../ports/escrow-index.ts";
 
-/** So many rejected accounts a report names; all are counted. */
+/** The most rejected accounts that a report names; all are counted. */
 const MAX_REJECTED_NAMED = 100;
 
 const byCreation = ({ row: a }: Sighted<Escrow>, { row: b }: Sighted<Escrow>): number =>

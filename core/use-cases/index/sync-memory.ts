@@ -2,7 +2,7 @@ import type { LedgerSignature } from "../../domain/ledger/signature.ts";
 import type { SyncProgress } from "../../domain/index/sync-report.ts";
 import { SnapshotSchedule } from "./snapshot-schedule.ts";
 
-/** So many transactions are remembered: those of the overlap that each incremental sync reads again. */
+/** The most transactions kept: those of the overlap that each incremental sync reads again. */
 const MAX_REMEMBERED = 20_000;
 
 /**

@@ -11,7 +11,7 @@ import { readProgramAccount } from "../../protocol/accounts/program-account.ts";
 
 /** As many accounts as the ledger reads at once. */
 const READ_AT_ONCE = 100;
-/** So many missing rows are looked into; a report names no more. */
+/** The most missing rows that are looked into and named in a report. */
 const MAX_MISSING = 100;
 const PAGE = 500;
 /** Rows of one store transaction: written several times as fast as in many small ones, and few enough to hold. */

@@ -145,7 +145,7 @@ export type StaleIndex = Pick<SyncActivity, "lastError" | "snapshotError"> & {
   readonly lagSlots: bigint;
 };
 
-/** So many slots behind the ledger an index is stale: five minutes at 400 ms a slot. */
+/** Slots behind the ledger from which an index is stale: five minutes at 400 ms a slot. */
 const STALE_SLOTS = 750n;
 
 /**
