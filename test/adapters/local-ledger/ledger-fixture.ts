@@ -1,5 +1,4 @@
 import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
   appendTransactionMessageInstructions,
@@ -16,6 +15,7 @@ import type { Instruction } from "../../../core/domain/ledger/instruction.ts";
 import { localGenesis } from "../../../adapters/local-ledger/genesis/genesis.ts";
 import { serveLedger } from "../../../adapters/local-ledger/rpc/server.ts";
 import { type LedgerOptions, openLedger } from "../../../adapters/local-ledger/runtime/ledger.ts";
+import { tmpdir } from "../../temporary-root.ts";
 
 /** A folder of its own that is removed when the disposer runs. */
 export const temporaryFolder = (): { readonly path: string; readonly remove: () => void } => {

@@ -1,12 +1,12 @@
 import { Database } from "bun:sqlite";
 import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Effect } from "effect";
 import { escrowIndexSqlite } from "../../../adapters/sqlite/escrow-index.ts";
 import { outcomeLogSqlite } from "../../../adapters/sqlite/outcome-log.ts";
 import { TEST_DEPLOYMENT, TEST_GENESIS_HASH } from "../../arbitraries/test-ledger.ts";
+import { tmpdir } from "../../temporary-root.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "damaged-page-"));
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -1,7 +1,6 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Effect } from "effect";
 import fc from "fast-check";
@@ -20,6 +19,7 @@ import { EVENT_KINDS, type IndexedEvent } from "../../../core/domain/index/settl
 import { EscrowIndex, type IndexBatch } from "../../../ports/escrow-index.ts";
 import { anyMerchant, escrowLives, finalBatch } from "../../arbitraries/index-history.ts";
 import { TEST_DEPLOYMENT, TEST_GENESIS_HASH } from "../../arbitraries/test-ledger.ts";
+import { tmpdir } from "../../temporary-root.ts";
 
 const ledger = { genesisHash: TEST_GENESIS_HASH, deployment: TEST_DEPLOYMENT };
 

@@ -1,6 +1,5 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Effect, Fiber } from "effect";
 import { escrowIndexMemory } from "../../../adapters/memory/escrow-index.ts";
@@ -10,6 +9,7 @@ import { LOCAL_DEPLOYMENT } from "../../../core/protocol/addresses/local-deploym
 import { EscrowIndex, type IndexBatch } from "../../../ports/escrow-index.ts";
 import { watchStores } from "../../chaos/support/kills/opened-stores.ts";
 import { walletOf, worldEscrow } from "../../simulation/world-escrow.ts";
+import { tmpdir } from "../../temporary-root.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "large-batch-"));
 afterAll(() => rmSync(folder, { recursive: true }));

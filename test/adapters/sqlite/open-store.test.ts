@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Effect } from "effect";
 import { openStore } from "../../../adapters/sqlite/open-store.ts";
+import { tmpdir } from "../../temporary-root.ts";
 
 const V1 = "CREATE TABLE fruit (name TEXT NOT NULL) STRICT";
 const V2 = "ALTER TABLE fruit ADD COLUMN colour TEXT NOT NULL DEFAULT 'green'";

@@ -1,7 +1,6 @@
 import { Database, type SQLQueryBindings } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Effect } from "effect";
 import { addressBook } from "../../../adapters/sqlite/address-book.ts";
@@ -15,6 +14,7 @@ import { addressFromBytes } from "../../../core/domain/address.ts";
 import { ESCROW_STATES } from "../../../core/domain/escrow/escrow.ts";
 import type { EscrowFilter } from "../../../ports/escrow-index.ts";
 import { TEST_DEPLOYMENT, TEST_GENESIS_HASH } from "../../arbitraries/test-ledger.ts";
+import { tmpdir } from "../../temporary-root.ts";
 
 /** A database that remembers the statements it was asked for. */
 class Recording extends Database {

@@ -1,10 +1,10 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Effect, Exit } from "effect";
 import { attempt } from "../../../adapters/sqlite/store-failure.ts";
+import { tmpdir } from "../../temporary-root.ts";
 
 test("a full disk fails as retryable; reads go on, and writes once there is room again", async () => {
   const folder = mkdtempSync(join(tmpdir(), "store-failure-"));

@@ -1,7 +1,6 @@
 import { Database } from "bun:sqlite";
 import { afterAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Effect } from "effect";
 import fc from "fast-check";
@@ -11,6 +10,7 @@ import { addressFromBytes } from "../../../core/domain/address.ts";
 import { EscrowIndex } from "../../../ports/escrow-index.ts";
 import { TEST_DEPLOYMENT, TEST_GENESIS_HASH } from "../../arbitraries/test-ledger.ts";
 import { ESCROWS_PER_BATCH, numberedBatch } from "./numbered-batch.ts";
+import { tmpdir } from "../../temporary-root.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "store-file-"));
 afterAll(() => rmSync(folder, { recursive: true }));

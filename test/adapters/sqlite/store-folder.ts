@@ -1,23 +1,11 @@
 import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Effect, Layer } from "effect";
+import { tmpdir } from "../../temporary-root.ts";
 
-/** Linux keeps files under it in memory. */
-const IN_MEMORY = "/dev/shm";
+const makeFolder = (): string => mkdtempSync(join(tmpdir(), "store-"));
 
-const makeFolder = (): string => {
-  try {
-    return mkdtempSync(join(IN_MEMORY, "store-"));
-  } catch {
-    return mkdtempSync(join(tmpdir(), "store-"));
-  }
-};
-
-/**
- * A store's layer in a new folder that goes with it; in memory where that can be, since what a contract asks does
- * not depend on the disk, and waiting for a disk is most of the time it takes to ask.
- */
+/** A store's layer in a new folder that goes with it. */
 export const inOwnFolder = <A, E>(
   layerAt: (folder: string) => Layer.Layer<A, E>,
 ): Layer.Layer<A, E> =>

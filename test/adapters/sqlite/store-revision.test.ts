@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ManagedRuntime } from "effect";
 import { escrowIndexSqlite } from "../../../adapters/sqlite/escrow-index.ts";
 import { EscrowIndex } from "../../../ports/escrow-index.ts";
 import { batchOf } from "../../arbitraries/index-history.ts";
 import { TEST_DEPLOYMENT, TEST_GENESIS_HASH } from "../../arbitraries/test-ledger.ts";
+import { tmpdir } from "../../temporary-root.ts";
 
 test("what another one writes to the same file changes the revision, and asking does not", async () => {
   const folder = mkdtempSync(join(tmpdir(), "store-revision-"));

@@ -1,9 +1,9 @@
 import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Effect, Exit, Scope } from "effect";
 import { readSettings } from "../../../app/config/settings.ts";
 import { type RunningService, startService } from "../../../app/serve.ts";
+import { tmpdir } from "../../temporary-root.ts";
 
 /** The settings of a test: own ports, own directory, no chatter. */
 export const quietEnvironment = (dataDir: string) => ({

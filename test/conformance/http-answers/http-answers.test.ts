@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PROBLEM_CODES } from "../../../adapters/http/problems/problem-catalogue.ts";
 import { differences } from "./differences.ts";
@@ -8,6 +7,7 @@ import { PRIVATE_KEY } from "./exchanges/private-key.ts";
 import { type PromisedAnswers, promisedAnswers } from "./promised-answers.ts";
 import { recordedAnswers } from "./recorded-answers.ts";
 import { readFiles, VECTORS } from "./vector-folder.ts";
+import { tmpdir } from "../../temporary-root.ts";
 
 /** A recording takes two seconds of CPU time, and many times as long on a busy machine. */
 const PATIENCE_MS = 120_000;
