@@ -1,5 +1,6 @@
 import { afterAll, expect, test } from "bun:test";
 import type { EscrowRecord } from "../../adapters/http/escrow/escrow-contract.ts";
+import { withDemoLedger } from "./support/demo-ledger.ts";
 import { quietEnvironment, temporaryDirectory, until } from "./support/running-service.ts";
 import { type ServiceProcess, startBundledService } from "./support/service-process.ts";
 
@@ -32,6 +33,7 @@ const REQUESTS = [
 
 const started: Array<ServiceProcess> = [];
 const directory = await temporaryDirectory();
+withDemoLedger(directory.path);
 
 afterAll(async () => {
   for (const service of started) service.kill("SIGKILL");

@@ -5,6 +5,7 @@ import type { EscrowRecord } from "../../adapters/http/escrow/escrow-contract.ts
 import type { SettlementEventRecord } from "../../adapters/http/index/event-contract.ts";
 import type { RegistryEntryRecord } from "../../adapters/http/merchant/merchant-contract.ts";
 import { type Contract, documentedAnswers } from "../adapters/http/support/documented-answers.ts";
+import { withDemoLedger } from "./support/demo-ledger.ts";
 import {
   quietEnvironment,
   runService,
@@ -41,7 +42,7 @@ const inState = (state: string): EscrowRecord => {
 
 beforeAll(async () => {
   directory = await temporaryDirectory();
-  service = await runService(quietEnvironment(directory.path));
+  service = await runService(quietEnvironment(withDemoLedger(directory.path)));
   check = documentedAnswers(
     (await (await fetch(`${service.url}/openapi.json`)).json()) as Contract,
   );

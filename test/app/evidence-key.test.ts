@@ -2,6 +2,7 @@ import { afterAll, expect, test } from "bun:test";
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { encodeBase58 } from "../../core/domain/encoding/base58.ts";
+import { withDemoLedger } from "./support/demo-ledger.ts";
 import { quietEnvironment, temporaryDirectory, until } from "./support/running-service.ts";
 import { type ServiceProcess, startBundledService } from "./support/service-process.ts";
 
@@ -15,7 +16,10 @@ afterAll(async () => {
 });
 
 test("the generated evidence key is its owner's alone, and stands in no log and in no other file", async () => {
-  service = await startBundledService({ ...quietEnvironment(directory.path), LOG_LEVEL: "debug" });
+  service = await startBundledService({
+    ...quietEnvironment(withDemoLedger(directory.path)),
+    LOG_LEVEL: "debug",
+  });
   const url = await service.url;
   await until(
     "the service is ready",

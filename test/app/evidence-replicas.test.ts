@@ -3,6 +3,7 @@ import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { EscrowRecord } from "../../adapters/http/escrow/escrow-contract.ts";
 import { LOCAL_DEPLOYMENT } from "../../core/protocol/addresses/local-deployment.ts";
+import { withDemoLedger } from "./support/demo-ledger.ts";
 import {
   quietEnvironment,
   runService,
@@ -67,7 +68,8 @@ const referencesOf = (packets: ReadonlyArray<{ readonly body: string }>) =>
 
 beforeAll(async () => {
   directory = await temporaryDirectory();
-  primary = await ready(await runService(quietEnvironment(join(directory.path, "primary"))));
+  const dataDir = withDemoLedger(join(directory.path, "primary"));
+  primary = await ready(await runService(quietEnvironment(dataDir)));
   await sync(primary);
   const { data } = (await (await fetch(`${primary.url}/v1/indexer`)).json()) as {
     data: ReadonlyArray<EscrowRecord>;

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { withDemoLedger } from "./support/demo-ledger.ts";
 import {
   quietEnvironment,
   runService,
@@ -26,7 +27,7 @@ let service: Awaited<ReturnType<typeof runService>>;
 
 beforeAll(async () => {
   directory = await temporaryDirectory();
-  service = await runService(quietEnvironment(directory.path));
+  service = await runService(quietEnvironment(withDemoLedger(directory.path)));
   await until(
     "the service is ready",
     () => fetch(`${service.url}/ready`).then(({ status }) => status),

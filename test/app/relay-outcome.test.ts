@@ -8,6 +8,7 @@ import { openStage, registerMerchant, type Stage } from "../../app/demo/stage.ts
 import { address } from "../../core/domain/address.ts";
 import { rotateAttestorInstruction } from "../../core/protocol/instructions/attestor-instructions.ts";
 import { claimRefundInstruction } from "../../core/protocol/instructions/custody-instructions.ts";
+import { withDemoLedger } from "./support/demo-ledger.ts";
 import { quietEnvironment, temporaryDirectory, until } from "./support/running-service.ts";
 import { type ServiceProcess, startBundledService } from "./support/service-process.ts";
 import { silentNarrator } from "./commands/silent-narrator.ts";
@@ -30,6 +31,7 @@ const start = async (): Promise<void> => {
 
 beforeAll(async () => {
   directory = await temporaryDirectory();
+  withDemoLedger(directory.path);
   await start();
   stage = await openStage(url, LOCAL_USDC_MINT, silentNarrator);
   await registerMerchant(stage);

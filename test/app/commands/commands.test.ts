@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { EscrowRecord } from "../../../adapters/http/escrow/escrow-contract.ts";
+import { withDemoLedger } from "../support/demo-ledger.ts";
 import {
   quietEnvironment,
   runService,
@@ -38,7 +39,7 @@ const save = async (name: string, text: string): Promise<string> => {
 
 beforeAll(async () => {
   directory = await temporaryDirectory();
-  service = await runService(quietEnvironment(join(directory.path, "data")));
+  service = await runService(quietEnvironment(withDemoLedger(join(directory.path, "data"))));
   await until(
     "the service is ready",
     () => fetch(`${service.url}/ready`).then(({ status }) => status),

@@ -6,6 +6,7 @@ import { ed25519Jwk } from "../../../core/domain/evidence/jwk.ts";
 import { NETWORK, SERVICE_KEY } from "../../arbitraries/evidence.ts";
 import { goldenEscrow, invented } from "../../conformance/evidence/packet-edits.ts";
 import { bundledScript } from "../support/bundled-script.ts";
+import { withDemoLedger } from "../support/demo-ledger.ts";
 import {
   quietEnvironment,
   runService,
@@ -56,7 +57,7 @@ const judged = ({ stdout }: { readonly stdout: string }) => {
 beforeAll(async () => {
   command = await bundledScript(COMMAND);
   directory = await temporaryDirectory();
-  service = await runService(quietEnvironment(join(directory.path, "data")));
+  service = await runService(quietEnvironment(withDemoLedger(join(directory.path, "data"))));
   await until(
     "the service is ready",
     () => fetch(`${service.url}/ready`).then(({ status }) => status),

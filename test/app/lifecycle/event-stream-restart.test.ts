@@ -1,9 +1,11 @@
 import { afterAll, expect, test } from "bun:test";
 import type { SettlementEventRecord } from "../../../adapters/http/index/event-contract.ts";
+import { withDemoLedger } from "../support/demo-ledger.ts";
 import { quietEnvironment, temporaryDirectory, until } from "../support/running-service.ts";
 import { type ServiceProcess, startBundledService } from "../support/service-process.ts";
 
 const directory = await temporaryDirectory();
+withDemoLedger(directory.path);
 const started: Array<ServiceProcess> = [];
 
 /** A service on the same directory, once its index has the demo data. */

@@ -1,4 +1,5 @@
 import { afterAll } from "bun:test";
+import { withDemoLedger } from "./demo-ledger.ts";
 import { quietEnvironment, temporaryDirectory, until } from "./running-service.ts";
 import {
   type ServiceProcess,
@@ -27,11 +28,11 @@ export const startedServices = () => {
     /** From one file, which is the same service sooner. */
     startBundled: async (env: Environment): Promise<ServiceProcess> =>
       kept(await startBundledService(env)),
-    /** The settings of a service on a directory of its own, which tells where it listens. */
+    /** The settings of a service on a directory of its own with the demo data, which tells where it listens. */
     alone: async () => {
       const directory = await temporaryDirectory();
       directories.push(directory);
-      return { ...quietEnvironment(directory.path), LOG_LEVEL: "info" };
+      return { ...quietEnvironment(withDemoLedger(directory.path)), LOG_LEVEL: "info" };
     },
   };
 };
