@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { EscrowRecord } from "../../../adapters/http/escrow/escrow-contract.ts";
+import { bundledScript } from "../support/bundled-script.ts";
 import { withDemoLedger } from "../support/demo-ledger.ts";
 import {
   quietEnvironment,
@@ -15,8 +16,8 @@ const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
 let service: Awaited<ReturnType<typeof runService>>;
 
-const run = async (file: string, ...args: ReadonlyArray<string>) => {
-  const child = Bun.spawn([process.execPath, join(ROOT, file), ...args], {
+const run = async (script: string, ...args: ReadonlyArray<string>) => {
+  const child = Bun.spawn([process.execPath, script, ...args], {
     cwd: directory.path,
     stdout: "pipe",
     stderr: "pipe",
@@ -29,7 +30,13 @@ const run = async (file: string, ...args: ReadonlyArray<string>) => {
   return { code, stdout, stderr };
 };
 
-const verify = (...args: ReadonlyArray<string>) => run("app/commands/verify.ts", ...args);
+/** Runs a command as its users do. */
+const runModules = (file: string, ...args: ReadonlyArray<string>) => run(join(ROOT, file), ...args);
+/** The same sooner. */
+const runBundle = async (file: string, ...args: ReadonlyArray<string>) =>
+  run(await bundledScript(join(ROOT, file)), ...args);
+
+const verify = (...args: ReadonlyArray<string>) => runBundle("app/commands/verify.ts", ...args);
 
 const save = async (name: string, text: string): Promise<string> => {
   const path = join(directory.path, name);
@@ -53,7 +60,7 @@ afterAll(async () => {
 });
 
 test("sync makes a running service sync, and prints its report", async () => {
-  const { code, stdout } = await run("app/commands/sync.ts", "--url", service.url);
+  const { code, stdout } = await runBundle("app/commands/sync.ts", "--url", service.url);
   expect(code).toBe(0);
   expect(JSON.parse(stdout)).toMatchObject({ data: { status: "completed" } });
 });
@@ -90,7 +97,10 @@ test("every command explains itself, and refuses a flag it does not know", async
   const files = ["app/main.ts", ...["demo", "sync", "verify"].map((n) => `app/commands/${n}.ts`)];
   await Promise.all(
     files.map(async (file) => {
-      const [help, wrong] = await Promise.all([run(file, "--help"), run(file, "--no-such-flag")]);
+      const [help, wrong] = await Promise.all([
+        runModules(file, "--help"),
+        runBundle(file, "--no-such-flag"),
+      ]);
       expect(help).toMatchObject({ code: 0, stderr: "" });
       expect(help.stdout).toContain("usage: bun run ");
       expect(wrong).toMatchObject({ code: 64, stdout: "" });

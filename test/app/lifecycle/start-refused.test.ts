@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { startedServices } from "../support/started-services.ts";
 
-const { alone, start, startBundled } = startedServices();
+const { alone, startBundled } = startedServices();
 
 /** How a service ends that cannot start. */
 const ended = async (env: Readonly<Record<string, string>>) => (await startBundled(env)).ended;
@@ -25,8 +25,8 @@ test.concurrent("a second service on the same DATA_DIR or the same port ends wit
 
 test.concurrent("what it cannot run with, it says on standard error, and ends with 1", async () => {
   const [configuration, unwritable] = await Promise.all([
-    start({ PORT: "http", DATABASE_URL: "postgres://u:hunter2@db/x?schema=A-B" }).ended,
-    start({ DATA_DIR: "/dev/null/data" }).ended,
+    ended({ PORT: "http", DATABASE_URL: "postgres://u:hunter2@db/x?schema=A-B" }),
+    ended({ DATA_DIR: "/dev/null/data" }),
   ]);
   expect(configuration).toMatchObject({ code: 1, stdout: "" });
   expect(configuration.stderr.trim().split("\n")).toEqual([

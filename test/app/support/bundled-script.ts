@@ -1,47 +1,86 @@
-import { mkdir, rename } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { existsSync } from "node:fs";
+import { mkdir, readdir, rename, rm } from "node:fs/promises";
+import { join, relative } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import type { BunPlugin } from "bun";
 
+const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 /** Where tools keep what they can make again. */
-const FOLDER = fileURLToPath(new URL("../../../node_modules/.cache/test-bundles", import.meta.url));
+const FOLDER = join(ROOT, "node_modules/.cache/test-bundles");
+const LEDGER = "adapters/local-ledger/main.ts";
+const SCRIPTS = [
+  "app/main.ts",
+  "app/commands/demo.ts",
+  "app/commands/sync.ts",
+  "app/commands/verify.ts",
+  LEDGER,
+];
+/** What the scripts are made of: another text in any of them makes another bundle. */
+const SOURCES = [
+  "bun.lock",
+  "test/app/support/bundled-script.ts",
+  ...["adapters", "app", "core", "ports"].map((folder) => `${folder}/**/*.{css,html,js,json,ts}`),
+];
 
-/** Lets modules find what lies beside them, as if they had not been moved into the bundle. */
-const STAY_WHERE_THEY_ARE: BunPlugin = {
+const bundleOf = (folder: string, script: string): string =>
+  join(folder, script.replace(/\.ts$/, ".js"));
+
+/** Lets modules find what lies beside them, as if they had not been moved; the ledger's process is its bundle. */
+const stayWhereTheyAre = (folder: string): BunPlugin => ({
   name: "import.meta.url of the source",
   setup: (build) => {
     build.onLoad({ filter: /\/(app|adapters)\/.*\.ts$/ }, async ({ path }) => {
       const source = await Bun.file(path).text();
       const url = JSON.stringify(pathToFileURL(path).href);
-      return { contents: source.replaceAll("import.meta.url", url), loader: "ts" };
+      const ledger = JSON.stringify(pathToFileURL(bundleOf(folder, LEDGER)).href);
+      const contents = source
+        .replaceAll('new URL("./main.ts", import.meta.url)', `new URL(${ledger})`)
+        .replaceAll("import.meta.url", url);
+      return { contents, loader: "ts" };
     });
   },
+});
+
+const keyOfSources = async (): Promise<string> => {
+  const hash = new Bun.CryptoHasher("sha256").update(Bun.version);
+  const paths = SOURCES.flatMap((glob) => [...new Bun.Glob(glob).scanSync({ cwd: ROOT })]);
+  for (const path of paths.toSorted())
+    hash.update(path).update(await Bun.file(join(ROOT, path)).bytes());
+  return hash.digest("hex").slice(0, 16);
 };
 
-const bundles = new Map<string, Promise<string>>();
-
-const build = async (script: string): Promise<string> => {
-  const { outputs } = await Bun.build({
-    entrypoints: [script],
+/** The folder with every script's bundle, made unless an earlier test process of the same sources has. */
+const build = async (): Promise<string> => {
+  const key = await keyOfSources();
+  const folder = join(FOLDER, key);
+  if (existsSync(folder)) return folder;
+  const draft = `${folder}.${process.pid}`;
+  await Bun.build({
+    entrypoints: SCRIPTS.map((script) => join(ROOT, script)),
+    root: ROOT,
+    outdir: draft,
+    naming: { entry: "[dir]/[name].js" },
     target: "bun",
-    plugins: [STAY_WHERE_THEY_ARE],
+    // Native code is found from node_modules.
+    external: ["litesvm"],
+    plugins: [stayWhereTheyAre(folder)],
   });
-  const [output] = outputs;
-  if (output === undefined) throw new Error(`${script} gave no bundle`);
-  const path = join(FOLDER, `${basename(script, ".ts")}.js`);
   await mkdir(FOLDER, { recursive: true });
-  // Renamed into place: another process may make, or start, the same bundle now.
-  await Bun.write(`${path}.${process.pid}`, output);
-  await rename(`${path}.${process.pid}`, path);
-  return path;
+  // Put into place as a whole. Where another process was quicker, its folder holds the same.
+  await rename(draft, folder).catch(() => rm(draft, { recursive: true }));
+  const stale = (await readdir(FOLDER)).filter((name) => !name.startsWith(key));
+  await Promise.all(stale.map((name) => rm(join(FOLDER, name), { recursive: true, force: true })));
+  return folder;
 };
+
+let made: Promise<string> | undefined;
 
 /**
- * A script of the project and all that it imports in one file, which starts in a third of the CPU time
- * that its modules take. Made anew once in each test process.
+ * A script of SCRIPTS and all that it imports in one file, which starts in a third of the CPU time that its modules
+ * take.
  */
-export const bundledScript = (script: string): Promise<string> => {
-  const made = bundles.get(script) ?? build(script);
-  bundles.set(script, made);
-  return made;
+export const bundledScript = async (script: string): Promise<string> => {
+  const path = bundleOf(await (made ??= build()), relative(ROOT, script));
+  if (!existsSync(path)) throw new Error(`${script} is not among the scripts that are bundled`);
+  return path;
 };

@@ -1,11 +1,7 @@
 import { afterAll } from "bun:test";
 import { withDemoLedger } from "./demo-ledger.ts";
 import { quietEnvironment, temporaryDirectory, until } from "./running-service.ts";
-import {
-  type ServiceProcess,
-  startBundledService,
-  startServiceProcess,
-} from "./service-process.ts";
+import { type ServiceProcess, startBundledService } from "./service-process.ts";
 
 type Environment = Readonly<Record<string, string>>;
 
@@ -23,8 +19,6 @@ export const startedServices = () => {
     await Promise.all(directories.map(({ remove }) => remove()));
   });
   return {
-    /** From its modules, as its users start it. */
-    start: (env: Environment): ServiceProcess => kept(startServiceProcess(env)),
     /** From one file, which is the same service sooner. */
     startBundled: async (env: Environment): Promise<ServiceProcess> =>
       kept(await startBundledService(env)),
