@@ -18,7 +18,7 @@ import {
 import { data } from "../openapi/envelopes.ts";
 
 /** The use case's request of a body. */
-export const prepareRequestOf = (body: Static<typeof PrepareEscrowRequest>): Request => ({
+const prepareRequestOf = (body: Static<typeof PrepareEscrowRequest>): Request => ({
   agentOwner: body.agent_owner,
   merchant: body.merchant,
   mint: body.mint,

@@ -68,12 +68,9 @@ const contradiction = (escrow: Escrow): AccountFault | undefined => {
 
 /**
  * The escrow that account bytes hold by themselves: length, discriminator, enum, times and amounts are
- * checked, its owner and its address are not. For everything but a comparison of codecs, `decodeEscrowAccount` is right.
+ * checked, its owner and its address are not.
  */
-export const decodeEscrowFields = (
-  address: Address,
-  data: LedgerAccount["data"],
-): Decoded<Escrow> => {
+const decodeFields = (address: Address, data: LedgerAccount["data"]): Decoded<Escrow> => {
   if (data.length !== ESCROW_ACCOUNT_LENGTH) return { fault: "wrong_length" };
   const fields = fieldsOf(data);
   if (!fields.isAt(0, ESCROW_DISCRIMINATOR)) return { fault: "wrong_discriminator" };
@@ -121,7 +118,7 @@ export const decodeEscrowAccount = (
   deployment: Deployment,
 ): Decoded<Escrow> => {
   if (owner !== deployment.custodyProgram) return { fault: "wrong_owner" };
-  const decoded = decodeEscrowFields(address, data);
+  const decoded = decodeFields(address, data);
   if ("fault" in decoded) return decoded;
   const seeds = escrowSeeds(
     data.slice(AT.agentOwner, AT.agentOwner + 32),

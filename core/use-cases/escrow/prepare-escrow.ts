@@ -10,11 +10,7 @@ import {
   taskHash,
   taskTextFault,
 } from "../../domain/escrow/task-hash.ts";
-import type { Deployment } from "../../domain/ledger/deployment.ts";
-import {
-  type CreateEscrowAddresses,
-  createEscrowAddresses,
-} from "../../protocol/addresses/addresses.ts";
+import { createEscrowAddresses } from "../../protocol/addresses/addresses.ts";
 import { createEscrowInstruction } from "../../protocol/instructions/custody-instructions.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { enforceBetaLimits } from "./enforce-beta-limits.ts";
@@ -39,7 +35,7 @@ export type PrepareEscrowRequest = {
 };
 
 /** What a request asks for, all of it in range. */
-export type EscrowTerms = {
+type EscrowTerms = {
   readonly agentOwner: Address;
   readonly merchant: Address;
   readonly mint: Address;
@@ -101,7 +97,7 @@ const valueFaults = (
 };
 
 /** The terms of a request. Fails as `prepareEscrow` does. */
-export const escrowTerms = Effect.fnUntraced(function* (request: PrepareEscrowRequest) {
+const escrowTerms = Effect.fnUntraced(function* (request: PrepareEscrowRequest) {
   const agentOwner = parseAddress(request.agentOwner);
   const merchant = parseAddress(request.merchant);
   const mint = parseAddress(request.mint);
@@ -137,25 +133,6 @@ export const escrowTerms = Effect.fnUntraced(function* (request: PrepareEscrowRe
   return terms;
 });
 
-/** What follows from terms and from the addresses that they derive. */
-export const preparedFrom = (
-  deployment: Deployment,
-  terms: EscrowTerms,
-  addresses: CreateEscrowAddresses,
-): PreparedEscrow => ({
-  ...terms,
-  escrow: addresses.escrow.address,
-  vaultTokenAccount: addresses.vaultTokenAccount,
-  agentTokenAccount: addresses.agentTokenAccount,
-  merchantAccount: addresses.merchantAccount.address,
-  bumps: { escrow: addresses.escrow.bump, merchant: addresses.merchantAccount.bump },
-  instruction: createEscrowInstruction(
-    deployment,
-    { ...terms, payer: terms.agentOwner },
-    addresses,
-  ),
-});
-
 /**
  * The deterministic inputs of an escrow. Reads no ledger, store or clock: the same request always gives
  * the same answer. Fails with `ValidationFailed` where a value is out of its range, `InvalidAddress`
@@ -165,5 +142,16 @@ export const preparedFrom = (
 export const prepareEscrow = Effect.fnUntraced(function* (request: PrepareEscrowRequest) {
   const terms = yield* escrowTerms(request);
   const { deployment } = yield* Instance;
-  return preparedFrom(deployment, terms, createEscrowAddresses(deployment, terms));
+  const addresses = createEscrowAddresses(deployment, terms);
+  const asAgent = { ...terms, payer: terms.agentOwner };
+  const prepared: PreparedEscrow = {
+    ...terms,
+    escrow: addresses.escrow.address,
+    vaultTokenAccount: addresses.vaultTokenAccount,
+    agentTokenAccount: addresses.agentTokenAccount,
+    merchantAccount: addresses.merchantAccount.address,
+    bumps: { escrow: addresses.escrow.bump, merchant: addresses.merchantAccount.bump },
+    instruction: createEscrowInstruction(deployment, asAgent, addresses),
+  };
+  return prepared;
 });

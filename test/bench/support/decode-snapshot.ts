@@ -18,7 +18,7 @@ import { solanaRpcConfig } from "../../../adapters/solana-rpc/pool/solana-rpc-co
 import type { LedgerAccount } from "../../../core/domain/ledger/account.ts";
 import { provideSha256 } from "../../../core/domain/sha256.ts";
 import { LOCAL_DEPLOYMENT } from "../../../core/protocol/addresses/local-deployment.ts";
-import { decodeEscrowFields } from "../../../core/protocol/accounts/escrow-account.ts";
+import { fieldsOf } from "../../../core/protocol/accounts/byte-fields.ts";
 import { indexedKinds } from "../../../core/protocol/accounts/indexed-kinds.ts";
 import { readProgramAccount } from "../../../core/protocol/accounts/program-account.ts";
 import { Ledger } from "../../../ports/ledger.ts";
@@ -65,9 +65,34 @@ const withKit = async (): Promise<number> => {
   return count;
 };
 
+/** The same fields by the reader that the service's own codecs use. */
+const fieldsIn = (data: Uint8Array) => {
+  const fields = fieldsOf(data);
+  return {
+    discriminator: fields.bytes(0, 8),
+    version: fields.u8(8),
+    bump: fields.u8(9),
+    state: fields.u8(10),
+    reserved: fields.bytes(11, 5),
+    agentOwner: fields.address(16),
+    merchant: fields.address(48),
+    mint: fields.address(80),
+    rentPayer: fields.address(112),
+    taskHash: fields.bytes(144, 32),
+    amount: fields.u64(176),
+    released: fields.u64(184),
+    createdAt: fields.i64(192),
+    expiresAt: fields.i64(200),
+    settledAt: fields.i64(208),
+    proofHash: fields.bytes(216, 32),
+    attestor: fields.address(248),
+    attestedAt: fields.i64(280),
+    signature: fields.bytes(288, 64),
+  };
+};
+
 const isEscrow = {
-  fields: ({ address, data }: LedgerAccount): boolean =>
-    "value" in decodeEscrowFields(address, data),
+  fields: ({ data }: LedgerAccount): boolean => fieldsIn(data).version === 1,
   checked: (account: LedgerAccount): boolean => {
     const read = readProgramAccount(account, LOCAL_DEPLOYMENT);
     return read?.kind === "escrow" && "value" in read.decoded;

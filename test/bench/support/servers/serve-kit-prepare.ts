@@ -12,19 +12,18 @@ import {
   preparedEscrowRecord,
   type PrepareEscrowRequest,
 } from "../../../../adapters/http/escrow/prepared-escrow-contract.ts";
-import {
-  prepareEscrowEndpoint,
-  prepareRequestOf,
-} from "../../../../adapters/http/escrow/prepare-escrow.ts";
+import { prepareEscrowEndpoint } from "../../../../adapters/http/escrow/prepare-escrow.ts";
 import { readSettings } from "../../../../app/config/settings.ts";
 import { type IndexRefused, serviceLayer } from "../../../../app/layers.ts";
 import { logging } from "../../../../app/logging.ts";
+import { address } from "../../../../core/domain/address.ts";
+import { parseHash32 } from "../../../../core/domain/hash32.ts";
+import { createEscrowInstruction } from "../../../../core/protocol/instructions/custody-instructions.ts";
 import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
-import { escrowTerms, preparedFrom } from "../../../../core/use-cases/escrow/prepare-escrow.ts";
 import { environmentOn } from "../../../chaos/support/service-environment.ts";
 import { kitAddresses } from "../kit-addresses.ts";
 
-// Run as a process: the service's own prepare on the node at argv[2], with its checks, its budgets and its
+// Run as a process: the service's own prepare on the node at argv[2], with its schema, its budgets and its
 // rendering, but with kit's derivation in place of its own. Prints its address.
 const rpcUrl = process.argv[2] ?? "";
 const dataDir = mkdtempSync(join(tmpdir(), "settlement-bench-"));
@@ -42,15 +41,43 @@ const context = await Effect.runPromise(
     );
   }).pipe(Effect.provideServiceEffect(Scope.Scope, Scope.make())),
 );
+
+/** What the load asks for: each request names its task by a hash, and nothing is out of range. */
+const termsOf = (body: Static<typeof PrepareEscrowRequest>) => {
+  const taskHash = parseHash32(body.task_hash ?? "");
+  if (taskHash === undefined) throw new Error("the load names each task by its hash");
+  return {
+    agentOwner: address(body.agent_owner),
+    merchant: address(body.merchant),
+    mint: address(body.mint),
+    amount: BigInt(body.amount_stroops),
+    ttlSeconds: body.ttl_seconds,
+    taskHash,
+    taskHashDerived: false,
+    taskIntent: null,
+    nonce: null,
+    nonceApplied: false,
+  };
+};
+
 const operation: Endpoint = {
   ...prepareEscrowEndpoint,
   handle: Effect.fnUntraced(function* ({ body }) {
-    // The load asks for nothing that is refused.
-    const terms = yield* Effect.orDie(
-      escrowTerms(prepareRequestOf(body as Static<typeof PrepareEscrowRequest>)),
-    );
+    const terms = termsOf(body as Static<typeof PrepareEscrowRequest>);
     const addresses = yield* Effect.promise(() => kitAddresses(terms));
-    const prepared = preparedFrom(LOCAL_DEPLOYMENT, terms, addresses);
+    const prepared = {
+      ...terms,
+      escrow: addresses.escrow.address,
+      vaultTokenAccount: addresses.vaultTokenAccount,
+      agentTokenAccount: addresses.agentTokenAccount,
+      merchantAccount: addresses.merchantAccount.address,
+      bumps: { escrow: addresses.escrow.bump, merchant: addresses.merchantAccount.bump },
+      instruction: createEscrowInstruction(
+        LOCAL_DEPLOYMENT,
+        { ...terms, payer: terms.agentOwner },
+        addresses,
+      ),
+    };
     return { json: { data: preparedEscrowRecord(prepared) } };
   }),
 };
