@@ -1,8 +1,9 @@
 import { Deferred, Effect, type Scope } from "effect";
 
 /**
- * Runs what has the same name once at a time: a caller who comes while it runs gets the running one's
- * result. A run belongs to the scope, not to the caller who began it, so his leaving does not end it.
+ * Runs what has the same name once at a time: a caller that comes while it runs gets the running one's
+ * result. A run belongs to the scope: it goes on when the caller that began it leaves, and when all have left. Effect's
+ * `Cache` interrupts it then, and a transaction would be left half sent.
  */
 export const makeSingleFlight = <A, E>(scope: Scope.Scope) => {
   const running = new Map<string, Deferred.Deferred<A, E>>();

@@ -1,6 +1,9 @@
 type Range = { readonly type: string; readonly subtype: string; readonly quality: number };
 
-/** `type/subtype` with parameters of which only `q` counts (RFC 9110, section 12.5.1). */
+/**
+ * `type/subtype` with parameters of which only `q` counts (RFC 9110, section 12.5.1). Clients send
+ * `application/json; charset=utf-8`, which the package `negotiator` takes for another type.
+ */
 const RANGE = /^\s*([a-z0-9!#$&^_.+-]+|\*)\/([a-z0-9!#$&^_.+-]+|\*)\s*((?:;[^;]*)*)$/i;
 const QUALITY = /;\s*q\s*=\s*(0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?)\s*(?:;|$)/i;
 

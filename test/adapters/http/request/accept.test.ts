@@ -1,0 +1,59 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { acceptedMediaType } from "../../../../adapters/http/request/accept.ts";
+
+const JSON_TYPE = "application/json";
+const HTML = "text/html";
+/** What the evidence endpoint offers. */
+const OFFERS = [JSON_TYPE, HTML];
+
+test("headers that clients send are answered with what they can read", () => {
+  const answers: Readonly<Record<string, string | undefined>> = {
+    "": JSON_TYPE,
+    "*/*": JSON_TYPE,
+    // Axios.
+    "application/json, text/plain, */*": JSON_TYPE,
+    // Parameters other than q name no other type here; negotiator would find nothing acceptable.
+    "application/json; charset=utf-8": JSON_TYPE,
+    'application/json;profile="https://example.com/p"': JSON_TYPE,
+    // Java's HttpURLConnection, whose `*` is no range and whose `.2` is no quality.
+    "text/html, image/gif, image/jpeg, *; q=.2, */*; q=.2": JSON_TYPE,
+    // Chrome and Firefox.
+    "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,image/apng,*/*;q=0.8,application/signed-exchange;v=b3;q=0.7":
+      HTML,
+    "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8": HTML,
+    "TEXT/HTML": HTML,
+    "text/*": HTML,
+    // Of two that are wanted alike, the service's own order decides.
+    "text/html, application/json": JSON_TYPE,
+    "text/html;q=0.5, application/json;q=0.4": HTML,
+    "application/json;q=0, */*": HTML,
+    "application/json;q=0": undefined,
+    "image/png": undefined,
+    "image/png, */*;q=0": undefined,
+    nonsense: undefined,
+    ",,": undefined,
+  };
+  for (const [accept, answer] of Object.entries(answers))
+    expect([accept, acceptedMediaType(accept, OFFERS)]).toEqual([accept, answer]);
+  expect(acceptedMediaType(null, OFFERS)).toBe(JSON_TYPE);
+});
+
+test("the most exact range decides a type's quality, the first offer of the highest is taken", () => {
+  const RANGES = [JSON_TYPE, HTML, "application/*", "text/*", "*/*", "image/png"] as const;
+  const anyRange = fc.tuple(fc.constantFrom(...RANGES), fc.constantFrom("1", "0.9", "0.5", "0"));
+  const anyHeader = fc.uniqueArray(anyRange, { minLength: 1, selector: ([range]) => range });
+  fc.assert(
+    fc.property(anyHeader, (ranges) => {
+      const qualityOf = (type: string): number => {
+        const exact = [type, `${type.split("/")[0]}/*`, "*/*"];
+        const [range] = exact.flatMap((name) => ranges.filter(([range]) => range === name));
+        return Number(range?.[1] ?? 0);
+      };
+      const [json, html] = [qualityOf(JSON_TYPE), qualityOf(HTML)];
+      const expected = json === 0 && html === 0 ? undefined : html > json ? HTML : JSON_TYPE;
+      const header = ranges.map(([range, quality]) => `${range};q=${quality}`).join(", ");
+      expect(acceptedMediaType(header, OFFERS)).toBe(expected);
+    }),
+  );
+});
