@@ -6,6 +6,7 @@ import { encodeEscrowAccount } from "../../core/protocol/accounts/escrow-account
 import { LOCAL_DEPLOYMENT } from "../../core/protocol/addresses/local-deployment.ts";
 import { encodeMerchantAccount } from "../../core/protocol/accounts/merchant-account.ts";
 import { CLOCK_SYSVAR } from "../../core/protocol/addresses/well-known-addresses.ts";
+import { clockData } from "../doubles/accounts.ts";
 import { type AccountFilter, passing } from "./account-filters.ts";
 import { pendingOf, walletOf, WORLD_TIME } from "./world-escrow.ts";
 import { transactionJson, transactionOf, type WorldTransaction } from "./world-transaction.ts";
@@ -33,12 +34,6 @@ const BEHIND = -32_016;
 
 const sliced = (data: Uint8Array, slice: Options["dataSlice"]): Uint8Array =>
   slice === undefined ? data : data.subarray(slice.offset, slice.offset + slice.length);
-
-const clockData = (time: bigint): Uint8Array => {
-  const data = new Uint8Array(40);
-  new DataView(data.buffer).setBigInt64(32, time, true);
-  return data;
-};
 
 /** An account as a node writes it, its data cut to a slice where one is asked for. */
 export const accountText = ({ owner, data }: Account, slice?: Options["dataSlice"]): string =>

@@ -9,6 +9,7 @@ import { LOCAL_DEPLOYMENT } from "../../../core/protocol/addresses/local-deploym
 import { encodeMerchantAccount } from "../../../core/protocol/accounts/merchant-account.ts";
 import { decodeWireTransaction } from "../../../core/protocol/transaction/wire-transaction.ts";
 import { blockhashOf, signedBytes } from "../../core/use-cases/relay/signed.ts";
+import { accountOf } from "../../doubles/accounts.ts";
 import * as s from "../../programs/fixture/settlement.ts";
 import { wallet } from "../../programs/fixture/wallet.ts";
 
@@ -25,8 +26,7 @@ export type Attempt = {
 export const MERCHANT_ACCOUNT: LedgerAccount = (() => {
   const merchant = s.readMerchant(s.merchantLedger());
   const data = encodeMerchantAccount(merchant);
-  const owner = LOCAL_DEPLOYMENT.attestorProgram;
-  return { address: merchant.address, owner, lamports: 1n, executable: false, data };
+  return accountOf(merchant.address, LOCAL_DEPLOYMENT.attestorProgram, data);
 })();
 
 const prepare = (job: number, attempt: number): Attempt => {
@@ -66,13 +66,7 @@ const prepare = (job: number, attempt: number): Attempt => {
     signature: decoded.value.signature,
     blockhash,
     base64: encodeBase64(bytes),
-    escrow: {
-      address,
-      owner: LOCAL_DEPLOYMENT.custodyProgram,
-      lamports: 1n,
-      executable: false,
-      data: encodeEscrowAccount(escrow),
-    },
+    escrow: accountOf(address, LOCAL_DEPLOYMENT.custodyProgram, encodeEscrowAccount(escrow)),
   };
 };
 

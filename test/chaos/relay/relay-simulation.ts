@@ -3,10 +3,7 @@ import { TestClock } from "effect/testing";
 import { outcomeLogMemory } from "../../../adapters/memory/outcome-log.ts";
 import { parseLedgerSignature } from "../../../core/domain/ledger/signature.ts";
 import type { TransactionError } from "../../../core/domain/relay/transaction-outcome.ts";
-import {
-  CLOCK_SYSVAR,
-  SYSTEM_PROGRAM,
-} from "../../../core/protocol/addresses/well-known-addresses.ts";
+import { CLOCK_SYSVAR } from "../../../core/protocol/addresses/well-known-addresses.ts";
 import { readRelayOutcome } from "../../../core/use-cases/relay/read-relay-outcome.ts";
 import { makeRelayDelivery, RelayDelivery } from "../../../core/use-cases/relay/relay-delivery.ts";
 import { relayTransaction } from "../../../core/use-cases/relay/relay-transaction.ts";
@@ -15,6 +12,7 @@ import { Instance } from "../../../ports/instance.ts";
 import { OutcomeLog } from "../../../ports/outcome-log.ts";
 import { RateLimiter } from "../../../ports/rate-limiter.ts";
 import { testInstance } from "../../core/use-cases/test-instance.ts";
+import { clockAccount, walletAccount } from "../../doubles/accounts.ts";
 import * as s from "../../programs/fixture/settlement.ts";
 import { type Attempt, JOBS, MERCHANT_ACCOUNT } from "./prepared-jobs.ts";
 import { seededRandom, type SeededRandom } from "./seeded-random.ts";
@@ -70,12 +68,6 @@ const unreliable = (log: OutcomeLog["Service"], random: SeededRandom, rough: () 
   });
 };
 
-const clockAccount = () => {
-  const data = new Uint8Array(40);
-  new DataView(data.buffer).setBigInt64(32, s.START + 60n, true);
-  return { address: CLOCK_SYSVAR, owner: SYSTEM_PROGRAM, lamports: 1n, executable: false, data };
-};
-
 /** The relay as it is in production, over a simulated ledger and store, used by agents who retry anything. */
 export const simulateRelay = (seed: number): Promise<SimulationResult> => {
   const random = seededRandom(seed);
@@ -128,17 +120,10 @@ export const simulateRelay = (seed: number): Promise<SimulationResult> => {
       manners: () => (rough ? manners : CALM),
       errorOf: (signature) => errors.get(signature) ?? null,
       accountAt: (address, slot) => {
-        if (address === CLOCK_SYSVAR) return clockAccount();
+        if (address === CLOCK_SYSVAR) return clockAccount(s.START + 60n);
         if (address === MERCHANT_ACCOUNT.address) return MERCHANT_ACCOUNT;
         const attempt = escrows.get(address);
-        if (attempt === undefined)
-          return {
-            address,
-            owner: SYSTEM_PROGRAM,
-            lamports: 10n ** 9n,
-            executable: false,
-            data: new Uint8Array(),
-          };
+        if (attempt === undefined) return walletAccount(address, 10n ** 9n);
         const landed = chain.landed(attempt.signature, slot);
         return landed !== null && landed.error === null ? attempt.escrow : null;
       },

@@ -1,15 +1,12 @@
-import { Clock, Duration, Effect, Layer, Stream } from "effect";
+import { Clock, Duration, Effect, Layer } from "effect";
 import type { Address } from "../../../core/domain/address.ts";
 import type { LedgerAccount } from "../../../core/domain/ledger/account.ts";
 import type { TransactionError } from "../../../core/domain/relay/transaction-outcome.ts";
 import { decodeWireTransaction } from "../../../core/protocol/transaction/wire-transaction.ts";
 import { Broadcaster, SubmissionRefused } from "../../../ports/broadcaster.ts";
-import {
-  Ledger,
-  type LedgerFailure,
-  LedgerTimeout,
-  LedgerUnavailable,
-} from "../../../ports/ledger.ts";
+import { Ledger, LedgerTimeout, LedgerUnavailable } from "../../../ports/ledger.ts";
+import { broadcasterDouble } from "../../doubles/broadcaster-double.ts";
+import { type Answer, ledgerDouble } from "../../doubles/ledger-double.ts";
 import type { SeededRandom } from "./seeded-random.ts";
 import { CONFIRMED_AFTER, FINALIZED_AFTER, type SimulatedChain } from "./simulated-chain.ts";
 
@@ -59,7 +56,7 @@ export const simulatedNode = (options: {
     Math.max(atLeast, chain.slot() - random.between(0, manners().mostLagSlots));
 
   /** An answer, once the chain has come to the present; or none. */
-  const answer = <A>(value: () => A): Effect.Effect<A, LedgerFailure> =>
+  const answer: Answer = (value) =>
     Effect.gen(function* () {
       chain.advanceTo(Math.floor((yield* Clock.currentTimeMillis) / SLOT_MS));
       const { unavailable, hangs } = manners();
@@ -88,18 +85,10 @@ export const simulatedNode = (options: {
     return slot;
   };
 
-  const ledger = Ledger.of({
-    genesisHash: Effect.die("not asked for"),
-    tip,
-    history: () => Effect.die("not asked for"),
-    transaction: () => Effect.die("not asked for"),
-    programAccounts: () => Stream.die("not asked for"),
-    readAccounts: (addresses) =>
-      answer(() => {
-        const slot = confirmedSlot();
-        const value = addresses.map((address) => options.accountAt(address, slot));
-        return { slot: BigInt(slot), value };
-      }),
+  const ledger = ledgerDouble({
+    answer,
+    slot: () => BigInt(confirmedSlot()),
+    accountAt: (slot) => (address) => options.accountAt(address, Number(slot)),
   });
 
   const partsOf = (bytes: Uint8Array) => {
@@ -117,53 +106,46 @@ export const simulatedNode = (options: {
     customCode: null,
   });
 
-  const landedAt = (signature: string) =>
-    chain.landed(signature, view(seen.confirmed), options.historyStart());
-  const broadcaster = Broadcaster.of({
-    isBlockhashValid: (blockhash) => answer(() => isUsable(blockhash, confirmedSlot())),
-    fee: () => answer(() => 5000n),
-    simulate: (bytes) =>
-      answer(() => {
-        const slot = confirmedSlot();
-        const { signature, blockhash, error } = partsOf(bytes);
-        const refused =
-          chain.landed(signature, slot) !== null
-            ? failure("AlreadyProcessed")
-            : isUsable(blockhash, slot)
-              ? null
-              : failure("BlockhashNotFound");
-        // A simulation need not foresee how the transaction fails.
-        const foreseen = random.chance(0.5) ? error : null;
-        return { slot: BigInt(slot), error: refused ?? foreseen, logs: [] };
-      }),
-    submit: (bytes) =>
-      Effect.gen(function* () {
-        yield* answer(() => undefined);
-        const transaction = partsOf(bytes);
-        const { losses, duplicates, lostAnswers, mostDelaySlots } = manners();
-        if (!random.chance(losses)) chain.arrive(transaction, random.between(0, mostDelaySlots));
-        if (random.chance(duplicates)) chain.arrive(transaction, random.between(0, 200));
-        if (!random.chance(lostAnswers)) return;
-        if (random.chance(0.3))
-          return yield* new SubmissionRefused({ error: failure("BlockhashNotFound"), logs: [] });
-        if (random.chance(0.5)) yield* Effect.sleep(Duration.seconds(8));
-        return yield* new LedgerTimeout({ timeoutMs: 8000 });
-      }),
-    landed: (signature) => answer(() => landedAt(signature)),
-    landedAll: (signatures) =>
-      answer(() => {
-        const slot = view(seen.confirmed);
-        const from = options.historyStart();
-        return signatures.map((signature) => chain.landed(signature, slot, from));
-      }),
-    searchAll: (signatures) =>
-      answer(() => {
-        const slot = view(seen.confirmed);
-        const from = options.historyStart();
-        const landed = signatures.map((signature) => chain.landed(signature, slot, from));
-        return { landed, completeFrom: BigInt(from) };
-      }),
-    logs: () => answer(() => []),
+  const broadcaster = broadcasterDouble({
+    answer,
+    isBlockhashValid: (blockhash) => isUsable(blockhash, confirmedSlot()),
+    simulate: (bytes) => {
+      const slot = confirmedSlot();
+      const { signature, blockhash, error } = partsOf(bytes);
+      const refused =
+        chain.landed(signature, slot) !== null
+          ? failure("AlreadyProcessed")
+          : isUsable(blockhash, slot)
+            ? null
+            : failure("BlockhashNotFound");
+      // A simulation need not foresee how the transaction fails.
+      const foreseen = random.chance(0.5) ? error : null;
+      return { slot: BigInt(slot), error: refused ?? foreseen, logs: [] };
+    },
+    submit: () => undefined,
+    landed: () => {
+      const slot = view(seen.confirmed);
+      const from = options.historyStart();
+      return (signature) => chain.landed(signature, slot, from);
+    },
+    historyStart: () => BigInt(options.historyStart()),
+    logs: () => [],
   });
-  return Layer.merge(Layer.succeed(Ledger, ledger), Layer.succeed(Broadcaster, broadcaster));
+  const submit = (bytes: Uint8Array): ReturnType<typeof broadcaster.submit> =>
+    Effect.gen(function* () {
+      yield* broadcaster.submit(bytes);
+      const transaction = partsOf(bytes);
+      const { losses, duplicates, lostAnswers, mostDelaySlots } = manners();
+      if (!random.chance(losses)) chain.arrive(transaction, random.between(0, mostDelaySlots));
+      if (random.chance(duplicates)) chain.arrive(transaction, random.between(0, 200));
+      if (!random.chance(lostAnswers)) return;
+      if (random.chance(0.3))
+        return yield* new SubmissionRefused({ error: failure("BlockhashNotFound"), logs: [] });
+      if (random.chance(0.5)) yield* Effect.sleep(Duration.seconds(8));
+      return yield* new LedgerTimeout({ timeoutMs: 8000 });
+    });
+  return Layer.merge(
+    Layer.succeed(Ledger, { ...ledger, tip }),
+    Layer.succeed(Broadcaster, { ...broadcaster, submit }),
+  );
 };

@@ -1,4 +1,4 @@
-import { Effect, Layer, Stream } from "effect";
+import { Effect, Layer } from "effect";
 import { ed25519PublicKey } from "../../../../adapters/signer/ed25519-key.ts";
 import { type Address, addressFromBytes } from "../../../../core/domain/address.ts";
 import { encodeBase64 } from "../../../../core/domain/encoding/base64.ts";
@@ -8,13 +8,11 @@ import type {
   LandedTransaction,
   TransactionError,
 } from "../../../../core/domain/relay/transaction-outcome.ts";
-import {
-  CLOCK_SYSVAR,
-  SYSTEM_PROGRAM,
-} from "../../../../core/protocol/addresses/well-known-addresses.ts";
 import { Broadcaster } from "../../../../ports/broadcaster.ts";
 import { Ledger, type LedgerFailure } from "../../../../ports/ledger.ts";
-import { isOfKind } from "../../../simulation/account-filters.ts";
+import { accountOf, clockAccount, walletAccount } from "../../../doubles/accounts.ts";
+import { broadcasterDouble } from "../../../doubles/broadcaster-double.ts";
+import { type Answer, ledgerDouble } from "../../../doubles/ledger-double.ts";
 
 /** The payer of the relay tests' transactions. */
 export const PAYER = addressFromBytes(ed25519PublicKey(new Uint8Array(32).fill(9)));
@@ -48,13 +46,9 @@ export type LedgerDouble = {
 /** A ledger of accounts in memory, at the edge of the ports and nowhere deeper. */
 export const makeLedgerDouble = (genesisHash: string) => {
   const accounts = new Map<Address, LedgerAccount>();
-  const put: LedgerDouble["put"] = (account) =>
-    void accounts.set(account.address, { ...account, lamports: 1n, executable: false });
-  const setClock = (seconds: bigint) => {
-    const data = new Uint8Array(40);
-    new DataView(data.buffer).setBigInt64(32, seconds, true);
-    put({ address: CLOCK_SYSVAR, owner: SYSTEM_PROGRAM, data });
-  };
+  const put: LedgerDouble["put"] = ({ address, owner, data }) =>
+    void accounts.set(address, accountOf(address, owner, data));
+  const setClock = (seconds: bigint) => put(clockAccount(seconds));
   const works = {
     fault: null,
     blockhashValid: true,
@@ -75,67 +69,42 @@ export const makeLedgerDouble = (genesisHash: string) => {
     reset: () => {
       Object.assign(double, works);
       double.submitted.length = 0;
-      accounts.set(PAYER, {
-        address: PAYER,
-        owner: SYSTEM_PROGRAM,
-        lamports: 1_000_000n,
-        executable: false,
-        data: new Uint8Array(),
-      });
+      accounts.set(PAYER, walletAccount(PAYER, 1_000_000n));
     },
   };
-  const answer = <A>(value: () => A): Effect.Effect<A, LedgerFailure> =>
+  const answer: Answer = (value) =>
     Effect.suspend(() => {
       double.reads += 1;
       if (double.fault === null) return Effect.succeed(value());
       return double.fault === "hangs" ? Effect.never : Effect.fail(double.fault);
     });
-  const ledger = Layer.succeed(Ledger, {
-    genesisHash: answer(() => genesisHash),
-    tip: () => answer(() => ({ slot: double.slot, blockHeight: double.slot })),
-    readAccounts: (addresses) =>
-      answer(() => ({
-        slot: double.slot,
-        value: addresses.map((address) => accounts.get(address) ?? null),
-      })),
-    history: (address) =>
-      answer(() => ({
-        entries: double.history.filter(({ accounts }) => accounts.includes(address)).toReversed(),
-        completeFrom: double.historyFrom,
-      })),
-    transaction: (signature) =>
-      answer(() => double.history.find((each) => each.signature === signature) ?? null),
-    programAccounts: (kind) =>
-      Stream.fromEffect(
-        answer(() => ({
-          slot: double.slot,
-          value: [...accounts.values()].filter((account) => isOfKind(account, kind)),
-        })),
-      ),
+  const ledger = ledgerDouble({
+    answer,
+    genesisHash,
+    slot: () => double.slot,
+    tip: () => ({ slot: double.slot, blockHeight: double.slot }),
+    accountAt: () => (address) => accounts.get(address) ?? null,
+    accounts: () => accounts.values(),
+    history: (address) => ({
+      entries: double.history.filter(({ accounts }) => accounts.includes(address)).toReversed(),
+      completeFrom: double.historyFrom,
+    }),
+    transaction: (signature) => double.history.find((each) => each.signature === signature) ?? null,
   });
-  const broadcaster = Layer.succeed(Broadcaster, {
-    isBlockhashValid: () => answer(() => double.blockhashValid),
-    fee: () => answer(() => 5000n),
-    simulate: () =>
-      answer(() => ({
-        slot: double.slot,
-        error: double.simulationError,
-        logs: ["Program log: double"],
-      })),
-    submit: (transaction) =>
-      answer(() => {
-        double.submitted.push(encodeBase64(transaction));
-      }),
+  const broadcaster = broadcasterDouble({
+    answer,
+    isBlockhashValid: () => double.blockhashValid,
+    simulate: () => ({
+      slot: double.slot,
+      error: double.simulationError,
+      logs: ["Program log: double"],
+    }),
+    submit: (transaction) => void double.submitted.push(encodeBase64(transaction)),
     // Nothing is known of a transaction before it was handed over.
-    landed: () => answer(() => (double.submitted.length === 0 ? null : double.landed)),
-    landedAll: (signatures) =>
-      answer(() => signatures.map(() => (double.submitted.length === 0 ? null : double.landed))),
-    searchAll: (signatures) =>
-      answer(() => ({
-        landed: signatures.map(() => (double.submitted.length === 0 ? null : double.landed)),
-        completeFrom: 0n,
-      })),
-    logs: () => answer(() => double.logs),
+    landed: () => () => (double.submitted.length === 0 ? null : double.landed),
+    historyStart: () => 0n,
+    logs: () => double.logs,
   });
-  return { double, layer: Layer.merge(ledger, broadcaster) };
+  const layer = Layer.merge(Layer.succeed(Ledger, ledger), Layer.succeed(Broadcaster, broadcaster));
+  return { double, layer };
 };

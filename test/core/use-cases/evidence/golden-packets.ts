@@ -25,7 +25,8 @@ import { Instance } from "../../../../ports/instance.ts";
 import { Ledger } from "../../../../ports/ledger.ts";
 import { ATTESTOR_KEY, SERVICE_KEY } from "../../../arbitraries/evidence.ts";
 import { type GOLDEN_ESCROWS, GOLDEN_MERCHANT } from "../escrow/golden-escrows.ts";
-import { ledgerAccount, ledgerOfAccounts } from "../ledger-of-accounts.ts";
+import { accountOf } from "../../../doubles/accounts.ts";
+import { ledgerOfAccounts } from "../ledger-of-accounts.ts";
 import { testInstance } from "../test-instance.ts";
 
 /** One escrow of a golden packet. */
@@ -107,10 +108,10 @@ export const goldenPacket = (
   const { custodyProgram, attestorProgram } = LOCAL_DEPLOYMENT;
   const { slot = SLOT, merchant = GOLDEN_MERCHANT_ACCOUNT, events = indexed(golden) } = options;
   const accounts = [
-    ledgerAccount(escrow.address, custodyProgram, encodeEscrowAccount(escrow)),
+    accountOf(escrow.address, custodyProgram, encodeEscrowAccount(escrow)),
     ...(merchant === null
       ? []
-      : [ledgerAccount(merchant.address, attestorProgram, encodeMerchantAccount(merchant))]),
+      : [accountOf(merchant.address, attestorProgram, encodeMerchantAccount(merchant))]),
   ];
   return Effect.runSync(
     buildEvidence(escrow.address).pipe(

@@ -17,7 +17,8 @@ import { anyCharacter } from "../../../arbitraries/any-character.ts";
 import { runs } from "../../../arbitraries/runs.ts";
 import { canonicalText } from "../../domain/encoding/canonical-text.ts";
 import { GOLDEN_ESCROWS } from "../escrow/golden-escrows.ts";
-import { ledgerAccount, ledgerOfAccounts } from "../ledger-of-accounts.ts";
+import { accountOf } from "../../../doubles/accounts.ts";
+import { ledgerOfAccounts } from "../ledger-of-accounts.ts";
 import { testInstance } from "../test-instance.ts";
 
 const goldenEscrow = (name: string): Escrow => {
@@ -33,7 +34,7 @@ const payload = { ...template.example, task_hash: fulfilled.taskHash as string }
 
 const verify = (delivery: DeliveryToVerify, escrow = fulfilled) => {
   const owner = LOCAL_DEPLOYMENT.custodyProgram;
-  const account = ledgerAccount(escrow.address, owner, encodeEscrowAccount(escrow));
+  const account = accountOf(escrow.address, owner, encodeEscrowAccount(escrow));
   const ledger = ledgerOfAccounts([account], { slot: 1n, ledgerTime: escrow.createdAt });
   return Effect.runSync(
     Effect.result(verifyDelivery(escrow.address, delivery)).pipe(

@@ -1,4 +1,4 @@
-import { Effect, Stream } from "effect";
+import { Effect } from "effect";
 import { type Address, addressFromBytes } from "../../../../core/domain/address.ts";
 import type { Escrow } from "../../../../core/domain/escrow/escrow.ts";
 import {
@@ -21,10 +21,11 @@ import {
   CLOCK_SYSVAR,
   SYSTEM_PROGRAM,
 } from "../../../../core/protocol/addresses/well-known-addresses.ts";
-import { Ledger, LedgerUnavailable } from "../../../../ports/ledger.ts";
+import { LedgerUnavailable } from "../../../../ports/ledger.ts";
 import type { EscrowLife } from "../../../arbitraries/index-history.ts";
 import { TEST_DEPLOYMENT, TEST_GENESIS_HASH } from "../../../arbitraries/test-ledger.ts";
-import { isOfKind } from "../../../simulation/account-filters.ts";
+import { accountOf, clockAccount } from "../../../doubles/accounts.ts";
+import { type Answer, ledgerDouble } from "../../../doubles/ledger-double.ts";
 import { creationOf, settlementOf } from "./escrow-instructions.ts";
 
 /** How badly the nodes of a simulated ledger behave; each a share of the answers, in [0, 1]. */
@@ -72,14 +73,6 @@ const PAGE = 4;
 const LATENESS = 40n;
 const WALLET = addressFromBytes(new Uint8Array(32).fill(77));
 
-const account = (address: Address, owner: Address, data: Uint8Array): LedgerAccount => ({
-  address,
-  owner,
-  lamports: 1n,
-  executable: false,
-  data,
-});
-
 /** A ledger that a test moves on, and the Ledger port over nodes that may behave badly. Follows from `random` alone. */
 export class SimulatedLedger {
   slot = 1000n;
@@ -90,6 +83,8 @@ export class SimulatedLedger {
   readonly #random: () => number;
   readonly #changes: Array<Change> = [];
   readonly #transactions: Array<LedgerTransaction> = [];
+  /** The slot of the node's answer that is being made. */
+  #answeredSlot = 0n;
 
   constructor(random: () => number) {
     this.#random = random;
@@ -157,13 +152,13 @@ export class SimulatedLedger {
   vanish(address: Address): void {
     this.#changes.push({
       slot: this.slot,
-      account: account(address, SYSTEM_PROGRAM, new Uint8Array()),
+      account: accountOf(address, SYSTEM_PROGRAM, new Uint8Array()),
       gone: true,
     });
   }
 
   #write(address: Address, owner: Address, data: Uint8Array): void {
-    this.#changes.push({ slot: this.slot, account: account(address, owner, data) });
+    this.#changes.push({ slot: this.slot, account: accountOf(address, owner, data) });
   }
 
   #refer(escrow: Address, kind: EventKind, signature: LedgerSignature): void {
@@ -197,9 +192,7 @@ export class SimulatedLedger {
       if (change.gone === true) state.delete(change.account.address);
       else state.set(change.account.address, change.account);
     }
-    const clock = new Uint8Array(40);
-    new DataView(clock.buffer).setBigInt64(32, 1_700_000_000n + slot, true);
-    return state.set(CLOCK_SYSVAR, account(CLOCK_SYSVAR, SYSTEM_PROGRAM, clock));
+    return state.set(CLOCK_SYSVAR, clockAccount(1_700_000_000n + slot));
   }
 
   #is(share: number): boolean {
@@ -207,15 +200,15 @@ export class SimulatedLedger {
   }
 
   /** A node's answer: perhaps none, perhaps an old one. */
-  #answer<A>(value: (slot: bigint) => A): Effect.Effect<A, LedgerUnavailable> {
-    return Effect.suspend(() => {
+  readonly #answer: Answer = (value) =>
+    Effect.suspend(() => {
       this.calls += 1;
       if (this.#is(this.weather.unavailable))
         return Effect.fail(new LedgerUnavailable({ retryable: true, cause: "weather" }));
       const behind = this.#is(this.weather.stale) ? BigInt(Math.floor(this.#random() * 300)) : 0n;
-      return Effect.succeed(value(this.slot - (behind < this.slot ? behind : 0n)));
+      this.#answeredSlot = this.slot - (behind < this.slot ? behind : 0n);
+      return Effect.succeed(value());
     });
-  }
 
   #page(address: Address, before: LedgerSignature | null) {
     const { weather } = this;
@@ -241,38 +234,26 @@ export class SimulatedLedger {
     return { entries: mixed, completeFrom };
   }
 
-  readonly port = Ledger.of({
-    genesisHash: Effect.succeed(TEST_GENESIS_HASH),
-    tip: () => this.#answer((slot) => ({ slot, blockHeight: slot })),
-    readAccounts: (addresses) =>
-      this.#answer((slot) => {
-        const state = this.#stateAt(slot);
-        return { slot, value: addresses.map((address) => state.get(address) ?? null) };
-      }),
-    programAccounts: (kind) =>
-      Stream.unwrap(
-        Effect.map(
-          this.#answer((slot) => {
-            const owned = [...this.#stateAt(slot).values()].filter((one) => isOfKind(one, kind));
-            const chunks = Array.from(
-              { length: Math.max(1, Math.ceil(owned.length / 3)) },
-              (_, i) => ({
-                slot,
-                value: owned.slice(i * 3, i * 3 + 3),
-              }),
-            );
-            const again = this.#is(this.weather.broken) ? chunks.slice(0, 1) : [];
-            return [...again, ...chunks];
-          }),
-          Stream.fromIterable,
-        ),
-      ),
-    history: (address, before) => this.#answer(() => this.#page(address, before)),
+  readonly port = ledgerDouble({
+    answer: this.#answer,
+    genesisHash: TEST_GENESIS_HASH,
+    slot: () => this.#answeredSlot,
+    tip: () => ({ slot: this.#answeredSlot, blockHeight: this.#answeredSlot }),
+    accountAt: (slot) => {
+      const state = this.#stateAt(slot);
+      return (address) => state.get(address) ?? null;
+    },
+    accounts: (slot) => this.#stateAt(slot).values(),
+    chunks: (owned) => {
+      const chunks = Array.from({ length: Math.max(1, Math.ceil(owned.length / 3)) }, (_, i) =>
+        owned.slice(i * 3, i * 3 + 3),
+      );
+      return [...(this.#is(this.weather.broken) ? chunks.slice(0, 1) : []), ...chunks];
+    },
+    history: (address, before) => this.#page(address, before),
     transaction: (signature) =>
-      this.#answer(() =>
-        this.#is(this.weather.hidden)
-          ? null
-          : (this.#transactions.find((one) => one.signature === signature) ?? null),
-      ),
+      this.#is(this.weather.hidden)
+        ? null
+        : (this.#transactions.find((one) => one.signature === signature) ?? null),
   });
 }

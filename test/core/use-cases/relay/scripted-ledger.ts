@@ -1,4 +1,4 @@
-import { Effect, Layer, Stream } from "effect";
+import { Effect, Layer } from "effect";
 import { TestClock } from "effect/testing";
 import { outcomeLogMemory } from "../../../../adapters/memory/outcome-log.ts";
 import { rateLimiterMemory } from "../../../../adapters/memory/rate-limiter.ts";
@@ -7,14 +7,12 @@ import type { LedgerSignature } from "../../../../core/domain/ledger/signature.t
 import type { LedgerAccount } from "../../../../core/domain/ledger/account.ts";
 import type {
   LandedTransaction,
-  Simulation,
   TransactionError,
 } from "../../../../core/domain/relay/transaction-outcome.ts";
 import { fieldWriter } from "../../../../core/protocol/accounts/byte-fields.ts";
 import {
   ADDRESS_LOOKUP_TABLE_PROGRAM,
   CLOCK_SYSVAR,
-  SYSTEM_PROGRAM,
 } from "../../../../core/protocol/addresses/well-known-addresses.ts";
 import { decodeWireTransaction } from "../../../../core/protocol/transaction/wire-transaction.ts";
 import {
@@ -25,6 +23,9 @@ import { Broadcaster } from "../../../../ports/broadcaster.ts";
 import { Instance } from "../../../../ports/instance.ts";
 import { Ledger, type LedgerFailure } from "../../../../ports/ledger.ts";
 import type { OutcomeLog } from "../../../../ports/outcome-log.ts";
+import { walletAccount } from "../../../doubles/accounts.ts";
+import { broadcasterDouble } from "../../../doubles/broadcaster-double.ts";
+import { ledgerDouble } from "../../../doubles/ledger-double.ts";
 import type { TestLedger } from "../../../programs/fixture/test-ledger.ts";
 import { testInstance } from "../test-instance.ts";
 
@@ -62,14 +63,6 @@ export const tableData = (addresses: ReadonlyArray<Address>): Uint8Array =>
     ...addresses.flatMap((each) => [...addressToBytes(each)]),
   ]);
 
-const emptyAccount = (address: Address, lamports: bigint): LedgerAccount => ({
-  address,
-  owner: SYSTEM_PROGRAM,
-  lamports,
-  executable: false,
-  data: new Uint8Array(),
-});
-
 /** The ports of the relay over a ledger that does as the test says; accounts come from `accounts`. */
 export const scriptedPorts = (accounts?: TestLedger, limit = 1000) => {
   const script: ScriptedLedger = {
@@ -91,50 +84,45 @@ export const scriptedPorts = (accounts?: TestLedger, limit = 1000) => {
     const set = script.accounts.get(address);
     if (set !== undefined) return set;
     if (accounts === undefined)
-      return address === CLOCK_SYSVAR ? null : emptyAccount(address, script.lamports);
+      return address === CLOCK_SYSVAR ? null : walletAccount(address, script.lamports);
     const account = accounts.account(address);
     return account.lamports === 0n && account.data.length === 0 ? null : account;
   };
-  const status = (signature: string) => script.landed.get(signature) ?? null;
+  const ledger = ledgerDouble({
+    slot: () => 2000n,
+    tip: (commitment) => ({
+      slot: 2000n,
+      blockHeight: script.blockHeight + (commitment === "finalized" ? 0n : script.heightAhead),
+    }),
+    accountAt: () => read,
+  });
+  const broadcaster = broadcasterDouble({
+    isBlockhashValid: (blockhash) => !script.staleBlockhashes.has(blockhash),
+    simulate: () => ({
+      slot: 2000n,
+      error: script.simulationError,
+      logs: script.simulationLogs,
+    }),
+    submit: (bytes) => {
+      const decoded = decodeWireTransaction(bytes);
+      if ("malformed" in decoded) return;
+      script.sent.push(decoded.value.signature);
+      script.onSend(decoded.value.signature);
+    },
+    landed: () => (signature) => script.landed.get(signature) ?? null,
+    historyStart: () => script.historyStart,
+    logs: () => ["a log line"],
+  });
+  const simulate = (bytes: Uint8Array): ReturnType<typeof broadcaster.simulate> =>
+    Effect.suspend(() => {
+      script.simulations += 1;
+      const { simulationFault: fault } = script;
+      if (fault === "hangs") return Effect.never;
+      return fault === null ? broadcaster.simulate(bytes) : Effect.fail(fault);
+    });
   const ports = Layer.mergeAll(
-    Layer.succeed(Ledger, {
-      genesisHash: Effect.die("not asked for"),
-      tip: (commitment) =>
-        Effect.sync(() => ({
-          slot: 2000n,
-          blockHeight: script.blockHeight + (commitment === "finalized" ? 0n : script.heightAhead),
-        })),
-      history: () => Effect.die("not asked for"),
-      transaction: () => Effect.die("not asked for"),
-      programAccounts: () => Stream.die("not asked for"),
-      readAccounts: (addresses) => Effect.sync(() => ({ slot: 2000n, value: addresses.map(read) })),
-    }),
-    Layer.succeed(Broadcaster, {
-      isBlockhashValid: (blockhash) => Effect.sync(() => !script.staleBlockhashes.has(blockhash)),
-      fee: () => Effect.succeed(5000n),
-      simulate: () =>
-        Effect.suspend((): Effect.Effect<Simulation, LedgerFailure> => {
-          script.simulations += 1;
-          const { simulationError: error, simulationLogs: logs, simulationFault: fault } = script;
-          if (fault === "hangs") return Effect.never;
-          return fault === null ? Effect.succeed({ slot: 2000n, error, logs }) : Effect.fail(fault);
-        }),
-      submit: (bytes) =>
-        Effect.sync(() => {
-          const decoded = decodeWireTransaction(bytes);
-          if ("malformed" in decoded) return;
-          script.sent.push(decoded.value.signature);
-          script.onSend(decoded.value.signature);
-        }),
-      landed: (signature) => Effect.sync(() => status(signature)),
-      landedAll: (signatures) => Effect.sync(() => signatures.map(status)),
-      searchAll: (signatures) =>
-        Effect.sync(() => ({
-          landed: signatures.map(status),
-          completeFrom: script.historyStart,
-        })),
-      logs: () => Effect.succeed(["a log line"]),
-    }),
+    Layer.succeed(Ledger, ledger),
+    Layer.succeed(Broadcaster, { ...broadcaster, simulate }),
     Layer.succeed(Instance, { ...testInstance(), confirmTimeoutMs: 3_000 }),
     rateLimiterMemory({
       limits: { reads: limit, prepare: limit, relay: limit, sync: limit },

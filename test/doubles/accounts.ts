@@ -1,0 +1,29 @@
+import type { Address } from "../../core/domain/address.ts";
+import type { LedgerAccount } from "../../core/domain/ledger/account.ts";
+import {
+  CLOCK_SYSVAR,
+  SYSTEM_PROGRAM,
+} from "../../core/protocol/addresses/well-known-addresses.ts";
+
+/** An account of a ledger with one lamport, unless another number is given. */
+export const accountOf = (
+  address: Address,
+  owner: Address,
+  data: Uint8Array,
+  lamports = 1n,
+): LedgerAccount => ({ address, owner, lamports, executable: false, data });
+
+/** The account of a wallet. */
+export const walletAccount = (address: Address, lamports: bigint): LedgerAccount =>
+  accountOf(address, SYSTEM_PROGRAM, new Uint8Array(), lamports);
+
+/** The data of the Clock sysvar at a time, Unix seconds (Agave `sdk/clock`: `Clock`). */
+export const clockData = (seconds: bigint): Uint8Array => {
+  const data = new Uint8Array(40);
+  new DataView(data.buffer).setBigInt64(32, seconds, true);
+  return data;
+};
+
+/** The Clock sysvar at a time, Unix seconds. */
+export const clockAccount = (seconds: bigint): LedgerAccount =>
+  accountOf(CLOCK_SYSVAR, SYSTEM_PROGRAM, clockData(seconds));

@@ -1,0 +1,36 @@
+import { Effect } from "effect";
+import type { LedgerSignature } from "../../core/domain/ledger/signature.ts";
+import type { LandedTransaction, Simulation } from "../../core/domain/relay/transaction-outcome.ts";
+import { Broadcaster } from "../../ports/broadcaster.ts";
+import type { Answer } from "./ledger-double.ts";
+
+/** What becomes of transactions at a test's nodes. */
+export type BroadcasterParts = {
+  /** Without it every call is answered at once. */
+  readonly answer?: Answer;
+  readonly isBlockhashValid: (blockhash: string) => boolean;
+  readonly simulate: (transaction: Uint8Array) => Simulation;
+  readonly submit: (transaction: Uint8Array) => void;
+  /** What one node knows at one moment of where transactions landed. */
+  readonly landed: () => (signature: LedgerSignature) => LandedTransaction | null;
+  /** The slot from which that node has the whole history. */
+  readonly historyStart: () => bigint;
+  readonly logs: () => ReadonlyArray<string>;
+};
+
+/** The Broadcaster port over what a test says; every message costs 5000 lamports. */
+export const broadcasterDouble = (parts: BroadcasterParts): Broadcaster["Service"] => {
+  const { answer = (value) => Effect.sync(value) } = parts;
+  const landedAll = (signatures: ReadonlyArray<LedgerSignature>) => signatures.map(parts.landed());
+  return Broadcaster.of({
+    isBlockhashValid: (blockhash) => answer(() => parts.isBlockhashValid(blockhash)),
+    fee: () => answer(() => 5000n),
+    simulate: (transaction) => answer(() => parts.simulate(transaction)),
+    submit: (transaction) => answer(() => parts.submit(transaction)),
+    landed: (signature) => answer(() => parts.landed()(signature)),
+    landedAll: (signatures) => answer(() => landedAll(signatures)),
+    searchAll: (signatures) =>
+      answer(() => ({ landed: landedAll(signatures), completeFrom: parts.historyStart() })),
+    logs: () => answer(parts.logs),
+  });
+};

@@ -1,0 +1,69 @@
+import { Effect, Stream } from "effect";
+import type { Address } from "../../core/domain/address.ts";
+import type { LedgerAccount } from "../../core/domain/ledger/account.ts";
+import type { HistoryPage, LedgerTransaction } from "../../core/domain/ledger/history.ts";
+import type { LedgerSignature } from "../../core/domain/ledger/signature.ts";
+import { type Commitment, Ledger, type LedgerFailure } from "../../ports/ledger.ts";
+import { isOfKind } from "../simulation/account-filters.ts";
+
+/** How a double answers: at once, late, not at all. It runs `value` at most once, when it answers. */
+export type Answer = <A>(value: () => A) => Effect.Effect<A, LedgerFailure>;
+
+/** What a test's ledger holds and how its nodes are. A call for which nothing is given dies. */
+export type LedgerParts = {
+  /** Without it every call is answered at once. */
+  readonly answer?: Answer;
+  readonly genesisHash?: string;
+  /** The slot of an answer, asked once for each. */
+  readonly slot?: () => bigint;
+  readonly tip?: (commitment: Commitment) => {
+    readonly slot: bigint;
+    readonly blockHeight: bigint;
+  };
+  /** The accounts that one answer shows, by their addresses. */
+  readonly accountAt?: (slot: bigint) => (address: Address) => LedgerAccount | null;
+  /** Every account there is; those of a kind are picked from it. */
+  readonly accounts?: (slot: bigint) => Iterable<LedgerAccount>;
+  /** The chunks in which accounts of a kind come; all in one without it. */
+  readonly chunks?: (
+    accounts: ReadonlyArray<LedgerAccount>,
+  ) => ReadonlyArray<ReadonlyArray<LedgerAccount>>;
+  readonly history?: (address: Address, before: LedgerSignature | null) => HistoryPage;
+  readonly transaction?: (signature: LedgerSignature) => LedgerTransaction | null;
+};
+
+const unexpected = (call: string): never => {
+  throw new Error(`the test's ledger was asked for ${call}`);
+};
+
+/** The Ledger port over what a test says; methods that need more are replaced in what this returns. */
+export const ledgerDouble = (parts: LedgerParts): Ledger["Service"] => {
+  const { answer = (value) => Effect.sync(value), chunks = (accounts) => [accounts] } = parts;
+  const slot = (): bigint => parts.slot?.() ?? unexpected("its slot");
+  return Ledger.of({
+    genesisHash: answer(() => parts.genesisHash ?? unexpected("its genesis hash")),
+    tip: (commitment) => answer(() => parts.tip?.(commitment) ?? unexpected("its tip")),
+    readAccounts: (addresses) =>
+      answer(() => {
+        const at = slot();
+        const find = parts.accountAt?.(at) ?? unexpected("accounts");
+        return { slot: at, value: addresses.map((address) => find(address)) };
+      }),
+    programAccounts: (kind) =>
+      Stream.unwrap(
+        Effect.map(
+          answer(() => {
+            const at = slot();
+            const all = parts.accounts?.(at) ?? unexpected("accounts of a program");
+            const ofKind = [...all].filter((account) => isOfKind(account, kind));
+            return chunks(ofKind).map((value) => ({ slot: at, value }));
+          }),
+          Stream.fromIterable,
+        ),
+      ),
+    history: (address, before) =>
+      answer(() => parts.history?.(address, before) ?? unexpected("its history")),
+    transaction: (signature) =>
+      answer(() => (parts.transaction ?? (() => unexpected("a transaction")))(signature)),
+  });
+};
