@@ -12,6 +12,7 @@ import { RelayPolicy, relayPolicyExample, relayPolicyRecord } from "./relay-poli
 import {
   RelayOutcome,
   relayOutcomeExample,
+  SAMPLE_SIGNATURE,
   relayOutcomeRecord,
   RelayRequest,
   relayRequestExample,
@@ -149,7 +150,7 @@ export const readRelayOutcomeEndpoint = endpoint({
   params: {
     signature: Type.String({
       description: "The transaction's first signature. Base58 of 64 bytes.",
-      examples: [relayOutcomeExample().signature],
+      examples: [SAMPLE_SIGNATURE],
     }),
   },
   answers: {
