@@ -17,10 +17,10 @@ export class StoreUnavailable extends Data.TaggedError("StoreUnavailable")<{
 }> {}
 
 /** A row and the slot at which the ledger showed it. */
-export type Sighted<T> = { readonly row: T; readonly slot: bigint };
+export type Observed<T> = { readonly row: T; readonly slot: bigint };
 
 /** Up to where the store is complete. */
-export type SyncMark = {
+export type SyncCheckpoint = {
   readonly slot: bigint;
   /** The ledger's clock at that slot. */
   readonly ledgerTime: UnixSeconds;
@@ -29,14 +29,14 @@ export type SyncMark = {
 };
 
 /**
- * What one step of a sync found. It is applied whole or not at all. An account sighted at a lower slot
+ * What one step of a sync found. It is applied whole or not at all. An account observed at a lower slot
  * than the store's own row changes nothing, and a settled escrow never changes again. A row's slot is
- * that of the newest sighting of a merchant; for an escrow, which has no way back, that of the
- * sighting which last changed it.
+ * that of the newest observation of a merchant; for an escrow, which has no way back, that of the
+ * observation which last changed it.
  */
 export type IndexBatch = {
-  readonly escrows: ReadonlyArray<Sighted<Escrow>>;
-  readonly merchants: ReadonlyArray<Sighted<Merchant>>;
+  readonly escrows: ReadonlyArray<Observed<Escrow>>;
+  readonly merchants: ReadonlyArray<Observed<Merchant>>;
   /**
    * The events of `escrows`, oldest first. Passed over are those the store has already and those its
    * rows do not prove: an unknown escrow's, or a settlement other than the row's own.
@@ -47,8 +47,8 @@ export type IndexBatch = {
    * Position and chain hash of an event do not depend on its transaction.
    */
   readonly references?: ReadonlyArray<EventReference>;
-  /** Present on a sync's last batch. A mark of a lower slot than the store's own changes nothing. */
-  readonly mark: SyncMark | null;
+  /** Present on a sync's last batch. A checkpoint of a lower slot than the store's own changes nothing. */
+  readonly checkpoint: SyncCheckpoint | null;
 };
 
 /** How many rows a batch changed. */
@@ -73,7 +73,7 @@ export type EscrowFilter = {
 };
 
 /** Where a page of escrows ended: the next begins with what sorts behind it, newest first. */
-export type EscrowPlace = { readonly createdAt: UnixSeconds; readonly address: Address };
+export type EscrowCursor = { readonly createdAt: UnixSeconds; readonly address: Address };
 
 export type MerchantFilter = {
   readonly status?: MerchantStatus | undefined;
@@ -90,8 +90,8 @@ export type IndexSummary = {
   readonly escrows: number;
   readonly merchants: number;
   readonly events: number;
-  /** The mark of the last completed sync, null before the first. */
-  readonly mark: SyncMark | null;
+  /** The checkpoint of the last completed sync, null before the first. */
+  readonly checkpoint: SyncCheckpoint | null;
 };
 
 /** The persistent index of escrows, merchants and settlement events of one ledger. */
@@ -103,7 +103,7 @@ export class EscrowIndex extends Context.Service<
     readonly escrows: (
       filter: EscrowFilter,
       limit: number,
-      after: EscrowPlace | null,
+      after: EscrowCursor | null,
     ) => Effect.Effect<ReadonlyArray<Escrow>, StoreUnavailable>;
     /** At most `limit` events with a position below `before`, newest first by position. */
     readonly events: (

@@ -16,42 +16,42 @@ import {
 import {
   EscrowIndex,
   type EscrowFilter,
-  type EscrowPlace,
+  type EscrowCursor,
   type MerchantFilter,
   type RowChanges,
-  type Sighted,
-  type SyncMark,
+  type Observed,
+  type SyncCheckpoint,
 } from "../../ports/escrow-index.ts";
 
-type Rows<T> = Map<Address, Sighted<T>>;
+type Rows<T> = Map<Address, Observed<T>>;
 
 /**
- * Writes sightings that are not older than the row, differ from it, and do not touch a final row.
- * With `raise`, an equal sighting still raises the row's slot.
+ * Writes observations that are not older than the row, differ from it, and do not touch a final row.
+ * With `raise`, an equal observation still raises the row's slot.
  */
 const put = <T extends { readonly address: Address }>(
   rows: Rows<T>,
-  sightings: ReadonlyArray<Sighted<T>>,
+  observations: ReadonlyArray<Observed<T>>,
   { isFinal, raise }: { readonly isFinal: (row: T) => boolean; readonly raise: boolean },
 ): RowChanges => {
   const changes = { created: 0, updated: 0, unchanged: 0 };
-  for (const sighted of sightings) {
-    const stored = rows.get(sighted.row.address);
+  for (const observed of observations) {
+    const stored = rows.get(observed.row.address);
     if (stored === undefined) {
       changes.created++;
-      rows.set(sighted.row.address, sighted);
+      rows.set(observed.row.address, observed);
       continue;
     }
-    const stale = isFinal(stored.row) || sighted.slot < stored.slot;
-    const equal = isDeepStrictEqual(stored.row, sighted.row);
+    const stale = isFinal(stored.row) || observed.slot < stored.slot;
+    const equal = isDeepStrictEqual(stored.row, observed.row);
     changes[stale || equal ? "unchanged" : "updated"]++;
-    if (!stale && (raise || !equal)) rows.set(sighted.row.address, sighted);
+    if (!stale && (raise || !equal)) rows.set(observed.row.address, observed);
   }
   return changes;
 };
 
 /** Newest first: by time, then by address text, both descending. */
-const newestFirst = (a: EscrowPlace, b: EscrowPlace): number =>
+const newestFirst = (a: EscrowCursor, b: EscrowCursor): number =>
   a.createdAt === b.createdAt
     ? a.address < b.address
       ? 1
@@ -89,16 +89,16 @@ export const escrowIndexMemory = (ledger: {
     const merchants: Rows<Merchant> = new Map();
     const events: Array<IndexedEvent> = [];
     /** Where each event is among `events`. */
-    const eventPlaces = new Map<string, number>();
-    let mark: SyncMark | null = null;
+    const eventIndexes = new Map<string, number>();
+    let checkpoint: SyncCheckpoint | null = null;
     let revision = 0n;
 
     const append = (event: SettlementEvent): boolean => {
-      if (eventPlaces.has(event.id)) return false;
+      if (eventIndexes.has(event.id)) return false;
       if (!provesEvent(escrows.get(event.escrow)?.row.state, event)) return false;
       const previous =
         events.at(-1)?.chainHash ?? eventChainStart(ledger.genesisHash, ledger.deployment);
-      eventPlaces.set(event.id, events.length);
+      eventIndexes.set(event.id, events.length);
       events.push({
         event,
         position: BigInt(events.length + 1),
@@ -110,10 +110,10 @@ export const escrowIndexMemory = (ledger: {
     };
 
     const refer = ({ escrow, kind, signature, slot }: EventReference): void => {
-      const place = eventPlaces.get(`${escrow}:${kind}`);
-      const known = place === undefined ? undefined : events[place];
-      if (place === undefined || known === undefined || known.signature !== null) return;
-      events[place] = { ...known, signature, slot };
+      const index = eventIndexes.get(`${escrow}:${kind}`);
+      const known = index === undefined ? undefined : events[index];
+      if (index === undefined || known === undefined || known.signature !== null) return;
+      events[index] = { ...known, signature, slot };
     };
     const isOf =
       (filter: EscrowFilter) =>
@@ -136,8 +136,11 @@ export const escrowIndexMemory = (ledger: {
             eventsAdded: batch.events.filter(append).length,
           };
           for (const reference of batch.references ?? []) refer(reference);
-          if (batch.mark !== null && (mark === null || batch.mark.slot >= mark.slot)) {
-            mark = batch.mark;
+          if (
+            batch.checkpoint !== null &&
+            (checkpoint === null || batch.checkpoint.slot >= checkpoint.slot)
+          ) {
+            checkpoint = batch.checkpoint;
           }
           return result;
         }),
@@ -189,7 +192,7 @@ export const escrowIndexMemory = (ledger: {
         escrows: escrows.size,
         merchants: merchants.size,
         events: events.length,
-        mark,
+        checkpoint,
       })),
     });
   });

@@ -58,8 +58,8 @@ const applyIn = async (sql: Queries, batch: IndexBatch, epoch: bigint): Promise<
     `UPDATE ledger SET escrows = escrows + $1, merchants = merchants + $2, events = $3, chain_hash = $4`,
     [escrows.created.length, merchants.created.length, end.position, hash32ToBytes(end.chainHash)],
   );
-  if (batch.mark !== null) {
-    const { slot, ledgerTime, atMs } = batch.mark;
+  if (batch.checkpoint !== null) {
+    const { slot, ledgerTime, atMs } = batch.checkpoint;
     await rowsOf(
       sql,
       `UPDATE ledger SET mark_slot = $1::numeric, mark_ledger_time = $2, mark_at_ms = $3
@@ -89,7 +89,7 @@ const summaryIn = async (sql: Queries): Promise<IndexSummary> => {
     escrows: Number(row?.escrows ?? 0),
     merchants: Number(row?.merchants ?? 0),
     events: Number(row?.events ?? 0),
-    mark:
+    checkpoint:
       row && row.mark_slot !== null && row.mark_ledger_time !== null
         ? {
             slot: BigInt(row.mark_slot),

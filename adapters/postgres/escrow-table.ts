@@ -1,7 +1,7 @@
 import { type Address, addressFromBytes, addressToBytes } from "../../core/domain/address.ts";
 import type { Escrow } from "../../core/domain/escrow/escrow.ts";
 import { hash32FromBytes, hash32ToBytes } from "../../core/domain/hash32.ts";
-import type { EscrowFilter, EscrowPlace, Sighted } from "../../ports/escrow-index.ts";
+import type { EscrowFilter, EscrowCursor, Observed } from "../../ports/escrow-index.ts";
 import { mergedRuns, partyConditions, stateNumber, stateOf, statesOf } from "./escrow-filter.ts";
 import { bindings, type Column, type Queries, rowsOf, type Values } from "./queries.ts";
 import { sightingUpsert, type Written } from "./sighting-upsert.ts";
@@ -48,7 +48,7 @@ type Row = {
   readonly attestation_signature: Uint8Array | null;
 };
 
-const valuesOf = ({ row, slot }: Sighted<Escrow>): Values => [
+const valuesOf = ({ row, slot }: Observed<Escrow>): Values => [
   row.address,
   slot,
   stateNumber(row.state),
@@ -99,14 +99,14 @@ const upsert = sightingUpsert("escrow", COLUMNS, { guard: "before.state = 0", ra
 /** Writes sightings; a settled row stays. */
 export const putEscrows = (
   sql: Queries,
-  sightings: ReadonlyArray<Sighted<Escrow>>,
+  sightings: ReadonlyArray<Observed<Escrow>>,
 ): Promise<Written> => upsert(sql, sightings.map(valuesOf));
 
 /** The statement for a page of escrows, null for a filter that nothing can meet. */
 export const escrowPageQuery = (
   filter: EscrowFilter,
   limit: number,
-  after: EscrowPlace | null,
+  after: EscrowCursor | null,
 ): { readonly text: string; readonly values: Values } | null => {
   const bound = bindings();
   const { bind, values } = bound;

@@ -1,7 +1,7 @@
 import { type Address, addressFromBytes, addressToBytes } from "../../core/domain/address.ts";
 import { foldCase, searchableAddresses } from "../../core/domain/merchant/merchant-search.ts";
 import { MERCHANT_STATUSES, type Merchant } from "../../core/domain/merchant/merchant.ts";
-import type { MerchantFilter, RegistryEntry, Sighted } from "../../ports/escrow-index.ts";
+import type { MerchantFilter, RegistryEntry, Observed } from "../../ports/escrow-index.ts";
 import { bindings, type Column, type Queries, rowsOf, type Values } from "./queries.ts";
 import { sightingUpsert, type Written } from "./sighting-upsert.ts";
 
@@ -50,7 +50,7 @@ type Row = {
   readonly median_delivery_seconds: bigint | null;
 };
 
-const valuesOf = ({ row, slot }: Sighted<Merchant>): Values => [
+const valuesOf = ({ row, slot }: Observed<Merchant>): Values => [
   row.address,
   slot,
   row.bump,
@@ -122,7 +122,7 @@ const upsert = sightingUpsert("merchant", COLUMNS, { guard: "true", raise: true 
  */
 export const putMerchants = (
   sql: Queries,
-  sightings: ReadonlyArray<Sighted<Merchant>>,
+  sightings: ReadonlyArray<Observed<Merchant>>,
 ): Promise<Written> => upsert(sql, sightings.map(valuesOf));
 
 /** The statistics of one merchant's escrows, from the tallies; see `merchantStats` for what they mean. */

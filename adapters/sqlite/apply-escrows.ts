@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Address } from "../../core/domain/address.ts";
 import type { Escrow, EscrowState } from "../../core/domain/escrow/escrow.ts";
 import { provesEvent, type SettlementEvent } from "../../core/domain/index/settlement-event.ts";
-import type { RowChanges, Sighted } from "../../ports/escrow-index.ts";
+import type { RowChanges, Observed } from "../../ports/escrow-index.ts";
 import type { AddressBook } from "./address-book.ts";
 import type { EscrowTable, EventPositions } from "./escrow-table.ts";
 import type { EventTable } from "./event-table.ts";
@@ -20,7 +20,7 @@ type Standing = {
   merchant: number;
   events: EventPositions;
   /** The sighting of an escrow that has no row yet. */
-  fresh: Sighted<Escrow> | null;
+  fresh: Observed<Escrow> | null;
   /** Whether its row must be told where its events stand. */
   moved: boolean;
 };
@@ -44,7 +44,7 @@ export function* applyEscrows(
     readonly tally: ReturnType<typeof merchantTally>;
   },
   batch: {
-    readonly escrows: ReadonlyArray<Sighted<Escrow>>;
+    readonly escrows: ReadonlyArray<Observed<Escrow>>;
     readonly events: ReadonlyArray<SettlementEvent>;
   },
 ): Generator<void, { readonly escrows: RowChanges; readonly eventsAdded: number }> {
@@ -65,7 +65,7 @@ export function* applyEscrows(
     return standing;
   };
 
-  const put = (sighted: Sighted<Escrow>): Change => {
+  const put = (sighted: Observed<Escrow>): Change => {
     const { row, slot } = sighted;
     const standing = standingOf(row.address);
     if (standing === undefined) {

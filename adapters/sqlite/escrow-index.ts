@@ -54,7 +54,7 @@ export const escrowIndexSqlite = (options: LedgerIdentity & { readonly path: str
         const { escrows, eventsAdded } = yield* applyEscrows(tables, batch);
         const merchants = countChanges(batch.merchants.map(putMerchant));
         for (const reference of batch.references ?? []) tables.events.refer(reference);
-        if (batch.mark !== null) marked.write(batch.mark);
+        if (batch.checkpoint !== null) marked.write(batch.checkpoint);
         return { escrows, merchants, eventsAdded };
       }
 
@@ -72,14 +72,14 @@ export const escrowIndexSqlite = (options: LedgerIdentity & { readonly path: str
         escrows: escrows.count(),
         merchants: merchants.count(),
         events: events.count(),
-        mark: mark.read(),
+        checkpoint: mark.read(),
       }));
 
       return EscrowIndex.of({
         // Until the first mark no event is told, and what a power cut takes is read again; from then on
         // positions are known to readers, and must not come to stand for other events.
         apply: Effect.fn("EscrowIndex.apply")(function* (batch) {
-          isMarked ||= batch.mark !== null;
+          isMarked ||= batch.checkpoint !== null;
           return yield* write(() => applying(batch), { durable: isMarked });
         }),
         escrows: Effect.fn("EscrowIndex.escrows")((filter, limit, after) =>

@@ -1,6 +1,6 @@
 import type { Database } from "bun:sqlite";
 import type { Escrow } from "../../core/domain/escrow/escrow.ts";
-import type { EscrowFilter, EscrowPlace } from "../../ports/escrow-index.ts";
+import type { EscrowFilter, EscrowCursor } from "../../ports/escrow-index.ts";
 import type { AddressBook } from "./address-book.ts";
 import { addressPrefix } from "./address-prefix.ts";
 import type { NamedValues } from "./columns.ts";
@@ -17,7 +17,7 @@ export const escrowPages = (db: Database, book: AddressBook) => {
   const page = (
     filter: EscrowFilter,
     limit: number,
-    after: EscrowPlace | null,
+    after: EscrowCursor | null,
   ): ReadonlyArray<Escrow> => {
     const values = filterValues(book, filter);
     if (values === undefined) return [];

@@ -1,7 +1,7 @@
 import type { Database } from "bun:sqlite";
 import type { Address } from "../../core/domain/address.ts";
 import type { Escrow, EscrowState } from "../../core/domain/escrow/escrow.ts";
-import type { Sighted } from "../../ports/escrow-index.ts";
+import type { Observed } from "../../ports/escrow-index.ts";
 import type { AddressBook } from "./address-book.ts";
 import { addressPrefix } from "./address-prefix.ts";
 import { placeholders, type Values } from "./columns.ts";
@@ -84,7 +84,7 @@ export const escrowTable = (db: Database, book: AddressBook) => {
     /** The number of the newest row, which is also how many there are. */
     last: (): number => Number(newest.get()?.number ?? 0n),
     /** Writes a row that there is none of yet. */
-    insert: (number: number, { row, slot }: Sighted<Escrow>, events: EventPositions): void => {
+    insert: (number: number, { row, slot }: Observed<Escrow>, events: EventPositions): void => {
       insert.run(
         number,
         row.address,
@@ -96,7 +96,7 @@ export const escrowTable = (db: Database, book: AddressBook) => {
       );
     },
     /** Replaces a row's content; whether it differed. */
-    update: (number: number, { row, slot }: Sighted<Escrow>): boolean =>
+    update: (number: number, { row, slot }: Observed<Escrow>): boolean =>
       update.run(number, slot, ...escrowContent(book, row)).changes > 0,
     /** Notes where a row's events stand. */
     noteEvents: (number: number, { created, settled }: EventPositions): void => {

@@ -2,7 +2,7 @@ import type { Database } from "bun:sqlite";
 import { type Address, addressFromBytes, addressToBytes } from "../../core/domain/address.ts";
 import { foldCase, searchableAddresses } from "../../core/domain/merchant/merchant-search.ts";
 import { MERCHANT_STATUSES, type Merchant } from "../../core/domain/merchant/merchant.ts";
-import type { MerchantFilter, Sighted } from "../../ports/escrow-index.ts";
+import type { MerchantFilter, Observed } from "../../ports/escrow-index.ts";
 import { fromColumn, type NamedValues, toColumn, type Values } from "./columns.ts";
 import { type Change, sightingUpsert } from "./sighting-upsert.ts";
 
@@ -44,7 +44,7 @@ type Row = {
   readonly volume: bigint;
 };
 
-const valuesOf = ({ row, slot }: Sighted<Merchant>): Values => [
+const valuesOf = ({ row, slot }: Observed<Merchant>): Values => [
   row.address,
   slot,
   row.bump,
@@ -98,7 +98,7 @@ export const merchantTable = (db: Database) => {
      * Writes a sighting. An equal one still raises the row's slot, so that sightings that come out
      * of order end in the newest.
      */
-    put: (sighted: Sighted<Merchant>): Change => {
+    put: (sighted: Observed<Merchant>): Change => {
       const change = upsert(valuesOf(sighted));
       if (change === "unchanged") raise.run(sighted.row.address, sighted.slot);
       return change;

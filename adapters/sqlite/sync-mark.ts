@@ -1,5 +1,5 @@
 import type { Database } from "bun:sqlite";
-import type { SyncMark } from "../../ports/escrow-index.ts";
+import type { SyncCheckpoint } from "../../ports/escrow-index.ts";
 
 type Row = {
   readonly mark_slot: bigint | null;
@@ -16,11 +16,11 @@ export const syncMark = (db: Database) => {
   const read = db.query<Row, []>("SELECT mark_slot, mark_ledger_time, mark_at_ms FROM ledger");
   return {
     /** Moves the mark forward; a mark of an older slot changes nothing. */
-    write: ({ slot, ledgerTime, atMs }: SyncMark): void => {
+    write: ({ slot, ledgerTime, atMs }: SyncCheckpoint): void => {
       write.run(slot, ledgerTime, BigInt(Math.trunc(atMs)));
     },
     /** Null before the first. */
-    read: (): SyncMark | null => {
+    read: (): SyncCheckpoint | null => {
       const row = read.get();
       if (row === null || row.mark_slot === null) return null;
       if (row.mark_ledger_time === null || row.mark_at_ms === null) return null;

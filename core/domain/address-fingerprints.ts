@@ -1,6 +1,6 @@
 import type { Address } from "./address.ts";
 
-const INITIAL_PLACES = 1 << 12;
+const INITIAL_BUCKETS = 1 << 12;
 
 /**
  * A set of addresses that keeps 64 bits of each: 16 to 32 bytes an address however long its text, so that
@@ -8,8 +8,8 @@ const INITIAL_PLACES = 1 << 12;
  * in 2^64 a pair and by hard work of someone who wants it: use it where that costs work, never rows.
  */
 export class AddressFingerprints {
-  #low = new Uint32Array(INITIAL_PLACES);
-  #high = new Uint32Array(INITIAL_PLACES);
+  #low = new Uint32Array(INITIAL_BUCKETS);
+  #high = new Uint32Array(INITIAL_BUCKETS);
   #size = 0;
 
   get size(): number {
@@ -18,33 +18,33 @@ export class AddressFingerprints {
 
   has(address: Address): boolean {
     const [low, high] = fingerprint(address);
-    return this.#isAt(this.#place(low, high));
+    return this.#isAt(this.#bucket(low, high));
   }
 
   /** Whether the address is new. */
   add(address: Address): boolean {
     const [low, high] = fingerprint(address);
-    const place = this.#place(low, high);
-    if (this.#isAt(place)) return false;
-    this.#low[place] = low;
-    this.#high[place] = high;
+    const bucket = this.#bucket(low, high);
+    if (this.#isAt(bucket)) return false;
+    this.#low[bucket] = low;
+    this.#high[bucket] = high;
     this.#size += 1;
     if (this.#size * 2 > this.#low.length) this.#grow();
     return true;
   }
 
-  #isAt(place: number): boolean {
-    return this.#low[place] !== 0 || this.#high[place] !== 0;
+  #isAt(bucket: number): boolean {
+    return this.#low[bucket] !== 0 || this.#high[bucket] !== 0;
   }
 
-  /** Where the fingerprint is, or the empty place where it belongs. */
-  #place(low: number, high: number): number {
+  /** Where the fingerprint is, or the empty bucket where it belongs. */
+  #bucket(low: number, high: number): number {
     const mask = this.#low.length - 1;
-    let place = low & mask;
-    while (this.#isAt(place) && (this.#low[place] !== low || this.#high[place] !== high)) {
-      place = (place + 1) & mask;
+    let bucket = low & mask;
+    while (this.#isAt(bucket) && (this.#low[bucket] !== low || this.#high[bucket] !== high)) {
+      bucket = (bucket + 1) & mask;
     }
-    return place;
+    return bucket;
   }
 
   #grow(): void {
@@ -54,9 +54,9 @@ export class AddressFingerprints {
     for (let i = 0; i < low.length; i++) {
       const [a = 0, b = 0] = [low[i], high[i]];
       if (a === 0 && b === 0) continue;
-      const place = this.#place(a, b);
-      this.#low[place] = a;
-      this.#high[place] = b;
+      const bucket = this.#bucket(a, b);
+      this.#low[bucket] = a;
+      this.#high[bucket] = b;
     }
   }
 }

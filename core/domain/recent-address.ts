@@ -1,10 +1,10 @@
 import type { Address } from "./address.ts";
 import { encodeBase58 } from "./encoding/base58.ts";
 
-/** Each place remembers one address: with its bytes and text about 100 bytes. */
-const PLACES = 1024;
-const known = new Uint8Array(PLACES * 32);
-const texts: Array<Address | undefined> = Array.from({ length: PLACES }, () => undefined);
+/** Each bucket remembers one address: with its bytes and text about 100 bytes. */
+const BUCKETS = 1024;
+const known = new Uint8Array(BUCKETS * 32);
+const texts: Array<Address | undefined> = Array.from({ length: BUCKETS }, () => undefined);
 
 /**
  * The address whose 32 bytes begin at `at`, as one and the same string as long as it is remembered. The accounts of an
@@ -12,15 +12,15 @@ const texts: Array<Address | undefined> = Array.from({ length: PLACES }, () => u
  */
 export const recentAddress = (bytes: Uint8Array, at: number): Address => {
   // Public keys and derived addresses are evenly spread.
-  const place = ((bytes[at] ?? 0) | ((bytes[at + 1] ?? 0) << 8)) & (PLACES - 1);
-  const from = place * 32;
-  const text = texts[place];
+  const bucket = ((bytes[at] ?? 0) | ((bytes[at + 1] ?? 0) << 8)) & (BUCKETS - 1);
+  const from = bucket * 32;
+  const text = texts[bucket];
   let i = 0;
   while (i < 32 && known[from + i] === bytes[at + i]) i++;
   if (i === 32 && text !== undefined) return text;
   const own = bytes.slice(at, at + 32);
   const encoded = encodeBase58(own) as Address;
   known.set(own, from);
-  texts[place] = encoded;
+  texts[bucket] = encoded;
   return encoded;
 };

@@ -10,7 +10,7 @@ import {
 } from "../../core/domain/index/settlement-event.ts";
 import { LAST_UNIX_SECOND, type UnixSeconds } from "../../core/domain/unix-time.ts";
 import { escrowAddress, merchantAddress } from "../../core/protocol/addresses/addresses.ts";
-import type { IndexBatch, Sighted } from "../../ports/escrow-index.ts";
+import type { IndexBatch, Observed } from "../../ports/escrow-index.ts";
 import { anyEscrow } from "./escrow.ts";
 import { bytesOfLength } from "./ledger-values.ts";
 import { anyMerchant as unboundMerchant } from "./merchant.ts";
@@ -82,15 +82,15 @@ export const anyMerchant: fc.Arbitrary<Merchant> = fc
     name: name ?? merchant.name,
   }));
 
-/** A batch of these sightings, with their events, as a sync would make it. */
+/** A batch of these observations, with their events, as a sync would make it. */
 export const batchOf = (
-  escrows: ReadonlyArray<Sighted<Escrow>>,
+  escrows: ReadonlyArray<Observed<Escrow>>,
   rest: Partial<IndexBatch> = {},
 ): IndexBatch => ({
   escrows,
   merchants: [],
   events: escrows.flatMap(({ row }) => eventsOf(row)),
-  mark: null,
+  checkpoint: null,
   ...rest,
 });
 
@@ -120,7 +120,7 @@ export const indexHistory: fc.Arbitrary<ReadonlyArray<IndexBatch>> = escrowLives
       accounts.length === 0
         ? fc.constant([])
         : fc.array(fc.record({ row: fc.constantFrom(...accounts), slot }), { maxLength: 8 });
-    const mark = fc.record({
+    const checkpoint = fc.record({
       slot,
       ledgerTime: aCreationTime,
       atMs: fc.integer({ min: 0, max: 2 ** 45 }),
@@ -129,7 +129,7 @@ export const indexHistory: fc.Arbitrary<ReadonlyArray<IndexBatch>> = escrowLives
       escrows,
       merchants: fc.array(fc.record({ row: anyMerchant, slot }), { maxLength: 4 }),
       references: fc.array(aReference(accounts), { maxLength: 4 }),
-      mark: fc.option(mark),
+      checkpoint: fc.option(checkpoint),
     });
     return fc
       .array(batch, { maxLength: 6 })

@@ -30,10 +30,10 @@ const fill = (path: string, rows: number, slot: bigint) =>
           slot,
         }));
         const events = escrows.flatMap(({ row }) => eventsOf(row));
-        yield* index.apply({ escrows, merchants: [], events, references: [], mark: null });
+        yield* index.apply({ escrows, merchants: [], events, references: [], checkpoint: null });
       }
-      const mark = { slot, ledgerTime: WORLD_TIME, atMs: Date.now() };
-      yield* index.apply({ escrows: [], merchants: [], events: [], references: [], mark });
+      const checkpoint = { slot, ledgerTime: WORLD_TIME, atMs: Date.now() };
+      yield* index.apply({ escrows: [], merchants: [], events: [], references: [], checkpoint });
     }),
   ).pipe(
     Effect.provide(

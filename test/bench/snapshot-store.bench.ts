@@ -33,7 +33,7 @@ function* batchesOf(rows: number): Generator<IndexBatch> {
     }));
     escrows.sort((a, b) => Number(a.row.createdAt - b.row.createdAt));
     const events = escrows.flatMap(({ row }) => eventsOf(row));
-    yield { escrows, merchants: [], events, references: [], mark: null };
+    yield { escrows, merchants: [], events, references: [], checkpoint: null };
   }
 }
 

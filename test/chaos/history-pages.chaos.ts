@@ -83,7 +83,7 @@ const endure = async (number: number, tally: Record<string, number>): Promise<vo
     expect(slot, when).toBe(BigInt(known?.slot ?? -1));
   }
 
-  // A merchant's row has the slot of its newest sighting: let that be the last slot, by a snapshot.
+  // A merchant's row has the slot of its newest observation: let that be the last slot, by a snapshot.
   node.firstBlock = node.slot;
   await startAgain();
   await sync();

@@ -12,7 +12,7 @@ import { amountOf, freshPath, LONG_MS, randomOf, SEED } from "./support/chaos-ru
 const ESCROWS = 60;
 const ROUNDS = amountOf({ quick: 8, long: 100 });
 
-/** The rows of escrows: those of merchants take the slot of their newest sighting, events their transactions. */
+/** The rows of escrows: those of merchants take the slot of their newest observation, events their transactions. */
 const rowsOf = (path: string): string =>
   dumpOfIndex(path)
     .split("\n")

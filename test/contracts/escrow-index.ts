@@ -6,7 +6,7 @@ import { type Escrow, ESCROW_STATES, isRefundable } from "../../core/domain/escr
 import { chainedEventHash, eventChainStart } from "../../core/domain/index/event-chain.ts";
 import { ledgerSignatureFromBytes } from "../../core/domain/ledger/signature.ts";
 import { eventsOf } from "../../core/domain/index/settlement-event.ts";
-import { EscrowIndex, type EscrowFilter, type EscrowPlace } from "../../ports/escrow-index.ts";
+import { EscrowIndex, type EscrowFilter, type EscrowCursor } from "../../ports/escrow-index.ts";
 import {
   aMerchantWallet,
   anAgent,
@@ -36,7 +36,7 @@ const filters: fc.Arbitrary<EscrowFilter> = fc.record({
 const allEscrows = (index: Index, filter: EscrowFilter, limit: number) =>
   Effect.gen(function* () {
     const all: Array<Escrow> = [];
-    let after: EscrowPlace | null = null;
+    let after: EscrowCursor | null = null;
     for (;;) {
       const page: ReadonlyArray<Escrow> = yield* index.escrows(filter, limit, after);
       expect(page.length).toBeLessThanOrEqual(limit);
@@ -87,7 +87,7 @@ export const escrowIndexContract = <E>(
               escrows: 0,
               merchants: 0,
               events: 0,
-              mark: null,
+              checkpoint: null,
             },
           });
         }),
@@ -97,11 +97,11 @@ export const escrowIndexContract = <E>(
       holds(fc.tuple(escrowLives(8), anyMerchant), (index, [lives, merchant]) =>
         Effect.gen(function* () {
           const batch = finalBatch(lives);
-          const mark = { slot: 7n, ledgerTime: 1_700_000_000n, atMs: 1_700_000_000_123 };
+          const checkpoint = { slot: 7n, ledgerTime: 1_700_000_000n, atMs: 1_700_000_000_123 };
           const applied = yield* index.apply({
             ...batch,
             merchants: [{ row: merchant, slot: 5n }],
-            mark,
+            checkpoint,
           });
           expect(applied).toEqual({
             escrows: { created: lives.length, updated: 0, unchanged: 0 },
@@ -118,7 +118,7 @@ export const escrowIndexContract = <E>(
             escrows: lives.length,
             merchants: 1,
             events: batch.events.length,
-            mark,
+            checkpoint,
           });
         }),
       ));
@@ -200,14 +200,14 @@ export const escrowIndexContract = <E>(
           }),
       ));
 
-    test("an older mark does not turn the index back", () =>
+    test("an older checkpoint does not turn the index back", () =>
       withIndex((index) =>
         Effect.gen(function* () {
-          const mark = { slot: 9n, ledgerTime: 90n, atMs: 900 };
-          yield* index.apply(batchOf([], { mark }));
-          yield* index.apply(batchOf([], { mark: { slot: 8n, ledgerTime: 99n, atMs: 999 } }));
+          const checkpoint = { slot: 9n, ledgerTime: 90n, atMs: 900 };
+          yield* index.apply(batchOf([], { checkpoint }));
+          yield* index.apply(batchOf([], { checkpoint: { slot: 8n, ledgerTime: 99n, atMs: 999 } }));
           yield* index.apply(batchOf([]));
-          expect((yield* index.summary).mark).toEqual(mark);
+          expect((yield* index.summary).checkpoint).toEqual(checkpoint);
         }),
       ));
 

@@ -17,18 +17,18 @@ export const merchantRegistryContract = <E>(
   const { holds } = onFreshIndexes(fresh, numRuns);
 
   describe(`${name} is a registry of merchants`, () => {
-    test("sightings of merchants in any order end in the newest", () =>
+    test("observations of merchants in any order end in the newest", () =>
       holds(
         fc
           .uniqueArray(fc.record({ row: anyMerchant, slot: fc.bigInt({ min: 1n, max: 30n }) }), {
             selector: ({ slot }) => slot,
             maxLength: 8,
           })
-          .map((sightings) => [...sightings, ...sightings]),
+          .map((observations) => [...observations, ...observations]),
         (index, merchants) =>
           Effect.gen(function* () {
-            for (const sighted of merchants) {
-              yield* index.apply(batchOf([], { merchants: [sighted] }));
+            for (const observed of merchants) {
+              yield* index.apply(batchOf([], { merchants: [observed] }));
             }
             const newest = new Map(
               merchants

@@ -7,16 +7,16 @@ export const limitOf = (query: { readonly limit?: number }): number =>
   query.limit ?? PAGE_LIMIT.default;
 
 /** A page out of the index as JSON: its rows, how to go on, and up to where the index is complete. */
-export const pageAnswer = <Row, Place, Record>(
-  page: Page<Row, Place>,
+export const pageAnswer = <Row, Cursor, Record>(
+  page: Page<Row, Cursor>,
   limit: number,
-  cursor: PageCursor<Place>,
+  cursor: PageCursor<Cursor>,
   record: (row: Row) => Record,
 ) => ({
   data: page.rows.map(record),
   page: { limit, next_cursor: page.next === null ? null : cursor.encode(page.next) },
   index: {
-    last_synced_slot: page.mark === null ? null : Number(page.mark.slot),
-    last_synced_at: page.mark === null ? null : new Date(page.mark.atMs).toISOString(),
+    last_synced_slot: page.checkpoint === null ? null : Number(page.checkpoint.slot),
+    last_synced_at: page.checkpoint === null ? null : new Date(page.checkpoint.atMs).toISOString(),
   },
 });

@@ -1,7 +1,7 @@
 import { Effect } from "effect";
 import { type Address, parseAddress } from "../../../core/domain/address.ts";
 import { MalformedCursor } from "../../../core/use-cases/request-errors.ts";
-import type { EscrowPlace } from "../../../ports/escrow-index.ts";
+import type { EscrowCursor } from "../../../ports/escrow-index.ts";
 
 /** How the places of one list become opaque text and back. */
 export type PageCursor<Place> = {
@@ -37,7 +37,7 @@ const pageCursor = <Place>(
 };
 
 /** Places among escrows: creation time and address. */
-export const escrowCursor: PageCursor<EscrowPlace> = pageCursor(
+export const escrowCursor: PageCursor<EscrowCursor> = pageCursor(
   "escrow",
   ({ createdAt, address }) => `${createdAt}:${address}`,
   (text) => {

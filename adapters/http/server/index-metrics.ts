@@ -19,9 +19,9 @@ const snapshotFailures = Metric.gauge("index_snapshot_failures", {
 
 /** Sets how far the index has got, for a scrape. Never fails; within a second. */
 export const gaugeIndex = Effect.gen(function* () {
-  const { mark, lagSlots } = yield* readIndexLag;
-  yield* Metric.update(syncedSlot, mark === null ? Number.NaN : Number(mark.slot));
-  yield* Metric.update(syncedAt, mark === null ? Number.NaN : mark.atMs / 1000);
+  const { checkpoint, lagSlots } = yield* readIndexLag;
+  yield* Metric.update(syncedSlot, checkpoint === null ? Number.NaN : Number(checkpoint.slot));
+  yield* Metric.update(syncedAt, checkpoint === null ? Number.NaN : checkpoint.atMs / 1000);
   yield* Metric.update(lag, lagSlots === null ? Number.NaN : Number(lagSlots));
   const sync = yield* IndexSync;
   yield* Metric.update(snapshotFailures, (yield* sync.activity).snapshotFailures);

@@ -102,12 +102,12 @@ export const syncErrorCode = (error: SyncError | null): ProblemCode | null => {
 };
 
 const indexerRecord = (index: Status["index"]): ServiceStatusRecord["indexer"] => {
-  const { mark = null, lastError = null, snapshotError = null } = index ?? {};
+  const { checkpoint = null, lastError = null, snapshotError = null } = index ?? {};
   const isWell = index !== null && lastError === null && snapshotError === null;
   return {
     status: isWell ? "online" : "degraded",
-    last_synced_slot: mark === null ? null : Number(mark.slot),
-    last_synced_at: mark === null ? null : new Date(mark.atMs).toISOString(),
+    last_synced_slot: checkpoint === null ? null : Number(checkpoint.slot),
+    last_synced_at: checkpoint === null ? null : new Date(checkpoint.atMs).toISOString(),
     lag_slots: index === null || index.lagSlots === null ? null : Number(index.lagSlots),
     escrows: index?.escrows ?? null,
     events: index?.events ?? null,
@@ -169,7 +169,7 @@ export const statusExample = () =>
         escrows: 4,
         merchants: 2,
         events: 7,
-        mark: {
+        checkpoint: {
           slot: SAMPLE.slot - 2n,
           ledgerTime: SAMPLE.createdAt,
           atMs: Number(SAMPLE.createdAt) * 1000,

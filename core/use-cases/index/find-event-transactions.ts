@@ -55,7 +55,7 @@ export const findEventTransactions = Effect.fn("findEventTransactions")(function
   );
   const references = found.flat();
   if (references.length > 0)
-    yield* index.apply({ escrows: [], merchants: [], events: [], references, mark: null });
+    yield* index.apply({ escrows: [], merchants: [], events: [], references, checkpoint: null });
   const last = events.at(-1)?.position ?? 0n;
   // Fewer than asked for: the transactions of all others are known, and stores take long to find that out.
   const isAll = events.length < EVENTS_A_SYNC && last < indexed;

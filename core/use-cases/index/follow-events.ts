@@ -31,19 +31,19 @@ export const followEvents = Effect.fn("followEvents")(function* (
   after: bigint | null,
 ) {
   const filter = yield* toFilter(query, null);
-  const { events: newest, mark } = yield* EscrowIndex.use((index) => index.summary);
-  const told = mark === null ? 0n : BigInt(newest);
+  const { events: newest, checkpoint } = yield* EscrowIndex.use((index) => index.summary);
+  const told = checkpoint === null ? 0n : BigInt(newest);
   if (after !== null && after > told) return yield* new MalformedCursor();
-  let place = after ?? BigInt(newest);
+  let cursor = after ?? BigInt(newest);
   const follower: EventFollower = {
     next: Effect.gen(function* () {
       const index = yield* EscrowIndex;
-      const { events: count, mark: synced } = yield* index.summary;
-      if (synced === null || BigInt(count) <= place) return [];
-      const events = yield* index.eventsAfter(filter, MOST_AT_ONCE, place);
-      const last = events.at(-1)?.position ?? place;
+      const { events: count, checkpoint: synced } = yield* index.summary;
+      if (synced === null || BigInt(count) <= cursor) return [];
+      const events = yield* index.eventsAfter(filter, MOST_AT_ONCE, cursor);
+      const last = events.at(-1)?.position ?? cursor;
       // Fewer than asked for: everything up to the count has been looked at.
-      place = events.length < MOST_AT_ONCE && BigInt(count) > last ? BigInt(count) : last;
+      cursor = events.length < MOST_AT_ONCE && BigInt(count) > last ? BigInt(count) : last;
       return events;
     }),
   };

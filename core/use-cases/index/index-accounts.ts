@@ -15,20 +15,20 @@ import { readProgramAccount } from "../../protocol/accounts/program-account.ts";
 import {
   EscrowIndex,
   type RowChanges,
-  type Sighted,
-  type SyncMark,
+  type Observed,
+  type SyncCheckpoint,
 } from "../../../ports/escrow-index.ts";
 
 /** The most rejected accounts that a report names; all are counted. */
 const MAX_REJECTED_NAMED = 100;
 
-const byCreation = ({ row: a }: Sighted<Escrow>, { row: b }: Sighted<Escrow>): number =>
+const byCreation = ({ row: a }: Observed<Escrow>, { row: b }: Observed<Escrow>): number =>
   a.createdAt < b.createdAt ? -1 : a.createdAt > b.createdAt ? 1 : a.address < b.address ? -1 : 1;
 
 const byTime = (a: SettlementEvent, b: SettlementEvent): number =>
   a.occurredAt < b.occurredAt ? -1 : a.occurredAt > b.occurredAt ? 1 : a.id < b.id ? -1 : 1;
 
-const eventsOfAll = (rows: ReadonlyArray<Sighted<Escrow>>): ReadonlyArray<SettlementEvent> =>
+const eventsOfAll = (rows: ReadonlyArray<Observed<Escrow>>): ReadonlyArray<SettlementEvent> =>
   rows.flatMap(({ row }) => eventsOf(row)).sort(byTime);
 
 /** What a sync did with the accounts of one kind, while it goes on. */
@@ -66,8 +66,8 @@ export class IndexAccounts {
   eventsAdded: number;
   readonly #deployment: Deployment;
   readonly #rejections: AddressFingerprints;
-  #escrows: Array<Sighted<Escrow>> = [];
-  #merchants: Array<Sighted<Merchant>> = [];
+  #escrows: Array<Observed<Escrow>> = [];
+  #merchants: Array<Observed<Merchant>> = [];
 
   /** Goes on with what the same sync has counted `earlier`, valid accounts apart: those it is to see all by itself. */
   constructor(deployment: Deployment, earlier?: IndexAccounts) {
@@ -117,7 +117,7 @@ export class IndexAccounts {
   write(
     rest: {
       readonly references?: ReadonlyArray<EventReference>;
-      readonly mark?: SyncMark | null;
+      readonly checkpoint?: SyncCheckpoint | null;
     } = {},
   ) {
     // Stores keep escrows by time: rows that come in that order are written next to one another.
@@ -131,7 +131,7 @@ export class IndexAccounts {
         merchants,
         events: eventsOfAll(escrows),
         references: rest.references ?? [],
-        mark: rest.mark ?? null,
+        checkpoint: rest.checkpoint ?? null,
       }),
     ).pipe(
       Effect.tap((result) =>

@@ -7,9 +7,9 @@ import type { UnixSeconds } from "../../domain/unix-time.ts";
 import {
   type EscrowFilter,
   EscrowIndex,
-  type EscrowPlace,
+  type EscrowCursor,
   type RegistryEntry,
-  type SyncMark,
+  type SyncCheckpoint,
 } from "../../../ports/escrow-index.ts";
 import {
   type EscrowPage,
@@ -35,18 +35,18 @@ export type IndexQuery = {
 type AddressFilter = "merchant" | "agentOwner";
 
 /** The ledger's clock as it must stand by now, null before the first sync. */
-const ledgerTimeSince = (mark: SyncMark | null) =>
+const ledgerTimeSince = (checkpoint: SyncCheckpoint | null) =>
   Effect.map(Clock.currentTimeMillis, (nowMs): UnixSeconds | null => {
-    if (mark === null) return null;
-    const elapsedMs = Math.max(0, nowMs - mark.atMs);
-    return mark.ledgerTime + BigInt(Math.floor(elapsedMs / 1000));
+    if (checkpoint === null) return null;
+    const elapsedMs = Math.max(0, nowMs - checkpoint.atMs);
+    return checkpoint.ledgerTime + BigInt(Math.floor(elapsedMs / 1000));
   });
 
 /** What a list covers: the last sync, and the ledger's clock. */
 const coverage = Effect.gen(function* () {
   const index = yield* EscrowIndex;
-  const { mark } = yield* index.summary;
-  return { mark, ledgerTime: yield* ledgerTimeSince(mark) };
+  const { checkpoint } = yield* index.summary;
+  return { checkpoint, ledgerTime: yield* ledgerTimeSince(checkpoint) };
 });
 
 /** The filter of a query; `refundable` goes by `ledgerTime`. Fails with `InvalidAddress`. */
@@ -70,17 +70,17 @@ export const toFilter = Effect.fnUntraced(function* (
   return faults.length > 0 ? yield* new InvalidAddress(faults) : filter;
 });
 
-const pageOf = <Row, Place>(
+const pageOf = <Row, Cursor>(
   rows: ReadonlyArray<Row>,
   limit: number,
-  placeOf: (row: Row) => Place,
-): { readonly rows: ReadonlyArray<Row>; readonly next: Place | null } => {
+  cursorOf: (row: Row) => Cursor,
+): { readonly rows: ReadonlyArray<Row>; readonly next: Cursor | null } => {
   const page = rows.slice(0, limit);
   const last = page.at(-1);
-  return { rows: page, next: rows.length > limit && last !== undefined ? placeOf(last) : null };
+  return { rows: page, next: rows.length > limit && last !== undefined ? cursorOf(last) : null };
 };
 
-const placeOfEscrow = ({ createdAt, address }: Escrow): EscrowPlace => ({ createdAt, address });
+const cursorOfEscrow = ({ createdAt, address }: Escrow): EscrowCursor => ({ createdAt, address });
 
 /**
  * A page of escrows, newest first, and the same object as long as the store has not been written to and the clock
@@ -89,7 +89,7 @@ const placeOfEscrow = ({ createdAt, address }: Escrow): EscrowPlace => ({ create
 export const queryEscrows = Effect.fn("queryEscrows")(function* (
   query: IndexQuery,
   limit: number,
-  after: EscrowPlace | null,
+  after: EscrowCursor | null,
 ) {
   const index = yield* EscrowIndex;
   const recent = yield* RecentPages;
@@ -99,13 +99,16 @@ export const queryEscrows = Effect.fn("queryEscrows")(function* (
   const revision = isKept ? yield* index.revision : null;
   const key = `${limit} ${query.state ?? ""} ${JSON.stringify([query.merchant, query.agentOwner])} ${after?.createdAt ?? ""} ${after?.address ?? ""}`;
   const known = revision === null ? undefined : recent.find(revision, key);
-  if (known !== undefined && isStillSo(known, yield* ledgerTimeSince(known.mark))) return known;
-  const mark = revision === null ? undefined : recent.markAt(revision);
+  if (known !== undefined && isStillSo(known, yield* ledgerTimeSince(known.checkpoint)))
+    return known;
+  const checkpoint = revision === null ? undefined : recent.checkpointAt(revision);
   const covered =
-    mark === undefined ? yield* coverage : { mark, ledgerTime: yield* ledgerTimeSince(mark) };
+    checkpoint === undefined
+      ? yield* coverage
+      : { checkpoint, ledgerTime: yield* ledgerTimeSince(checkpoint) };
   const filter = yield* toFilter(query, covered.ledgerTime);
   const rows = yield* index.escrows(filter, limit + 1, after);
-  const page: EscrowPage = { ...pageOf(rows, limit, placeOfEscrow), ...covered };
+  const page: EscrowPage = { ...pageOf(rows, limit, cursorOfEscrow), ...covered };
   if (revision !== null) recent.keep(revision, key, page);
   return page;
 });
@@ -122,7 +125,7 @@ export const queryEvents = Effect.fn("queryEvents")(function* (
   const index = yield* EscrowIndex;
   const covered = yield* coverage;
   const filter = yield* toFilter(query, covered.ledgerTime);
-  const rows = covered.mark === null ? [] : yield* index.events(filter, limit + 1, before);
+  const rows = covered.checkpoint === null ? [] : yield* index.events(filter, limit + 1, before);
   const page: Page<IndexedEvent, bigint> = {
     ...pageOf(rows, limit, (row) => row.position),
     ...covered,

@@ -2,20 +2,20 @@ import { Context, Effect } from "effect";
 import type { Escrow } from "../../domain/escrow/escrow.ts";
 import { RecentlyUsed } from "../../domain/recently-used.ts";
 import type { UnixSeconds } from "../../domain/unix-time.ts";
-import type { EscrowPlace, SyncMark } from "../../../ports/escrow-index.ts";
+import type { EscrowCursor, SyncCheckpoint } from "../../../ports/escrow-index.ts";
 
 /** One page of a list, with what it covers. */
-export type Page<Row, Place> = {
+export type Page<Row, Cursor> = {
   readonly rows: ReadonlyArray<Row>;
   /** Behind which row the next page begins, null on the last page. */
-  readonly next: Place | null;
+  readonly next: Cursor | null;
   /** The store's last completed sync, null before the first. */
-  readonly mark: SyncMark | null;
+  readonly checkpoint: SyncCheckpoint | null;
   /** The ledger's clock when the page was read, reckoned from the last sync; null before the first. */
   readonly ledgerTime: UnixSeconds | null;
 };
 
-export type EscrowPage = Page<Escrow, EscrowPlace>;
+export type EscrowPage = Page<Escrow, EscrowCursor>;
 
 /** Between so many pages and twice as many are kept: at 250 KB of rows and text for the longest, 32 MB at most. */
 const PAGES = 64;
@@ -33,8 +33,8 @@ export class RecentPages extends Context.Service<
   {
     /** The page that was read for this key when the store stood at this revision. */
     readonly find: (revision: bigint, key: string) => EscrowPage | undefined;
-    /** The mark of the pages that are kept for this revision, undefined when none is. */
-    readonly markAt: (revision: bigint) => SyncMark | null | undefined;
+    /** The checkpoint of the pages that are kept for this revision, undefined when none is. */
+    readonly checkpointAt: (revision: bigint) => SyncCheckpoint | null | undefined;
     /**
      * Keeps a page that is asked for the second time: most pages of a long list are asked for once, and keeping those
      * would cost more than it spares. `revision` was asked of the store before the page was.
@@ -46,16 +46,16 @@ export class RecentPages extends Context.Service<
 /** The process's one `RecentPages`, of its one store. */
 export const makeRecentPages = Effect.sync(() => {
   let keptAt: bigint | null = null;
-  let mark: SyncMark | null = null;
+  let checkpoint: SyncCheckpoint | null = null;
   let pages = new RecentlyUsed<string, EscrowPage>(PAGES);
   let askedFor = new RecentlyUsed<string, true>(ASKED_FOR);
   return RecentPages.of({
     find: (revision, key) => (keptAt === revision ? pages.get(key) : undefined),
-    markAt: (revision) => (keptAt === revision ? mark : undefined),
+    checkpointAt: (revision) => (keptAt === revision ? checkpoint : undefined),
     keep: (revision, key, page) => {
       if (keptAt !== revision) {
         keptAt = revision;
-        mark = page.mark;
+        checkpoint = page.checkpoint;
         pages = new RecentlyUsed(PAGES);
         askedFor = new RecentlyUsed(ASKED_FOR);
       }

@@ -15,7 +15,7 @@ import { refuseOlder } from "../refuse-answer.ts";
 import type { SyncMemory } from "./sync-memory.ts";
 
 /**
- * Slots before the mark that are read again: a node lists a transaction a little later than it executes it.
+ * Slots before the checkpoint that are read again: a node lists a transaction a little later than it executes it.
  * A minute at 400 ms a slot.
  */
 export const OVERLAP_SLOTS = 150n;

@@ -2,7 +2,7 @@ import { Clock, Effect } from "effect";
 import type { SyncReport } from "../../domain/index/sync-report.ts";
 import { decodeClockSysvar } from "../../protocol/accounts/clock-sysvar.ts";
 import { CLOCK_SYSVAR } from "../../protocol/addresses/well-known-addresses.ts";
-import { EscrowIndex, type SyncMark } from "../../../ports/escrow-index.ts";
+import { EscrowIndex, type SyncCheckpoint } from "../../../ports/escrow-index.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { Ledger } from "../../../ports/ledger.ts";
 import { findEventTransactions } from "./find-event-transactions.ts";
@@ -23,17 +23,17 @@ const SLOT_SLACK = 1_000_000n;
 const FIRST_LEDGER = { slot: 0n, atMs: 1_584_316_800_000 };
 
 /**
- * Refuses a tip that a ledger cannot have reached since the last sync, or ever: a mark that a node made up would
+ * Refuses a tip that a ledger cannot have reached since the last sync, or ever: a checkpoint that a node made up would
  * keep every honest answer out for as long as the ledger takes to get there.
  */
 const refuseImplausible = Effect.fnUntraced(function* (
   slot: bigint,
-  mark: Pick<SyncMark, "slot" | "atMs">,
+  checkpoint: Pick<SyncCheckpoint, "slot" | "atMs">,
 ) {
-  yield* refuseOlder(slot, mark.slot);
-  const elapsedMs = Math.max(0, (yield* Clock.currentTimeMillis) - mark.atMs);
+  yield* refuseOlder(slot, checkpoint.slot);
+  const elapsedMs = Math.max(0, (yield* Clock.currentTimeMillis) - checkpoint.atMs);
   const reachable =
-    mark.slot + BigInt(Math.ceil((elapsedMs / 1000) * MOST_SLOTS_A_SECOND)) + SLOT_SLACK;
+    checkpoint.slot + BigInt(Math.ceil((elapsedMs / 1000) * MOST_SLOTS_A_SECOND)) + SLOT_SLACK;
   if (slot > reachable)
     return yield* untrustworthy(`slot ${slot} is beyond what the ledger can have reached`);
 });
@@ -52,7 +52,7 @@ type Pass = Pick<SyncReport, "mode" | "slot" | "vanished"> & { readonly accounts
 /** What a sync reads against: the tip before it read anything, and what the process remembers. */
 type Sync = { readonly tip: bigint; readonly memory: SyncMemory; readonly accounts: IndexAccounts };
 
-/** Writes what waits together with the mark, up to which everything is in the index then. */
+/** Writes what waits together with the checkpoint, up to which everything is in the index then. */
 const complete = Effect.fnUntraced(function* (
   accounts: IndexAccounts,
   slots: ReadonlyArray<bigint | null>,
@@ -63,7 +63,7 @@ const complete = Effect.fnUntraced(function* (
     clock.slot,
   );
   const atMs = yield* Clock.currentTimeMillis;
-  yield* accounts.write({ mark: { slot, ledgerTime: clock.ledgerTime, atMs } });
+  yield* accounts.write({ checkpoint: { slot, ledgerTime: clock.ledgerTime, atMs } });
   return slot;
 });
 
@@ -102,10 +102,10 @@ const onwards = Effect.fnUntraced(function* (
 
 /**
  * Brings the index up to the ledger's finalized state: by what its history shows to have changed, or by a
- * snapshot of all accounts when there is no mark yet and when history does not tell or is too long. From time to
+ * snapshot of all accounts when there is no checkpoint yet and when history does not tell or is too long. From time to
  * time a snapshot checks the index besides; when that fails, the sync completes without. Accounts
- * that fail a check are reported and never stored; the mark moves only once everything
- * up to it is applied. Fails with a ledger or store failure, leaving whole batches behind and the mark
+ * that fail a check are reported and never stored; the checkpoint moves only once everything
+ * up to it is applied. Fails with a ledger or store failure, leaving whole batches behind and the checkpoint
  * where it was. See docs/protocol.md, "Index".
  */
 export const syncIndex = Effect.fn("syncIndex")(
@@ -115,15 +115,15 @@ export const syncIndex = Effect.fn("syncIndex")(
     const ledger = yield* Ledger;
     const index = yield* EscrowIndex;
     const { deployment } = yield* Instance;
-    const { mark, escrows, merchants } = yield* index.summary;
+    const { checkpoint, escrows, merchants } = yield* index.summary;
     // Before anything is read: what is read from here on is at least of this slot.
     const tip = yield* ledger.tip("finalized");
-    yield* refuseImplausible(tip.slot, mark ?? FIRST_LEDGER);
+    yield* refuseImplausible(tip.slot, checkpoint ?? FIRST_LEDGER);
     const sync: Sync = { tip: tip.slot, memory, accounts: new IndexAccounts(deployment) };
     const pass =
-      mark === null
+      checkpoint === null
         ? yield* takeSnapshot(memory.snapshots, bySnapshot(sync, 0n))
-        : yield* onwards(sync, { slot: mark.slot, rows: escrows + merchants });
+        : yield* onwards(sync, { slot: checkpoint.slot, rows: escrows + merchants });
     yield* Effect.catchTags(findEventTransactions(memory), {
       // The sync is complete without; the next one goes on with it.
       LedgerUnavailable: () => Effect.void,

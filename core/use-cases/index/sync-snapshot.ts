@@ -1,6 +1,6 @@
 import { Effect, Stream } from "effect";
 import type { Address } from "../../domain/address.ts";
-import { EscrowIndex, type EscrowPlace } from "../../../ports/escrow-index.ts";
+import { EscrowIndex, type EscrowCursor } from "../../../ports/escrow-index.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { Ledger } from "../../../ports/ledger.ts";
 import type { IndexAccounts } from "./index-accounts.ts";
@@ -18,18 +18,18 @@ const PAGE = 500;
 export const SNAPSHOT_BATCH_ROWS = 10_000;
 
 /** The first stored rows of one kind that a scan did not show. */
-const missingFrom = Effect.fnUntraced(function* <Place>(
+const missingFrom = Effect.fnUntraced(function* <Cursor>(
   known: { readonly has: (address: Address) => boolean },
   pageAfter: (
-    after: Place | null,
+    after: Cursor | null,
   ) => Effect.Effect<
-    { readonly addresses: ReadonlyArray<Address>; readonly last: Place | undefined },
+    { readonly addresses: ReadonlyArray<Address>; readonly last: Cursor | undefined },
     StoreFailure
   >,
 ) {
   const missing: Array<Address> = [];
-  for (let after: Place | null = null; missing.length < MAX_MISSING;) {
-    const page: { readonly addresses: ReadonlyArray<Address>; readonly last: Place | undefined } =
+  for (let after: Cursor | null = null; missing.length < MAX_MISSING;) {
+    const page: { readonly addresses: ReadonlyArray<Address>; readonly last: Cursor | undefined } =
       yield* pageAfter(after);
     missing.push(...page.addresses.filter((address) => !known.has(address)));
     if (page.last === undefined) break;
@@ -46,7 +46,7 @@ const missingRows = Effect.fnUntraced(function* (accounts: IndexAccounts) {
   const escrows =
     stored.escrows <= accounts.escrows.valid.size
       ? []
-      : yield* missingFrom<EscrowPlace>(accounts.escrows.valid, (after) =>
+      : yield* missingFrom<EscrowCursor>(accounts.escrows.valid, (after) =>
           Effect.map(index.escrows({}, PAGE, after), (rows) => ({
             addresses: rows.map(({ address }) => address),
             last: rows.at(-1),
@@ -80,8 +80,8 @@ const vanishedOf = Effect.fnUntraced(function* (
     const asked = missing.slice(at, at + READ_AT_ONCE);
     const { slot, value } = yield* ledger.readAccounts(asked, "finalized");
     yield* refuseOlder(slot, notBefore);
-    for (const [place, address] of asked.entries()) {
-      const account = value[place] ?? null;
+    for (const [i, address] of asked.entries()) {
+      const account = value[i] ?? null;
       const read = account === null ? null : readProgramAccount(account, deployment);
       if (read === null) vanished.push(address);
       else if ("value" in read.decoded) {

@@ -5,7 +5,11 @@ import type { Address } from "../../domain/address.ts";
 import type { LedgerAccount } from "../../domain/ledger/account.ts";
 import { programDataAddress } from "../../protocol/addresses/addresses.ts";
 import { decodeProgramDataAccount } from "../../protocol/accounts/loader-v3.ts";
-import { EscrowIndex, type IndexSummary, type SyncMark } from "../../../ports/escrow-index.ts";
+import {
+  EscrowIndex,
+  type IndexSummary,
+  type SyncCheckpoint,
+} from "../../../ports/escrow-index.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { Ledger } from "../../../ports/ledger.ts";
 import { IndexSync, type SyncActivity } from "../index/index-sync.ts";
@@ -97,9 +101,12 @@ const indexStatus = Effect.gen(function* () {
 });
 
 /** How many slots the ledger is ahead of the index, null where either is not known. */
-const lagBehind = (mark: SyncMark | null | undefined, slot: bigint | undefined): bigint | null => {
-  if (mark === null || mark === undefined || slot === undefined) return null;
-  return slot > mark.slot ? slot - mark.slot : 0n;
+const lagBehind = (
+  checkpoint: SyncCheckpoint | null | undefined,
+  slot: bigint | undefined,
+): bigint | null => {
+  if (checkpoint === null || checkpoint === undefined || slot === undefined) return null;
+  return slot > checkpoint.slot ? slot - checkpoint.slot : 0n;
 };
 
 /** How far the index has got. Never fails, and answers within a second: what is not known is null. */
@@ -109,7 +116,10 @@ export const readIndexLag = Effect.gen(function* () {
   const [store, tip] = yield* Effect.all([orNull(index.summary), orNull(ledger.tip("finalized"))], {
     concurrency: "unbounded",
   });
-  return { mark: store?.mark ?? null, lagSlots: lagBehind(store?.mark, tip?.slot) };
+  return {
+    checkpoint: store?.checkpoint ?? null,
+    lagSlots: lagBehind(store?.checkpoint, tip?.slot),
+  };
 }).pipe(Effect.withSpan("readIndexLag"));
 
 /** The service's status. Never fails, and answers within a second: what is not known is null. */
@@ -120,7 +130,7 @@ export const readStatus = Effect.fn("readStatus")(function* () {
   });
   const custody = programStatus(deployment.custodyProgram, ledger && ledger.custody);
   const attestor = programStatus(deployment.attestorProgram, ledger && ledger.attestor);
-  const lagSlots = lagBehind(index?.mark, ledger?.slot);
+  const lagSlots = lagBehind(index?.checkpoint, ledger?.slot);
   const healthy = ledger !== null;
   const usable = custody.executable === true && attestor.executable === true;
   const status: ServiceStatus = {
@@ -158,7 +168,7 @@ export const readReadiness = Effect.fn("readReadiness")(function* () {
     concurrency: "unbounded",
   });
   const missing = [...(index === null ? ["store"] : []), ...(tip === null ? ["ledger"] : [])];
-  const lagSlots = lagBehind(index?.mark, tip?.slot);
+  const lagSlots = lagBehind(index?.checkpoint, tip?.slot);
   if (index === null || lagSlots === null) return { missing, stale: null };
   const { lastError, snapshotError } = index;
   const isFresh = lastError === null && snapshotError === null && lagSlots < STALE_SLOTS;

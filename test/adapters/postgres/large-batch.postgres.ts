@@ -3,21 +3,21 @@ import { Effect, type Layer } from "effect";
 import { escrowIndexMemory } from "../../../adapters/memory/escrow-index.ts";
 import type { Escrow } from "../../../core/domain/escrow/escrow.ts";
 import { eventsOf } from "../../../core/domain/index/settlement-event.ts";
-import { EscrowIndex, type IndexBatch, type Sighted } from "../../../ports/escrow-index.ts";
+import { EscrowIndex, type IndexBatch, type Observed } from "../../../ports/escrow-index.ts";
 import { WORLD_LEDGER } from "../../simulation/index-of-node.ts";
 import { worldEscrow } from "../../simulation/world-escrow.ts";
 import { freshSchema, indexAt } from "./test-database.ts";
 
 const ROWS = 2500;
 
-const batchOf = (escrows: ReadonlyArray<Sighted<Escrow>>): IndexBatch => ({
+const batchOf = (escrows: ReadonlyArray<Observed<Escrow>>): IndexBatch => ({
   escrows,
   merchants: [],
   events: escrows.flatMap(({ row }) => eventsOf(row)),
-  mark: null,
+  checkpoint: null,
 });
 
-const pending = ({ row }: Sighted<Escrow>): Sighted<Escrow> => ({
+const pending = ({ row }: Observed<Escrow>): Observed<Escrow> => ({
   row: { ...row, state: "Pending", released: 0n, settledAt: null, attestation: null },
   slot: 1n,
 });

@@ -21,8 +21,8 @@ const program = Effect.gen(function* () {
   const sync: Effect.Effect<SyncReport, SyncFailure> = Effect.gen(function* () {
     const epoch = yield* SyncEpoch;
     print(`sync ${epoch}`);
-    const { mark } = yield* index.summary;
-    const first = Number(mark?.slot ?? 0n) + 1;
+    const { checkpoint } = yield* index.summary;
+    const first = Number(checkpoint?.slot ?? 0n) + 1;
     for (let number = first; number < first + BATCHES_A_SYNC; number++)
       yield* index.apply(numberedBatch(number));
     return { id: `${process.pid}`, slot: BigInt(first) } as SyncReport;

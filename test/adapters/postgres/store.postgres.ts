@@ -97,7 +97,7 @@ describe("the Postgres store", () =>
                 escrows: expectedEscrows.map((row) => ({ row, slot: 1n })),
                 merchants: [],
                 events: inOrder.map(({ event }) => event),
-                mark: null,
+                checkpoint: null,
               }),
               index.events({}, 10_000, null),
             ),

@@ -119,9 +119,9 @@ describe("syncLeasePostgres is a lease", () =>
             yield* one.release;
             yield* other.hold;
             yield* Effect.flip(applyIn(1n, 3));
-            expect((yield* index.summary).mark?.slot).toBe(2n);
+            expect((yield* index.summary).checkpoint?.slot).toBe(2n);
             yield* applyIn(2n, 3);
-            expect((yield* index.summary).mark?.slot).toBe(3n);
+            expect((yield* index.summary).checkpoint?.slot).toBe(3n);
           }),
           indexAt(url),
         ),

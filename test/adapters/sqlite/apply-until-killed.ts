@@ -9,8 +9,8 @@ import { numberedBatch } from "./numbered-batch.ts";
 const [path = "", last = "0"] = process.argv.slice(2);
 const program = EscrowIndex.use((index) =>
   Effect.gen(function* () {
-    const { mark } = yield* index.summary;
-    for (let number = Number(mark?.slot ?? 0n) + 1; number <= Number(last); number++) {
+    const { checkpoint } = yield* index.summary;
+    for (let number = Number(checkpoint?.slot ?? 0n) + 1; number <= Number(last); number++) {
       yield* index.apply(numberedBatch(number));
       process.stdout.write(`${number}\n`);
     }

@@ -39,7 +39,7 @@ const batchOfMany = (): IndexBatch => {
     ...batch,
     merchants: [{ row: merchant, slot: 100n }],
     references: [{ escrow, kind, signature, slot: 77n }],
-    mark: { slot: 100n, ledgerTime: 1_700_000_500n, atMs: 1_700_000_500_000 },
+    checkpoint: { slot: 100n, ledgerTime: 1_700_000_500n, atMs: 1_700_000_500_000 },
   };
 };
 

@@ -28,12 +28,21 @@ const withIndex = <A, E>(program: (index: Index) => Effect.Effect<A, E>) =>
   );
 
 /** Escrows of a world from `first` on, as a sync's batch. */
-const batchOf = (first: number, rows: number, mark: IndexBatch["mark"] = null): IndexBatch => {
+const batchOf = (
+  first: number,
+  rows: number,
+  checkpoint: IndexBatch["checkpoint"] = null,
+): IndexBatch => {
   const escrows = Array.from({ length: rows }, (_, at) => ({
     row: worldEscrow(first + at),
     slot: 1n,
   }));
-  return { escrows, merchants: [], events: escrows.flatMap(({ row }) => eventsOf(row)), mark };
+  return {
+    escrows,
+    merchants: [],
+    events: escrows.flatMap(({ row }) => eventsOf(row)),
+    checkpoint,
+  };
 };
 
 const everything = (index: Index) =>
@@ -99,7 +108,7 @@ describe("a large batch", () => {
   });
 });
 
-test("from its first mark on, what the index has applied outlives a power cut", async () => {
+test("from its first checkpoint on, what the index has applied outlives a power cut", async () => {
   using stores = watchStores();
   const levels = (): ReadonlyArray<unknown> =>
     [...stores.opened].map((store) => store.prepare("PRAGMA synchronous").values()[0]?.[0]);
@@ -108,7 +117,7 @@ test("from its first mark on, what the index has applied outlives a power cut", 
     Effect.gen(function* () {
       yield* index.apply(batchOf(0, 10));
       expect(levels()).toContain(normal);
-      yield* index.apply({ ...batchOf(10, 10), mark: MARK });
+      yield* index.apply({ ...batchOf(10, 10), checkpoint: MARK });
       expect(new Set(levels())).toEqual(new Set([full]));
     }),
   );

@@ -33,12 +33,12 @@ const refunded = (batch: number, index: number): Escrow => {
   };
 };
 
-/** The batch with a number from 1: always the same new escrows, two events each, and a mark at that slot. */
+/** The batch with a number from 1: always the same new escrows, two events each, and a checkpoint at that slot. */
 export const numberedBatch = (number: number): IndexBatch =>
   batchOf(
     Array.from({ length: ESCROWS_PER_BATCH }, (_, index) => ({
       row: refunded(number, index),
       slot: BigInt(number),
     })),
-    { mark: { slot: BigInt(number), ledgerTime: BigInt(number), atMs: 1000 * number } },
+    { checkpoint: { slot: BigInt(number), ledgerTime: BigInt(number), atMs: 1000 * number } },
   );

@@ -187,7 +187,7 @@ test("killed at any moment, it holds whole batches, and the next run ends where 
   for (const [round, ack] of acks.entries()) {
     const reported = await killAfter(path, ack, last);
     const rows = await Effect.runPromise(withStore(path, everything));
-    const slot = Number(rows[3].mark?.slot);
+    const slot = Number(rows[3].checkpoint?.slot);
     expect(slot, `seed ${seed}, round ${round}`).toBeGreaterThanOrEqual(reported);
     expect(rows, `seed ${seed}, round ${round}`).toEqual(await uninterrupted(slot));
   }

@@ -17,7 +17,7 @@ test("what another one writes to the same file changes the revision, and asking 
   const revision = () => one.runPromise(EscrowIndex.use((index) => index.revision));
   const first = await revision();
   expect(await revision()).toBe(first);
-  const markOf = (slot: bigint) => batchOf([], { mark: { slot, ledgerTime: 1n, atMs: 1 } });
+  const markOf = (slot: bigint) => batchOf([], { checkpoint: { slot, ledgerTime: 1n, atMs: 1 } });
   await other.runPromise(EscrowIndex.use((index) => index.apply(markOf(1n))));
   const second = await revision();
   expect(second).not.toBe(first);

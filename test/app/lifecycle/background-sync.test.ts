@@ -13,7 +13,7 @@ const linesAfter = async (background: IndexSync["Service"]["background"]) => {
   const services = Layer.mergeAll(
     Layer.mock(IndexSync, { background }),
     Layer.mock(EscrowIndex, {
-      summary: Effect.succeed({ escrows: 0, merchants: 0, events: 0, mark: null }),
+      summary: Effect.succeed({ escrows: 0, merchants: 0, events: 0, checkpoint: null }),
     }),
     Layer.mock(LedgerSignals, { changes: Stream.never }),
     Logger.layer([Logger.map(Logger.formatLogFmt, (line) => void lines.push(line))]),

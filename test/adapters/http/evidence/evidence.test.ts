@@ -82,7 +82,7 @@ describe("revalidation", () => {
         merchants: [],
         events: eventsOf(partial),
         references: [{ escrow: partial.address, kind, signature, slot: 800n }],
-        mark: null,
+        checkpoint: null,
       }),
     );
     const second = await client.send(pathOf(partial), { headers: { "if-none-match": etag } });

@@ -18,14 +18,14 @@ afterEach(async () => {
 const open = async () => {
   const service = await makeService();
   opened.push(() => service.runtime.dispose());
-  const applied = (rows: ReadonlyArray<Escrow>, mark: IndexBatch["mark"]) =>
+  const applied = (rows: ReadonlyArray<Escrow>, checkpoint: IndexBatch["checkpoint"]) =>
     service.runtime.runPromise(
       EscrowIndex.use((index) =>
         index.apply({
           escrows: rows.map((row) => ({ row, slot: 1n })),
           merchants: [],
           events: rows.flatMap(eventsOf),
-          mark,
+          checkpoint,
         }),
       ),
     );

@@ -110,9 +110,11 @@ describe("metrics", () => {
       Effect.flatMap(Ledger, (ledger) => ledger.tip("finalized")),
     );
     expect(await gauge("index_synced_slot")).toBe("NaN");
-    const mark = { slot: slot - 7n, ledgerTime: 1_700_000_000n, atMs: 1_700_000_000_500 };
-    await service.runtime.runPromise(index.apply({ escrows: [], merchants: [], events: [], mark }));
-    expect(await gauge("index_synced_slot")).toBe(String(mark.slot));
+    const checkpoint = { slot: slot - 7n, ledgerTime: 1_700_000_000n, atMs: 1_700_000_000_500 };
+    await service.runtime.runPromise(
+      index.apply({ escrows: [], merchants: [], events: [], checkpoint }),
+    );
+    expect(await gauge("index_synced_slot")).toBe(String(checkpoint.slot));
     expect(await gauge("index_synced_timestamp_seconds")).toBe("1700000000.5");
     expect(await gauge("index_lag_slots")).toBe("7");
     service.ledger.fault = new LedgerUnavailable({ retryable: true, cause: "down" });

@@ -65,7 +65,7 @@ const makeWorld = () => {
     apply: (batch: Partial<IndexBatch>) =>
       runtime.runPromise(
         EscrowIndex.use((index) =>
-          index.apply({ escrows: [], merchants: [], events: [], mark: null, ...batch }),
+          index.apply({ escrows: [], merchants: [], events: [], checkpoint: null, ...batch }),
         ),
       ),
   };

@@ -27,7 +27,7 @@ const batchOf = (name: string, isKnown: boolean) => {
     references: isKnown
       ? events.map(({ kind }) => ({ escrow: row.address, kind, signature: SIGNATURE, slot: 1n }))
       : [],
-    mark: null,
+    checkpoint: null,
   };
 };
 

@@ -88,7 +88,7 @@ describe("a periodic snapshot that fails", () => {
             eventsAdded: 1,
             vanished: [],
           });
-          expect((yield* index.summary).mark?.slot).toBe(ledger.slot);
+          expect((yield* index.summary).checkpoint?.slot).toBe(ledger.slot);
           yield* TestClock.adjust("1 minute");
         }
         // A process that is started again has an index that has been synced, and knows it.
@@ -195,7 +195,7 @@ describe("a periodic snapshot that fails", () => {
         create();
         expect(Exit.hasDies(yield* Effect.exit(sync(memory)))).toBe(true);
         expect(memory.snapshots.lastError).toBe("InternalError");
-        expect((yield* index.summary).mark?.slot).toBe(ledger.slot);
+        expect((yield* index.summary).checkpoint?.slot).toBe(ledger.slot);
         expect((yield* contents(index)).escrows).toHaveLength(2);
         create();
         expect(yield* sync(memory)).toMatchObject({ mode: "incremental", escrows: { created: 1 } });
@@ -232,7 +232,7 @@ describe("a snapshot", () => {
         scans.end = down;
         for (let n = 0; n < 3; n++) {
           expect(yield* Effect.flip(sync(memory))).toBe(DOWN);
-          expect((yield* index.summary).mark).toBeNull();
+          expect((yield* index.summary).checkpoint).toBeNull();
         }
         scans.end = null;
         expect(yield* sync(memory)).toMatchObject({ mode: "snapshot", escrows: { seen: 1 } });
@@ -251,11 +251,11 @@ describe("a snapshot", () => {
         const over = (one: Ledger["Service"]) =>
           Effect.provideService(syncIndex(1, memory), Ledger, one);
         yield* over(port);
-        const { mark } = yield* index.summary;
+        const { checkpoint } = yield* index.summary;
         create();
         scans.end = down;
         expect(yield* Effect.flip(over(gap))).toBe(DOWN);
-        expect((yield* index.summary).mark).toEqual(mark);
+        expect((yield* index.summary).checkpoint).toEqual(checkpoint);
         expect(memory.snapshots.failures).toBe(1);
         expect(yield* over(port)).toMatchObject({ mode: "incremental", slot: ledger.slot });
         scans.end = null;

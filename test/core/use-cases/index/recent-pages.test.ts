@@ -26,13 +26,13 @@ const anew = Effect.provideServiceEffect(RecentPages, makeRecentPages);
 
 const newest = queryEscrows({}, 50, null);
 
-const markAt = (ledgerTime: bigint) => ({ slot: 1n, ledgerTime, atMs: 0 });
+const checkpointAt = (ledgerTime: bigint) => ({ slot: 1n, ledgerTime, atMs: 0 });
 
 const holding = async (ledgerTime: bigint, rows: ReadonlyArray<ReturnType<typeof escrow>>) => {
   const runtime = makeRuntime();
   const escrows = rows.map((row) => ({ row, slot: 1n }));
   const events = rows.flatMap(eventsOf);
-  const batch = { escrows, merchants: [], events, mark: markAt(ledgerTime) };
+  const batch = { escrows, merchants: [], events, checkpoint: checkpointAt(ledgerTime) };
   await runtime.runPromise(EscrowIndex.use((index) => index.apply(batch)));
   return runtime;
 };
@@ -59,7 +59,10 @@ test("a page is what it would be without memory, whatever is written and however
       const program = Effect.gen(function* () {
         const index = yield* EscrowIndex;
         for (const [batch, steps] of turns) {
-          yield* index.apply({ ...batch, mark: batch.mark && { ...batch.mark, atMs: 0 } });
+          yield* index.apply({
+            ...batch,
+            checkpoint: batch.checkpoint && { ...batch.checkpoint, atMs: 0 },
+          });
           for (const { query: asked, limit, atMs } of steps) {
             yield* TestClock.setTime(atMs);
             // Kept at the second time, given from memory at the third.
@@ -69,10 +72,10 @@ test("a page is what it would be without memory, whatever is written and however
             const second = yield* queryEscrows(asked, limit, first.next);
             const expected = yield* anew(queryEscrows(asked, limit, null));
             // What a page says goes by its clock, which may stand where it did when the page was read.
-            const said = ({ rows, next, mark, ledgerTime }: typeof first) => ({
+            const said = ({ rows, next, checkpoint, ledgerTime }: typeof first) => ({
               rows,
               next,
-              mark,
+              checkpoint,
               refundable: rows.map(
                 (row) => row.state === "Pending" && row.expiresAt <= (ledgerTime ?? 0n),
               ),
@@ -101,7 +104,7 @@ test("a page asked for twice is the same object until something is written", asy
     escrows: [{ row: escrow("three"), slot: 2n }],
     merchants: [],
     events: [],
-    mark: null,
+    checkpoint: null,
   };
   await runtime.runPromise(EscrowIndex.use((index) => index.apply(batch)));
   expect((await runtime.runPromise(newest)).rows).toHaveLength(3);

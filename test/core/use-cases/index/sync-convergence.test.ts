@@ -104,8 +104,10 @@ describe("syncs of a simulated ledger", () => {
               yield* Effect.exit(syncIndex(1, yield* Ref.get(memory)));
               ledger.weather = FAIR;
               const after = yield* index.summary;
-              expect(after.mark?.slot ?? 0n).toBeGreaterThanOrEqual(before.mark?.slot ?? 0n);
-              expect(after.mark?.slot ?? 0n).toBeLessThanOrEqual(ledger.slot);
+              expect(after.checkpoint?.slot ?? 0n).toBeGreaterThanOrEqual(
+                before.checkpoint?.slot ?? 0n,
+              );
+              expect(after.checkpoint?.slot ?? 0n).toBeLessThanOrEqual(ledger.slot);
             }).pipe(Effect.orDie);
             yield* play(ledger, world, sync);
             ledger.slot += 1n;
@@ -204,7 +206,7 @@ describe("syncs of a simulated ledger", () => {
           new Set(escrows.flatMap(eventsOf).map(({ id }) => id)),
         );
         yield* syncIndex(2, new SyncMemory());
-        expect(yield* index.summary).toMatchObject({ mark: { slot: ledger.slot } });
+        expect(yield* index.summary).toMatchObject({ checkpoint: { slot: ledger.slot } });
         if (first !== undefined && first.length === 1) {
           const held = asSets(yield* contents(index));
           expect(held).toEqual(oracle(ledger, world) as never);

@@ -81,7 +81,7 @@ describe("a sync", () => {
     return simulate(ledger, (index) =>
       Effect.gen(function* () {
         yield* syncIndex(0, new SyncMemory());
-        const { mark } = yield* index.summary;
+        const { checkpoint } = yield* index.summary;
         ledger.slot += 10n;
         const empty = {
           ...ledger.port,
@@ -92,7 +92,7 @@ describe("a sync", () => {
           Effect.provideService(syncIndex(1, new SyncMemory()), Ledger, empty),
         );
         expect(failure).toMatchObject({ _tag: "LedgerUnavailable", retryable: true });
-        expect((yield* index.summary).mark).toEqual(mark);
+        expect((yield* index.summary).checkpoint).toEqual(checkpoint);
       }),
     );
   });
@@ -105,14 +105,14 @@ describe("a sync", () => {
     return simulate(ledger, (index) =>
       Effect.gen(function* () {
         yield* syncIndex(0, new SyncMemory());
-        const { mark } = yield* index.summary;
+        const { checkpoint } = yield* index.summary;
         const honest = ledger.slot;
         ledger.slot += distance;
         ledger.create([other]);
         expect(yield* Effect.flip(syncIndex(1, new SyncMemory()))).toMatchObject({
           _tag: "LedgerUnavailable",
         });
-        expect((yield* index.summary).mark).toEqual(mark);
+        expect((yield* index.summary).checkpoint).toEqual(checkpoint);
         expect((yield* contents(index)).escrows).toEqual([pending]);
         ledger.slot = honest + 1n;
         expect((yield* syncIndex(2, new SyncMemory())).slot).toBe(honest + 1n);
