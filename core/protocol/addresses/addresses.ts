@@ -5,7 +5,7 @@ import {
   findProgramDerivedAddress,
   type ProgramDerivedAddress,
 } from "./program-derived-address.ts";
-import { remembered } from "./remembered.ts";
+import { memoized } from "./memoized.ts";
 import {
   ASSOCIATED_TOKEN_PROGRAM,
   TOKEN_PROGRAM,
@@ -20,12 +20,12 @@ const REGISTRY = utf8.encode("registry");
 const TOKEN_PROGRAM_BYTES = addressToBytes(TOKEN_PROGRAM);
 
 /**
- * A page of escrows names a merchant account and two or three token accounts a row: derived each time, they are
- * four fifths of the cost of the page. At about 300 bytes each, these take 12 MB at most.
+ * Addresses kept of each kind. A row of a page names a merchant account and two or three token accounts; deriving them
+ * each time is four fifths of the page's cost. At about 300 bytes each they take 12 MB at most.
  */
-const REMEMBERED = 10_000;
+const MEMOIZED = 10_000;
 /** A process has one deployment; tests have several. */
-const REMEMBERED_PROGRAMS = 16;
+const MEMOIZED_PROGRAMS = 16;
 
 /** What an escrow's address derives from: the 32 bytes of its agent's wallet and those of its task hash. */
 export const escrowSeeds = (
@@ -48,7 +48,7 @@ export const escrowAddress = (
 export const custodyConfigAddress = (deployment: Deployment): ProgramDerivedAddress =>
   configOf(deployment.custodyProgram, "config");
 
-const configOf = remembered(REMEMBERED_PROGRAMS, (program: Address) =>
+const configOf = memoized(MEMOIZED_PROGRAMS, (program: Address) =>
   findProgramDerivedAddress(program, [CONFIG]),
 );
 
@@ -56,7 +56,7 @@ const configOf = remembered(REMEMBERED_PROGRAMS, (program: Address) =>
 export const merchantAddress = (deployment: Deployment, wallet: Address): ProgramDerivedAddress =>
   merchantOf(wallet, deployment.attestorProgram);
 
-const merchantOf = remembered(REMEMBERED, (wallet: Address, program: Address) =>
+const merchantOf = memoized(MEMOIZED, (wallet: Address, program: Address) =>
   findProgramDerivedAddress(program, [MERCHANT, addressToBytes(wallet)]),
 );
 
@@ -75,7 +75,7 @@ const deriveTokenAccount = (owner: Address, mint: Address): Address =>
     addressToBytes(mint),
   ]).address;
 
-const tokenAccountOf = remembered(REMEMBERED, deriveTokenAccount);
+const tokenAccountOf = memoized(MEMOIZED, deriveTokenAccount);
 
 /** The account in which the upgradeable loader keeps a program's code and upgrade authority. */
 export const programDataAddress = (program: Address): Address =>
@@ -104,7 +104,7 @@ export const createEscrowAddresses = (
   return {
     escrow,
     merchantAccount: merchantAddress(deployment, terms.merchant),
-    // Of an escrow yet to be: remembering it would only push out what is asked for again.
+    // The escrow does not exist yet: keeping its vault would push out addresses that are asked for again.
     vaultTokenAccount: deriveTokenAccount(escrow.address, terms.mint),
     agentTokenAccount: associatedTokenAddress(terms.agentOwner, terms.mint),
     config: custodyConfigAddress(deployment).address,

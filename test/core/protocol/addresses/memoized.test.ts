@@ -5,7 +5,7 @@ import {
   merchantAddress,
 } from "../../../../core/protocol/addresses/addresses.ts";
 import { findProgramDerivedAddress } from "../../../../core/protocol/addresses/program-derived-address.ts";
-import { remembered } from "../../../../core/protocol/addresses/remembered.ts";
+import { memoized } from "../../../../core/protocol/addresses/memoized.ts";
 import { addressToBytes } from "../../../../core/domain/address.ts";
 import {
   ASSOCIATED_TOKEN_PROGRAM,
@@ -14,7 +14,7 @@ import {
 import { anyAddress, anyDeployment } from "../../../arbitraries/ledger-values.ts";
 import { runs } from "../../../arbitraries/runs.ts";
 
-test("a remembered function gives what the function gives, and never holds more than twice its capacity", () => {
+test("a memoized function returns what the function returns, and never holds more than twice its capacity", () => {
   const pair = fc.tuple(fc.nat({ max: 12 }).map(String), fc.constantFrom("a", "a", "a", "b"));
   fc.assert(
     fc.property(
@@ -22,7 +22,7 @@ test("a remembered function gives what the function gives, and never holds more 
       fc.array(pair, { maxLength: 60 }),
       (capacity, pairs) => {
         let computed = 0;
-        const ask = remembered(capacity, (first: string, second: string) => {
+        const ask = memoized(capacity, (first: string, second: string) => {
           computed++;
           return `${first} with ${second}`;
         });
@@ -45,7 +45,7 @@ test("a remembered function gives what the function gives, and never holds more 
   );
 });
 
-test("remembered addresses are the derived ones, whatever program or owner was asked for before", () => {
+test("memoized addresses equal the derived ones, whatever program or owner was asked for before", () => {
   fc.assert(
     fc.property(anyDeployment, anyAddress, anyAddress, (deployment, wallet, mint) => {
       for (let again = 0; again < 2; again++) {
