@@ -11,7 +11,7 @@ const changesOf = ({ escrows, merchants, eventsAdded }: SyncReport): number =>
   escrows.created + escrows.updated + merchants.created + merchants.updated + eventsAdded;
 
 /** Signals that come together are one: a transaction often touches both programs. */
-const SETTLE = Duration.millis(100);
+const DEBOUNCE = Duration.millis(100);
 
 /**
  * Syncs as soon as the store is open and then every so many seconds, sooner when the ledger signals that
@@ -58,7 +58,7 @@ export const backgroundSync = Effect.fnUntraced(function* (intervalSeconds: numb
   yield* Effect.forkScoped(Stream.runForEach(changes, () => Queue.offer(signalled, undefined)));
   const wait = Effect.raceFirst(
     Effect.sleep(Duration.seconds(intervalSeconds)),
-    Effect.andThen(Queue.take(signalled), Effect.sleep(SETTLE)),
+    Effect.andThen(Queue.take(signalled), Effect.sleep(DEBOUNCE)),
   );
   return yield* Effect.forever(Effect.andThen(once, wait));
 });

@@ -115,9 +115,9 @@ export const storesOfLedger = <E, R = never>(options: {
       }).pipe(
         Context.add(OutcomeLog, {
           open: (entry) => logged((log) => log.open(entry)),
-          settle: (signature, outcome) => logged((log) => log.settle(signature, outcome)),
+          resolve: (signature, outcome) => logged((log) => log.resolve(signature, outcome)),
           find: (signature) => logged((log) => log.find(signature)),
-          unsettled: (limit) => logged((log) => log.unsettled(limit)),
+          unresolved: (limit) => logged((log) => log.unresolved(limit)),
           claimKey: (use) => logged((log) => log.claimKey(use)),
           answerKey: (use, answer) => logged((log) => log.answerKey(use, answer)),
         }),

@@ -19,7 +19,7 @@ export class LedgerTimeout extends Data.TaggedError("LedgerTimeout")<{
 /** How a read of the ledger fails; neither says anything about what the ledger holds. */
 export type LedgerFailure = LedgerUnavailable | LedgerTimeout;
 
-/** How settled a slot must be: voted by a supermajority, or rooted and never undone. */
+/** How final a slot must be: voted by a supermajority, or rooted and never undone. */
 export type Commitment = "confirmed" | "finalized";
 
 /** An answer together with the slot it was read at. */

@@ -1,6 +1,6 @@
 import { Context, type Effect } from "effect";
 import type { LedgerSignature } from "../core/domain/ledger/signature.ts";
-import type { RelayEntry, SettledOutcome } from "../core/domain/relay/relay-entry.ts";
+import type { RelayEntry, FinalOutcome } from "../core/domain/relay/relay-entry.ts";
 import type { StoreUnavailable } from "./escrow-index.ts";
 
 /** One use of an Idempotency-Key. Keys of different clients have nothing to do with each other. */
@@ -35,15 +35,15 @@ export class OutcomeLog extends Context.Service<
     /** Records a transaction before it is first sent; false when its signature is recorded already. */
     readonly open: (entry: RelayEntry) => Effect.Effect<boolean, StoreUnavailable>;
     /** Records an outcome, once and for ever: a second one changes nothing. */
-    readonly settle: (
+    readonly resolve: (
       signature: LedgerSignature,
-      outcome: SettledOutcome,
+      outcome: FinalOutcome,
     ) => Effect.Effect<void, StoreUnavailable>;
     readonly find: (
       signature: LedgerSignature,
     ) => Effect.Effect<RelayEntry | null, StoreUnavailable>;
     /** At most `limit` entries without an outcome, oldest first. */
-    readonly unsettled: (
+    readonly unresolved: (
       limit: number,
     ) => Effect.Effect<ReadonlyArray<RelayEntry>, StoreUnavailable>;
     /** Takes a key for a request, or says how it was used before; decided in one step. */

@@ -29,14 +29,14 @@ export const outcomeLogMemory: Layer.Layer<OutcomeLog> = Layer.sync(OutcomeLog, 
         entries.set(entry.signature, entry);
         return true;
       }),
-    settle: (signature, outcome) =>
+    resolve: (signature, outcome) =>
       Effect.sync(() => {
         const entry = entries.get(signature);
         if (entry !== undefined && entry.outcome === null)
           entries.set(signature, { ...entry, outcome });
       }),
     find: (signature) => Effect.sync(() => entries.get(signature) ?? null),
-    unsettled: (limit) =>
+    unresolved: (limit) =>
       Effect.sync(() =>
         [...entries.values()]
           .filter(({ outcome }) => outcome === null)

@@ -16,11 +16,11 @@ export const outcomeLogPostgres = (identity: LedgerIdentity) =>
       const { run } = yield* openClaimed(identity);
       return OutcomeLog.of({
         open: Effect.fn("OutcomeLog.open")((entry) => run((sql) => openRelay(sql, entry))),
-        settle: Effect.fn("OutcomeLog.settle")((signature, outcome) =>
+        resolve: Effect.fn("OutcomeLog.resolve")((signature, outcome) =>
           run((sql) => settleRelay(sql, signature, outcome)),
         ),
         find: Effect.fn("OutcomeLog.find")((signature) => run((sql) => findRelay(sql, signature))),
-        unsettled: Effect.fn("OutcomeLog.unsettled")((limit) =>
+        unresolved: Effect.fn("OutcomeLog.unresolved")((limit) =>
           run((sql) => unsettledRelays(sql, limit)),
         ),
         claimKey: Effect.fn("OutcomeLog.claimKey")((use) =>

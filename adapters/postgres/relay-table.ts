@@ -1,6 +1,6 @@
 import type { Address } from "../../core/domain/address.ts";
 import type { LedgerSignature } from "../../core/domain/ledger/signature.ts";
-import type { RelayEntry, SettledOutcome } from "../../core/domain/relay/relay-entry.ts";
+import type { RelayEntry, FinalOutcome } from "../../core/domain/relay/relay-entry.ts";
 import type { TransactionError } from "../../core/domain/relay/transaction-outcome.ts";
 import { type Queries, rowsOf } from "./queries.ts";
 
@@ -11,12 +11,12 @@ type Row = {
   readonly last_valid_block_height: string;
   readonly opened_at_slot: string;
   readonly opened_at_ms: bigint;
-  readonly outcome: SettledOutcome["status"] | null;
+  readonly outcome: FinalOutcome["status"] | null;
   readonly outcome_at: string | null;
   readonly error: string | null;
 };
 
-const outcomeOf = ({ outcome, outcome_at, error }: Row): SettledOutcome | null => {
+const outcomeOf = ({ outcome, outcome_at, error }: Row): FinalOutcome | null => {
   if (outcome === null || outcome_at === null) return null;
   const at = BigInt(outcome_at);
   return outcome === "expired"
@@ -61,7 +61,7 @@ export const openRelay = async (sql: Queries, entry: RelayEntry): Promise<boolea
 export const settleRelay = async (
   sql: Queries,
   signature: LedgerSignature,
-  outcome: SettledOutcome,
+  outcome: FinalOutcome,
 ): Promise<void> => {
   const landed = outcome.status === "landed";
   const error = landed && outcome.error !== null ? JSON.stringify(outcome.error) : null;

@@ -29,11 +29,11 @@ export const outcomeLogSqlite = (options: LedgerIdentity & { readonly path: stri
       const keys = idempotencyTable(db);
       return OutcomeLog.of({
         open: Effect.fn("OutcomeLog.open")((entry) => attempt(() => relays.open(entry))),
-        settle: Effect.fn("OutcomeLog.settle")((signature, outcome) =>
+        resolve: Effect.fn("OutcomeLog.resolve")((signature, outcome) =>
           attempt(() => relays.settle(signature, outcome)),
         ),
         find: Effect.fn("OutcomeLog.find")((signature) => attempt(() => relays.find(signature))),
-        unsettled: Effect.fn("OutcomeLog.unsettled")((limit) =>
+        unresolved: Effect.fn("OutcomeLog.unresolved")((limit) =>
           attempt(() => relays.unsettled(limit)),
         ),
         claimKey: Effect.fn("OutcomeLog.claimKey")((use) => attempt(() => keys.claim(use))),

@@ -1,7 +1,7 @@
 import type { Database } from "bun:sqlite";
 import type { Address } from "../../core/domain/address.ts";
 import type { LedgerSignature } from "../../core/domain/ledger/signature.ts";
-import type { RelayEntry, SettledOutcome } from "../../core/domain/relay/relay-entry.ts";
+import type { RelayEntry, FinalOutcome } from "../../core/domain/relay/relay-entry.ts";
 import type { TransactionError } from "../../core/domain/relay/transaction-outcome.ts";
 
 type Row = {
@@ -11,12 +11,12 @@ type Row = {
   readonly last_valid_block_height: bigint;
   readonly opened_at_slot: bigint;
   readonly opened_at_ms: bigint;
-  readonly outcome: SettledOutcome["status"] | null;
+  readonly outcome: FinalOutcome["status"] | null;
   readonly outcome_at: bigint | null;
   readonly error: string | null;
 };
 
-const outcomeOf = ({ outcome, outcome_at: at, error }: Row): SettledOutcome | null => {
+const outcomeOf = ({ outcome, outcome_at: at, error }: Row): FinalOutcome | null => {
   if (outcome === null || at === null) return null;
   return outcome === "expired"
     ? { status: "expired", blockHeight: at }
@@ -63,7 +63,7 @@ export const relayTable = (db: Database) => {
         entry.openedAtSlot,
         entry.openedAtMs,
       ).changes > 0,
-    settle: (signature: LedgerSignature, outcome: SettledOutcome): void => {
+    settle: (signature: LedgerSignature, outcome: FinalOutcome): void => {
       if (outcome.status === "expired")
         update.run(signature, outcome.status, outcome.blockHeight, null);
       else {

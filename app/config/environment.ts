@@ -1,7 +1,7 @@
 import { Config } from "effect";
 import { type Cluster, CLUSTERS, clusterOfNode } from "./cluster.ts";
 import * as kinds from "./kinds.ts";
-import { type ConfigFault, type settle, variable } from "./variable.ts";
+import { type ConfigFault, type splitReadings, variable } from "./variable.ts";
 
 const perMinute = kinds.wholeNumber(1, 1_000_000);
 
@@ -36,7 +36,7 @@ export const environment = Config.all({
 });
 
 /** What could be read; a member is undefined when its variable is faulty. */
-export type Values = ReturnType<typeof settle<Config.Success<typeof environment>>>["values"];
+export type Values = ReturnType<typeof splitReadings<Config.Success<typeof environment>>>["values"];
 
 const missing = (name: string, expected: string): ConfigFault => ({
   variable: name,

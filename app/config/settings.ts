@@ -5,7 +5,7 @@ import type { Budget } from "../../ports/rate-limiter.ts";
 import type { LOG_LEVELS, LogFormat } from "../logging.ts";
 import type { Cluster } from "./cluster.ts";
 import { clustersOf, environment, faultsAcross, misspelt, type Values } from "./environment.ts";
-import { ConfigInvalid, settle } from "./variable.ts";
+import { ConfigInvalid, splitReadings } from "./variable.ts";
 
 /** Addresses of RPC nodes, at least one, asked in this order. They can carry API keys. */
 export type RpcUrls = readonly [Redacted.Redacted<URL>, ...ReadonlyArray<Redacted.Redacted<URL>>];
@@ -79,14 +79,10 @@ export const readSettings = Effect.fnUntraced(function* (
   env: Readonly<Record<string, string | undefined>>,
 ) {
   const readings = yield* Effect.orDie(environment.parse(ConfigProvider.fromEnvRecord(env)));
-  const settled = settle(readings);
-  const faults = [
-    ...settled.faults,
-    ...faultsAcross(settled.values),
-    ...misspelt(Object.keys(env)),
-  ];
+  const split = splitReadings(readings);
+  const faults = [...split.faults, ...faultsAcross(split.values), ...misspelt(Object.keys(env))];
   if (faults.length > 0) return yield* new ConfigInvalid({ faults });
-  const values = settled.values as Required<Values>;
+  const values = split.values as Required<Values>;
   const ledger = ledgerSettings(values);
   const settings: Settings = {
     host: values.host,

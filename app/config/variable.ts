@@ -49,7 +49,7 @@ export const variable = <A, B>(
 type Values<R> = { [K in keyof R]: R[K] extends Reading<infer A> ? A : never };
 
 /** Splits readings into the values there are and all faults; a faulty reading has no value. */
-export const settle = <R extends Readonly<Record<string, Reading<unknown>>>>(
+export const splitReadings = <R extends Readonly<Record<string, Reading<unknown>>>>(
   readings: R,
 ): { readonly values: Partial<Values<R>>; readonly faults: ReadonlyArray<ConfigFault> } => {
   const faults: Array<ConfigFault> = [];

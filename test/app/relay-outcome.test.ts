@@ -100,7 +100,7 @@ test("a hundred identical requests at once are a hundred equal answers", async (
   expect(new Set(answers).size).toBe(1);
 });
 
-test("killed before an outcome was settled, the service finds it out in its next life", async () => {
+test("a service that was killed before an outcome was known finds it after its restart", async () => {
   const response = await relay(await rotation(stage.agent));
   const { data } = (await response.json()) as { data: { signature: string } };
   service.kill("SIGKILL");
@@ -121,7 +121,7 @@ test("killed before an outcome was settled, the service finds it out in its next
   expect(rowOf()).toEqual({ outcome: null });
   await start();
   await until(
-    "the outcome is settled",
+    "the outcome is known",
     async () => rowOf()?.outcome,
     (outcome) => outcome === "landed",
   );

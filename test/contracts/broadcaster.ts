@@ -61,7 +61,7 @@ export const broadcasterContract = (name: string, open: () => LedgerWorld): void
       expect(simulation.error).toBeNull();
       expect(simulation.logs.join("\n")).toContain("success");
       expect(simulation.slot).toBeGreaterThan(0n);
-      world.settle();
+      world.finalize();
       expect(await ask((broadcaster) => broadcaster.landed(signature))).toBeNull();
       const read = await runtime.runPromise(
         Ledger.use((ledger) => ledger.readAccounts([to], "confirmed")),
@@ -97,16 +97,16 @@ export const broadcasterContract = (name: string, open: () => LedgerWorld): void
       expect(error?.kind).toBe("SanitizeFailure");
     });
 
-    test("a transfer that is submitted lands, settles, and keeps its logs", async () => {
+    test("a transfer that is submitted lands, becomes final, and keeps its logs", async () => {
       const { transaction, signature, to } = transfer(AMOUNT);
       expect(await ask((broadcaster) => broadcaster.landed(signature))).toBeNull();
       await ask((broadcaster) => broadcaster.submit(transaction));
       const first = await ask((broadcaster) => broadcaster.landed(signature));
-      world.settle();
-      const settled = await ask((broadcaster) => broadcaster.landed(signature));
+      world.finalize();
+      const final = await ask((broadcaster) => broadcaster.landed(signature));
       expect(first).toMatchObject({ error: null });
-      expect(settled).toMatchObject({ commitment: "finalized", error: null });
-      expect(settled?.slot).toBe(first?.slot ?? -1n);
+      expect(final).toMatchObject({ commitment: "finalized", error: null });
+      expect(final?.slot).toBe(first?.slot ?? -1n);
       const logs = await ask((broadcaster) => broadcaster.logs(signature));
       expect(logs.join("\n")).toContain("success");
       const read = await runtime.runPromise(
@@ -118,9 +118,9 @@ export const broadcasterContract = (name: string, open: () => LedgerWorld): void
     test("submitting the same bytes again changes nothing", async () => {
       const { transaction, signature, to } = transfer(AMOUNT);
       for (let i = 0; i < 3; i++) await ask((broadcaster) => broadcaster.submit(transaction));
-      world.settle();
+      world.finalize();
       await ask((broadcaster) => broadcaster.submit(transaction));
-      world.settle();
+      world.finalize();
       expect(await ask((broadcaster) => broadcaster.landed(signature))).toMatchObject({
         error: null,
       });
@@ -133,7 +133,7 @@ export const broadcasterContract = (name: string, open: () => LedgerWorld): void
     test("a transfer that fails in its block lands with its error and logs", async () => {
       const { transaction, signature } = transfer(TOO_MUCH);
       await ask((broadcaster) => broadcaster.submit(transaction));
-      world.settle();
+      world.finalize();
       const landed = await ask((broadcaster) => broadcaster.landed(signature));
       expect(landed).toMatchObject({ commitment: "finalized", error: CANNOT_PAY });
       const logs = await ask((broadcaster) => broadcaster.logs(signature));
@@ -148,7 +148,7 @@ export const broadcasterContract = (name: string, open: () => LedgerWorld): void
         ),
       );
       if (refusal !== undefined) expect(refusal?.kind).toBe("BlockhashNotFound");
-      world.settle();
+      world.finalize();
       expect(await ask((broadcaster) => broadcaster.landed(signature))).toBeNull();
     });
 

@@ -42,6 +42,6 @@ export type LedgerWorld = {
   /** A blockhash that can carry a transaction now. */
   readonly blockhash: () => string;
   /** Makes everything that landed so far finalized. */
-  readonly settle: () => void;
+  readonly finalize: () => void;
   readonly close: () => Promise<void>;
 };

@@ -32,7 +32,7 @@ export const ledgerContract = (name: string, open: () => LedgerWorld): void =>
     test("the finalized tip is not above the confirmed one, and neither goes back", async () => {
       const before = await ask((ledger) => ledger.tip("confirmed"));
       const finalized = await ask((ledger) => ledger.tip("finalized"));
-      world.settle();
+      world.finalize();
       const after = await ask((ledger) => ledger.tip("finalized"));
       const confirmed = await ask((ledger) => ledger.tip("confirmed"));
       expect(after.slot).toBeGreaterThan(finalized.slot);
@@ -116,7 +116,7 @@ export const ledgerContract = (name: string, open: () => LedgerWorld): void =>
         signatures.unshift(signature);
       }
       expect((await ask((ledger) => ledger.history(to, null))).entries).toEqual([]);
-      world.settle();
+      world.finalize();
       const { entries, completeFrom } = await ask((ledger) => ledger.history(to, null));
       expect(entries.map(({ signature }) => signature)).toEqual(signatures);
       expect(entries.every(({ failed }) => !failed)).toBe(true);
@@ -152,7 +152,7 @@ export const ledgerContract = (name: string, open: () => LedgerWorld): void =>
       expect(page.entries).toEqual([]);
     });
 
-    test("shows a transfer to finalized readers once it is settled, and not before", async () => {
+    test("shows a transfer to finalized readers once its slot is finalized, and not before", async () => {
       const to = world.unused();
       const { transaction } = world.transfer({
         to,
@@ -162,7 +162,7 @@ export const ledgerContract = (name: string, open: () => LedgerWorld): void =>
       await runtime.runPromise(Broadcaster.use((broadcaster) => broadcaster.submit(transaction)));
       const read = () => ask((ledger) => ledger.readAccounts([to], "finalized"));
       const before = await read();
-      world.settle();
+      world.finalize();
       const after = await read();
       expect(before.value).toEqual([null]);
       expect(after.value[0]?.lamports).toBe(2_000_000n);

@@ -3,7 +3,7 @@ import { Effect, type Layer } from "effect";
 import fc from "fast-check";
 import { addressFromBytes } from "../../core/domain/address.ts";
 import { ledgerSignatureFromBytes } from "../../core/domain/ledger/signature.ts";
-import type { RelayEntry, SettledOutcome } from "../../core/domain/relay/relay-entry.ts";
+import type { RelayEntry, FinalOutcome } from "../../core/domain/relay/relay-entry.ts";
 import { type KeyUse, OutcomeLog } from "../../ports/outcome-log.ts";
 import { runs } from "../arbitraries/runs.ts";
 
@@ -20,7 +20,7 @@ const entryOf = (n: number, other: Partial<RelayEntry> = {}): RelayEntry => ({
   ...other,
 });
 
-const LANDED: SettledOutcome = {
+const LANDED: FinalOutcome = {
   status: "landed",
   slot: 2n ** 60n + 1n,
   error: {
@@ -30,7 +30,7 @@ const LANDED: SettledOutcome = {
     customCode: 6024,
   },
 };
-const EXPIRED: SettledOutcome = { status: "expired", blockHeight: 2n ** 61n + 1n };
+const EXPIRED: FinalOutcome = { status: "expired", blockHeight: 2n ** 61n + 1n };
 
 const useOf = (other: Partial<KeyUse> = {}): KeyUse => ({
   client: "192.0.2.1",
@@ -55,8 +55,8 @@ export const outcomeLogContract = <E>(
       withLog((log) =>
         Effect.gen(function* () {
           expect(yield* log.find(entryOf(1).signature)).toBeNull();
-          expect(yield* log.unsettled(10)).toEqual([]);
-          yield* log.settle(entryOf(1).signature, EXPIRED);
+          expect(yield* log.unresolved(10)).toEqual([]);
+          yield* log.resolve(entryOf(1).signature, EXPIRED);
           expect(yield* log.find(entryOf(1).signature)).toBeNull();
         }),
       ));
@@ -78,22 +78,22 @@ export const outcomeLogContract = <E>(
           Effect.gen(function* () {
             const entry = entryOf(1);
             yield* log.open(entry);
-            yield* log.settle(entry.signature, outcome);
-            yield* log.settle(entry.signature, outcome === EXPIRED ? LANDED : EXPIRED);
+            yield* log.resolve(entry.signature, outcome);
+            yield* log.resolve(entry.signature, outcome === EXPIRED ? LANDED : EXPIRED);
             expect(yield* log.find(entry.signature)).toEqual({ ...entry, outcome });
             expect(yield* log.open(entry)).toBe(false);
-            expect(yield* log.unsettled(10)).toEqual([]);
+            expect(yield* log.unresolved(10)).toEqual([]);
           }),
         ),
     );
 
-    test("what is unsettled comes oldest first, up to the limit", () =>
+    test("what is unresolved comes oldest first, up to the limit", () =>
       withLog((log) =>
         Effect.gen(function* () {
           for (const n of [3, 1, 2, 4]) yield* log.open(entryOf(n));
-          yield* log.settle(entryOf(2).signature, LANDED);
-          expect(yield* log.unsettled(2)).toEqual([entryOf(1), entryOf(3)]);
-          expect(yield* log.unsettled(10)).toHaveLength(3);
+          yield* log.resolve(entryOf(2).signature, LANDED);
+          expect(yield* log.unresolved(2)).toEqual([entryOf(1), entryOf(3)]);
+          expect(yield* log.unresolved(10)).toHaveLength(3);
         }),
       ));
 
@@ -128,14 +128,14 @@ export const outcomeLogContract = <E>(
                   if (entry === undefined) model.set(n, entryOf(n));
                 } else {
                   const outcome = step === "landed" ? LANDED : EXPIRED;
-                  yield* log.settle(entryOf(n).signature, outcome);
+                  yield* log.resolve(entryOf(n).signature, outcome);
                   if (entry?.outcome === null) model.set(n, { ...entry, outcome });
                 }
               }
               for (const [n, entry] of model)
                 expect(yield* log.find(entryOf(n).signature)).toEqual(entry);
               const open = [...model.values()].filter(({ outcome }) => outcome === null);
-              expect(yield* log.unsettled(10)).toHaveLength(open.length);
+              expect(yield* log.unresolved(10)).toHaveLength(open.length);
             }),
           ),
         ),

@@ -3,7 +3,7 @@ import type { LedgerSignature } from "../ledger/signature.ts";
 import type { TransactionError } from "./transaction-outcome.ts";
 
 /** What finally became of a relayed transaction; it never changes again. */
-export type SettledOutcome =
+export type FinalOutcome =
   | {
       readonly status: "landed";
       /** The finalized slot it is in. */
@@ -29,5 +29,5 @@ export type RelayEntry = {
   /** The service's clock, milliseconds. */
   readonly openedAtMs: number;
   /** Null while it is not known for good what became of it. */
-  readonly outcome: SettledOutcome | null;
+  readonly outcome: FinalOutcome | null;
 };

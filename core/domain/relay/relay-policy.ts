@@ -10,7 +10,7 @@ export const RELAY_POLICY = {
   clockMarginSeconds: 15n,
   /** How long a check waits before it looks again at what a transaction under way could cure, milliseconds. */
   secondLookMs: 800,
-  /** How often what is not settled is looked for and, while it has not landed, sent again, milliseconds. */
+  /** How often an open outcome is looked for and, until it has landed, the transaction sent again, milliseconds. */
   rebroadcastMs: 2_000,
   /** How often an outcome is looked for while `confirm` waits, milliseconds. */
   confirmPollMs: 200,

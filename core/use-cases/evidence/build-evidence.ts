@@ -12,7 +12,7 @@ import { findTransactions, referencesOf } from "./evidence-references.ts";
 import { readEscrow } from "../escrow/read-escrow.ts";
 import {
   type EvidencePacket,
-  type KnownEvidence,
+  type KeptEvidence,
   readStanding,
   SettledEvidence,
 } from "./settled-evidence.ts";
@@ -64,7 +64,7 @@ const newPacket = Effect.fnUntraced(function* (pda: string) {
 });
 
 /** The packet of a settled escrow with the references of now; the same object when they are the same. */
-const renewedPacket = Effect.fnUntraced(function* (known: KnownEvidence) {
+const renewedPacket = Effect.fnUntraced(function* (known: KeptEvidence) {
   const settled = yield* SettledEvidence;
   const { escrow, packet } = known;
   const before = packet.references;

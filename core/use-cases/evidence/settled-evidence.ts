@@ -19,7 +19,7 @@ export type EvidencePacket = {
 };
 
 /** A settled escrow as the ledger showed it at `finalized`, and its latest packet. */
-export type KnownEvidence = {
+export type KeptEvidence = {
   readonly escrow: Escrow;
   readonly packet: EvidencePacket;
   /** Of the store, when the packet's transactions were looked for. */
@@ -42,8 +42,8 @@ export class SettledEvidence extends Context.Service<
   SettledEvidence,
   {
     /** What is known of a settled escrow, undefined when nothing is kept. */
-    readonly find: (escrow: string) => KnownEvidence | undefined;
-    readonly keep: (known: KnownEvidence) => void;
+    readonly find: (escrow: string) => KeptEvidence | undefined;
+    readonly keep: (known: KeptEvidence) => void;
     /**
      * How a merchant stands on the ledger, asked at most `STANDING_FRESH_MS` ago; null when its account could not
      * be read. While it stands the same it is the same object.
@@ -74,7 +74,7 @@ export const readStanding = (wallet: Address) =>
 export const makeSettledEvidence = Effect.gen(function* () {
   const scope = yield* Effect.scope;
   const context = yield* Effect.context<Ledger | Instance>();
-  const packets = new RecentlyUsed<string, KnownEvidence>(PACKETS);
+  const packets = new RecentlyUsed<string, KeptEvidence>(PACKETS);
   const merchants = new RecentlyUsed<Address, Asked>(MERCHANTS);
   const once = makeSingleFlight<MerchantStanding | null, never>(scope);
 

@@ -6,7 +6,7 @@ import type { TransactionError } from "../../domain/relay/transaction-outcome.ts
 import { decodeWireTransaction } from "../../protocol/transaction/wire-transaction.ts";
 import { Broadcaster } from "../../../ports/broadcaster.ts";
 import { TransactionNotFound } from "./relay-errors.ts";
-import { knownOf } from "./relay-known.ts";
+import { lookUpRelay } from "./relay-lookup.ts";
 
 /** What is known of a transaction, and whether another may be signed in its place. */
 export type RelayOutcome = {
@@ -42,8 +42,8 @@ export const readRelayOutcome = Effect.fn("readRelayOutcome")(function* (
   signature: LedgerSignature,
 ) {
   const broadcaster = yield* Broadcaster;
-  const known = yield* knownOf(signature);
-  if (known.status === "unknown") return yield* new TransactionNotFound({ signature });
+  const lookup = yield* lookUpRelay(signature);
+  if (lookup.status === "unknown") return yield* new TransactionNotFound({ signature });
   const open: RelayOutcome = {
     signature,
     status: "pending",
@@ -52,18 +52,18 @@ export const readRelayOutcome = Effect.fn("readRelayOutcome")(function* (
     error: null,
     program: null,
     logs: [],
-    lastValidBlockHeight: known.entry?.lastValidBlockHeight ?? null,
+    lastValidBlockHeight: lookup.entry?.lastValidBlockHeight ?? null,
     safeToSignAgain: false,
   };
-  switch (known.status) {
+  switch (lookup.status) {
     case "pending": {
-      const { slot } = known;
+      const { slot } = lookup;
       return slot === null ? open : { ...open, slot, commitment: "processed" as const };
     }
     case "expired":
       return { ...open, status: "expired" as const, safeToSignAgain: true };
     case "landed": {
-      const { commitment, slot, error } = known.landed;
+      const { commitment, slot, error } = lookup.landed;
       const logs =
         error === null
           ? []
@@ -74,7 +74,7 @@ export const readRelayOutcome = Effect.fn("readRelayOutcome")(function* (
         commitment,
         slot,
         error,
-        program: programOf(known.entry, error),
+        program: programOf(lookup.entry, error),
         logs,
         safeToSignAgain: error !== null && commitment === "finalized",
       };

@@ -16,7 +16,7 @@ import type {
   RelayShareFull,
 } from "./relay-errors.ts";
 import { makeRelayQueue } from "./relay-queue.ts";
-import { settleRelays } from "./settle-relays.ts";
+import { resolveRelays } from "./resolve-relays.ts";
 import { makeSingleFlight } from "../single-flight.ts";
 
 /** How a first sending fails. */
@@ -55,7 +55,7 @@ export class RelayDelivery extends Context.Service<
 const isConfirmed = (landed: LandedTransaction | null): boolean =>
   landed !== null && landed.commitment !== "processed";
 
-/** The process's one `RelayDelivery`. It begins with what the log holds unsettled and ends with the scope. */
+/** The process's one `RelayDelivery`. It begins with what the log holds without an outcome and ends with the scope. */
 export const makeRelayDelivery = Effect.gen(function* () {
   const scope = yield* Effect.scope;
   const context = yield* Effect.context<Broadcaster | Ledger | OutcomeLog | RateLimiter>();
@@ -70,12 +70,12 @@ export const makeRelayDelivery = Effect.gen(function* () {
   /** What an earlier life of the process left; tried again in the next round while the store is away. */
   const resume = Effect.gen(function* () {
     if (resumed) return;
-    for (const entry of yield* log.unsettled(RELAY_POLICY.queueCapacity)) queue.resume(entry);
+    for (const entry of yield* log.unresolved(RELAY_POLICY.queueCapacity)) queue.resume(entry);
     resumed = true;
   });
 
   const round = resume.pipe(
-    Effect.andThen(settleRelays(queue)),
+    Effect.andThen(resolveRelays(queue)),
     Effect.catchTag("StoreUnavailable", ({ cause }) =>
       // Before the first round could begin, the store is only not open yet.
       (resumed ? Effect.logWarning : Effect.logDebug)("the relay's log is not available", {

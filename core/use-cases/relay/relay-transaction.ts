@@ -10,7 +10,7 @@ import { chargeFailedPreflight, takePayerBudget } from "./relay-budget.ts";
 import { RelayDelivery } from "./relay-delivery.ts";
 import { BlockhashExpired } from "./relay-errors.ts";
 import { answerOnce } from "./relay-idempotency.ts";
-import { type Known, knownOf } from "./relay-known.ts";
+import { type RelayLookup, lookUpRelay } from "./relay-lookup.ts";
 import { checkBlockhash, preflightRelay } from "./relay-preflight.ts";
 import { rejected } from "./relay-rejection.ts";
 
@@ -42,10 +42,10 @@ const senderOf = ({ client }: RelayRequest): string | null =>
   client === undefined ? null : clientGroup(client);
 
 /** Where a known transaction landed, null while that is open. Fails when it can never land. */
-const landedOf = Effect.fnUntraced(function* (known: Known, signature: LedgerSignature) {
-  switch (known.status) {
+const landedOf = Effect.fnUntraced(function* (lookup: RelayLookup, signature: LedgerSignature) {
+  switch (lookup.status) {
     case "landed":
-      return known.landed;
+      return lookup.landed;
     case "expired":
       return yield* new BlockhashExpired({ signature });
     case "pending":
@@ -82,8 +82,8 @@ const preflight = (
 const send = Effect.fnUntraced(function* (admitted: Admitted, request: RelayRequest) {
   const { transaction, bytes } = admitted;
   const { signature, feePayer } = transaction;
-  const known = yield* knownOf(signature);
-  if (known.status !== "unknown") return yield* landedOf(known, signature);
+  const lookup = yield* lookUpRelay(signature);
+  if (lookup.status !== "unknown") return yield* landedOf(lookup, signature);
   // Anyone can bring an old transaction of the payer's, who pays only for one that could still be sent.
   const landed = yield* unlessLanded(signature, Effect.as(checkBlockhash(transaction), null));
   if (landed !== null) return landed;

@@ -68,7 +68,7 @@ const OTHERS = [
   ...Array.from({ length: 200 }, (_, length) => new Uint8Array(length)),
 ].map((data, n) => planted(2000 + n, data));
 
-/** A local ledger whose time stands still until it is settled, read through nodes at the addresses given. */
+/** A local ledger whose time stands still until `finalize`, read through the nodes at the given addresses. */
 export const localLedgerWorld = (config: (ledgerUrl: URL) => SolanaRpcConfig): LedgerWorld => {
   const time = manualTime(Date.now());
   const genesis = localGenesis({ demo: false });
@@ -109,7 +109,7 @@ export const localLedgerWorld = (config: (ledgerUrl: URL) => SolanaRpcConfig): L
       };
     },
     blockhash: () => ledger.latestBlockhash().blockhash,
-    settle: () => time.advance(SLOT_MS),
+    finalize: () => time.advance(SLOT_MS),
     close: stop,
   };
 };

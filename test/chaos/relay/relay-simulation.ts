@@ -60,9 +60,9 @@ const unreliable = (log: OutcomeLog["Service"], random: SeededRandom, rough: () 
     });
   return OutcomeLog.of({
     open: (entry) => faulty(log.open(entry)),
-    settle: (signature, outcome) => faulty(log.settle(signature, outcome)),
+    resolve: (signature, outcome) => faulty(log.resolve(signature, outcome)),
     find: (signature) => faulty(log.find(signature)),
-    unsettled: (limit) => faulty(log.unsettled(limit)),
+    unresolved: (limit) => faulty(log.unresolved(limit)),
     claimKey: (use) => faulty(log.claimKey(use)),
     answerKey: (use, answer) => faulty(log.answerKey(use, answer)),
   });

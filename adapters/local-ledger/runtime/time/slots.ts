@@ -4,7 +4,7 @@ import type { AccountState } from "../accounts/account-state.ts";
 import type { SlotClock } from "./slot-clock.ts";
 import type { TransactionErrorJson } from "../transactions/transaction-error.ts";
 
-/** How settled the state must be that a caller wants to see. */
+/** How final the state must be that a caller reads. */
 export type Commitment = "processed" | "confirmed" | "finalized";
 
 /** A transaction that has just landed, as listeners see it. */

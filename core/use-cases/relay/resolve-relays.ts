@@ -1,5 +1,5 @@
 import { Effect } from "effect";
-import type { RelayEntry, SettledOutcome } from "../../domain/relay/relay-entry.ts";
+import type { RelayEntry, FinalOutcome } from "../../domain/relay/relay-entry.ts";
 import type { LandedTransaction } from "../../domain/relay/transaction-outcome.ts";
 import { Broadcaster } from "../../../ports/broadcaster.ts";
 import { Ledger } from "../../../ports/ledger.ts";
@@ -62,10 +62,10 @@ const searched = Effect.fnUntraced(function* (found: ReadonlyArray<Found>, heigh
  * the height was read before it was looked for, and the history's beginning after that: what a node still
  * has at the end it had all the time.
  */
-const settled = (
+const finalOutcome = (
   { entry, landed, completeFrom }: Found,
   blockHeight: bigint | null,
-): SettledOutcome | null => {
+): FinalOutcome | null => {
   if (landed === undefined) return null;
   if (landed !== null)
     return landed.commitment === "finalized"
@@ -75,7 +75,7 @@ const settled = (
   return isBeyond(entry, blockHeight) ? { status: "expired", blockHeight } : null;
 };
 
-const settleSome = Effect.fnUntraced(function* (
+const resolveSome = Effect.fnUntraced(function* (
   queue: RelayQueue,
   entries: ReadonlyArray<RelayEntry>,
   height: bigint | null,
@@ -86,15 +86,15 @@ const settleSome = Effect.fnUntraced(function* (
   const toSend: Array<RelayEntry> = [];
   for (const known of found) {
     const { entry, landed, completeFrom } = known;
-    const outcome = settled(known, height);
+    const outcome = finalOutcome(known, height);
     if (outcome !== null) {
-      yield* log.settle(entry.signature, outcome);
+      yield* log.resolve(entry.signature, outcome);
       const client = queue.remove(entry);
       if (outcome.status === "expired") yield* chargeExpired(entry.feePayer, client);
     } else if (!isBeyond(entry, height)) {
       if (landed === null || landed === undefined) toSend.push(entry);
     } else if (landed === null && completeFrom !== null) {
-      // Its history is gone, so nobody will ever know: it stays unsettled in the log, and nothing is said
+      // Its history is gone, so nobody will ever know: it stays without an outcome in the log, and nothing is said
       // of it that is not known.
       queue.remove(entry);
     }
@@ -110,10 +110,10 @@ const settleSome = Effect.fnUntraced(function* (
  * leaves the rest for the next round.
  * See docs/protocol.md, "Relay".
  */
-export const settleRelays = Effect.fnUntraced(function* (queue: RelayQueue) {
+export const resolveRelays = Effect.fnUntraced(function* (queue: RelayQueue) {
   const entries = queue.all();
   if (entries.length === 0) return;
   const height = yield* finalizedHeight;
   for (let at = 0; at < entries.length; at += STATUSES)
-    yield* settleSome(queue, entries.slice(at, at + STATUSES), height);
+    yield* resolveSome(queue, entries.slice(at, at + STATUSES), height);
 });

@@ -7,7 +7,7 @@ import { OutcomeLog } from "../../../ports/outcome-log.ts";
 import { RelayDelivery } from "./relay-delivery.ts";
 
 /** What is known of a signature; `entry` where this relay has taken it on. */
-export type Known =
+export type RelayLookup =
   | { readonly status: "unknown" }
   | { readonly status: "pending"; readonly entry: RelayEntry | null; readonly slot: bigint | null }
   | {
@@ -20,7 +20,7 @@ export type Known =
 const fromLedger = (
   landed: LandedTransaction | null,
   entry: RelayEntry | null,
-): Exclude<Known, { status: "expired" }> => {
+): Exclude<RelayLookup, { status: "expired" }> => {
   if (landed === null)
     return entry === null ? { status: "unknown" } : { status: "pending", entry, slot: null };
   // A processed block can still be dropped.
@@ -29,26 +29,26 @@ const fromLedger = (
     : { status: "landed", entry, landed };
 };
 
-const asKnown = (known: Known): Known => known;
+const asLookup = (lookup: RelayLookup): RelayLookup => lookup;
 
 /**
  * What the relay's log and, where that leaves it open, the ledger know of a signature. An entry without
  * outcome is followed from here on, whoever took it on, if the queue has a place for it. A ledger that does
  * not answer leaves such an entry pending and otherwise fails.
  */
-export const knownOf = Effect.fn("knownOf")(function* (signature: LedgerSignature) {
+export const lookUpRelay = Effect.fn("lookUpRelay")(function* (signature: LedgerSignature) {
   const log = yield* OutcomeLog;
   const broadcaster = yield* Broadcaster;
   const delivery = yield* RelayDelivery;
   const entry = yield* log.find(signature);
-  if (entry === null) return asKnown(fromLedger(yield* broadcaster.landed(signature), null));
+  if (entry === null) return asLookup(fromLedger(yield* broadcaster.landed(signature), null));
   const { outcome } = entry;
   if (outcome === null) {
     yield* delivery.follow(entry);
     const landed = yield* broadcaster.landed(signature).pipe(Effect.orElseSucceed(() => null));
-    return asKnown(fromLedger(landed, entry));
+    return asLookup(fromLedger(landed, entry));
   }
-  if (outcome.status === "expired") return asKnown({ status: "expired", entry });
+  if (outcome.status === "expired") return asLookup({ status: "expired", entry });
   const { slot, error } = outcome;
-  return asKnown({ status: "landed", entry, landed: { slot, error, commitment: "finalized" } });
+  return asLookup({ status: "landed", entry, landed: { slot, error, commitment: "finalized" } });
 });
