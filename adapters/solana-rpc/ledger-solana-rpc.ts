@@ -45,7 +45,7 @@ export const ledgerSolanaRpc: Layer.Layer<Ledger, never, NodePool> = Layer.effec
       .call({
         method: "getGenesisHash",
         params: [],
-        lane: "single",
+        pool: "single",
         // A hash is 32 bytes in base58, exactly like an address.
         decode: (result) =>
           typeof result === "string" && parseAddress(result) !== undefined
@@ -59,7 +59,7 @@ export const ledgerSolanaRpc: Layer.Layer<Ledger, never, NodePool> = Layer.effec
       return yield* pool.call({
         method: "getEpochInfo",
         params: [{ commitment, ...(lowest > 0 ? { minContextSlot: lowest } : {}) }],
-        lane: "single",
+        pool: "single",
         decode: (result) => {
           if (!isEpochInfo(result)) return "malformed";
           const { absoluteSlot, blockHeight } = result;
@@ -89,7 +89,7 @@ export const ledgerSolanaRpc: Layer.Layer<Ledger, never, NodePool> = Layer.effec
             : {}),
         },
         commitment,
-        lane: "single",
+        pool: "single",
         parse: (value) => parseAccounts(addresses, value, mostDataBytes),
       });
     }, refusalAsUnavailable);
@@ -98,7 +98,7 @@ export const ledgerSolanaRpc: Layer.Layer<Ledger, never, NodePool> = Layer.effec
     const historyStart: RpcRequest<bigint> = {
       method: "getFirstAvailableBlock",
       params: [],
-      lane: "single",
+      pool: "single",
       decode: (result) => (isSlot(result) ? { value: BigInt(result) } : "malformed"),
     };
 
@@ -119,7 +119,7 @@ export const ledgerSolanaRpc: Layer.Layer<Ledger, never, NodePool> = Layer.effec
             ...(lowest > 0 ? { minContextSlot: lowest } : {}),
           },
         ],
-        lane: "single",
+        pool: "single",
         decode: (result) => {
           const parsed = parseHistory(result);
           if (parsed === undefined || parsed.length > MAX_SIGNATURES) return "malformed";
@@ -151,7 +151,7 @@ export const ledgerSolanaRpc: Layer.Layer<Ledger, never, NodePool> = Layer.effec
               maxSupportedTransactionVersion: ANY_VERSION,
             },
           ],
-          lane: "single",
+          pool: "single",
           decode: (result) => {
             const parsed = parseTransaction(signature, result);
             return parsed === undefined ? "malformed" : { value: parsed };

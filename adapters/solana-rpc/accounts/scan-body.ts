@@ -5,7 +5,7 @@ import type { AccountScan, ScanEnd } from "./account-scan.ts";
 import type { SlotJudgement } from "../pool/highest-slots.ts";
 import { monotonicMs } from "../transport/monotonic-time.ts";
 import type { NodeFault, NodeFaultKind, NodeUnable } from "../transport/rpc-failure.ts";
-import type { LaneLimits } from "../pool/solana-rpc-config.ts";
+import type { PoolLimits } from "../pool/solana-rpc-config.ts";
 
 /**
  * The longest part of an answer that is held at once: an answer that has to be parsed whole, or what stands behind the
@@ -39,7 +39,7 @@ export type ScanFailures = {
 export const scanBody = Effect.fnUntraced(function* (
   body: ReadableStream<Uint8Array>,
   scan: AccountScan,
-  limits: LaneLimits,
+  limits: PoolLimits,
   sink: ScanSink,
   failures: ScanFailures,
 ): Effect.fn.Return<ScanEnd, NodeFault | NodeUnable> {

@@ -31,7 +31,7 @@ export const broadcasterSolanaRpc: Layer.Layer<Broadcaster, never, NodePool> = L
         args: [blockhash],
         options: {},
         commitment: "confirmed",
-        lane: "single",
+        pool: "single",
         parse: (value) => (typeof value === "boolean" ? value : undefined),
       });
       // A tip read after this is then no older than the blockhash, whichever node tells it: how long a
@@ -46,7 +46,7 @@ export const broadcasterSolanaRpc: Layer.Layer<Broadcaster, never, NodePool> = L
         args: [encodeBase64(message)],
         options: {},
         commitment: "confirmed",
-        lane: "single",
+        pool: "single",
         parse: (value) => (value === null ? null : isNatural(value) ? BigInt(value) : undefined),
       });
       return value;
@@ -67,7 +67,7 @@ export const broadcasterSolanaRpc: Layer.Layer<Broadcaster, never, NodePool> = L
           args: [encodeBase64(transaction)],
           options: { encoding: "base64", sigVerify: true, replaceRecentBlockhash: false },
           commitment: "confirmed",
-          lane: "single",
+          pool: "single",
           parse: parseSimulation,
         });
         return { slot, ...value };
@@ -84,7 +84,7 @@ export const broadcasterSolanaRpc: Layer.Layer<Broadcaster, never, NodePool> = L
             encodeBase64(transaction),
             { encoding: "base64", skipPreflight: true, maxRetries: 0 },
           ],
-          lane: "single",
+          pool: "single",
           decode: (result) =>
             typeof result === "string" && parseLedgerSignature(result) !== undefined
               ? { value: undefined }
@@ -106,7 +106,7 @@ export const broadcasterSolanaRpc: Layer.Layer<Broadcaster, never, NodePool> = L
       return {
         method: "getSignatureStatuses",
         params: [signatures, { searchTransactionHistory: true }],
-        lane: "single",
+        pool: "single",
         decode: (result) => {
           if (!isValueAtSlot(result)) return "malformed";
           // The context is the node's newest slot: below the confirmed one, its null would say nothing.
@@ -133,7 +133,7 @@ export const broadcasterSolanaRpc: Layer.Layer<Broadcaster, never, NodePool> = L
       const [found, completeFrom] = yield* pool.callInTurn(statuses(signatures), {
         method: "getFirstAvailableBlock",
         params: [],
-        lane: "single",
+        pool: "single",
         decode: (result) => (isNatural(result) ? { value: BigInt(result) } : "malformed"),
       });
       return { landed: found, completeFrom };
@@ -146,7 +146,7 @@ export const broadcasterSolanaRpc: Layer.Layer<Broadcaster, never, NodePool> = L
           signature,
           { commitment: "confirmed", encoding: "base64", maxSupportedTransactionVersion: 0 },
         ],
-        lane: "single",
+        pool: "single",
         decode: (result) => {
           const lines = parseTransactionLogs(result);
           return lines === undefined ? "malformed" : { value: lines };

@@ -5,24 +5,24 @@ import type { Admission, Ticket } from "../transport/circuit-breaker.ts";
 import { monotonicMs } from "../transport/monotonic-time.ts";
 import type { NodeFailure, PooledNode } from "./pooled-node.ts";
 import type { NodeFault, NodeUnable, RpcRefusal } from "../transport/rpc-failure.ts";
-import type { LaneLimits, SolanaRpcConfig } from "./solana-rpc-config.ts";
+import type { PoolLimits, SolanaRpcConfig } from "./solana-rpc-config.ts";
 
-/** Asks one node, which has given the ticket. */
+/** Asks one node, under the ticket that the node gave out. */
 export type AskNode<A> = (node: PooledNode, ticket: Ticket) => Effect.Effect<A, NodeFailure>;
 
-/** How a node let one request down. */
-type Letdown = NodeFault | NodeUnable;
+/** Why one request to one node failed. */
+type FailedAttempt = NodeFault | NodeUnable;
 
 type Outcome<A> =
   | { readonly _tag: "Answered"; readonly value: A }
-  | { readonly _tag: "LetDown"; readonly node: PooledNode; readonly letdown: Letdown }
+  | { readonly _tag: "Failed"; readonly node: PooledNode; readonly attempt: FailedAttempt }
   | NoneFree;
 type NoneFree = {
   readonly _tag: "NoneFree";
   readonly admissions: ReadonlyArray<Exclude<Admission, { readonly _tag: "Admitted" }>>;
 };
 
-/** The first node that may be asked now, with its ticket. */
+/** The first node that may be asked now, with its ticket; without one, why each node refused. */
 const firstFree = (nodes: ReadonlyArray<PooledNode>, nowMs: number) => {
   const admissions: Array<NoneFree["admissions"][number]> = [];
   for (const node of nodes) {
@@ -45,7 +45,7 @@ const askFirstFree = <A>(
       const answer = yield* Effect.result(ask(node, ticket));
       if (Result.isSuccess(answer)) return { _tag: "Answered", value: answer.success };
       if (answer.failure._tag === "RpcRefusal") return yield* answer.failure;
-      return { _tag: "LetDown", node, letdown: answer.failure };
+      return { _tag: "Failed", node, attempt: answer.failure };
     }),
     (choice) =>
       Effect.sync(() => {
@@ -53,15 +53,15 @@ const askFirstFree = <A>(
       }),
   );
 
-/** Whether the same node may do better on the same request later. */
-const mayPass = (letdown: Letdown): boolean =>
-  letdown._tag === "NodeFault"
-    ? letdown.kind !== "oversize" && letdown.kind !== "wrong_ledger"
-    : letdown.kind === "behind";
+/** Whether the same request may succeed at the same node later. */
+const isPassing = (attempt: FailedAttempt): boolean =>
+  attempt._tag === "NodeFault"
+    ? attempt.kind !== "oversize" && attempt.kind !== "wrong_ledger"
+    : attempt.kind === "behind";
 
 /**
- * Waits until a node may be free, and gives the milliseconds that took; null, without waiting, when none
- * will be within `patienceMs`. `behindMs` is when to come back to nodes that are behind.
+ * Waits until a node may be asked and returns the milliseconds waited. Returns null at once when no node can be asked
+ * within `patienceMs`. `behindMs` is the wait before nodes that are behind are asked again.
  */
 const waitForOne = Effect.fnUntraced(function* (
   { admissions }: NoneFree,
@@ -82,9 +82,9 @@ const waitForOne = Effect.fnUntraced(function* (
   return (yield* monotonicMs) - startMs;
 });
 
-/** What a call that nobody answered comes to. */
+/** The failure of a call that no node answered. */
 const failure = (
-  last: Letdown | null,
+  last: FailedAttempt | null,
   nodes: ReadonlyArray<PooledNode>,
   retryable: boolean,
   requestTimeoutMs: number,
@@ -94,13 +94,11 @@ const failure = (
   return new LedgerUnavailable({ retryable: retryable || last === null, cause });
 };
 
-/**
- * As `untilAnswered`, and fails with a timeout when the whole call took longer than the lane allows.
- */
+/** As `untilAnswered`; also fails with `LedgerTimeout` when the whole call exceeds the pool's `callTimeoutMs`. */
 export const failOver = <A>(
   nodes: ReadonlyArray<PooledNode>,
   ask: AskNode<A>,
-  limits: LaneLimits,
+  limits: PoolLimits,
   config: SolanaRpcConfig,
 ): Effect.Effect<A, LedgerFailure | RpcRefusal> =>
   Effect.timeoutOrElse(untilAnswered(nodes, ask, limits, config), {
@@ -109,14 +107,14 @@ export const failOver = <A>(
   });
 
 /**
- * Asks the nodes in their order, then the same again after a while, until one answers or refuses: the only
- * place that waits and retries. Fails with a timeout when the last node asked did not answer in time,
- * and at once when no node may be asked soon enough.
+ * Asks the nodes in order, and again after a backoff, until one answers or refuses. No other code retries requests to
+ * the ledger. Fails with `LedgerTimeout` when the last node asked did not answer in time, and at once when no node may
+ * be asked within `patienceMs`.
  */
 export const untilAnswered = Effect.fnUntraced(function* <A>(
   nodes: ReadonlyArray<PooledNode>,
   ask: AskNode<A>,
-  { patienceMs, requestTimeoutMs }: LaneLimits,
+  { patienceMs, requestTimeoutMs }: PoolLimits,
   config: SolanaRpcConfig,
 ): Effect.fn.Return<A, LedgerFailure | RpcRefusal> {
   const asksLeft = new Map(nodes.map((node) => [node, config.attemptsPerNode]));
@@ -124,20 +122,20 @@ export const untilAnswered = Effect.fnUntraced(function* <A>(
   let waitedMs = 0;
   let timesBehind = 0;
   let retryable = false;
-  let last: Letdown | null = null;
+  let last: FailedAttempt | null = null;
   for (;;) {
     const askable = [...asksLeft.keys()].filter((node) => !behind.has(node));
     const outcome: Outcome<A> = yield* askFirstFree(askable, ask);
     if (outcome._tag === "Answered") return outcome.value;
-    if (outcome._tag === "LetDown") {
-      const { node, letdown } = outcome;
-      last = letdown;
-      const passing = mayPass(letdown);
+    if (outcome._tag === "Failed") {
+      const { node, attempt } = outcome;
+      last = attempt;
+      const passing = isPassing(attempt);
       retryable ||= passing;
       const left = passing ? (asksLeft.get(node) ?? 0) - 1 : 0;
       if (left > 0) asksLeft.set(node, left);
       else asksLeft.delete(node);
-      if (left > 0 && letdown.kind === "behind") behind.add(node);
+      if (left > 0 && attempt.kind === "behind") behind.add(node);
       continue;
     }
     const behindMs: number =

@@ -3,7 +3,7 @@ import { parseAddress } from "../../../core/domain/address.ts";
 import type { JsonRpcClient } from "../transport/json-rpc-client.ts";
 import type { NodeFailure } from "./pooled-node.ts";
 import { NodeFault } from "../transport/rpc-failure.ts";
-import type { LaneLimits } from "./solana-rpc-config.ts";
+import type { PoolLimits } from "./solana-rpc-config.ts";
 
 /**
  * Holds several nodes to one ledger: before a node's answers count, and again after it could not be reached,
@@ -11,11 +11,11 @@ import type { LaneLimits } from "./solana-rpc-config.ts";
  * addresses is an order of trust.
  */
 export class LedgerIdentity {
-  readonly #limits: LaneLimits;
+  readonly #limits: PoolLimits;
   readonly #confirmed = new Set<JsonRpcClient>();
   #genesisHash: string | null = null;
 
-  constructor(limits: LaneLimits) {
+  constructor(limits: PoolLimits) {
     this.#limits = limits;
   }
 

@@ -8,24 +8,24 @@ import { PooledNode, type RpcRequest } from "./pooled-node.ts";
 import { LedgerIdentity } from "./ledger-identity.ts";
 import { NodeUnable, type RpcRefusal } from "../transport/rpc-failure.ts";
 import type { ScanSink } from "../accounts/scan-body.ts";
-import type { Lane, SolanaRpcConfig } from "./solana-rpc-config.ts";
+import type { Pool, SolanaRpcConfig } from "./solana-rpc-config.ts";
 
-/** The nodes of one ledger as one: everything that asks the ledger asks through the same pool. */
+/** All nodes of one ledger behind one interface. Every request to the ledger goes through it. */
 export class NodePool extends Context.Service<
   NodePool,
   {
-    /** The answer of whichever node gives a usable one. What is asked must be harmless to ask twice. */
+    /** The first usable answer of any node. The request may reach several nodes, so it must be safe to repeat. */
     readonly call: <A>(request: RpcRequest<A>) => Effect.Effect<A, LedgerFailure | RpcRefusal>;
-    /** The answers of one and the same node to two requests of one lane, the second sent after the first. */
+    /** One node's answers to two requests of one pool. The second request is sent after the first answer. */
     readonly callInTurn: <A, B>(
       first: RpcRequest<A>,
       second: RpcRequest<B>,
     ) => Effect.Effect<readonly [A, B], LedgerFailure | RpcRefusal>;
-    /** Tells every node at once, and succeeds as soon as one has taken it. */
+    /** Sends the request to every node at once and succeeds with the first answer. */
     readonly tellAll: <A>(request: RpcRequest<A>) => Effect.Effect<A, LedgerFailure | RpcRefusal>;
     /**
-     * Scans a program's accounts into `sink` and gives the slot they were read at. When a node breaks off,
-     * the scan begins again, with the next node: accounts that came already come again.
+     * Scans a program's accounts into `sink` and returns the slot they were read at. When a node breaks off, the scan
+     * restarts at the next node, so `sink` may get an account twice.
      */
     readonly scan: (
       params: ReadonlyArray<unknown>,
@@ -42,13 +42,13 @@ export const nodePool = (config: SolanaRpcConfig): Layer.Layer<NodePool> =>
     Effect.gen(function* () {
       const slots = new HighestSlots(yield* Clock.Clock);
       const clients = config.urls.map((url) => jsonRpcClient(url));
-      // One node alone is the ledger.
-      const identity = clients.length > 1 ? new LedgerIdentity(config.lanes.single) : null;
-      const lane = (name: Lane) =>
+      // With a single node there is no other ledger to confuse it with.
+      const identity = clients.length > 1 ? new LedgerIdentity(config.pools.single) : null;
+      const nodesOf = (name: Pool) =>
         clients.map((client) => new PooledNode(client, name, config, identity));
-      const lanes: Record<Lane, ReadonlyArray<PooledNode>> = {
-        single: lane("single"),
-        bulk: lane("bulk"),
+      const pools: Record<Pool, ReadonlyArray<PooledNode>> = {
+        single: nodesOf("single"),
+        bulk: nodesOf("bulk"),
       };
       const notingBehind = <A>(call: Effect.Effect<A, LedgerFailure | RpcRefusal>) =>
         Effect.tapError(call, (failure) =>
@@ -60,36 +60,36 @@ export const nodePool = (config: SolanaRpcConfig): Layer.Layer<NodePool> =>
       return NodePool.of({
         call: (request) =>
           failOver(
-            lanes[request.lane],
+            pools[request.pool],
             (node, ticket) => node.ask(request, ticket),
-            config.lanes[request.lane],
+            config.pools[request.pool],
             config,
           ).pipe(notingBehind),
         callInTurn: (first, second) =>
           failOver(
-            lanes[first.lane],
+            pools[first.pool],
             (node, ticket) => node.askInTurn(first, second, ticket),
-            config.lanes[first.lane],
+            config.pools[first.pool],
             config,
           ).pipe(notingBehind),
         tellAll: (request) =>
           firstToSucceed(
-            lanes[request.lane].map((node) =>
+            pools[request.pool].map((node) =>
               failOver(
                 [node],
                 (only, ticket) => only.ask(request, ticket),
-                config.lanes[request.lane],
+                config.pools[request.pool],
                 config,
               ),
             ),
             ({ _tag }) => _tag === "RpcRefusal",
           ),
-        // No limit on the whole: the taker of the accounts sets the pace.
+        // The whole scan has no time limit: the consumer of the accounts sets the pace.
         scan: (params, sink) =>
           untilAnswered(
-            lanes.bulk,
+            pools.bulk,
             (node, ticket) => node.scan(params, sink, ticket),
-            config.lanes.bulk,
+            config.pools.bulk,
             config,
           ).pipe(notingBehind),
         slots,

@@ -6,66 +6,66 @@ import type { LedgerIdentity } from "./ledger-identity.ts";
 import { monotonicMs } from "../transport/monotonic-time.ts";
 import { NodeFault, NodeUnable, type RpcRefusal } from "../transport/rpc-failure.ts";
 import type { ScanSink } from "../accounts/scan-body.ts";
-import type { Lane, LaneLimits, SolanaRpcConfig } from "./solana-rpc-config.ts";
+import type { Pool, PoolLimits, SolanaRpcConfig } from "./solana-rpc-config.ts";
 
 /** A decoded `result`; "malformed" when it is not what the method answers, "behind" when its slot is too low. */
 export type Reading<A> = { readonly value: A } | "malformed" | "behind";
 
-/** One question to the ledger, and how its answer reads. */
+/** One JSON-RPC request and the decoder of its result. */
 export type RpcRequest<A> = {
   readonly method: string;
   readonly params: ReadonlyArray<unknown>;
-  readonly lane: Lane;
+  readonly pool: Pool;
   readonly decode: (result: unknown) => Reading<A>;
 };
 
 /** How one request to one node fails. */
 export type NodeFailure = NodeFault | NodeUnable | RpcRefusal;
 
-/** A node with the memory of how it has behaved in one lane. */
+/** A node as one pool uses it, with the circuit breaker of that pool. */
 export class PooledNode {
   readonly #client: JsonRpcClient;
   readonly #config: SolanaRpcConfig;
-  readonly #lane: Lane;
+  readonly #pool: Pool;
   readonly #identity: LedgerIdentity | null;
   readonly #breaker = new CircuitBreaker();
   #lastFault: NodeFault | null = null;
 
-  /** Without an identity the node's answers count as they come. */
+  /** Without an identity, the node's ledger is not checked. */
   constructor(
     client: JsonRpcClient,
-    lane: Lane,
+    pool: Pool,
     config: SolanaRpcConfig,
     identity: LedgerIdentity | null,
   ) {
     this.#identity = identity;
     this.#client = client;
-    this.#lane = lane;
+    this.#pool = pool;
     this.#config = config;
   }
 
-  /** Whether it may be asked now; a ticket must reach `abandon` in the end. */
+  /** Whether the node may be asked now. The caller must pass the ticket to `abandon` in the end. */
   admit(nowMs: number): Admission {
     return this.#breaker.admit(nowMs);
   }
 
-  /** Gives a ticket back; of no effect when the request had an outcome. */
+  /** Gives a ticket back. Does nothing when the request had an outcome. */
   abandon(ticket: Ticket): void {
     this.#breaker.abandoned(ticket);
   }
 
-  /** The fault the node was last left alone for. */
+  /** The fault that last opened the circuit breaker, null before the first. */
   get lastFault(): NodeFault | null {
     return this.#lastFault;
   }
 
-  /** Sends the request and reads the answer; a malformed one is the node's fault like a broken connection. */
+  /** The decoded answer to a request. A malformed answer counts as a fault of the node, like a broken connection. */
   ask<A>(request: RpcRequest<A>, ticket: Ticket): Effect.Effect<A, NodeFailure> {
     const answer = this.#client.ask(request.method, request.params, this.#limits);
     const read = (result: unknown) => this.#read(request.decode(result));
     if (request.method !== "getGenesisHash")
       return this.#judged(Effect.flatMap(this.#confirmed(answer), read), ticket);
-    // The answer is the proof itself.
+    // This answer is the genesis hash itself, so no second request is needed to check the ledger.
     const proved = Effect.tap(
       answer,
       (hash) => this.#identity?.judge(this.#client, hash) ?? Effect.void,
@@ -73,7 +73,7 @@ export class PooledNode {
     return this.#judged(Effect.flatMap(proved, read), ticket);
   }
 
-  /** Sends the second request once the first is answered; what either answer is worth, both are. */
+  /** The answers to two requests, sent one after the other. When either fails, both fail. */
   askInTurn<A, B>(
     first: RpcRequest<A>,
     second: RpcRequest<B>,
@@ -86,7 +86,7 @@ export class PooledNode {
     return this.#judged(this.#confirmed(Effect.all([ask(first), ask(second)])), ticket);
   }
 
-  /** Scans a program's accounts into `sink` and gives the slot they were read at. */
+  /** Scans a program's accounts into `sink` and returns the slot they were read at. */
   scan(
     params: ReadonlyArray<unknown>,
     sink: ScanSink,
@@ -102,8 +102,8 @@ export class PooledNode {
     return Effect.andThen(this.#identity?.confirm(this.#client) ?? Effect.void, answer);
   }
 
-  get #limits(): LaneLimits {
-    return this.#config.lanes[this.#lane];
+  get #limits(): PoolLimits {
+    return this.#config.pools[this.#pool];
   }
 
   #judged<A>(answer: Effect.Effect<A, NodeFailure>, ticket: Ticket): Effect.Effect<A, NodeFailure> {
@@ -134,7 +134,7 @@ export class PooledNode {
     const coolDownMs = Math.max(ownMs, Math.min(fault.retryAfterMs ?? 0, retryAfterCapMs));
     if (!this.#breaker.failed(ticket, (yield* monotonicMs) + coolDownMs)) return;
     this.#lastFault = fault;
-    yield* Effect.logWarning("ledger node left alone").pipe(
+    yield* Effect.logWarning("ledger node paused").pipe(
       Effect.annotateLogs({ fault: fault.message, coolDownMs: Math.round(coolDownMs) }),
     );
   });

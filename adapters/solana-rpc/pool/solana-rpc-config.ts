@@ -1,29 +1,29 @@
 import type { Redacted } from "effect";
 
-/** What one kind of call may cost. Times are milliseconds. */
-export type LaneLimits = {
-  /** How long one node may take for one request, body included. */
+/** The limits of one pool's requests. Times are milliseconds. */
+export type PoolLimits = {
+  /** Time limit of one request to one node, body included. */
   readonly requestTimeoutMs: number;
-  /** How long a whole call may take, all nodes and all waiting included. */
+  /** Time limit of a whole call: all nodes, retries and waits. */
   readonly callTimeoutMs: number;
-  /** How long, in sum, a call waits for a node to become usable again; 0 fails at once. */
+  /** Total time that a call waits for nodes to become usable; 0 fails at once. */
   readonly patienceMs: number;
-  /** Bytes of an answer, after decompression. */
+  /** The largest answer in bytes, after decompression. */
   readonly maxBodyBytes: number;
 };
 
 /**
- * `single` is every small question; `bulk` the scan of a program's accounts. Each has its own circuit
- * breaker on each node: a node too weak to scan still answers questions.
+ * `bulk` is for scans of a program's accounts, `single` for every other request. Each node has one circuit breaker per
+ * pool: a node that is too weak to scan still answers small requests.
  */
-export type Lane = "single" | "bulk";
+export type Pool = "single" | "bulk";
 
-/** Where the nodes are and how they are treated. */
+/** The addresses of the nodes and the retry policy. */
 export type SolanaRpcConfig = {
   /** At least one http or https address, in order of preference. They may hold API keys. */
   readonly urls: readonly [Redacted.Redacted<URL>, ...ReadonlyArray<Redacted.Redacted<URL>>];
-  readonly lanes: Readonly<Record<Lane, LaneLimits>>;
-  /** How often one call asks the same node, at least 1. */
+  readonly pools: Readonly<Record<Pool, PoolLimits>>;
+  /** Attempts of one call at each node, at least 1. */
   readonly attemptsPerNode: number;
   /** Wait before the first retry, doubled for each further one up to `backoffCapMs`, before jitter. */
   readonly backoffBaseMs: number;
@@ -34,10 +34,10 @@ export type SolanaRpcConfig = {
 
 const MIB = 1024 * 1024;
 
-/** Limits that suit public nodes as well as one on the same machine. */
+/** Limits that suit public nodes and a node on the same machine. */
 export const solanaRpcConfig = (urls: SolanaRpcConfig["urls"]): SolanaRpcConfig => ({
   urls,
-  lanes: {
+  pools: {
     single: {
       requestTimeoutMs: 4_000,
       callTimeoutMs: 10_000,

@@ -7,7 +7,7 @@ import { type Envelope, parseEnvelope } from "./rpc-envelope.ts";
 import { errorCodeMeaning } from "./rpc-error-codes.ts";
 import { NodeFault, type NodeFaultKind, NodeUnable, RpcRefusal } from "./rpc-failure.ts";
 import { scanBody, type ScanSink } from "../accounts/scan-body.ts";
-import type { LaneLimits } from "../pool/solana-rpc-config.ts";
+import type { PoolLimits } from "../pool/solana-rpc-config.ts";
 
 type ClientFailure = NodeFault | NodeUnable | RpcRefusal;
 
@@ -18,7 +18,7 @@ export type JsonRpcClient = {
   readonly ask: (
     method: string,
     params: ReadonlyArray<unknown>,
-    limits: LaneLimits,
+    limits: PoolLimits,
   ) => Effect.Effect<unknown, ClientFailure>;
   /**
    * getProgramAccounts, its accounts handed on as they arrive; gives their slot when the answer was whole.
@@ -26,7 +26,7 @@ export type JsonRpcClient = {
    */
   readonly scanAccounts: (
     params: ReadonlyArray<unknown>,
-    limits: LaneLimits,
+    limits: PoolLimits,
     sink: ScanSink,
   ) => Effect.Effect<number, ClientFailure>;
 };
@@ -116,7 +116,7 @@ export const jsonRpcClient = (address: Redacted.Redacted<URL>): JsonRpcClient =>
   };
 
   const unreachable = (cause: unknown) => fault("unreachable", runtimeCode(cause), null);
-  const inTime = (limits: LaneLimits) =>
+  const inTime = (limits: PoolLimits) =>
     Effect.timeoutOrElse({
       duration: limits.requestTimeoutMs,
       orElse: () => Effect.fail(fault("timeout", null, null)),

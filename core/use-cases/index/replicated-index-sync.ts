@@ -3,43 +3,42 @@ import { EscrowIndex } from "../../../ports/escrow-index.ts";
 import { SyncEpoch, SyncLease, type SyncTerm } from "../../../ports/sync-lease.ts";
 import { IndexSync } from "./index-sync.ts";
 
-/** How often the lease is renewed, or asked for by those who do not have it. */
-const BEAT = Duration.seconds(1);
-/** How often a replica that waits for an answer looks for it when no news reaches it. */
+/** How often a replica renews the lease, or asks for it. */
+const HEARTBEAT = Duration.seconds(1);
+/** How often a replica that waits for an answer reads the store when no news arrives. */
 const LOOK_AGAIN = Duration.millis(250);
-/** How long a replica whose sync failed leaves the lease to others, whose node may do better. */
-const STAND_BACK = Duration.seconds(2);
+/** How long a replica whose sync failed leaves the lease to the others: their node may work. */
+const BACK_OFF = Duration.seconds(2);
 
 /**
- * The `IndexSync` of a process that shares its index with other replicas, over its `local` one: of all,
- * the one with the lease syncs.
- * A request made anywhere is written down in the store, and answered there by a sync that began
- * afterwards; when the replica that syncs dies, its successor finds what is still unanswered. A sync that
- * fails is told as well, and its replica then leaves the lease to the others for a while.
+ * The `IndexSync` of a process that shares its index with other replicas. Only the replica that holds the lease runs
+ * its `local` sync. Each replica writes its requests into the store. A sync that begins later answers them there, so
+ * that a new holder finds the requests that a dead one left. A failed sync is an answer too; its replica then backs
+ * off and leaves the lease to the others.
  */
 export const makeReplicatedIndexSync = Effect.fnUntraced(function* (local: IndexSync["Service"]) {
   const scope = yield* Effect.scope;
   const lease = yield* SyncLease;
   const index = yield* EscrowIndex;
   yield* Effect.addFinalizer(() => Effect.ignore(lease.release));
-  const oneBeatAtATime = yield* Semaphore.make(1);
+  const oneHeartbeatAtATime = yield* Semaphore.make(1);
   let term: SyncTerm | null = null;
   let running = false;
-  let standingBack = false;
+  let backingOff = false;
 
-  /** The term this replica now has. One that cannot read the index, or whose sync has just failed, wants none. */
+  /** This replica's term; null when another holds the lease, or when this one backs off or cannot read the index. */
   const hold = Effect.gen(function* () {
-    if (standingBack) return null;
+    if (backingOff) return null;
     if (term === null) yield* index.summary;
     return yield* lease.hold;
   }).pipe(Effect.orElseSucceed(() => null));
 
-  const standBack = Effect.gen(function* () {
-    standingBack = true;
+  const backOff = Effect.gen(function* () {
+    backingOff = true;
     term = null;
     yield* Effect.ignore(lease.release);
-    yield* Effect.sleep(STAND_BACK);
-    standingBack = false;
+    yield* Effect.sleep(BACK_OFF);
+    backingOff = false;
   });
 
   const syncIn = (held: SyncTerm) =>
@@ -51,9 +50,9 @@ export const makeReplicatedIndexSync = Effect.fnUntraced(function* (local: Index
         : failure._tag === "Some"
           ? { failure: failure.value }
           : null;
-      // Without an answer, the next term's replica syncs again.
+      // When the answer is lost, the next holder syncs again.
       if (outcome !== null) yield* Effect.ignore(lease.answer(held, outcome));
-      if (!Exit.isSuccess(exit)) yield* Effect.forkIn(standBack, scope);
+      if (!Exit.isSuccess(exit)) yield* Effect.forkIn(backOff, scope);
     }).pipe(
       Effect.ensuring(
         Effect.sync(() => {
@@ -62,7 +61,7 @@ export const makeReplicatedIndexSync = Effect.fnUntraced(function* (local: Index
       ),
     );
 
-  const beat: Effect.Effect<void> = oneBeatAtATime.withPermit(
+  const heartbeat: Effect.Effect<void> = oneHeartbeatAtATime.withPermit(
     Effect.gen(function* () {
       term = yield* hold;
       if (term === null || running || term.asked <= term.answered) return;
@@ -70,24 +69,24 @@ export const makeReplicatedIndexSync = Effect.fnUntraced(function* (local: Index
       yield* Effect.forkIn(
         Effect.andThen(
           syncIn(term),
-          Effect.suspend(() => beat),
+          Effect.suspend(() => heartbeat),
         ),
         scope,
       );
     }),
   );
   const newsOrAfter = (wait: Duration.Duration) => Effect.race(lease.news, Effect.sleep(wait));
-  // News counts from before the beat, so that none falls between the beat and the wait.
-  const beatAndWait = Effect.gen(function* () {
-    const heard = yield* Effect.forkChild(newsOrAfter(BEAT), { startImmediately: true });
-    yield* beat;
+  // Listens before the heartbeat, so that news during the heartbeat ends the wait.
+  const heartbeatAndWait = Effect.gen(function* () {
+    const heard = yield* Effect.forkChild(newsOrAfter(HEARTBEAT), { startImmediately: true });
+    yield* heartbeat;
     yield* Fiber.join(heard);
   });
-  yield* Effect.forkIn(Effect.forever(beatAndWait), scope);
+  yield* Effect.forkIn(Effect.forever(heartbeatAndWait), scope);
 
   const request = Effect.gen(function* () {
     const number = yield* lease.ask;
-    yield* beat;
+    yield* heartbeat;
     for (;;) {
       const outcome = yield* lease.answerTo(number);
       if (outcome !== null && "report" in outcome) return outcome.report;

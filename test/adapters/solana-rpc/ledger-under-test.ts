@@ -41,7 +41,7 @@ export const runOver = async <A, E>(
   const logger = Logger.map(Logger.formatLogFmt, (line) => void lines.push(line));
   const layer = Layer.mergeAll(ledgerSolanaRpc, broadcasterSolanaRpc).pipe(
     Layer.provide(nodePool(config)),
-    Layer.provideMerge(virtualTime(config.lanes.single.patienceMs / 2, waits)),
+    Layer.provideMerge(virtualTime(config.pools.single.patienceMs / 2, waits)),
     Layer.provideMerge(Logger.layer([logger])),
   );
   const exit = await Effect.runPromiseExit(Effect.provide(effect, layer));

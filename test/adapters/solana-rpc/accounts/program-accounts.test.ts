@@ -159,10 +159,10 @@ describe("a program's accounts", () => {
   test("are asked for in parts when the answer is beyond the limit, and so the next time at once", async () => {
     const peer = peerThat(serving);
     const config = configOver([peer], { attemptsPerNode: 1 });
-    const { bulk } = config.lanes;
+    const { bulk } = config.pools;
     const small = {
       ...config,
-      lanes: { ...config.lanes, bulk: { ...bulk, maxBodyBytes: 120_000 } },
+      pools: { ...config.pools, bulk: { ...bulk, maxBodyBytes: 120_000 } },
     };
     const { exit } = await runOver(small, Effect.all([scan, scan]));
     const [first, second] = valueOf(exit);
@@ -193,9 +193,9 @@ describe("a program's accounts", () => {
         return new Response(way.includes("chunks") ? new Blob([text]).stream() : text);
       });
       const config = configOver([peer], { attemptsPerNode: 1 });
-      const bulk = { ...config.lanes.bulk, maxBodyBytes: 1_000_000 };
-      const lanes = { ...config.lanes, bulk };
-      const { exit, logged } = await runOver({ ...config, lanes }, scan);
+      const bulk = { ...config.pools.bulk, maxBodyBytes: 1_000_000 };
+      const pools = { ...config.pools, bulk };
+      const { exit, logged } = await runOver({ ...config, pools }, scan);
       expect(once(valueOf(exit))).toEqual(byAddress(OWNED));
       expect(peer.calls).toHaveLength(1);
       expect(logged).toContain("listed accounts that it was not asked for");

@@ -39,8 +39,8 @@ const causeOf = async (
 ): Promise<LedgerUnavailable> => {
   const peer = opening(new ScriptedPeer(behaviour));
   const config = configOver([peer], { attemptsPerNode: 1 });
-  const lanes = { ...config.lanes, single: { ...config.lanes.single, maxBodyBytes } };
-  const { exit } = await runOver({ ...config, lanes }, askGenesis);
+  const pools = { ...config.pools, single: { ...config.pools.single, maxBodyBytes } };
+  const { exit } = await runOver({ ...config, pools }, askGenesis);
   const failure = failureOf(exit);
   if (!(failure instanceof LedgerUnavailable)) throw new Error(`unexpected ${failure._tag}`);
   return failure;

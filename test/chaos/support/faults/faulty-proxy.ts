@@ -18,7 +18,7 @@ export type Fault = (typeof FAULTS)[number];
 
 const OVERSIZE = Buffer.alloc(20 * 1024 * 1024, " ");
 
-const laneOf = ({ method }: RpcCall): "bulk" | "single" =>
+const poolOf = ({ method }: RpcCall): "bulk" | "single" =>
   method === "getProgramAccounts" ? "bulk" : "single";
 
 const read = async (request: IncomingMessage): Promise<RpcCall> => {
@@ -29,7 +29,7 @@ const read = async (request: IncomingMessage): Promise<RpcCall> => {
 
 /**
  * A node behind a line that fails: `faultOf` says for each request what happens to it, null for nothing.
- * Requests are counted by the lane that the service asks them in.
+ * Requests are counted by the pool that the service asks them in.
  */
 export const faultyProxy = async (options: {
   readonly answer: (call: RpcCall) => RpcAnswer;
@@ -71,11 +71,11 @@ export const faultyProxy = async (options: {
 
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const call = await read(request);
-    const lane = laneOf(call);
+    const pool = poolOf(call);
     counts.asked += 1;
-    inFlight[lane] += 1;
-    mostInFlight[lane] = Math.max(mostInFlight[lane], inFlight[lane]);
-    response.once("close", () => (inFlight[lane] -= 1));
+    inFlight[pool] += 1;
+    mostInFlight[pool] = Math.max(mostInFlight[pool], inFlight[pool]);
+    response.once("close", () => (inFlight[pool] -= 1));
     const body = answerText(call.id, options.answer(call));
     const fault = options.faultOf(call);
     if (fault === null) {

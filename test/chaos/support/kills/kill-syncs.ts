@@ -81,11 +81,11 @@ export const killSyncs = async (plan: Plan): Promise<void> => {
     // A few may miss by chance: then more are made, but not without end.
     return inBatch >= killed * LEAST_IN_A_BATCH || killed > 3 * plan.kills;
   };
-  const lane = async (name: number): Promise<void> => {
+  const worker = async (name: number): Promise<void> => {
     const random = randomOf(`kill ${name}`);
     while (!isOver()) await killIn(plan.newStore(), (stores += 1), random);
   };
-  await Promise.all(Array.from({ length: plan.atOnce }, (_, name) => lane(name)));
+  await Promise.all(Array.from({ length: plan.atOnce }, (_, name) => worker(name)));
   const moments = [...met].map(([moment, times]) => `${times} ${moment}`).sort();
   tell(
     `${killed} kills (${moments.join(", ")}) in ${stores} stores: whole, and at the end equal to the uninterrupted one`,
