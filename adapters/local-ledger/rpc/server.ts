@@ -4,7 +4,7 @@ import { jsonRpc } from "./json-rpc.ts";
 import { rpcMethods } from "./methods/methods.ts";
 import { subscriptions } from "./subscriptions.ts";
 
-/** Where the ledger listens. Both ports take both HTTP and WebSocket; clients expect them apart. */
+/** Where the ledger listens. Clients expect two ports; each of them serves HTTP and WebSocket. */
 export type ServerOptions = {
   readonly hostname: string;
   /** 0 takes a free port, and another free one for WebSocket. */
@@ -27,7 +27,7 @@ type Connection = {
 
 /** Room for a batch of a hundred transactions. */
 const MAX_REQUEST_BYTES = 1024 * 1024;
-/** A longer answer is sent piece by piece. */
+/** Characters; a longer answer is sent piece by piece. */
 const SHORT_ANSWER = 1_000_000;
 
 const CORS = {
@@ -37,7 +37,10 @@ const CORS = {
   "access-control-max-age": "86400",
 };
 
-/** One string when the answer is short; a stream when it is long, so that it is never held twice. */
+/** A URL whose path is `/health`. Not parsed as a URL: a malformed Host header makes `request.url` malformed too. */
+const HEALTH = /^(?:https?:\/\/[^/]*)?\/health(?:\?|$)/;
+
+/** One string when the answer is short, a stream when it is long: a long answer is never held twice. */
 const bodyOf = (pieces: ReadonlyArray<string>): string | ReadableStream<Uint8Array> => {
   if (pieces.reduce((length, piece) => length + piece.length, 0) <= SHORT_ANSWER)
     return pieces.join("");
@@ -80,7 +83,7 @@ export const serveLedger = (ledger: LocalLedger, options: ServerOptions): Ledger
             : new Response("not a WebSocket request\n", { status: 400 });
         if (request.method === "POST") return post(request);
         if (request.method === "OPTIONS") return new Response(null, { status: 204, headers: CORS });
-        return new URL(request.url).pathname === "/health"
+        return HEALTH.test(request.url)
           ? new Response("ok", { headers: CORS })
           : new Response("JSON-RPC: use POST\n", { status: 405, headers: { allow: "POST" } });
       },
