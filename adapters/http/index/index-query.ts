@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import type { IndexQuery } from "../../../core/use-cases/index/query-index.ts";
+import type { IndexQuery } from "../../../core/use-cases/index/index-query.ts";
 import { pageParameters } from "../openapi/envelopes.ts";
 import { EscrowState } from "../openapi/values.ts";
 

@@ -1,4 +1,4 @@
-import { PAGE_LIMIT } from "../../../core/use-cases/index/query-index.ts";
+import { PAGE_LIMIT } from "../../../core/use-cases/index/index-query.ts";
 import type { Page } from "../../../core/use-cases/index/recent-pages.ts";
 import type { PageCursor } from "../request/page-cursor.ts";
 

@@ -1,7 +1,7 @@
 import { Effect } from "effect";
 import type { Deployment } from "../../../core/domain/ledger/deployment.ts";
 import type { EscrowPage } from "../../../core/use-cases/index/recent-pages.ts";
-import { queryEscrows } from "../../../core/use-cases/index/query-index.ts";
+import { queryEscrows } from "../../../core/use-cases/index/query-escrows.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { endpoint } from "../server/endpoint.ts";
 import { Escrow, escrowExample, escrowRecord } from "../escrow/escrow-contract.ts";

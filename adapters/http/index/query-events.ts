@@ -1,5 +1,5 @@
 import { Effect } from "effect";
-import { queryEvents } from "../../../core/use-cases/index/query-index.ts";
+import { queryEvents } from "../../../core/use-cases/index/query-events.ts";
 import { endpoint } from "../server/endpoint.ts";
 import { eventExample, eventRecord, SettlementEvent } from "./event-contract.ts";
 import { indexPage, PAGE_EXAMPLE } from "../openapi/envelopes.ts";

@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { Effect } from "effect";
-import { queryMerchants } from "../../../core/use-cases/index/query-index.ts";
+import { queryMerchants } from "../../../core/use-cases/merchant/query-merchants.ts";
 import { endpoint } from "../server/endpoint.ts";
 import { indexPage, PAGE_EXAMPLE, pageParameters } from "../openapi/envelopes.ts";
 import { RegistryEntry, registryEntryExample, registryEntryRecord } from "./merchant-contract.ts";

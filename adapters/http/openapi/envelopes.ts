@@ -1,5 +1,5 @@
 import { type TSchema, Type } from "@sinclair/typebox";
-import { PAGE_LIMIT } from "../../../core/use-cases/index/query-index.ts";
+import { PAGE_LIMIT } from "../../../core/use-cases/index/index-query.ts";
 import { Commitment, Count, nullable, record, Slot, Time } from "./values.ts";
 import { SAMPLE } from "./sample-values.ts";
 

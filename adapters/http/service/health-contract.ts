@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import type { StaleIndex as Stale } from "../../../core/use-cases/service/read-status.ts";
+import type { StaleIndex as Stale } from "../../../core/use-cases/service/read-readiness.ts";
 import { nullable, record } from "../openapi/values.ts";
 import { SERVICE_NAME } from "../openapi/contract.ts";
 import { syncErrorCode } from "./status-contract.ts";

@@ -1,5 +1,6 @@
 import { Clock, Effect } from "effect";
-import { readReadiness, readStatus } from "../../../core/use-cases/service/read-status.ts";
+import { readReadiness } from "../../../core/use-cases/service/read-readiness.ts";
+import { readStatus } from "../../../core/use-cases/service/read-status.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { endpoint } from "../server/endpoint.ts";
 import { ServiceStatus, statusExample, statusRecord } from "./status-contract.ts";

@@ -1,9 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { sha256 } from "@noble/hashes/sha2.js";
-import type {
-  ProgramStatus as Program,
-  ServiceStatus as Status,
-} from "../../../core/use-cases/service/read-status.ts";
+import type { ProgramStatus as Program } from "../../../core/use-cases/service/program-status.ts";
+import type { ServiceStatus as Status } from "../../../core/use-cases/service/read-status.ts";
 import type { SyncError } from "../../../core/use-cases/index/sync-failure.ts";
 import { hash32FromBytes } from "../../../core/domain/hash32.ts";
 import { LOCAL_DEPLOYMENT } from "../../../core/protocol/addresses/local-deployment.ts";

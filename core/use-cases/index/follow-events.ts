@@ -1,7 +1,7 @@
 import { Effect } from "effect";
 import type { IndexedEvent } from "../../domain/index/settlement-event.ts";
 import { EscrowIndex } from "../../../ports/escrow-index.ts";
-import { type IndexQuery, toFilter } from "./query-index.ts";
+import { type IndexQuery, toFilter } from "./index-query.ts";
 import { MalformedCursor } from "../request-errors.ts";
 
 /** The most events that are handed on at once. */

@@ -4,7 +4,7 @@ import { TestClock } from "effect/testing";
 import fc from "fast-check";
 import { escrowIndexMemory } from "../../../../adapters/memory/escrow-index.ts";
 import { eventsOf } from "../../../../core/domain/index/settlement-event.ts";
-import { queryEscrows } from "../../../../core/use-cases/index/query-index.ts";
+import { queryEscrows } from "../../../../core/use-cases/index/query-escrows.ts";
 import { makeRecentPages, RecentPages } from "../../../../core/use-cases/index/recent-pages.ts";
 import { EscrowIndex } from "../../../../ports/escrow-index.ts";
 import { anAgent, aMerchantWallet, indexHistory } from "../../../arbitraries/index-history.ts";

@@ -1,0 +1,17 @@
+import { Effect } from "effect";
+import { EscrowIndex } from "../../../ports/escrow-index.ts";
+import { Ledger } from "../../../ports/ledger.ts";
+import { lagBehind, orNull } from "./index-status.ts";
+
+/** The index's checkpoint and its lag in slots; null means not known. Never fails, and answers within a second. */
+export const readIndexLag = Effect.gen(function* () {
+  const index = yield* EscrowIndex;
+  const ledger = yield* Ledger;
+  const [store, tip] = yield* Effect.all([orNull(index.summary), orNull(ledger.tip("finalized"))], {
+    concurrency: "unbounded",
+  });
+  return {
+    checkpoint: store?.checkpoint ?? null,
+    lagSlots: lagBehind(store?.checkpoint, tip?.slot),
+  };
+}).pipe(Effect.withSpan("readIndexLag"));
