@@ -13,11 +13,11 @@ const publicBytes = (key: KeyObject): Uint8Array =>
 /** The public key, 32 bytes, of an Ed25519 seed of 32 bytes. */
 export const ed25519PublicKey = (seed: Uint8Array): Uint8Array => publicBytes(privateKey(seed));
 
-/** An Ed25519 key pair, whose private part is only reachable by signing. */
+/** An Ed25519 key pair. The private part can only be used through `sign`. */
 export type Ed25519Key = {
   /** 32 bytes */
   readonly publicKey: Uint8Array;
-  /** The signature, 64 bytes, the same for the same message (RFC 8032, section 5.1.6). */
+  /** The signature, 64 bytes. The same message always gets the same signature (RFC 8032, section 5.1.6). */
   readonly sign: (message: Uint8Array) => Uint8Array;
 };
 

@@ -8,7 +8,7 @@ import { parseSeedText, SEED_TEXT_FORMS } from "./seed-text.ts";
 /** The text of EVIDENCE_RETIRED_KEYS (see former-keys.ts), null for none. */
 export type FormerKeysText = string | null;
 
-/** A signer with the key of a seed of 32 bytes. `source` is where messages say the key comes from. */
+/** A signer with the key of a 32-byte seed. Messages name `source` as the key's origin. */
 const signerOf = Effect.fnUntraced(function* (
   seed: Redacted.Redacted<Uint8Array>,
   formerKeys: FormerKeysText,
@@ -32,7 +32,7 @@ const signerOf = Effect.fnUntraced(function* (
   });
 });
 
-/** A signer with the key that a text holds, in one of the forms of seed-text.ts. */
+/** A signer with the key in `text`, which has one of the forms of seed-text.ts. */
 export const signerOfText = Effect.fnUntraced(function* (
   text: Redacted.Redacted,
   formerKeys: FormerKeysText,
@@ -44,7 +44,7 @@ export const signerOfText = Effect.fnUntraced(function* (
   return yield* signerOf(Redacted.make(seed), formerKeys, source);
 });
 
-/** Signs with the Ed25519 key of a seed of 32 bytes. */
+/** Signs with the Ed25519 key of a 32-byte seed. */
 export const evidenceSignerFromSeed = (
   seed: Redacted.Redacted<Uint8Array>,
   formerKeys: FormerKeysText = null,
@@ -56,7 +56,7 @@ export const evidenceSignerFromText = (
   formerKeys: FormerKeysText = null,
 ) => Layer.effect(EvidenceSigner, signerOfText(text, formerKeys, "EVIDENCE_SIGNING_KEY"));
 
-/** Signs nothing: packets are `unsigned`. Keys that signed earlier ones are still published. */
+/** Signs nothing: packets are `unsigned`. Former keys are still published. */
 export const evidenceSignerNone = (formerKeys: FormerKeysText = null) =>
   Layer.effect(
     EvidenceSigner,

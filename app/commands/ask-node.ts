@@ -8,9 +8,8 @@ import { witnessEvidence } from "../../core/use-cases/evidence/witness-evidence.
 import { EX_UNAVAILABLE, EX_USAGE, exitWith } from "./command-line.ts";
 
 /**
- * What one node says about a packet, undefined for a packet that names no accounts. Ends the process when
- * the address is none or the node gives no answer: that decides nothing about the packet. No message holds more
- * of the address than its host, since the rest may be a key.
+ * What one node says about a packet; undefined for a packet that names no accounts. Exits the process when the address
+ * is malformed or the node gives no usable answer. Messages name only the host: the rest of the address may hold a key.
  */
 export const askNode = async (
   packet: Uint8Array,
@@ -22,7 +21,7 @@ export const askNode = async (
   const ledger = ledgerSolanaRpc.pipe(
     Layer.provide(nodePool(solanaRpcConfig([Redacted.make(url)]))),
   );
-  // The pool logs each attempt; standard output is the verdict's.
+  // The pool logs each attempt. The log is off, because standard output holds only the verdict.
   const quiet = Layer.merge(ledger, Logger.layer([]));
   const exit = await Effect.runPromiseExit(Effect.provide(witnessEvidence(packet), quiet));
   if (Exit.isSuccess(exit)) return exit.value;

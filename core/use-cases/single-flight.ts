@@ -1,9 +1,9 @@
 import { Deferred, Effect, type Scope } from "effect";
 
 /**
- * Runs what has the same name once at a time: a caller that comes while it runs gets the running one's
- * result. A run belongs to the scope: it goes on when the caller that began it leaves, and when all have left. Effect's
- * `Cache` interrupts it then, and a transaction would be left half sent.
+ * Runs one effect per name at a time. A caller that comes while it runs gets the same result. The run belongs to the
+ * scope and goes on even when every caller has left. Effect's `Cache` would interrupt it then and leave a transaction
+ * half sent.
  */
 export const makeSingleFlight = <A, E>(scope: Scope.Scope) => {
   const running = new Map<string, Deferred.Deferred<A, E>>();

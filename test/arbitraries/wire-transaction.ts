@@ -1,6 +1,6 @@
 import fc from "fast-check";
 
-/** A transaction as it goes over the wire, part by part; nothing says that the parts agree. */
+/** The parts of a wire transaction. They need not agree with each other. */
 export type TransactionParts = {
   readonly version: "legacy" | 0;
   readonly signatures: ReadonlyArray<Uint8Array>;
@@ -20,7 +20,7 @@ export type TransactionParts = {
   }>;
 };
 
-/** A length in seven-bit groups, least first, and in no more of them than it needs (Agave `short_vec.rs`). */
+/** A length in seven-bit groups, least significant first, in as few groups as possible (Agave `short_vec.rs`). */
 export const shortVec = (length: number): ReadonlyArray<number> =>
   length < 128 ? [length] : [(length & 127) | 128, ...shortVec(length >> 7)];
 
@@ -68,7 +68,7 @@ const lookup = fc
   })
   .filter(({ writable, readonly }) => writable.length + readonly.length > 0);
 
-/** Any transaction that a ledger would look at: every rule on lengths and places is kept, nothing is signed. */
+/** Any unsigned transaction within every rule on lengths and indexes, so that a ledger would decode it. */
 export const anyTransaction: fc.Arbitrary<TransactionParts> = fc
   .record({
     version: fc.constantFrom("legacy" as const, 0 as const),

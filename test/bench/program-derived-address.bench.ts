@@ -11,7 +11,7 @@ import { labelled } from "../simulation/world-escrow.ts";
 import { microseconds } from "./support/microseconds.ts";
 import { report, sizeOf, times } from "./support/report.ts";
 
-// As the service does at its start.
+// The service sets the same function when it starts.
 provideSha256(sha256Bun);
 
 const COUNT = sizeOf({ quick: 300, long: 1000 });

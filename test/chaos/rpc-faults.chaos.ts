@@ -10,7 +10,7 @@ const CHAOS_MS = amountOf({ quick: 2_000, long: 20_000 });
 const IS_LONG = amountOf({ quick: 0, long: 1 }) === 1;
 const P99_MS = 250;
 
-/** A service on a world that changes while the line to its node fails for 30 requests of 100. */
+/** Runs a service on a changing world while 30 of 100 requests to its node fail. */
 const endure = async (faults: ReadonlyArray<Fault>): Promise<void> => {
   const node = worldOf(400);
   const random = randomOf(faults.join());
@@ -30,7 +30,7 @@ const endure = async (faults: ReadonlyArray<Fault>): Promise<void> => {
     node.slot += 1;
     const escrow = worldEscrow(number);
     if (node.escrows.get(escrow.address)?.state === "Pending") node.putEscrow(refundedOf(escrow));
-    // Live reads fail over the same line, and leave the index's own breaker in whatever state they do.
+    // Live reads share the failing line. They may leave the index's circuit breaker open.
     await service.status(`/v1/escrows/${escrow.address}`);
     await Bun.sleep(10);
   }
@@ -66,7 +66,7 @@ for (const faults of MIXTURES)
   );
 
 test(
-  "a node that is down is asked by one caller at a time, however many wait for it",
+  "only one caller at a time asks a node that is down, however many wait",
   async () => {
     const node = worldOf(20);
     let isDown = false;
@@ -78,7 +78,7 @@ test(
     await service.synced();
     isDown = true;
     const path = `/v1/escrows/${worldEscrow(0).address}`;
-    // Those that are on their way when the node goes down have not seen its breaker open.
+    // Requests already on their way when the node goes down do not see the open breaker.
     expect(await service.status(path)).toBe(502);
     proxy.mostInFlight.single = 0;
     const answers = await Promise.all(Array.from({ length: 100 }, () => service.status(path)));

@@ -61,7 +61,7 @@ export const outcomeLogContract = <E>(
         }),
       ));
 
-    test("an entry is found as it was opened, and opens once", () =>
+    test("an entry is found as it was opened, and can be opened only once", () =>
       withLog((log) =>
         Effect.gen(function* () {
           const entry = entryOf(1);
@@ -87,7 +87,7 @@ export const outcomeLogContract = <E>(
         ),
     );
 
-    test("what is unresolved comes oldest first, up to the limit", () =>
+    test("unresolved entries come oldest first, up to the limit", () =>
       withLog((log) =>
         Effect.gen(function* () {
           for (const n of [3, 1, 2, 4]) yield* log.open(entryOf(n));
@@ -97,7 +97,7 @@ export const outcomeLogContract = <E>(
         }),
       ));
 
-    test("a hundred opens of one signature at once are one entry", () =>
+    test("a hundred simultaneous opens of one signature make one entry", () =>
       withLog((log) =>
         Effect.gen(function* () {
           const opened = yield* Effect.all(
@@ -108,7 +108,7 @@ export const outcomeLogContract = <E>(
         }),
       ));
 
-    test("any sequence of opens and settlements ends as in a plain map", async () => {
+    test("any sequence of opens and resolutions ends as in a plain map", async () => {
       const steps = fc.array(
         fc.record({
           n: fc.nat({ max: 5 }),
@@ -145,7 +145,7 @@ export const outcomeLogContract = <E>(
   });
 
   describe(`${name}: idempotency keys`, () => {
-    test("the first use claims, the next is in flight, then answered word for word", () =>
+    test("the first use claims, the next is in flight, and later ones get the recorded answer", () =>
       withLog((log) =>
         Effect.gen(function* () {
           expect(yield* log.claimKey(useOf())).toEqual({ status: "claimed" });
@@ -158,7 +158,7 @@ export const outcomeLogContract = <E>(
         }),
       ));
 
-    test("another request under the key is told so, in flight and afterwards", () =>
+    test("another request under the same key is refused, in flight and afterwards", () =>
       withLog((log) =>
         Effect.gen(function* () {
           yield* log.claimKey(useOf());
@@ -178,7 +178,7 @@ export const outcomeLogContract = <E>(
         }),
       ));
 
-    test("a key given back is free, for another request too", () =>
+    test("a released key is free, for another request too", () =>
       withLog((log) =>
         Effect.gen(function* () {
           yield* log.claimKey(useOf());
@@ -187,7 +187,7 @@ export const outcomeLogContract = <E>(
         }),
       ));
 
-    test("a use that was given up is taken over by the same request only", () =>
+    test("only the same request takes over an abandoned use", () =>
       withLog((log) =>
         Effect.gen(function* () {
           yield* log.claimKey(useOf({ nowMs: 100 }));
@@ -199,7 +199,7 @@ export const outcomeLogContract = <E>(
         }),
       ));
 
-    test("an old use is forgotten, answer and all", () =>
+    test("an old use and its answer are forgotten", () =>
       withLog((log) =>
         Effect.gen(function* () {
           yield* log.claimKey(useOf({ nowMs: 100 }));
@@ -209,7 +209,7 @@ export const outcomeLogContract = <E>(
         }),
       ));
 
-    test("of a hundred uses at once one claims", () =>
+    test("only one of a hundred simultaneous uses claims", () =>
       withLog((log) =>
         Effect.gen(function* () {
           const claims = yield* Effect.all(

@@ -26,10 +26,7 @@ const toRpcError = (cause: unknown): RpcError => {
 const isId = (value: unknown): value is Id =>
   value === null || ["string", "number", "bigint"].includes(typeof value);
 
-/**
- * Answers JSON-RPC 2.0 requests and batches of them. A request without an id is a notification and
- * gets no answer.
- */
+/** Answers JSON-RPC 2.0 requests and batches. A request without an id is a notification and gets no answer. */
 export const jsonRpc = (methods: (name: string) => RpcMethod | undefined) => {
   const answer = (request: unknown): Pieces | undefined => {
     const { jsonrpc, id, method, params } = (
@@ -52,7 +49,7 @@ export const jsonRpc = (methods: (name: string) => RpcMethod | undefined) => {
     }
   };
 
-  /** The answer to a message as pieces of JSON text, or undefined when it calls for none. */
+  /** The answer to a message as pieces of JSON text; undefined for notifications only. */
   return (text: string): Pieces | undefined => {
     let message: unknown;
     try {

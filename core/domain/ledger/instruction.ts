@@ -1,6 +1,6 @@
 import type { Address } from "../address.ts";
 
-/** What a transaction may do with an account; the numbers are those of `@solana/kit`'s AccountRole. */
+/** What a transaction may do with an account. The numbers are those of `@solana/kit`'s AccountRole. */
 export const AccountRole = {
   readonly: 0,
   writable: 1,
@@ -9,32 +9,32 @@ export const AccountRole = {
 } as const;
 export type AccountRole = (typeof AccountRole)[keyof typeof AccountRole];
 
-/** One account of an instruction, in the place the program expects it. */
+/** One account of an instruction. The program expects its accounts in a fixed order. */
 export type AccountMeta = { readonly address: Address; readonly role: AccountRole };
 
-/** An unsigned instruction, complete but for the transaction around it. */
+/** An unsigned instruction, ready for a transaction. */
 export type Instruction = {
   readonly programAddress: Address;
   readonly accounts: ReadonlyArray<AccountMeta>;
   readonly data: Uint8Array;
 };
 
-/** The account as readable only. */
+/** The account, read only. */
 export const readonly = (address: Address): AccountMeta => ({
   address,
   role: AccountRole.readonly,
 });
-/** The account as writable. */
+/** The account, writable. */
 export const writable = (address: Address): AccountMeta => ({
   address,
   role: AccountRole.writable,
 });
-/** The account as a signer that is not written. */
+/** The account as a read-only signer. */
 export const readonlySigner = (address: Address): AccountMeta => ({
   address,
   role: AccountRole.readonlySigner,
 });
-/** The account as a signer that is written, such as a payer. */
+/** The account as a writable signer, such as a payer. */
 export const writableSigner = (address: Address): AccountMeta => ({
   address,
   role: AccountRole.writableSigner,

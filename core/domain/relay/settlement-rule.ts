@@ -31,5 +31,5 @@ export const SETTLEMENT_RULES = [
 ] as const;
 export type SettlementRule = (typeof SETTLEMENT_RULES)[number];
 
-/** A rule that does not hold, with what is wrong: a sentence without its full stop. */
+/** A rule that does not hold, and why: a sentence without its full stop. */
 export type SettlementFault = { readonly rule: SettlementRule; readonly detail: string };

@@ -6,7 +6,7 @@ import { Instance } from "../../../ports/instance.ts";
 import { Ledger } from "../../../ports/ledger.ts";
 import type { PreparedEscrow } from "./prepare-escrow.ts";
 
-/** Whether creating a prepared escrow would work by what the ledger shows now. */
+/** Whether creating a prepared escrow would succeed, judged by the ledger's present state. */
 export type EscrowPreflight = {
   /** Null when the merchant is not registered. */
   readonly merchantStatus: MerchantStatus | null;
@@ -14,14 +14,14 @@ export type EscrowPreflight = {
   /** Base units in the agent's associated token account, null when it has none. */
   readonly agentBalance: bigint | null;
   readonly balanceSufficient: boolean;
-  /** Whether no account holds data at the escrow's address yet. */
+  /** Whether the escrow's address still holds no account with data. */
   readonly escrowAddressFree: boolean;
-  /** All of the above are well. */
+  /** Whether every check above passes. */
   readonly ready: boolean;
   readonly slot: bigint;
 };
 
-/** Reads what `create_escrow` will check: merchant, mint, agent's balance, escrow address. */
+/** Reads what `create_escrow` will check: merchant, mint, the agent's balance and the escrow's address. */
 export const preflightEscrow = Effect.fn("preflightEscrow")(function* (prepared: PreparedEscrow) {
   const ledger = yield* Ledger;
   const { deployment, supportedMints } = yield* Instance;

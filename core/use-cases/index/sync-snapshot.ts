@@ -9,15 +9,15 @@ import type { SyncMemory } from "./sync-memory.ts";
 import { indexedKinds } from "../../protocol/accounts/indexed-kinds.ts";
 import { readProgramAccount } from "../../protocol/accounts/program-account.ts";
 
-/** As many accounts as the ledger reads at once. */
+/** The most accounts that the ledger reads in one request. */
 const READ_AT_ONCE = 100;
-/** The most missing rows that are looked into and named in a report. */
+/** The most missing rows of each kind that are checked and reported. */
 const MAX_MISSING = 100;
 const PAGE = 500;
-/** Rows of one store transaction: written several times as fast as in many small ones, and few enough to hold. */
+/** Rows per store transaction: large batches are several times as fast as small ones, and this many fit in memory. */
 export const SNAPSHOT_BATCH_ROWS = 10_000;
 
-/** The first stored rows of one kind that a scan did not show. */
+/** The first stored rows of one kind that the scan did not return. */
 const missingFrom = Effect.fnUntraced(function* <Cursor>(
   known: { readonly has: (address: Address) => boolean },
   pageAfter: (
@@ -39,7 +39,7 @@ const missingFrom = Effect.fnUntraced(function* <Cursor>(
 });
 type StoreFailure = Effect.Error<EscrowIndex["Service"]["summary"]>;
 
-/** Stored rows that the scan did not show, at most 100 of each kind; counting spares the search when there are none. */
+/** Stored rows that the scan did not return, at most 100 of each kind. When the counts agree, nothing is searched. */
 const missingRows = Effect.fnUntraced(function* (accounts: IndexAccounts) {
   const index = yield* EscrowIndex;
   const stored = yield* index.summary;
@@ -65,9 +65,8 @@ const missingRows = Effect.fnUntraced(function* (accounts: IndexAccounts) {
 });
 
 /**
- * The missing rows that are really gone: a second, different read at `finalized` does not find them either.
- * Fails when that read finds one well: then the scan left out accounts that exist, and nothing may be
- * concluded from what it did not show.
+ * The missing rows that are really gone: a second read at `finalized`, by address, does not find them either. Fails
+ * when that read finds one: then the scan was incomplete, and its gaps prove nothing.
  */
 const vanishedOf = Effect.fnUntraced(function* (
   missing: ReadonlyArray<Address>,
@@ -93,9 +92,9 @@ const vanishedOf = Effect.fnUntraced(function* (
 });
 
 /**
- * Reads every merchant and every escrow and applies it to the index in large store transactions. Gives the
- * lowest slot that any of them was read at, and the stored rows that the ledger no longer shows. An
- * answer older than `notBefore`, up to which the index is complete, is refused, never merged.
+ * Reads every merchant and every escrow and writes them to the index in large store transactions. Returns the lowest
+ * slot of all answers, and the stored rows that are gone from the ledger. The index is complete up to `notBefore`, so
+ * an answer of an older slot is refused.
  */
 export const syncSnapshot = Effect.fn("syncSnapshot")(function* (
   accounts: IndexAccounts,

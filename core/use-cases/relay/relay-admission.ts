@@ -34,7 +34,7 @@ import {
   TransactionTooLarge,
 } from "./relay-errors.ts";
 
-/** The programs a relayed transaction may call at top level; at least one call must be to the first two. */
+/** The programs that a relayed transaction may call at top level. At least one call must be to one of the first two. */
 export const allowedPrograms = (deployment: Deployment): ReadonlyArray<Address> => [
   deployment.custodyProgram,
   deployment.attestorProgram,
@@ -47,7 +47,10 @@ export const allowedPrograms = (deployment: Deployment): ReadonlyArray<Address> 
   LIGHTHOUSE_PROGRAM,
 ];
 
-/** AdvanceNonceAccount as the first instruction makes a nonce the lifetime (Agave `system_instruction.rs`: 4). */
+/**
+ * With AdvanceNonceAccount as its first instruction, a transaction's lifetime is a nonce (Agave
+ * `system_instruction.rs`: 4).
+ */
 const usesDurableNonce = ({ instructions }: WireTransaction): boolean => {
   const [first] = instructions;
   return first?.program === SYSTEM_PROGRAM && first.data[0] === 4;
@@ -77,10 +80,9 @@ const checkSignatures = Effect.fnUntraced(function* (transaction: WireTransactio
 });
 
 /**
- * The transaction inside a relay request, once everything that needs no ledger holds: strict base64, size,
- * exactly one transaction of no more than a ledger runs, every signature present and valid, allowed programs,
- * no durable nonce, a compute budget that a ledger takes and the policy allows.
- * See docs/protocol.md, "Relay", rules 1, 2 and 4.
+ * The transaction inside a relay request, checked without the ledger. The checks: strict base64, size, exactly one
+ * transaction within the ledger's limits, all signatures present and valid, allowed programs only, no durable nonce,
+ * and a compute budget within the policy. See docs/protocol.md, "Relay", rules 1, 2 and 4.
  */
 export const admitTransaction = Effect.fnUntraced(function* (signedTransaction: string) {
   const bytes = decodeBase64(signedTransaction);

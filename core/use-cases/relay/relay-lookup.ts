@@ -6,7 +6,7 @@ import { Broadcaster } from "../../../ports/broadcaster.ts";
 import { OutcomeLog } from "../../../ports/outcome-log.ts";
 import { RelayDelivery } from "./relay-delivery.ts";
 
-/** What is known of a signature; `entry` where this relay has taken it on. */
+/** What is known of a signature. `entry` is null when this relay has not taken the transaction on. */
 export type RelayLookup =
   | { readonly status: "unknown" }
   | { readonly status: "pending"; readonly entry: RelayEntry | null; readonly slot: bigint | null }
@@ -32,9 +32,9 @@ const fromLedger = (
 const asLookup = (lookup: RelayLookup): RelayLookup => lookup;
 
 /**
- * What the relay's log and, where that leaves it open, the ledger know of a signature. An entry without
- * outcome is followed from here on, whoever took it on, if the queue has a place for it. A ledger that does
- * not answer leaves such an entry pending and otherwise fails.
+ * What the relay's log knows of a signature, and the ledger where the log has no outcome. An entry without an outcome
+ * is followed from here on if the queue has room, whichever replica took it on. When the ledger does not answer, such
+ * an entry counts as pending, and the look-up of any other signature fails.
  */
 export const lookUpRelay = Effect.fn("lookUpRelay")(function* (signature: LedgerSignature) {
   const log = yield* OutcomeLog;

@@ -5,10 +5,10 @@ import { RELAY_POLICY } from "../../domain/relay/relay-policy.ts";
 import { clientShare, feePayerShare } from "../../domain/relay/relay-share.ts";
 import { RelayQueueFull, RelayShareFull } from "./relay-errors.ts";
 
-/** An entry and the client that sent it to this process, null where that is not known. */
+/** An entry and the client that sent it to this process; null when the client is not known. */
 type Place = { readonly entry: RelayEntry; readonly client: string | null };
 
-/** How often each name was added and not taken away again; it keeps no name at 0. */
+/** Counts per name. A name at 0 is dropped. */
 const makeTally = () => {
   const counts = new Map<string, number>();
   const change = (name: string, by: number): void => {
@@ -20,9 +20,8 @@ const makeTally = () => {
 };
 
 /**
- * What is under way: a bounded number of entries, of which one client and one fee payer have a bounded share.
- * An entry that an earlier life of the process or another replica took on counts for its fee payer alone:
- * the log does not say who sent it.
+ * The entries under way. Their number is bounded, and so is the share of one client and of one fee payer. Entries
+ * resumed from the log count for their fee payer only, because the log does not name the client.
  */
 export const makeRelayQueue = () => {
   const { queueCapacity } = RELAY_POLICY;
@@ -37,7 +36,7 @@ export const makeRelayQueue = () => {
     if (client !== null) ofClient.change(client, 1);
   };
 
-  /** Why there is no place for an entry, null when there is one. */
+  /** Why the queue has no room for an entry, null when it has. */
   const obstacle = ({ signature, feePayer }: RelayEntry, client: string | null) => {
     const free = queueCapacity - places.size;
     if (free <= 0) return new RelayQueueFull({ signature, capacity: queueCapacity });
@@ -51,19 +50,19 @@ export const makeRelayQueue = () => {
   };
 
   return {
-    /** Adds an entry of an earlier life whatever the bounds. */
+    /** Adds an entry from before a restart, whatever the bounds. */
     resume: (entry: RelayEntry): void => add(entry, null),
-    /** Adds an entry of the log where there is a place for it. */
+    /** Adds an entry of the log if the queue has room. */
     follow: (entry: RelayEntry): void => {
       if (obstacle(entry, null) === null) add(entry, null);
     },
-    /** Adds a new entry, or fails when the queue, or its client's or fee payer's share of it, is full. */
+    /** Adds a new entry. Fails when the queue is full, or the share of its client or fee payer. */
     admit: Effect.fnUntraced(function* (entry: RelayEntry, client: string | null) {
       const full = obstacle(entry, client);
       if (full !== null) return yield* full;
       add(entry, client);
     }),
-    /** Removes an entry; the client that sent it, null where that is not known. */
+    /** Removes an entry and returns its client; null when the client is not known. */
     remove: ({ signature, feePayer }: RelayEntry): string | null => {
       const place = places.get(signature);
       if (place === undefined) return null;

@@ -24,7 +24,7 @@ const folder = (): string => {
   return path;
 };
 
-test("everything acknowledged is there after a restart, and a replay is still refused", async () => {
+test("everything acknowledged survives a restart, and a replay is still refused", async () => {
   const directory = folder();
   const time = manualTime(Date.now());
   const first = startLedger({ directory, time });
@@ -60,7 +60,7 @@ test("everything acknowledged is there after a restart, and a replay is still re
   await second.stop();
 });
 
-test("an account that is emptied stays away after a restart", async () => {
+test("an emptied account stays deleted after a restart", async () => {
   const directory = folder();
   const time = manualTime(Date.now());
   const first = startLedger({ directory, time });
@@ -82,7 +82,7 @@ test("an account that is emptied stays away after a restart", async () => {
   await second.stop();
 });
 
-test("the clock never goes back over what has happened, whatever the machine's clock says", async () => {
+test("the ledger's clock never goes back, whatever the machine's clock says", async () => {
   const directory = folder();
   const genesis = localGenesis({ demo: false });
   const ahead = manualTime(Date.now() + 3_600_000);
@@ -99,7 +99,7 @@ test("the clock never goes back over what has happened, whatever the machine's c
   second.close();
 });
 
-test("a folder belongs to one process, and a damaged file is named", () => {
+test("a second process is refused a folder in use, and the error names a damaged file", () => {
   const directory = folder();
   const genesis = localGenesis({ demo: false });
   const ledger = openLedger({ directory, genesis });

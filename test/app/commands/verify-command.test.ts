@@ -75,7 +75,7 @@ afterAll(async () => {
 });
 
 describe("true packets, held against a node", () => {
-  test("in every state nothing is left unproven, and the exit code is 0", async () => {
+  test("leave nothing unproven in any state, and the exit code is 0", async () => {
     const { data } = JSON.parse(await textOf("/v1/indexer")) as {
       data: ReadonlyArray<EscrowRecord>;
     };
@@ -97,7 +97,7 @@ describe("true packets, held against a node", () => {
     );
   });
 
-  test("people are told what is not shown, with and without a node", async () => {
+  test("name what is not shown, with and without a node", async () => {
     const [offline, asked] = await Promise.all([
       verify("Fulfilled.json", "--trust", "trust.json"),
       verify("Fulfilled.json", "--trust", "trust.json", "--rpc", service.rpcUrl),
@@ -114,7 +114,7 @@ describe("true packets, held against a node", () => {
 });
 
 describe("a lying service that invented everything", () => {
-  test("passes offline with its two unproven points named, and fails with a node", async () => {
+  test("passes offline with two unproven points named, and fails with a node", async () => {
     const network = { ...NETWORK, genesisHash };
     const names = ["fulfilled", "partially-fulfilled", "refunded", "pending"];
     await save(
@@ -152,7 +152,7 @@ describe("a lying service that invented everything", () => {
 });
 
 describe("what cannot be decided", () => {
-  test("a node that does not answer decides nothing; its address is not repeated whole", async () => {
+  test("a node that does not answer decides nothing, and its address is not repeated whole", async () => {
     const result = await verify(
       "Fulfilled.json",
       "--trust",
@@ -167,7 +167,7 @@ describe("what cannot be decided", () => {
     });
   });
 
-  test("an address that is none is a fault of the command line", async () => {
+  test("a malformed address is a fault of the command line", async () => {
     const { code, stderr } = await verify("Fulfilled.json", "--rpc", "not-an-address");
     expect([code, stderr]).toEqual([
       64,
@@ -175,7 +175,7 @@ describe("what cannot be decided", () => {
     ]);
   });
 
-  test("a file with a byte order mark, or that is no UTF-8, fails in its form; no node is asked", async () => {
+  test("a file with a byte order mark, or that is not UTF-8, fails in its form and no node is asked", async () => {
     const packet = await Bun.file(join(directory.path, "Fulfilled.json")).bytes();
     const marked = await save("marked.json", Uint8Array.from([0xef, 0xbb, 0xbf, ...packet]));
     const broken = await save("broken.json", packet.with(20, 0xff));

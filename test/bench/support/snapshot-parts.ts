@@ -12,7 +12,7 @@ const COMMA = Buffer.from(",");
 /** The records of a program's accounts, as a node writes them, in chunks. */
 export type Part = ReadonlyArray<Uint8Array>;
 
-/** The records of a world's escrows, made beforehand, by the first byte of their agent's wallet. */
+/** The records of a world's escrows, grouped by the first byte of their agent's wallet. */
 export const snapshotParts = (escrows: number): ReadonlyArray<Part> => {
   const parts: Array<Array<Uint8Array>> = Array.from({ length: 256 }, () => []);
   const open = parts.map(() => "");
@@ -32,7 +32,7 @@ export const snapshotParts = (escrows: number): ReadonlyArray<Part> => {
   return parts;
 };
 
-/** The answer to the request `id` that has these parts in it. */
+/** The answer to request `id`, made of these parts. */
 export function* snapshotAnswer(id: number, parts: ReadonlyArray<Part>): Generator<Uint8Array> {
   yield Buffer.from(
     `{"jsonrpc":"2.0","result":{"context":{"apiVersion":"3.0.0","slot":1000},"value":[`,

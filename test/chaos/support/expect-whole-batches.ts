@@ -6,7 +6,7 @@ import type { openIndexOfNode } from "../../simulation/index-of-node.ts";
 
 const ALL = 1_000_000;
 
-/** Every escrow that a reader sees has all of its events, and there is no other event. */
+/** Checks that every escrow a reader sees has all of its events, and that there are no others. */
 export const expectWholeBatches = async (
   { run }: Pick<Awaited<ReturnType<typeof openIndexOfNode>>, "run">,
   when: string,

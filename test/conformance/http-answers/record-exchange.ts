@@ -1,21 +1,21 @@
 import type { Exchange } from "./exchange.ts";
 import type { World } from "./world/fixed-world.ts";
 
-/** A request as it was sent, and everything of its answer that reaches a client. */
+/** A request as sent, and all of its answer that reaches a client. */
 export type Recorded = {
   readonly exchange: Exchange;
   readonly path: string;
   readonly requestHeaders: Readonly<Record<string, string>>;
   readonly status: number;
-  /** By name. */
+  /** Sorted by name. */
   readonly headers: ReadonlyArray<readonly [name: string, value: string]>;
   readonly body: string;
 };
 
-/** What an exchange can use of earlier answers in its scene. */
+/** Values of earlier answers in the scene that later requests use. */
 type Seen = { readonly etag: string; readonly next_cursor: string };
 
-/** Sent with every request that has no id of its own: the service would make a random one. */
+/** Sent with every request without an id of its own. Otherwise the service would make a random one. */
 const REQUEST_ID = "recorded";
 
 const filled = (text: string, seen: Seen): string =>
@@ -42,7 +42,7 @@ const firstChunks = async (
   return text;
 };
 
-/** A function that sends the exchanges of one scene, in order, and returns each with its answer. */
+/** A function that sends the exchanges of one scene in order and returns each with its answer. */
 export const recorder = (world: World) => {
   let seen: Seen = { etag: "no etag was seen", next_cursor: "no next_cursor was seen" };
 

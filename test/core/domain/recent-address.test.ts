@@ -5,8 +5,8 @@ import { recentAddress } from "../../../core/domain/recent-address.ts";
 import { bytesOfLength } from "../../arbitraries/ledger-values.ts";
 import { runs } from "../../arbitraries/runs.ts";
 
-test("a remembered address is the one that its bytes encode to, whoever else shares its place", () => {
-  // Few beginnings and few endings: most addresses meet another one at their place, or themselves.
+test("a kept address is the one its bytes encode to, whichever addresses share its bucket", () => {
+  // Few prefixes and few suffixes, so that most addresses share a bucket with another one or repeat.
   const anyBytes = fc
     .tuple(fc.constantFrom(0, 1, 255), fc.constantFrom(0, 4, 8), bytesOfLength(2))
     .map(([first, second, end]) => {
@@ -30,7 +30,7 @@ test("a remembered address is the one that its bytes encode to, whoever else sha
   );
 });
 
-test("what happens to the bytes afterwards does not change what is remembered of them", () => {
+test("changing the bytes afterwards does not change the kept address", () => {
   const bytes = new Uint8Array(32).fill(9);
   const expected = addressFromBytes(bytes);
   expect(recentAddress(bytes, 0)).toBe(expected);

@@ -4,7 +4,7 @@ import { NETWORK } from "../../arbitraries/evidence.ts";
 import { clockAccount } from "../../doubles/accounts.ts";
 import { ledgerDouble } from "../../doubles/ledger-double.ts";
 
-/** A ledger at one slot and time that holds just these accounts; anything but reading them dies. */
+/** A ledger at one slot and time that holds just these accounts. Any other question dies. */
 export const ledgerOfAccounts = (
   accounts: ReadonlyArray<LedgerAccount>,
   at: { readonly slot: bigint; readonly ledgerTime: UnixSeconds },

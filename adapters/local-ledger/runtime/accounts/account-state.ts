@@ -13,7 +13,7 @@ export type AccountState = {
 
 const sameBytes = (a: Uint8Array, b: Uint8Array): boolean => Buffer.compare(a, b) === 0;
 
-/** Whether two states, undefined for "no account", are the same. */
+/** Whether two states are equal; undefined means no account. */
 export const sameAccountState = (
   a: AccountState | undefined,
   b: AccountState | undefined,

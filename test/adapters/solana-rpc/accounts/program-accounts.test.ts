@@ -17,7 +17,7 @@ import { type Behaviour, body, page, result, rpcError, ScriptedPeer } from "../s
 const GENESIS = TOKEN_PROGRAM;
 
 const opened: Array<ScriptedPeer> = [];
-/** A node of one ledger; with others beside it it is asked first of which. */
+/** A node of the test ledger. With several nodes, the first request to each asks for the genesis hash. */
 const peerThat = (...plan: ReadonlyArray<Behaviour>): ScriptedPeer => {
   let asked = 0;
   const peer = new ScriptedPeer((call, request) => {
@@ -52,7 +52,7 @@ const OWNED: ReadonlyArray<LedgerAccount> = fc
   )
   .filter(({ address }, at, all) => all.findIndex((other) => other.address === address) === at);
 
-/** What strangers can make the program own, and more: no discriminator, another length, or nothing at all. */
+/** Accounts that anyone can make the program own: no discriminator, another length, or no data at all. */
 const OTHERS: ReadonlyArray<LedgerAccount> = OWNED.slice(0, 60).map((account, n) => {
   const address = encodeBase58(addressToBytes(account.address).toReversed()) as Address;
   const datas = [
@@ -79,7 +79,7 @@ const filtered = (call: Call): ReadonlyArray<LedgerAccount> => {
   const isWanted = passing(filtersOf(call));
   return [...OWNED, ...OTHERS].filter(({ data }) => isWanted(data));
 };
-/** Serves what is owned, and what the filters leave of it. */
+/** Serves the owned accounts that pass the request's filters. */
 const serving: Behaviour = (call) => new Response(answer(call.id, filtered(call)));
 const bytesAt = (offset: number, bytes: Uint8Array) => ({
   memcmp: { offset, bytes: encodeBase58(bytes) },
@@ -150,13 +150,13 @@ describe("a program's accounts", () => {
     expect(parts.map(asText).sort()).toEqual(
       Array.from({ length: 256 }, (_, first) => asText(part(first))).sort(),
     );
-    // That there are many of one kind says nothing of another.
+    // Escrows are split, merchants are not: one kind's size says nothing about the other's.
     expect(peer.calls.slice(257).map(filtersOf)).toEqual([
       [{ dataSize: other.length }, bytesAt(0, other.discriminator)],
     ]);
   });
 
-  test("are asked for in parts when the answer is beyond the limit, and so the next time at once", async () => {
+  test("are asked for in parts when the answer is too large, and at once in parts the next time", async () => {
     const peer = peerThat(serving);
     const config = configOver([peer], { attemptsPerNode: 1 });
     const { bulk } = config.pools;
@@ -171,7 +171,7 @@ describe("a program's accounts", () => {
     expect(peer.calls.filter((call) => !isSplit(call))).toHaveLength(1);
   });
 
-  test("are not asked for in parts by one who does not say where to split", async () => {
+  test("are not split for a caller that does not say where to split", async () => {
     const peer = peerThat(rpcError(-32012));
     const { exit } = await runOver(
       configOver([peer]),
@@ -204,7 +204,7 @@ describe("a program's accounts", () => {
     },
   );
 
-  test("come again, from the next node, when a node breaks off in the middle", async () => {
+  test("come again from the next node when a node breaks off in the middle", async () => {
     const breaking = peerThat(({ id }) => new Response(answer(id, OWNED).slice(0, -60_000)));
     const whole = peerThat(({ id }) => new Response(answer(id, OWNED, 41)));
     const { exit } = await runOver(configOver([breaking, whole], { attemptsPerNode: 1 }), scan);
@@ -213,7 +213,7 @@ describe("a program's accounts", () => {
     expect(chunks.at(-1)?.slot).toBe(41n);
   });
 
-  test("of a node that is behind are left, those of the next are taken", async () => {
+  test("of a node that is behind are dropped, and those of the next node are taken", async () => {
     const behind = peerThat(({ id }) => new Response(answer(id, OWNED, 30)));
     const { exit } = await runOver(
       configOver([peerThat(serving, page(404)), behind], { attemptsPerNode: 1 }),
@@ -225,7 +225,7 @@ describe("a program's accounts", () => {
     expect(valueOf(exit)).toMatchObject({ _tag: "LedgerUnavailable" });
   });
 
-  test("are read no faster than they are taken", async () => {
+  test("are read no faster than the caller takes them", async () => {
     let produced = 0;
     const rows = OWNED.map(textOf);
     const endless = new ReadableStream({
@@ -254,7 +254,7 @@ describe("a program's accounts", () => {
       ),
     );
     expect(valueOf(exit)).toBe(3000);
-    // 700 accounts each; some megabytes lie in the sockets between the two ends.
+    // 700 accounts each. The sockets hold some megabytes between the two ends.
     expect(produced).toBeLessThan(200);
   });
 });

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 
-// Run as a process: answers everything with the text of the file argv[2], as little as an HTTP server can do.
+// Run as a process: answers every request with the text of the file argv[2]. The baseline of an HTTP server.
 const text = readFileSync(process.argv[2] ?? "", "utf8");
 const server = Bun.serve({
   port: 0,

@@ -1,7 +1,7 @@
 import { serveNode } from "../../../simulation/serve-node.ts";
 import type { RpcAnswer, WorldNode } from "../../../simulation/world-node.ts";
 
-/** Serves a world that no longer changes: what has been asked once is answered again as it was. */
+/** Serves a world that does not change: each answer is computed once and repeated. */
 export const serveStatic = (node: WorldNode) => {
   const known = new Map<string, RpcAnswer>();
   return serveNode(({ method, params }) => {

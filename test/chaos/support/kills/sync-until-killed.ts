@@ -2,8 +2,8 @@ import { Exit } from "effect";
 import { openIndexOfNode } from "../../../simulation/index-of-node.ts";
 import { tellBatches, tellStep } from "./sync-steps.ts";
 
-// Run as a process by kill-during-sync: syncs the index at argv[3] from the node at argv[2] once, and
-// says how far it is, so that the test can kill it at a certain point and knows where it did.
+// Run as a process by kill-during-sync. Syncs the index at argv[3] once from the node at argv[2] and prints each step,
+// so that the test can kill it at a known point.
 const [url = "", path = ""] = process.argv.slice(2);
 const index = await openIndexOfNode({ url, path, index: tellBatches });
 tellStep("open");

@@ -5,14 +5,14 @@ import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-depl
 import { anyEscrow } from "../../../arbitraries/escrow.ts";
 import { runs } from "../../../arbitraries/runs.ts";
 
-/** docs/protocol.md, "Evidence packet": what each settled state amounts to, whatever the time. */
+/** The decision of each settled state, at any time (docs/protocol.md, "Evidence packet"). */
 const SETTLED = {
   Fulfilled: { status: "released", reason: "merchant_delivery_proof_verified" },
   PartiallyFulfilled: { status: "released", reason: "merchant_partial_delivery_proof_verified" },
   Refunded: { status: "refunded", reason: "ttl_expired_without_delivery_proof" },
 } as const;
 
-test("the decision is the one the protocol's table gives, at any ledger time", () => {
+test("the decision is that of the protocol's table, at any ledger time", () => {
   const offset = fc.oneof(
     fc.bigInt({ min: -3n, max: 3n }),
     fc.bigInt({ min: -(10n ** 9n), max: 10n ** 9n }),

@@ -32,8 +32,8 @@ describe("merchant statistics", () => {
     );
   });
 
-  // The lower median is the value that at least half reach or undercut, and that no smaller one does.
-  test("the median is a real delivery with as many below as the lower median has", () => {
+  // The lower median: at least half of the values are at or below it, and no smaller value has that property.
+  test("the median is a real delivery, with as many below it as the lower median has", () => {
     fc.assert(
       fc.property(escrows, (list) => {
         const { medianDeliverySeconds: median } = merchantStats(list);

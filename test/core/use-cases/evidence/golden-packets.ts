@@ -76,7 +76,7 @@ const indexed = ({ escrow }: Golden): ReadonlyArray<IndexedEvent> =>
     slot: SLOT - 100n + BigInt(i),
   }));
 
-/** An index that answers one thing only; null: it does not answer. */
+/** An index that answers one question only; null means that it does not answer. */
 const indexOf = (events: ReadonlyArray<IndexedEvent> | null) => {
   const unexpected = () => Effect.die("not expected");
   const refusal = new StoreUnavailable({ retryable: true, cause: "test" });
@@ -93,14 +93,14 @@ const indexOf = (events: ReadonlyArray<IndexedEvent> | null) => {
   });
 };
 
-/** The packet of a golden escrow, by the use case itself; what is around it can be varied. */
+/** The packet of a golden escrow, built by the use case. The options replace what surrounds it. */
 export const goldenPacket = (
   golden: Golden,
   options: {
     readonly slot?: bigint;
     readonly signed?: boolean;
     readonly merchant?: Merchant | null;
-    /** What the index knows, null while it does not answer. */
+    /** What the index knows; null means that it does not answer. */
     readonly events?: ReadonlyArray<IndexedEvent> | null;
   } = {},
 ): EvidencePacket => {

@@ -30,7 +30,7 @@ type World = {
   merchants: Array<Parameters<SimulatedLedger["register"]>[0]>;
 };
 
-/** Lets the lives of a world happen in some order, a few things at a time, calling `between` in the gaps. */
+/** Plays the lives of a world in a random order, a few steps at a time, and calls `between` in the gaps. */
 const play = (
   ledger: SimulatedLedger,
   { seed, lives, merchants }: World,
@@ -99,7 +99,7 @@ describe("syncs of a simulated ledger", () => {
             const sync = Effect.gen(function* () {
               const before = yield* index.summary;
               ledger.weather = FOUL;
-              // A process that was started again remembers nothing.
+              // A restarted process has an empty memory.
               if (ledger.calls % 3 === 0) yield* Ref.set(memory, new SyncMemory());
               yield* Effect.exit(syncIndex(1, yield* Ref.get(memory)));
               ledger.weather = FAIR;
@@ -113,7 +113,7 @@ describe("syncs of a simulated ledger", () => {
             ledger.slot += 1n;
             const report = yield* syncIndex(2, yield* Ref.get(memory));
             expect(report).toMatchObject({ slot: ledger.slot, vanished: [], rejected: [] });
-            // Events whose transactions a node hid are looked for again after a while.
+            // The search for transactions that a node hid is repeated after ten minutes.
             yield* TestClock.adjust("11 minutes");
             yield* syncIndex(3, yield* Ref.get(memory));
             const expected = oracle(ledger, world);
@@ -150,7 +150,7 @@ describe("syncs of a simulated ledger", () => {
     );
   });
 
-  test("in fair weather read what changed and nothing else, and know every event's transaction", async () => {
+  test("without faults read only what changed, and know every event's transaction", async () => {
     await fc.assert(
       fc.asyncProperty(anyWorld, async (world) => {
         const ledger = new SimulatedLedger(seededRandom(world.seed));
@@ -168,7 +168,7 @@ describe("syncs of a simulated ledger", () => {
             expect(asSets(yield* contents(index))).toEqual(oracle(ledger, world) as never);
             const quiet = ledger.calls;
             yield* sync;
-            // Tip, clock, the two histories; events without a transaction there are none.
+            // The tip, the clock and the two histories. No event lacks its transaction.
             expect(ledger.calls - quiet).toBeLessThanOrEqual(4 + 2 * 8);
           }),
         );
@@ -177,7 +177,7 @@ describe("syncs of a simulated ledger", () => {
     );
   });
 
-  /** One sync of a world that changed since the index was synced, through ports that `trouble` may spoil. */
+  /** One sync of a world that changed since the last one, through ports that `trouble` may replace. */
   const troubled = async (
     world: World,
     isSynced: boolean,
@@ -200,7 +200,7 @@ describe("syncs of a simulated ledger", () => {
           Effect.exit,
         );
         outcome(exit);
-        // No row without its events, no event without its row: batches are whole.
+        // Batches are whole: no row without its events, no event without its row.
         const { escrows, events } = yield* contents(index);
         expect(new Set(Object.keys(events))).toEqual(
           new Set(escrows.flatMap(eventsOf).map(({ id }) => id)),
@@ -216,7 +216,7 @@ describe("syncs of a simulated ledger", () => {
   };
 
   type Spoiled = { readonly ledger: Ledger["Service"]; readonly index: EscrowIndex["Service"] };
-  /** The same ports, except that `trouble` comes instead of the k-th call; counts the calls. */
+  /** The same ports, with `trouble` instead of the k-th call. Counts the calls. */
   const atCall =
     (k: number, trouble: "failure" | "interruption", count: { calls: number }) =>
     ({ ledger, index }: Spoiled): Spoiled => {

@@ -13,6 +13,6 @@ export const signedBytes = (
   blockhash = blockhashOf(0),
 ): Uint8Array => signedTransaction({ payer, signers, instructions, blockhash });
 
-/** The same as the relay takes it. */
+/** The same as base64, as the relay takes it. */
 export const signedBase64 = (...input: Parameters<typeof signedBytes>): string =>
   encodeBase64(signedBytes(...input));

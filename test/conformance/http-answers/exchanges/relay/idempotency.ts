@@ -4,7 +4,7 @@ import type { World } from "../../world/fixed-world.ts";
 import { registration } from "../../world/transactions.ts";
 import { blockhashExpired, landed, relay } from "./relay.ts";
 
-/** The client of these requests: each client has its own keys. */
+/** The client of these requests. Keys of different clients are separate. */
 const CLIENT = "10.2.0.1";
 
 const keyed = (
@@ -23,7 +23,7 @@ const ordered = registration("order 1");
 const refused = registration("order 2");
 const slow = registration("order 3");
 
-/** Sends the same request first, while the ledger does not answer. */
+/** Sends the same request before, while the ledger does not answer. */
 const isUnderWay = async (world: World): Promise<void> => {
   ledgerHangs(world);
   const { reads } = world.ledger;

@@ -61,7 +61,7 @@ export const acceptedExchanges: ReadonlyArray<Exchange> = [
 
 const expiring = registration("expiring");
 
-/** The ledger passes the last block that can hold the transaction, and the relay looks for it. */
+/** The ledger passes the transaction's last valid block, and the relay looks for the transaction. */
 const expire = async ({ ledger, pass }: World): Promise<void> => {
   ledger.slot += 200n;
   await pass(RELAY_POLICY.rebroadcastMs);
