@@ -3,9 +3,9 @@ import type { Address } from "./address.ts";
 const INITIAL_BUCKETS = 1 << 12;
 
 /**
- * A set of addresses that keeps 64 bits of each: 16 to 32 bytes an address however long its text, so that
- * a million fit where their texts would not. Two addresses can be taken for one, with a chance of one
- * in 2^64 a pair and by hard work of someone who wants it: use it where that costs work, never rows.
+ * A set of addresses that keeps a 64-bit fingerprint of each: 16 to 32 bytes an address, however long its text. Two
+ * addresses share a fingerprint with a chance of 1 in 2^64, and an attacker can make such a pair with much work. Use
+ * the set only where a false match costs work, never rows.
  */
 export class AddressFingerprints {
   #low = new Uint32Array(INITIAL_BUCKETS);
@@ -21,7 +21,7 @@ export class AddressFingerprints {
     return this.#isAt(this.#bucket(low, high));
   }
 
-  /** Whether the address is new. */
+  /** Adds the address; false when it is in the set already. */
   add(address: Address): boolean {
     const [low, high] = fingerprint(address);
     const bucket = this.#bucket(low, high);
@@ -37,7 +37,7 @@ export class AddressFingerprints {
     return this.#low[bucket] !== 0 || this.#high[bucket] !== 0;
   }
 
-  /** Where the fingerprint is, or the empty bucket where it belongs. */
+  /** The bucket of the fingerprint, or the empty one where it belongs. */
   #bucket(low: number, high: number): number {
     const mask = this.#low.length - 1;
     let bucket = low & mask;

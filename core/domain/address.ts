@@ -3,8 +3,8 @@ import { decodeBase58, encodeBase58 } from "./encoding/base58.ts";
 declare const brand: unique symbol;
 
 /**
- * A 32-byte ledger address as canonical base58 text, 32 to 44 characters. It bears the marks of kit's own type of that
- * name (`@solana/nominal-types`), so that kit takes it without a cast; kit's is none of these until it is parsed.
+ * A 32-byte ledger address as canonical base58 text, 32 to 44 characters. It carries the brands of kit's own `Address`
+ * (`@solana/nominal-types`), so kit takes it without a cast. kit's addresses must be parsed to become one.
  */
 export type Address = string & {
   readonly [brand]: "Address";
@@ -12,14 +12,14 @@ export type Address = string & {
   readonly "__stringEncoding:@solana/kit": "base58";
 };
 
-/** The bytes (32) of a text that is a canonical base58 address, undefined for any other text. */
+/** The 32 bytes of a canonical base58 address, undefined for any other text. */
 const bytesOf = (text: string): Uint8Array | undefined => decodeBase58(text, 32);
 
 /** The text as an address, or undefined when it is not canonical base58 of 32 bytes. */
 export const parseAddress = (text: string): Address | undefined =>
   bytesOf(text) === undefined ? undefined : (text as Address);
 
-/** The address of a text known to be one, such as a constant. @throws Error for any other text. */
+/** The address of a constant. @throws Error for a text that is not canonical base58 of 32 bytes. */
 export const address = (text: string): Address => {
   const parsed = parseAddress(text);
   if (parsed === undefined) throw new Error("not a base58 address of 32 bytes");

@@ -5,7 +5,7 @@ declare const brand: unique symbol;
 /** 32 bytes as 64 lower-case hex digits. */
 export type Hash32 = string & { readonly [brand]: "Hash32" };
 
-/** The text as a hash, lower-cased, or undefined unless it is exactly 64 hex digits of either case. */
+/** The text as a lower-case hash; undefined unless it is exactly 64 hex digits of either case. */
 export const parseHash32 = (text: string): Hash32 | undefined =>
   /^[0-9a-fA-F]{64}$/.test(text) ? (text.toLowerCase() as Hash32) : undefined;
 

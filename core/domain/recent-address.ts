@@ -1,14 +1,14 @@
 import type { Address } from "./address.ts";
 import { encodeBase58 } from "./encoding/base58.ts";
 
-/** Each bucket remembers one address: with its bytes and text about 100 bytes. */
+/** Buckets of one address each, about 100 bytes with its text. */
 const BUCKETS = 1024;
 const known = new Uint8Array(BUCKETS * 32);
 const texts: Array<Address | undefined> = Array.from({ length: BUCKETS }, () => undefined);
 
 /**
- * The address whose 32 bytes begin at `at`, as one and the same string as long as it is remembered. The accounts of an
- * index name a few mints, merchants and wallets over and over, and comparing bytes takes a fraction of encoding them.
+ * The address whose 32 bytes begin at `at`. While an address is kept, each call returns the same string. The accounts
+ * of an index name few mints, merchants and wallets, and comparing bytes is much cheaper than encoding them.
  */
 export const recentAddress = (bytes: Uint8Array, at: number): Address => {
   // Public keys and derived addresses are evenly spread.

@@ -1,7 +1,4 @@
-/**
- * Values by key, of which the latest are kept, between `capacity` and twice as many: those set or asked
- * for since the older half was dropped.
- */
+/** Values by key. Keeps the last `capacity` to `2 * capacity` keys that were set or read. */
 export class RecentlyUsed<Key, Value> {
   readonly #capacity: number;
   #newer = new Map<Key, Value>();
@@ -11,7 +8,7 @@ export class RecentlyUsed<Key, Value> {
     this.#capacity = capacity;
   }
 
-  /** The value of a key, undefined where there is none or it is no longer kept. */
+  /** The value of a key, undefined when it is not kept. */
   get(key: Key): Value | undefined {
     const value = this.#newer.get(key);
     if (value !== undefined) return value;

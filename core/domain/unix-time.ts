@@ -5,7 +5,7 @@ export type UnixSeconds = bigint;
 export const LAST_UNIX_SECOND: UnixSeconds = 253_402_300_799n;
 
 const DAY_SECONDS = 86_400;
-/** Times come in runs of the same day, whose date is made once. */
+/** Times come in runs of the same day, so its date is formatted once. */
 let latestDay = { number: 0, text: "1970-01-01T" };
 
 const twoDigits = (value: number): string => (value < 10 ? `0${value}` : `${value}`);
@@ -25,7 +25,7 @@ export const formatUnixTime = (seconds: UnixSeconds): string => {
   return `${latestDay.text}${twoDigits(hour)}:${twoDigits(minute - hour * 60)}:${twoDigits(second - minute * 60)}Z`;
 };
 
-/** The second that a text of exactly the form `YYYY-MM-DDThh:mm:ssZ` names, or undefined. */
+/** The second that a text of exactly the form `YYYY-MM-DDThh:mm:ssZ` names, undefined for any other text. */
 export const parseUnixTime = (text: string): UnixSeconds | undefined => {
   if (!/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z$/.test(text)) return undefined;
   const ms = Date.parse(text);

@@ -1,12 +1,12 @@
 import { Data } from "effect";
 import type { AccountFault } from "../domain/ledger/account.ts";
 
-/** One fault of a use case's input: the field by the use case's own name, and what is wrong with it. */
+/** One fault of a use case's input. `field` is the use case's own name for it. */
 export type FieldFault<Field extends string> = {
   readonly field: Field;
-  /** RFC 6901 pointer into the field's value, where that is JSON and only a part of it is wrong. */
+  /** RFC 6901 pointer into the field's JSON value, when only a part of it is wrong. */
   readonly inside?: string;
-  /** What is wrong, in words that do not repeat the value. */
+  /** What is wrong. Does not repeat the value. */
   readonly detail: string;
 };
 
@@ -14,7 +14,7 @@ type FieldFaults<Field extends string> = {
   readonly faults: ReadonlyArray<FieldFault<Field>>;
 };
 
-/** At least one field of the input is out of its range. `Field` names those that can be. */
+/** At least one field of the input is out of range. `Field` names the possible fields. */
 export class ValidationFailed<Field extends string> extends Data.TaggedError("ValidationFailed")<
   FieldFaults<string>
 > {
@@ -25,7 +25,7 @@ export class ValidationFailed<Field extends string> extends Data.TaggedError("Va
   }
 }
 
-/** What should be an address is not base58 of 32 bytes; nothing else is wrong. */
+/** An address field is not base58 of 32 bytes. Nothing else is wrong. */
 export class InvalidAddress<Field extends string> extends Data.TaggedError("InvalidAddress")<
   FieldFaults<string>
 > {
@@ -36,7 +36,7 @@ export class InvalidAddress<Field extends string> extends Data.TaggedError("Inva
   }
 }
 
-/** The fault of a field that should be an address. */
+/** The fault of a field that must be an address. */
 export const addressFault = <const Field extends string>(field: Field): FieldFault<Field> => ({
   field,
   detail: "must be a base58 address of 32 bytes",
@@ -48,12 +48,12 @@ export class TaskRequired extends Data.TaggedError("TaskRequired") {}
 /** The terms of an escrow that the planned beta limits. */
 export type LimitedTerm = "amount" | "ttlSeconds" | "mint";
 
-/** A limit of the planned beta, which this instance enforces, is exceeded. */
+/** The escrow exceeds a limit of the planned beta, which this instance enforces. */
 export class BetaLimitExceeded extends Data.TaggedError("BetaLimitExceeded")<
   FieldFaults<LimitedTerm>
 > {}
 
-/** The ledger has no account at the address, or none that holds more than lamports. */
+/** The address has no account, or one that only holds lamports. */
 export class EscrowNotFound extends Data.TaggedError("EscrowNotFound")<{
   readonly address: string;
 }> {}
@@ -64,12 +64,12 @@ export class NotAnEscrow extends Data.TaggedError("NotAnEscrow")<{
   readonly fault: AccountFault;
 }> {}
 
-/** Neither the address nor the merchant account it derives is a registered merchant. */
+/** Neither the address, nor the merchant account derived from it, is a registered merchant. */
 export class MerchantNotFound extends Data.TaggedError("MerchantNotFound")<{
   readonly address: string;
 }> {}
 
-/** The account at the address belongs to one of the programs but is no merchant. */
+/** The account at the address belongs to one of the programs but is not a merchant. */
 export class NotAMerchant extends Data.TaggedError("NotAMerchant")<{
   readonly address: string;
   readonly fault: AccountFault;

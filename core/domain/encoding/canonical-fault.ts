@@ -1,13 +1,13 @@
 import type { Json } from "./canonical-json.ts";
 import { jsonPointer } from "./json-pointer.ts";
 
-/** What keeps a payload from having exact RFC 8785 bytes, and where: an RFC 6901 pointer. */
+/** Why a payload has no exact RFC 8785 bytes. `pointer` is the RFC 6901 pointer to the member. */
 export type CanonicalFault = { readonly pointer: string; readonly detail: string };
 
 const SURROGATE = "holds a lone surrogate, which has no UTF-8";
 const NUMBER = "is a number that JSON does not carry exactly";
 
-/** A fault on its way out of the values that hold it; `names` has the innermost first. */
+/** A fault, and the names of the members that lead to it, innermost first. */
 type Found = { readonly detail: string; readonly names: Array<string> };
 
 const isList = (value: Json): value is ReadonlyArray<Json> => Array.isArray(value);
@@ -20,7 +20,7 @@ const within = (found: Found, name: string): Found => {
 const isExactNumber = (value: number): boolean =>
   Number.isFinite(value) && Math.abs(value) <= Number.MAX_SAFE_INTEGER;
 
-/** Names are collected on the way out of a fault only: a payload without one can have 16,000 places. */
+/** Names are collected only for a fault: a payload can have 16,000 members, and most have no fault. */
 const faultIn = (value: Json): Found | undefined => {
   if (typeof value === "number")
     return isExactNumber(value) ? undefined : { detail: NUMBER, names: [] };
@@ -43,8 +43,9 @@ const faultIn = (value: Json): Found | undefined => {
 };
 
 /**
- * The first member of a payload that has no exact RFC 8785 form, or undefined: an integer beyond 2^53 - 1,
- * a number beyond the range of a double (RFC 7493, section 2.2), a lone surrogate (RFC 8785, 3.2.2.2).
+ * The first member of a payload that has no exact RFC 8785 form, undefined when there is none. That is an integer
+ * beyond 2^53 - 1, a number beyond the range of a double (RFC 7493, section 2.2), or a lone surrogate (RFC 8785,
+ * 3.2.2.2).
  */
 export const canonicalFault = (value: Json): CanonicalFault | undefined => {
   const found = faultIn(value);

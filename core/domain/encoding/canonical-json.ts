@@ -1,6 +1,6 @@
 import canonicalize from "canonicalize";
 
-/** What RFC 8785 can carry without loss here: amounts and times travel as strings. */
+/** The JSON values that RFC 8785 carries without loss. Amounts and times are strings. */
 export type Json =
   | string
   | number
@@ -9,7 +9,9 @@ export type Json =
   | ReadonlyArray<Json>
   | { readonly [key: string]: Json };
 
-/** The RFC 8785 (JCS) bytes of a JSON value. @throws Error for what has no JSON, such as a lone surrogate. */
+/**
+ * The RFC 8785 (JCS) bytes of a JSON value. @throws Error for a value without a JSON form, such as a lone surrogate.
+ */
 export const canonicalJsonBytes = (value: Json): Uint8Array => {
   const text = canonicalize(value);
   if (text === undefined) throw new Error("value has no JSON form");

@@ -1,12 +1,12 @@
-/** A string or a number of a JSON text; strings are matched so that digits in them are passed over. */
+/** A string or a number of a JSON text. Strings match too, so that digits inside them are skipped. */
 const STRING_OR_NUMBER = /"[^"\\]*(?:\\.[^"\\]*)*"|-?[0-9][-+.eE0-9]*/g;
 const ZERO = 0x30;
 
-/** The numbers of a text that `JSON.parse` accepts, as they are written there. */
+/** The numbers of a text that `JSON.parse` accepts, as the text writes them. */
 export const jsonNumbers = (text: string): ReadonlyArray<string> =>
   (text.match(STRING_OR_NUMBER) ?? []).filter((token) => !token.startsWith('"'));
 
-/** The digits that count and the power of ten they stand at: the same for `1`, `1.0` and `10e-1`. */
+/** A number's significant digits and their power of ten: equal for `1`, `1.0` and `10e-1`. */
 const decimal = (token: string): string => {
   const exponentAt = token.search(/[eE]/);
   const sign = token.startsWith("-") ? "-" : "";
@@ -23,12 +23,14 @@ const decimal = (token: string): string => {
   return `${sign}${digits.slice(start, end)}e${exponent - fractionDigits + digits.length - end}`;
 };
 
-/** Any decimal of so many digits survives being read as a normal double (C's `DBL_DIG`). */
+/** Any decimal with at most this many digits is exact as a normal double (C's `DBL_DIG`). */
 const SAFE_DIGITS = 15;
-/** Times ten to this power or its reciprocal, a number of 15 digits is a normal double or zero. */
+/** Scaled by at most this power of ten, a number of 15 digits is a normal double or zero. */
 const SAFE_EXPONENT = 290;
 
-/** Tells most exact numbers by their length: a large text can hold 65,000, and comparing one takes 1.5 us. */
+/**
+ * Recognizes most exact numbers by their length. A large text can hold 65,000 numbers, and comparing one takes 1.5 us.
+ */
 const isShort = (token: string): boolean => {
   const at = token.search(/[eE]/);
   if (at === -1) return token.length <= SAFE_DIGITS;
@@ -36,8 +38,8 @@ const isShort = (token: string): boolean => {
 };
 
 /**
- * Whether a number as JSON writes it survives being read: the double it becomes is written by ECMAScript,
- * and so by RFC 8785, with the same decimal value. `0.1` does, `0.1000000000000000055` and `1e-400` do not.
+ * Whether reading a JSON number as a double keeps its decimal value, as ECMAScript and RFC 8785 then write it. `0.1`
+ * does; `0.1000000000000000055` and `1e-400` do not.
  */
 export const isExactNumber = (token: string): boolean => {
   if (isShort(token)) return true;
@@ -46,5 +48,5 @@ export const isExactNumber = (token: string): boolean => {
   return written === token || (Number.isFinite(value) && decimal(token) === decimal(written));
 };
 
-/** Whether a number is written as RFC 8785 writes it, section 3.2.2.3: not `1.0`, `-0` or `1e3`. */
+/** Whether a number is written as RFC 8785, section 3.2.2.3, writes it; `1.0`, `-0` and `1e3` are not. */
 export const isCanonicalNumber = (token: string): boolean => String(Number(token)) === token;

@@ -1,7 +1,7 @@
 import type { Json } from "./canonical-json.ts";
 import { isExactNumber } from "./json-numbers.ts";
 
-/** Deeper values are refused, so that no input can exhaust the stack. */
+/** The deepest nesting. Deeper values are refused, so that no input exhausts the stack. */
 const MAX_DEPTH = 64;
 
 class NotStrict extends Error {}
@@ -17,7 +17,7 @@ const CLOSE_LIST = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
-/** Where the string that begins at a quote ends: at its other quote, or where the text does. */
+/** The index of a string's closing quote, or of the text's end. */
 const endOfString = (text: string, start: number): number => {
   let end = start + 1;
   for (; end < text.length; end++) {
@@ -29,8 +29,8 @@ const endOfString = (text: string, start: number): number => {
 };
 
 /**
- * Whether a text, JSON or not, has more than `most` commas and opening brackets outside of strings: a bound on its
- * values that costs far less than reading them.
+ * Whether a text, JSON or not, has more than `most` commas and opening brackets outside of strings. This bounds its
+ * number of values at far less than the cost of parsing.
  */
 export const hasMoreValuesThan = (text: string, most: number): boolean => {
   let count = 0;
@@ -42,7 +42,7 @@ export const hasMoreValuesThan = (text: string, most: number): boolean => {
   return count > most;
 };
 
-/** What may stand in a number behind its first character. */
+/** The characters of a number after its first one. */
 const NUMBER = /[-+.eE0-9]*/y;
 
 const endOfNumber = (text: string, start: number): number => {
@@ -51,15 +51,17 @@ const endOfNumber = (text: string, start: number): number => {
   return NUMBER.lastIndex;
 };
 
-/** Whether reading a number loses some of it; larger ones are judged by who knows where they stand. */
+/**
+ * Whether a double loses digits of the number. Numbers beyond 2^53 pass here; the caller judges them by their member.
+ */
 const isLossy = (token: string): boolean =>
   !isExactNumber(token) && Math.abs(Number(token)) <= Number.MAX_SAFE_INTEGER;
 
-/** An object or a list that is not closed yet, and the names of its members so far. */
+/** An open object or list, and the member names so far. */
 type Scope = {
   readonly isObject: boolean;
   first: string | null;
-  /** Made with the second name: a set for each of many small objects costs more than all the rest. */
+  /** Created with the second name, because a set for each of many small objects costs more than all else. */
   others: Set<string> | null;
 };
 
@@ -78,8 +80,8 @@ const nameOf = (written: string): string =>
   written.includes("\\") ? (JSON.parse(`"${written}"`) as string) : written;
 
 /**
- * Walks a text that `JSON.parse` has accepted and throws where an object has a member twice, which
- * `JSON.parse` passes over silently, where nesting is deeper than `MAX_DEPTH`, or where a double drops some of a number.
+ * Throws for a text that `JSON.parse` accepts but that is ambiguous: a member twice in one object, nesting deeper than
+ * `MAX_DEPTH`, or a number that a double does not hold exactly.
  */
 const assertUnambiguous = (text: string): void => {
   const around: Array<Scope | undefined> = [];
@@ -114,7 +116,7 @@ const assertUnambiguous = (text: string): void => {
   }
 };
 
-/** Throws where RFC 8785 has no bytes for a value: a lone surrogate, or a number too large for a double. */
+/** Throws for a value without RFC 8785 bytes: a lone surrogate, or a number too large for a double. */
 const assertCanonical = (value: Json): void => {
   if (typeof value === "string") {
     if (!value.isWellFormed()) throw new NotStrict("holds a lone surrogate");
@@ -143,14 +145,14 @@ const parse = (text: string, assert: (value: Json) => void): ParsedJson => {
 };
 
 /**
- * The value of a JSON text that can be read in one way only: a member that stands twice in an object, nesting
- * beyond 64 and a number up to 2^53 of which a double drops some are refused (RFC 8259, sections 4 and 6;
- * RFC 7493, sections 2.2 and 2.3).
+ * The value of a JSON text that can be read in one way only. Refused are a member twice in one object, nesting beyond
+ * 64, and a number up to 2^53 that a double does not hold exactly (RFC 8259, sections 4 and 6; RFC 7493, sections 2.2
+ * and 2.3).
  */
 export const parseUnambiguousJson = (text: string): ParsedJson => parse(text, () => undefined);
 
 /**
- * Stricter than `parseUnambiguousJson`: a lone surrogate and a number too large for a double are refused
- * as well (RFC 7493, section 2), so that every value it gives has RFC 8785 bytes.
+ * As `parseUnambiguousJson`, but also refuses a lone surrogate and a number too large for a double (RFC 7493, section
+ * 2). Every value it returns has RFC 8785 bytes.
  */
 export const parseStrictJson = (text: string): ParsedJson => parse(text, assertCanonical);

@@ -1,4 +1,4 @@
-/** The planned limits of a limited beta on mainnet, reported always and enforced where configured. */
+/** The planned limits of a beta on mainnet. Always reported, enforced only where configured. */
 export const BETA_LIMITS = {
   status: "planned_limited_beta",
   firstWedge: "api_data_commerce",

@@ -12,7 +12,7 @@ export type EscrowState = (typeof ESCROW_STATES)[number];
 export const MIN_TTL_SECONDS = 1;
 export const MAX_TTL_SECONDS = 604_800;
 
-/** What a merchant's attestor signed, as the escrow account keeps it once released. */
+/** What a merchant's attestor signed. The escrow account keeps it after a release. */
 export type Attestation = {
   readonly proofHash: Hash32;
   readonly attestor: Address;
@@ -28,17 +28,17 @@ export type Escrow = {
   readonly bump: number;
   readonly state: EscrowState;
   readonly agentOwner: Address;
-  /** The merchant's wallet, not its merchant account. */
+  /** The merchant wallet, not the merchant account. */
   readonly merchant: Address;
   readonly mint: Address;
-  /** Who paid the vault's rent and gets it back at settlement. */
+  /** The payer of the vault's rent, who gets it back at settlement. */
   readonly rentPayer: Address;
   readonly taskHash: Hash32;
   readonly amount: bigint;
-  /** What went to the merchant: 0 unless Fulfilled (all) or PartiallyFulfilled (a part). */
+  /** Base units paid to the merchant: all when Fulfilled, a part when PartiallyFulfilled, otherwise 0. */
   readonly released: bigint;
   readonly createdAt: UnixSeconds;
-  /** From this second on the escrow cannot be released, only refunded. */
+  /** The first second at which the escrow can only be refunded. */
   readonly expiresAt: UnixSeconds;
   /** Null while Pending. */
   readonly settledAt: UnixSeconds | null;
@@ -46,10 +46,10 @@ export type Escrow = {
   readonly attestation: Attestation | null;
 };
 
-/** Base units that went back to the agent: `amount - released` once settled, 0 while Pending. */
+/** Base units refunded to the agent: `amount - released` once settled, 0 while Pending. */
 export const refundedAmount = (escrow: Escrow): bigint =>
   escrow.state === "Pending" ? 0n : escrow.amount - escrow.released;
 
-/** Whether anyone may claim the refund at a ledger time: Pending, and `expiresAt` reached. */
+/** Whether anyone may claim the refund at a ledger time: the escrow is Pending and `expiresAt` is reached. */
 export const isRefundable = (escrow: Escrow, ledgerTime: UnixSeconds): boolean =>
   escrow.state === "Pending" && ledgerTime >= escrow.expiresAt;

@@ -2,7 +2,7 @@ import type { AccountRole } from "../ledger/instruction.ts";
 import type { Address } from "../address.ts";
 import type { UnixSeconds } from "../unix-time.ts";
 
-/** An instruction whose fee payer is left open: `address` null stands for whoever sends it. */
+/** An instruction without a fee payer: `address` null stands for the sender. */
 export type OpenInstruction = {
   readonly programAddress: Address;
   readonly accounts: ReadonlyArray<{
@@ -12,18 +12,21 @@ export type OpenInstruction = {
   readonly data: Uint8Array;
 };
 
-/** What an action can await. */
+/** What an action may wait for. */
 export const AWAITED = ["attestation", "payout_account"] as const;
 
-/** Something that can be done with an escrow now. */
+/** An action that an escrow allows now. */
 export type NextAction = {
   readonly action: "release_escrow" | "claim_refund";
-  /** Who may do it: whoever holds an attestation by the merchant's attestor, or anyone at all. */
+  /** Who may act: the holder of an attestation by the merchant's attestor, or anyone. */
   readonly by: "holder_of_attestation" | "anyone";
-  /** What must be obtained first, null when nothing: an attestation, or an account of the agent's that can be paid. */
+  /**
+   * What must be obtained first: an attestation, or an account of the agent that can be paid. Null when nothing is
+   * missing.
+   */
   readonly awaiting: (typeof AWAITED)[number] | null;
-  /** The first second at which it is too late, null when there is none. */
+  /** The first second at which the action is too late, null without a limit. */
   readonly until: UnixSeconds | null;
-  /** Ready, unsigned instructions in order; empty while something is awaited. */
+  /** Complete, unsigned instructions in order; empty while something is missing. */
   readonly instructions: ReadonlyArray<OpenInstruction>;
 };

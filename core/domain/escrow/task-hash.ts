@@ -10,9 +10,9 @@ export const MAX_NONCE_BYTES = 128;
 const utf8 = new TextEncoder();
 
 /**
- * Why a text may not enter a task hash, or undefined when it may: it needs 1 to `maxBytes` bytes of
- * UTF-8 without U+0000 (the separator, which keeps the encoding injective) or a lone surrogate
- * (which has no UTF-8). See docs/protocol.md, "Task hash".
+ * Why a text cannot be part of a task hash, undefined when it can. It needs 1 to `maxBytes` bytes of UTF-8, no U+0000
+ * (the separator, which keeps the encoding injective), and no lone surrogate (which has no UTF-8). See
+ * docs/protocol.md, "Task hash".
  */
 export const taskTextFault = (text: string, maxBytes: number): string | undefined => {
   if (text.length === 0) return "must not be empty";

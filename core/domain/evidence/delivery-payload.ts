@@ -1,17 +1,17 @@
 import type { Json } from "../encoding/canonical-json.ts";
 import { type ProofField, type ProofTemplate, TEXT_PATTERNS } from "./proof-template.ts";
 
-/** How one member of a payload stands against a template. */
+/** How one member of a payload compares with a template. */
 export type FieldResult = {
   readonly name: string;
   readonly outcome: "ok" | "absent" | "missing" | "invalid" | "unexpected";
-  /** What the template asks for, null when the field is well or absent and optional. */
+  /** What the template asks for; null when the field is valid, or optional and absent. */
   readonly expected: string | null;
-  /** The JSON type of what the payload has there, null when it has nothing. Never the value. */
+  /** The JSON type of the payload's value, null when it is absent. Never the value itself. */
   readonly found: JsonType | null;
 };
 
-/** The seven types that JSON Schema tells apart, `integer` being the one of whole numbers. */
+/** The JSON Schema types. `integer` is a whole number. */
 export const JSON_TYPES = [
   "null",
   "boolean",
@@ -33,7 +33,7 @@ const typeOf = (value: Json): JsonType => {
 const isInteger = (value: Json, min: number, max: number): boolean =>
   typeof value === "number" && Number.isInteger(value) && value >= min && value <= max;
 
-/** Characters as JSON Schema counts them: code points. */
+/** Length in code points, as JSON Schema counts it. */
 const lengthOf = (text: string): number => Array.from(text).length;
 
 const matches = (kind: keyof typeof TEXT_PATTERNS, maxLength = 2048) => {
@@ -42,7 +42,7 @@ const matches = (kind: keyof typeof TEXT_PATTERNS, maxLength = 2048) => {
     typeof value === "string" && pattern.test(value) && lengthOf(value) <= maxLength;
 };
 
-/** What a field must hold, in words, and whether a value is that. */
+/** What a field must hold, in words, and a check of a value. */
 const rule = (
   field: ProofField,
 ): { readonly expected: string; readonly holds: (value: Json) => boolean } => {
@@ -76,7 +76,7 @@ const rule = (
   }
 };
 
-/** Every field of a template and every member of a payload, each with how it stands. */
+/** The result of every field of a template and every member of a payload. */
 export const compareWithTemplate = (
   payload: { readonly [name: string]: Json },
   template: ProofTemplate,

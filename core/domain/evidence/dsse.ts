@@ -4,8 +4,8 @@ import { concatBytes } from "@noble/hashes/utils.js";
 export const EVIDENCE_PAYLOAD_TYPE = "application/vnd.settlement-evidence.v1+json";
 
 /**
- * DSSE pre-authentication encoding (DSSE v1 protocol, "PAE"): `DSSEv1 SP len SP type SP len SP body` with
- * lengths in bytes as decimal text. The type is inside what is signed.
+ * DSSE pre-authentication encoding (DSSE v1 protocol, "PAE"): `DSSEv1 SP len SP type SP len SP body`, with lengths in
+ * bytes as decimal text. The signature covers the type too.
  */
 export const preAuthenticationEncoding = (payloadType: string, body: Uint8Array): Uint8Array => {
   const utf8 = new TextEncoder();

@@ -1,12 +1,12 @@
-/** What one check of an evidence packet found. */
+/** The result of one check of an evidence packet. */
 export type EvidenceCheck = {
   readonly name: string;
-  /** `unproven` is what no offline check can show; `not_applicable` what this packet does not claim. */
+  /** `unproven` cannot be shown offline; `not_applicable` is not claimed by this packet. */
   readonly outcome: "passed" | "failed" | "not_applicable" | "unproven";
   readonly reason: string;
 };
 
-/** A check that was judged, with the reason for either outcome. */
+/** The result of a check that either passes or fails, with the reason for each. */
 export const passedOrFailed = (
   name: string,
   holds: boolean,
@@ -18,14 +18,14 @@ export const passedOrFailed = (
   reason: holds ? passed : failed,
 });
 
-/** The checks of a packet, and the verdict over them. */
+/** The checks of a packet, and the verdict that follows from them. */
 export type EvidenceVerdict = {
-  /** `verified` under a trust policy, `failed` in at least one check, or sound but `untrusted` without a policy. */
+  /** `verified`: sound under a trust policy. `untrusted`: sound, but without a policy. `failed`: a check failed. */
   readonly verdict: "verified" | "failed" | "untrusted";
   readonly checks: ReadonlyArray<EvidenceCheck>;
 };
 
-/** What a verifier pins beforehand. */
+/** What a verifier fixes before it sees a packet. */
 export type TrustPolicy = {
   readonly keys: ReadonlyArray<{
     readonly kid: string;

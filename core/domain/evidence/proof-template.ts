@@ -2,7 +2,7 @@ import { sha256 } from "../sha256.ts";
 import { canonicalJsonBytes, type Json } from "../encoding/canonical-json.ts";
 import { type Hash32, hash32FromBytes } from "../hash32.ts";
 
-/** What a field of a delivery payload holds. */
+/** The type of a delivery payload's field. */
 export type ProofFieldType =
   | "constant"
   | "hash"
@@ -18,14 +18,14 @@ export type ProofField = {
   readonly type: ProofFieldType;
   readonly required: boolean;
   readonly description: string;
-  /** What a `constant` must equal. */
+  /** The value that a `constant` field must equal. */
   readonly value?: string;
 };
 
-/** A reusable shape for a delivery payload, whose hash an attestor signs as `proof_hash`. */
+/** A reusable shape for a delivery payload. An attestor signs the payload's hash as `proof_hash`. */
 export type ProofTemplate = {
   readonly id: string;
-  /** `api-data` for the first wedge; otherwise the category. */
+  /** `api-data` for the first wedge, otherwise the category. */
   readonly wedge: string;
   readonly category: "api" | "travel" | "tickets" | "commerce";
   readonly title: string;
@@ -38,7 +38,7 @@ export type ProofTemplate = {
 export const proofHash = (payload: Json): Hash32 =>
   hash32FromBytes(sha256(canonicalJsonBytes(payload)));
 
-/** What a text of each kind must match, as ECMA-262 patterns. How many days a month has `time` leaves open. */
+/** ECMA-262 patterns for the kinds of text. The pattern of `time` does not check the length of a month. */
 export const TEXT_PATTERNS = {
   hash: "^[0-9a-f]{64}$",
   url: "^https?://[^\\s]+$",
@@ -64,7 +64,7 @@ const fieldSchema = (field: ProofField): { readonly [key: string]: Json } => {
   }
 };
 
-/** The JSON Schema (2020-12) that a template's payloads meet; members off the list are refused. */
+/** The JSON Schema (2020-12) of a template's payloads. Other members are refused. */
 export const proofTemplateSchema = (template: ProofTemplate): { readonly [key: string]: Json } => ({
   $schema: "https://json-schema.org/draft/2020-12/schema",
   title: template.title,

@@ -1,7 +1,7 @@
 import { type Escrow, isRefundable } from "../escrow/escrow.ts";
 import type { UnixSeconds } from "../unix-time.ts";
 
-/** What the ledger did with an escrow's money, in the words of the evidence packet. */
+/** What the ledger did with an escrow's money, in the evidence packet's words. */
 export type SettlementDecision = {
   readonly status: "released" | "refunded" | "pending";
   readonly reason:
@@ -12,7 +12,7 @@ export type SettlementDecision = {
     | "ttl_expired_without_delivery_proof";
 };
 
-/** The decision that an escrow's state amounts to; the ledger's time matters while Pending only. */
+/** The decision of an escrow's state. The ledger's time matters only while Pending. */
 export const settlementDecision = (escrow: Escrow, ledgerTime: UnixSeconds): SettlementDecision => {
   switch (escrow.state) {
     case "Pending":

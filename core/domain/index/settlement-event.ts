@@ -13,7 +13,7 @@ export const EVENT_KINDS = [
 ] as const;
 export type EventKind = (typeof EVENT_KINDS)[number];
 
-/** What an escrow's account alone proves to have happened. */
+/** An event that an escrow's account alone proves. */
 export type SettlementEvent = {
   /** `<escrow>:<kind>`: the same event always has the same id. */
   readonly id: string;
@@ -30,17 +30,17 @@ export type SettlementEvent = {
   readonly occurredAt: UnixSeconds;
 };
 
-/** An event in a store: its place there, its link in the hash chain, and its transaction where known. */
+/** An event in a store: its position, its chain hash, and its transaction where known. */
 export type IndexedEvent = {
   readonly event: SettlementEvent;
-  /** From 1, growing by 1 with each event of this store. */
+  /** From 1, one more for each event of this store. */
   readonly position: bigint;
   readonly chainHash: Hash32;
   readonly signature: LedgerSignature | null;
   readonly slot: bigint | null;
 };
 
-/** In which transaction an event happened: what the ledger's history tells of it. */
+/** The transaction of an event, from the ledger's history. */
 export type EventReference = {
   readonly escrow: Address;
   readonly kind: EventKind;
@@ -86,8 +86,8 @@ export const eventsOf = (escrow: Escrow): ReadonlyArray<SettlementEvent> => {
 };
 
 /**
- * Whether an escrow in a state, undefined for an unknown escrow, has been through an event: every
- * escrow was created, and a settlement shows only in the state it led to.
+ * Whether an escrow in `state` has been through an event; undefined stands for an unknown escrow. Every escrow was
+ * created. A settlement is proved only by the state it led to.
  */
 export const provesEvent = (
   state: EscrowState | undefined,

@@ -1,7 +1,7 @@
 import type { Address } from "../address.ts";
 import type { AccountFault } from "../ledger/account.ts";
 
-/** What a sync did with the accounts of one kind. */
+/** What a sync did with one kind of account. */
 export type SyncCounts = {
   readonly seen: number;
   readonly created: number;
@@ -10,31 +10,31 @@ export type SyncCounts = {
   readonly rejected: number;
 };
 
-/** An account that a program owns but that is none of its kinds; it is never stored. */
+/** An account that a program owns but that has none of its kinds. It is never stored. */
 export type RejectedAccount = { readonly address: Address; readonly fault: AccountFault };
 
-/** How far a sync that runs has come. */
+/** How far the running sync has come. */
 export type SyncProgress = {
   readonly phase: "accounts" | "transactions";
   /** Accounts or transactions read so far. */
   readonly done: number;
-  /** How many there will be, as far as is known. */
+  /** The expected total, null when not known. */
   readonly total: number | null;
 };
 
 /** What one completed sync did. */
 export type SyncReport = {
-  /** Names the run: when it began, and how many this process had begun by then. */
+  /** The run's name: its start time, and its number in this process. */
   readonly id: string;
   readonly mode: "snapshot" | "incremental";
-  /** Up to which slot the index is now complete. */
+  /** The slot up to which the index is now complete. */
   readonly slot: bigint;
   readonly escrows: SyncCounts;
   readonly merchants: SyncCounts;
   readonly eventsAdded: number;
   /** The first rejected accounts, at most 100. */
   readonly rejected: ReadonlyArray<RejectedAccount>;
-  /** Stored accounts that the ledger shows no longer, at most 100. Their rows stay. */
+  /** Stored accounts that are gone from the ledger, at most 100. Their rows stay. */
   readonly vanished: ReadonlyArray<Address>;
   readonly startedAtMs: number;
   readonly durationMs: number;

@@ -1,16 +1,16 @@
 import type { Address } from "../address.ts";
 
 /**
- * What sets the accounts of one kind apart from all else that has the same owner. The System program lets anybody
- * create accounts that a program owns, of any length up to 10 MiB, but all zeros: nobody but the program writes to them.
+ * How to recognize one kind among the accounts of a program. Anybody can create accounts that a program owns, of up to
+ * 10 MiB, through the System program. Their data is all zeros, because only the owner can write it.
  */
 export type AccountKind = {
-  /** The program that owns them. */
+  /** The owning program. */
   readonly program: Address;
-  /** How many bytes of data each has. */
+  /** Data length in bytes. */
   readonly length: number;
-  /** The first eight bytes of their data, never all zero. */
+  /** The first eight bytes of the data, never all zero. */
   readonly discriminator: Uint8Array;
-  /** Offset of a byte of their data that is evenly spread over them, where there is one. */
+  /** Offset of a data byte whose values are evenly spread, if the kind has one. */
   readonly splitAt?: number;
 };

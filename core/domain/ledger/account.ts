@@ -10,7 +10,7 @@ export type LedgerAccount = {
   readonly data: Uint8Array;
 };
 
-/** Why account bytes are not what they should be. Names are stable: sync reports show them. */
+/** Why an account's bytes are invalid. Names are stable: sync reports show them. */
 export type AccountFault =
   | "wrong_owner"
   | "wrong_length"

@@ -1,11 +1,11 @@
 import type { Address } from "../address.ts";
 import type { LedgerSignature } from "./signature.ts";
 
-/** One transaction in the list of those that name an address. */
+/** One entry in the list of transactions that name an address. */
 export type HistoryEntry = {
   readonly signature: LedgerSignature;
   readonly slot: bigint;
-  /** Whether it landed with an error, and so changed nothing but balances. */
+  /** Whether it landed with an error. It then changed nothing but balances. */
   readonly failed: boolean;
 };
 
@@ -13,30 +13,30 @@ export type HistoryEntry = {
 export type HistoryPage = {
   readonly entries: ReadonlyArray<HistoryEntry>;
   /**
-   * The slot from which on, up to where the page began, no transaction can be missing from it; null when the
-   * node does not say how far back its history goes.
+   * The page has every transaction from this slot up to its beginning. Null when the node does not say how far back its
+   * history goes.
    */
   readonly completeFrom: bigint | null;
 };
 
-/** One instruction that ran, whoever called it. */
+/** One executed instruction, called by the transaction or by a program. */
 export type ExecutedInstruction = {
   readonly program: Address;
   readonly accounts: ReadonlyArray<Address>;
-  /** Null when there are more than 1232 bytes of it. */
+  /** Null when it has more than 1232 bytes. */
   readonly data: Uint8Array | null;
 };
 
-/** A finalized transaction, as far as an index needs it. */
+/** A finalized transaction, reduced to what the index reads. */
 export type LedgerTransaction = {
   readonly signature: LedgerSignature;
   readonly slot: bigint;
   readonly failed: boolean;
-  /** Who signed: keys, never addresses that a program derives. */
+  /** The signing keys. Addresses that a program derives are not among them. */
   readonly signers: ReadonlySet<Address>;
-  /** Every account it names, those from address tables included. */
+  /** Every account it names, including those from address tables. */
   readonly accounts: ReadonlyArray<Address>;
-  /** Top-level instructions and, as far as the node keeps them, those that programs called. */
+  /** Top-level instructions, and those that programs called if the node keeps them. */
   readonly instructions: ReadonlyArray<ExecutedInstruction>;
   /** Whether the node keeps the instructions that programs called. */
   readonly hasCalls: boolean;

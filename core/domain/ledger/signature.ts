@@ -2,7 +2,7 @@ import { decodeBase58, encodeBase58 } from "../encoding/base58.ts";
 
 declare const brand: unique symbol;
 
-/** A ledger transaction's first signature, 64 bytes as canonical base58: the transaction's name. */
+/** A ledger transaction's first signature, 64 bytes as canonical base58. It identifies the transaction. */
 export type LedgerSignature = string & { readonly [brand]: "LedgerSignature" };
 
 /** The text as a ledger signature, or undefined when it is not canonical base58 of 64 bytes. */

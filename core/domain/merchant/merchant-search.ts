@@ -1,17 +1,17 @@
 import type { Merchant } from "./merchant.ts";
 
 /**
- * A text for comparison without case: each code point lower-cased by itself, so that a part of a
- * text folds to the same as it does inside the whole (a final sigma does not).
+ * A text for comparison without case. Each code point is lower-cased alone, so that a substring folds as it does inside
+ * the whole; a final sigma would not.
  */
 export const foldCase = (text: string): string =>
   Array.from(text, (character) => character.toLowerCase()).join("");
 
-/** The folded addresses by which a merchant is found: wallet, merchant account and attestor. */
+/** The folded addresses that find a merchant: wallet, merchant account and attestor. */
 export const searchableAddresses = (merchant: Merchant): ReadonlyArray<string> =>
   [merchant.wallet, merchant.address, merchant.attestor].map(foldCase);
 
-/** Whether a text occurs, case aside, in a merchant's name, wallet, merchant address or attestor. */
+/** Whether a merchant's name, wallet, merchant address or attestor contains a text, ignoring case. */
 export const matchesMerchant = (merchant: Merchant, text: string): boolean => {
   const wanted = foldCase(text);
   return [foldCase(merchant.name), ...searchableAddresses(merchant)].some((candidate) =>

@@ -1,8 +1,8 @@
 import type { Escrow } from "../escrow/escrow.ts";
 
 /**
- * Counts of the escrows that name a merchant. They are counts, not a rating: anyone can open and
- * refund an escrow that names a merchant.
+ * Counts of the escrows that name a merchant. They are no rating: anyone can open and refund an escrow that names a
+ * merchant.
  */
 export type MerchantStats = {
   readonly escrows: number;
@@ -14,7 +14,7 @@ export type MerchantStats = {
   readonly medianDeliverySeconds: bigint | null;
 };
 
-/** The statistics of a merchant whom no escrow names. */
+/** The statistics of a merchant without escrows. */
 export const NO_ESCROWS: MerchantStats = {
   escrows: 0,
   pending: 0,

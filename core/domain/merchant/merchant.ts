@@ -9,10 +9,10 @@ export type MerchantStatus = (typeof MERCHANT_STATUSES)[number];
 
 /** One registered merchant account, decoded. */
 export type Merchant = {
-  /** The merchant account's own address, derived from the wallet. */
+  /** The merchant account's own address, derived from the merchant wallet. */
   readonly address: Address;
   readonly bump: number;
-  /** The merchant's wallet. */
+  /** The merchant wallet. */
   readonly wallet: Address;
   /** 1 to 32 bytes of UTF-8, without U+0000. */
   readonly name: string;

@@ -17,9 +17,8 @@ const ipv6Groups = (text: string): ReadonlyArray<number> | undefined => {
 };
 
 /**
- * The client that a network address counts as: an IPv6 address as its /64, since one subscriber
- * holds at least that many, an IPv4-mapped one (`::ffff:192.0.2.1`) as the IPv4 address, and any
- * other text as itself.
+ * The client that a network address counts as. An IPv6 address counts as its /64, because one subscriber holds at least
+ * that many. An IPv4-mapped one (`::ffff:192.0.2.1`) counts as the IPv4 address, and any other text as itself.
  */
 export const clientGroup = (client: string): string => {
   const groups = ipv6Groups(client.replace(/%.*$/s, ""));

@@ -2,7 +2,7 @@ import type { Address } from "../address.ts";
 import type { LedgerSignature } from "../ledger/signature.ts";
 import type { TransactionError } from "./transaction-outcome.ts";
 
-/** What finally became of a relayed transaction; it never changes again. */
+/** The final outcome of a relayed transaction. It never changes. */
 export type FinalOutcome =
   | {
       readonly status: "landed";
@@ -12,22 +12,22 @@ export type FinalOutcome =
     }
   | {
       readonly status: "expired";
-      /** A finalized block height beyond the last valid one, at which the history did not know it. */
+      /** A finalized block height beyond the last valid one, at which the history had no such transaction. */
       readonly blockHeight: bigint;
     };
 
 /** One transaction the relay has taken on. */
 export type RelayEntry = {
   readonly signature: LedgerSignature;
-  /** The serialized transaction, as it is sent each time. */
+  /** The serialized transaction, the same bytes for each sending. */
   readonly transaction: Uint8Array;
   readonly feePayer: Address;
-  /** No block higher than this can hold it. */
+  /** The highest block that can hold it. */
   readonly lastValidBlockHeight: bigint;
-  /** A confirmed slot before it was first sent: it can have landed in later ones only. */
+  /** A confirmed slot before its first sending. It can only land in later slots. */
   readonly openedAtSlot: bigint;
   /** The service's clock, milliseconds. */
   readonly openedAtMs: number;
-  /** Null while it is not known for good what became of it. */
+  /** Null while the outcome is not final. */
   readonly outcome: FinalOutcome | null;
 };

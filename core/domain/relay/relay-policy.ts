@@ -1,4 +1,4 @@
-/** The limits the relay enforces; `GET /v1/relay` states them from here. */
+/** The limits that the relay enforces and `GET /v1/relay` states. */
 export const RELAY_POLICY = {
   encodings: ["base64"],
   transactionVersions: ["legacy", "0"],
@@ -6,26 +6,28 @@ export const RELAY_POLICY = {
   maxComputeUnits: 1_400_000,
   /** Highest price of a compute unit, micro-lamports: at most 0.007 SOL of priority fee. */
   maxComputeUnitPrice: 5_000_000n,
-  /** How far the ledger's clock may be from what a check before sending judges by, seconds. */
+  /** Largest difference between the ledger's clock and the time that a check before sending judges by, seconds. */
   clockMarginSeconds: 15n,
-  /** How long a check waits before it looks again at what a transaction under way could cure, milliseconds. */
+  /** Wait before a check looks again at a fault that a transaction under way could cure, milliseconds. */
   secondLookMs: 800,
-  /** How often an open outcome is looked for and, until it has landed, the transaction sent again, milliseconds. */
+  /**
+   * Interval at which open outcomes are looked up, and transactions that have not landed are sent again, milliseconds.
+   */
   rebroadcastMs: 2_000,
-  /** How often an outcome is looked for while `confirm` waits, milliseconds. */
+  /** Interval at which an outcome is looked up while `confirm` waits, milliseconds. */
   confirmPollMs: 200,
-  /** How long a simulation whose verdict is skipped may take before it counts as silent, milliseconds. */
+  /** Time limit of a simulation under `skip_preflight`, milliseconds. A slower one counts as no answer. */
   simulationPatienceMs: 2_000,
-  /** Transactions that wait for their outcome at one time. */
+  /** The most transactions that wait for their outcome at one time. */
   queueCapacity: 1_000,
-  /** The most of them that are of one client, or of one fee payer, while the queue is empty. */
+  /** The largest shares of one client and of one fee payer, while the queue is empty. */
   queueShareOfClient: 250,
   queueShareOfFeePayer: 50,
-  /** What a relay costs of its budgets when a check or a simulation finds that it would fail. */
+  /** Cost to the budgets of a relay that a check or a simulation shows to fail. */
   failedPreflightCost: 5,
-  /** What a relay costs of its budgets in all when it expires without landing. */
+  /** Total cost to the budgets of a relay that expires without landing. */
   expiredCost: 5,
-  /** How long an Idempotency-Key is remembered, and how long one may be in flight, milliseconds. */
+  /** How long an Idempotency-Key is kept, and how long one may be in flight, milliseconds. */
   idempotencyKeyTtlMs: 86_400_000,
   idempotencyInFlightMs: 120_000,
 } as const;

@@ -1,6 +1,6 @@
 /** Why a transaction failed on the ledger. */
 export type TransactionError = {
-  /** The runtime's name of the error, such as `InstructionError` or `BlockhashNotFound`. */
+  /** The runtime's name for the error, such as `InstructionError` or `BlockhashNotFound`. */
   readonly kind: string;
   /** The failing instruction's index, for an `InstructionError`. */
   readonly instructionIndex: number | null;
@@ -10,7 +10,7 @@ export type TransactionError = {
   readonly customCode: number | null;
 };
 
-/** What running a transaction would do now. */
+/** The result of running a transaction without landing it. */
 export type Simulation = {
   readonly slot: bigint;
   /** Null when it would succeed. */

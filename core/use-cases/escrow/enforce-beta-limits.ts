@@ -5,9 +5,9 @@ import { BETA_LIMITS } from "../../domain/escrow/beta-limits.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { BetaLimitExceeded, type FieldFault, type LimitedTerm } from "../request-errors.ts";
 
-/** Fails when this instance enforces the beta's limits and an escrow of these terms is beyond one. */
+/** Fails when this instance enforces the beta's limits and an escrow of these terms exceeds one. */
 export const enforceBetaLimits = Effect.fnUntraced(function* (terms: {
-  /** Null when it cannot be known, which the limits refuse. */
+  /** Null when not known, which the limits refuse. */
   readonly mint: Address | null;
   readonly amount: bigint;
   readonly ttlSeconds: number;

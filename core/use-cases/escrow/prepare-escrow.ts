@@ -22,7 +22,7 @@ import {
   ValidationFailed,
 } from "../request-errors.ts";
 
-/** What an escrow is asked to be, its members' types checked and nothing else. */
+/** A request for an escrow. Only the types of its members are checked. */
 export type PrepareEscrowRequest = {
   readonly agentOwner: string;
   readonly merchant: string;
@@ -34,7 +34,7 @@ export type PrepareEscrowRequest = {
   readonly nonce?: string | undefined;
 };
 
-/** What a request asks for, all of it in range. */
+/** The terms of a valid request. */
 type EscrowTerms = {
   readonly agentOwner: Address;
   readonly merchant: Address;
@@ -50,7 +50,7 @@ type EscrowTerms = {
   readonly nonceApplied: boolean;
 };
 
-/** Everything that follows from a request alone; nothing of it exists on the ledger yet. */
+/** Everything that follows from a request alone. Nothing of it exists on the ledger yet. */
 export type PreparedEscrow = EscrowTerms & {
   readonly escrow: Address;
   readonly vaultTokenAccount: Address;
@@ -96,7 +96,7 @@ const valueFaults = (
   return faults;
 };
 
-/** The terms of a request. Fails as `prepareEscrow` does. */
+/** The terms of a request. Fails like `prepareEscrow`. */
 const escrowTerms = Effect.fnUntraced(function* (request: PrepareEscrowRequest) {
   const agentOwner = parseAddress(request.agentOwner);
   const merchant = parseAddress(request.merchant);
@@ -134,10 +134,10 @@ const escrowTerms = Effect.fnUntraced(function* (request: PrepareEscrowRequest) 
 });
 
 /**
- * The deterministic inputs of an escrow. Reads no ledger, store or clock: the same request always gives
- * the same answer. Fails with `ValidationFailed` where a value is out of its range, `InvalidAddress`
- * where only addresses are wrong, `TaskRequired` without hash and intent, `BetaLimitExceeded` where the
- * instance enforces the beta's limits. See docs/protocol.md, "Task hash" and "Addresses".
+ * The deterministic inputs of an escrow. Reads no ledger, store or clock, so the same request always gets the same
+ * answer. Fails with `ValidationFailed` for a value out of its range, `InvalidAddress` when only addresses are wrong,
+ * `TaskRequired` without hash and intent, and `BetaLimitExceeded` when the instance enforces the beta's limits. See
+ * docs/protocol.md, "Task hash" and "Addresses".
  */
 export const prepareEscrow = Effect.fnUntraced(function* (request: PrepareEscrowRequest) {
   const terms = yield* escrowTerms(request);

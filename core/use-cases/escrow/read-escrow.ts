@@ -20,13 +20,13 @@ export type LiveEscrow = {
   readonly commitment: Commitment;
 };
 
-/** Anyone can send lamports to an address before an account is created there; that is still none. */
+/** Anyone can send lamports to an address before its account is created. Such an account is no escrow yet. */
 const isOnlyFunded = ({ owner, data }: LedgerAccount): boolean =>
   owner === SYSTEM_PROGRAM && data.length === 0;
 
 /**
- * Reads one escrow and the ledger's clock together. Fails with `InvalidAddress`, `EscrowNotFound` when
- * there is no account, `NotAnEscrow` when there is another one.
+ * Reads one escrow and the ledger's clock at one slot. Fails with `InvalidAddress`, with `EscrowNotFound` when there is
+ * no account, and with `NotAnEscrow` for any other account.
  */
 export const readEscrow = Effect.fn("readEscrow")(function* (
   pda: string,

@@ -6,8 +6,8 @@ import { Ledger } from "../../../ports/ledger.ts";
 import type { LiveEscrow } from "./read-escrow.ts";
 
 /**
- * The agent's associated account, which a refund that is due would pay: null where there is none yet, undefined
- * where no refund is due, and then the ledger is not asked.
+ * The agent's associated token account, which a due refund pays; null when it does not exist. Undefined, without a
+ * read, when no refund is due.
  */
 export const readRefundAccount = Effect.fn("readRefundAccount")(function* ({
   escrow,

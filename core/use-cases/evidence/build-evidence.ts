@@ -39,7 +39,7 @@ const signData = Effect.fnUntraced(function* (data: EvidenceData) {
   return signature;
 });
 
-/** A packet from what the ledger shows now. */
+/** A new packet from the ledger's present state. */
 const newPacket = Effect.fnUntraced(function* (pda: string) {
   const { escrow, account, ledgerTime, slot } = yield* readEscrow(pda, "finalized");
   const { deployment, cluster } = yield* Instance;
@@ -63,7 +63,7 @@ const newPacket = Effect.fnUntraced(function* (pda: string) {
   return packet;
 });
 
-/** The packet of a settled escrow with the references of now; the same object when they are the same. */
+/** A settled escrow's packet with present references. Returns the same object when they have not changed. */
 const renewedPacket = Effect.fnUntraced(function* (known: KeptEvidence) {
   const settled = yield* SettledEvidence;
   const { escrow, packet } = known;
@@ -85,9 +85,9 @@ const renewedPacket = Effect.fnUntraced(function* (known: KeptEvidence) {
 });
 
 /**
- * The evidence packet of an escrow from its finalized account: read and signed anew while Pending, remembered once
- * settled, and then the same object as long as nothing in it has changed. Fails as `readEscrow` does, never for
- * want of the index or of the merchant's account. See docs/protocol.md, "Evidence packet".
+ * The evidence packet of an escrow from its finalized account. Read and signed anew while Pending. Kept once settled:
+ * the same object is returned until a reference changes. Fails like `readEscrow`; a missing index or merchant account
+ * is no failure. See docs/protocol.md, "Evidence packet".
  */
 export const buildEvidence = Effect.fn("buildEvidence")(function* (pda: string) {
   const { current } = yield* EvidenceSigner;

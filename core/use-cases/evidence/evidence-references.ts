@@ -7,42 +7,41 @@ import { type EventKind, eventsOf } from "../../domain/index/settlement-event.ts
 import type { NotFound } from "../../protocol/evidence/evidence-references.ts";
 import { EscrowIndex } from "../../../ports/escrow-index.ts";
 
-/** Where an event of an escrow is in the ledger's history. */
+/** The transaction of an escrow's event in the ledger's history. */
 export type EventTransaction = {
   readonly signature: LedgerSignature;
   readonly slot: bigint;
   readonly kind: EventKind;
 };
 
-/** What a merchant's account says at present. */
+/** The present state of a merchant's account. */
 export type MerchantStanding = {
   readonly name: string;
   readonly status: MerchantStatus;
   readonly currentAttestor: Address;
 };
 
-/** What can change or be pruned: outside of what is signed, checkable on the ledger by anyone. */
+/** The packet's unsigned part, which can change or be pruned. Anyone can check it on the ledger. */
 export type EvidenceReferences = {
-  /** Where the index has seen the escrow's events in the ledger's history, oldest first. */
+  /** The transactions of the escrow's events that the index knows, oldest first. */
   readonly transactions: ReadonlyArray<EventTransaction>;
   /** The merchant's standing, null when its account could not be read. */
   readonly merchant: MerchantStanding | null;
-  /** Where a Pending escrow was observed, null once settled. */
+  /** The slot at which a Pending escrow was read, null once settled. */
   readonly observed: { readonly slot: bigint; readonly commitment: "finalized" } | null;
-  /** What could not be found: the merchant's account, or the transactions of events that the account proves. */
+  /** What is missing: the merchant's account, or transactions of events that the account proves. */
   readonly notFound: ReadonlyArray<NotFound>;
 };
 
-/** Transactions, and at which revision of the store they were looked for; null where that is not known. */
+/** Transactions, and the store's revision at which they were looked up; null when it is not known. */
 export type FoundTransactions = {
   readonly transactions: ReadonlyArray<EventTransaction>;
   readonly revision: bigint | null;
 };
 
 /**
- * The transactions of an escrow's events that the index knows; while the store does not answer, those that were
- * known before. An event's transaction never changes once the store has it, and none is found where nothing was
- * written.
+ * The transactions of an escrow's events that the index knows. While the store does not answer, those known before. A
+ * transaction never changes once it is known, and a store without writes has no new ones.
  */
 export const findTransactions = Effect.fnUntraced(function* (
   escrow: Escrow,
@@ -51,7 +50,7 @@ export const findTransactions = Effect.fnUntraced(function* (
   const events = eventsOf(escrow);
   if (before.transactions.length === events.length) return before;
   const index = yield* EscrowIndex;
-  // Asked before the events: what is written meanwhile then makes them be looked for once more.
+  // Read before the events: a write in between then causes another look-up.
   const revision = yield* Effect.orElseSucceed(index.revision, () => null);
   if (revision !== null && revision === before.revision) return before;
   const proved = new Set(events.map(({ id }) => id));
@@ -65,7 +64,7 @@ export const findTransactions = Effect.fnUntraced(function* (
   return found;
 });
 
-/** The references of an escrow's packet, which name what of them is missing. */
+/** The references of an escrow's packet, with a list of what is missing. */
 export const referencesOf = (
   escrow: Escrow,
   found: Omit<EvidenceReferences, "notFound">,

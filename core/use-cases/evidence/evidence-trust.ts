@@ -4,10 +4,10 @@ import { type EvidenceKey, EvidenceSigner } from "../../../ports/evidence-signer
 import { Instance } from "../../../ports/instance.ts";
 import { Ledger } from "../../../ports/ledger.ts";
 
-/** A published evidence key, with its standing. */
+/** A published evidence key and its status. */
 export type PublishedKey = Ed25519Jwk & {
   readonly status: EvidenceKey["status"];
-  /** When it stopped being current, seconds since 1970; absent for the current key. */
+  /** When it stopped being current, Unix seconds; absent for the current key. */
   readonly exp?: number;
 };
 
@@ -24,8 +24,8 @@ export const evidenceKeys = Effect.gen(function* () {
 });
 
 /**
- * What a verifier pins beforehand: keys, ledger and programs. Fails as the ledger does.
- * See docs/protocol.md, "Evidence packet".
+ * What a verifier fixes before it sees a packet: keys, ledger and programs. Fails with a `LedgerFailure`. See
+ * docs/protocol.md, "Evidence packet".
  */
 export const evidenceTrust = Effect.gen(function* () {
   const { deployment, cluster } = yield* Instance;

@@ -3,11 +3,11 @@ import type { ProofTemplate } from "../../domain/evidence/proof-template.ts";
 import { PROOF_TEMPLATES } from "../../domain/evidence/proof-template-catalogue.ts";
 import { ProofTemplateNotFound } from "../request-errors.ts";
 
-/** The templates of a wedge, or all of them, API and data first. An unknown wedge has none. */
+/** The templates of a wedge, or all of them, API and data first. Empty for an unknown wedge. */
 export const listProofTemplates = (wedge?: string): ReadonlyArray<ProofTemplate> =>
   PROOF_TEMPLATES.filter((template) => wedge === undefined || template.wedge === wedge);
 
-/** The template of an id. Fails with `ProofTemplateNotFound`. */
+/** The template with an id. Fails with `ProofTemplateNotFound`. */
 export const readProofTemplate = (
   id: string,
 ): Effect.Effect<ProofTemplate, ProofTemplateNotFound> => {

@@ -18,35 +18,35 @@ export type EvidencePacket = {
   readonly references: EvidenceReferences;
 };
 
-/** A settled escrow as the ledger showed it at `finalized`, and its latest packet. */
+/** A settled escrow as read at `finalized`, and its latest packet. */
 export type KeptEvidence = {
   readonly escrow: Escrow;
   readonly packet: EvidencePacket;
-  /** Of the store, when the packet's transactions were looked for. */
+  /** The store's revision when the packet's transactions were looked up. */
   readonly revision: bigint | null;
 };
 
-/** Between so many packets and twice as many are kept: at 12 KB each with their text, 50 MB at most. */
+/** The least number of packets kept; twice as many at most. At 12 KB each with their text, 50 MB at most. */
 const PACKETS = 2000;
-/** The same of merchants, at less than 1 KB each. */
+/** The same for merchants, at less than 1 KB each. */
 const MERCHANTS = 2000;
-/** What a packet says of the merchant was asked at most so long ago, milliseconds. */
+/** The oldest merchant state that a packet may show, milliseconds. */
 export const STANDING_FRESH_MS = 5000;
 
 /**
- * What the process remembers of settled escrows. Nothing can change a settled escrow, and an Ed25519 signature of
- * the same bytes is the same again, so that `data` and `signature` are built once. Only what was read at `finalized`
- * is kept, never what the index holds: nobody who can write to the store gets anything signed.
+ * The packets of settled escrows that this process keeps. A settled escrow never changes, and Ed25519 signs the same
+ * bytes in the same way, so `data` and `signature` are built once. Only accounts read at `finalized` are kept, never
+ * rows of the index: write access to the store gets nothing signed.
  */
 export class SettledEvidence extends Context.Service<
   SettledEvidence,
   {
-    /** What is known of a settled escrow, undefined when nothing is kept. */
+    /** The kept evidence of a settled escrow, undefined when there is none. */
     readonly find: (escrow: string) => KeptEvidence | undefined;
     readonly keep: (known: KeptEvidence) => void;
     /**
-     * How a merchant stands on the ledger, asked at most `STANDING_FRESH_MS` ago; null when its account could not
-     * be read. While it stands the same it is the same object.
+     * A merchant's state on the ledger, read at most `STANDING_FRESH_MS` ago; null when its account could not be read.
+     * Returns the same object until the state changes.
      */
     readonly standingOf: (wallet: Address) => Effect.Effect<MerchantStanding | null>;
   }
@@ -59,7 +59,7 @@ const isSame = (one: MerchantStanding | null, other: MerchantStanding | null): b
   one?.status === other?.status &&
   one?.currentAttestor === other?.currentAttestor;
 
-/** How a merchant stands on the ledger now, null when its account could not be read. */
+/** A merchant's present state on the ledger, null when its account could not be read. */
 export const readStanding = (wallet: Address) =>
   readMerchant(wallet, "finalized").pipe(
     Effect.map(({ merchant: { name, status, attestor } }): MerchantStanding | null => ({
@@ -70,7 +70,7 @@ export const readStanding = (wallet: Address) =>
     Effect.orElseSucceed(() => null),
   );
 
-/** The process's one `SettledEvidence`; what it asks of the ledger ends with the scope. */
+/** The process's one `SettledEvidence`. Its reads of the ledger end with the scope. */
 export const makeSettledEvidence = Effect.gen(function* () {
   const scope = yield* Effect.scope;
   const context = yield* Effect.context<Ledger | Instance>();

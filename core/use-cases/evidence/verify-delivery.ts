@@ -8,25 +8,25 @@ import { readProofTemplate } from "./proof-templates.ts";
 import { type LiveEscrow, readEscrow } from "../escrow/read-escrow.ts";
 import { ValidationFailed } from "../request-errors.ts";
 
-/** A delivery payload, and what to hold it against beside the escrow. */
+/** A delivery payload, and the template to compare it with. */
 export type DeliveryToVerify = {
-  /** The delivery payload: the preimage of the proof hash. */
+  /** The delivery payload, whose hash is the proof hash. */
   readonly payload: { readonly [name: string]: Json };
-  /** By default the payload's own `proof_template_id`, where it is a text. */
+  /** Defaults to the payload's own `proof_template_id` if that is a text. */
   readonly templateId?: string | undefined;
 };
 
-/** How a delivery payload stands against an escrow. */
+/** How a delivery payload compares with an escrow. */
 export type DeliveryComparison = {
   /** The escrow as the ledger shows it at `slot`. */
   readonly live: LiveEscrow;
   /** SHA-256 of the payload's RFC 8785 bytes. */
   readonly computedProofHash: Hash32;
-  /** The escrow's, null until it is released. */
+  /** The escrow's proof hash, null until it is released. */
   readonly escrowProofHash: Hash32 | null;
   /** Null until the escrow has a proof hash. */
   readonly matches: boolean | null;
-  /** Whether the payload names the escrow's task hash, null when it names none. */
+  /** Whether the payload names the escrow's task hash; null when it names none. */
   readonly taskHashBound: boolean | null;
   /** Null when no template was named. */
   readonly template: {
@@ -37,9 +37,9 @@ export type DeliveryComparison = {
 };
 
 /**
- * Compares a delivery payload with an escrow's proof hash and task hash, and with a proof template. Fails
- * as `readEscrow` does, with `ProofTemplateNotFound` for a template that was asked for and is unknown, and
- * with `ValidationFailed` for a payload without exact RFC 8785 bytes. See docs/protocol.md, "Proof hash".
+ * Compares a delivery payload with an escrow's proof hash and task hash, and with a proof template. Fails like
+ * `readEscrow`, with `ProofTemplateNotFound` for a requested template that is unknown, and with `ValidationFailed` for
+ * a payload without exact RFC 8785 bytes. See docs/protocol.md, "Proof hash".
  */
 export const verifyDelivery = Effect.fn("verifyDelivery")(function* (
   pda: string,

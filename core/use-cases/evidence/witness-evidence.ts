@@ -4,8 +4,8 @@ import { witnessAccounts } from "../../protocol/evidence/witness-accounts.ts";
 import { Ledger } from "../../../ports/ledger.ts";
 
 /**
- * What the ledger says about a packet's escrow and merchant, read at `finalized`; undefined for a packet that
- * names neither, for which nothing is asked. Fails as the ledger does.
+ * A packet's escrow and merchant accounts, read at `finalized`. Undefined, without a read, for a packet that names
+ * neither. Fails with a `LedgerFailure`.
  */
 export const witnessEvidence = Effect.fn("witnessEvidence")(function* (
   packet: string | Uint8Array,

@@ -7,18 +7,18 @@ import { Ledger } from "../../../ports/ledger.ts";
 import { monotonicMs } from "../monotonic-time.ts";
 import type { SyncMemory } from "./sync-memory.ts";
 
-/** Events that one sync looks for; each costs a page of history and a transaction. */
+/** Events per sync. Each costs a page of history and some transactions. */
 const EVENTS_A_SYNC = 32;
-/** Events whose history was not to be found are looked for again so often, milliseconds. */
+/** Interval after which events without a transaction are searched again, milliseconds. */
 const AGAIN_MS = 600_000;
-/** An escrow's own history is its creation and its settlement, and whatever else named it. */
+/** An escrow's history has its creation, its settlement, and any other transaction that names it. */
 const TRANSACTIONS_AN_ESCROW = 8;
 const AT_ONCE = 8;
 
 /**
- * Looks, in the histories of their escrows, for the transactions of some events that have none: those that a
- * snapshot found, and those whose history came late. It goes on where the last sync ended, and from time to
- * time begins again, so that events whose history is gone do not hold up the others.
+ * Searches the histories of some escrows for the transactions of events that have none. A snapshot finds such events,
+ * and a history can be late. Each sync continues where the last one ended. From time to time the search restarts, so
+ * that events without history do not block the others.
  */
 export const findEventTransactions = Effect.fn("findEventTransactions")(function* (
   memory: SyncMemory,
@@ -41,7 +41,7 @@ export const findEventTransactions = Effect.fn("findEventTransactions")(function
       const { entries } = yield* ledger.history(escrow, null);
       const references: Array<EventReference> = [];
       const landed = entries.filter(({ failed }) => !failed);
-      // The oldest and the newest: spam in between may be without end.
+      // The oldest and the newest ones. Spam in between has no limit.
       const half = TRANSACTIONS_AN_ESCROW / 2;
       const likely = new Set([...landed.slice(-half), ...landed.slice(0, half)]);
       for (const { signature } of likely) {
@@ -57,7 +57,7 @@ export const findEventTransactions = Effect.fn("findEventTransactions")(function
   if (references.length > 0)
     yield* index.apply({ escrows: [], merchants: [], events: [], references, checkpoint: null });
   const last = events.at(-1)?.position ?? 0n;
-  // Fewer than asked for: the transactions of all others are known, and stores take long to find that out.
+  // A short page means that all other transactions are known. Remembering that saves an expensive search of the store.
   const isAll = events.length < EVENTS_A_SYNC && last < indexed;
   memory.searchedTo = isAll ? BigInt(indexed) : last;
 });

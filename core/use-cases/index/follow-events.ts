@@ -4,12 +4,12 @@ import { EscrowIndex } from "../../../ports/escrow-index.ts";
 import { type IndexQuery, toFilter } from "./index-query.ts";
 import { MalformedCursor } from "../request-errors.ts";
 
-/** The most events that are handed on at once. */
+/** The most events per read. */
 const MOST_AT_ONCE = 100;
 
 /**
- * Where a reader of events stands. `next` gives the events that were indexed since, oldest first, at most
- * 100 of them, none when there are none yet; each event of the filter once, in the order of positions.
+ * A reader of events. `next` returns the events indexed since the last call, oldest first, at most 100, and none when
+ * there are no new ones. Each event that passes the filter comes once, in the order of positions.
  */
 export type EventFollower = {
   readonly next: Effect.Effect<
@@ -20,11 +20,11 @@ export type EventFollower = {
 };
 
 /**
- * Follows the events of a filter behind the position `after`, or from now on when null. Positions have no
- * holes and appear in order, so what is above the last one read is all that is new. Fails with
- * `InvalidAddress` for a bad filter, and with `MalformedCursor` for a position that this store has
- * not reached: it is another store's, and waiting for it would pass over events. Before a store's first sync is
- * complete nothing is told: until then a power cut may give positions to other events.
+ * Follows a filter's events after the position `after`, or from now on when null. Positions have no gaps and appear in
+ * order, so all new events are above the last one read. Before a store's first sync is complete it returns none: until
+ * then a power cut can give positions to other events. Fails with `InvalidAddress` for a bad filter. Fails with
+ * `MalformedCursor` for a position that this store has not reached: it is another store's, and waiting for it would
+ * skip events.
  */
 export const followEvents = Effect.fn("followEvents")(function* (
   query: Omit<IndexQuery, "refundable">,
@@ -42,7 +42,7 @@ export const followEvents = Effect.fn("followEvents")(function* (
       if (synced === null || BigInt(count) <= cursor) return [];
       const events = yield* index.eventsAfter(filter, MOST_AT_ONCE, cursor);
       const last = events.at(-1)?.position ?? cursor;
-      // Fewer than asked for: everything up to the count has been looked at.
+      // A short page means that everything up to the count has been read.
       cursor = events.length < MOST_AT_ONCE && BigInt(count) > last ? BigInt(count) : last;
       return events;
     }),

@@ -19,7 +19,7 @@ import {
   type SyncCheckpoint,
 } from "../../../ports/escrow-index.ts";
 
-/** The most rejected accounts that a report names; all are counted. */
+/** The most rejected accounts that a report names. All are counted. */
 const MAX_REJECTED_NAMED = 100;
 
 const byCreation = ({ row: a }: Observed<Escrow>, { row: b }: Observed<Escrow>): number =>
@@ -31,7 +31,7 @@ const byTime = (a: SettlementEvent, b: SettlementEvent): number =>
 const eventsOfAll = (rows: ReadonlyArray<Observed<Escrow>>): ReadonlyArray<SettlementEvent> =>
   rows.flatMap(({ row }) => eventsOf(row)).sort(byTime);
 
-/** What a sync did with the accounts of one kind, while it goes on. */
+/** What a running sync has done with one kind of account. */
 class KindTally {
   /** Valid accounts, each once. */
   readonly valid = new AddressFingerprints();
@@ -39,7 +39,7 @@ class KindTally {
   created = 0;
   updated = 0;
 
-  /** Goes on with what an earlier tally counted, its valid accounts apart. */
+  /** Continues an earlier tally, except for its valid accounts. */
   constructor(earlier?: KindTally) {
     this.rejected = earlier?.rejected ?? 0;
     this.created = earlier?.created ?? 0;
@@ -58,7 +58,10 @@ class KindTally {
   }
 }
 
-/** Decodes the accounts that a sync reads, applies them to the index and counts. An account may come again. */
+/**
+ * Decodes the accounts that a sync reads, counts them, and writes them to the index. An account may come more than
+ * once.
+ */
 export class IndexAccounts {
   readonly escrows: KindTally;
   readonly merchants: KindTally;
@@ -69,7 +72,10 @@ export class IndexAccounts {
   #escrows: Array<Observed<Escrow>> = [];
   #merchants: Array<Observed<Merchant>> = [];
 
-  /** Goes on with what the same sync has counted `earlier`, valid accounts apart: those it is to see all by itself. */
+  /**
+   * Continues the counts of `earlier`, of the same sync, except for valid accounts: the new pass reads all of them
+   * itself.
+   */
   constructor(deployment: Deployment, earlier?: IndexAccounts) {
     this.#deployment = deployment;
     this.escrows = new KindTally(earlier?.escrows);
@@ -79,20 +85,20 @@ export class IndexAccounts {
     this.#rejections = earlier === undefined ? new AddressFingerprints() : earlier.#rejections;
   }
 
-  /** How many accounts of either kind have come. */
+  /** Accounts of both kinds read so far. */
   get seen(): number {
     return this.escrows.counts.seen + this.merchants.counts.seen;
   }
 
-  /** How many decoded rows wait to be written. */
+  /** Decoded rows that are not written yet. */
   get waiting(): number {
     return this.#escrows.length + this.#merchants.length;
   }
 
   /**
-   * Decodes accounts read at `slot`; those that pass every check wait to be written. Accounts of other programs
-   * are passed over, unless they came as those of `program`: then the answer was wrong about them,
-   * and they are rejected.
+   * Decodes accounts read at `slot` and keeps the valid ones for `write`. Accounts of other programs are skipped. But
+   * when the accounts were asked for as those of `program`, an account of another owner is a wrong answer, and
+   * rejected.
    */
   gather(slot: bigint, accounts: ReadonlyArray<LedgerAccount>, program?: Address): void {
     for (const account of accounts) {
@@ -113,14 +119,14 @@ export class IndexAccounts {
     }
   }
 
-  /** Applies the rows that wait, in one store transaction with what else is given. */
+  /** Writes the kept rows and the given extras in one store transaction. */
   write(
     rest: {
       readonly references?: ReadonlyArray<EventReference>;
       readonly checkpoint?: SyncCheckpoint | null;
     } = {},
   ) {
-    // Stores keep escrows by time: rows that come in that order are written next to one another.
+    // Stores keep escrows by time, so rows in that order are written side by side.
     const escrows = this.#escrows.sort(byCreation);
     const merchants = this.#merchants;
     this.#escrows = [];

@@ -9,11 +9,11 @@ export type SyncActivity = {
   readonly running: boolean;
   /** What ended the last sync; null when it completed or none has run. */
   readonly lastError: SyncError | null;
-  /** What ended the last snapshot that was to check the index; null when it completed or none has been due. */
+  /** What ended the last snapshot that checked the index; null when it completed or none was due. */
   readonly snapshotError: SyncError | null;
-  /** How many such snapshots have failed since the last that completed. */
+  /** How many such snapshots have failed since the last complete one. */
   readonly snapshotFailures: number;
-  /** How far the running sync has come, null when none runs or it has not found out. */
+  /** How far the running sync has come; null when none runs or it is not known. */
   readonly progress: SyncProgress | null;
 };
 
@@ -22,17 +22,17 @@ export class IndexSync extends Context.Service<
   IndexSync,
   {
     /**
-     * The report of a run that begins after the call: a caller who comes while one runs waits for the
-     * next, so that what he has just done on the ledger is in it. Callers who wait share one run.
+     * The report of a run that begins after the call. Runs after the current sync, so the caller's writes are included.
+     * Concurrent callers share it.
      */
     readonly request: Effect.Effect<SyncReport, SyncFailure>;
-    /** What a timer or a hint calls: as `request`, but null where another replica sees to it. */
+    /** As `request`, for timers and hints; null when another replica runs the syncs. */
     readonly background: Effect.Effect<SyncReport | null, SyncFailure>;
     readonly activity: Effect.Effect<SyncActivity>;
   }
 >()("settlement-evidence/core/use-cases/IndexSync") {}
 
-/** The process's one `IndexSync`; its runs end with the scope. */
+/** The process's one `IndexSync`. Its runs end with the scope. */
 export const makeIndexSync = Effect.gen(function* () {
   const scope = yield* Effect.scope;
   const context = yield* Effect.context<Effect.Services<ReturnType<typeof syncIndex>>>();

@@ -4,7 +4,7 @@ import type { HistoryEntry } from "../../domain/ledger/history.ts";
 import type { LedgerSignature } from "../../domain/ledger/signature.ts";
 import { Ledger } from "../../../ports/ledger.ts";
 
-/** The oldest transaction of a page and the next older one, whatever the order of the page. */
+/** The oldest transaction of a page and the next newer one. The page may be in any order. */
 const oldestTwo = (entries: ReadonlyArray<HistoryEntry>): ReadonlyArray<HistoryEntry> => {
   const once = new Map(entries.map((entry) => [entry.signature, entry]));
   const newestFirst = [...once.values()].sort((a, b) =>
@@ -14,9 +14,9 @@ const oldestTwo = (entries: ReadonlyArray<HistoryEntry>): ReadonlyArray<HistoryE
 };
 
 /**
- * Every transaction from `floor` on that names one of the addresses, by signature; null when that cannot be
- * told for certain: when history begins later or has a gap, when a node repeats itself without coming
- * further, or when there are more than `most`. Pages may overlap, and be unordered within.
+ * Every transaction since slot `floor` that names one of the addresses, by signature. Null when the list may be
+ * incomplete: history begins later or has a gap, a node repeats itself, or there are more than `most`. Pages may
+ * overlap and may be unordered.
  */
 export const listHistory = Effect.fn("listHistory")(function* (
   addresses: ReadonlyArray<Address>,
@@ -36,7 +36,7 @@ export const listHistory = Effect.fn("listHistory")(function* (
       );
       const { entries, completeFrom } = page;
       const complete = completeFrom !== null && completeFrom <= floor;
-      // Behind a signature, an empty page may mean that this node does not know the signature.
+      // After a signature, an empty page may mean that this node does not know the signature.
       if (entries.length === 0 && (before !== null || !complete)) return null;
       const known = own.size;
       for (const { signature } of entries) own.add(signature);
@@ -46,7 +46,7 @@ export const listHistory = Effect.fn("listHistory")(function* (
       if (own.size === known) return null;
       count += own.size - known;
       if (count > most) return null;
-      // The next page begins with the oldest again: that shows that its node knows what lies behind what.
+      // The next page overlaps with the oldest entry. That proves that its node knows the order of both pages.
       before = (second ?? oldest).signature;
     }
   }

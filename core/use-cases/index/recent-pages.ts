@@ -4,10 +4,10 @@ import { RecentlyUsed } from "../../domain/recently-used.ts";
 import type { UnixSeconds } from "../../domain/unix-time.ts";
 import type { EscrowCursor, SyncCheckpoint } from "../../../ports/escrow-index.ts";
 
-/** One page of a list, with what it covers. */
+/** One page of a list, and the state it was read at. */
 export type Page<Row, Cursor> = {
   readonly rows: ReadonlyArray<Row>;
-  /** Behind which row the next page begins, null on the last page. */
+  /** The cursor of the next page, null on the last page. */
   readonly next: Cursor | null;
   /** The store's last completed sync, null before the first. */
   readonly checkpoint: SyncCheckpoint | null;
@@ -17,33 +17,33 @@ export type Page<Row, Cursor> = {
 
 export type EscrowPage = Page<Escrow, EscrowCursor>;
 
-/** Between so many pages and twice as many are kept: at 250 KB of rows and text for the longest, 32 MB at most. */
+/** The least number of pages kept; twice as many at most. At 250 KB of rows and text for the longest, 32 MB at most. */
 const PAGES = 64;
-/** Of so many pages at least it is known that they were asked for. */
+/** The least number of page keys that are known to have been asked for once. */
 const ASKED_FOR = 1000;
-/** A longer page is not kept. */
+/** Longer pages are not kept. */
 export const MAX_KEPT_ROWS = 100;
 
 /**
- * The pages of escrows that were read since the store was last written to. Everybody who follows the index asks
- * for the same newest ones.
+ * The pages of escrows read since the last write to the store. Everybody who follows the index asks for the same newest
+ * pages.
  */
 export class RecentPages extends Context.Service<
   RecentPages,
   {
-    /** The page that was read for this key when the store stood at this revision. */
+    /** The page read for this key at this revision of the store. */
     readonly find: (revision: bigint, key: string) => EscrowPage | undefined;
-    /** The checkpoint of the pages that are kept for this revision, undefined when none is. */
+    /** The checkpoint of the pages kept at this revision, undefined without any. */
     readonly checkpointAt: (revision: bigint) => SyncCheckpoint | null | undefined;
     /**
-     * Keeps a page that is asked for the second time: most pages of a long list are asked for once, and keeping those
-     * would cost more than it spares. `revision` was asked of the store before the page was.
+     * Keeps a page when it is asked for the second time. Most pages of a long list are asked for once, and keeping them
+     * would cost more than it saves. The caller reads `revision` before the page.
      */
     readonly keep: (revision: bigint, key: string, page: EscrowPage) => void;
   }
 >()("settlement-evidence/core/use-cases/RecentPages") {}
 
-/** The process's one `RecentPages`, of its one store. */
+/** The process's one `RecentPages`, for its one store. */
 export const makeRecentPages = Effect.sync(() => {
   let keptAt: bigint | null = null;
   let checkpoint: SyncCheckpoint | null = null;
@@ -66,8 +66,7 @@ export const makeRecentPages = Effect.sync(() => {
 });
 
 /**
- * Whether a page's escrows can be refunded, or not, at this time just as when it was read. Not when the clock
- * has been set back either.
+ * Whether the same escrows of a page are refundable at `now` as when it was read. False when the clock was set back.
  */
 export const isStillSo = ({ rows, ledgerTime: readAt }: EscrowPage, now: UnixSeconds | null) => {
   if (readAt === null || now === null) return readAt === now;

@@ -1,37 +1,37 @@
 import type { SyncError } from "./sync-failure.ts";
 
-/** A snapshot at least so often, milliseconds: what history failed to tell is found then. */
+/** Interval of snapshots, milliseconds. A snapshot finds what history missed. */
 const EVERY_MS = 3_600_000;
-/** One that failed is tried again after so long, doubled with each further failure up to `EVERY_MS`. */
+/** Wait before a failed snapshot is tried again, milliseconds. It doubles with each failure, up to `EVERY_MS`. */
 const FIRST_RETRY_MS = 60_000;
 
 /**
- * When an index that follows the ledger's history is checked by a snapshot. Times are milliseconds of a monotonic clock.
- * A snapshot that fails puts off the next one and nothing else.
+ * When a snapshot checks an index that follows the ledger's history. Times are milliseconds of a monotonic clock. A
+ * failed snapshot delays only the next snapshot.
  */
 export class SnapshotSchedule {
-  /** How many have failed since the last that completed. */
+  /** Failures since the last complete snapshot. */
   failures = 0;
-  /** How the last one failed, null when it completed or none has been tried. */
+  /** How the last snapshot failed; null when it completed or none was tried. */
   lastError: SyncError | null = null;
-  /** How long the last one puts off the next, milliseconds. */
+  /** Wait between the last snapshot and the next one, milliseconds. */
   waitMs = EVERY_MS;
   #dueMs: number | null = null;
 
-  /** Whether one is due. The first question begins the first hour: an index that is asked about is complete. */
+  /** Whether a snapshot is due. The first call starts the first hour, because only a complete index is asked about. */
   isDue(nowMs: number): boolean {
     this.#dueMs ??= nowMs + EVERY_MS;
     return nowMs >= this.#dueMs;
   }
 
-  /** Notes one that completed. */
+  /** Records a complete snapshot. */
   completed(nowMs: number): void {
     this.failures = 0;
     this.lastError = null;
     this.#waitFrom(nowMs, EVERY_MS);
   }
 
-  /** Notes one that failed. */
+  /** Records a failed snapshot. */
   failed(nowMs: number, error: SyncError): void {
     this.#waitFrom(nowMs, Math.min(EVERY_MS, FIRST_RETRY_MS * 2 ** this.failures));
     this.failures += 1;

@@ -15,23 +15,25 @@ import { refuseOlder } from "../refuse-answer.ts";
 import type { SyncMemory } from "./sync-memory.ts";
 
 /**
- * Slots before the checkpoint that are read again: a node lists a transaction a little later than it executes it.
- * A minute at 400 ms a slot.
+ * Slots before the checkpoint that each sync reads again, because a node lists a transaction a little after executing
+ * it. A minute at 400 ms a slot.
  */
 export const OVERLAP_SLOTS = 150n;
-/** Transactions that are asked for at the same time. */
+/** Concurrent transaction requests. */
 const AT_ONCE = 8;
-/** As many accounts as the ledger reads at once. */
+/** The most accounts that the ledger reads in one request. */
 const READ_AT_ONCE = 100;
 
-/** How much history is worth reading instead of a snapshot of so many rows: a request each, against a row each. */
+/**
+ * The longest history worth reading instead of a snapshot of `rows` rows: one request per transaction against one row
+ * per account.
+ */
 const worthReading = (rows: number): number => Math.min(20_000, 500 + Math.floor(rows / 20));
 
 /**
- * Applies to the index what changed since `since`, the slot that it is complete to: reads the history of both
- * programs back to there and somewhat further, and then only the accounts that its transactions
- * touched. Gives null, with nothing applied, when history cannot tell all of it, or less cheaply
- * than a snapshot.
+ * Applies what changed since the slot `since`, up to which the index is complete. Reads the history of both programs
+ * from a little before `since`, and then only the accounts that its transactions touched. Returns null, with nothing
+ * applied, when history is incomplete or costs more than a snapshot.
  */
 export const syncChanges = Effect.fn("syncChanges")(function* (
   accounts: IndexAccounts,
@@ -64,7 +66,7 @@ export const syncChanges = Effect.fn("syncChanges")(function* (
   );
   const transactions: Array<LedgerTransaction> = [];
   for (const [at, transaction] of found.entries()) {
-    // Listed but not shown, or shown as something else: what it touched is not known.
+    // The node does not show a transaction that it listed, or shows another one: the touched accounts are not known.
     if (transaction === null || transaction.slot !== wanted[at]?.slot) return null;
     transactions.push(transaction);
   }
@@ -72,13 +74,14 @@ export const syncChanges = Effect.fn("syncChanges")(function* (
   const references = transactions.flatMap((one) => eventReferencesOf(one, deployment));
   const lowest = yield* applyTouched(accounts, memory, { touched, references, since: since.slot });
   for (const { signature, slot } of transactions) {
-    // What was read below a transaction's slot need not show it; it is read again while it is in the overlap.
+    // A read below a transaction's slot may not show its changes. Such a transaction stays in the overlap and is read
+    // again.
     if (lowest === null || slot <= lowest) memory.applied(signature);
   }
   return { slot: lowest, vanished: [] as ReadonlyArray<Address> };
 });
 
-/** Reads accounts and applies them; gives the lowest slot that any was read at, null when there were none. */
+/** Reads accounts and applies them. Returns the lowest slot of the reads, null without any. */
 const applyTouched = Effect.fnUntraced(function* (
   accounts: IndexAccounts,
   memory: SyncMemory,
@@ -101,7 +104,7 @@ const applyTouched = Effect.fnUntraced(function* (
     lowest = lowest === null || slot < lowest ? slot : lowest;
     const present = value.filter((account): account is LedgerAccount => account !== null);
     const named = new Set(asked);
-    // With the rows, so that nobody sees an event without its transaction where that is known.
+    // Written with the rows, so that no reader sees an event without its known transaction.
     accounts.gather(slot, present);
     yield* accounts.write({
       references: references.filter(({ escrow }) => named.has(escrow)),

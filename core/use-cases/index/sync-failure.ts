@@ -5,17 +5,17 @@ import type { LedgerFailure } from "../../../ports/ledger.ts";
 /** How a sync fails. */
 export type SyncFailure = LedgerFailure | StoreUnavailable;
 
-/** What ended work on the index: a failure by its tag, or a defect. */
+/** What ended work on the index: the tag of a failure, or a defect. */
 export type SyncError = SyncFailure["_tag"] | "InternalError";
 
-/** What ended it; null for work that completed, or that was interrupted and so failed by nothing it met. */
+/** What ended the work; null when it completed or was interrupted. */
 export const syncErrorOf = (exit: Exit.Exit<unknown, SyncFailure>): SyncError | null => {
   const failure = Exit.findErrorOption(exit);
   if (failure._tag === "Some") return failure.value._tag;
   return Exit.hasDies(exit) ? "InternalError" : null;
 };
 
-/** A failure's cause in words for the log. The ports' adapters keep addresses with keys in them out of their causes. */
+/** A failure's cause as text for the log. The adapters keep addresses that hold keys out of it. */
 export const syncFailureCause = (failure: SyncFailure): string => {
   if (failure._tag === "LedgerTimeout") return `no answer within ${failure.timeoutMs} ms`;
   const { cause } = failure;

@@ -15,16 +15,16 @@ import type { SyncFailure } from "./sync-failure.ts";
 import { syncSnapshot } from "./sync-snapshot.ts";
 import { takeSnapshot, tryPeriodicSnapshot } from "./take-snapshot.ts";
 
-/** No ledger of this kind has come near so many slots in a second; 2.5 is usual. */
+/** No ledger of this kind has come near this speed; 2.5 slots a second is usual. */
 const MOST_SLOTS_A_SECOND = 10;
-/** What a wrong clock, or one that was set, may make of the bound: over four days of slots. */
+/** Tolerance for a wrong or adjusted clock: over four days of slots. */
 const SLOT_SLACK = 1_000_000n;
 /** The first ledger of this kind began on 16 March 2020. */
 const FIRST_LEDGER = { slot: 0n, atMs: 1_584_316_800_000 };
 
 /**
- * Refuses a tip that a ledger cannot have reached since the last sync, or ever: a checkpoint that a node made up would
- * keep every honest answer out for as long as the ledger takes to get there.
+ * Refuses a tip that the ledger cannot have reached since the last sync. An invented checkpoint would keep every honest
+ * answer out until the ledger gets there.
  */
 const refuseImplausible = Effect.fnUntraced(function* (
   slot: bigint,
@@ -38,7 +38,7 @@ const refuseImplausible = Effect.fnUntraced(function* (
     return yield* untrustworthy(`slot ${slot} is beyond what the ledger can have reached`);
 });
 
-/** The ledger's clock, and the slot at which it stood so. */
+/** The ledger's clock and the slot it was read at. */
 const readClock = Effect.gen(function* () {
   const ledger = yield* Ledger;
   const { slot, value } = yield* ledger.readAccounts([CLOCK_SYSVAR], "finalized");
@@ -46,13 +46,13 @@ const readClock = Effect.gen(function* () {
   return ledgerTime === undefined ? yield* untrustworthy("no clock sysvar") : { slot, ledgerTime };
 });
 
-/** One reading of the ledger that is in the index whole, up to `slot`. */
+/** One pass over the ledger. The index holds all of it up to `slot`. */
 type Pass = Pick<SyncReport, "mode" | "slot" | "vanished"> & { readonly accounts: IndexAccounts };
 
-/** What a sync reads against: the tip before it read anything, and what the process remembers. */
+/** The state of one sync: the tip before its first read, the process's memory, and the accounts. */
 type Sync = { readonly tip: bigint; readonly memory: SyncMemory; readonly accounts: IndexAccounts };
 
-/** Writes what waits together with the checkpoint, up to which everything is in the index then. */
+/** Writes the kept rows together with the checkpoint. Everything up to the checkpoint is then in the index. */
 const complete = Effect.fnUntraced(function* (
   accounts: IndexAccounts,
   slots: ReadonlyArray<bigint | null>,
@@ -78,7 +78,10 @@ const bySnapshot = Effect.fnUntraced(function* (
   return { mode: "snapshot", slot, vanished, accounts };
 });
 
-/** From an index that is complete to `since`: by changes, then by a snapshot when one is due; by that alone without history. */
+/**
+ * Continues an index that is complete up to `since`: by changes, then by a snapshot if one is due. Without history, by
+ * a snapshot alone.
+ */
 const onwards = Effect.fnUntraced(function* (
   sync: Sync,
   since: { readonly slot: bigint; readonly rows: number },
@@ -101,12 +104,11 @@ const onwards = Effect.fnUntraced(function* (
 });
 
 /**
- * Brings the index up to the ledger's finalized state: by what its history shows to have changed, or by a
- * snapshot of all accounts when there is no checkpoint yet and when history does not tell or is too long. From time to
- * time a snapshot checks the index besides; when that fails, the sync completes without. Accounts
- * that fail a check are reported and never stored; the checkpoint moves only once everything
- * up to it is applied. Fails with a ledger or store failure, leaving whole batches behind and the checkpoint
- * where it was. See docs/protocol.md, "Index".
+ * Brings the index up to the ledger's finalized state. A sync applies the changes that history shows. It takes a
+ * snapshot of all accounts instead when there is no checkpoint yet, or when history is incomplete or too long. From
+ * time to time an extra snapshot checks the index; the sync completes even if that fails. Invalid accounts are reported
+ * and never stored. The checkpoint moves once everything up to it is applied. Fails with a ledger or store failure,
+ * which leaves whole batches and the old checkpoint. See docs/protocol.md, "Index".
  */
 export const syncIndex = Effect.fn("syncIndex")(
   function* (run: number, memory: SyncMemory) {
@@ -116,7 +118,7 @@ export const syncIndex = Effect.fn("syncIndex")(
     const index = yield* EscrowIndex;
     const { deployment } = yield* Instance;
     const { checkpoint, escrows, merchants } = yield* index.summary;
-    // Before anything is read: what is read from here on is at least of this slot.
+    // Read first, so that every later read is of this slot or a newer one.
     const tip = yield* ledger.tip("finalized");
     yield* refuseImplausible(tip.slot, checkpoint ?? FIRST_LEDGER);
     const sync: Sync = { tip: tip.slot, memory, accounts: new IndexAccounts(deployment) };
@@ -125,7 +127,7 @@ export const syncIndex = Effect.fn("syncIndex")(
         ? yield* takeSnapshot(memory.snapshots, bySnapshot(sync, 0n))
         : yield* onwards(sync, { slot: checkpoint.slot, rows: escrows + merchants });
     yield* Effect.catchTags(findEventTransactions(memory), {
-      // The sync is complete without; the next one goes on with it.
+      // The sync is complete without them. The next one continues the search.
       LedgerUnavailable: () => Effect.void,
       LedgerTimeout: () => Effect.void,
     });

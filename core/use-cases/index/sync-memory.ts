@@ -2,29 +2,29 @@ import type { LedgerSignature } from "../../domain/ledger/signature.ts";
 import type { SyncProgress } from "../../domain/index/sync-report.ts";
 import { SnapshotSchedule } from "./snapshot-schedule.ts";
 
-/** The most transactions kept: those of the overlap that each incremental sync reads again. */
+/** The most transactions kept: those of the overlap, which each incremental sync reads again. */
 const MAX_REMEMBERED = 20_000;
 
 /**
- * What a process remembers from one sync to the next. Losing it costs work, never rows: a sync that knows
- * nothing reads the overlap again and looks for transactions of events from the first one on.
+ * What a process keeps from one sync to the next. Losing it costs work, never rows: the next sync reads the overlap
+ * again and restarts the search for transactions.
  */
 export class SyncMemory {
   readonly snapshots = new SnapshotSchedule();
-  /** Behind which event the search for transactions goes on. */
+  /** The position after which the search for transactions continues. */
   searchedTo = 0n;
-  /** When that search last began with the first event, by the monotonic clock, milliseconds. */
+  /** When the search last restarted, milliseconds of a monotonic clock. */
   searchedAllMs: number | null = null;
   /** Null while no sync runs. */
   progress: SyncProgress | null = null;
   readonly #applied = new Set<LedgerSignature>();
 
-  /** Whether a transaction's accounts have been read and applied since it landed. */
+  /** Whether a transaction's accounts have been applied since it landed. */
   hasApplied(signature: LedgerSignature): boolean {
     return this.#applied.has(signature);
   }
 
-  /** Notes a transaction whose accounts are in the store as they were after it. */
+  /** Records that the store holds a transaction's accounts as they were after it. */
   applied(signature: LedgerSignature): void {
     this.#applied.add(signature);
     if (this.#applied.size <= MAX_REMEMBERED) return;

@@ -3,7 +3,7 @@ import { monotonicMs } from "../monotonic-time.ts";
 import type { SnapshotSchedule } from "./snapshot-schedule.ts";
 import { syncErrorOf, type SyncFailure, syncFailureCause } from "./sync-failure.ts";
 
-/** What a snapshot gives. The schedule notes how it ends, unless it is interrupted. */
+/** Runs a snapshot and returns its result. The schedule records how it ended, unless it was interrupted. */
 export const takeSnapshot = <A, R>(
   schedule: SnapshotSchedule,
   snapshot: Effect.Effect<A, SyncFailure, R>,
@@ -17,8 +17,8 @@ export const takeSnapshot = <A, R>(
   );
 
 /**
- * As `takeSnapshot`, and null when it fails; the log then tells why. For a snapshot of an index that is complete
- * without. A defect stays one.
+ * As `takeSnapshot`, but logs a failure and returns null: the index is complete without this snapshot. A defect stays a
+ * defect.
  */
 export const tryPeriodicSnapshot = <A, R>(
   schedule: SnapshotSchedule,
@@ -27,7 +27,7 @@ export const tryPeriodicSnapshot = <A, R>(
   takeSnapshot(schedule, snapshot).pipe(
     Effect.catch((failure) =>
       Effect.as(
-        Effect.logWarning("the periodic snapshot failed; the index goes on by changes alone", {
+        Effect.logWarning("the periodic snapshot failed; the index continues by changes alone", {
           failure: failure._tag,
           cause: syncFailureCause(failure),
           failures: schedule.failures,

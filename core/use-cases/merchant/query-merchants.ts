@@ -12,7 +12,7 @@ export type RegistryQuery = {
   readonly minReputation?: number | undefined;
 };
 
-/** A page of registered merchants with their statistics, by merchant address. `limit` in [1, 500]. */
+/** A page of registered merchants with their statistics, ordered by merchant address. `limit` in [1, 500]. */
 export const queryMerchants = Effect.fn("queryMerchants")(function* (
   query: RegistryQuery,
   limit: number,

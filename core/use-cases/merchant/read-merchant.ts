@@ -15,8 +15,8 @@ export type LiveMerchant = {
 };
 
 /**
- * Reads one merchant by its wallet or by its merchant account. Fails with `InvalidAddress`,
- * `MerchantNotFound`, or `NotAMerchant` when the address is another account of the programs.
+ * Reads one merchant by its merchant wallet or its merchant account. Fails with `InvalidAddress`, with
+ * `MerchantNotFound`, or with `NotAMerchant` when the address is another account of the programs.
  */
 export const readMerchant = Effect.fn("readMerchant")(function* (
   pubkey: string,

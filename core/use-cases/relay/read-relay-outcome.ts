@@ -8,21 +8,21 @@ import { Broadcaster } from "../../../ports/broadcaster.ts";
 import { TransactionNotFound } from "./relay-errors.ts";
 import { lookUpRelay } from "./relay-lookup.ts";
 
-/** What is known of a transaction, and whether another may be signed in its place. */
+/** What is known of a transaction, and whether the payment may be signed again. */
 export type RelayOutcome = {
   readonly signature: LedgerSignature;
-  /** `landed` with or without an error, `expired` when it never landed and never can, otherwise `pending`. */
+  /** `landed`, with or without an error; `expired`, when it never landed and never can; otherwise `pending`. */
   readonly status: "landed" | "pending" | "expired";
   readonly commitment: "processed" | "confirmed" | "finalized" | null;
   readonly slot: bigint | null;
-  /** Why it failed where it landed; null when it succeeded or has not landed. */
+  /** Why it failed after landing; null when it succeeded or has not landed. */
   readonly error: TransactionError | null;
-  /** The program of the failing instruction, where this relay has the transaction. */
+  /** The program of the failing instruction, null when this relay does not have the transaction. */
   readonly program: Address | null;
   readonly logs: ReadonlyArray<string>;
-  /** The last block height that can hold it, where this relay took it on. */
+  /** The highest block that can hold it, null when this relay did not take it on. */
   readonly lastValidBlockHeight: bigint | null;
-  /** Whether signing the payment again cannot pay twice: it expired, or failed for good. */
+  /** Whether signing the payment again cannot pay twice: the transaction expired, or failed for good. */
   readonly safeToSignAgain: boolean;
 };
 
@@ -34,9 +34,8 @@ const programOf = (entry: RelayEntry | null, error: TransactionError | null): Ad
 };
 
 /**
- * What became of any transaction, relayed here or not. Fails with `TransactionNotFound` when neither the
- * relay nor the ledger's history knows it, which does not mean that it cannot land.
- * See docs/protocol.md, "Relay".
+ * The outcome of any transaction, relayed here or not. Fails with `TransactionNotFound` when neither the relay nor the
+ * ledger's history knows it; it may still land. See docs/protocol.md, "Relay".
  */
 export const readRelayOutcome = Effect.fn("readRelayOutcome")(function* (
   signature: LedgerSignature,

@@ -5,14 +5,14 @@ import { RELAY_POLICY } from "../../domain/relay/relay-policy.ts";
 import { RateLimiter } from "../../../ports/rate-limiter.ts";
 import { FeePayerRateLimited } from "./relay-errors.ts";
 
-/** A fee payer has a budget of its own, as large as a client's, however many clients it sends through. */
+/** A fee payer has a budget of its own, as large as a client's, whichever clients it sends through. */
 const payerKey = (feePayer: Address): string => `fee_payer:${feePayer}`;
 
 /**
- * Takes one relay from the fee payer's budget, once a window for the same bytes, and tells whether it did. A valid
- * signature has shown that the transaction is the payer's own, and a valid blockhash that the payer signed it just
- * now: old ones are public, for anyone to bring. Who holds one that is not on the ledger yet can bring it many times,
- * which must not use up what the payer has.
+ * Takes one relay from the fee payer's budget, and returns whether it did: once a window for the same bytes. Call it
+ * after the signature and the blockhash are checked. They show that the payer signed just now; anyone can send old
+ * public transactions. A stranger may hold a fresh one that is not on the ledger yet, and repeats must not use up the
+ * payer's budget.
  */
 export const takePayerBudget = Effect.fnUntraced(function* (
   feePayer: Address,
@@ -29,13 +29,13 @@ export const takePayerBudget = Effect.fnUntraced(function* (
   return true;
 });
 
-/** The keys of whoever relays; null for a fee payer who is not charged and for a client who is not known. */
+/** The budget keys of a relay. Null stands for a fee payer that is not charged, or a client that is not known. */
 const keysOf = (feePayer: Address | null, client: string | null): ReadonlyArray<string> => [
   ...(feePayer === null ? [] : [payerKey(feePayer)]),
   ...(client === null ? [] : [client]),
 ];
 
-/** Takes what a relay that would have failed costs beyond its own one, or as much of it as is left. */
+/** Takes the extra cost of a relay that would have failed, or as much of it as is left. */
 export const chargeFailedPreflight = Effect.fnUntraced(function* (
   feePayer: Address | null,
   client: string | null,
@@ -49,8 +49,8 @@ export const chargeFailedPreflight = Effect.fnUntraced(function* (
 });
 
 /**
- * Takes what a relay that expired costs beyond its own one. It had a place in the queue for as long as a
- * blockhash lives, so that its cost falls into later windows than the relay itself, and is owed there.
+ * Takes the extra cost of an expired relay. It was in the queue for a blockhash's lifetime, so the cost falls into
+ * later windows and may be owed.
  */
 export const chargeExpired = Effect.fnUntraced(function* (
   feePayer: Address,

@@ -26,26 +26,26 @@ export type SendFailure =
   | LedgerFailure
   | StoreUnavailable;
 
-/** Brings transactions to the ledger and finds out what became of them, past the end of any request. */
+/** Sends transactions to the ledger and finds their outcomes, also after the request has ended. */
 export class RelayDelivery extends Context.Service<
   RelayDelivery,
   {
-    /** Runs the first sending of a signature, one at a time: who comes meanwhile gets the same result. */
+    /** Runs the first sending of a signature, one at a time. Concurrent callers get the same result. */
     readonly once: <R>(
       signature: LedgerSignature,
       sending: Effect.Effect<LandedTransaction | null, SendFailure, R>,
     ) => Effect.Effect<LandedTransaction | null, SendFailure, R>;
     /**
-     * Takes a transaction on for a client, null where none is known: records it, sends it, and from then on
-     * sends it again until its outcome is known. Once it is recorded this succeeds whatever the node answers.
+     * Takes a transaction on for a client; null when the client is not known. Records it, sends it, and repeats the
+     * sending until its outcome is known. Once recorded it succeeds, whatever the node answers.
      */
     readonly accept: (
       entry: RelayEntry,
       client: string | null,
     ) => Effect.Effect<void, RelayQueueFull | RelayShareFull | StoreUnavailable>;
-    /** Follows an entry of the log that has no outcome yet, where the queue has a place for it. */
+    /** Follows an entry of the log without an outcome, if the queue has room. */
     readonly follow: (entry: RelayEntry) => Effect.Effect<void>;
-    /** Where a transaction landed, waiting for `confirmed` up to the instance's limit; null when it has not. */
+    /** Where a transaction landed, after waiting for `confirmed` up to the instance's limit; null when it has not. */
     readonly confirmed: (signature: LedgerSignature) => Effect.Effect<LandedTransaction | null>;
     /** How many transactions are under way. */
     readonly underWay: Effect.Effect<number>;
@@ -55,7 +55,7 @@ export class RelayDelivery extends Context.Service<
 const isConfirmed = (landed: LandedTransaction | null): boolean =>
   landed !== null && landed.commitment !== "processed";
 
-/** The process's one `RelayDelivery`. It begins with what the log holds without an outcome and ends with the scope. */
+/** The process's one `RelayDelivery`. It starts with the log's entries without an outcome and ends with the scope. */
 export const makeRelayDelivery = Effect.gen(function* () {
   const scope = yield* Effect.scope;
   const context = yield* Effect.context<Broadcaster | Ledger | OutcomeLog | RateLimiter>();
@@ -67,7 +67,7 @@ export const makeRelayDelivery = Effect.gen(function* () {
   const confirmedOnce = makeSingleFlight<LandedTransaction | null, never>(scope);
   let resumed = false;
 
-  /** What an earlier life of the process left; tried again in the next round while the store is away. */
+  /** Loads the entries from before a restart. While the store is unavailable, each round tries again. */
   const resume = Effect.gen(function* () {
     if (resumed) return;
     for (const entry of yield* log.unresolved(RELAY_POLICY.queueCapacity)) queue.resume(entry);
@@ -77,7 +77,7 @@ export const makeRelayDelivery = Effect.gen(function* () {
   const round = resume.pipe(
     Effect.andThen(resolveRelays(queue)),
     Effect.catchTag("StoreUnavailable", ({ cause }) =>
-      // Before the first round could begin, the store is only not open yet.
+      // Before the first round, the store is just not open yet.
       (resumed ? Effect.logWarning : Effect.logDebug)("the relay's log is not available", {
         cause: String(cause),
       }),

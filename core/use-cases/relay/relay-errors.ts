@@ -30,13 +30,13 @@ export class SignatureInvalid extends Data.TaggedError("SignatureInvalid")<{
   readonly signature: LedgerSignature;
 }> {}
 
-/** A top-level instruction calls a program off the list, or none calls custody or attestor (`program` null). */
+/** A top-level instruction calls a program that is not allowed, or none calls custody or attestor (`program` null). */
 export class ProgramNotAllowed extends Data.TaggedError("ProgramNotAllowed")<{
   readonly program: Address | null;
   readonly signature: LedgerSignature;
 }> {}
 
-/** An address table supplies a program id, does not exist, or has no entry at a place that is used. */
+/** An address table supplies a program id, does not exist, or lacks an entry that the transaction uses. */
 export class LookupTableNotAllowed extends Data.TaggedError("LookupTableNotAllowed")<{
   readonly signature: LedgerSignature;
   readonly detail: string;
@@ -47,16 +47,16 @@ export class DurableNonceNotAllowed extends Data.TaggedError("DurableNonceNotAll
   readonly signature: LedgerSignature;
 }> {}
 
-/** The transaction asks for more compute units, or pays more for each, than the relay carries. */
+/** The transaction asks for more compute units, or pays a higher price for each, than the relay allows. */
 export class ComputeBudgetExceeded extends Data.TaggedError("ComputeBudgetExceeded")<{
   readonly signature: LedgerSignature;
-  /** Compute units, or micro-lamports for each. */
+  /** Compute units, or micro-lamports per unit. */
   readonly limit: "units" | "unit_price";
   readonly actual: bigint;
   readonly max: bigint;
 }> {}
 
-/** The ledger never takes the transaction's Compute Budget instructions, whatever its state. */
+/** The ledger never accepts the transaction's Compute Budget instructions, whatever its state. */
 export class ComputeBudgetInvalid extends Data.TaggedError("ComputeBudgetInvalid")<{
   readonly signature: LedgerSignature;
   /** Index of the top-level instruction. */
@@ -65,7 +65,7 @@ export class ComputeBudgetInvalid extends Data.TaggedError("ComputeBudgetInvalid
   readonly detail: string;
 }> {}
 
-/** An instruction of the transaction cannot succeed on the ledger as it stands. */
+/** An instruction of the transaction cannot succeed in the ledger's present state. */
 export class SettlementCheckFailed extends Data.TaggedError("SettlementCheckFailed")<{
   readonly signature: LedgerSignature;
   readonly rule: SettlementRule;
@@ -75,17 +75,17 @@ export class SettlementCheckFailed extends Data.TaggedError("SettlementCheckFail
   readonly instructionIndex: number;
 }> {}
 
-/** As many transactions of everyone wait for their outcome as may. */
+/** The relay's queue is full. */
 export class RelayQueueFull extends Data.TaggedError("RelayQueueFull")<{
   readonly signature: LedgerSignature;
   readonly capacity: number;
 }> {}
 
-/** As many transactions of this client, or of this fee payer, wait for their outcome as may. */
+/** The queue's share of this client, or of this fee payer, is full. */
 export class RelayShareFull extends Data.TaggedError("RelayShareFull")<{
   readonly signature: LedgerSignature;
   readonly holder: "client" | "fee_payer";
-  /** How many may wait while the rest of the queue is as full as it is. */
+  /** The share while the queue is as full as it is now. */
   readonly share: number;
 }> {}
 
@@ -95,10 +95,10 @@ export class FeePayerRateLimited extends Data.TaggedError("FeePayerRateLimited")
   readonly resetSeconds: number;
 }> {}
 
-/** The Idempotency-Key came with another request before. */
+/** The Idempotency-Key was used with another request. */
 export class IdempotencyKeyReused extends Data.TaggedError("IdempotencyKeyReused") {}
 
-/** The first request with this Idempotency-Key is still being answered. */
+/** The first request with this Idempotency-Key has no answer yet. */
 export class IdempotencyKeyInFlight extends Data.TaggedError("IdempotencyKeyInFlight") {}
 
 /** Neither this relay nor the ledger's history knows the signature; it may still land later. */
@@ -106,30 +106,30 @@ export class TransactionNotFound extends Data.TaggedError("TransactionNotFound")
   readonly signature: string;
 }> {}
 
-/** The fee payer's balance does not cover the fee, or what is left of it would be below the rent minimum. */
+/** The fee payer's balance does not cover the fee, or would fall below the rent minimum. */
 export class FeePayerCannotPay extends Data.TaggedError("FeePayerCannotPay")<{
   readonly feePayer: Address;
   readonly balanceLamports: bigint;
   readonly feeLamports: bigint;
-  /** What the account must keep, lamports; null when the ledger did not tell. */
+  /** The rent minimum in lamports, null when the ledger did not tell. */
   readonly rentMinimumLamports: bigint | null;
   readonly signature: LedgerSignature;
 }> {}
 
-/** The ledger would refuse, or has refused, the transaction. */
+/** The ledger refused the transaction, or would. */
 export class TransactionRejected extends Data.TaggedError("TransactionRejected")<{
   readonly signature: LedgerSignature;
   readonly error: TransactionError | null;
   readonly logs: ReadonlyArray<string>;
-  /** The program of the failing instruction, where the error is an instruction's. */
+  /** The program of the failing instruction, null for other errors. */
   readonly program: Address | null;
-  /** Where it failed for real; null when only a simulation did, and nothing was sent. */
+  /** Where it landed and failed; null when only a simulation failed and nothing was sent. */
   readonly landed: LandedTransaction | null;
 }> {}
 
 /**
- * The ledger does not take the transaction's blockhash: it is too old, or newer than what is confirmed. The
- * transaction has not landed as far as is known; only its outcome says that it never will.
+ * The ledger does not accept the transaction's blockhash: it is too old, or newer than what is confirmed. The
+ * transaction is not known to have landed. Only its outcome says that it never will.
  */
 export class BlockhashExpired extends Data.TaggedError("BlockhashExpired")<{
   readonly signature: LedgerSignature;

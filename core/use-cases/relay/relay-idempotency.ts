@@ -5,18 +5,18 @@ import { RELAY_POLICY } from "../../domain/relay/relay-policy.ts";
 import { OutcomeLog } from "../../../ports/outcome-log.ts";
 import { IdempotencyKeyInFlight, IdempotencyKeyReused } from "./relay-errors.ts";
 
-/** A client's name for one request: its repetitions get the first one's answer. */
+/** A client's key for one request. Repetitions get the first answer. */
 export type Idempotency = {
   readonly client: string;
   readonly key: string;
-  /** Everything the request says, as text. */
+  /** The whole request as text. */
   readonly request: string;
 };
 
 /**
- * Runs a request once for its Idempotency-Key: a repetition gets the first answer, word for word; the key with
- * another request, or while the first still runs, fails. A request that failed gives its key free again:
- * nothing was sent, or the signature itself keeps it from being sent twice.
+ * Runs a request once for its Idempotency-Key. A repetition gets the recorded answer. The same key fails with another
+ * request, and while the first request runs. A failed request releases its key: nothing was sent, or the signature
+ * itself prevents a second sending.
  */
 export const answerOnce = <A, E, R>(
   idempotency: Idempotency,
@@ -44,7 +44,7 @@ export const answerOnce = <A, E, R>(
         return yield* new IdempotencyKeyInFlight();
       case "claimed":
         return yield* run.pipe(
-          // The answer stands whether or not the store can keep it: the signature makes a repetition safe.
+          // The answer is returned even if the store cannot keep it, because the signature makes a repetition safe.
           Effect.onExit((exit) =>
             Effect.ignore(
               log.answerKey({ client, key }, Exit.isSuccess(exit) ? text.encode(exit.value) : null),

@@ -6,7 +6,7 @@ import { Instance } from "../../../ports/instance.ts";
 import { MAX_OWED_WINDOWS, RateLimiter } from "../../../ports/rate-limiter.ts";
 import { allowedPrograms } from "./relay-admission.ts";
 
-/** Every rule and number the relay enforces, from where it enforces them. */
+/** Every rule and limit of the relay, from the code that enforces them. */
 export const readRelayPolicy = Effect.gen(function* () {
   const { deployment, confirmTimeoutMs, enforceBetaLimits } = yield* Instance;
   const { limits, windowSeconds } = yield* RateLimiter;

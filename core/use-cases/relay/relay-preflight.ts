@@ -14,10 +14,10 @@ import { BlockhashExpired, FeePayerCannotPay, InstructionBeyondBetaLimit } from 
 import { rejected } from "./relay-rejection.ts";
 import { checkSettlement, resolveTables } from "./settlement-precheck.ts";
 
-/** The place of the mint among `create_escrow`'s accounts; see docs/protocol.md, "custody". */
+/** The index of the mint among `create_escrow`'s accounts; see docs/protocol.md, "custody". */
 const CREATE_ESCROW_MINT = 4;
 
-/** How many blocks a blockhash stays usable (Agave `clock.rs`: MAX_PROCESSING_AGE). */
+/** Blocks for which a blockhash stays valid (Agave `clock.rs`: MAX_PROCESSING_AGE). */
 const BLOCKHASH_AGE = 150n;
 
 type Accounts = Effect.Success<ReturnType<typeof resolveTables>>;
@@ -38,7 +38,7 @@ const checkBetaLimits = Effect.fnUntraced(function* (
   }
 });
 
-/** Fails with `BlockhashExpired` unless the ledger takes the transaction's blockhash now. */
+/** Fails with `BlockhashExpired` unless the ledger accepts the transaction's blockhash now. */
 export const checkBlockhash = Effect.fnUntraced(function* ({
   blockhash,
   signature,
@@ -87,9 +87,8 @@ const checkBySimulation = Effect.fnUntraced(function* (
 });
 
 /**
- * Refuses what no block can ever hold, or only as a failure of which no instruction ran, so that it cannot
- * wait in the queue for nothing. Whatever else the simulation finds is skipped, and a node that does not
- * answer it in time says nothing.
+ * Refuses a transaction that no block can hold, or that fails before its first instruction, so that it does not wait in
+ * the queue. Ignores every other result of the simulation, and a node that does not answer in time.
  */
 const checkThatItRuns = Effect.fnUntraced(
   function* (transaction: WireTransaction, bytes: Uint8Array) {
@@ -104,10 +103,9 @@ const checkThatItRuns = Effect.fnUntraced(
 );
 
 /**
- * Everything else that is checked against the ledger before a transaction is sent, once `checkBlockhash` has
- * passed, and from where on it can land: a confirmed slot before its sending, and the last block height that
- * can hold it. The tip is read when the blockhash is known to be valid, so its block is no higher than the
- * tip, and the bound is sound.
+ * Every other check against the ledger, once `checkBlockhash` has passed. Returns a confirmed slot before the sending
+ * and the last block height that can hold the transaction. The height is a sound bound: the blockhash was valid before
+ * the tip was read, so its block is not above the tip.
  */
 export const preflightRelay = Effect.fn("preflightRelay")(function* (
   transaction: WireTransaction,
@@ -115,7 +113,7 @@ export const preflightRelay = Effect.fn("preflightRelay")(function* (
   skipVerdict: boolean,
 ) {
   const ledger = yield* Ledger;
-  // At once, but with the same answer every time: the first of them that fails is the one that is told.
+  // Run at once, but with a stable answer: the first failure in this order is reported.
   const [feePayer, instructions] = yield* Effect.all(
     [Effect.result(checkFeePayer(transaction)), Effect.result(checkInstructions(transaction))],
     { concurrency: "unbounded" },

@@ -5,7 +5,7 @@ import type {
 import type { WireTransaction } from "../../protocol/transaction/wire-transaction.ts";
 import { TransactionRejected } from "./relay-errors.ts";
 
-/** A transaction's failure, by simulation or, where it `landed`, for real. */
+/** The rejection of a transaction that failed in a simulation or, with `landed`, on the ledger. */
 export const rejected = (
   { signature, instructions }: WireTransaction,
   error: TransactionError | null,

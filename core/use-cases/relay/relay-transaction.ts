@@ -14,7 +14,7 @@ import { type RelayLookup, lookUpRelay } from "./relay-lookup.ts";
 import { checkBlockhash, preflightRelay } from "./relay-preflight.ts";
 import { rejected } from "./relay-rejection.ts";
 
-/** The body of `POST /v1/relay`, and who sent it. */
+/** The body of `POST /v1/relay`, and its sender. */
 export type RelayRequest = {
   /** base64 */
   readonly signedTransaction: string;
@@ -26,7 +26,7 @@ export type RelayRequest = {
   readonly idempotencyKey?: string;
 };
 
-/** What became of a relayed transaction so far. */
+/** The state of a relayed transaction. */
 export type RelayResult = {
   readonly signature: LedgerSignature;
   readonly status: "submitted" | "confirmed" | "finalized";
@@ -37,11 +37,11 @@ export type RelayResult = {
 
 type Admitted = Effect.Success<ReturnType<typeof admitTransaction>>;
 
-/** Who sent a request, as budgets and shares of the queue count clients; null where that is not known. */
+/** The sender of a request, as budgets and queue shares count clients; null when not known. */
 const senderOf = ({ client }: RelayRequest): string | null =>
   client === undefined ? null : clientGroup(client);
 
-/** Where a known transaction landed, null while that is open. Fails when it can never land. */
+/** Where a known transaction landed, null when not known. Fails when it can never land. */
 const landedOf = Effect.fnUntraced(function* (lookup: RelayLookup, signature: LedgerSignature) {
   switch (lookup.status) {
     case "landed":
@@ -54,7 +54,7 @@ const landedOf = Effect.fnUntraced(function* (lookup: RelayLookup, signature: Le
   }
 });
 
-/** Checks, except that a transaction which landed meanwhile was no failure, whatever they then saw. */
+/** Runs checks. If they fail but the transaction has landed meanwhile, returns where it landed. */
 const unlessLanded = <A, E, R>(signature: LedgerSignature, checks: Effect.Effect<A, E, R>) =>
   checks.pipe(
     Effect.catch(
@@ -78,13 +78,13 @@ const preflight = (
     ),
   );
 
-/** The first sending of a transaction, or what is known when there is nothing to send. */
+/** The first sending of a transaction, or its known outcome when there is nothing to send. */
 const send = Effect.fnUntraced(function* (admitted: Admitted, request: RelayRequest) {
   const { transaction, bytes } = admitted;
   const { signature, feePayer } = transaction;
   const lookup = yield* lookUpRelay(signature);
   if (lookup.status !== "unknown") return yield* landedOf(lookup, signature);
-  // Anyone can bring an old transaction of the payer's, who pays only for one that could still be sent.
+  // Anyone can send an old transaction of the payer, so the payer's budget is charged only for one that can still land.
   const landed = yield* unlessLanded(signature, Effect.as(checkBlockhash(transaction), null));
   if (landed !== null) return landed;
   const isPayersFirst = yield* takePayerBudget(feePayer, signature);
@@ -126,7 +126,7 @@ const relay = Effect.fnUntraced(function* (admitted: Admitted, request: RelayReq
   );
 });
 
-/** A result as the text that an Idempotency-Key keeps. */
+/** A result as the text that is kept for an Idempotency-Key. */
 const asText = {
   encode: (result: RelayResult): string =>
     JSON.stringify({ ...result, slot: result.slot === null ? null : String(result.slot) }),
@@ -137,13 +137,12 @@ const asText = {
 };
 
 /**
- * Takes a transaction that its signers have signed to the ledger, once everything that can be checked is:
- * signatures, programs, compute budget, blockhash, fee payer, its settlements and a simulation, of which
- * `skipPreflight` heeds only what says that no instruction can run. From then on it is recorded, sent again
- * and again, and its outcome found out, past this call and past a restart. A transaction that is known
- * already is answered with what is known; requests for the same one at the same time share one sending. With
- * `confirm` it waits for a confirmation and still answers `submitted` when none comes in time.
- * See docs/protocol.md, "Relay".
+ * Sends a signed transaction to the ledger after all possible checks: signatures, programs, compute budget, blockhash,
+ * fee payer, settlement rules and a simulation. With `skipPreflight`, the simulation only refuses transactions that no
+ * instruction of can run. The transaction is then recorded and sent again until its outcome is known, also after this
+ * call and after a restart. A known transaction gets its known outcome, and concurrent requests for it share one
+ * sending. With `confirm` it waits for a confirmation, and returns `submitted` when none comes in time. See
+ * docs/protocol.md, "Relay".
  */
 export const relayTransaction = Effect.fn("relayTransaction")(function* (request: RelayRequest) {
   const admitted = yield* admitTransaction(request.signedTransaction);

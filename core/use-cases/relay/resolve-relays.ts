@@ -7,28 +7,28 @@ import { OutcomeLog } from "../../../ports/outcome-log.ts";
 import { chargeExpired } from "./relay-budget.ts";
 import type { RelayQueue } from "./relay-queue.ts";
 
-/** Most signatures of one question, and sendings at one time. */
+/** The most signatures per request, and concurrent sendings. */
 const STATUSES = 256;
 const SENDINGS = 8;
 
-/** The finalized block height, null when no node tells it. */
+/** The finalized block height, null when no node answers. */
 const finalizedHeight = Effect.gen(function* () {
   const ledger = yield* Ledger;
   return (yield* ledger.tip("finalized")).blockHeight;
 }).pipe(Effect.orElseSucceed(() => null));
 
-/** Whether the height that was read before the transaction was looked for is beyond its last valid one. */
+/** Whether a height, read before the transaction was looked up, is beyond its last valid one. */
 const isBeyond = (entry: RelayEntry, height: bigint | null): height is bigint =>
   height !== null && height > entry.lastValidBlockHeight;
 
-/** What is known of an entry; `completeFrom` where the node that said so was asked how far back it knows. */
+/** What is known of an entry. `completeFrom` is set when the same node was asked how far back its history goes. */
 type Found = {
   readonly entry: RelayEntry;
   readonly landed: LandedTransaction | null | undefined;
   readonly completeFrom: bigint | null;
 };
 
-/** Where each transaction has landed, undefined where no node tells. */
+/** Where each transaction landed, undefined when no node answers. */
 const landedOf = Effect.fnUntraced(function* (entries: ReadonlyArray<RelayEntry>) {
   const broadcaster = yield* Broadcaster;
   const found = yield* broadcaster
@@ -41,7 +41,7 @@ const landedOf = Effect.fnUntraced(function* (entries: ReadonlyArray<RelayEntry>
   }));
 });
 
-/** Asks once more for what can have expired, of one node together with how far its history goes back. */
+/** Looks up again, at one node, the entries that may have expired, together with how far back its history goes. */
 const searched = Effect.fnUntraced(function* (found: ReadonlyArray<Found>, height: bigint | null) {
   const broadcaster = yield* Broadcaster;
   const gone = found.filter(({ entry, landed }) => landed === null && isBeyond(entry, height));
@@ -58,9 +58,9 @@ const searched = Effect.fnUntraced(function* (found: ReadonlyArray<Found>, heigh
 });
 
 /**
- * What can be said for good of an entry, null when nothing can. Silence means that it never landed only if
- * the height was read before it was looked for, and the history's beginning after that: what a node still
- * has at the end it had all the time.
+ * The final outcome of an entry, null when it is not certain. A missing transaction never landed only under two
+ * conditions: the height was read before the look-up, and the start of the history after it. What a node still has at
+ * the end, it had all the time.
  */
 const finalOutcome = (
   { entry, landed, completeFrom }: Found,
@@ -94,21 +94,18 @@ const resolveSome = Effect.fnUntraced(function* (
     } else if (!isBeyond(entry, height)) {
       if (landed === null || landed === undefined) toSend.push(entry);
     } else if (landed === null && completeFrom !== null) {
-      // Its history is gone, so nobody will ever know: it stays without an outcome in the log, and nothing is said
-      // of it that is not known.
+      // The history is gone, so the outcome will never be known. The log keeps the entry without one.
       queue.remove(entry);
     }
   }
-  // Whatever a node answers here, only the history says what became of a transaction.
+  // The node's answer does not matter: only the history tells the outcome.
   const sendings = toSend.map(({ transaction }) => Effect.ignore(broadcaster.submit(transaction)));
   yield* Effect.all(sendings, { concurrency: SENDINGS, discard: true });
 });
 
 /**
- * One round over everything under way: what has landed for good or can never land is recorded and leaves
- * the queue, at its sender's expense if it never landed; what has not landed is sent again. A failure
- * leaves the rest for the next round.
- * See docs/protocol.md, "Relay".
+ * One round over the queue. Records final outcomes and removes their entries; an expired one is charged to its sender.
+ * Sends again what has not landed. A failure leaves the rest for the next round. See docs/protocol.md, "Relay".
  */
 export const resolveRelays = Effect.fnUntraced(function* (queue: RelayQueue) {
   const entries = queue.all();

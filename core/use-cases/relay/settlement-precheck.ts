@@ -11,7 +11,7 @@ import { Instance } from "../../../ports/instance.ts";
 import { Ledger } from "../../../ports/ledger.ts";
 import { LookupTableNotAllowed, SettlementCheckFailed } from "./relay-errors.ts";
 
-/** What someone else's transaction, already under way, can still cure: judged a second time before refusing. */
+/** Faults that another transaction under way may cure. They are checked a second time before a refusal. */
 const CURABLE: ReadonlySet<SettlementRule> = new Set([
   "merchant_unregistered",
   "merchant_suspended",
@@ -24,7 +24,7 @@ const CURABLE: ReadonlySet<SettlementRule> = new Set([
 /** The most accounts the Ledger port reads at once. */
 const MAX_READ = 100;
 
-/** Every account of a transaction, its address tables read and followed. */
+/** Every account of a transaction, including those from its address tables. */
 export const resolveTables = Effect.fnUntraced(function* (transaction: WireTransaction) {
   const { signature, tables } = transaction;
   const addresses = [...new Set(tables.map(({ table }) => table))];
@@ -61,7 +61,7 @@ const judge = Effect.fnUntraced(function* (transaction: WireTransaction, account
   );
   const value = (yield* Effect.all(reads)).flatMap((read) => read.value);
   const ledgerTime = decodeClockSysvar(value[0] ?? null);
-  // Without the ledger's clock nothing can be said; the simulation decides.
+  // Without the ledger's clock the rules cannot be judged. The simulation decides.
   if (ledgerTime === undefined) return undefined;
   const byAddress = new Map(value.flatMap((each) => (each === null ? [] : [[each.address, each]])));
   return settlementFault(transaction, accounts, {
@@ -73,9 +73,8 @@ const judge = Effect.fnUntraced(function* (transaction: WireTransaction, account
 });
 
 /**
- * Fails with `SettlementCheckFailed` when an instruction of the custody program cannot succeed on the
- * ledger as it stands, naming the rule. What a transaction under way could cure is looked at twice.
- * See docs/protocol.md, "Relay".
+ * Fails with `SettlementCheckFailed`, which names the rule, when a custody instruction cannot succeed in the ledger's
+ * present state. Faults that a transaction under way may cure are checked twice. See docs/protocol.md, "Relay".
  */
 export const checkSettlement = Effect.fn("checkSettlement")(function* (
   transaction: WireTransaction,

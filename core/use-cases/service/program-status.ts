@@ -21,7 +21,7 @@ const withoutTrailingZeros = (bytes: Uint8Array): Uint8Array => {
   return bytes.subarray(0, end);
 };
 
-/** The status of a program, from its account and its data account; null accounts mean that the ledger did not answer. */
+/** The status of a program from its account and its data account. Null accounts mean that the ledger did not answer. */
 export const programStatus = (
   address: Address,
   accounts: { readonly program: LedgerAccount | null; readonly data: LedgerAccount | null } | null,

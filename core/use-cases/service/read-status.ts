@@ -36,7 +36,7 @@ const ledgerStatus = Effect.gen(function* () {
   const { value } = yield* ledger.readAccounts(
     addresses,
     "confirmed",
-    // A program's ELF is hashed whole.
+    // The whole ELF is needed for its hash.
     Number.POSITIVE_INFINITY,
   );
   const pair = (at: number) => ({ program: value[at] ?? null, data: value[at + 1] ?? null });

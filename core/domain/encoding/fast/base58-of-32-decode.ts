@@ -1,6 +1,6 @@
 import { BASE58_DIGITS } from "./base58-alphabet.ts";
 
-/** 13 limbs of 20 bits, least significant first, of which the last has 16; 9 groups of 5 characters. */
+/** 13 limbs of 20 bits (16 in the last), least significant first. 9 groups of 5 characters. */
 const LIMBS = 13;
 const LIMB = 1_048_576;
 const LIMB_OF = 1 / LIMB;
@@ -10,17 +10,17 @@ const GROUPS = 9;
 const GROUP_CHARS = 5;
 const ONE = 0x31;
 
-/** What a call works on. Calls do not overlap: nothing in them waits. */
+/** Buffers that all calls share. Calls never overlap: they are synchronous. */
 const groups = new Float64Array(GROUPS);
 const sums = new Float64Array(LIMBS - 1);
-/** The lowest 20 bits of each sum, those above, and those above them, each at the limb that they count for. */
+/** Each sum in three parts: its lowest 20 bits, the next 20 bits, and the rest, each at its own limb. */
 const low = new Int32Array(LIMBS + 1);
 const middle = new Int32Array(LIMBS + 1);
 const high = new Int32Array(LIMBS + 1);
 
-// Each function below is short: written as one, the runtime compiles them far worse.
+// The functions below are short because the runtime compiles one long function far worse.
 
-/** False when the text has a character that is none of the alphabet. */
+/** Reads the text into groups; false for a character outside the alphabet. */
 const readGroups = (text: string): boolean => {
   let codes = 0;
   let digits = 0;
@@ -55,8 +55,8 @@ const readGroups = (text: string): boolean => {
 };
 
 /**
- * The factor of group j in sum i is digit i of 58^(5 j) in base 2^20. They are written out: a loop over a
- * table takes twice as long. A sum is below 2^53.
+ * The factor of group j in sum i is digit i of 58^(5 j) in base 2^20. The factors are literals: a loop over a table
+ * takes twice as long. Each sum is below 2^53.
  */
 const sumLimbs = (): void => {
   const g0 = groups[0] ?? 0;
@@ -96,7 +96,7 @@ const sumLimbs = (): void => {
   sums[11] = g8 * 20_441;
 };
 
-/** Without carrying from one to the next: a chain of divisions would take longer than all else together. */
+/** Splits the sums without carries. A chain of divisions would take longer than everything else together. */
 const splitSums = (): void => {
   for (let i = 0; i < LIMBS - 1; i++) {
     const sum = sums[i] ?? 0;
@@ -110,7 +110,7 @@ const splitSums = (): void => {
 
 const limbAt = (i: number): number => (low[i] ?? 0) + (middle[i] ?? 0) + (high[i] ?? 0);
 
-/** Two limbs are five bytes. Gives what stands above the 240 bits that these are. */
+/** Writes two limbs as five bytes. Returns what exceeds the lowest 240 bits. */
 const writeBytes = (bytes: Uint8Array): number => {
   let carry = 0;
   for (let i = 0, at = 31; i < LIMBS - 1; i += 2, at -= 5) {
@@ -126,7 +126,7 @@ const writeBytes = (bytes: Uint8Array): number => {
   return carry + limbAt(LIMBS - 1) + (high[LIMBS] ?? 0) * LIMB;
 };
 
-/** The 32 bytes that a text is the canonical base58 of, undefined when it is none of theirs. */
+/** The 32 bytes of a canonical base58 text, undefined for any other text. */
 export const decodeBase58Of32 = (text: string): Uint8Array | undefined => {
   if (text.length < 32 || text.length > 44) return undefined;
   if (!readGroups(text)) return undefined;

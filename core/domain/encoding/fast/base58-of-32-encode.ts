@@ -1,21 +1,21 @@
 import { BASE58_ALPHABET } from "./base58-alphabet.ts";
 
-/** 13 limbs of 20 bits, least significant first, of which the last has 16; 9 groups of 5 characters. */
+/** 13 limbs of 20 bits (16 in the last), least significant first. 9 groups of 5 characters. */
 const LIMBS = 13;
 const LIMB = 1_048_576;
 const GROUPS = 9;
 const GROUP_CHARS = 5;
 const CHARS = GROUPS * GROUP_CHARS;
-/** 58^5, written out: the runtime does not fold `**`, and multiplies by a literal in a third of the time. */
+/** 58^5 as a literal: the runtime does not fold `**`, and multiplying by a literal takes a third of the time. */
 const GROUP = 656_356_768;
 const GROUP_OF = 1 / GROUP;
 
-/** What limb i contributes to group j, at 13 j + i: digit j of 2^(20 i) in base 58^5. */
+/** The share of limb i in group j, at 13 j + i: digit j of 2^(20 i) in base 58^5. */
 const SHARES = Float64Array.from({ length: GROUPS * LIMBS }, (_, at) => {
   const limb = BigInt(LIMB) ** BigInt(at % LIMBS);
   return Number((limb / BigInt(GROUP) ** BigInt(Math.floor(at / LIMBS))) % BigInt(GROUP));
 });
-/** The first limb that contributes to each group. */
+/** The first limb with a share in each group. */
 const FIRST_LIMB = Uint8Array.from({ length: GROUPS }, (_, j) =>
   SHARES.subarray(j * LIMBS).findIndex((share) => share !== 0),
 );
@@ -23,23 +23,23 @@ const FIRST_LIMB = Uint8Array.from({ length: GROUPS }, (_, j) =>
 const CODES = Uint8Array.from(BASE58_ALPHABET, (character) => character.charCodeAt(0));
 const ONE = CODES[0] ?? 0;
 
-/** Characters are made two at a time. */
+/** Characters are written two at a time. */
 const PAIR = 58 * 58;
 const PAIR_OF = 1 / PAIR;
 const FIRST_OF_PAIR = Uint8Array.from({ length: PAIR }, (_, i) => CODES[(i / 58) | 0] ?? 0);
 const SECOND_OF_PAIR = Uint8Array.from({ length: PAIR }, (_, i) => CODES[i % 58] ?? 0);
 
-/** What a call works on. Calls do not overlap: nothing in them waits. */
+/** Buffers that all calls share. Calls never overlap: they are synchronous. */
 const limbs = new Float64Array(LIMBS);
 const chars = new Uint8Array(CHARS);
-/** The characters from each one on, made once: a view costs as much as making the text. */
+/** Views of the characters from each index on, made once: making a view costs as much as making the text. */
 const TAILS = Array.from({ length: CHARS }, (_, from) => chars.subarray(from));
 
 const latin1 = new TextDecoder("latin1");
 
-// Each function below is one short loop: written as one, the runtime compiles them five times as slow.
+// The functions below are one short loop each: the runtime compiles one long function five times as slow.
 
-/** Five bytes are two limbs. */
+/** Reads five bytes as two limbs. */
 const readLimbs = (bytes: Uint8Array): void => {
   for (let i = 0, at = 31; i < LIMBS - 1; i += 2, at -= 5) {
     const middle = bytes[at - 2] ?? 0;
@@ -62,8 +62,8 @@ const writeGroup = (at: number, group: number): void => {
 };
 
 /**
- * A sum is below 2^51.4. Divided by a multiplication it is wrong by less than 2^-30.4; the half that is added
- * keeps it further than that, by 2^-30.3, from whole numbers.
+ * A sum is below 2^51.4. Multiplying by the reciprocal is wrong by less than 2^-30.4. Adding one half first keeps the
+ * quotient at least 2^-30.3 away from whole numbers.
  */
 const writeGroups = (): void => {
   let carry = 0;
@@ -76,7 +76,7 @@ const writeGroups = (): void => {
   }
 };
 
-/** Base58 of exactly 32 bytes: each group of characters is the sum of what the limbs contribute to it. */
+/** Base58 of exactly 32 bytes. Each group of characters is the sum of the limbs' shares. */
 export const encodeBase58Of32 = (bytes: Uint8Array): string => {
   readLimbs(bytes);
   writeGroups();

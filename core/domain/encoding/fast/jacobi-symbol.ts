@@ -1,20 +1,20 @@
 /** Limbs have 26 bits: a limb times an entry of a batch's matrix, twice, is below 2^53. */
 export const LIMB_BITS = 26;
-/** Powers are written out where they are used often: the runtime does not fold `**`. */
+/** A literal: the runtime does not fold `**`. */
 const LIMB = 67_108_864;
 const SMALLEST = 1 / LIMB;
-/** As many limbs as hold 260 bits. */
+/** Limbs for 260 bits. */
 export const LIMBS = 10;
 
-/** The numbers that a call works on. Calls do not overlap: nothing in them waits. */
+/** Buffers that all calls share. Calls never overlap: they are synchronous. */
 const a = new Float64Array(LIMBS);
 const b = new Float64Array(LIMBS);
 
-/** Of the larger number so many leading bits are looked at, so that a difference fits 32 bits. */
+/** Leading bits of the larger number that a batch looks at. A difference of two such numbers fits 32 bits. */
 const LEADING_BITS = 30;
 /**
- * A difference below it may be one of the other sign. What was cut off is less than 1; a halving cuts off less than 1
- * again, a subtraction adds the errors of both: 26 times, that is less than 108.
+ * Below this, the sign of a difference is not certain. The cut-off bits are worth less than 1, each halving cuts off
+ * less than 1 more, and a subtraction adds both errors. After 26 steps the error is below 108.
  */
 const UNSURE = 128;
 const HALVES = Float64Array.from({ length: 3 * LIMB_BITS }, (_, shift) => 2 ** -shift);
@@ -30,13 +30,11 @@ const negate = (): void => {
 };
 
 /**
- * The Jacobi symbol (numerator/modulus), both in limbs of 26 bits, least significant first; the modulus is odd
- * and below 2^255, the numerator below 2^256.
- *
- * Binary gcd in batches of 26 halvings (the idea of Lehmer's gcd): the lowest 32 bits of both numbers are exact and tell what to do,
- * their leading 30 bits tell which is larger, and what is done gathers in a matrix of small integers that is then applied to
- * all limbs at once. The rules for the sign: (2/b) = -1 for b = 3 or 5 mod 8, (a/b) = -(b/a) when both are 3 mod 4, (-1/b) = -1
- * for b = 3 mod 4 (Cohen, "A Course in Computational Algebraic Number Theory", 1.4.2).
+ * Binary gcd in batches of 26 halvings (the idea of Lehmer's gcd). The lowest 32 bits of both numbers are exact and
+ * decide each step. Their leading 30 bits tell which number is larger. The steps of a batch gather in a matrix of small
+ * integers, which is then applied to all limbs. The rules for the sign: (2/b) = -1 for b = 3 or 5 mod 8, (a/b) = -(b/a)
+ * when both are 3 mod 4, (-1/b) = -1 for b = 3 mod 4 (Cohen, "A Course in Computational Algebraic Number Theory",
+ * 1.4.2).
  */
 export const jacobiSymbol = (
   numerator: ArrayLike<number>,
@@ -77,7 +75,7 @@ export const jacobiSymbol = (
       left -= zeros;
       sign ^= zeros & ((y >> 1) ^ (y >> 2));
       if (left === 0) break;
-      // Which of two is larger nobody can predict, so that they are swapped by a mask: a branch would cost more.
+      // Swaps by a mask. A branch would cost more, because the larger of the two cannot be predicted.
       const difference = (u - v) | 0;
       const swap = difference >> 31;
       sign ^= ((x & y) >> 1) & swap;
@@ -96,7 +94,7 @@ export const jacobiSymbol = (
       xa = (xa - ya) | 0;
       xb = (xb - yb) | 0;
       if (u < unsure) {
-        // Which was larger is not sure: the exact numbers tell, and a negative difference is made positive there.
+        // The sign is not certain here. The exact numbers decide, and a negative difference is negated.
         xa <<= left;
         xb <<= left;
         ya <<= left;

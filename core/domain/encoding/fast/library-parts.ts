@@ -1,7 +1,7 @@
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { base58 } from "@scure/base";
 
-/** The fast parts by `@scure/base` and `@noble/curves`; base58 of at most 2048 bytes. */
+/** The fast parts by `@scure/base` and `@noble/curves`, for base58 of at most 2048 bytes. */
 export const LIBRARY_PARTS = {
   encodeBase58: (bytes: Uint8Array): string => base58.encode(bytes),
   decodeBase58: (text: string, length: number): Uint8Array | undefined => {
@@ -14,7 +14,7 @@ export const LIBRARY_PARTS = {
       return undefined;
     }
   },
-  // The rule of ZIP 215 is the ledger's.
+  // The ledger's rule is that of ZIP 215.
   isEdwardsPoint: (bytes: Uint8Array): boolean => {
     try {
       ed25519.Point.fromBytes(bytes, true);

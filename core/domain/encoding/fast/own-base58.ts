@@ -2,7 +2,7 @@ import { BASE58_ALPHABET, BASE58_DIGITS } from "./base58-alphabet.ts";
 import { decodeBase58Of32 } from "./base58-of-32-decode.ts";
 import { encodeBase58Of32 } from "./base58-of-32-encode.ts";
 
-/** 58^5: five characters are handled at a time, since 58^5 * 2^16 still fits a double exactly. */
+/** 58^5: five characters at a time, because 58^5 * 2^16 is exact in a double. */
 const LIMB = 656_356_768;
 const LIMB_CHARS = 5;
 
@@ -37,10 +37,7 @@ export const encodeBase58 = (bytes: Uint8Array): string => {
   return "1".repeat(zeros) + digits.slice(start);
 };
 
-/**
- * The bytes a base58 text stands for, or undefined unless the text is the canonical encoding of
- * exactly `length` bytes.
- */
+/** The bytes of a base58 text; undefined unless the text is the canonical encoding of exactly `length` bytes. */
 export const decodeBase58 = (text: string, length: number): Uint8Array | undefined => {
   if (length === 32) return decodeBase58Of32(text);
   // log(256)/log(58) is below 1.3658: a longer text cannot be canonical, and refusing it first bounds the work.

@@ -1,6 +1,6 @@
 import { jacobiSymbol, LIMB_BITS, LIMBS } from "./jacobi-symbol.ts";
 
-/** 15 words of 17 bits are the 255 bits of the field, so that what overflows comes back times 19. */
+/** 15 words of 17 bits make the field's 255 bits, so that overflow returns times 19. */
 const WORDS = 15;
 const WORD_BITS = 17;
 const WORD = 131_072;
@@ -19,13 +19,13 @@ const BIAS = Float64Array.from({ length: WORDS }, (_, i) =>
   i === 0 ? 524_288 * (WORD - 19) + 121_666 : 524_288 * (WORD - 1),
 );
 
-/** What a call works on. Calls do not overlap: nothing in them waits. */
+/** Buffers that all calls share. Calls never overlap: they are synchronous. */
 const y2 = new Float64Array(WORDS);
 const y4 = new Float64Array(WORDS);
 const sums = new Float64Array(2 * WORDS);
 const limbs = new Float64Array(LIMBS);
 
-/** Brings each word below 2^17 and the first to little more, from at most 2^50. */
+/** Reduces words of at most 2^50: each below 2^17, and the first slightly above. */
 const carry = (words: Float64Array): void => {
   let over = 0;
   for (let i = 0; i < WORDS; i++) {
@@ -42,7 +42,7 @@ const carry = (words: Float64Array): void => {
   words[0] = (words[0] ?? 0) + over * 19;
 };
 
-/** `out` becomes `value` squared; a word comes to at most 15 * 19 * 2^35, below 2^44. */
+/** Sets `out` to the square of `value`. A word reaches at most 15 * 19 * 2^35, below 2^44. */
 const square = (out: Float64Array, value: Float64Array): void => {
   sums.fill(0);
   for (let i = 0; i < WORDS; i++) {
