@@ -10,13 +10,13 @@ const ASK_AGAIN = Schedule.spaced(Duration.millis(100));
 const changesOf = ({ escrows, merchants, eventsAdded }: SyncReport): number =>
   escrows.created + escrows.updated + merchants.created + merchants.updated + eventsAdded;
 
-/** Signals that come together are one: a transaction often touches both programs. */
+/** Signals within this time count as one, because a transaction often touches both programs. */
 const DEBOUNCE = Duration.millis(100);
 
 /**
- * Syncs as soon as the store is open and then every so many seconds, sooner when the ledger signals that
- * something happened, for ever; never when 0. A failure is told once until a sync succeeds again, not at
- * every try. Where replicas share the index, only the one whose turn it is syncs.
+ * Syncs once the store is open, then every `intervalSeconds`, and sooner when the ledger signals a change. Does nothing
+ * when 0. A failure is logged as a warning once, until a sync succeeds again. Where replicas share the index, only one
+ * of them syncs.
  */
 export const backgroundSync = Effect.fnUntraced(function* (intervalSeconds: number) {
   if (intervalSeconds === 0) return;
@@ -49,7 +49,7 @@ export const backgroundSync = Effect.fnUntraced(function* (intervalSeconds: numb
           : Effect.logWarning("the sync failed, and is tried again", fields);
       },
     }),
-    // A bug that one state of the ledger brings out must not leave the index standing still for ever.
+    // A bug that one state of the ledger triggers must not stop the syncs for ever.
     Effect.catchDefect((defect) => Effect.logError("a sync broke, and is tried again", defect)),
   );
   yield* Effect.orDie(Effect.retry(index.summary, ASK_AGAIN));

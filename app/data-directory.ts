@@ -4,7 +4,7 @@ import { access, mkdir } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { Data, Duration, Effect, Schedule, type Scope } from "effect";
 
-/** The data directory cannot be used, and why, in words for the operator. */
+/** The data directory cannot be used, with a reason for the operator. */
 export class DataDirectoryUnusable extends Data.TaggedError("DataDirectoryUnusable")<{
   readonly path: string;
   readonly reason: string;
@@ -14,15 +14,15 @@ class LockFailed extends Data.TaggedError("LockFailed")<{ readonly cause: unknow
 
 const LOCK_FILE = "service.lock";
 
-/** A service that is being stopped may need a moment to let go. */
+/** A service that is stopping may need a moment to release the directory. */
 const TRY_AGAIN = { schedule: Schedule.spaced(Duration.millis(200)), times: 7 };
 
 const reasonOf = (cause: unknown): string =>
   cause instanceof Error ? cause.message : String(cause);
 
 /**
- * The lock is SQLite's own lock on an empty database: the kernel drops it with the process, however
- * that ends, so no stale lock can ever have to be cleaned up by hand.
+ * SQLite's lock on an empty database. The kernel releases it whenever the process ends, so no stale lock needs a
+ * cleanup.
  */
 const lock = (path: string): Database => {
   const database = new Database(join(path, LOCK_FILE), { create: true });
@@ -41,9 +41,8 @@ const isBusy = (cause: unknown): boolean =>
   cause instanceof Error && "code" in cause && cause.code === "SQLITE_BUSY";
 
 /**
- * Creates the directory where it is missing, proves that it can be written, and keeps it for this
- * process until the scope closes: two services on one directory would each believe the other's writes
- * to be their own. Returns the absolute path.
+ * Creates the directory if it is missing, checks that it can be written, and holds it for this process until the scope
+ * closes. Two services in one directory would take each other's writes for their own. Returns the absolute path.
  */
 export const claimDataDirectory = (
   dataDir: string,

@@ -46,7 +46,7 @@ import type { RpcUrls, Settings } from "./config/settings.ts";
 import { sourceRevision } from "./source-revision.ts";
 import { storesOfLedger, type WrongLedger, type StoreName } from "./stores-of-ledger.ts";
 
-/** Where one instance stands: settings, and what only its start has found out. */
+/** The settings of one instance, and the facts that its start has found. */
 export type Place = {
   readonly settings: Settings;
   /** Absolute. */
@@ -55,7 +55,7 @@ export type Place = {
   readonly startedAtMs: number;
 };
 
-/** How a store cannot be opened, now or later. */
+/** How a store cannot be opened, at start or later. */
 export type IndexRefused =
   | WrongLedger
   | StoreUnavailable
@@ -63,10 +63,10 @@ export type IndexRefused =
   | StoreOfAnotherLedger
   | StoreCorrupt;
 
-/** How long `confirm` waits on the relay: most blockhashes have expired after a minute. */
+/** How long `confirm` waits on the relay. Most blockhashes expire after a minute. */
 const CONFIRM_TIMEOUT_MS = 30_000;
 
-/** USDC's mints (Circle, "USDC contract addresses"); on a local ledger, the mock of it. */
+/** The mints of USDC (Circle, "USDC contract addresses"), and the mock USDC of a local ledger. */
 const DEFAULT_MINTS: Readonly<Record<Cluster, ReadonlyArray<Address>>> = {
   localnet: [LOCAL_USDC_MINT],
   devnet: [address("4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU")],
@@ -74,13 +74,13 @@ const DEFAULT_MINTS: Readonly<Record<Cluster, ReadonlyArray<Address>>> = {
   "mainnet-beta": [address("EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v")],
 };
 
-/** Clients whose budgets are remembered: at about 200 bytes for each of four budgets, 40 MB at most. */
+/** Clients whose budgets are kept. At about 200 bytes for each of four budgets, 40 MB at most. */
 const MAX_RATE_LIMITED_CLIENTS = 50_000;
 
 const deploymentOf = ({ ledger }: Settings): Deployment =>
   ledger.kind === "remote" ? ledger.deployment : LOCAL_DEPLOYMENT;
 
-/** The programs whose transactions change what is indexed. */
+/** The programs whose transactions change the index. */
 export const programsOf = (settings: Settings): ReadonlyArray<Address> => {
   const { custodyProgram, attestorProgram } = deploymentOf(settings);
   return [custodyProgram, attestorProgram];
@@ -104,7 +104,7 @@ const instance = ({ settings, rpcUrls, startedAtMs }: Place): Layer.Layer<Instan
     }),
   );
 
-/** A key is made without being asked for only where it vouches for play money. */
+/** A key is generated only for play money. Otherwise the operator must configure one. */
 const evidenceSigner = ({
   settings,
   dataDir,
@@ -117,7 +117,7 @@ const evidenceSigner = ({
     : evidenceSignerNone(evidenceRetiredKeys);
 };
 
-/** The stores, and how syncs are run on them: in files of this instance's own, or shared by replicas. */
+/** The stores and the syncs on them: in this instance's own files, or shared by replicas. */
 const storage = (
   { settings, dataDir }: Place,
   refused: Deferred.Deferred<never, IndexRefused>,
@@ -158,8 +158,8 @@ const storage = (
 };
 
 /**
- * Every adapter of one instance, chosen and connected. `indexRefused` is completed when the store
- * turns out to be unusable, which can be later: see `storesOfLedger`.
+ * All adapters of one instance, chosen and connected. `indexRefused` completes when the store turns out to be unusable,
+ * which can happen later: see `storesOfLedger`.
  */
 export const serviceLayer = (
   place: Place,

@@ -1,9 +1,9 @@
 import { Cause, Layer, Logger, type LogLevel, References } from "effect";
 
-/** How log lines look: for people at a terminal, or one JSON object a line. */
+/** The form of log lines: text for a terminal, or one JSON object per line. */
 export type LogFormat = "pretty" | "json";
 
-/** The levels a line can have, by the word that configuration and log lines use. */
+/** The log levels, by their name in configuration and log lines. */
 export const LOG_LEVELS = {
   debug: "Debug",
   info: "Info",
@@ -18,7 +18,7 @@ type Line = {
   readonly fields: Readonly<Record<string, unknown>>;
 };
 
-/** JSON has no bigint; errors would otherwise print as `{}`. */
+/** Makes values fit for JSON, which has no bigint and prints errors as `{}`. */
 const plain = (_key: string, value: unknown): unknown => {
   if (typeof value === "bigint") return value.toString();
   return value instanceof Error ? `${value.name}: ${value.message}` : value;
@@ -30,7 +30,7 @@ const asText = (part: unknown): string =>
 const isFields = (part: unknown): part is Readonly<Record<string, unknown>> =>
   typeof part === "object" && part !== null && Object.getPrototypeOf(part) === Object.prototype;
 
-/** Plain objects among the logged values become fields, everything else is joined to the message. */
+/** Plain objects among the logged values become fields. All else is joined to the message. */
 const lineOf = (options: Logger.Options<unknown>): Line => {
   const parts = Array.isArray(options.message) ? options.message : [options.message];
   const cause = options.cause.reasons.length === 0 ? {} : { cause: Cause.pretty(options.cause) };
@@ -60,7 +60,7 @@ const prettyLine = (line: Line): string => {
   return `${time} ${line.level.toUpperCase().padEnd(5)} ${line.message}${fields.join("")}${cause}`;
 };
 
-/** One JSON object: `time` (RFC 3339), `level`, `message`, then the fields, which cannot replace these. */
+/** One JSON object: `time` (RFC 3339), `level`, `message`, then the fields, which cannot replace those three. */
 const jsonLine = ({ fields, ...line }: Line): string =>
   JSON.stringify({ ...line, ...fields, ...line }, plain);
 

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { Duration, Effect, Schedule } from "effect";
 
-/** Between it and this process lie a shell and `bun start`; what is further away is another matter. */
+/** The process, a shell and `bun start` lie between npx and here. More distant ancestors do not matter. */
 const MAX_GENERATIONS = 4;
 const LOOK_AGAIN = Schedule.spaced(Duration.millis(500));
 
@@ -10,12 +10,12 @@ const readOrEmpty = (path: string): Promise<string> => readFile(path, "utf8").ca
 /** The parent of a process, 0 when it is gone or there is no procfs (proc(5), `stat`, field 4). */
 const parentOf = async (pid: number): Promise<number> => {
   const stat = await readOrEmpty(`/proc/${pid}/stat`);
-  // The command's name, in parentheses, may itself hold spaces and parentheses.
+  // The command's name is in parentheses and may itself hold spaces and parentheses.
   const [, parent = "0"] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   return Number(parent);
 };
 
-/** This process's ancestors from its parent up to npx, empty when npx is not among them. */
+/** The ancestors of this process from its parent up to npx; empty without npx. */
 const ancestorsToNpx = async (): Promise<ReadonlyArray<number>> => {
   const ancestors: Array<number> = [];
   for (let pid = process.ppid; pid > 1 && ancestors.length < MAX_GENERATIONS;) {
@@ -32,9 +32,9 @@ const isUnbroken = async (ancestors: ReadonlyArray<number>): Promise<boolean> =>
 };
 
 /**
- * Returns when the npx that this process was started through has ended; never, where there is none.
- * npx runs its command below a shell that passes no signal on, so that whoever ends npx would leave a
- * service behind that goes on unseen. Looks twice a second, and only on Linux, where looking is cheap.
+ * Completes when the npx that started this process has ended, and never without one. npx runs its command in a shell
+ * that passes no signal on, so ending npx would leave a service running unseen. Checks twice a second, and only on
+ * Linux, where the check is cheap.
  */
 export const npxEnded: Effect.Effect<void> = Effect.gen(function* () {
   const ancestors = yield* Effect.promise(ancestorsToNpx);

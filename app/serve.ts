@@ -20,18 +20,18 @@ export type StartFailure =
   | LocalLedgerDidNotStart
   | ListenFailed;
 
-/** A service that answers. */
+/** A running service. */
 export type RunningService = {
   /** Scheme, host and port. */
   readonly url: string;
   readonly rpcUrl: string;
-  /** The embedded ledger's process id; null while it is down, or where the ledger is remote. */
+  /** The process id of the embedded ledger; null while it is down, and for a remote ledger. */
   readonly ledgerPid: Effect.Effect<number | null>;
-  /** Never succeeds; fails when the service finds that it cannot go on. */
+  /** Never succeeds. Fails when the service cannot continue. */
   readonly refused: Effect.Effect<never, IndexRefused>;
 };
 
-/** The ledger of a service that was killed ends by itself, but not at once. */
+/** The ledger of a killed service takes a moment to end. */
 const TRY_AGAIN = { schedule: Schedule.spaced(Duration.millis(300)), times: 5 };
 
 const findLedger = Effect.fnUntraced(function* ({ ledger }: Settings, dataDir: string) {
@@ -53,10 +53,9 @@ const findLedger = Effect.fnUntraced(function* ({ ledger }: Settings, dataDir: s
 });
 
 /**
- * Starts everything, in an order in which nothing waits for what may take long: the claim on the data
- * directory, the embedded ledger, HTTP, and then the store and the index, as soon as the ledger answers.
- * Closing the scope stops all of it in the reverse order, so that requests are finished first and the
- * ledger and the directory are given up last.
+ * Starts everything, and leaves the slow parts for last: the claim on the data directory, the embedded ledger, HTTP,
+ * and then store and index as soon as the ledger answers. Closing the scope stops all in reverse order, so that
+ * requests finish first and ledger and directory are released last.
  */
 export const startService = (
   settings: Settings,

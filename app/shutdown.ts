@@ -1,17 +1,14 @@
 import { Deferred, Effect } from "effect";
 
-/** Why the service ends: it was asked to, or an error came up that nobody caught. */
+/** Why the service ends: a signal, or an error that nobody caught. */
 export type Ending =
   | { readonly kind: "asked"; readonly by: string }
   | { readonly kind: "broken"; readonly cause: unknown };
 
-/** Leaves a second to those who kill what has not ended ten seconds after SIGTERM. */
+/** Supervisors often kill ten seconds after SIGTERM. This leaves them a second. */
 const STOP_WITHIN_MS = 9_000;
 
-/**
- * Waits for SIGTERM, SIGINT or an error that nobody caught, whichever comes first. A second signal
- * ends the process at once, for someone who cannot wait.
- */
+/** Waits for SIGTERM, SIGINT or an uncaught error. A second signal ends the process at once. */
 export const awaitEnding: Effect.Effect<Ending> = Effect.gen(function* () {
   const ending = yield* Deferred.make<Ending>();
   const end = (how: Ending): void => {
@@ -25,7 +22,7 @@ export const awaitEnding: Effect.Effect<Ending> = Effect.gen(function* () {
   return yield* Deferred.await(ending);
 });
 
-/** From here on the process has nine seconds to end in order; then it is ended. */
+/** Gives the process nine seconds to stop in order, then ends it. */
 export const limitStop: Effect.Effect<void> = Effect.sync(() => {
   setTimeout(() => process.exit(1), STOP_WITHIN_MS).unref();
 });

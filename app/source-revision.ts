@@ -4,8 +4,8 @@ import { fileURLToPath } from "node:url";
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 
 /**
- * The commit the service was started from, 40 hex digits, or null where there is no git or the folder
- * is not a repository's own root, such as an unpacked archive inside of another project.
+ * The commit that the service was started from, 40 hex digits. Null without git, and when the folder is not a
+ * repository's own root, such as an unpacked archive inside another project.
  */
 export const sourceRevision = (): string | null => {
   try {

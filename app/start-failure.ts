@@ -6,7 +6,7 @@ import type { IndexRefused } from "./layers.ts";
 const reasonOf = (cause: unknown): string =>
   cause instanceof Error ? cause.message : String(cause);
 
-/** What an operator is told when the service does not start, or cannot go on: what is wrong, and the cure. */
+/** The operator's message when the service cannot start or continue: what is wrong, and the cure. */
 export const explain = (failure: ConfigInvalid | StartFailure | IndexRefused): string => {
   switch (failure._tag) {
     case "ConfigInvalid":

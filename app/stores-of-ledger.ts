@@ -4,7 +4,7 @@ import { Ledger } from "../ports/ledger.ts";
 import { OutcomeLog } from "../ports/outcome-log.ts";
 import { type Cluster, clusterOfGenesis } from "./config/cluster.ts";
 
-/** The ledger answers, but is not the one that was configured; nothing may be served from it. */
+/** The ledger answers, but is not the configured one. Nothing may be served from it. */
 export class WrongLedger extends Data.TaggedError("WrongLedger")<{
   readonly configured: Cluster;
   readonly found: Cluster;
@@ -14,28 +14,28 @@ export class WrongLedger extends Data.TaggedError("WrongLedger")<{
   }
 }
 
-/** A store that is away or busy, now. */
+/** Whether a failure may pass: the store is away or busy. */
 const isPassing = (failure: unknown): boolean =>
   failure instanceof StoreUnavailable && failure.retryable;
 
 const ASK_AGAIN = Schedule.spaced(Duration.millis(250));
 
-/** What belongs to one ledger. */
+/** The stores of one ledger. */
 type Stores = EscrowIndex | OutcomeLog;
-/** Which of the two. */
+/** The name of one of the two stores. */
 export type StoreName = "index" | "relay";
 
 /**
- * The index and the relay's log of whichever ledger the nodes turn out to hold. A store belongs to one
- * ledger, so it is opened once a node has told the genesis hash and the store is there; until then every method fails
- * as retryable, and the rest of the service already answers. `refused` is completed when a store or the
- * ledger is the wrong one, or a store turns out to be damaged, which no waiting can mend.
+ * The index and the relay's log of the nodes' ledger. A store belongs to one ledger. So it opens once a node has shown
+ * the genesis hash and the store is reachable. Until then every method fails as retryable, while the rest of the
+ * service already answers. `refused` completes when the ledger or a store is the wrong one, or a store is damaged:
+ * waiting cannot help then.
  */
 export const storesOfLedger = <E, R = never>(options: {
   readonly cluster: Cluster;
   readonly open: (genesisHash: string) => Layer.Layer<Stores, E, R>;
   readonly refused: Deferred.Deferred<never, E | WrongLedger>;
-  /** Why an open store can no longer be used at all, undefined when its failure says no such thing. */
+  /** Why an open store can never be used again, undefined for any other failure. */
   readonly broken?: (store: StoreName, failure: StoreUnavailable) => E | undefined;
 }): Layer.Layer<Stores, never, Ledger | R> =>
   Layer.effectContext(
@@ -46,7 +46,7 @@ export const storesOfLedger = <E, R = never>(options: {
       let opened: Context.Context<Stores> | null = null;
       let tried = false;
 
-      /** One attempt leaves nothing open when it fails. */
+      /** A failed attempt leaves nothing open. */
       const attempt = Effect.fnUntraced(function* (genesisHash: string) {
         const own = yield* Scope.fork(scope);
         return yield* Layer.buildWithScope(options.open(genesisHash), own).pipe(
@@ -59,11 +59,11 @@ export const storesOfLedger = <E, R = never>(options: {
         tried = true;
         return known || !isPassing(failure)
           ? Effect.void
-          : Effect.logWarning("the stores cannot be opened, and are tried again");
+          : Effect.logWarning("the stores cannot be opened; trying again");
       };
 
       const open = Effect.gen(function* () {
-        // The schedule never ends, so no failure comes through.
+        // The schedule never ends, so no failure passes it.
         const genesisHash = yield* Effect.orDie(Effect.retry(ledger.genesisHash, ASK_AGAIN));
         const found = clusterOfGenesis(genesisHash);
         const { cluster } = options;

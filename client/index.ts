@@ -1,17 +1,16 @@
 /**
- * The entry of the client package: what a program of another project, in Bun, in Node or in a browser,
- * needs to check evidence by itself. Nothing here uses the network, files or a clock.
+ * The entry of the client package: everything that a program in Bun, Node or a browser needs to check evidence by
+ * itself. Uses no network, files or clock.
  */
 
 /**
- * `verifyEvidence(packet, trust, witness?)` checks an evidence packet and answers with a verdict and every
- * check by name; `parseTrustPolicy(document)` reads the policy to check it under. Neither throws.
- * See docs/protocol.md, "Evidence packet".
+ * `verifyEvidence(packet, trust, witness?)` checks an evidence packet and returns a verdict and the result of every
+ * check. `parseTrustPolicy(document)` reads the trust policy. Neither throws. See docs/protocol.md, "Evidence packet".
  */
 export { verifyEvidence } from "../core/protocol/evidence/verify-evidence.ts";
 export { parseTrustPolicy } from "../core/protocol/evidence/trust-policy.ts";
 
-/** What the two functions take and answer with. */
+/** The types of both functions. */
 export type {
   EvidenceCheck,
   EvidenceVerdict,

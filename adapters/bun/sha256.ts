@@ -1,6 +1,6 @@
 import type { Sha256 } from "../../core/domain/sha256.ts";
 
-/** SHA-256 by Bun's own BoringSSL, for `provideSha256`. */
+/** Bun's own SHA-256 (BoringSSL), for `provideSha256`. */
 export const sha256Bun: Sha256 = (bytes) => {
   const digest = new Uint8Array(32);
   Bun.SHA256.hash(bytes, digest);

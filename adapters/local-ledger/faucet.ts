@@ -13,20 +13,20 @@ export const MAX_AIRDROP_LAMPORTS = 1_000_000_000_000n;
 /** Most base units of one token airdrop: 1,000,000 mock USDC. */
 export const MAX_TOKEN_AIRDROP = 1_000_000_000_000n;
 
-/** Enough for an airdrop's instructions; the range above it makes equal airdrops differ. */
+/** Compute units for an airdrop. The numbers above it make equal airdrops differ. */
 const BASE_UNITS = 200_000;
 const DISTINCT = 1_000_000;
 
-/** Gives out lamports and mock USDC by real transactions. */
+/** Gives out lamports and mock USDC in real transactions. */
 export const faucet = (ledger: LocalLedger) => {
   let nonce = Math.floor(Math.random() * DISTINCT);
-  // Two equal airdrops within one block would be one transaction, and the second a replay.
+  // Makes equal airdrops differ. Otherwise the second one within a block would be a replay of the first.
   const distinct = (): Instruction => {
     nonce = (nonce + 1) % DISTINCT;
     return computeUnitLimit(BASE_UNITS + nonce);
   };
   return {
-    /** Sends lamports; the result is the signature. */
+    /** Sends lamports and returns the signature. */
     airdrop: (to: Address, lamports: bigint): LedgerSignature =>
       runLocally(
         ledger,
@@ -34,7 +34,10 @@ export const faucet = (ledger: LocalLedger) => {
         [],
         [distinct(), transferLamports(LOCAL_FAUCET.address, to, lamports)],
       ),
-    /** Mints mock USDC, in base units, to the owner's associated token account, which it makes if need be. */
+    /**
+     * Mints mock USDC, in base units, to the owner's associated token account, which it creates if missing. Returns the
+     * signature.
+     */
     airdropTokens: (owner: Address, amount: bigint): LedgerSignature =>
       runLocally(
         ledger,

@@ -3,7 +3,7 @@ import { Data, Effect, type Scope } from "effect";
 
 /** The local ledger's process ended before it was ready. */
 export class LocalLedgerDidNotStart extends Data.TaggedError("LocalLedgerDidNotStart")<{
-  /** What it said last, for the operator. */
+  /** The end of its output, for the operator. */
   readonly reason: string;
 }> {}
 
@@ -13,20 +13,20 @@ export type LedgerPlace = { readonly rpcUrl: string; readonly webSocketUrl: stri
 /** How a ledger process ended. */
 type LedgerEnd = { readonly how: string; readonly said: string };
 
-/** A ledger process that is ready. */
+/** A running ledger process. */
 export type LedgerProcess = LedgerPlace & {
   readonly pid: number;
   readonly ended: Effect.Effect<LedgerEnd>;
 };
 
 const MAIN = fileURLToPath(new URL("./main.ts", import.meta.url));
-/** Room for restoring a ledger of a million accounts. */
+/** Time to restore a ledger of a million accounts. */
 const START_TIMEOUT = "60 seconds";
 const STOP_TIMEOUT = "3 seconds";
-/** Of the end of its standard error, which is all that a panic leaves behind. */
+/** Characters kept from the end of standard error, which is all that a panic leaves. */
 const TAIL_CHARACTERS = 2000;
 
-/** It needs no settings, and in particular none of the service's secrets. */
+/** The environment of the ledger process. It needs no settings and must not see the service's secrets. */
 const environment = (): Record<string, string> =>
   Object.fromEntries(
     ["PATH", "HOME", "TMPDIR", "BUN_INSTALL"].flatMap((name) => {
@@ -73,8 +73,8 @@ const firstLine = async (stdout: ReadableStream<Uint8Array>): Promise<string | u
 };
 
 /**
- * Runs a ledger in a process of its own until the scope closes. Succeeds when it is ready. The process
- * ends by itself when this one does, however that happens, since its standard input closes.
+ * Runs a ledger in a process of its own until the scope closes. Succeeds when the ledger is ready. The child ends when
+ * this process ends for any reason, because its standard input closes.
  */
 export const startLedgerProcess = (
   args: ReadonlyArray<string>,

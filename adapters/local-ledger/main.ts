@@ -40,7 +40,7 @@ const run = (options: LocalLedgerOptions): void => {
   if (!options.supervised) {
     process.once("SIGINT", stop);
   } else {
-    // Ctrl-C reaches both processes; the service still needs its ledger while it finishes what it has begun.
+    // Ctrl-C reaches both processes, and the service needs its ledger until it has stopped.
     process.on("SIGINT", () => undefined);
     process.stdin.once("end", stop);
     process.stdin.once("error", stop);

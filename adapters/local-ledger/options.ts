@@ -1,16 +1,16 @@
 import { parseArgs } from "node:util";
 
-/** How the ledger's process is to run. */
+/** The options of a ledger process. */
 export type LocalLedgerOptions = {
   readonly dataDirectory: string;
   readonly port: number;
   readonly webSocketPort: number | undefined;
   readonly demo: boolean;
-  /** Ends with its standard input, so that it cannot outlive the process that started it. */
+  /** Ends when standard input closes, so that it cannot outlive its parent process. */
   readonly supervised: boolean;
 };
 
-/** Help of `bun run local-ledger`. */
+/** The help text of `bun run local-ledger`. */
 export const LOCAL_LEDGER_HELP = `Runs a Solana ledger on this machine, with the custody and attestor programs, a mock USDC and a faucet.
 
 usage: bun run local-ledger [options]
@@ -40,8 +40,8 @@ const flagOf = (text: string, name: string): boolean => {
 };
 
 /**
- * Options from arguments and, where those are silent, the environment; undefined when help is asked for.
- * @throws Error that names the option that is wrong.
+ * Options from arguments, then from the environment; undefined when help is asked for. @throws Error that names the
+ * wrong option.
  */
 export const readOptions = (
   args: ReadonlyArray<string>,

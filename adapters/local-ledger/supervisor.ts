@@ -6,24 +6,24 @@ import {
   startLedgerProcess,
 } from "./ledger-process.ts";
 
-/** How to run the embedded ledger. */
+/** The options of the embedded ledger. */
 export type SupervisedLedgerOptions = {
-  /** The service's data directory; the ledger keeps its state in `local-ledger` below it. */
+  /** The service's data directory. The ledger keeps its state in `local-ledger` inside it. */
   readonly dataDir: string;
-  /** HTTP port, WebSocket on the next; 0 takes free ports, once for all restarts. */
+  /** HTTP port, with WebSocket on the next. 0 takes free ports and keeps them for all restarts. */
   readonly port: number;
   readonly demo: boolean;
 };
 
-/** The embedded ledger, at the same addresses however often its process is started. */
+/** The embedded ledger. Its addresses stay the same when its process restarts. */
 export type SupervisedLedger = LedgerPlace & {
-  /** Its process now, undefined while it is down. */
+  /** Its present process, undefined while it is down. */
   readonly process: Effect.Effect<Pick<LedgerProcess, "pid"> | undefined>;
 };
 
 const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 5000;
-/** A process that ran as long as this gets the first pause again. */
+/** After a process has run this long, the next restart waits the shortest time again. */
 const STEADY_MS = 10_000;
 
 const argumentsOf = (options: SupervisedLedgerOptions, place: LedgerPlace | undefined) => [
@@ -36,9 +36,9 @@ const argumentsOf = (options: SupervisedLedgerOptions, place: LedgerPlace | unde
 ];
 
 /**
- * Runs the local ledger beside the service until the scope closes, and starts it again, with its state,
- * whenever its process ends: a panic in the virtual machine aborts the process it runs in, so it must not
- * be the service's own. Fails only when the first start does.
+ * Runs the local ledger beside the service until the scope closes, and restarts it with its state whenever its process
+ * ends. It has a process of its own because a panic in the virtual machine aborts the whole process. Fails only when
+ * the first start fails.
  */
 export const superviseLocalLedger = (
   options: SupervisedLedgerOptions,
@@ -74,10 +74,10 @@ export const superviseLocalLedger = (
             Effect.as(Deferred.fail(ready, error), `it did not start: ${error.reason}`),
           ),
         );
-        // Without a first start there is nothing to bring back: the failure is the caller's.
+        // Without a first start there is nothing to restart. The caller gets the failure.
         if (place === undefined) return;
         if ((yield* Clock.currentTimeMillis) - startedMs >= STEADY_MS) pauseMs = FIRST_PAUSE_MS;
-        yield* Effect.logError("the local ledger is down and starts again", { reason, pauseMs });
+        yield* Effect.logError("the local ledger is down and restarts", { reason, pauseMs });
         yield* Effect.sleep(Duration.millis(pauseMs));
         pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
       }

@@ -26,8 +26,8 @@ import {
 type Rows<T> = Map<Address, Observed<T>>;
 
 /**
- * Writes observations that are not older than the row, differ from it, and do not touch a final row.
- * With `raise`, an equal observation still raises the row's slot.
+ * Writes each observation that is not older than its row and differs from it. Final rows never change. With `raise`, an
+ * equal observation still raises the row's slot.
  */
 const put = <T extends { readonly address: Address }>(
   rows: Rows<T>,
@@ -78,7 +78,7 @@ const matches = (filter: MerchantFilter, merchant: Merchant): boolean =>
   (filter.minReputation === undefined || merchant.reputation >= filter.minReputation) &&
   (filter.text === undefined || matchesMerchant(merchant, filter.text));
 
-/** The index in the process's memory: gone when it ends. Every query passes over all rows. */
+/** An index in this process's memory, lost when it ends. Every query reads all rows. */
 export const escrowIndexMemory = (ledger: {
   /** The hash of the ledger's first block, base58. */
   readonly genesisHash: string;
@@ -88,7 +88,7 @@ export const escrowIndexMemory = (ledger: {
     const escrows: Rows<Escrow> = new Map();
     const merchants: Rows<Merchant> = new Map();
     const events: Array<IndexedEvent> = [];
-    /** Where each event is among `events`. */
+    /** Each event's index in `events`. */
     const eventIndexes = new Map<string, number>();
     let checkpoint: SyncCheckpoint | null = null;
     let revision = 0n;

@@ -18,7 +18,7 @@ const claimOf = (row: KeyRow | undefined, use: KeyUse): KeyClaim => {
 
 const name = ({ client, key }: Pick<KeyUse, "client" | "key">) => JSON.stringify([client, key]);
 
-/** The OutcomeLog port in this process's memory, for tests and demonstrations: nothing survives it. */
+/** The OutcomeLog port in this process's memory, for tests and demonstrations. Nothing survives a restart. */
 export const outcomeLogMemory: Layer.Layer<OutcomeLog> = Layer.sync(OutcomeLog, () => {
   const entries = new Map<LedgerSignature, RelayEntry>();
   const keys = new Map<string, KeyRow>();

@@ -7,30 +7,29 @@ import {
   RateLimiter,
 } from "../../ports/rate-limiter.ts";
 
-/** What one client has used of one budget, what it owes included, and when its window ends on the monotonic clock. */
+/** One client's window of one budget: what is used, including what is owed, and its end on the monotonic clock. */
 type Window = { readonly endsAtNanos: bigint; used: number };
 
 /**
- * Fixed windows, each client's beginning with its first request, or where the one before ended while
- * something is owed. All windows are equally long, so that a map in the order in which they were put there
- * has the ended ones in front.
+ * Fixed windows. A client's window begins with its first request, or at the end of the former one while something is
+ * owed. All windows are equally long, so in a map ordered by start the ended ones come first.
  */
 const windowsOf = (limit: number, windowNanos: bigint, maxClients: number) => {
   const windows = new Map<string, Window>();
 
-  /** The window that an ended one goes on in, null when nothing is owed any more. */
+  /** The next window of a client that owes something; null when nothing is owed. */
   const owedAfter = ({ endsAtNanos, used }: Window, nowNanos: bigint): Window | null => {
     const ended = (nowNanos - endsAtNanos) / windowNanos + 1n;
     const owed = used - limit * Number(ended);
     return owed > 0 ? { endsAtNanos: endsAtNanos + ended * windowNanos, used: owed } : null;
   };
-  /** Puts a client's window at the end of the map. */
+  /** Moves a client's window to the end of the map. */
   const put = (client: string, window: Window): Window => {
     windows.delete(client);
     windows.set(client, window);
     return window;
   };
-  /** Looks after the window in front: an ended one goes, unless its client owes something. */
+  /** Checks the first window: removes an ended one, unless its client owes something. */
   const tidy = (nowNanos: bigint) => {
     const [oldest] = windows;
     if (oldest === undefined || oldest[1].endsAtNanos > nowNanos) return;
@@ -49,7 +48,7 @@ const windowsOf = (limit: number, windowNanos: bigint, maxClients: number) => {
     const owed = known === undefined ? null : owedAfter(known, nowNanos);
     if (owed !== null) return put(client, owed);
     windows.delete(client);
-    // Two are looked after for each one that comes: ended windows run out, and no request pays for them all.
+    // Each new window checks two old ones. So ended windows disappear, and no single request pays for all of them.
     tidy(nowNanos);
     tidy(nowNanos);
     if (windows.size >= maxClients) dropOldest();
@@ -58,13 +57,12 @@ const windowsOf = (limit: number, windowNanos: bigint, maxClients: number) => {
 };
 
 /**
- * Budgets counted in this process's memory, by a clock that no change of the wall clock moves. At
- * most `maxClients` clients a budget are kept, of about 200 bytes each; beyond that the one
- * whose window began first is forgotten, which gives it a new budget early. IPv6 clients count by
- * their /64.
+ * Budgets in this process's memory, on a clock that changes of the wall clock do not move. Keeps at most `maxClients`
+ * clients per budget, about 200 bytes each. Beyond that, the client with the oldest window is dropped, which gives it a
+ * new budget early. IPv6 clients count by their /64.
  */
 export const rateLimiterMemory = (options: {
-  /** Points a window of each budget. */
+  /** Points per window of each budget. */
   readonly limits: Readonly<Record<Budget, number>>;
   readonly windowSeconds: number;
   readonly maxClients: number;
@@ -88,7 +86,7 @@ export const rateLimiterMemory = (options: {
           const limit = limits[budget];
           const allowed = window.used + cost <= limit;
           if (allowed) window.used += cost;
-          // While much is owed, more windows than this one have to end before there is room.
+          // A client that owes much waits for more than this window.
           const more = allowed ? 0 : Math.ceil((window.used + cost) / Math.max(1, limit)) - 2;
           const waitNanos = window.endsAtNanos - nowNanos + BigInt(Math.max(0, more)) * windowNanos;
           return {

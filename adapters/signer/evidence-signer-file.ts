@@ -6,7 +6,7 @@ import { EvidenceSigner } from "../../ports/evidence-signer.ts";
 import { type FormerKeysText, signerOfText } from "./evidence-signer.ts";
 import { createKeyFile, readKeyFile } from "./key-file.ts";
 
-/** The file in the data directory that holds a generated key. */
+/** The name of the generated key's file in the data directory. */
 export const GENERATED_KEY_FILE = "evidence-signing-key";
 
 const signerOfFile = Effect.fnUntraced(function* (path: string, formerKeys: FormerKeysText) {
@@ -14,13 +14,13 @@ const signerOfFile = Effect.fnUntraced(function* (path: string, formerKeys: Form
 });
 
 /**
- * Signs with the key in a file (EVIDENCE_SIGNING_KEY_FILE), in one of the forms of seed-text.ts. The
- * file must not be readable by anyone but its owner.
+ * Signs with the key in a file (EVIDENCE_SIGNING_KEY_FILE), in one of the forms of seed-text.ts. Only the file's owner
+ * may be able to read it.
  */
 export const evidenceSignerFromFile = (path: string, formerKeys: FormerKeysText = null) =>
   Layer.effect(EvidenceSigner, signerOfFile(path, formerKeys));
 
-/** Signs with the key in the data directory, made there from 32 random bytes on the first start. */
+/** Signs with the key in the data directory. The first start makes it from 32 random bytes. */
 export const evidenceSignerGenerated = (dataDir: string, formerKeys: FormerKeysText = null) =>
   Layer.effect(
     EvidenceSigner,

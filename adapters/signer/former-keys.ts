@@ -5,7 +5,7 @@ import { jwkThumbprint } from "../../core/domain/evidence/jwk.ts";
 import { parseUnixTime } from "../../core/domain/unix-time.ts";
 import { type EvidenceKey, EvidenceKeyUnusable } from "../../ports/evidence-signer.ts";
 
-/** The setting that lists keys which signed earlier packets. */
+/** The setting that lists the keys of earlier packets. */
 const SOURCE = "EVIDENCE_RETIRED_KEYS";
 
 const parsePublicKey = (text: string): Uint8Array | undefined => {
@@ -33,11 +33,11 @@ const parseEntry = (entry: string): EvidenceKey | undefined => {
 };
 
 /**
- * The keys of EVIDENCE_RETIRED_KEYS: entries separated by commas, each `KEY [STATUS [ENDED]]`
- * separated by spaces. KEY is the public key as base64url, 43 characters: `x` of its entry in
- * `/.well-known/jwks.json`. STATUS is `retired` (the default: its packets still verify) or `revoked`
- * (they no longer do). ENDED is when it stopped being current, `YYYY-MM-DDThh:mm:ssZ`. For example
- * `11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo retired 2026-09-01T00:00:00Z`. Null means none.
+ * The keys of EVIDENCE_RETIRED_KEYS: entries separated by commas, each `KEY [STATUS [ENDED]]` separated by spaces. KEY
+ * is the public key as base64url, 43 characters: `x` of its entry in `/.well-known/jwks.json`. STATUS is `retired` (the
+ * default: its packets still verify) or `revoked` (its packets fail). ENDED is when it stopped being current,
+ * `YYYY-MM-DDThh:mm:ssZ`. For example `11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo retired 2026-09-01T00:00:00Z`. Null
+ * means none.
  */
 export const parseFormerKeys = (
   text: string | null,

@@ -4,12 +4,15 @@ import { dirname } from "node:path";
 import { Effect, Redacted } from "effect";
 import { EvidenceKeyUnusable } from "../../ports/evidence-signer.ts";
 
-/** No key file is nearly this long, in bytes; a longer one is not read at all. */
+/** Key files are far shorter, in bytes. A longer file is not read. */
 const MAX_BYTES = 4096;
-/** Permission of anyone but the owner. */
+/** The permission bits of everyone but the owner. */
 const OTHERS = 0o077;
 
-/** A file's mode and text (null: not to be read) from one open handle, so that both are of the same file. */
+/**
+ * A file's mode and text, read through one handle so that both belong to the same file. The text is null for a file
+ * that is too long.
+ */
 const readBounded = async (path: string): Promise<{ mode: number; text: string | null }> => {
   const file = await open(path, constants.O_RDONLY);
   try {
@@ -21,15 +24,15 @@ const readBounded = async (path: string): Promise<{ mode: number; text: string |
   }
 };
 
-/** The system's own name of an error, such as ENOENT; it says why without repeating anything. */
+/** The system's name of an error, such as ENOENT. It explains without quoting anything. */
 const codeOf = (cause: unknown): string =>
   cause instanceof Error && "code" in cause && typeof cause.code === "string"
     ? cause.code
     : "unknown error";
 
 /**
- * The text of a key file. Fails when it cannot be read, when anyone but its owner may, or when it is far too long
- * for a key; messages name the file and never its content.
+ * The text of a key file. Fails when it cannot be read, when others than its owner may read it, or when it is too long
+ * for a key. Messages name the file and never its content.
  */
 export const readKeyFile = Effect.fnUntraced(function* (path: string) {
   const unusable = (reason: string) => new EvidenceKeyUnusable({ source: path, reason });
@@ -70,8 +73,8 @@ const createOnce = async (path: string, text: string): Promise<void> => {
 };
 
 /**
- * Makes a key file that only its owner can read, unless there is one. It appears under its name
- * complete and on disk, or not at all, and of two processes that try one wins.
+ * Makes a key file that only its owner can read, unless there is one. The file appears complete and on disk, or not at
+ * all. When two processes try, one wins.
  */
 export const createKeyFile = (
   path: string,

@@ -2,7 +2,7 @@ import { timingSafeEqual } from "node:crypto";
 import { decodeBase64 } from "../../core/domain/encoding/base64.ts";
 import { ed25519PublicKey } from "./ed25519-key.ts";
 
-/** What `parseSeedText` takes, to complete the sentence "it must be ...". */
+/** The forms that `parseSeedText` reads; completes the sentence "it must be ...". */
 export const SEED_TEXT_FORMS =
   "32 bytes as base64 (44 characters), or the JSON array of 64 numbers that solana-keygen writes";
 
@@ -14,9 +14,8 @@ const keypairBytes = (text: string): Uint8Array | undefined => {
 };
 
 /**
- * The Ed25519 seed, 32 bytes, that a text holds, undefined for any other text. Two forms: the seed
- * as padded base64, and a solana-keygen file, whose last 32 numbers must be the public key
- * of the first 32. White space around either is passed over.
+ * The 32-byte Ed25519 seed in a text, undefined for any other text. Two forms: the seed as padded base64, or a
+ * solana-keygen file, whose last 32 numbers must be the public key of the first 32. Surrounding white space is ignored.
  */
 export const parseSeedText = (text: string): Uint8Array | undefined => {
   const trimmed = text.trim();

@@ -17,11 +17,11 @@ import { programAccounts } from "./accounts/program-accounts.ts";
 import { refusalAsUnavailable } from "./pool/refusal-as-unavailable.ts";
 import type { RpcRefusal } from "./transport/rpc-failure.ts";
 
-/** As many addresses as a node takes in getMultipleAccounts (Agave `rpc-client-types`, `MAX_MULTIPLE_ACCOUNTS`). */
+/** The most addresses in one getMultipleAccounts (Agave `rpc-client-types`, `MAX_MULTIPLE_ACCOUNTS`). */
 const MAX_ACCOUNTS = 100;
-/** As many as a node lists in one page (Agave `rpc-client-types`, `MAX_GET_CONFIRMED_SIGNATURES_FOR_ADDRESS2_LIMIT`). */
+/** The most signatures in one page (Agave `rpc-client-types`, `MAX_GET_CONFIRMED_SIGNATURES_FOR_ADDRESS2_LIMIT`). */
 const MAX_SIGNATURES = 1000;
-/** Transaction versions are u8: whatever version comes, its accounts and instructions have the same form. */
+/** Transaction versions are u8. Accounts and instructions have the same form in every version. */
 const ANY_VERSION = 255;
 
 const isSlot = Schema.is(Schema.Natural);
@@ -35,7 +35,7 @@ export const ledgerSolanaRpc: Layer.Layer<Ledger, never, NodePool> = Layer.effec
   Effect.gen(function* () {
     const pool = yield* NodePool;
 
-    /** Only reads raise the slot that later ones ask for: a simulation may report a slot not yet confirmed. */
+    /** Only reads raise the slot that later ones ask for. A simulation may report a slot that is not confirmed yet. */
     const readAtSlot = <A>(question: SlotQuestion<A>) =>
       Effect.tap(askAtSlot(pool, question), ({ slot }) =>
         Effect.sync(() => pool.slots.saw(question.commitment, Number(slot))),
@@ -46,7 +46,7 @@ export const ledgerSolanaRpc: Layer.Layer<Ledger, never, NodePool> = Layer.effec
         method: "getGenesisHash",
         params: [],
         pool: "single",
-        // A hash is 32 bytes in base58, exactly like an address.
+        // A hash is 32 bytes in base58, like an address.
         decode: (result) =>
           typeof result === "string" && parseAddress(result) !== undefined
             ? { value: result }
@@ -94,7 +94,7 @@ export const ledgerSolanaRpc: Layer.Layer<Ledger, never, NodePool> = Layer.effec
       });
     }, refusalAsUnavailable);
 
-    /** The first slot that a node's history still has. */
+    /** The first slot that a node's history still holds. */
     const historyStart: RpcRequest<bigint> = {
       method: "getFirstAvailableBlock",
       params: [],
@@ -127,7 +127,7 @@ export const ledgerSolanaRpc: Layer.Layer<Ledger, never, NodePool> = Layer.effec
           return { value: parsed };
         },
       };
-      // What a node still has after it was asked, it had all the time.
+      // What a node still has after the question, it had all the time.
       const [entries, start] = yield* pool
         .callInTurn(entriesBehind, historyStart)
         .pipe(
@@ -158,7 +158,7 @@ export const ledgerSolanaRpc: Layer.Layer<Ledger, never, NodePool> = Layer.effec
           },
         })
         .pipe(
-          // A transaction that this node cannot show.
+          // This node cannot show the transaction.
           Effect.catchTag("RpcRefusal", () => Effect.succeed(null)),
         ),
     );

@@ -2,12 +2,12 @@ import { parseArgs, type ParseArgsOptionsConfig } from "node:util";
 
 /** The command line is wrong (sysexits.h). */
 export const EX_USAGE = 64;
-/** Something that the command line names cannot be read (sysexits.h). */
+/** A file or address on the command line cannot be read (sysexits.h). */
 export const EX_NOINPUT = 66;
-/** Something outside that was asked gives no answer (sysexits.h). */
+/** A service outside does not answer (sysexits.h). */
 export const EX_UNAVAILABLE = 69;
 
-/** Ends the process with one line on standard error that says why. */
+/** Prints the reason as one line on standard error and ends the process. */
 export const exitWith = (code: number, message: string): never => {
   process.stderr.write(`${message}\n`);
   process.exit(code);
@@ -16,8 +16,8 @@ export const exitWith = (code: number, message: string): never => {
 const HELP = { help: { type: "boolean", short: "h" } } as const;
 
 /**
- * The process's arguments. Prints `help` and ends with 0 when `--help` is among them; ends with
- * `EX_USAGE` for a flag that is not in `options` or another number of operands than `operands` names.
+ * The process's arguments. Prints `help` and ends with 0 when `--help` is among them. Ends with `EX_USAGE` for an
+ * unknown flag or a wrong number of operands.
  */
 export const readCommandLine = <const O extends ParseArgsOptionsConfig>(
   help: string,
@@ -46,7 +46,7 @@ export const readCommandLine = <const O extends ParseArgsOptionsConfig>(
   return { values, positionals };
 };
 
-/** The address of a running service, without a slash at its end; ends the process when it is none. */
+/** The address of a running service without a trailing slash. Ends the process when it is malformed. */
 export const serviceUrl = (text: string): string => {
   const url = URL.parse(text);
   if (url === null || !["http:", "https:"].includes(url.protocol))

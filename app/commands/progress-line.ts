@@ -1,4 +1,4 @@
-/** How far a sync has come, as `/v1/status` shows it. */
+/** The progress of a sync, as `/v1/status` shows it. */
 export type ShownProgress = {
   readonly phase: string;
   readonly done: number;
@@ -8,7 +8,7 @@ export type ShownProgress = {
 const CELLS = 30;
 const number = new Intl.NumberFormat("en");
 
-/** One line that shows progress: a bar where the end is known, else a count. */
+/** Progress as one line: a bar when the total is known, otherwise a count. */
 export const progressLine = ({ phase, done, total }: ShownProgress): string => {
   const counted = `${number.format(done)}${total === null ? "" : ` of ${number.format(total)}`} ${phase}`;
   if (total === null) return counted;

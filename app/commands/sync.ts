@@ -12,9 +12,9 @@ usage: bun run sync [options]
 Ends with 0 when the sync completed, 1 when it failed or the service could not be reached.
 `;
 
-/** Between two looks at the progress; the reads budget allows for more. */
+/** Wait between two reads of the progress. The reads budget allows for more. */
 const LOOK_EVERY_MS = 250;
-/** Moves to the begin of the line and clears it (ECMA-48, EL). */
+/** Moves to the beginning of the line and clears it (ECMA-48, EL). */
 const CLEAR_LINE = "\r\u001b[K";
 
 const { values } = readCommandLine(HELP, {
@@ -32,7 +32,7 @@ const progressNow = async (): Promise<ShownProgress | null> => {
   return data.indexer.progress ?? null;
 };
 
-/** Draws the bar until `over` resolves. */
+/** Draws the progress until `over` resolves. */
 const showProgress = async (over: Promise<unknown>): Promise<void> => {
   let isOver = false;
   const end = over.then(

@@ -10,11 +10,11 @@ const MARKS: Readonly<Record<EvidenceCheck["outcome"], string>> = {
 const NEVER_SHOWN = `No packet shows that something was delivered: it says what an attestor signed and what the ledger did.
 Its references are not signed; look them up on the ledger.`;
 
-/** The names of the checks that nobody could decide with what was given. */
+/** The names of the checks that could not be decided. */
 export const unprovenIn = ({ checks }: EvidenceVerdict): ReadonlyArray<string> =>
   checks.filter(({ outcome }) => outcome === "unproven").map(({ name }) => name);
 
-/** A verdict for people: a line for each check, what is not shown, and the verdict last. */
+/** A verdict as text: a line per check, then what is not shown, and the verdict last. */
 export const verdictText = (result: EvidenceVerdict, askedNode: boolean): string => {
   const lines = result.checks.map(
     ({ name, outcome, reason }) => `${MARKS[outcome]}  ${name}: ${reason}`,

@@ -33,7 +33,7 @@ const fetchBytes = async (url: URL): Promise<Uint8Array> => {
   return response.bytes();
 };
 
-/** Bytes, not text: decoding would hide a byte order mark and bytes that are no UTF-8. */
+/** Bytes, not text: decoding would hide a byte order mark and bytes that are not UTF-8. */
 const read = async (from: string): Promise<Uint8Array> => {
   try {
     if (from === "-") return await Bun.stdin.bytes();

@@ -5,7 +5,7 @@ import { type ConfigFault, type splitReadings, variable } from "./variable.ts";
 
 const perMinute = kinds.wholeNumber(1, 1_000_000);
 
-/** Every variable by itself: its kind and what it is when unset. */
+/** Every variable with its kind and its default. */
 export const environment = Config.all({
   host: variable("HOST", kinds.host, "127.0.0.1"),
   port: variable("PORT", kinds.wholeNumber(0, 65_535), 3000),
@@ -35,7 +35,7 @@ export const environment = Config.all({
   logFormat: variable("LOG_FORMAT", kinds.oneOf("pretty", "json"), null),
 });
 
-/** What could be read; a member is undefined when its variable is faulty. */
+/** The values that could be read. A faulty variable's member is undefined. */
 export type Values = ReturnType<typeof splitReadings<Config.Success<typeof environment>>>["values"];
 
 const missing = (name: string, expected: string): ConfigFault => ({
@@ -49,7 +49,7 @@ export const clustersOf = (urls: ReadonlyArray<URL>): ReadonlyArray<Cluster> => 
   ...new Set(urls.map(clusterOfNode).filter((cluster) => cluster !== undefined)),
 ];
 
-/** The faults that no variable shows by itself: those that need or exclude another. */
+/** The faults of combinations: variables that need or exclude each other. */
 export const faultsAcross = (values: Values): ReadonlyArray<ConfigFault> => {
   const faults: Array<ConfigFault> = [];
   const remote = values.rpcUrls !== null;
@@ -91,14 +91,14 @@ export const faultsAcross = (values: Values): ReadonlyArray<ConfigFault> => {
   return faults;
 };
 
-/** Families of names that are this service's own, so that a misspelt member is no other's variable. */
+/** Name prefixes that belong to this service. A name with such a prefix that is not listed is misspelt. */
 const FAMILIES: Readonly<Record<string, ReadonlyArray<string>>> = {
   RATE_LIMIT_: ["READS", "PREPARE", "RELAY", "SYNC"],
   LOCAL_LEDGER_: ["PORT", "DEMO"],
   EVIDENCE_SIGNING_: ["KEY", "KEY_FILE"],
 };
 
-/** A fault for each name that looks like one of the service's variables and is none. */
+/** A fault for each name that resembles one of the service's variables but is not one. */
 export const misspelt = (names: ReadonlyArray<string>): ReadonlyArray<ConfigFault> =>
   Object.entries(FAMILIES).flatMap(([family, members]) => {
     const known = members.map((member) => family + member);

@@ -43,7 +43,7 @@ export const ledgerAddress: Kind<Address> = {
   expected: "a base58 address of 32 bytes",
 };
 
-/** At least one of a kind, separated by commas. */
+/** A comma-separated list of at least one value of a kind. */
 export const listOf = <A>(kind: Kind<A>): Kind<ReadonlyArray<A>> => ({
   parse: (value) => {
     const items = value.split(",").map((item) => item.trim());
@@ -60,14 +60,14 @@ const urlWith = (value: string, protocols: ReadonlyArray<string>): URL | undefin
   return url !== null && protocols.includes(url.protocol) && url.hash === "" ? url : undefined;
 };
 
-/** The address of an RPC node. It may carry an API key, so it is never repeated. */
+/** The address of an RPC node. It may hold an API key, so messages never quote it. */
 export const rpcUrl: Kind<URL> = {
   parse: (value) => urlWith(value, ["http:", "https:"]),
   expected: "an http:// or https:// address",
   secret: true,
 };
 
-/** The address of a Postgres database; `?schema=` says in which of its schemas the tables are. */
+/** The address of a Postgres database. `?schema=` names the schema of its tables. */
 export const databaseUrl: Kind<URL> = {
   parse: (value) => {
     const url = urlWith(value, ["postgres:", "postgresql:"]);
@@ -78,14 +78,14 @@ export const databaseUrl: Kind<URL> = {
   secret: true,
 };
 
-/** The address of an RPC node's WebSocket. It can carry an API key. */
+/** The address of an RPC node's WebSocket. It may hold an API key. */
 export const webSocketUrl: Kind<URL> = {
   parse: (value) => urlWith(value, ["ws:", "wss:"]),
   expected: "a ws:// or wss:// address",
   secret: true,
 };
 
-/** An origin of the web (RFC 6454) that pages may come from, or `*` for all. */
+/** A web origin (RFC 6454) that may call the service, or `*` for all. */
 export const webOrigin: Kind<string> = {
   parse: (value) => {
     const url = urlWith(value, ["http:", "https:"]);
@@ -94,7 +94,7 @@ export const webOrigin: Kind<string> = {
   expected: "an origin such as https://example.com, or *",
 };
 
-/** An IP address, or a block of them in CIDR notation (RFC 4632). */
+/** An IP address, or a block of addresses in CIDR notation (RFC 4632). */
 export const addressBlock: Kind<string> = {
   parse: (value) => {
     const [ip = "", bits, ...rest] = value.split("/");
@@ -105,7 +105,7 @@ export const addressBlock: Kind<string> = {
   expected: "an IP address or a block such as 10.0.0.0/8",
 };
 
-/** An evidence key, private. */
+/** A private evidence key. */
 export const evidenceKey: Kind<Redacted.Redacted> = {
   parse: (value) => (parseSeedText(value) === undefined ? undefined : Redacted.make(value)),
   expected: SEED_TEXT_FORMS,

@@ -7,10 +7,10 @@ import type { Cluster } from "./cluster.ts";
 import { clustersOf, environment, faultsAcross, misspelt, type Values } from "./environment.ts";
 import { ConfigInvalid, splitReadings } from "./variable.ts";
 
-/** Addresses of RPC nodes, at least one, asked in this order. They can carry API keys. */
+/** Addresses of RPC nodes, at least one, in order of preference. They may hold API keys. */
 export type RpcUrls = readonly [Redacted.Redacted<URL>, ...ReadonlyArray<Redacted.Redacted<URL>>];
 
-/** The ledger that the service starts for itself, or one it finds running. */
+/** The ledger that the service starts itself, or a remote one. */
 export type LedgerSettings =
   | { readonly kind: "embedded"; readonly port: number; readonly demo: boolean }
   | {
@@ -21,24 +21,24 @@ export type LedgerSettings =
       readonly deployment: Deployment;
     };
 
-/** Everything the environment decides, validated. */
+/** All validated settings of the environment. */
 export type Settings = {
   readonly host: string;
   /** 0 takes a free port. */
   readonly port: number;
   readonly dataDir: string;
   readonly ledger: LedgerSettings;
-  /** Null: the ledger's own default mints. */
+  /** Null means the default mints of the cluster. */
   readonly supportedMints: ReadonlyArray<Address> | null;
-  /** The text of an evidence key, and the file that holds one; both null, or one of them set. */
+  /** The text of an evidence key, or the file that holds one. At most one of them is set. */
   readonly evidenceKey: Redacted.Redacted | null;
   readonly evidenceKeyFile: string | null;
   readonly evidenceRetiredKeys: string | null;
-  /** The database that replicas share; null: files in `dataDir`. It can carry a password. */
+  /** The database that replicas share. It may hold a password. Null means files in `dataDir`. */
   readonly databaseUrl: Redacted.Redacted<URL> | null;
-  /** 0: no background sync. */
+  /** 0 means no background sync. */
   readonly syncIntervalSeconds: number;
-  /** Requests a minute. */
+  /** Requests per minute. */
   readonly rateLimits: Readonly<Record<Budget, number>>;
   readonly trustedProxies: ReadonlyArray<string>;
   readonly corsOrigins: ReadonlyArray<string>;
@@ -47,12 +47,15 @@ export type Settings = {
   readonly logFormat: LogFormat;
 };
 
-/** A background sync is cheap next to a ledger on the same machine, and metered by a remote one. */
+/** A background sync is cheap at a ledger on the same machine. Remote nodes charge for it. */
 const SYNC_SECONDS = { embedded: 2, remote: 15 } as const;
 
 const redacted = <A>(value: A): Redacted.Redacted<A> => Redacted.make(value);
 
-/** Where a node listens when nothing else is said: its own port, or the next one where it names one (Agave `--rpc-port`). */
+/**
+ * A node's usual WebSocket address: the port after its RPC port if that is given, else the same port (Agave
+ * `--rpc-port`).
+ */
 const webSocketUrlOf = (rpcUrl: URL): URL => {
   const url = new URL(rpcUrl);
   url.protocol = rpcUrl.protocol === "https:" ? "wss:" : "ws:";
@@ -74,7 +77,7 @@ const ledgerSettings = (values: Required<Values>): LedgerSettings => {
   };
 };
 
-/** The settings of an environment. Fails with every fault at once, before anything is started. */
+/** The settings of an environment. Fails with all faults at once, before anything starts. */
 export const readSettings = Effect.fnUntraced(function* (
   env: Readonly<Record<string, string | undefined>>,
 ) {

@@ -1,35 +1,35 @@
 import { Config, Data, Option } from "effect";
 
-/** What is wrong with one environment variable; a value is quoted only where it cannot be a secret. */
+/** What is wrong with one environment variable. A value is quoted only when it cannot be a secret. */
 export type ConfigFault = {
   readonly variable: string;
   readonly problem: string;
   readonly expected: string;
 };
 
-/** The configuration cannot be used; every fault is listed, not only the first. */
+/** The configuration is invalid. Lists every fault, not only the first. */
 export class ConfigInvalid extends Data.TaggedError("ConfigInvalid")<{
   readonly faults: ReadonlyArray<ConfigFault>;
 }> {}
 
-/** One variable read: its value, or why there is none. */
+/** One variable: its value, or why it has none. */
 export type Reading<A> = { readonly value: A } | { readonly fault: ConfigFault };
 
-/** How a variable's text becomes its value. */
+/** How a variable's text is parsed. */
 export type Kind<A> = {
-  /** Undefined when the text is not what `expected` says. The text has no white space around it. */
+  /** Undefined when the text does not fit `expected`. The text is trimmed. */
   readonly parse: (text: string) => A | undefined;
   /** Completes the sentence "expected ...". */
   readonly expected: string;
-  /** The text may hold a credential and is never repeated. */
+  /** The text may hold a credential, so messages never quote it. */
   readonly secret?: boolean;
 };
 
-/** What a message quotes of a rejected text: control characters escaped, and not too long. */
+/** A rejected text as messages quote it: control characters escaped, at most 60 characters. */
 const quoted = (text: string): string =>
   JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text);
 
-/** Reads one variable; unset, empty and blank all mean `fallback`. */
+/** Reads one variable. Unset, empty and blank all give `fallback`. */
 export const variable = <A, B>(
   name: string,
   kind: Kind<A>,
@@ -48,7 +48,7 @@ export const variable = <A, B>(
 
 type Values<R> = { [K in keyof R]: R[K] extends Reading<infer A> ? A : never };
 
-/** Splits readings into the values there are and all faults; a faulty reading has no value. */
+/** Splits readings into values and faults. A faulty reading has no value. */
 export const splitReadings = <R extends Readonly<Record<string, Reading<unknown>>>>(
   readings: R,
 ): { readonly values: Partial<Values<R>>; readonly faults: ReadonlyArray<ConfigFault> } => {
@@ -61,6 +61,6 @@ export const splitReadings = <R extends Readonly<Record<string, Reading<unknown>
   return { values: values as Partial<Values<R>>, faults };
 };
 
-/** The faults as lines for the operator, one each. */
+/** The faults as lines for the operator, one line each. */
 export const faultLines = (faults: ReadonlyArray<ConfigFault>): ReadonlyArray<string> =>
   faults.map(({ variable, problem, expected }) => `${variable} ${problem}; expected ${expected}`);

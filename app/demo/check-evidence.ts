@@ -6,13 +6,13 @@ import type { SettlementEventRecord } from "../../adapters/http/index/event-cont
 import { DemoFailed, eventually, expectSame, expectValue } from "./demo-failed.ts";
 import type { Stage } from "./stage.ts";
 
-/** Finalization of the slot that settled the escrow, which the local ledger does at the slot's end. */
+/** Time limit for the finalization of the escrow's settlement. The local ledger finalizes a slot at its end. */
 const FINAL_SECONDS = 30;
 
 type Page<A> = { readonly data: ReadonlyArray<A> };
 type Packet = { readonly data: { readonly settlement_decision: { readonly status: string } } };
 
-/** What the verifier trusts, taken from the service before any packet. @throws DemoFailed */
+/** The trust policy that the verifier fixes before it sees a packet. @throws DemoFailed */
 export const obtainTrust = async ({ narrator, service }: Stage): Promise<TrustPolicy> => {
   narrator.step(
     "A verifier pins what it trusts",
@@ -24,7 +24,7 @@ export const obtainTrust = async ({ narrator, service }: Stage): Promise<TrustPo
   return trust.value;
 };
 
-/** The index shows the settled escrow and its events. @throws DemoFailed */
+/** Checks that the index shows the settled escrow and its events. @throws DemoFailed */
 const checkIndex = async (
   { narrator, service, agent }: Stage,
   escrow: string,
@@ -50,7 +50,7 @@ const checkIndex = async (
   narrator.result(`${row.state}; events, newest first: ${kinds.join(", ")}`);
 };
 
-/** Reads, indexes and verifies what is left of a settled escrow. @throws DemoFailed */
+/** Reads, indexes and verifies the records of a settled escrow. @throws DemoFailed */
 export const checkEvidence = async (
   stage: Stage,
   trust: TrustPolicy,
@@ -59,7 +59,7 @@ export const checkEvidence = async (
 ): Promise<void> => {
   const { narrator, service } = stage;
   const path = `/v1/evidence/${escrow}`;
-  // Evidence and index speak of finalized slots only.
+  // Evidence and index cover finalized slots only.
   await eventually(
     "the settlement is final",
     FINAL_SECONDS,

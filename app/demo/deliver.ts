@@ -16,7 +16,9 @@ const ANSWER = '{"symbol":"SOL","price":"187.42"}';
 
 const seconds = (time: string): UnixSeconds => BigInt(Date.parse(time) / 1000);
 
-/** The ledger refuses a timestamp before the escrow's own, and its clock is not this machine's. */
+/**
+ * The earliest timestamp that the ledger accepts for this escrow. The ledger's clock may differ from this machine's.
+ */
 const notBefore = (escrow: EscrowRecord): UnixSeconds => {
   const now = BigInt(Math.floor(Date.now() / 1000));
   const created = seconds(escrow.created_at);

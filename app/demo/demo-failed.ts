@@ -1,15 +1,15 @@
-/** Something in the demo is not as it must be; the message says what, for the person who watches. */
+/** The demo found an unexpected result. The message explains it to the person who watches. */
 export class DemoFailed extends Error {
   override readonly name = "DemoFailed";
 }
 
-/** The value, or the end of the demo when it is missing. @throws DemoFailed with `what`. */
+/** The value. @throws DemoFailed with `what` when it is missing. */
 export const expectValue = <A>(value: A | null | undefined, what: string): A => {
   if (value === null || value === undefined) throw new DemoFailed(what);
   return value;
 };
 
-/** Ends the demo unless both are the same. @throws DemoFailed that names both. */
+/** Checks that both values are equal. @throws DemoFailed that names both. */
 export const expectSame = <A>(what: string, actual: A, expected: A): void => {
   if (actual !== expected)
     throw new DemoFailed(`${what} is ${String(actual)}, expected ${String(expected)}`);
@@ -17,10 +17,7 @@ export const expectSame = <A>(what: string, actual: A, expected: A): void => {
 
 const POLL_MS = 100;
 
-/**
- * Asks again until the answer fits, every 100 ms.
- * @throws DemoFailed when none has come after `seconds`.
- */
+/** Asks every 100 ms until the answer fits. @throws DemoFailed when none has come after `seconds`. */
 export const eventually = async <A>(
   what: string,
   seconds: number,

@@ -9,11 +9,11 @@ type Statuses = {
   readonly value: ReadonlyArray<{ readonly confirmationStatus: string | null } | null>;
 };
 
-/** What the demo asks of the ledger itself: money to play with, and a fresh blockhash. */
+/** The demo's requests to the ledger itself: play money and a fresh blockhash. */
 export type LocalFaucet = {
-  /** Gives an address SOL. */
+  /** Sends SOL to an address. */
   readonly sol: (to: Address, sol: number) => Promise<void>;
-  /** Gives an address mock USDC in base units. */
+  /** Sends mock USDC in base units to an address. */
   readonly usdc: (to: Address, stroops: number) => Promise<void>;
   readonly latestBlockhash: () => Promise<string>;
 };
@@ -33,7 +33,7 @@ export const localFaucet = (rpcUrl: string, narrator: Narrator): LocalFaucet => 
       throw new DemoFailed(`${method}: ${answer.error?.message ?? "no result"}`);
     return answer.result;
   };
-  // Reads of the service are at `confirmed`, which comes at the end of the slot.
+  // Waits for `confirmed`, at the end of the slot, because the service reads at that level.
   const give = async (method: string, params: ReadonlyArray<unknown>): Promise<void> => {
     const signature = await call<string>(method, params, true);
     await eventually(

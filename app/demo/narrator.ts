@@ -1,12 +1,12 @@
-/** Tells a person what happens. */
+/** Prints the demo's story for a person. */
 export type Narrator = {
-  /** A new step, and why it is taken. */
+  /** A new step and its reason. */
   readonly step: (title: string, why: string) => void;
-  /** Who signs what, with a key that stays in this process. */
+  /** Who signs what. The key stays in this process. */
   readonly signs: (who: string, what: string) => void;
-  /** The request that is about to be sent, as a command for a shell. */
+  /** The next request as a shell command. */
   readonly request: (method: string, url: string, body: unknown) => void;
-  /** What came of it. */
+  /** The result of a step. */
   readonly result: (text: string) => void;
 };
 
@@ -25,7 +25,7 @@ const curl = (method: string, url: string, body: unknown, full: boolean): string
 const indent = (text: string, first: string): string =>
   `${first}${text.replaceAll("\n", `\n${" ".repeat(first.length)}`)}`;
 
-/** Writes the story as text; `full` also writes out long values, so that every request can be repeated. */
+/** Writes the story as text. `full` also writes long values, so that every request can be repeated. */
 export const textNarrator = (
   write: (line: string) => void,
   options: { readonly full: boolean },

@@ -4,14 +4,17 @@ import { DemoFailed, expectSame } from "./demo-failed.ts";
 import { relayAs, type Stage } from "./stage.ts";
 import { instructionFrom } from "./wallet.ts";
 
-/** What an agent wants done, and what it pays. */
+/** What an agent buys, and its price. */
 export type Purchase = {
   readonly intent: string;
   readonly amountStroops: string;
   readonly ttlSeconds: number;
 };
 
-/** The agent prepares an escrow, signs its creation here and relays it; returns the escrow as read back. @throws DemoFailed */
+/**
+ * The agent prepares an escrow, signs its creation here and relays it. Returns the escrow as read back. @throws
+ * DemoFailed
+ */
 export const openEscrow = async (stage: Stage, purchase: Purchase): Promise<EscrowRecord> => {
   const { narrator, service, agent, merchant, mint } = stage;
   narrator.step(

@@ -3,10 +3,10 @@ import { eventually, expectSame, expectValue } from "./demo-failed.ts";
 import { relayAs, type Stage } from "./stage.ts";
 import { instructionFrom } from "./wallet.ts";
 
-/** Room for a ledger clock that is a little behind. */
+/** Tolerance for a ledger clock that is a little behind. */
 const GRACE_SECONDS = 20;
 
-/** Nobody delivers, the escrow expires, and a passer-by sends the money back. @throws DemoFailed */
+/** Nobody delivers, the escrow expires, and a passer-by sends the refund. @throws DemoFailed */
 export const refund = async (
   stage: Stage,
   escrow: EscrowRecord,

@@ -6,7 +6,7 @@ import { openEscrow } from "./open-escrow.ts";
 import { refund } from "./refund.ts";
 import { openStage, registerMerchant } from "./stage.ts";
 
-/** What an agent would ask of a data API. */
+/** A request that an agent might send to a data API. */
 const INTENT = "GET https://api.example.com/v1/quotes?symbol=SOL";
 const SHORT_TTL_SECONDS = 2;
 
@@ -14,9 +14,8 @@ const SHORT_TTL_SECONDS = 2;
 export type DemoResult = { readonly released: string; readonly refunded: string };
 
 /**
- * The whole life of two escrows against a running service on the local ledger: one is delivered and
- * released, one expires and is refunded, and the evidence of both is verified.
- * @throws DemoFailed as soon as anything is not as it must be.
+ * The whole life of two escrows at a running service on the local ledger. One is delivered and released, one expires
+ * and is refunded, and the evidence of both is verified. @throws DemoFailed at the first unexpected result.
  */
 export const runDemo = async (
   url: string,

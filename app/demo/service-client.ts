@@ -3,14 +3,14 @@ import type { Narrator } from "./narrator.ts";
 
 const TIMEOUT_MS = 60_000;
 
-/** Speaks to the service as any client would, and tells each request. */
+/** A client of the service that prints each request. */
 export type ServiceClient = {
   readonly url: string;
   /** The text of a 2xx answer. */
   readonly text: (path: string) => Promise<string>;
   readonly get: <A>(path: string) => Promise<A>;
   readonly post: <A>(path: string, body?: unknown) => Promise<A>;
-  /** As `get`, but not told: for polling. */
+  /** As `get`, but prints nothing: for polling. */
   readonly watch: <A>(path: string) => Promise<A>;
 };
 
@@ -23,7 +23,7 @@ const reasonOf = (text: string): string => {
   }
 };
 
-/** A client of the service at `url`. Every method throws DemoFailed for any answer but 2xx. */
+/** A client of the service at `url`. Every method throws DemoFailed for any status but 2xx. */
 export const serviceClient = (url: string, narrator: Narrator): ServiceClient => {
   const send = async (method: string, path: string, body: unknown): Promise<string> => {
     const response = await fetch(url + path, {

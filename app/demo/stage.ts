@@ -9,7 +9,7 @@ import type { Narrator } from "./narrator.ts";
 import { type ServiceClient, serviceClient } from "./service-client.ts";
 import { newWallet, type Wallet } from "./wallet.ts";
 
-/** Everyone who acts in the demo, and what they act through. */
+/** The parties of the demo, the service and the narrator. */
 export type Stage = {
   readonly narrator: Narrator;
   readonly service: ServiceClient;
@@ -36,7 +36,7 @@ type Descriptor = {
 
 type Relayed = { readonly data: { readonly signature: string; readonly status: string } };
 
-/** Signs instructions as `wallet`, relays the transaction and waits until the ledger has confirmed it. */
+/** Signs instructions as `wallet`, relays the transaction and waits until it is confirmed. */
 export const relayAs = async (
   stage: Stage,
   who: string,
@@ -55,7 +55,7 @@ export const relayAs = async (
   narrator.result(`${data.status}, signature ${data.signature}`);
 };
 
-/** Finds out where the service stands, makes wallets and funds them. @throws DemoFailed */
+/** Reads the service's descriptor, makes wallets and funds them. @throws DemoFailed */
 export const openStage = async (url: string, mint: Address, narrator: Narrator): Promise<Stage> => {
   const service = serviceClient(url, narrator);
   narrator.step(

@@ -26,7 +26,7 @@ export type Wallet = {
   readonly address: Address;
   /** The 64-byte Ed25519 signature of a message. */
   readonly sign: (message: Uint8Array) => Promise<Uint8Array>;
-  /** A complete transaction, base64, paid for and signed by this wallet alone. */
+  /** A complete transaction as base64. This wallet alone pays for it and signs it. */
   readonly transaction: (
     instructions: ReadonlyArray<OpenInstruction>,
     blockhash: string,
@@ -50,7 +50,7 @@ export const newWallet = async (): Promise<Wallet> => {
       const message = appendTransactionMessageInstructions(
         instructions.map(filledIn),
         setTransactionMessageLifetimeUsingBlockhash(
-          // The blockhash's own expiry is of no use here: the relay checks that it is valid.
+          // The last valid block height is not needed: the relay checks the blockhash.
           { blockhash: parseBlockhash(blockhash), lastValidBlockHeight: 0n },
           setTransactionMessageFeePayer(kitAddress, createTransactionMessage({ version: 0 })),
         ),
@@ -61,7 +61,7 @@ export const newWallet = async (): Promise<Wallet> => {
   };
 };
 
-/** The instruction that an answer of the service carries as JSON. */
+/** The instruction in a JSON answer of the service. */
 export const instructionFrom = (record: OpenInstructionRecord): OpenInstruction => ({
   programAddress: address(record.program_address),
   accounts: record.accounts.map((account) => ({

@@ -13,7 +13,7 @@ const MINUTE_MS = 60_000;
 const USDC = 1_000_000n;
 const SOL = 1_000_000_000n;
 
-/** How far back the demo data begins, in milliseconds; the moves of its clock add up to less. */
+/** How far in the past the demo data begins, milliseconds. The steps of its clock add up to less. */
 export const DEMO_AGE_MS = 120 * MINUTE_MS;
 
 const merchant = (label: string, name: string): DemoMerchant => ({
@@ -42,8 +42,8 @@ const suspend = (ledger: LocalLedger, { wallet }: DemoMerchant): void => {
 };
 
 /**
- * Three merchants, one of them suspended, two agents with mock USDC, and one escrow in each of the four
- * states, made by real transactions over the ledger's first two hours, which lie in the past.
+ * Makes three merchants (one of them suspended), two agents with mock USDC, and one escrow in each of the four states.
+ * Real transactions make them over the ledger's first two hours, which lie in the past.
  */
 export const makeDemoData = (ledger: LocalLedger, advance: (ms: number) => void): void => {
   const wait = (minutes: number): void => advance(minutes * MINUTE_MS);

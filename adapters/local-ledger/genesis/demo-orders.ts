@@ -25,11 +25,11 @@ export type DemoMerchant = {
   readonly name: string;
 };
 
-/** What an agent of the demo data pays for. */
+/** What an agent of the demo data buys. */
 export type DemoOrder = {
   readonly agent: LocalKey;
   readonly merchant: DemoMerchant;
-  /** The URL that the agent asks the merchant's API for. */
+  /** The URL that the agent requests from the merchant's API. */
   readonly url: string;
   readonly nonce: string;
   /** Base units. */
@@ -58,7 +58,7 @@ export const openEscrow = (ledger: LocalLedger, order: DemoOrder): OpenOrder => 
   return { ...order, escrow: address, taskHash: hash };
 };
 
-/** Hash of the delivery payload, one of template `api-delivered-v1`, that the attestor vouches for. */
+/** The hash of the delivery payload (template `api-delivered-v1`) that the attestor signs. */
 const deliveryHash = (order: OpenOrder, timestamp: bigint): Hash32 =>
   proofHash({
     proof_template_id: "api-delivered-v1",
@@ -71,7 +71,10 @@ const deliveryHash = (order: OpenOrder, timestamp: bigint): Hash32 =>
     delivered_at: formatUnixTime(timestamp),
   });
 
-/** Pays the merchant by an attestation made now: all of it, or `partialAmount` base units and the rest to the agent. */
+/**
+ * Pays the merchant under an attestation made now: the whole amount, or `partialAmount` base units with the rest to the
+ * agent.
+ */
 export const releaseEscrow = (
   ledger: LocalLedger,
   order: OpenOrder,
@@ -115,7 +118,7 @@ export const releaseEscrow = (
   );
 };
 
-/** Returns an expired escrow to its agent; a stranger, the faucet, sends it, as anyone may. */
+/** Refunds an expired escrow to its agent. The faucet sends it, because anyone may. */
 export const refundEscrow = (ledger: LocalLedger, { escrow, agent }: OpenOrder): void => {
   const refund = claimRefundInstruction(LOCAL_DEPLOYMENT, {
     escrow,

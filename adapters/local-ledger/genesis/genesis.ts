@@ -14,7 +14,7 @@ import { LOCAL_AUTHORITY, LOCAL_FAUCET, LOCAL_USDC_MINT, localKey } from "./loca
 import { runLocally } from "./local-transactions.ts";
 import type { Genesis, LocalLedger } from "../runtime/ledger.ts";
 
-/** What the faucet can give out in all: 500 million SOL. */
+/** The faucet's whole balance: 500 million SOL. */
 const FAUCET_LAMPORTS = 500_000_000n * 1_000_000_000n;
 /** Size of an SPL Token mint (SPL Token `state.rs`: Mint::LEN). */
 const MINT_LENGTH = 82;
@@ -86,8 +86,8 @@ const initializePrograms = (ledger: LocalLedger): void => {
 };
 
 /**
- * The beginning of every local ledger: both programs deployed under an upgrade authority and initialised,
- * a faucet, the mock USDC, and with `demo` the demo data, whose past is why it begins earlier then.
+ * The first block of every local ledger: both programs, initialized and under an upgrade authority, a faucet, and the
+ * mock USDC mint. With `demo` also the demo data; the ledger then begins further in the past.
  */
 export const localGenesis = ({ demo }: { readonly demo: boolean }): Genesis => ({
   ageMs: demo ? DEMO_AGE_MS : 60_000,

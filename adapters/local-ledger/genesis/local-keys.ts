@@ -2,8 +2,8 @@ import { createPrivateKey, createPublicKey, type KeyObject, sign } from "node:cr
 import { type Address, addressFromBytes } from "../../../core/domain/address.ts";
 
 /**
- * A key of the local ledger. Its seed is SHA-256 of a public label, so everyone has it: it guards nothing
- * of worth, and must never hold anything on a public network.
+ * A key of the local ledger. Its seed is the SHA-256 of a public label, so everyone knows it. It guards nothing of
+ * worth and must never hold anything on a public network.
  */
 export type LocalKey = {
   readonly address: Address;
@@ -23,7 +23,7 @@ const publicKeyOf = (key: KeyObject): Address => {
 
 const made = new Map<string, LocalKey>();
 
-/** The local key of a label; the same label gives the same key everywhere. */
+/** The local key of a label. The same label gives the same key everywhere. */
 export const localKey = (label: string): LocalKey => {
   const known = made.get(label);
   if (known !== undefined) return known;
@@ -44,10 +44,10 @@ export const localKey = (label: string): LocalKey => {
   return local;
 };
 
-/** Upgrade authority of both programs, the registry's admin, and mint authority of the mock USDC. */
+/** The upgrade authority of both programs, admin of the registry, and mint authority of the mock USDC. */
 export const LOCAL_AUTHORITY = localKey("upgrade-authority");
 
-/** Pays SOL out on request, and the fees of what the local ledger itself does. */
+/** Pays out SOL on request, and the fees of the local ledger's own transactions. */
 export const LOCAL_FAUCET = localKey("faucet");
 
 /** The mock USDC mint, six decimals. */

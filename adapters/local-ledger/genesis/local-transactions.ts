@@ -9,12 +9,12 @@ import type { LocalLedger } from "../runtime/ledger.ts";
 import { describeTransactionError } from "../runtime/transactions/transaction-error.ts";
 import { signedTransaction } from "./signed-transaction.ts";
 
-/** A transaction of the local ledger's own that did not succeed. */
+/** One of the local ledger's own transactions failed. */
 export class LocalTransactionFailed extends Error {}
 
 /**
- * Signs with local keys, the payer first, and runs at once; the result is the transaction's signature.
- * @throws LocalTransactionFailed when it fails.
+ * Signs with local keys (the payer first), runs the transaction at once and returns its signature. @throws
+ * LocalTransactionFailed when it fails.
  */
 export const runLocally = (
   ledger: LocalLedger,

@@ -12,9 +12,8 @@ import type { Instruction } from "../../../core/domain/ledger/instruction.ts";
 import type { LocalKey } from "./local-keys.ts";
 
 /**
- * The bytes of a version 0 transaction, signed by every local key it needs, the payer first. It is made
- * without awaiting anything, so that nothing can come between it and the ledger.
- * @throws Error when a required signer is not among the keys.
+ * The bytes of a version 0 transaction signed by every local key it needs, the payer first. Synchronous, so that no
+ * other transaction can run in between. @throws Error when a required signer is not among the keys.
  */
 export const signedTransaction = (input: {
   readonly payer: Pick<LocalKey, "address" | "sign">;

@@ -7,12 +7,12 @@ import { parsedAccount } from "./parsed-account.ts";
 import { invalidParams, RpcError, RpcErrorCode } from "./rpc-error.ts";
 import { configOf, type RpcConfig, wholeNumberOf } from "./rpc-params.ts";
 
-/** Longest data that base58 is offered for (Agave `rpc.rs`: MAX_BASE58_BYTES). */
+/** The longest data that base58 is used for (Agave `rpc.rs`: MAX_BASE58_BYTES). */
 const MAX_BASE58_BYTES = 128;
 
 const ENCODINGS = ["binary", "base58", "base64", "base64+zstd", "jsonParsed"] as const;
 
-/** How account data is to be shown. `binary` is bare base58, the answer when nothing is asked for. */
+/** How account data is encoded. `binary`, the default, is a bare base58 text. */
 export type AccountEncoding = {
   readonly encoding: (typeof ENCODINGS)[number];
   readonly slice: { readonly offset: number; readonly length: number } | undefined;
@@ -29,7 +29,7 @@ export const accountEncodingOf = (
   const encoding = ENCODINGS.find((known) => known === asked);
   if (encoding === undefined)
     throw invalidParams(`Invalid params: unknown encoding ${JSON.stringify(asked)}`);
-  // A mint's decimals never change, so the newest state answers for every commitment.
+  // A mint's decimals never change, so the newest state serves every commitment.
   const decimalsOf = (mint: Address) =>
     tokenMint(ledger.accounts.read(mint, "processed"))?.decimals;
   if (config["dataSlice"] === undefined || config["dataSlice"] === null)
@@ -86,7 +86,7 @@ export const encodeAccount = (state: AccountState, encoding: AccountEncoding) =>
   space: state.data.length,
 });
 
-/** JSON text of `{pubkey, account}`; written by hand, as lists of 100,000 accounts are common. */
+/** The JSON text of `{pubkey, account}`. Built directly, because lists can have 100,000 accounts. */
 export const encodeKeyedAccountText = (
   address: Address,
   state: AccountState,

@@ -15,7 +15,7 @@ const memcmpBytes = (bytes: unknown, encoding: unknown): Uint8Array => {
     throw invalidParams("Invalid params: memcmp.bytes must be a string or an array of bytes");
   if (encoding !== undefined && encoding !== "base58" && encoding !== "base64")
     throw invalidParams("Invalid params: memcmp.encoding must be base58 or base64");
-  // Nothing longer can decode to 128 bytes; refusing it first bounds the work of base58.
+  // A longer text cannot decode to 128 bytes. Refusing it first bounds the work of base58.
   if (bytes.length > 2 * MAX_MEMCMP_BYTES)
     throw invalidParams("Invalid param: encoded binary data should be less than 129 bytes");
   try {
@@ -26,7 +26,7 @@ const memcmpBytes = (bytes: unknown, encoding: unknown): Uint8Array => {
   }
 };
 
-/** The conditions of a list of `dataSize` and `memcmp` filters. @throws RpcError when they are none. */
+/** The conditions of a list of `dataSize` and `memcmp` filters. @throws RpcError for anything else. */
 export const accountFilterOf = (filters: unknown): DataConditions => {
   if (filters === undefined || filters === null) return { bytesAt: [] };
   const list = arrayOf(filters, "filters", Number.MAX_SAFE_INTEGER);
@@ -49,7 +49,7 @@ export const accountFilterOf = (filters: unknown): DataConditions => {
     return [{ offset: wholeNumberOf(memcmp["offset"], "memcmp.offset"), bytes }];
   });
   const [dataSize] = sizes;
-  // Two different sizes at once match nothing, and no account is this large.
+  // Two different sizes match nothing. No account has this size.
   if (sizes.size > 1) return { dataSize: Number.MAX_SAFE_INTEGER, bytesAt };
   return { dataSize, bytesAt };
 };

@@ -21,13 +21,13 @@ export type ParsedAccount = {
 
 const STATES = ["uninitialized", "initialized", "frozen"] as const;
 
-/** SPL Token's COption of a key: u32 LE tag, then 32 bytes that count only when it is 1. */
+/** SPL Token's COption of a key: a u32 LE tag, then 32 bytes that are valid only when the tag is 1. */
 const optionalKey = (data: Uint8Array, at: number): Address | null => {
   const fields = fieldsOf(data);
   return fields.u32(at) === 1 ? fields.address(at + 4) : null;
 };
 
-/** Places as in SPL Token `state.rs`, Account: delegate 72, state 108, native 109, delegated 121, closer 129. */
+/** Offsets as in SPL Token `state.rs`, Account: delegate 72, state 108, native 109, delegated 121, closer 129. */
 const accountInfo = (data: Uint8Array, decimals: number) => {
   const fields = fieldsOf(data);
   const delegate = optionalKey(data, 72);
@@ -48,8 +48,8 @@ const accountInfo = (data: Uint8Array, decimals: number) => {
 };
 
 /**
- * Accounts and mints of SPL Token in the form wallets read (Agave `account-decoder/src/parse_token.rs`);
- * undefined for every other account, and nodes then answer with base64.
+ * SPL Token accounts and mints in the form wallets read (Agave `account-decoder/src/parse_token.rs`). Undefined for
+ * every other account; nodes answer with base64 then.
  */
 export const parsedAccount = (
   state: AccountState,

@@ -1,4 +1,4 @@
-/** A method's result that is JSON text already, in pieces. */
+/** A method's result as pieces of JSON text. */
 export class PreEncoded {
   readonly pieces: ReadonlyArray<string>;
 

@@ -3,13 +3,13 @@ import type { Commitment } from "../runtime/time/slots.ts";
 import { RpcError, RpcErrorCode } from "./rpc-error.ts";
 import { commitmentOf, optionalNumberOf, type RpcConfig } from "./rpc-params.ts";
 
-/** Where a read stands: what it may see, and the slot it reports. */
+/** The state a read sees, and the slot it reports. */
 export type ReadPoint = {
   readonly commitment: Commitment;
   readonly context: { readonly slot: number };
 };
 
-/** @throws RpcError -32016 when the configuration wants a slot that is not reached yet. */
+/** @throws RpcError -32016 when the configuration asks for a slot that the ledger has not reached. */
 export const assertMinContextSlot = (config: RpcConfig, slot: number): void => {
   const minimum = optionalNumberOf(config["minContextSlot"], "minContextSlot", 0);
   if (slot < minimum)
@@ -20,7 +20,7 @@ export const assertMinContextSlot = (config: RpcConfig, slot: number): void => {
     );
 };
 
-/** The read point a configuration asks for. @throws RpcError when its `minContextSlot` is not reached. */
+/** The read point that a configuration asks for. @throws RpcError when its `minContextSlot` is not reached. */
 export const readPoint = (ledger: LocalLedger, config: RpcConfig): ReadPoint => {
   const commitment = commitmentOf(config);
   const slot = ledger.slots.visible(commitment);

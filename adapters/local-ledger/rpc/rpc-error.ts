@@ -12,7 +12,7 @@ export const RpcErrorCode = {
   minContextSlotNotReached: -32016,
 } as const;
 
-/** A failure that a JSON-RPC caller is told, with its code and, for some codes, data. */
+/** A failure that is reported to a JSON-RPC caller, with its code and, for some codes, data. */
 export class RpcError extends Error {
   readonly code: number;
   readonly data: unknown;
@@ -24,6 +24,6 @@ export class RpcError extends Error {
   }
 }
 
-/** An RpcError for parameters that are not what the method takes. */
+/** The RpcError for invalid parameters. */
 export const invalidParams = (message: string): RpcError =>
   new RpcError(RpcErrorCode.invalidParams, message);

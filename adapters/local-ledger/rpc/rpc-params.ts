@@ -9,16 +9,16 @@ import { invalidParams } from "./rpc-error.ts";
 /** The positional parameters of a call. */
 export type RpcParams = ReadonlyArray<unknown>;
 
-/** A configuration object, empty when the caller gave none. */
+/** A configuration object, empty when the caller sent none. */
 export type RpcConfig = Readonly<Record<string, unknown>>;
 
-/** One JSON-RPC method. @throws RpcError for what the caller is told. */
+/** One JSON-RPC method. @throws RpcError for failures that the caller must see. */
 export type RpcMethod = (params: RpcParams) => unknown;
 
 const isObject = (value: unknown): value is RpcConfig =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** The value as an object; absent or null is empty. @throws RpcError otherwise. */
+/** The value as an object, empty when it is absent or null. @throws RpcError otherwise. */
 export const configOf = (value: unknown, what = "configuration"): RpcConfig => {
   if (value === undefined || value === null) return {};
   if (!isObject(value)) throw invalidParams(`Invalid params: ${what} must be an object`);
@@ -52,11 +52,11 @@ export const wholeNumberOf = (value: unknown, what: string): number => {
   return value;
 };
 
-/** The value as a whole number, or the default when it is absent or null. @throws RpcError otherwise. */
+/** The value as a whole number, or `absent` when it is absent or null. @throws RpcError otherwise. */
 export const optionalNumberOf = <T>(value: unknown, what: string, absent: T): number | T =>
   value === undefined || value === null ? absent : wholeNumberOf(value, what);
 
-/** The value as a u64, given as number or decimal text. @throws RpcError otherwise. */
+/** The value, a number or decimal text, as a u64. @throws RpcError otherwise. */
 export const u64Of = (value: unknown, what: string): bigint => {
   const text = typeof value === "bigint" || typeof value === "number" ? String(value) : value;
   if (typeof text !== "string" || !/^[0-9]{1,20}$/.test(text) || BigInt(text) >= 1n << 64n)
@@ -71,7 +71,7 @@ export const arrayOf = (value: unknown, what: string, max: number): ReadonlyArra
   return value;
 };
 
-/** The commitment a configuration asks for, `finalized` unless it says otherwise. @throws RpcError for an unknown one. */
+/** The commitment of a configuration, `finalized` by default. @throws RpcError for an unknown one. */
 export const commitmentOf = (config: RpcConfig, key = "commitment"): Commitment => {
   const value = config[key] ?? "finalized";
   if (value !== "processed" && value !== "confirmed" && value !== "finalized")

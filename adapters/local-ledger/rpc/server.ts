@@ -7,9 +7,9 @@ import { subscriptions } from "./subscriptions.ts";
 /** Where the ledger listens. Clients expect two ports; each of them serves HTTP and WebSocket. */
 export type ServerOptions = {
   readonly hostname: string;
-  /** 0 takes a free port, and another free one for WebSocket. */
+  /** 0 takes a free port, and another free port for WebSocket. */
   readonly port: number;
-  /** WebSocket port; the next one after `port` unless given. */
+  /** WebSocket port; `port` + 1 by default. */
   readonly webSocketPort?: number;
 };
 

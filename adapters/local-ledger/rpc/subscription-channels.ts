@@ -8,18 +8,18 @@ import { accountFilterOf } from "./account-filter.ts";
 import { invalidParams } from "./rpc-error.ts";
 import { addressOf, commitmentOf, configOf, type RpcParams, signatureOf } from "./rpc-params.ts";
 
-/** What one subscription listens for. */
+/** What one subscription sends. */
 export type Channel = {
-  /** Name of its notifications. */
+  /** The method name of its notifications. */
   readonly method: string;
   readonly commitment: Commitment;
-  /** Whether it ends with its first notification. */
+  /** Whether it ends after its first notification. */
   readonly once?: boolean;
-  /** Notifications for transactions of one slot: one at `processed`, otherwise all of the slot. */
+  /** Notifications for landed transactions: one at a time at `processed`, otherwise all of a slot together. */
   readonly onLanded?: (transactions: ReadonlyArray<LandedTransaction>) => ReadonlyArray<unknown>;
-  /** The notification for a slot that begins. */
+  /** The notification for a new slot. */
   readonly onSlot?: (slot: number) => unknown;
-  /** A notification that was due before the subscription was made. */
+  /** A notification that was due before the subscription began. */
   readonly already?: () => unknown;
 };
 
@@ -35,13 +35,13 @@ const slotOf = (transactions: ReadonlyArray<LandedTransaction>) => ({
   slot: transactions[0]?.slot ?? 0,
 });
 
-/** The last state in these transactions of each account they changed. */
+/** The last state of each account that these transactions changed. */
 const lastStates = (
   transactions: ReadonlyArray<LandedTransaction>,
 ): ReadonlyMap<Address, AccountState | undefined> =>
   new Map(transactions.flatMap(({ changed }) => [...changed]));
 
-/** `mentions` of a logsSubscribe, undefined for all transactions. @throws RpcError for another filter. */
+/** `mentions` of a logsSubscribe; undefined for all transactions. @throws RpcError for another filter. */
 const mentionOf = (filter: unknown): Address | undefined => {
   if (filter === "all" || filter === "allWithVotes") return undefined;
   const { mentions } = configOf(filter, "filter");
@@ -50,7 +50,7 @@ const mentionOf = (filter: unknown): Address | undefined => {
   return addressOf(mentions[0]);
 };
 
-/** How each kind of subscription turns its parameters into a channel, by its name before `Subscribe`. */
+/** For each kind of subscription, by its name before `Subscribe`: the channel that its parameters ask for. */
 export const subscriptionChannels = (
   ledger: LocalLedger,
 ): Readonly<Record<string, (params: RpcParams) => Channel>> => ({

@@ -7,14 +7,11 @@ import { type Channel, subscriptionChannels } from "./subscription-channels.ts";
 
 type Subscription = Channel & { readonly id: number; readonly send: (text: string) => void };
 
-/** Everything that can be said at a commitment: at once when processed, together when the slot is over. */
+/** Whether a commitment is notified now: `processed` when a transaction lands, the others when its slot ends. */
 const isDue = (wanted: Commitment, now: "landed" | "ended"): boolean =>
   (wanted === "processed") === (now === "landed");
 
-/**
- * The subscriptions of all connections. A timer runs only while someone waits for a slot to end;
- * otherwise nothing here takes time.
- */
+/** The subscriptions of all connections. A timer runs only while a subscriber waits for the end of a slot. */
 export const subscriptions = (ledger: LocalLedger) => {
   const open = new Map<number, Subscription>();
   const channels = subscriptionChannels(ledger);
@@ -48,7 +45,7 @@ export const subscriptions = (ledger: LocalLedger) => {
 
   const stopListening = ledger.slots.listen({
     landed: (transaction) => {
-      // Kept without subscribers as well: one who comes within this slot has to hear of it at its end.
+      // Kept without subscribers too: one that subscribes within this slot is notified at its end.
       landed.push(transaction);
       for (const subscription of open.values())
         if (isDue(subscription.commitment, "landed"))
@@ -68,7 +65,7 @@ export const subscriptions = (ledger: LocalLedger) => {
   });
 
   return {
-    /** The methods of one connection, and what to do when it closes. */
+    /** The methods of one connection, and the function to call when it closes. */
     connect: (send: (text: string) => void) => {
       const own = new Set<number>();
       const methods = new Map<string, RpcMethod>();
@@ -77,7 +74,7 @@ export const subscriptions = (ledger: LocalLedger) => {
           const subscription: Subscription = { ...channel(params), id: nextId++, send };
           open.set(subscription.id, subscription);
           own.add(subscription.id);
-          // Behind the answer, so that the caller knows the id before the first notification.
+          // Sent after the answer, so that the caller knows the id before the first notification.
           queueMicrotask(() => {
             const already = subscription.already?.();
             if (already !== undefined && open.has(subscription.id)) notify(subscription, already);

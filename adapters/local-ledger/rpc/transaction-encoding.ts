@@ -8,7 +8,7 @@ import {
 import { invalidParams } from "./rpc-error.ts";
 import { type RpcConfig, textOf } from "./rpc-params.ts";
 
-/** Longest text that a transaction of 1232 bytes can have (Agave `rpc.rs`: MAX_BASE58_SIZE, MAX_BASE64_SIZE). */
+/** The longest text of a transaction of 1232 bytes (Agave `rpc.rs`: MAX_BASE58_SIZE, MAX_BASE64_SIZE). */
 const MAX_TEXT = { base58: 1683, base64: 1644 } as const;
 
 const bytesOf = (text: string, encoding: "base58" | "base64"): Uint8Array | undefined => {
@@ -20,7 +20,9 @@ const bytesOf = (text: string, encoding: "base58" | "base64"): Uint8Array | unde
   }
 };
 
-/** The transaction a caller sent, base58 unless the configuration says base64. @throws RpcError when it is none. */
+/**
+ * The transaction a caller sent, in base58 unless the configuration says base64. @throws RpcError for an invalid one.
+ */
 export const transactionOf = (value: unknown, config: RpcConfig): WireTransaction => {
   const text = textOf(value, "transaction");
   const encoding = config["encoding"] ?? "base58";

@@ -9,12 +9,12 @@ import type {
   TransactionMeta,
 } from "../runtime/transactions/transaction-meta.ts";
 
-/** How getTransaction can show a transaction. */
+/** The encodings of getTransaction. */
 export const TRANSACTION_ENCODINGS = ["json", "jsonParsed", "base64", "base58"] as const;
 /** See `TRANSACTION_ENCODINGS`. */
 export type TransactionEncoding = (typeof TRANSACTION_ENCODINGS)[number];
 
-/** A transaction that has landed names no account twice, so its programs are found by their addresses. */
+/** A landed transaction names no account twice, so its programs can be found by address. */
 const compiledInstructions = ({ staticAccounts, instructions }: WireMessage) =>
   instructions.map(({ program, accounts, data }) => ({
     programIdIndex: staticAccounts.indexOf(program),
@@ -43,7 +43,7 @@ const jsonMessage = (message: WireMessage) => ({
     : {}),
 });
 
-/** The accounts as they were loaded when the transaction ran. */
+/** The accounts that were loaded when the transaction ran. */
 const keysOf = (message: WireMessage, { loadedAddresses }: TransactionMeta): AccountKeys => {
   const { isSigner, isWritable } = resolveAccountKeys(message, () => undefined);
   const fixed = message.staticAccounts.length;
@@ -55,7 +55,7 @@ const keysOf = (message: WireMessage, { loadedAddresses }: TransactionMeta): Acc
   };
 };
 
-/** No program's instructions are parsed here; nodes then name program and accounts and leave the data. */
+/** No program's instructions are parsed here. As nodes do then, shows program, accounts and raw data. */
 const named = (keys: AccountKeys) => (instruction: InnerInstructions["instructions"][number]) => ({
   programId: keys.all[instruction.programIdIndex],
   accounts: instruction.accounts.map((index) => keys.all[index]),
@@ -74,7 +74,7 @@ const parsedMessage = (message: WireMessage, keys: AccountKeys) => ({
   instructions: compiledInstructions(message).map(named(keys)),
 });
 
-/** `transaction`, `meta` and `version` of a logged transaction as getTransaction shows them. */
+/** `transaction`, `meta` and `version` of a logged transaction, as getTransaction shows them. */
 export const viewTransaction = (logged: LoggedTransaction, encoding: TransactionEncoding) => {
   const decoded = decodeSanitizedTransaction(logged.wire);
   if ("malformed" in decoded) throw new Error("the log holds a transaction that cannot be read");

@@ -2,15 +2,15 @@ const rawJson = (JSON as unknown as { rawJSON: (text: string) => unknown }).rawJ
 
 type NumberSource = { readonly source?: string };
 
-/** JSON in which a bigint is a plain number of any size, as Solana's u64 fields are. */
+/** JSON text in which a bigint is a plain number of any size, like Solana's u64 fields. */
 export const encodeJson = (value: unknown): string =>
   JSON.stringify(value, (_key, member: unknown) =>
     typeof member === "bigint" ? rawJson(member.toString()) : member,
   );
 
 /**
- * The value of a JSON text; an integer that a double cannot hold exactly becomes a bigint.
- * @throws SyntaxError for a text that is not JSON.
+ * The value of a JSON text. An integer that a double cannot hold exactly becomes a bigint. @throws SyntaxError for a
+ * text that is not JSON.
  */
 export const decodeJson = (text: string): unknown =>
   JSON.parse(text, (_key: string, member: unknown, context?: NumberSource) =>

@@ -2,12 +2,12 @@ import { Database } from "bun:sqlite";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 
-/** Bumped when the tables change; a database of another version is refused. */
+/** Increased when the tables change. A database of another version is refused. */
 const SCHEMA_VERSION = 1;
 
 /**
- * `token_holder` is what makes a wallet's token accounts quick to find: bytes 32 to 63 of an SPL Token
- * account are its holder. u64 columns hold the two's complement, since SQLite's integers are signed.
+ * `token_holder` is the index that finds a wallet's token accounts: bytes 32 to 63 of an SPL Token account are its
+ * holder. u64 columns hold two's complement, because SQLite's integers are signed.
  */
 const SCHEMA = `
   create table identity (
@@ -34,10 +34,8 @@ const isBusy = (cause: unknown): boolean =>
   cause instanceof Error && "code" in cause && cause.code === "SQLITE_BUSY";
 
 /**
- * Opens `DIR/ledger.sqlite`, made on first use, for this process alone.
- *
- * WAL with synchronous NORMAL: what a commit has acknowledged survives the end of the process at any
- * moment; the loss of power can cost the last moments but never tears a transaction.
+ * Opens `DIR/ledger.sqlite` for this process alone, and creates it on first use. WAL with synchronous NORMAL:
+ * acknowledged commits survive the end of the process. A loss of power can lose the last commits but never tears one.
  * @throws Error when another process holds it, it is damaged, or it has another schema version.
  */
 export const openLedgerDatabase = (directory: string): Database => {
@@ -45,7 +43,7 @@ export const openLedgerDatabase = (directory: string): Database => {
   const path = join(directory, "ledger.sqlite");
   try {
     const database = new Database(path, { create: true, strict: true, safeIntegers: true });
-    // A predecessor that was killed a moment ago still has to let go.
+    // A process that was just killed needs a moment to release the file.
     database.run("pragma busy_timeout = 1000");
     database.run("pragma locking_mode = exclusive");
     database.run("pragma journal_mode = wal");

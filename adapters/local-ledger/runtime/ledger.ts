@@ -13,28 +13,28 @@ import { transactionLog } from "./transactions/transaction-log.ts";
 import { transactionRunner } from "./transactions/transaction-runner.ts";
 import { createVirtualMachine } from "./virtual-machine.ts";
 
-/** A ledger's first block: what it begins with and how far in the past it lies. */
+/** The content of a ledger's first block, and how far in the past it lies. */
 export type Genesis = {
-  /** How long before its first start the ledger's time begins, in milliseconds. */
+  /** Milliseconds by which the ledger's time begins before its first start. */
   readonly ageMs: number;
-  /** Fills the new ledger; `advance` moves its clock ahead by milliseconds. All of it is kept, or nothing. */
+  /** Fills the new ledger. `advance` moves its clock ahead by milliseconds. All or nothing is kept. */
   readonly fill: (ledger: LocalLedger, advance: (ms: number) => void) => void;
 };
 
-/** How to open a ledger. */
+/** The options of a ledger. */
 export type LedgerOptions = {
   readonly directory: string;
   readonly genesis: Genesis;
-  /** Milliseconds of a slot, 400 unless given. */
+  /** Milliseconds of a slot, 400 by default. */
   readonly slotMs?: number;
-  /** The time it lives by once its genesis is done; wall time unless given. */
+  /** The ledger's time after its genesis; wall time by default. */
   readonly time?: LedgerTime;
 };
 
 type Identity = {
   readonly genesis_hash: Uint8Array;
   readonly genesis_ms: bigint;
-  /** A time the ledger has been at: it starts no earlier than this. */
+  /** A time that the ledger has reached. After a restart its clock starts no earlier. */
   readonly seen_ms: bigint;
 };
 
@@ -79,7 +79,7 @@ const assemble = (database: Database, identity: Identity, time: LedgerTime, slot
     transactionCount: runner.count,
     isBlockhashUsable: (blockhash: string): boolean =>
       blockhashes.isUsable(blockhash, ledgerSlots.current()),
-    /** The newest finished block's hash and the last block height at which it can be used. */
+    /** The newest finished block's hash, and the last block height at which it is valid. */
     latestBlockhash: () => {
       const block = ledgerSlots.current() - 1;
       return {
@@ -103,8 +103,8 @@ const assemble = (database: Database, identity: Identity, time: LedgerTime, slot
 export type LocalLedger = ReturnType<typeof assemble>;
 
 /**
- * Opens the ledger of a directory with all it has ever acknowledged, or makes a new one.
- * @throws Error when another process holds it, it is damaged, or its genesis fails.
+ * Opens the ledger of a directory with everything it has acknowledged, or makes a new one. @throws Error when another
+ * process holds it, it is damaged, or its genesis fails.
  */
 export const openLedger = (options: LedgerOptions): LocalLedger => {
   const database = openLedgerDatabase(options.directory);
@@ -129,7 +129,7 @@ export const openLedger = (options: LedgerOptions): LocalLedger => {
       .query("insert into identity (genesis_hash, genesis_ms, seen_ms) values (?1, ?2, ?2)")
       .run(identity.genesis_hash, identity.genesis_ms);
     const ledger = assemble(database, identity, { nowMs: () => time.nowMs() }, slotMs);
-    // Block 0 has to be over before a transaction can name its hash.
+    // A transaction can name block 0's hash only after the block is over.
     past.advance(slotMs);
     options.genesis.fill(ledger, past.advance);
     past.advance(slotMs);

@@ -15,13 +15,13 @@ import {
   transactionErrorJson,
 } from "./transactions/transaction-error.ts";
 
-/** What running a transaction gave. `error` is undefined when it succeeded. */
+/** The result of running a transaction. `error` is undefined when it succeeded. */
 export type Execution = {
   readonly error: TransactionErrorJson | undefined;
   readonly metadata: TransactionMetadata;
 };
 
-/** The owners of the accounts that a new virtual machine brings along (LiteSVM `spl.rs`, `builtin.rs`). */
+/** The owners of the accounts that a new virtual machine contains (LiteSVM `spl.rs`, `builtin.rs`). */
 const BUILT_IN_OWNERS = [
   "NativeLoader1111111111111111111111111111111",
   "BPFLoader1111111111111111111111111111111111",
@@ -41,10 +41,9 @@ const stateOf = (account: Account): AccountState => ({
 });
 
 /**
- * LiteSVM with the checks turned off that this ledger makes itself: it knows one blockhash at a time
- * where a ledger has 150, and its replay guard forgets. The native class is used as it is, because the
- * package's wrapper encodes base58 at every call (15 us against 1 us for a read).
- * A panic in it ends the process, so only sanitised transactions may reach it.
+ * LiteSVM without the checks that this ledger makes itself: LiteSVM keeps one blockhash instead of 150, and its replay
+ * guard forgets. Uses the native class, because the package's wrapper encodes base58 at every call (15 us against 1 us
+ * for a read). A panic in it ends the process, so only sanitized transactions may reach it.
  */
 export const createVirtualMachine = () => {
   const vm = new LiteSvm();
@@ -69,8 +68,8 @@ export const createVirtualMachine = () => {
     );
 
   /**
-   * LiteSVM has one error for a program that does not exist and for an account that is none. Agave has two, and
-   * tells the one of the first such instruction (`svm/src/account_loader.rs`: `load_transaction_accounts`).
+   * LiteSVM has one error for a missing program and for an account that is not a program. Agave has two, and reports
+   * that of the first such instruction (`svm/src/account_loader.rs`: `load_transaction_accounts`).
    */
   const programError = ({ instructions }: WireTransaction): string => {
     for (const { program } of instructions) {
@@ -95,12 +94,12 @@ export const createVirtualMachine = () => {
   };
 
   return {
-    /** The account, or undefined when there is none. */
+    /** The account, undefined when there is none. */
     read: (address: Address): AccountState | undefined => {
       const account = vm.getAccount(addressToBytes(address));
       return account === null ? undefined : stateOf(account);
     },
-    /** Lamports of an account, 0 when there is none; without copying its data, 100 KB of it for a program. */
+    /** Lamports of an account, 0 when there is none. Does not copy the data, which is 100 KB for a program. */
     balance: (address: Address): bigint => vm.getBalance(addressToBytes(address)) ?? 0n,
     /** Sets an account, or removes it when the state is undefined. */
     write: (address: Address, state: AccountState | undefined): void =>
@@ -112,15 +111,15 @@ export const createVirtualMachine = () => {
             rentEpoch: 0n,
           })
         : writeRaw(addressToBytes(address), addressToBytes(state.owner), state),
-    /** Sets an account of which address (32 bytes) and owner (32 bytes) are at hand as bytes. */
+    /** Sets an account whose address and owner are given as 32 bytes each. */
     writeRaw,
-    /** Addresses of the accounts of this owner that came with the virtual machine. */
+    /** Addresses of this owner's accounts that the virtual machine contains from its start. */
     builtInAccounts: (owner: Address): ReadonlyArray<Address> => builtIn.get(owner) ?? [],
     minimumBalance: (dataLength: number): bigint =>
       vm.minimumBalanceForRentExemption(BigInt(dataLength)),
     execute: (transaction: WireTransaction): Execution =>
       execution(transaction, vm.sendVersionedTransaction(transaction.bytes)),
-    /** Runs a transaction without keeping its effects; `after` is what it would leave in the accounts it names. */
+    /** Runs a transaction without keeping its effects. `after` is what the accounts it names would become. */
     simulate: (
       transaction: WireTransaction,
       checkSignatures: boolean,

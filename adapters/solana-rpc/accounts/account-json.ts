@@ -9,9 +9,9 @@ const AccountJson = Schema.Struct({
   owner: Schema.String,
   executable: Schema.Boolean,
   data: Schema.Tuple([Schema.String, Schema.Literal("base64")]),
-  /** u64, of no use here; 2^64-1 in most accounts, which a double holds only roughly. */
+  /** u64, not used here. It is 2^64-1 in most accounts, which a double holds only roughly. */
   rentEpoch: Schema.Finite,
-  /** Length of the data; nodes before Agave 1.14 leave it out. */
+  /** Length of the data. Nodes before Agave 1.14 omit it. */
   space: Schema.optionalKey(Schema.Natural),
 });
 const isAccountJson = Schema.is(AccountJson);
@@ -19,7 +19,7 @@ const isKeyed = Schema.is(Schema.Struct({ pubkey: Schema.String, account: Schema
 
 const U64_MAX = 2n ** 64n - 1n;
 
-/** Lamports of 16 digits and more arrive as strings (rpc-envelope.ts). */
+/** Lamports of 16 or more digits arrive as strings (rpc-envelope.ts). */
 const parseLamports = (json: number | string): bigint | undefined => {
   if (typeof json === "number") return BigInt(json);
   if (!/^[1-9]\d{15,19}$/.test(json)) return undefined;
@@ -27,7 +27,7 @@ const parseLamports = (json: number | string): bigint | undefined => {
   return lamports <= U64_MAX ? lamports : undefined;
 };
 
-/** The account at `address`, its data cut at `mostDataBytes`; undefined when the JSON is not one in every field. */
+/** The account at `address` with its data cut at `mostDataBytes`; undefined unless every field of the JSON is valid. */
 const parseAccount = (
   address: Address,
   json: unknown,
@@ -38,7 +38,7 @@ const parseAccount = (
   const owner = parseAddress(json.owner);
   const sent = decodeBase64(json.data[0]);
   if (lamports === undefined || owner === undefined || sent === undefined) return undefined;
-  // `space` is the length before the node cuts. A node that cuts nothing is understood as well.
+  // `space` is the length before a cut. Nodes that do not cut are supported too.
   const isCut = sent.length === mostDataBytes && (json.space ?? 0) > mostDataBytes;
   if (json.space !== undefined && json.space !== sent.length && !isCut) return undefined;
   const data = sent.length > mostDataBytes ? sent.slice(0, mostDataBytes) : sent;
@@ -46,8 +46,8 @@ const parseAccount = (
 };
 
 /**
- * The `value` of getMultipleAccounts for these addresses, data cut at `mostDataBytes`; undefined unless every place in
- * it is right.
+ * The `value` of getMultipleAccounts for these addresses, data cut at `mostDataBytes`. Undefined unless all of it is
+ * valid.
  */
 export const parseAccounts = (
   addresses: ReadonlyArray<Address>,
@@ -64,7 +64,7 @@ export const parseAccounts = (
   return accounts;
 };
 
-/** The `value` of getProgramAccounts; undefined unless every row in it is right. */
+/** The `value` of getProgramAccounts. Undefined unless every row is valid. */
 export const parseKeyedAccounts = (json: unknown): ReadonlyArray<LedgerAccount> | undefined => {
   if (!Array.isArray(json)) return undefined;
   const accounts: Array<LedgerAccount> = [];

@@ -16,18 +16,18 @@ const CLOSE_BRACKET = 0x5d;
 const OPEN_BRACE = 0x7b;
 
 /**
- * Bytes of the longest record that is read. That of an account of a known kind has less than a thousand: in a longer
- * one a node lists what it was not asked for. Strangers can make accounts of 10 MiB that a program owns.
+ * The longest record that is read, in bytes. Accounts of the known kinds take less than a thousand, so a longer record
+ * was not asked for. Anyone can make accounts of 10 MiB that a program owns.
  */
 export const LONGEST_RECORD = 64 * 1024;
 
-/** An envelope whose list of accounts does not begin within so many bytes is read whole. */
+/** When the list of accounts does not begin within this many bytes, the whole envelope is read. */
 const LONGEST_HEAD = 4096;
 
-/** What is wrong with an answer, in the words of `NodeFault`. */
+/** A faulty answer, as a kind of `NodeFault`. */
 export type ScanFault = Extract<Envelope, string>;
 
-/** What a whole answer came to, its accounts apart. */
+/** The result of a whole answer, without its accounts. */
 export type ScanEnd = { readonly slot: number } | Extract<Envelope, { readonly error: unknown }>;
 
 const isSpace = (byte: number | undefined): boolean =>
@@ -52,49 +52,51 @@ const parsed = (text: string | undefined): unknown => {
 };
 
 /**
- * Reads the answer of getProgramAccounts as it arrives, so that no more of it than one network chunk and one
- * record is held; a record longer than `LONGEST_RECORD` is passed over and never held. What stands before the accounts and what stands behind them make, together, an answer
- * without accounts, and that is checked as any answer is. An answer in which the slot does not
- * come before the accounts, or which is no list of accounts at all, is held and parsed whole.
+ * Reads the answer of getProgramAccounts as it arrives. It holds no more than one network chunk and one record, and
+ * skips a record longer than `LONGEST_RECORD`. The bytes before and after the accounts form an answer without accounts,
+ * which is checked like any other. An answer that is no list of accounts, or whose slot comes after them, is held and
+ * parsed whole.
  */
 export class AccountScan {
-  /** The slot that the accounts taken so far are of, null as long as there are none. */
+  /** The slot of the accounts taken so far, null before the first. */
   slot: number | null = null;
-  /** How many records have been passed over for their length, and how many bytes they had. */
+  /** The number of skipped records, and their bytes. */
   readonly passedOver = { records: 0, bytes: 0 };
   readonly #id: number;
-  /** The shapes of the latest records, the last one first: rent that changes, or a gift, makes a second one. */
+  /**
+   * The shapes of the latest records, the last one first. An account's rent or a gift of lamports makes a second shape.
+   */
   #shape: RecordShape | undefined;
   #otherShape: RecordShape | undefined;
   #accounts: Array<LedgerAccount> = [];
   #stage: "head" | "first" | "next" | "value" | "tail" | "whole" = "head";
-  /** Where the record that is being passed over ends, null when none is. */
+  /** The search for the end of a record that is being skipped, null when none is. */
   #passing: ObjectEnd | null = null;
   #head = "";
   readonly #held = new HeldBytes();
   #enough = 1;
 
-  /** `id` is the request's. */
+  /** `id` is the id of the request. */
   constructor(id: number) {
     this.#id = id;
   }
 
-  /** How many bytes wait for more to come. */
+  /** Bytes that wait for the rest of their record. */
   get heldBytes(): number {
     return this.#held.length;
   }
 
-  /** How many accounts wait to be taken. */
+  /** Accounts that are ready to be taken. */
   get waiting(): number {
     return this.#accounts.length;
   }
 
-  /** Up to `count` of the accounts that have arrived. */
+  /** Takes up to `count` of the ready accounts. */
   take(count: number): ReadonlyArray<LedgerAccount> {
     return this.#accounts.splice(0, count);
   }
 
-  /** Takes in the next bytes of the body; gives what is wrong with them, if anything. */
+  /** Reads the next bytes of the body. Returns a fault, undefined when there is none. */
   push(chunk: Uint8Array): ScanFault | undefined {
     const rest = this.#passing === null ? chunk : this.#pass(this.#passing, chunk);
     if (rest === null) return undefined;
@@ -104,7 +106,7 @@ export class AccountScan {
       : this.#advance();
   }
 
-  /** The body is over. */
+  /** Reads the end of the body. */
   end(): ScanEnd | ScanFault {
     const fault = this.#stage === "whole" ? undefined : this.#advance();
     if (fault !== undefined) return fault;
@@ -123,7 +125,7 @@ export class AccountScan {
     const envelope = parseEnvelope(this.#head + tail, this.#id);
     if (typeof envelope === "string" || "error" in envelope) return envelope;
     const { result } = envelope;
-    // A member that came twice would have replaced what has been read.
+    // A repeated member would have replaced what has been read.
     if (!isValueAtSlot(result) || result.context.slot !== this.slot) return "malformed";
     if (!Array.isArray(result.value) || result.value.length > 0) return "malformed";
     return { slot: result.context.slot };
@@ -141,8 +143,8 @@ export class AccountScan {
   }
 
   /**
-   * The first `count` bytes have been read; an unfinished record is looked at again when twice as much of it is
-   * there, or too much.
+   * Drops the first `count` bytes. An unfinished record is read again when its held bytes have doubled, or when it is
+   * too long.
    */
   #done(count: number): void {
     this.#held.drop(count);
@@ -152,7 +154,10 @@ export class AccountScan {
         : Math.min(this.#held.length * 2, LONGEST_RECORD + 1);
   }
 
-  /** Passes over a record that began before this chunk; gives what stands behind it, null when it goes on. */
+  /**
+   * Skips the rest of a record that began before this chunk. Returns the bytes after it, null when the record
+   * continues.
+   */
   #pass(passing: ObjectEnd, chunk: Uint8Array): Uint8Array | null {
     const end = passing.find(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength), 0);
     this.passedOver.bytes += end < 0 ? chunk.length : end;
@@ -211,7 +216,7 @@ export class AccountScan {
     return undefined;
   }
 
-  /** The account of a record that has one of the latest shapes, which `#shape` is then. */
+  /** The account of a record that has one of the latest shapes. That shape becomes `#shape`. */
   #readAlike(bytes: Buffer, at: number): LedgerAccount | undefined {
     const account = this.#shape?.read(bytes, at);
     if (account !== undefined) return account;
@@ -220,7 +225,10 @@ export class AccountScan {
     return other;
   }
 
-  /** Behind the record that begins at `at`, -1 when there is more of it to come and it is not too long already. */
+  /**
+   * Reads the record at `at` and returns the index after it. Returns -1 when the record is incomplete and not yet too
+   * long.
+   */
   #readRecord(bytes: Buffer, at: number): number | ScanFault {
     const alike = this.#readAlike(bytes, at);
     const alikeEnd = this.#shape?.end ?? at;

@@ -5,14 +5,17 @@ const CLOSE_BRACKET = 0x5d;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
-/** Finds where a JSON object ends, in bytes that come piece by piece. It keeps none of them and judges none of them. */
+/** Finds the end of a JSON object in bytes that come in pieces. Keeps and checks none of them. */
 export class ObjectEnd {
   #depth = 0;
   #inString = false;
-  /** Whether an escape in a string goes on in the next piece. */
+  /** Whether an escape in a string continues in the next piece. */
   #escaped = false;
 
-  /** Behind the object's end, from `at` on, where the piece or the object begins; -1 when it goes on in the next piece. */
+  /**
+   * The index after the object's end, -1 when the object continues in the next piece. `at` is where the piece or the
+   * object begins.
+   */
   find(piece: Buffer, at: number): number {
     let i = at;
     for (;;) {
@@ -32,7 +35,10 @@ export class ObjectEnd {
     }
   }
 
-  /** Behind the quote that ends a string. An account's data are megabytes without an escape: the search is native. */
+  /**
+   * The index after a string's closing quote. Uses the native search: an account's data can be megabytes without an
+   * escape.
+   */
   #stringEnd(piece: Buffer, from: number): number {
     for (let searched = from; ;) {
       const quote = piece.indexOf(QUOTE, searched);

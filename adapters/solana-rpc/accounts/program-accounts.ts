@@ -8,25 +8,25 @@ import { refusalAsUnavailable } from "../pool/refusal-as-unavailable.ts";
 import { NodeFault, NodeUnable, RpcRefusal } from "../transport/rpc-failure.ts";
 
 const CHUNK_ACCOUNTS = 1000;
-/** A kind that has shown more accounts than this is scanned in parts the next time. */
+/** Above this number of accounts, the next scan of a kind is split. */
 const SPLIT_ABOVE = 200_000;
-/** Parts of a split scan that are asked for at the same time; public nodes count requests. */
+/** Parts of a split scan requested at the same time. Public nodes limit requests. */
 const PARTS_AT_ONCE = 2;
 
 type Chunk = AtSlot<ReadonlyArray<LedgerAccount>>;
 
-/** Lets accounts pass that have these bytes at `offset` (Agave `rpc-client-types`, `RpcFilterType::Memcmp`). */
+/** A filter for accounts with these bytes at `offset` (Agave `rpc-client-types`, `RpcFilterType::Memcmp`). */
 const bytesAt = (offset: number, bytes: Uint8Array) => ({
   memcmp: { offset, bytes: encodeBase58(bytes) },
 });
 
-/** Lets the accounts of a kind pass; a node takes up to four filters. */
+/** The filters for the accounts of a kind. A node accepts up to four. */
 const filtersOf = ({ length, discriminator }: AccountKind): ReadonlyArray<object> => [
   { dataSize: length },
   bytesAt(0, discriminator),
 ];
 
-/** Whether a node's failure can come from the size of what was asked: the answer, the scan or the wait for them. */
+/** Whether a node's failure may come from the size of the answer or of the scan. */
 const maySizeMatter = (failure: LedgerFailure): boolean => {
   if (failure._tag === "LedgerTimeout") return true;
   const { cause } = failure;
@@ -36,11 +36,11 @@ const maySizeMatter = (failure: LedgerFailure): boolean => {
 };
 
 /**
- * `Ledger.programAccounts` over a pool of nodes: one request while the accounts are few; one for each value
- * of the byte at `splitAt` when the last scan found many, or when nodes cannot give all of them at once.
+ * `Ledger.programAccounts` over a pool of nodes. One request while the accounts are few. When the last scan found many,
+ * or when nodes cannot return all at once, one request for each value of the byte at `splitAt`.
  */
 export const programAccounts = (pool: NodePool["Service"]) => {
-  /** Kinds of which there are many, by program and discriminator. */
+  /** Kinds with many accounts, by program and discriminator. */
   const large = new Set<string>();
 
   const scan = Effect.fn("Ledger.programAccounts")(function* (
@@ -77,7 +77,7 @@ export const programAccounts = (pool: NodePool["Service"]) => {
             onFailure: (cause) => Queue.failCause(queue, cause),
           },
         ),
-      // One chunk waits while one is being applied: the node is read no faster than the store writes.
+      // One chunk waits while another is applied, so the node is read no faster than the store writes.
       { bufferSize: 1, strategy: "suspend" },
     );
 

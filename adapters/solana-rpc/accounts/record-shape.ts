@@ -6,13 +6,13 @@ import { decodeBase64Bytes } from "../transport/base64-bytes.ts";
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
-/** Where the text of a string stands, without its quotes. */
+/** The position of a string's text, without its quotes. */
 type TextSpan = { readonly start: number; readonly end: number };
 
 const isAt = (bytes: Buffer, at: number, piece: Buffer): boolean =>
   bytes.compare(piece, 0, piece.length, at, at + piece.length) === 0;
 
-/** Where a text stands in a record; undefined when it is not there just once. */
+/** The position of a text in a record; undefined unless it occurs exactly once. */
 const spanOf = (record: Buffer, text: string): TextSpan | undefined => {
   const start = record.indexOf(text, 0, "latin1");
   if (start < 0 || record.includes(text, start + 1, "latin1")) return undefined;
@@ -20,11 +20,11 @@ const spanOf = (record: Buffer, text: string): TextSpan | undefined => {
 };
 
 /**
- * What the records of an answer have in common: all bytes but those of their data and of their address. Nearly every record has
- * the bytes of the one before it there, and needs no more than a comparison. What differs anywhere is not judged here.
+ * The bytes that records of an answer share: all but those of their data and their address. Nearly every record equals
+ * the one before it there, so a comparison suffices. A record that differs is left to the JSON parser.
  */
 export class RecordShape {
-  /** Behind the record that was read last. */
+  /** The index after the record that was read last. */
   end = 0;
   readonly #like: LedgerAccount;
   readonly #dataFirst: boolean;
@@ -44,11 +44,11 @@ export class RecordShape {
   }
 
   /**
-   * The shape of a record in which a JSON parser found this account; undefined where it cannot be told which of its
-   * strings are the data and the address.
+   * The shape of a record in which a JSON parser found this account. Undefined when it is not clear which strings are
+   * the data and the address.
    */
   static of(record: Buffer, account: LedgerAccount): RecordShape | undefined {
-    // Without an escape every string stands in the record as it is.
+    // Without an escape, every string is in the record unchanged.
     if (record.includes(BACKSLASH)) return undefined;
     const data = spanOf(record, encodeBase64(account.data));
     const pubkey = spanOf(record, account.address);
@@ -56,7 +56,7 @@ export class RecordShape {
     return new RecordShape(record, account, data, pubkey);
   }
 
-  /** The account of the record that begins at `at`, undefined when it has another shape or is not whole here. */
+  /** The account of the record at `at`, undefined when it has another shape or is incomplete. */
   read(bytes: Buffer, at: number): LedgerAccount | undefined {
     const first = at + this.#head.length;
     const pubkeyAt = this.#dataFirst ? first + this.#dataTextLength + this.#middle.length : first;
@@ -71,7 +71,7 @@ export class RecordShape {
     if (!isAt(bytes, at, this.#head) || !isAt(bytes, firstEnd, this.#middle)) return undefined;
     if (!isAt(bytes, secondEnd, this.#tail)) return undefined;
     const data = decodeBase64Bytes(bytes, dataAt, dataEnd);
-    // The record says how long its data is.
+    // The record states the length of its data.
     if (data?.length !== this.#like.data.length) return undefined;
     const address = parseAddress(bytes.toString("latin1", pubkeyAt, pubkeyEnd));
     if (address === undefined) return undefined;

@@ -8,22 +8,24 @@ import type { NodeFault, NodeFaultKind, NodeUnable } from "../transport/rpc-fail
 import type { PoolLimits } from "../pool/solana-rpc-config.ts";
 
 /**
- * The longest part of an answer that is held at once: an answer that has to be parsed whole, or what stands behind the
- * accounts. A record is never held that long.
+ * The most bytes held at once: a whole answer that must be parsed, or what follows the accounts. A record is never this
+ * long.
  */
 const MAX_HELD_BYTES = 16 * 1024 * 1024;
 
-/** How accounts are taken from an answer while it arrives. */
+/** How accounts are taken from an arriving answer. */
 export type ScanSink = {
-  /** What the slot of an answer says of it. */
+  /** Judges an answer by its slot. */
   readonly judge: (slot: number) => SlotJudgement;
-  /** At most so many accounts at once. */
+  /** The most accounts per chunk. */
   readonly chunkAccounts: number;
-  /** Called for each chunk, and once with none when there is no account; reading goes on when it is done. */
+  /**
+   * Called for each chunk, and once with an empty chunk when there is no account. Reading continues when it is done.
+   */
   readonly emit: (chunk: AtSlot<ReadonlyArray<LedgerAccount>>) => Effect.Effect<void>;
 };
 
-/** How failures are made for the node that is read from. */
+/** The failures of the node that is read. */
 export type ScanFailures = {
   readonly fault: (kind: NodeFaultKind) => NodeFault;
   readonly unreachable: (cause: unknown) => NodeFault;
@@ -31,10 +33,9 @@ export type ScanFailures = {
 };
 
 /**
- * Reads a body chunk by chunk and hands its accounts on; nothing more is read before they have been taken.
- * A body that is idle for `requestTimeoutMs`, or keeps the reader waiting longer than `callTimeoutMs`
- * in all, is given up, and so is one with more than `maxBodyBytes` apart from the records that are passed over:
- * how long those are is up to strangers.
+ * Reads a body chunk by chunk and hands its accounts on. Reads no more before they are taken. Gives up a body that is
+ * idle for `requestTimeoutMs`, or that keeps the reader waiting longer than `callTimeoutMs` in all. Also gives up a
+ * body of more than `maxBodyBytes`, not counting skipped records: strangers decide how long those are.
  */
 export const scanBody = Effect.fnUntraced(function* (
   body: ReadableStream<Uint8Array>,

@@ -34,8 +34,8 @@ export const broadcasterSolanaRpc: Layer.Layer<Broadcaster, never, NodePool> = L
         pool: "single",
         parse: (value) => (typeof value === "boolean" ? value : undefined),
       });
-      // A tip read after this is then no older than the blockhash, whichever node tells it: how long a
-      // transaction can land is reckoned from that tip.
+      // A tip read later is then no older than the blockhash, at any node. The time for which a transaction can land is
+      // reckoned from that tip.
       pool.slots.saw("confirmed", Number(slot));
       return value;
     }, refusalAsUnavailable);
@@ -52,7 +52,7 @@ export const broadcasterSolanaRpc: Layer.Layer<Broadcaster, never, NodePool> = L
       return value;
     }, refusalAsUnavailable);
 
-    /** A node refuses to run what it cannot read or verify; to the caller that is how it would fail. */
+    /** A node refuses to run a transaction that it cannot read or verify. Callers get that as a failed simulation. */
     const refusedSimulation = (refusal: RpcRefusal): Effect.Effect<Simulation, RpcRefusal> => {
       const error = refusedTransactionError(refusal);
       return error === null
@@ -93,7 +93,7 @@ export const broadcasterSolanaRpc: Layer.Layer<Broadcaster, never, NodePool> = L
       },
       Effect.catchTag("RpcRefusal", (refusal) => {
         const error = refusedTransactionError(refusal);
-        // It has landed already: what was wanted.
+        // It has landed already, as intended.
         if (error?.kind === "AlreadyProcessed") return Effect.void;
         return Effect.fail(new SubmissionRefused({ error, logs: refusedTransactionLogs(refusal) }));
       }),
@@ -109,7 +109,8 @@ export const broadcasterSolanaRpc: Layer.Layer<Broadcaster, never, NodePool> = L
         pool: "single",
         decode: (result) => {
           if (!isValueAtSlot(result)) return "malformed";
-          // The context is the node's newest slot: below the confirmed one, its null would say nothing.
+          // The context is the node's newest slot. If that is below the confirmed slot, a null from this node proves
+          // nothing.
           if (result.context.slot < lowest) return "behind";
           const value = parseLanded(result.value, signatures.length);
           return value === undefined ? "malformed" : { value };
@@ -129,7 +130,7 @@ export const broadcasterSolanaRpc: Layer.Layer<Broadcaster, never, NodePool> = L
     const searchAll = Effect.fn("Broadcaster.searchAll")(function* (
       signatures: ReadonlyArray<LedgerSignature>,
     ) {
-      // What a node still has after it was asked, it had all the time.
+      // What a node still has after the question, it had all the time.
       const [found, completeFrom] = yield* pool.callInTurn(statuses(signatures), {
         method: "getFirstAvailableBlock",
         params: [],

@@ -21,8 +21,8 @@ const named = (kind: string): TransactionError => ({
 });
 
 /**
- * What a refusal of a transaction means in the runtime's own terms, null when it has no such meaning. A
- * failed preflight carries the error; a transaction that could not be read or verified has only a code.
+ * The runtime's error behind a node's refusal of a transaction, null when there is none. A failed preflight carries the
+ * error. A transaction that could not be read or verified has only a code.
  */
 export const refusedTransactionError = ({ code, data }: RpcRefusal): TransactionError | null => {
   switch (code) {
@@ -40,6 +40,6 @@ export const refusedTransactionError = ({ code, data }: RpcRefusal): Transaction
   }
 };
 
-/** The log lines a failed preflight carries, none otherwise. */
+/** The log lines of a failed preflight, none otherwise. */
 export const refusedTransactionLogs = ({ data }: RpcRefusal): ReadonlyArray<string> =>
   hasLogs(data) ? data.logs : [];

@@ -61,7 +61,7 @@ const isTransaction = Schema.is(
   }),
 );
 
-/** The result of getSignaturesForAddress, newest first; undefined when it is not that. */
+/** The result of getSignaturesForAddress, newest first; undefined for any other JSON. */
 export const parseHistory = (json: unknown): ReadonlyArray<HistoryEntry> | undefined => {
   if (!isEntries(json)) return undefined;
   const entries: Array<HistoryEntry> = [];
@@ -91,7 +91,7 @@ const parseInstruction = (
     : undefined;
 };
 
-/** The result of getTransaction for this signature; undefined when it is not that, null when there is none. */
+/** The result of getTransaction for this signature; null when there is none, undefined for any other JSON. */
 export const parseTransaction = (
   signature: LedgerSignature,
   json: unknown,

@@ -19,7 +19,7 @@ const plain = (kind: string): TransactionError => ({
   customCode: null,
 });
 
-/** The one key of an object with one key, which is how serde writes a Rust enum variant that holds data. */
+/** The key and value of an object with one key, serde's form of a Rust enum variant with data. */
 const variantOf = (
   json: unknown,
 ): { readonly name: string; readonly held: unknown } | undefined => {
@@ -42,8 +42,8 @@ const parseInstructionFailure = (json: unknown): TransactionError | undefined =>
 };
 
 /**
- * A transaction's error as a node writes it (Agave `solana-transaction-error`, serde's JSON): a name, or
- * an object whose one key is the name. Undefined for anything else. Names that are not known are kept.
+ * A transaction's error as a node writes it (Agave `solana-transaction-error`, serde's JSON): a name, or an object
+ * whose one key is the name. Unknown names are kept. Undefined for any other JSON.
  */
 export const parseTransactionError = (json: unknown): TransactionError | undefined => {
   if (isName(json)) return plain(json);
@@ -54,6 +54,6 @@ export const parseTransactionError = (json: unknown): TransactionError | undefin
     : plain(variant.name);
 };
 
-/** An `err` member: null for success, undefined when it is neither null nor an error. */
+/** An `err` member; null for success, undefined for any other JSON. */
 export const parseErr = (json: unknown): TransactionError | null | undefined =>
   json === null ? null : parseTransactionError(json);

@@ -24,14 +24,14 @@ const isStatus = Schema.is(
   }),
 );
 
-/** The `value` of simulateTransaction; undefined when it is not one. */
+/** The `value` of simulateTransaction, undefined for any other JSON. */
 export const parseSimulation = (json: unknown): Omit<Simulation, "slot"> | undefined => {
   if (!isSimulation(json)) return undefined;
   const error = parseErr(json.err);
   return error === undefined ? undefined : { error, logs: json.logs ?? [] };
 };
 
-/** The log lines in a result of getTransaction, none where the node keeps none; undefined when it is not one. */
+/** The log lines in a result of getTransaction, empty when the node keeps none. Undefined for any other JSON. */
 export const parseTransactionLogs = (json: unknown): ReadonlyArray<string> | undefined => {
   if (json === null) return [];
   return isTransaction(json) ? (json.meta?.logMessages ?? []) : undefined;
@@ -42,7 +42,7 @@ const parseStatus = (status: unknown): LandedTransaction | null | undefined => {
   if (!isStatus(status)) return undefined;
   const error: TransactionError | null | undefined = parseErr(status.err);
   if (error === undefined) return undefined;
-  // Nodes that leave the status out mean what `confirmations` says (Agave `TransactionStatus::confirmation_status`).
+  // Without a status, `confirmations` decides (Agave `TransactionStatus::confirmation_status`).
   const commitment =
     status.confirmationStatus ??
     (status.confirmations === null
@@ -53,7 +53,7 @@ const parseStatus = (status: unknown): LandedTransaction | null | undefined => {
   return { slot: BigInt(status.slot), commitment, error };
 };
 
-/** The `value` of getSignatureStatuses for `count` signatures; undefined when it is not one. */
+/** The `value` of getSignatureStatuses for `count` signatures, undefined for any other JSON. */
 export const parseLanded = (
   json: unknown,
   count: number,

@@ -1,21 +1,20 @@
 import type { Clock } from "effect";
 import type { Commitment } from "../../../ports/ledger.ts";
 
-/** No ledger of this kind has come near so many slots in a second; 2.5 is usual. */
+/** No ledger of this kind has come near this speed; 2.5 slots a second is usual. */
 const MOST_SLOTS_A_SECOND = 10;
-/** What may be ahead of the first slot seen besides: nodes that lag, clocks that were set. */
+/** Additional tolerance for nodes that lag and clocks that were set. */
 const SLACK_SLOTS = 10_000;
-/** A slot that no node has shown for so long while it was asked for is forgotten. */
+/** A slot that no node has shown for this long, while it was asked for, is dropped. */
 const FORGET_AFTER_MS = 120_000;
 
-/** What the slot of an answer says of it. */
+/** The judgement of an answer by its slot. */
 export type SlotJudgement = "fine" | "behind" | "malformed";
 
 /**
- * The highest slot any node has shown at each commitment, 0 before the first. Reads ask for at least
- * that, so that they never go back in time when the next node is slower. A node that claims a slot which the
- * ledger cannot have reached since the first one seen is not believed. Where a claim was false all the
- * same, no node can show that slot, and the memory of it ends; it ends with the process in any case.
+ * The highest slot any node has shown at each commitment, 0 before the first. Reads ask for at least that slot, so that
+ * they never go back in time at a slower node. A slot that the ledger cannot have reached since the first one seen is
+ * not believed. If a false claim passes that check, no node can show its slot, and it is dropped after a while.
  */
 export class HighestSlots {
   readonly #clock: Pick<Clock.Clock, "monotonicTimeNanosUnsafe" | "currentTimeMillisUnsafe">;
@@ -40,7 +39,7 @@ export class HighestSlots {
     };
     this.#missedSinceMs = null;
     this.#highest[commitment] = Math.max(this.#highest[commitment], slot);
-    // What is finalized is confirmed as well.
+    // What is finalized is also confirmed.
     if (commitment === "finalized") this.saw("confirmed", slot);
   }
 
@@ -49,7 +48,7 @@ export class HighestSlots {
     return slot <= this.#reachable() ? "fine" : "malformed";
   }
 
-  /** Notes that no node could answer from a slot as high as the highest. */
+  /** Records that no node could answer from a slot as high as the highest. */
   missed(): void {
     const nowMs = this.#monotonicMs();
     this.#missedSinceMs ??= nowMs;
@@ -60,7 +59,9 @@ export class HighestSlots {
     this.#missedSinceMs = null;
   }
 
-  /** Up to where the ledger can have come; a machine that slept knows it by the wall clock only. */
+  /**
+   * The highest slot that the ledger can have reached. Only the wall clock counts the time for which a machine slept.
+   */
   #reachable(): number {
     if (this.#first === null) return Number.POSITIVE_INFINITY;
     const { slot, monotonicMs, wallMs } = this.#first;

@@ -6,9 +6,9 @@ import { NodeFault } from "../transport/rpc-failure.ts";
 import type { PoolLimits } from "./solana-rpc-config.ts";
 
 /**
- * Holds several nodes to one ledger: before a node's answers count, and again after it could not be reached,
- * it must show the genesis hash that the first node to answer showed. An operator's order of
- * addresses is an order of trust.
+ * Checks that several nodes serve one ledger. A node must show the genesis hash of the first node that answered. It
+ * must do so before its answers count, and again after it could not be reached. Operators list the node they trust most
+ * first.
  */
 export class LedgerIdentity {
   readonly #limits: PoolLimits;
@@ -19,7 +19,7 @@ export class LedgerIdentity {
     this.#limits = limits;
   }
 
-  /** Fails with a fault of the node's when it is of another ledger, or does not say of which. */
+  /** Fails with a node fault when the node serves another ledger, or does not show which. */
   confirm(client: JsonRpcClient): Effect.Effect<void, NodeFailure> {
     return Effect.suspend(() =>
       this.#confirmed.has(client)
@@ -30,7 +30,7 @@ export class LedgerIdentity {
     );
   }
 
-  /** The same, by what the node answered to getGenesisHash. */
+  /** The same check, on the node's answer to getGenesisHash. */
   judge(client: JsonRpcClient, hash: unknown): Effect.Effect<void, NodeFailure> {
     const fault = this.#faultOf(hash);
     if (fault !== null) {
@@ -41,13 +41,13 @@ export class LedgerIdentity {
     return Effect.void;
   }
 
-  /** The node is to be asked again: another one may have taken its place. */
+  /** Forces a new check of the node: another one may have taken its address. */
   doubt(client: JsonRpcClient): void {
     this.#confirmed.delete(client);
   }
 
   #faultOf(hash: unknown): "malformed" | "wrong_ledger" | null {
-    // A hash is 32 bytes in base58, exactly like an address.
+    // A hash is 32 bytes in base58, like an address.
     if (typeof hash !== "string" || parseAddress(hash) === undefined) return "malformed";
     this.#genesisHash ??= hash;
     return hash === this.#genesisHash ? null : "wrong_ledger";

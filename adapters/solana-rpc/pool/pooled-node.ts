@@ -8,7 +8,7 @@ import { NodeFault, NodeUnable, type RpcRefusal } from "../transport/rpc-failure
 import type { ScanSink } from "../accounts/scan-body.ts";
 import type { Pool, PoolLimits, SolanaRpcConfig } from "./solana-rpc-config.ts";
 
-/** A decoded `result`; "malformed" when it is not what the method answers, "behind" when its slot is too low. */
+/** A decoded `result`. "malformed" when the method cannot return it, "behind" when its slot is too low. */
 export type Reading<A> = { readonly value: A } | "malformed" | "behind";
 
 /** One JSON-RPC request and the decoder of its result. */

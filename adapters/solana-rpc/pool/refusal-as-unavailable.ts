@@ -3,8 +3,8 @@ import { type LedgerFailure, LedgerUnavailable } from "../../../ports/ledger.ts"
 import { RpcRefusal } from "../transport/rpc-failure.ts";
 
 /**
- * For questions a node has no reason to refuse: a refusal then says that node and adapter do not understand
- * each other, which asking again does not mend. What the node sent along is dropped.
+ * For questions that no node has a reason to refuse. A refusal then means that node and adapter do not understand each
+ * other, and a retry cannot help. The node's data is dropped.
  */
 export const refusalAsUnavailable = <A>(
   effect: Effect.Effect<A, LedgerFailure | RpcRefusal>,

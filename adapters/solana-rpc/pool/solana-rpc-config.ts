@@ -28,7 +28,7 @@ export type SolanaRpcConfig = {
   /** Wait before the first retry, doubled for each further one up to `backoffCapMs`, before jitter. */
   readonly backoffBaseMs: number;
   readonly backoffCapMs: number;
-  /** The longest `Retry-After` that is honoured, milliseconds. */
+  /** The longest `Retry-After` that is respected, milliseconds. */
   readonly retryAfterCapMs: number;
 };
 

@@ -1,9 +1,9 @@
 import { Effect, Random } from "effect";
 
 /**
- * Milliseconds to wait after the n-th failure in a row (n from 1): `baseMs` doubled for each failure
- * before it, at most `capMs`, of which a random share in [1/2, 1) is taken so that callers who failed
- * together do not come back together.
+ * Milliseconds to wait after the n-th failure in a row (n from 1): `baseMs`, doubled with each failure, at most
+ * `capMs`. The result is a random share in [1/2, 1) of that, so that callers that failed together do not retry
+ * together.
  */
 export const backoffMs = (failures: number, baseMs: number, capMs: number): Effect.Effect<number> =>
   Effect.map(

@@ -1,11 +1,11 @@
 import { decodeBase58 } from "../../../core/domain/encoding/base58.ts";
 
-/** As long as a whole transaction; a program that calls another can pass more, which is of no interest here. */
+/** The size of a whole transaction. A program can pass more to another program, but this service reads no such data. */
 const MAX_BYTES = 1232;
 
 /**
- * The bytes of a canonical base58 text of unknown length, "long" when they are more than 1232, undefined for
- * any other text. A text fits two or three lengths, so few are tried.
+ * The bytes of a canonical base58 text of unknown length; "long" for more than 1232 bytes, undefined for any other
+ * text. A text has only two or three possible lengths.
  */
 export const decodeBase58OfAnyLength = (text: string): Uint8Array | "long" | undefined => {
   if (text.length > Math.ceil(MAX_BYTES * 1.3658)) return "long";

@@ -1,15 +1,14 @@
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 const EQUALS = 61;
 
-/** The six bits of each character; -1, whose sign survives every shift and OR, for any other byte. */
+/** The six bits of each character, -1 for any other byte. The sign of -1 survives every shift and OR. */
 const VALUE = new Int32Array(256).fill(-1);
 for (let i = 0; i < ALPHABET.length; i++) VALUE[ALPHABET.charCodeAt(i)] = i;
 
 /**
- * The bytes that canonical padded base64 (RFC 4648, sections 3.5 and 4) stands for, read straight from
- * the bytes [start, end) of its text; undefined when it is not that. Agrees with `decodeBase64` of
- * core/domain on every input. A scan of escrow accounts takes an eighth less CPU time with it (2.6 us an account
- * instead of 3.0), since no string is made of each account's data.
+ * Decodes canonical padded base64 (RFC 4648, sections 3.5 and 4) directly from the bytes [start, end); undefined for
+ * any other text. Agrees with `decodeBase64` of core/domain on every input. It makes no string of each account's data,
+ * so a scan of escrow accounts takes 2.6 us an account instead of 3.0.
  */
 export const decodeBase64Bytes = (
   text: Uint8Array,

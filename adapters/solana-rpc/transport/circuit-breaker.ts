@@ -1,19 +1,19 @@
 import { Deferred, Effect } from "effect";
 
-/** The right to ask a node, to be given back with exactly one of `succeeded`, `failed` or `abandoned`. */
+/** The right to ask a node. Give it back with exactly one of `succeeded`, `failed` or `abandoned`. */
 export type Ticket = { readonly generation: number; readonly isProbe: boolean };
 
-/** Whether a node may be asked now, and otherwise what to wait for. */
+/** Whether a node may be asked now, and if not, what to wait for. */
 export type Admission =
   | { readonly _tag: "Admitted"; readonly ticket: Ticket }
   | { readonly _tag: "Cooling"; readonly untilMs: number }
   | { readonly _tag: "Probing"; readonly over: Effect.Effect<void> };
 
 /**
- * Keeps callers away from a node that failed: closed while all is well, open until a cool-down is over,
- * then open for one probe at a time, whose outcome closes or opens it again. Times are milliseconds of a
- * monotonic clock. Each opening and closing begins a new generation; the outcome of a request of an
- * earlier one is not counted, so that fifty requests which fail together are one failure and not fifty.
+ * Keeps callers away from a node that failed. It is closed while the node works, and open until a cool-down ends. Then
+ * one probe at a time may pass, and its outcome closes or opens it again. Times are milliseconds of a monotonic clock.
+ * Each opening and closing starts a new generation, and outcomes of earlier generations do not count. So fifty requests
+ * that fail together are one failure.
  */
 export class CircuitBreaker {
   #generation = 0;
@@ -21,7 +21,7 @@ export class CircuitBreaker {
   #openUntilMs: number | null = null;
   #probe: Deferred.Deferred<void> | null = null;
 
-  /** How often the node failed since it last succeeded. */
+  /** The node's failures since its last success. */
   get failures(): number {
     return this.#failures;
   }
@@ -40,7 +40,7 @@ export class CircuitBreaker {
     if (ticket.isProbe) this.#turn(null);
   }
 
-  /** Opens until the time `untilMs`. False when the failure is not news. */
+  /** Opens the breaker until `untilMs`. False when the failure belongs to an earlier generation. */
   failed(ticket: Ticket, untilMs: number): boolean {
     if (ticket.generation !== this.#generation) return false;
     this.#failures += 1;
@@ -48,7 +48,7 @@ export class CircuitBreaker {
     return true;
   }
 
-  /** The request ended without a verdict on the node: its caller went away. */
+  /** The request ended without an outcome, because its caller left. */
   abandoned(ticket: Ticket): void {
     if (ticket.isProbe && ticket.generation === this.#generation) this.#endProbe();
   }

@@ -1,8 +1,8 @@
 import { Deferred, Effect, Exit } from "effect";
 
 /**
- * Runs every one to its end, and succeeds as soon as the first of them has; the others go on behind the
- * caller's back. When all have failed it fails like the first for which `tells` holds, or else the first.
+ * Runs all effects to their end and succeeds with the first success; the others continue in the background. When all
+ * fail, it fails like the first for which `tells` holds, or else like the first.
  */
 export const firstToSucceed = <A, E>(
   all: ReadonlyArray<Effect.Effect<A, E>>,

@@ -1,8 +1,8 @@
 const INITIAL_CAPACITY = 64 * 1024;
 
 /**
- * The part of a stream that has arrived and is not done with, in one piece and in the same memory all along: joining chunks
- * anew for each that arrives costs more than reading them.
+ * The arrived but unread part of a stream, in one reused buffer. Joining chunks for each arrival costs more than
+ * reading them.
  */
 export class HeldBytes {
   #memory = Buffer.allocUnsafe(INITIAL_CAPACITY);
@@ -13,7 +13,7 @@ export class HeldBytes {
     return this.#to - this.#from;
   }
 
-  /** All of them, valid until the next `add`. */
+  /** All held bytes, valid until the next `add`. */
   get bytes(): Buffer {
     return this.#memory.subarray(this.#from, this.#to);
   }
@@ -24,7 +24,7 @@ export class HeldBytes {
     this.#to += chunk.length;
   }
 
-  /** The first `count` bytes are done with. */
+  /** Drops the first `count` bytes. */
   drop(count: number): void {
     this.#from += count;
   }

@@ -11,7 +11,7 @@ import type { PoolLimits } from "../pool/solana-rpc-config.ts";
 
 type ClientFailure = NodeFault | NodeUnable | RpcRefusal;
 
-/** Asks one node one thing, once, and gives the `result` of its answer unchecked. */
+/** Sends one request to one node, once, and returns the unchecked `result`. */
 export type JsonRpcClient = {
   /** Redacted address. */
   readonly node: string;
@@ -21,8 +21,8 @@ export type JsonRpcClient = {
     limits: PoolLimits,
   ) => Effect.Effect<unknown, ClientFailure>;
   /**
-   * getProgramAccounts, its accounts handed on as they arrive; gives their slot when the answer was whole.
-   * The limits on time count what the node takes, not what the taker of the accounts takes.
+   * getProgramAccounts. Hands accounts on as they arrive, and returns their slot once the answer is complete. The time
+   * limits count the node's time, not the consumer's.
    */
   readonly scanAccounts: (
     params: ReadonlyArray<unknown>,
@@ -46,7 +46,7 @@ const post = (url: URL, body: string, signal: AbortSignal): Promise<Response> =>
     headers: { "content-type": "application/json", accept: "application/json" },
     body,
     signal,
-    // A redirect would carry the question, and perhaps the key in the address, to another host.
+    // A redirect would send the request, and perhaps the key in the address, to another host.
     redirect: "manual",
   });
 
@@ -56,17 +56,20 @@ const wholeAnswer = async (response: Response, maxBodyBytes: number): Promise<Ht
   body: await responseText(response, maxBodyBytes),
 });
 
-/** The runtime's short name of a connection error, such as ECONNREFUSED; never its text, which quotes the URL. */
+/**
+ * The runtime's short name of a connection error, such as ECONNREFUSED. Its message is never used, because it quotes
+ * the URL.
+ */
 const runtimeCode = (cause: unknown): string | null => {
   const code = (cause as { readonly code?: unknown } | null)?.code;
   return typeof code === "string" && /^[A-Za-z_]{1,40}$/.test(code) ? code : null;
 };
 
-/** Statuses that ask for another try later (RFC 9110, section 15; RFC 6585, section 4; RFC 8470). */
+/** Statuses that invite a retry (RFC 9110, section 15; RFC 6585, section 4; RFC 8470). */
 const isTransient = (status: number): boolean =>
   status >= 500 || status === 408 || status === 425 || status === 429 || status < 400;
 
-/** A node that follows the filters of a scan lists no such records. */
+/** Logs skipped records. A node that applies a scan's filters lists none. */
 const tellPassedOver = (node: string, { records, bytes }: AccountScan["passedOver"]) =>
   Effect.logWarning("a ledger node listed accounts that it was not asked for").pipe(
     Effect.annotateLogs({ node, records, bytes }),
@@ -108,7 +111,7 @@ export const jsonRpcClient = (address: Redacted.Redacted<URL>): JsonRpcClient =>
     }
     if (body === "oversize") return Effect.fail(fault("oversize", null, null));
     const envelope = body === "not_utf8" ? "not_json" : parseEnvelope(body.text, id);
-    // Some providers send a JSON-RPC error with a 4xx status; without one the status is all there is.
+    // Some providers send a JSON-RPC error with a 4xx status. Otherwise only the status is known.
     if (!ok && (typeof envelope === "string" || "result" in envelope)) {
       return Effect.fail(new NodeUnable({ node, kind: "http_status", code: status }));
     }

@@ -7,12 +7,12 @@ import { redactedRpcAddress } from "./redacted-rpc-address.ts";
 
 const BACKOFF_BASE_MS = 500;
 const BACKOFF_CAP_MS = 60_000;
-/** A connection that held so long counts as a good one. */
+/** A connection that lasted this long counts as good. */
 const STEADY_MS = 60_000;
-/** A connection on which nothing has come for so long, not even the answer to a question, is dead. */
+/** A connection without any message for this long, even to a ping, is dead. */
 const QUIET_MS = 30_000;
 
-/** Where to subscribe, and to the logs of transactions that name which addresses. */
+/** The address to subscribe at, and the accounts whose transactions' logs to subscribe to. */
 export type SignalSource = {
   /** A ws or wss address; it may hold an API key. */
   readonly url: Redacted.Redacted<URL>;
@@ -22,7 +22,7 @@ export type SignalSource = {
 const request = (id: number, method: string, params: ReadonlyArray<unknown>): string =>
   JSON.stringify({ jsonrpc: "2.0", id, method, params });
 
-/** One connection, until it is lost or dead; `signal` is called for each notification, and once it stands. */
+/** One connection until it is lost or dead. Calls `signal` once it is open and for each notification. */
 const connection = ({ url, addresses }: SignalSource, signal: () => void) =>
   Effect.acquireUseRelease(
     Effect.sync(() => new WebSocket(Redacted.value(url))),
@@ -40,14 +40,14 @@ const connection = ({ url, addresses }: SignalSource, signal: () => void) =>
             const mentions = [{ mentions: [address] }, { commitment: "finalized" }];
             socket.send(request(at + 1, "logsSubscribe", mentions));
           }
-          // Something may have happened while nobody listened.
+          // Something may have happened while there was no connection.
           signal();
         });
       });
       const dead = Effect.gen(function* () {
         do {
           heard = false;
-          // No node knows this method; that it says so is all that is asked.
+          // No node knows this method. Its error answer shows that the connection works.
           if (socket.readyState === WebSocket.OPEN) socket.send(request(0, "ping", []));
           yield* Effect.sleep(QUIET_MS);
         } while (heard);
@@ -57,7 +57,7 @@ const connection = ({ url, addresses }: SignalSource, signal: () => void) =>
     (socket) => Effect.sync(() => socket.close()),
   );
 
-/** Connects again and again, for ever, more and more rarely while it is of no use. */
+/** Reconnects for ever, and waits longer each time a connection does not last. */
 const listen = Effect.fnUntraced(function* (source: SignalSource, signal: () => void) {
   let failures = 0;
   for (;;) {

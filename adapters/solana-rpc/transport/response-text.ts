@@ -1,6 +1,6 @@
 /**
- * The body of a response as text, "oversize" when it is longer than `maxBytes` after decompression, or
- * "not_utf8". Reading stops, and the connection is given up, at the first chunk beyond the limit.
+ * A response's body as text; "oversize" when it is longer than `maxBytes` after decompression, or "not_utf8". Reading
+ * stops and the connection closes at the first chunk beyond the limit.
  */
 export const responseText = async (
   response: Response,
@@ -14,7 +14,7 @@ export const responseText = async (
   let bytes = 0;
   for await (const chunk of response.body ?? []) {
     bytes += chunk.length;
-    // Leaving the loop cancels the stream.
+    // Returning from the loop cancels the stream.
     if (bytes > maxBytes) return "oversize";
     chunks.push(chunk);
   }

@@ -1,6 +1,6 @@
 import { Schema } from "effect";
 
-/** A JSON-RPC answer taken apart, or what is wrong with it. */
+/** A parsed JSON-RPC answer, or what is wrong with it. */
 export type Envelope =
   | { readonly result: unknown }
   | { readonly error: { readonly code: number; readonly data: unknown } }
@@ -22,12 +22,12 @@ export const isValueAtSlot = Schema.is(
 const isAnswer = Schema.is(Answer);
 const isRpcError = Schema.is(RpcError);
 
-// A quote inside a JSON string is escaped, so this matches members only, never text.
+// Quotes inside a JSON string are escaped, so this matches members only.
 const LONG_LAMPORTS = /("lamports"\s*:\s*)(\d{16,})(?![\d.eE])/g;
 
 /**
- * JSON as parsed, except that `lamports` of 16 digits and more become strings: a u64 goes beyond 2^53,
- * where JSON.parse would round it without a word.
+ * Parsed JSON in which `lamports` of 16 or more digits are strings. A u64 can exceed 2^53, where JSON.parse rounds it
+ * silently.
  */
 export const parseJson = (text: string): unknown =>
   JSON.parse(text.replace(LONG_LAMPORTS, '$1"$2"'));

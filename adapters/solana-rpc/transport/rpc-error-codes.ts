@@ -1,6 +1,6 @@
 /**
- * JSON-RPC error codes of a Solana node that call for their own treatment (Agave
- * `rpc-client-types/src/custom_error.rs`; JSON-RPC 2.0, section 5.1).
+ * The JSON-RPC error codes of a Solana node that need special treatment (Agave `rpc-client-types/src/custom_error.rs`;
+ * JSON-RPC 2.0, section 5.1).
  */
 export const PREFLIGHT_FAILED = -32002;
 export const SIGNATURE_VERIFICATION_FAILED = -32003;
@@ -16,15 +16,15 @@ export const LONG_TERM_STORAGE_UNREACHABLE = -32019;
 export const METHOD_NOT_FOUND = -32601;
 export const INVALID_PARAMS = -32602;
 
-/** What an error code says about whom to ask next. */
+/** What an error code means for the next request. */
 export type ErrorCodeMeaning =
   /** Any node would say the same. */
   | "refused"
-  /** This node cannot, another may. */
+  /** This node cannot answer, another may. */
   | "unable"
-  /** This node has not come as far as the caller has seen; soon it will have. */
+  /** This node has not reached the slot asked for, but soon will. */
   | "behind"
-  /** This node is not well. */
+  /** This node is not healthy. */
   | "unwell";
 
 const MEANING: ReadonlyMap<number, ErrorCodeMeaning> = new Map([
@@ -43,5 +43,5 @@ const MEANING: ReadonlyMap<number, ErrorCodeMeaning> = new Map([
   [NODE_UNHEALTHY, "unwell"],
 ]);
 
-/** The meaning of a code; one that is not known is taken as a fault of the node. */
+/** The meaning of a code. An unknown one counts as a fault of the node. */
 export const errorCodeMeaning = (code: number): ErrorCodeMeaning => MEANING.get(code) ?? "unwell";

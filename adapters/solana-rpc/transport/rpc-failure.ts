@@ -1,8 +1,8 @@
 import { Data } from "effect";
 
 /**
- * How a node failed. None of these carries what the node or the runtime said in words: such text quotes
- * the address, and the address may hold an API key.
+ * How a node failed. None of these carries a message of the node or the runtime: messages quote the address, which may
+ * hold an API key.
  */
 export type NodeFaultKind =
   | "unreachable"
@@ -16,14 +16,14 @@ export type NodeFaultKind =
   | "wrong_ledger"
   | "unwell";
 
-/** A node gave no usable answer, and is left alone for a while. */
+/** A node gave no usable answer. It is not asked for a while. */
 export class NodeFault extends Data.TaggedError("NodeFault")<{
   /** Redacted address. */
   readonly node: string;
   readonly kind: NodeFaultKind;
-  /** HTTP status, JSON-RPC error code or the runtime's error code, where there is one. */
+  /** HTTP status, JSON-RPC error code or the runtime's error code, null without one. */
   readonly code: number | string | null;
-  /** How long the node asked to be left alone, milliseconds. */
+  /** The milliseconds of the node's `Retry-After`, null without one. */
   readonly retryAfterMs: number | null;
 }> {
   override get message(): string {
@@ -31,12 +31,12 @@ export class NodeFault extends Data.TaggedError("NodeFault")<{
   }
 }
 
-/** A node is well but cannot answer this: it is `behind`, or does not serve such calls. */
+/** A healthy node cannot answer this: it is `behind`, or does not serve such requests. */
 export class NodeUnable extends Data.TaggedError("NodeUnable")<{
   /** Redacted address. */
   readonly node: string;
   readonly kind: "behind" | "http_status" | "rpc_error";
-  /** HTTP status or JSON-RPC error code, null for a slot below the one asked for. */
+  /** HTTP status or JSON-RPC error code; null when its slot is below the one asked for. */
   readonly code: number | null;
 }> {
   override get message(): string {
@@ -44,7 +44,7 @@ export class NodeUnable extends Data.TaggedError("NodeUnable")<{
   }
 }
 
-/** A node refused what was asked, as any node would. */
+/** A node refused the request, as any node would. */
 export class RpcRefusal extends Data.TaggedError("RpcRefusal")<{
   readonly code: number;
   /** The error's `data` as the node sent it. */

@@ -138,9 +138,9 @@ const asText = {
 
 /**
  * Sends a signed transaction to the ledger after all possible checks: signatures, programs, compute budget, blockhash,
- * fee payer, settlement rules and a simulation. With `skipPreflight`, the simulation only refuses transactions that no
- * instruction of can run. The transaction is then recorded and sent again until its outcome is known, also after this
- * call and after a restart. A known transaction gets its known outcome, and concurrent requests for it share one
+ * fee payer, settlement rules and a simulation. With `skipPreflight`, the simulation refuses only a transaction of
+ * which no instruction can run. The transaction is then recorded and sent again until its outcome is known, also after
+ * this call and after a restart. A known transaction gets its known outcome, and concurrent requests for it share one
  * sending. With `confirm` it waits for a confirmation, and returns `submitted` when none comes in time. See
  * docs/protocol.md, "Relay".
  */

@@ -8,7 +8,7 @@ import { addressOf, arrayOf, configOf, type RpcMethod } from "../rpc-params.ts";
 /** Most accounts of one getMultipleAccounts (Agave `request.rs`: MAX_MULTIPLE_ACCOUNTS). */
 const MAX_MULTIPLE_ACCOUNTS = 100;
 
-/** Rows joined at once: a list of 100,000 accounts is 70 MB of text, and should not also be 100,000 strings. */
+/** Rows joined at once. A list of 100,000 accounts is 70 MB of text and must not also be 100,000 strings. */
 const ROWS_OF_A_PIECE = 512;
 
 /** Reads of accounts by address and by owner. */

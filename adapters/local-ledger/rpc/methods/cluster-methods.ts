@@ -7,10 +7,10 @@ import { readPoint } from "../rpc-context.ts";
 import { invalidParams, RpcError, RpcErrorCode } from "../rpc-error.ts";
 import { configOf, type RpcMethod, textOf, wholeNumberOf } from "../rpc-params.ts";
 
-/** The Agave release whose JSON-RPC answers these are modelled on. */
+/** The Agave release that these answers follow. */
 const AGAVE_VERSION = "3.0.0";
 
-/** What the ledger says of itself: health, identity, slots, epochs, time. */
+/** The ledger's own state: health, identity, slots, epochs, time. */
 export const clusterMethods = (ledger: LocalLedger): Readonly<Record<string, RpcMethod>> => {
   const slotOf: RpcMethod = ([config]) => readPoint(ledger, configOf(config)).context.slot;
 
@@ -21,7 +21,7 @@ export const clusterMethods = (ledger: LocalLedger): Readonly<Record<string, Rpc
     getIdentity: () => ({ identity: ledger.genesisHash }),
     getClusterNodes: () => [],
     getSlot: slotOf,
-    // Every slot holds one block, the first of them block 0.
+    // Every slot holds one block, and slot 0 holds block 0.
     getBlockHeight: slotOf,
     getFirstAvailableBlock: () => 0,
     minimumLedgerSlot: () => 0,

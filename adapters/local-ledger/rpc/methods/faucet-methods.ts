@@ -10,7 +10,7 @@ const upTo = (amount: bigint, max: bigint, what: string): bigint => {
   return amount;
 };
 
-/** Such as too few lamports for a new account to be exempt from rent. */
+/** Reports a failed airdrop to the caller, such as too few lamports for a rent-exempt account. */
 const told = <T>(airdrop: () => T): T => {
   try {
     return airdrop();
@@ -21,8 +21,8 @@ const told = <T>(airdrop: () => T): T => {
 };
 
 /**
- * `requestAirdrop(pubkey, lamports)` as on devnet, and this ledger's own
- * `requestTokenAirdrop(owner, amount)` for mock USDC in base units. Both answer with a signature.
+ * `requestAirdrop(pubkey, lamports)` as on devnet, and this ledger's own `requestTokenAirdrop(owner, amount)` for mock
+ * USDC in base units. Both return a signature.
  */
 export const faucetMethods = (ledger: LocalLedger): Readonly<Record<string, RpcMethod>> => {
   const { airdrop, airdropTokens } = faucet(ledger);

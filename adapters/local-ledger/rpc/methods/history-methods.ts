@@ -17,7 +17,7 @@ import { TRANSACTION_ENCODINGS, viewTransaction } from "../transaction-view.ts";
 const MAX_STATUSES = 256;
 const MAX_SIGNATURES = 1000;
 
-/** What has happened: statuses, an address's signatures, whole transactions. The ledger forgets none of it. */
+/** Statuses, an address's signatures, and whole transactions. The ledger keeps all of them. */
 export const historyMethods = (ledger: LocalLedger): Readonly<Record<string, RpcMethod>> => {
   const finalizedPoint = (config: RpcConfig) => {
     const point = readPoint(ledger, config);
@@ -58,7 +58,7 @@ export const historyMethods = (ledger: LocalLedger): Readonly<Record<string, Rpc
           ? absent
           : (ledger.log.find(signatureOf(value))?.position ?? unknown);
       const found = ledger.log.ofAddress(addressOf(address), {
-        // Nothing stands before a signature that nobody knows; everything comes after it.
+        // With an unknown `before` the list is empty, with an unknown `until` it is complete.
         before: place(config["before"], Number.MAX_SAFE_INTEGER, 0),
         after: place(config["until"], 0, 0),
         maxSlot: context.slot,
@@ -75,7 +75,7 @@ export const historyMethods = (ledger: LocalLedger): Readonly<Record<string, Rpc
     },
 
     getTransaction: ([signature, options]) => {
-      // A bare string in place of the configuration is the encoding.
+      // A bare string instead of a configuration is the encoding.
       const config = typeof options === "string" ? { encoding: options } : configOf(options);
       const { context } = finalizedPoint(config);
       const asked = config["encoding"] ?? "json";

@@ -13,12 +13,12 @@ import { readPoint } from "../rpc-context.ts";
 import { invalidParams } from "../rpc-error.ts";
 import { addressOf, configOf, type RpcConfig, type RpcMethod } from "../rpc-params.ts";
 
-/** Reads of SPL token mints and accounts. */
+/** Reads SPL token mints and accounts. */
 export const tokenMethods = (ledger: LocalLedger): Readonly<Record<string, RpcMethod>> => {
   const mintAt = (mint: Address, commitment: Commitment) =>
     tokenMint(ledger.accounts.read(mint, commitment));
 
-  /** The mint to look for, or undefined for all mints of one token program. */
+  /** The mint to look for; undefined for all mints of one token program. */
   const wanted = (
     filter: RpcConfig,
     commitment: Commitment,

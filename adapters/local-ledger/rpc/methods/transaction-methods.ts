@@ -9,7 +9,7 @@ import { invalidParams, RpcError, RpcErrorCode } from "../rpc-error.ts";
 import { arrayOf, commitmentOf, configOf, type RpcConfig, type RpcMethod } from "../rpc-params.ts";
 import { transactionOf } from "../transaction-encoding.ts";
 
-/** Sending and simulating transactions. Simulations run on the newest state, whose slot they report. */
+/** Sends and simulates transactions. A simulation runs on the newest state and reports its slot. */
 export const transactionMethods = (ledger: LocalLedger): Readonly<Record<string, RpcMethod>> => {
   const simulate = (
     transaction: WireTransaction,
@@ -68,7 +68,7 @@ export const transactionMethods = (ledger: LocalLedger): Readonly<Record<string,
             value,
           );
       }
-      // As on a cluster, what is dropped without preflight is not an error here: it never lands.
+      // As on a cluster, a transaction dropped without preflight is no error here: it never lands.
       ledger.submit(transaction);
       return transaction.signature;
     },

@@ -6,7 +6,7 @@ const LOOKUP_TABLE_PROGRAM = "AddressLookupTab1e1111111111111111111111111";
 /** Bytes before the first address (Agave `address_lookup_table/state.rs`: LOOKUP_TABLE_META_SIZE). */
 const LOOKUP_TABLE_META_SIZE = 56;
 
-/** Every account of a transaction, in the order its indexes count: static, loaded writable, loaded read-only. */
+/** Every account of a transaction in index order: static, loaded writable, loaded read-only. */
 export type AccountKeys = {
   readonly all: ReadonlyArray<Address>;
   readonly loaded: {
@@ -14,13 +14,13 @@ export type AccountKeys = {
     readonly readonly: ReadonlyArray<Address>;
   };
   readonly isSigner: (index: number) => boolean;
-  /** Whether the message asks to write the account; the runtime may still refuse (sysvars, programs). */
+  /** Whether the message asks to write the account. The runtime may still refuse (sysvars, programs). */
   readonly isWritable: (index: number) => boolean;
 };
 
 /**
- * The accounts of a message, with those from lookup tables as they stand now. A table that is missing or
- * too short adds none: the runtime refuses such a transaction itself.
+ * The accounts of a message, including those that lookup tables hold now. A table that is missing or too short adds
+ * none: the runtime refuses such a transaction itself.
  */
 export const resolveAccountKeys = (
   message: WireMessage,

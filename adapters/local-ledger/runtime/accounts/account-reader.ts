@@ -6,7 +6,7 @@ import type { Commitment, Slots } from "../time/slots.ts";
 import type { slotSysvars } from "./sysvars.ts";
 import type { VirtualMachine } from "../virtual-machine.ts";
 
-/** Reads of accounts at a commitment, never newer than the slot that `Slots.visible` gives for it. */
+/** Reads accounts at a commitment, never newer than its slot of `Slots.visible`. */
 export const accountReader = (
   vm: VirtualMachine,
   store: AccountStore,
@@ -24,7 +24,7 @@ export const accountReader = (
 
   return {
     read,
-    /** Every account of an owner whose data meets the conditions, in no order. */
+    /** Every account of an owner that meets the conditions, in any order. */
     *ofOwner(
       owner: Address,
       conditions: DataConditions,

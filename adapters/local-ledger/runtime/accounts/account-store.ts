@@ -22,7 +22,7 @@ const stateOf = (row: Row, owner: Address): AccountState => ({
   rentEpoch: u64(row.rent_epoch),
 });
 
-/** The accounts that any transaction or the genesis has touched, in the ledger's database. */
+/** The accounts that the genesis or any transaction has touched, in the ledger's database. */
 export const accountStore = (database: Database) => {
   const upsert = database.query<null, [Uint8Array, Uint8Array, bigint, Uint8Array, number, bigint]>(
     `insert into account (address, owner, lamports, data, executable, rent_epoch)
@@ -51,7 +51,7 @@ export const accountStore = (database: Database) => {
 
     has: (address: Address): boolean => contains.get(addressToBytes(address)) !== null,
 
-    /** Every account, raw, the executable ones last: a program needs its code account beside it. */
+    /** Every account as raw bytes. Executable ones come last, because a program needs its code account first. */
     *all(): Generator<Row & { readonly state: Omit<AccountState, "owner"> }> {
       for (const row of database
         .query<Row, []>("select * from account order by executable")
@@ -69,7 +69,7 @@ export const accountStore = (database: Database) => {
       }
     },
 
-    /** The accounts of one owner that meet the conditions, filtered by SQLite before a byte is copied. */
+    /** The accounts of one owner that meet the conditions. SQLite filters them before any data is copied. */
     *ofOwner(owner: Address, conditions: DataConditions): Generator<[Address, AccountState]> {
       const where = ["owner = ?1"];
       const parameters: Array<Uint8Array> = [addressToBytes(owner)];
@@ -80,7 +80,7 @@ export const accountStore = (database: Database) => {
             ? `length(data) >= ${offset}`
             : `substr(data, ${offset + 1}, ${bytes.length}) = ?${parameters.push(bytes)}`,
         );
-      // Literal offsets let SQLite use the index on token holders; prepared anew, so that no cache grows.
+      // Literal offsets let SQLite use the index on token holders. Prepared for each call, so that no cache grows.
       const statement = database.prepare<Row, Array<Uint8Array>>(
         `select * from account where ${where.join(" and ")}`,
       );

@@ -7,7 +7,7 @@ import { SLOTS_PER_EPOCH, type SlotClock } from "../time/slot-clock.ts";
 
 const SYSVAR_OWNER = address("Sysvar1111111111111111111111111111111111111");
 const SLOT_HASHES_SYSVAR = address("SysvarS1otHashes111111111111111111111111111");
-/** Slots the SlotHashes sysvar remembers (Agave `slot_hashes.rs`: MAX_ENTRIES). */
+/** Slots that the SlotHashes sysvar keeps (Agave `slot_hashes.rs`: MAX_ENTRIES). */
 const MAX_SLOT_HASHES = 512;
 
 const sysvar = (data: Uint8Array, lamports: bigint): AccountState => ({
@@ -18,7 +18,7 @@ const sysvar = (data: Uint8Array, lamports: bigint): AccountState => ({
   rentEpoch: 0n,
 });
 
-/** The sysvars that change with every slot, as they are in a given slot. */
+/** The sysvars that change with every slot, at a given slot. */
 export const slotSysvars = (
   clock: SlotClock,
   blockhashes: BlockhashQueue,
@@ -50,7 +50,7 @@ export const slotSysvars = (
     [SLOT_HASHES_SYSVAR, slotHashesAt],
   ]);
   return {
-    /** The sysvar at this address in a slot, or undefined when the address is none that slots change. */
+    /** The sysvar at an address in a slot; undefined for an address that no slot changes. */
     read: (address: Address, slot: number): AccountState | undefined =>
       sysvars.get(address)?.(slot),
     all: (slot: number): ReadonlyArray<readonly [Address, AccountState]> =>

@@ -9,7 +9,7 @@ const TOKEN_PROGRAMS: ReadonlySet<string> = new Set([
 /** Whether the address is one of the two SPL token programs. */
 export const isTokenProgram = (program: string): boolean => TOKEN_PROGRAMS.has(program);
 
-/** An initialised token account's fields, of either SPL token program. */
+/** The fields of an initialized token account, of either SPL token program. */
 export type TokenHolding = {
   readonly mint: Address;
   readonly holder: Address;
@@ -20,13 +20,13 @@ export type TokenHolding = {
 const u64At = (data: Uint8Array, at: number): bigint =>
   new DataView(data.buffer, data.byteOffset, data.byteLength).getBigUint64(at, true);
 
-/** Token-2022 marks what an account with extensions is at byte 165: 1 mint, 2 token account. */
+/** Token-2022 stores the kind of an account with extensions at byte 165: 1 for a mint, 2 for a token account. */
 const isHolding = (data: Uint8Array): boolean =>
   data.length === 165 || (data.length > 165 && data[165] === 2);
 const isMint = (data: Uint8Array): boolean =>
   data.length === 82 || (data.length > 165 && data[165] === 1);
 
-/** The token account in this state, or undefined when it is none (SPL Token `state.rs`: Account). */
+/** The token account in this state; undefined when it is not one (SPL Token `state.rs`: Account). */
 export const tokenHolding = (state: AccountState | undefined): TokenHolding | undefined => {
   if (state === undefined || !isTokenProgram(state.owner) || !isHolding(state.data))
     return undefined;
@@ -38,7 +38,7 @@ export const tokenHolding = (state: AccountState | undefined): TokenHolding | un
   };
 };
 
-/** Supply in base units and decimals of the mint in this state, or undefined when it is none (`state.rs`: Mint). */
+/** Supply in base units and decimals of the mint in this state; undefined when it is not one (`state.rs`: Mint). */
 export const tokenMint = (
   state: AccountState | undefined,
 ): { readonly supply: bigint; readonly decimals: number } | undefined =>
@@ -54,7 +54,7 @@ export type UiTokenAmount = {
   readonly uiAmountString: string;
 };
 
-/** Base units with the mint's decimals, `uiAmountString` without trailing zeros. */
+/** Base units with the mint's decimals. `uiAmountString` has no trailing zeros. */
 export const uiTokenAmount = (amount: bigint, decimals: number): UiTokenAmount => {
   const digits = amount.toString().padStart(decimals + 1, "0");
   const whole = digits.slice(0, digits.length - decimals);
@@ -72,7 +72,7 @@ export type TokenBalance = {
   readonly uiTokenAmount: UiTokenAmount;
 };
 
-/** The token balances among accounts, in order; a mint that cannot be read leaves its accounts out. */
+/** The token balances among accounts, in order. Leaves out accounts whose mint cannot be read. */
 export const tokenBalances = (
   states: ReadonlyArray<AccountState | undefined>,
   readMint: (mint: Address) => AccountState | undefined,

@@ -1,12 +1,11 @@
 import { addressFromBytes } from "../../../../core/domain/address.ts";
 
-/** How many blocks a blockhash stays usable (Agave `clock.rs`: MAX_PROCESSING_AGE). */
+/** Blocks for which a blockhash stays valid (Agave `clock.rs`: MAX_PROCESSING_AGE). */
 export const MAX_PROCESSING_AGE = 150;
 
 /**
- * The blockhashes of one ledger. The hash of a block is SHA-256 of the genesis hash and the slot (u64 LE),
- * so the queue survives a restart without being stored. Such hashes can be foreseen; on a ledger of one
- * machine that harms nobody.
+ * The blockhashes of one ledger. A block's hash is the SHA-256 of the genesis hash and the slot (u64 LE), so the queue
+ * survives a restart without being stored. Such hashes are predictable, which is harmless on one machine.
  */
 export const blockhashQueue = (genesisHash: Uint8Array) => {
   const slotOf = new Map<string, number>();
@@ -33,7 +32,7 @@ export const blockhashQueue = (genesisHash: Uint8Array) => {
   return {
     hash,
     hashBytes,
-    /** Whether a transaction in block `slot` may carry the blockhash: its own block is 1 to 150 blocks older. */
+    /** Whether a transaction in block `slot` may use the blockhash: its own block is 1 to 150 blocks older. */
     isUsable: (blockhash: string, slot: number): boolean => {
       fillUpTo(slot - 1);
       const of = slotOf.get(blockhash);

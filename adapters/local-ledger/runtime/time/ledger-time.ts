@@ -1,9 +1,9 @@
-/** The ledger's time in milliseconds since the Unix epoch; never goes back. */
+/** The ledger's time in milliseconds since the Unix epoch. It never goes back. */
 export type LedgerTime = { readonly nowMs: () => number };
 
 /**
- * Wall time that starts no earlier than `notBeforeMs` and never goes back: when the machine's clock is
- * set back, time goes on by the monotonic clock; when the machine slept, it catches up at once.
+ * Wall time that starts no earlier than `notBeforeMs` and never goes back. When the machine's clock is set back, time
+ * continues by the monotonic clock. When the machine slept, it catches up at once.
  */
 export const wallTime = (notBeforeMs: number): LedgerTime => {
   let lastMs = Math.max(notBeforeMs, Date.now());
@@ -18,12 +18,12 @@ export const wallTime = (notBeforeMs: number): LedgerTime => {
   };
 };
 
-/** Time that moves only when told to: for the genesis, whose demo escrows live and expire in the past, and for tests. */
+/** Time that moves only on `advance`: for tests, and for the genesis, whose demo escrows live in the past. */
 export const manualTime = (startMs: number) => {
   let nowMs = startMs;
   return {
     nowMs: () => nowMs,
-    /** Moves `ms` milliseconds ahead, at least 0. */
+    /** Moves time ahead by `ms` milliseconds, at least 0. */
     advance: (ms: number) => {
       nowMs += Math.max(0, ms);
     },

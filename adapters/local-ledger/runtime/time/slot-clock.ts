@@ -2,12 +2,12 @@ import type { LedgerTime } from "./ledger-time.ts";
 
 /** Length of a slot in milliseconds (Agave `clock.rs`: DEFAULT_MS_PER_SLOT). */
 export const SLOT_MS = 400;
-/** Slots of an epoch (Agave `clock.rs`: DEFAULT_SLOTS_PER_EPOCH); this ledger has no warm-up epochs. */
+/** Slots of an epoch (Agave `clock.rs`: DEFAULT_SLOTS_PER_EPOCH). This ledger has no warm-up epochs. */
 export const SLOTS_PER_EPOCH = 432_000;
 
 /**
- * Slots as a pure function of time: slot n begins at genesis + n * slot length, and every slot holds one
- * block, so block height and slot are the same number. Nothing ticks, and an idle ledger costs nothing.
+ * Slots as a pure function of time: slot n begins at genesis + n * slot length. Every slot holds one block, so block
+ * height and slot are the same number. There is no timer, so an idle ledger costs nothing.
  */
 export const slotClock = (genesisMs: number, time: LedgerTime, slotMs: number) => {
   const startMs = (slot: number) => genesisMs + slot * slotMs;

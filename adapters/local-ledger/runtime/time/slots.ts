@@ -7,34 +7,34 @@ import type { TransactionErrorJson } from "../transactions/transaction-error.ts"
 /** How final the state must be that a caller reads. */
 export type Commitment = "processed" | "confirmed" | "finalized";
 
-/** A transaction that has just landed, as listeners see it. */
+/** A transaction that has just landed. */
 export type LandedTransaction = {
   readonly slot: number;
   readonly signature: LedgerSignature;
   readonly error: TransactionErrorJson | null;
   readonly logs: ReadonlyArray<string>;
   readonly accounts: ReadonlyArray<Address>;
-  /** New state of each account it changed; undefined for one that is gone. */
+  /** The new state of each account it changed; undefined for a deleted one. */
   readonly changed: ReadonlyMap<Address, AccountState | undefined>;
 };
 
-/** What a listener is told. `slotEnded` comes before anything of a later slot. */
+/** The events of a listener. `slotEnded` comes before anything of a later slot. */
 export type LedgerListener = {
   readonly landed: (transaction: LandedTransaction) => void;
   readonly slotEnded: (slot: number, current: number) => void;
 };
 
 /**
- * Which slot it is and what commitment shows of it. A transaction runs at once, in the current slot:
- * `processed`. When the slot is over it is confirmed and finalized, so readers at those levels are one
- * slot behind, and for the accounts changed in the current slot they see how they were before it.
+ * The current slot, and what each commitment shows. A transaction runs at once in the current slot and is `processed`.
+ * When the slot ends, it is confirmed and finalized. So readers at those levels are one slot behind, and see the former
+ * states of accounts changed in the current slot.
  */
 export const slots = (clock: SlotClock) => {
   let entered = clock.currentSlot();
   const before = new Map<Address, AccountState | undefined>();
   const listeners = new Set<LedgerListener>();
 
-  /** The current slot. Entering a new one makes everything of the former final and says so. */
+  /** The current slot. Entering a new slot finalizes the one before and notifies listeners. */
   const current = (): number => {
     const slot = clock.currentSlot();
     if (slot > entered) {
@@ -48,10 +48,10 @@ export const slots = (clock: SlotClock) => {
 
   return {
     current,
-    /** The newest slot that a reader at this commitment sees whole (or, at `processed`, as far as it has come). */
+    /** The newest slot that a reader at this commitment sees. At `processed` it may be unfinished. */
     visible: (commitment: Commitment): number =>
       commitment === "processed" ? current() : Math.max(0, current() - 1),
-    /** Records a transaction of the slot that `current` last gave, with the former state of what it changed. */
+    /** Records a transaction of the current slot, with the former states of the accounts it changed. */
     landed: (
       transaction: LandedTransaction,
       former: ReadonlyMap<Address, AccountState | undefined>,
@@ -64,7 +64,7 @@ export const slots = (clock: SlotClock) => {
       current();
       return before;
     },
-    /** Adds a listener; the result removes it. */
+    /** Adds a listener and returns a function that removes it. */
     listen: (listener: LedgerListener): (() => void) => {
       listeners.add(listener);
       return () => listeners.delete(listener);

@@ -6,7 +6,7 @@ const MEMO_PROGRAMS: ReadonlySet<string> = new Set([
   "Memo1UhkJRfHyvLMcVucJwxXeuD728EqVDDwQDxFMNo",
 ]);
 
-/** The memos of a transaction as signature lists show them, `[length] text; ...`, or null without any. */
+/** A transaction's memos as signature lists show them: `[length] text; ...`. Null without any. */
 export const memoOf = (message: WireMessage): string | null => {
   const memos = message.instructions
     .filter(({ program }) => MEMO_PROGRAMS.has(program))

@@ -4,12 +4,12 @@ import type { TransactionLog } from "./transaction-log.ts";
 const keyOf = (message: Uint8Array): string =>
   Buffer.from(Bun.SHA256.hash(message).buffer).toString("latin1");
 
-/** What is signed of a transaction that has landed: it has so few signatures that one byte counts them. */
+/** The signed part of a landed transaction. It has fewer than 128 signatures, so one byte counts them. */
 const messageOf = (wire: Uint8Array): Uint8Array => wire.subarray(1 + 64 * (wire[0] ?? 0));
 
 /**
- * Remembers the messages of the last 150 blocks: an older one is refused for its blockhash, so none can
- * run twice. By message, not by signature, as in Agave's status cache: one message has many signatures.
+ * Keeps the messages of the last 150 blocks. Older ones are refused for their blockhash, so no message can run twice.
+ * Goes by message, like Agave's status cache, because one message can have many signatures.
  */
 export const replayGuard = (log: TransactionLog, currentSlot: number) => {
   const slotOf = new Map<string, number>();

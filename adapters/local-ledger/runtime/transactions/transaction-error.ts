@@ -34,7 +34,7 @@ const instructionError = (
   return "code" in error ? { Custom: error.code } : "BorshIoError";
 };
 
-/** LiteSVM's error of a failed transaction in Agave's JSON form. */
+/** The error of a failed LiteSVM transaction in Agave's JSON form. */
 export const transactionErrorJson = (failed: FailedTransactionMetadata): TransactionErrorJson => {
   const error = failed.err();
   if (typeof error === "number") return TRANSACTION_ERRORS[error] ?? "SanitizeFailure";
@@ -58,7 +58,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
 const spaced = (name: string): string =>
   name.replace(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 
-/** One English line for the error, as RPC nodes put behind `Transaction simulation failed: `. */
+/** The error as one English line, as RPC nodes write it after `Transaction simulation failed: `. */
 export const describeTransactionError = (error: TransactionErrorJson): string => {
   if (typeof error === "string") return SENTENCES[error] ?? spaced(error);
   if ("InstructionError" in error) {

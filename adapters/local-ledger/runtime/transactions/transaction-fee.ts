@@ -4,9 +4,12 @@ import {
 } from "../../../../core/protocol/addresses/well-known-addresses.ts";
 import type { WireMessage } from "../../../../core/protocol/transaction/wire-message.ts";
 
-/** Lamports for each signature (Agave `fee_calculator.rs`: DEFAULT_TARGET_LAMPORTS_PER_SIGNATURE). */
+/** Lamports per signature (Agave `fee_calculator.rs`: DEFAULT_TARGET_LAMPORTS_PER_SIGNATURE). */
 const LAMPORTS_PER_SIGNATURE = 5000n;
-/** Compute units granted for each built-in and for each other instruction, and to one transaction at most (SIMD-0170, Agave `execution_budget.rs`). */
+/**
+ * Compute units granted per built-in instruction, per other instruction, and to one transaction at most (SIMD-0170,
+ * Agave `execution_budget.rs`).
+ */
 const BUILTIN_UNITS = 3000n;
 const PROGRAM_UNITS = 200_000n;
 const MAX_UNITS = 1_400_000n;
@@ -17,7 +20,7 @@ const PRECOMPILES: ReadonlySet<string> = new Set([
   "KeccakSecp256k11111111111111111111111111111",
   "Secp256r1SigVerify1111111111111111111111111",
 ]);
-/** Agave `builtins-default-costs`: programs that are part of the runtime and not migrated to BPF. */
+/** Agave `builtins-default-costs`: programs of the runtime that are not migrated to BPF. */
 const BUILTINS: ReadonlySet<string> = new Set([
   ...PRECOMPILES,
   COMPUTE_BUDGET_PROGRAM,
@@ -31,7 +34,7 @@ const BUILTINS: ReadonlySet<string> = new Set([
 
 const view = (data: Uint8Array) => new DataView(data.buffer, data.byteOffset, data.byteLength);
 
-/** The fee in lamports: signatures, those of precompile instructions included, and the priority fee. */
+/** The fee in lamports: all signatures, including those of precompile instructions, and the priority fee. */
 export const transactionFee = (message: WireMessage): bigint => {
   let signatures = BigInt(message.signerCount);
   let grantedUnits = 0n;

@@ -9,9 +9,9 @@ import { decodeJson, encodeJson } from "../json-text.ts";
 import type { TransactionErrorJson } from "./transaction-error.ts";
 import type { TransactionMeta } from "./transaction-meta.ts";
 
-/** What is known of a transaction without its content. */
+/** A logged transaction without its content. */
 export type LoggedSignature = {
-  /** Order among all transactions of this ledger, from 1. */
+  /** The transaction's number on this ledger, from 1. */
   readonly position: number;
   readonly slot: number;
   readonly signature: LedgerSignature;
@@ -19,7 +19,7 @@ export type LoggedSignature = {
   readonly memo: string | null;
 };
 
-/** A transaction as it landed. */
+/** A landed transaction. */
 export type LoggedTransaction = LoggedSignature & {
   readonly wire: Uint8Array;
   readonly meta: TransactionMeta;
@@ -47,7 +47,7 @@ const summary = (row: Row): LoggedSignature => ({
 
 const BRIEF = "position, slot, signature, error, memo";
 
-/** The transactions that have landed, in order, in the ledger's database. */
+/** The landed transactions, in order, in the ledger's database. */
 export const transactionLog = (database: Database) => {
   const insert = database.query<
     null,
@@ -92,12 +92,12 @@ export const transactionLog = (database: Database) => {
       );
       for (const account of accounts) insertAddress.run(addressToBytes(account), position);
     },
-    /** The newest transaction's place, position 0 on an empty ledger. */
+    /** The newest transaction's position and slot; position 0 on an empty ledger. */
     last: (): { readonly position: number; readonly slot: number } => {
       const row = last.get();
       return { position: Number(row?.position ?? 0n), slot: Number(row?.slot ?? 0n) };
     },
-    /** Bytes and slots of the transactions from a slot on. */
+    /** The bytes and slots of the transactions since a slot. */
     since: (slot: number): ReadonlyArray<{ readonly wire: Uint8Array; readonly slot: number }> =>
       since.all(slot).map((row) => ({ wire: row.wire, slot: Number(row.slot) })),
     find: (signature: LedgerSignature): LoggedSignature | undefined => {

@@ -16,7 +16,7 @@ export type InnerInstructions = {
   }>;
 };
 
-/** What the last program to return data returned. */
+/** The data of the last program that returned any. */
 export type ReturnData = {
   readonly programId: Address;
   readonly data: readonly [base64: string, encoding: "base64"];
@@ -42,7 +42,7 @@ export type TransactionMeta = {
   readonly returnData?: ReturnData;
 };
 
-/** The called instructions of each top-level instruction that called any. */
+/** For each top-level instruction that called any: the instructions it called. */
 export const innerInstructionsOf = (
   metadata: TransactionMetadata,
 ): ReadonlyArray<InnerInstructions> =>
@@ -65,7 +65,7 @@ export const innerInstructionsOf = (
         ],
   );
 
-/** What the transaction returned, or undefined when it returned nothing. */
+/** The transaction's return data, undefined when it returned none. */
 export const returnDataOf = (metadata: TransactionMetadata): ReturnData | undefined => {
   const returned = metadata.returnData();
   const data = returned.data();

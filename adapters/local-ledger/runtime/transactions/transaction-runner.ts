@@ -16,7 +16,7 @@ import type { TransactionLog } from "./transaction-log.ts";
 import { innerInstructionsOf, returnDataOf, type TransactionMeta } from "./transaction-meta.ts";
 import type { Execution, VirtualMachine } from "../virtual-machine.ts";
 
-/** What became of a transaction. It landed with or without an error, or it was dropped and cost nothing. */
+/** The result of a transaction. It landed, with or without an error, or it was dropped without cost. */
 export type Submission = {
   readonly landed: boolean;
   readonly error: TransactionErrorJson | undefined;
@@ -24,7 +24,7 @@ export type Submission = {
 
 type States = ReadonlyArray<AccountState | undefined>;
 
-/** Runs transactions: checks what LiteSVM is told to leave out, keeps what they changed, writes the log. */
+/** Runs transactions: makes the checks that LiteSVM leaves out, stores the changes and writes the log. */
 export const transactionRunner = (parts: {
   readonly vm: VirtualMachine;
   readonly database: Database;
@@ -48,7 +48,9 @@ export const transactionRunner = (parts: {
     return slot;
   };
 
-  /** An account a transaction cannot write: of a program, whose data can be 100 KB, only what its meta shows. */
+  /**
+   * An account that the transaction cannot write. Of a program, whose data can be 100 KB, only the fields of the meta.
+   */
   const readUnwritten = (address: Address): AccountState | undefined => {
     const program = programs.get(address);
     if (program !== undefined) return { ...program, lamports: vm.balance(address) };
@@ -102,7 +104,7 @@ export const transactionRunner = (parts: {
       former.set(key, pre[i]);
       changed.set(key, post[i]);
     });
-    // A transaction that fails before it is loaded pays no fee and is not part of any block.
+    // A transaction that fails before it is loaded pays no fee and enters no block.
     if (execution.error !== undefined && changed.size === 0)
       return { landed: false, error: execution.error };
 
@@ -116,7 +118,7 @@ export const transactionRunner = (parts: {
         log.append({ position: position + 1, slot, signature, wire, error, memo, meta }, keys.all);
       })();
     } catch (cause) {
-      // Nothing may be answered, or built upon, that a restart would not bring back.
+      // The write failed: undo the changes, so that no answer shows what a restart would lose.
       for (const [address, state] of former) vm.write(address, state);
       throw cause;
     }
@@ -129,11 +131,11 @@ export const transactionRunner = (parts: {
 
   return {
     submit,
-    /** How many transactions have landed. */
+    /** The number of landed transactions. */
     count: (): number => position,
     /**
-     * Runs a transaction on the newest state and keeps nothing of it. `checkLifetime` includes the
-     * checks of blockhash and replay.
+     * Runs a transaction on the newest state and discards the result. `checkLifetime` adds the checks of blockhash and
+     * replay.
      */
     simulate: (
       transaction: WireTransaction,
