@@ -4,7 +4,7 @@ import { withDemoLedger } from "./support/demo-ledger.ts";
 import { quietEnvironment, temporaryDirectory, until } from "./support/running-service.ts";
 import { type ServiceProcess, startBundledService } from "./support/service-process.ts";
 
-/** Places that differ in offset from UTC, in decimal comma and in the upper case of i. */
+/** Locales that differ in the offset from UTC, the decimal comma and the upper case of i. */
 const PLACES = [
   { TZ: "UTC", LC_ALL: "C" },
   { TZ: "Asia/Kathmandu", LC_ALL: "tr_TR.UTF-8", LANG: "tr_TR.UTF-8" },
@@ -41,7 +41,7 @@ afterAll(async () => {
   await directory.remove();
 });
 
-/** Everything a service in this place answers that must not depend on place or process. */
+/** All answers of a service in this environment that must not depend on environment or process. */
 const answersIn = async (place: Readonly<Record<string, string>>) => {
   const service = await startBundledService({
     ...quietEnvironment(directory.path),

@@ -55,7 +55,7 @@ beforeAll(async () => {
   escrows = (await read<{ data: ReadonlyArray<EscrowRecord> }>("/v1/indexer")).data;
 });
 
-/** As `sha256sum` of the file says; its last byte is none of those that are left out. */
+/** The hash of the program's file. Its last byte is not zero, so none is cut off. */
 const hashOfProgram = async (name: string): Promise<string> => {
   const file = Bun.file(new URL(`../../programs/${name}.so`, import.meta.url));
   return new Bun.CryptoHasher("sha256").update(await file.bytes()).digest("hex");
@@ -66,7 +66,7 @@ afterAll(async () => {
   await directory.remove();
 });
 
-test("health, readiness, version, status and descriptor tell of one deployment", async () => {
+test("health, readiness, version, status and descriptor describe one deployment", async () => {
   expect(await read("/health")).toMatchObject({ status: "ok" });
   expect((await ask("/ready")).status).toBe(200);
   await read("/v1");
@@ -108,7 +108,7 @@ test("the index holds one demo escrow of each state, and each reads the same fro
   }
 });
 
-test("pages of one hold what a page of all holds", async () => {
+test("pages of one row add up to the page of all rows", async () => {
   for (const list of ["/v1/indexer", "/v1/indexer/events", "/v1/registry/merchants"]) {
     const whole = await read<{ data: ReadonlyArray<unknown> }>(list);
     const rows: Array<unknown> = [];
@@ -126,7 +126,7 @@ test("pages of one hold what a page of all holds", async () => {
   }
 });
 
-test("the events tell each escrow's creation and settlement, newest first", async () => {
+test("the events show each escrow's creation and settlement, newest first", async () => {
   const { data } = await read<{ data: ReadonlyArray<SettlementEventRecord> }>("/v1/indexer/events");
   const kindsOf = (state: string) =>
     data
@@ -137,7 +137,7 @@ test("the events tell each escrow's creation and settlement, newest first", asyn
   expect(kindsOf("PartiallyFulfilled")).toEqual(["escrow_partially_released", "escrow_created"]);
   expect(kindsOf("Refunded")).toEqual(["escrow_refunded", "escrow_created"]);
   expect(data.map(({ position }) => position)).toEqual(data.map((_, i) => data.length - i));
-  // The ledger's history tells in which transaction each happened.
+  // The ledger's history has the transaction of each event.
   for (const { signature, slot } of data) {
     expect(signature).not.toBeNull();
     expect(slot).toBeGreaterThan(0);
@@ -164,7 +164,7 @@ test("merchants are read by wallet or account, and found by status, text and rep
   ).toEqual([]);
 });
 
-test("proof templates begin with the API's, and each can be read by itself", async () => {
+test("proof templates begin with the API's, and each can be read alone", async () => {
   type Templates = { data: ReadonlyArray<{ id: string; wedge: string }> };
   const { data: all } = await read<Templates>("/v1/proof-templates");
   expect(all[0]?.id).toBe("api-delivered-v1");
@@ -196,7 +196,7 @@ describe("evidence", () => {
       expect(JSON.parse(text)).toMatchObject({ data: { settlement_decision: { status } } });
     });
 
-  test("of a settled escrow is the same however often it is asked for, and is not sent twice", async () => {
+  test("of a settled escrow is the same for each request, and is not sent twice", async () => {
     const path = `/v1/evidence/${inState("Fulfilled").escrow_pda}`;
     const first = await ask(path);
     const etag = first.headers.get("etag") ?? "";
@@ -236,7 +236,7 @@ test("a new escrow is prepared for a registered merchant, and the preflight read
   expect(preflight).toMatchObject({ merchant_status: "Active", escrow_address_free: true });
 });
 
-test("the relay tells its policy and refuses what is not a signed transaction", async () => {
+test("the relay states its policy and refuses bytes that are not a signed transaction", async () => {
   await read("/v1/relay");
   const answer = await ask("/v1/relay", post({ signed_transaction: "AAAA" }));
   expect(answer.status).toBe(422);

@@ -48,7 +48,7 @@ const textOf = async ({ url }: Service, path: string): Promise<string> =>
 const escrowOf = async (service: Service, escrow: string): Promise<EscrowRecord> =>
   (JSON.parse(await textOf(service, `/v1/escrows/${escrow}`)) as { data: EscrowRecord }).data;
 
-/** What the ledger itself says: the tokens of an account, null where there is none. */
+/** The tokens of an account on the ledger, null when there is none. */
 const tokensOf = async ({ rpcUrl }: Service, account: string): Promise<string | null> => {
   const response = await fetch(rpcUrl, {
     method: "POST",

@@ -15,7 +15,7 @@ afterAll(async () => {
   await directory.remove();
 });
 
-test("the generated evidence key is its owner's alone, and stands in no log and in no other file", async () => {
+test("only the owner can read the generated evidence key, and it is in no log and in no other file", async () => {
   service = await startBundledService({
     ...quietEnvironment(withDemoLedger(directory.path)),
     LOG_LEVEL: "debug",

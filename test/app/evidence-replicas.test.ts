@@ -36,7 +36,7 @@ const ready = async (service: Service): Promise<Service> => {
 
 const sync = ({ url }: Service) => fetch(`${url}/v1/indexer/sync`, { method: "POST" });
 
-/** Another service on the first one's ledger, with its key and an index of its own, which it never syncs by itself. */
+/** Another service on the first one's ledger, with the same key and an index of its own that it never syncs. */
 const startReplica = async (): Promise<Service> =>
   ready(
     await runService({
@@ -50,7 +50,7 @@ const startReplica = async (): Promise<Service> =>
     }),
   );
 
-/** Body and validator of each settled escrow's packet. */
+/** The body and validator of each settled escrow's packet. */
 const packetsOf = ({ url }: Service) =>
   Promise.all(
     settled.map(async ({ escrow_pda }) => {
@@ -59,7 +59,7 @@ const packetsOf = ({ url }: Service) =>
     }),
   );
 
-/** What is signed, and the signature, as the bytes that were answered. */
+/** The signed data and the signature, as sent. */
 const signedBytes = (packets: ReadonlyArray<{ readonly body: string }>) =>
   packets.map(({ body }) => body.slice(0, body.indexOf(',"references":{')));
 
@@ -82,7 +82,7 @@ afterAll(async () => {
   await directory.remove();
 });
 
-test("a settled packet is the same from a replica, without its index, and after the index was built anew", async () => {
+test("a settled packet is the same from a replica, without its index, and after its index was rebuilt", async () => {
   expect(settled).toHaveLength(3);
   const original = await packetsOf(primary);
   for (const { transactions, not_found } of referencesOf(original)) {
@@ -114,7 +114,7 @@ test("a settled packet is the same from a replica, without its index, and after 
   const rebuilt = await packetsOf(replica);
   await replica.stop();
 
-  // Body and validator whole: the references are found again as well.
+  // The whole body and its validator: the references are found again too.
   expect(synced).toEqual(original);
   expect(rebuilt).toEqual(original);
 }, 30_000);

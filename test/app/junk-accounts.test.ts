@@ -18,7 +18,7 @@ import { LOCAL_DEPLOYMENT } from "../../core/protocol/addresses/local-deployment
 import { call, startLedger, temporaryFolder } from "../adapters/local-ledger/ledger-fixture.ts";
 import { openIndexOfNode } from "../simulation/index-of-node.ts";
 
-// A stranger makes accounts that custody owns, by transactions that anybody may send, and the index goes on.
+// A stranger makes accounts that custody owns, by transactions that anybody may send. The index must still work.
 
 const MIB = 1024 * 1024;
 /** As large as an account can be (Agave `system_interface`, `MAX_PERMITTED_DATA_LENGTH`). */
@@ -36,7 +36,7 @@ afterAll(async () => {
 
 const settle = () => time.advance(SLOT_MS);
 
-/** Sends a transaction over RPC, the payer's signature first. */
+/** Sends a transaction over RPC, with the payer's signature first. */
 const send = async (
   payer: typeof STRANGER,
   signers: ReadonlyArray<typeof STRANGER>,
@@ -49,7 +49,7 @@ const send = async (
   expect(sent.error).toBeUndefined();
 };
 
-/** Makes accounts that custody owns, each of `space` zero bytes, and gives their addresses. */
+/** Makes accounts that custody owns, each of `space` zero bytes, and returns their addresses. */
 const flood = async (count: number, space: number): Promise<ReadonlyArray<Address>> => {
   const keys = Array.from({ length: count }, (_, number) => localKey(`junk/${space}/${number}`));
   for (const key of keys) {
@@ -65,7 +65,7 @@ const flood = async (count: number, space: number): Promise<ReadonlyArray<Addres
   return keys.map(({ address }) => address);
 };
 
-/** Puts bytes into accounts that custody owns. No transaction of a stranger can: what it makes is all zeros. */
+/** Puts bytes into accounts that custody owns. A stranger's transactions cannot: they only make zeros. */
 const plant = (count: number, length: number): void => {
   for (let number = 0; number < count; number++) {
     const data = new Uint8Array(randomBytes(length));
@@ -78,7 +78,7 @@ const plant = (count: number, length: number): void => {
 let indexes = 0;
 const openIndex = () =>
   openIndexOfNode({ url, path: join(folder.path, String(++indexes), "index.sqlite") });
-/** What a sync did, or how it failed. */
+/** A sync's report, or its failure. */
 const outcomeOf = (exit: Exit.Exit<SyncReport, unknown>) =>
   Exit.isSuccess(exit) ? exit.value : { mode: "failed", cause: Cause.pretty(exit.cause) };
 const snapshot = async () => {
@@ -113,15 +113,12 @@ test.each([
   ["many small ones", 200, 40],
   ["many of an escrow's length", 200, 352],
   ["some of 10 MiB", 2, LARGEST],
-])(
-  "a snapshot is not stopped by accounts full of random bytes: %s",
-  async (_name, count, length) => {
-    plant(count, length);
-    expect(await snapshot()).toMatchObject(DEMO);
-  },
-);
+])("accounts full of random bytes do not stop a snapshot: %s", async (_name, count, length) => {
+  plant(count, length);
+  expect(await snapshot()).toMatchObject(DEMO);
+});
 
-test("changes are not stopped by large accounts that a stranger's transaction names", async () => {
+test("large accounts that a stranger's transaction names do not stop incremental syncs", async () => {
   const large = await flood(3, LARGEST - 2);
   const agent = localKey("agent/planner");
   const create = createEscrowInstruction(LOCAL_DEPLOYMENT, {

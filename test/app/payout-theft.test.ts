@@ -31,7 +31,7 @@ import {
 } from "./support/running-service.ts";
 import { silentNarrator } from "./commands/silent-narrator.ts";
 
-// An auditor's attack on the running service: a thief with a right on an account of a payee's, and nobody else's signature.
+// An auditor's attack on the running service. A thief has a right on an account of the payee, and no other signature.
 
 const mint = LOCAL_USDC_MINT;
 const AMOUNT = 5_000_000n;
@@ -60,7 +60,7 @@ type Answer = {
   readonly program_error?: { readonly code: number } | null;
 };
 
-/** What the relay answers to instructions signed by these alone, the first of whom pays the fee. */
+/** The relay's answer to instructions signed by these wallets only. The first one pays the fee. */
 const relay = async (
   instructions: ReadonlyArray<Instruction>,
   [payer, ...signers]: readonly [Wallet, ...ReadonlyArray<Wallet>],
@@ -77,7 +77,7 @@ const relay = async (
 const relayed = async (...call: Parameters<typeof relay>): Promise<void> =>
   expect(await relay(...call)).toMatchObject({ status: 202 });
 
-/** Base units in a token account, by the ledger's own word. */
+/** Base units in a token account, read from the ledger. */
 const balanceOf = async (account: Address): Promise<string | undefined> => {
   const response = await fetch(service.rpcUrl, {
     method: "POST",
@@ -98,7 +98,7 @@ const escrowOf = async (escrow: Address): Promise<EscrowRecord> =>
 const createdAt = async (escrow: Address): Promise<bigint> =>
   BigInt(Date.parse((await escrowOf(escrow)).created_at) / 1000);
 
-/** A token account beside the owner's associated one, on which the thief may transfer. */
+/** A token account beside the owner's associated one. The thief may transfer from it. */
 const sharedAccount = (account: Wallet, owner: Wallet): ReadonlyArray<Instruction> => [
   createAccount({
     payer: owner.address,
@@ -150,8 +150,9 @@ afterAll(async () => {
 });
 
 /**
- * Every way in which a thief can hand the same theft to the relay: as it is; without a simulation; behind an instruction that
- * writes the payout account, which the check before sending then does not judge; and both, so that only the ledger is left to refuse.
+ * The four ways in which a thief can send the same theft to the relay: unchanged; without a simulation; after an
+ * instruction that writes the payout account, which the check before sending then cannot judge; and both, so that only
+ * the ledger can refuse.
  */
 const allWays = async (instructions: ReadonlyArray<Instruction>, payout: Address) => {
   const hidden = transferLamports(thief.address, payout, 0n);
@@ -163,7 +164,7 @@ const allWays = async (instructions: ReadonlyArray<Instruction>, payout: Address
   ] as const;
   const answers = await Promise.all(
     ways.map(([each, skipPreflight], i) =>
-      // Another limit makes another transaction of each.
+      // A different compute limit makes each a different transaction.
       relay([...each, computeUnitLimit(300_000 + i)], [thief], { skip_preflight: skipPreflight }),
     ),
   );
@@ -184,7 +185,7 @@ const take = (from: Wallet, amount: bigint): Instruction =>
   transferTokens(from.address, loot, thief.address, amount);
 const parties = { mint, rentPayer: agent.address };
 
-/** What an attack on an escrow has brought: the answers, the loot, and where the escrow's money is. */
+/** The result of an attack on an escrow: the answers, the loot, and where the escrow's money is. */
 const outcome = async (answers: ReadonlyArray<string>, escrow: Address) => ({
   answers,
   stolen: await balanceOf(loot),
@@ -198,7 +199,7 @@ const nothing = (answers: ReadonlyArray<string>) => ({
   held: String(AMOUNT),
 });
 
-test("a release into the merchant's till brings the delegate nothing", async () => {
+test("a release into the merchant's till gains the delegate nothing", async () => {
   const timestamp = await createdAt(toRelease);
   const theft = [
     s.attestInstruction({ escrow: toRelease, timestamp }),
@@ -214,7 +215,7 @@ test("a release into the merchant's till brings the delegate nothing", async () 
   expect(await outcome(answers, toRelease)).toEqual(nothing(shared));
 }, 30_000);
 
-test("a partial release into the agent's purse brings the delegate nothing", async () => {
+test("a partial release into the agent's purse gains the delegate nothing", async () => {
   const timestamp = await createdAt(toDivide);
   const theft = [
     s.attestInstruction({ escrow: toDivide, timestamp, partialAmount: PART }),
@@ -226,7 +227,7 @@ test("a partial release into the agent's purse brings the delegate nothing", asy
     }),
     take(purse, AMOUNT - PART),
   ];
-  // The merchant's own account does not exist yet, so the settlement makes it.
+  // The merchant's own token account does not exist yet, so the settlement creates it.
   const made = createAssociatedTokenInstruction({
     payer: thief.address,
     owner: merchant.address,
@@ -243,7 +244,7 @@ const expired = (): Promise<EscrowRecord> =>
     ({ refundable }) => refundable,
   );
 
-test("a refund into the agent's purse brings the delegate nothing", async () => {
+test("a refund into the agent's purse gains the delegate nothing", async () => {
   await expired();
   const theft = [
     s.refundInstruction({ ...parties, escrow: toRefund, agentTokenAccount: purse.address }),
@@ -264,10 +265,10 @@ test("a refund to the thief is refused", async () => {
   expect(await outcome(answers, toRefund)).toEqual(nothing(misowned));
 }, 30_000);
 
-test("so is one to the agent's associated account once it is the thief's, and nobody is told to try it", async () => {
+test("a refund to the agent's associated account is refused and not offered once the thief owns it", async () => {
   const { next_actions: before } = await expired();
   expect(before).toMatchObject([{ action: "claim_refund", awaiting: null }]);
-  // The relay carries a change of owner beside a call of the programs, signed by the owner.
+  // The relay accepts a change of owner beside a call of the programs, signed by the owner.
   const given = setAuthority(tokensOf(agent), "owner", thief.address, agent.address);
   await relayed([create(4, 3600), given], [agent]);
 
@@ -280,7 +281,7 @@ test("so is one to the agent's associated account once it is the thief's, and no
   ]);
 }, 30_000);
 
-test("and the agent gets all of it in an account on which nobody else has a right", async () => {
+test("the agent gets the whole refund in an account on which nobody else has a right", async () => {
   const toPurse = { ...parties, escrow: toRefund, agentTokenAccount: purse.address };
   await relayed([revoke(purse.address, agent.address), s.refundInstruction(toPurse)], [agent]);
   expect(await balanceOf(purse.address)).toBe(String(AMOUNT));

@@ -12,7 +12,7 @@ import {
 const README = readFileSync(join(import.meta.dir, "../../README.md"), "utf8");
 const LOCAL = "http://127.0.0.1:3000";
 
-/** Every curl of the README, as its words after the shell has taken the quotes off. */
+/** Every curl of the README as words, unquoted as the shell does. */
 const commands = README.split("\n")
   .filter((line) => /^ {4}curl /.test(line) && !line.includes("<base64>"))
   .map((line) => Array.from(line.trim().matchAll(/'([^']*)'|(\S+)/g), (m) => m[1] ?? m[2] ?? ""));

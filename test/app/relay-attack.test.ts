@@ -17,7 +17,7 @@ import {
   until,
 } from "./support/running-service.ts";
 
-/** An account without data keeps this much or nothing (Rent sysvar: 128 bytes at 6960 lamports). */
+/** An account without data must keep this much, or nothing (Rent sysvar: 128 bytes at 6960 lamports). */
 const RENT_MINIMUM = 890_880;
 const RICH = 1_000_000_000;
 const ADDRESSES = 9;
@@ -33,7 +33,7 @@ beforeAll(async () => {
     ...quietEnvironment(directory.path),
     LOCAL_LEDGER_DEMO: "false",
     TRUSTED_PROXIES: "127.0.0.1",
-    // As it is by default: what one address and one fee payer may do in a minute.
+    // The defaults for one address and one fee payer, per minute.
     RATE_LIMIT_RELAY: "120",
   });
   await until(
@@ -62,7 +62,7 @@ const call = async <A>(method: string, ...params: ReadonlyArray<unknown>): Promi
 const fund = (payer: LocalKey, lamports: number) =>
   call<string>("requestAirdrop", payer.address, lamports);
 
-/** A registration of a merchant, which a relay takes, behind `instructions`; `n` tells them apart. */
+/** A merchant's registration, which a relay accepts, after `instructions`. `n` makes it unique. */
 const transaction = (
   payer: LocalKey,
   blockhash: string,
@@ -100,7 +100,7 @@ const budget = (...data: ReadonlyArray<number>): Instruction => ({
   accounts: [],
   data: Uint8Array.from(data),
 });
-/** What the ledger refuses before it runs a transaction, so that it costs its sender nothing. */
+/** Transactions that the ledger refuses before running them, so that they cost the sender nothing. */
 const KINDS: ReadonlyArray<{
   readonly lamports: number;
   readonly instructions: ReadonlyArray<Instruction>;
@@ -110,7 +110,7 @@ const KINDS: ReadonlyArray<{
   { lamports: RICH, instructions: [budget(4, 1, 0, 0, 0)] },
 ];
 
-test("a thousand transactions that never land, of 20 payers from 9 addresses, close the relay to nobody", async () => {
+test("a thousand transactions that never land, of 20 payers from 9 addresses, exclude nobody from the relay", async () => {
   const payers = Array.from({ length: PAYERS }, (_, i) => localKey(`attacker ${i}`));
   const honest = localKey("honest agent");
   for (const [i, payer] of payers.entries())

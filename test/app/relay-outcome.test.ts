@@ -88,7 +88,7 @@ test("a refund before expiry is refused by the rule, even without a simulation",
   });
 });
 
-test("a hundred identical requests at once are a hundred equal answers", async () => {
+test("a hundred identical concurrent requests get a hundred equal answers", async () => {
   const transaction = await rotation(stage.passerBy);
   const answers = await Promise.all(
     Array.from({ length: 100 }, async () => {

@@ -12,7 +12,7 @@ type Body = {
   readonly data: ReadonlyArray<Readonly<Record<string, unknown>>>;
 };
 
-/** A path's answer, null while it is none of status 200. */
+/** The answer of a path, null unless its status is 200. */
 const get = async (service: ServiceProcess, path: string): Promise<Body | null> => {
   const response = await fetch(`${await service.url}${path}`).catch(() => null);
   return response?.status === 200 ? ((await response.json()) as Body) : null;
@@ -21,7 +21,7 @@ const get = async (service: ServiceProcess, path: string): Promise<Body | null> 
 const sync = async (service: ServiceProcess): Promise<number> =>
   (await fetch(`${await service.url}/v1/indexer/sync`, { method: "POST" })).status;
 
-/** What every reader of an index sees, except in which order this store came to know the events. */
+/** Everything that readers of an index see, except the order in which this store found the events. */
 const contents = async (service: ServiceProcess) => {
   const lists = await Promise.all(
     [
@@ -66,7 +66,7 @@ describe("three services share one database", () => {
           () => get(service, "/ready"),
           (body) => body !== null,
         );
-      // One of the three syncs. The demo asks each of them for syncs, and what it did is in those.
+      // One of the three services syncs. The demo asks each of them for a sync, and its own writes are in all of them.
       for (const [at, service] of replicas.entries()) {
         const { released } = await runDemo(await service.url, LOCAL_USDC_MINT, silentNarrator);
         const next = replicas[(at + 1) % replicas.length] ?? service;

@@ -13,7 +13,7 @@ const linesOf = (env: Record<string, string>): ReadonlyArray<string> => {
   return Result.isFailure(result) ? faultLines(result.failure.faults) : [];
 };
 
-test("an empty environment is a service on the embedded ledger", () => {
+test("an empty environment gives a service on the embedded ledger", () => {
   const settings = Effect.runSync(readSettings({ HOST: "", LOG_LEVEL: "  " }));
   expect(settings).toMatchObject({
     host: "127.0.0.1",
@@ -27,7 +27,7 @@ test("an empty environment is a service on the embedded ledger", () => {
   });
 });
 
-test("a remote ledger is its nodes in order, its programs and the cluster its address names", () => {
+test("a remote ledger has its nodes in order, its programs, and the cluster that its address names", () => {
   const settings = Effect.runSync(
     readSettings({
       ...PROGRAMS,
@@ -60,7 +60,7 @@ test.each([
   expect(ledger.kind === "remote" && Redacted.value(ledger.webSocketUrl).href).toBe(url);
 });
 
-test("all faults are told at once, one line each, and no secret with them", () => {
+test("all faults are reported at once, one line each, without any secret", () => {
   const lines = linesOf({
     PORT: "70000",
     ENFORCE_BETA_LIMITS: "perhaps",
@@ -85,7 +85,7 @@ test("all faults are told at once, one line each, and no secret with them", () =
     "RATE_LIMIT_READ",
   ]);
   expect(lines[0]).toBe('PORT is "70000"; expected a whole number from 0 to 65535');
-  // Public keys are quoted, everything that can hold a secret is not.
+  // Public keys are quoted. Values that can hold a secret are not.
   const secrets = lines.filter((line) => !line.startsWith("EVIDENCE_RETIRED_KEYS"));
   expect(secrets.join("\n")).not.toMatch(/hunter2|BwcH/);
 });

@@ -4,8 +4,9 @@ const LAST_BEFORE_SURROGATES = 0xd7ff;
 const SURROGATES = 0x800;
 
 /**
- * Any one character of Unicode, surrogates excepted: the values of fast-check's unit "binary" in its order. That unit keeps
- * a table of all 1.1 million, which takes each test process a second of CPU time and 150 MB; this one counts.
+ * Any one Unicode character except surrogates: the values of fast-check's unit "binary" in the same order. That unit
+ * keeps a table of all 1.1 million, which costs each test process a second of CPU time and 150 MB. This one computes
+ * them.
  */
 export const anyCharacter: fc.Arbitrary<string> = fc.nat({ max: 0x10ffff - SURROGATES }).map(
   (index) => String.fromCodePoint(index > LAST_BEFORE_SURROGATES ? index + SURROGATES : index),

@@ -16,7 +16,7 @@ import { anyAddress, anyHash32, bytesOfLength } from "./ledger-values.ts";
 
 const MAX_TTL = BigInt(MAX_TTL_SECONDS);
 
-/** A time of creation that leaves room for any time to live; 1 at least, since 0 in an account means "not yet". */
+/** A creation time that leaves room for any time to live. At least 1, because 0 in an account means "not yet". */
 const createdAt = fc.oneof(
   { weight: 4, arbitrary: fc.bigInt({ min: 1_600_000_000n, max: 2_000_000_000n }) },
   { weight: 1, arbitrary: fc.bigInt({ min: 1n, max: LAST_UNIX_SECOND - MAX_TTL }) },
@@ -35,12 +35,12 @@ const amountFrom = (min: bigint): fc.Arbitrary<bigint> =>
     { weight: 1, arbitrary: fc.constantFrom(min, MAX_U64) },
   );
 
-/** What depends on the state: how much was released, when it ended, and by whose word. */
+/** The fields that depend on the state: what was released, when it settled, and the attestation. */
 type Settlement = Pick<Escrow, "amount" | "released" | "settledAt" | "attestation">;
 
 const attestation = (from: bigint, until: bigint): fc.Arbitrary<Attestation> =>
   fc.record({
-    // An attestation of nothing but zeros cannot be told from none; SHA-256 never makes that hash.
+    // An attestation of zeros only looks like none. SHA-256 never returns that hash.
     proofHash: anyHash32.filter((hash) => /[1-9a-f]/.test(hash)),
     attestor: anyAddress,
     attestedAt: fc.bigInt({ min: from, max: until - 1n }),
@@ -55,7 +55,7 @@ const nothingReleased = (settledAt: fc.Arbitrary<bigint | null>): fc.Arbitrary<S
     attestation: fc.constant(null),
   });
 
-/** Of `amount`, `released` went to the merchant at some time in [from, until). */
+/** A settlement that paid `released` of `amount` to the merchant at a time in [from, until). */
 const delivered = (
   parts: fc.Arbitrary<{ readonly amount: bigint; readonly released: bigint }>,
   from: bigint,
@@ -92,8 +92,8 @@ const SETTLEMENT: {
 };
 
 /**
- * Any escrow that custody could have left on the ledger, in one of the given states, at the address its
- * own fields derive. Times, amounts and states agree with each other as docs/protocol.md demands.
+ * Any escrow that custody could have left on the ledger, in one of the given states and at its derived address. Times,
+ * amounts and states agree as docs/protocol.md demands.
  */
 export const anyEscrow = (
   deployment: Deployment,

@@ -12,7 +12,7 @@ import { evidenceData, type EvidenceNetwork } from "../../core/protocol/evidence
 import { LOCAL_DEPLOYMENT } from "../../core/protocol/addresses/local-deployment.ts";
 import { anyEscrow } from "./escrow.ts";
 
-/** An Ed25519 key of OpenSSL's, made from a seed of 32 equal bytes. */
+/** An OpenSSL Ed25519 key from a seed of 32 equal bytes. */
 export const ed25519Key = (seedByte: number) => {
   const seed = Buffer.alloc(32, seedByte);
   const der = Buffer.concat([Buffer.from("302e020100300506032b657004220420", "hex"), seed]);
@@ -24,24 +24,24 @@ export const ed25519Key = (seedByte: number) => {
   };
 };
 
-/** The service's key, and the attestor's, in the packets made here. */
+/** The keys of the service and of the attestor in these packets. */
 export const SERVICE_KEY = ed25519Key(1);
 export const ATTESTOR_KEY = ed25519Key(2);
 
-/** The ledger that the packets made here speak of. */
+/** The ledger of these packets. */
 export const NETWORK: EvidenceNetwork = {
   ...LOCAL_DEPLOYMENT,
   cluster: "localnet",
   genesisHash: "5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d",
 };
 
-/** What a verifier who trusts the service's key and ledger has pinned. */
+/** The policy of a verifier who trusts the service's key and ledger. */
 export const TRUST: TrustPolicy = {
   ...NETWORK,
   keys: [{ ...ed25519Jwk(SERVICE_KEY.publicKey), status: "current" }],
 };
 
-/** The escrow with its attestation, where it has one, really signed by the attestor. */
+/** The escrow, with its attestation (if any) really signed by the attestor. */
 export const attested = (escrow: Escrow): Escrow => {
   const { attestation } = escrow;
   if (attestation === null) return escrow;
@@ -62,7 +62,7 @@ export const attested = (escrow: Escrow): Escrow => {
 /** Any escrow of the local deployment whose attestation verifies. */
 export const anyAttestedEscrow: Arbitrary<Escrow> = anyEscrow(LOCAL_DEPLOYMENT).map(attested);
 
-/** The evidence packet of an escrow, signed by the service's key, as JSON text. */
+/** The evidence packet of an escrow as JSON text, signed with the service's key. */
 export const packetText = (
   escrow: Escrow,
   at = { slot: 7n, ledgerTime: escrow.createdAt },

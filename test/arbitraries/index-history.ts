@@ -19,11 +19,11 @@ import { TEST_DEPLOYMENT } from "./test-ledger.ts";
 const fewWallets = (offset: number) =>
   fc.integer({ min: 0, max: 2 }).map((n) => addressFromBytes(new Uint8Array(32).fill(offset + n)));
 
-/** One of three agents, and one of three merchants: several escrows name the same. */
+/** One of three agents, and one of three merchants, so that several escrows share them. */
 export const anAgent = fewWallets(10);
 export const aMerchantWallet = fewWallets(20);
 
-/** One of few times at which escrows are created, so that some share a second. */
+/** One of few creation times, so that some escrows share a second. */
 export const aCreationTime = fc.bigInt({ min: 1_700_000_000n, max: 1_700_000_004n });
 
 const movedTo = (createdAt: UnixSeconds, escrow: Escrow): Escrow => {
@@ -41,7 +41,7 @@ const movedTo = (createdAt: UnixSeconds, escrow: Escrow): Escrow => {
   };
 };
 
-/** What a settled escrow was before. */
+/** A settled escrow as it was before its settlement. */
 const pendingOf = (escrow: Escrow): Escrow => ({
   ...escrow,
   state: "Pending",
@@ -50,7 +50,7 @@ const pendingOf = (escrow: Escrow): Escrow => ({
   attestation: null,
 });
 
-/** An escrow's accounts over time: Pending, and what it became if it did. */
+/** An escrow's accounts over time: Pending, and its settled state if it has one. */
 export type EscrowLife = readonly [pending: Escrow, ...settled: Array<Escrow>];
 
 /** The life of any escrow between few parties. */
@@ -72,7 +72,7 @@ const casedName = fc.string({
   maxLength: 8,
 });
 
-/** Any merchant with one of three wallets, its name often of letters whose case matters. */
+/** Any merchant with one of three wallets. Its name often has letters whose case matters. */
 export const anyMerchant: fc.Arbitrary<Merchant> = fc
   .tuple(unboundMerchant(TEST_DEPLOYMENT), aMerchantWallet, fc.option(casedName))
   .map(([merchant, wallet, name]) => ({
@@ -94,11 +94,11 @@ export const batchOf = (
   ...rest,
 });
 
-/** A batch that holds all of these escrows as they stand at the end of their lives. */
+/** A batch with all of these escrows in their last state. */
 export const finalBatch = (lives: ReadonlyArray<EscrowLife>) =>
   batchOf(lives.map((life) => ({ row: life.at(-1) ?? life[0], slot: 100n })));
 
-/** A transaction of some event, of an escrow among these or of one that nobody knows. */
+/** A transaction of an event, of one of these escrows or of an unknown one. */
 const aReference = (accounts: ReadonlyArray<Escrow>): fc.Arbitrary<EventReference> =>
   fc.record({
     escrow: fc.constantFrom(...accounts.map(({ address }) => address), ZERO_ADDRESS),
@@ -110,8 +110,8 @@ const aReference = (accounts: ReadonlyArray<Escrow>): fc.Arbitrary<EventReferenc
 const slot = fc.bigInt({ min: 1n, max: 12n });
 
 /**
- * Batches as nodes that lag, lie about their slot, repeat themselves and answer out of order would
- * produce them: any escrow at any point of its life, any version of a merchant, at any slot.
+ * Batches from nodes that lag, lie about their slot, repeat themselves and answer out of order. They hold any escrow at
+ * any point of its life, and any version of a merchant, at any slot.
  */
 export const indexHistory: fc.Arbitrary<ReadonlyArray<IndexBatch>> = escrowLives(6).chain(
   (lives) => {

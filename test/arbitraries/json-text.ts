@@ -3,7 +3,7 @@ import fc from "fast-check";
 const digits = (lengths: { readonly minLength: number; readonly maxLength: number }) =>
   fc.string({ unit: fc.constantFrom(..."0123456789".split("")), ...lengths });
 
-/** Numbers as JSON writes them, many at the limits of a double's digits and exponents. */
+/** Numbers in JSON text, many at the limits of a double's digits and exponents. */
 export const numberText: fc.Arbitrary<string> = fc
   .record({
     sign: fc.constantFrom("", "-"),
@@ -56,7 +56,7 @@ const stringText = fc
 
 const space = fc.constantFrom("", "", "", " ", "\n");
 
-/** JSON as anybody may write it: names that come twice, however escaped, numbers of any length, deep or not. */
+/** Any JSON text, also with repeated or escaped names, numbers of any length, and deep nesting. */
 export const jsonText: fc.Arbitrary<string> = fc.letrec<{ value: string }>((tie) => {
   const member = fc
     .tuple(space, stringText, space, tie("value"))

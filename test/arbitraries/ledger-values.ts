@@ -26,7 +26,7 @@ export const anyAddress: fc.Arbitrary<Address> = bytesOfLength(32).map(addressFr
 /** Any hash. */
 export const anyHash32: fc.Arbitrary<Hash32> = bytesOfLength(32).map(hash32FromBytes);
 
-/** Any u64, its ends more often than chance has them. */
+/** Any u64. The smallest and largest come more often than by chance. */
 export const anyU64: fc.Arbitrary<bigint> = fc.oneof(
   { weight: 6, arbitrary: fc.bigInt({ min: 0n, max: MAX_U64 }) },
   { weight: 2, arbitrary: fc.bigInt({ min: 0n, max: 1_000_000_000n }) },

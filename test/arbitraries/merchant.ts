@@ -19,7 +19,7 @@ export const anyMerchantName: fc.Arbitrary<string> = fc
 
 const u32 = fc.oneof(fc.nat({ max: 200 }), fc.integer({ min: 0, max: 2 ** 32 - 1 }));
 
-/** Seconds in order: registered, attestor named, last changed. */
+/** Three times in order: registration, the attestor's, the last change. */
 const times = fc
   .tuple(
     fc.bigInt({ min: 0n, max: LAST_UNIX_SECOND }),
@@ -34,7 +34,7 @@ const times = fc
 
 const smaller = (a: bigint, b: bigint): bigint => (a < b ? a : b);
 
-/** Any merchant that the attestor program could have left on the ledger, at the address its wallet derives. */
+/** Any merchant that the attestor program could have left on the ledger, at the address derived from its wallet. */
 export const anyMerchant = (deployment: Deployment): fc.Arbitrary<Merchant> =>
   fc
     .record({

@@ -4,7 +4,7 @@ import { anyAddress, anyHash32, anyU64 } from "./ledger-values.ts";
 const text = (maxLength: number) =>
   fc.string({ unit: "grapheme", minLength: 1, maxLength }).filter((each) => !each.includes("\0"));
 
-/** Any request of `POST /v1/escrows/prepare` that meets the contract, in the use case's terms. */
+/** Any valid request of `POST /v1/escrows/prepare`, with the use case's field names. */
 export const anyPrepareRequest = fc
   .record({
     agentOwner: anyAddress,

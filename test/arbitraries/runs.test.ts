@@ -7,7 +7,7 @@ const failing = fc.property(fc.integer(), (value) => {
 });
 const AGAIN = /FC_SEED=(-?\d+) bun test test\/arbitraries\/runs\.test\.ts\n/;
 
-/** What a failing property throws, without the places in the code. */
+/** The message of a failing property, without its stack lines. */
 const failure = (): string => {
   try {
     fc.assert(failing, runs(1000));
@@ -24,7 +24,7 @@ test("a failing property prints its counterexample, its cause and the command th
   expect(printed).toContain("1001 is too large");
 });
 
-test("the printed seed fails in the same way", () => {
+test("the printed seed reproduces the failure", () => {
   const first = failure();
   const before = process.env["FC_SEED"];
   process.env["FC_SEED"] = AGAIN.exec(first)?.[1];

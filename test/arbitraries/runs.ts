@@ -8,7 +8,7 @@ const fromEnvironment = (name: string): number | undefined => {
   return Number(text);
 };
 
-/** The test file that asks for the runs, from the root; empty where a contract suite or a helper asks. */
+/** The path of the test file that calls this, from the root; empty for a contract suite or a helper. */
 const askingFile = (): string => {
   const file = /\/[^\s():]+\.(?:test|chaos|postgres|proxy)\.ts(?=:)/.exec(
     new Error().stack ?? "",
@@ -17,8 +17,8 @@ const askingFile = (): string => {
 };
 
 /**
- * How often a property is tried: `count` times, or FC_NUM_RUNS times when that is set. A failure prints
- * the command that replays it, its counterexample and what was thrown.
+ * The number of runs of a property: `count`, or FC_NUM_RUNS when that is set. A failure prints the command that replays
+ * it, its counterexample and its cause.
  */
 export const runs = <T>(count: number): Parameters<T> => {
   const seed = fromEnvironment("FC_SEED");

@@ -14,14 +14,14 @@ const DOCUMENTS = [
 ];
 
 const FOLDERS = "core|ports|adapters|app|client|programs|test|docs|\\.ci";
-/** A path from the root, in prose or in a picture; what comes before it makes neither a URL nor a longer path. */
+/** A path from the root, in prose or in a diagram, that is not part of a URL or a longer path. */
 const IN_TEXT = new RegExp(`(?<![\\w/.:@-])(?:${FOLDERS})/[\\w./*{},-]*`, "g");
-/** A file of the root, in backquotes. */
+/** A file in the root, in backquotes. */
 const ROOT_FILE = /`([A-Z]+\.md|package\.json|tsconfig\.json|knip\.json|bun\.lock)`/g;
-/** The target of a Markdown link that is no URL, without its heading. */
+/** The target of a Markdown link that is not a URL, without its heading. */
 const LINK = /\]\((?!\w+:|#)([^)#\s]+)/g;
 
-/** Paths, some with `*` or braces, that a document names, seen from the root. */
+/** The paths that a document names, from the root. Some have `*` or braces. */
 const namedPaths = (file: string): ReadonlyArray<string> => {
   const text = read(file);
   const linked = Array.from(text.matchAll(LINK), ([, to = ""]) => join(dirname(file), to));

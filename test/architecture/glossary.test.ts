@@ -7,7 +7,7 @@ const text = readFileSync(join(import.meta.dir, "../../docs/glossary.md"), "utf8
 const entries = text.split("\n").filter((line) => line.startsWith("- "));
 const words = entries.map((line) => /^- \*\*([^*]+)\*\*/.exec(line)?.[1] ?? line);
 
-test("each word has one sentence, and none stands twice", () => {
+test("each word has one sentence and appears once", () => {
   expect(entries.length).toBeGreaterThan(50);
   expect(entries.filter((line) => !/^- \*\*[^*]+\*\*(?: \(`\w+`\))?: [^.]+\.$/.test(line))).toEqual(
     [],
@@ -15,7 +15,7 @@ test("each word has one sentence, and none stands twice", () => {
   expect(words.filter((word, at) => words.indexOf(word) !== at)).toEqual([]);
 });
 
-test("the states of an escrow are those of the code", () => {
+test("the states of an escrow are those in the code", () => {
   const state = entries.find((line) => line.startsWith("- **state**")) ?? "";
   expect(ESCROW_STATES.filter((name) => !state.includes(name))).toEqual([]);
 });

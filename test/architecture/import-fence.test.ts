@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 
 const root = join(import.meta.dir, "../..");
 
-/** One planted file per rule: where it sits, what it imports, and whether the fence must refuse it. */
+/** One planted file per rule: its path, its import, and whether the fence must refuse it. */
 const planted = [
   { file: "core/domain/a.ts", code: `import "../protocol/pda.ts";`, refused: true },
   { file: "core/domain/b.ts", code: `import "effect";`, refused: true },

@@ -13,14 +13,14 @@ import { WorldNode } from "../simulation/world-node.ts";
 import { report, sizeOf, times } from "./support/report.ts";
 
 const SIZES = sizeOf({ quick: [2_000, 20_000], long: [10_000, 100_000, 1_000_000] });
-/** Synced first and not told, so that the first size told does not pay for the runtime's compiling. */
+/** Synced first and not reported, so that the first reported size does not pay for compilation. */
 const WARM_UP = 1_000;
 const CHANGES = 100;
 const ROUNDS = 5;
 const BATCH = 10_000;
 const folder = mkdtempSync(join(tmpdir(), "settlement-bench-"));
 
-/** Fills a store with so many escrows, as a snapshot at a slot would have. */
+/** Fills a store with this many escrows, as a snapshot at a slot would. */
 const fill = (path: string, rows: number, slot: bigint) =>
   EscrowIndex.use((index) =>
     Effect.gen(function* () {

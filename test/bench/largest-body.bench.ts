@@ -37,11 +37,11 @@ type Asked = {
   readonly body: string | null;
 };
 
-/** What the service's event loop went through since this was asked before. */
+/** The stall of the service's event loop and its CPU time, since the last call. */
 const meter = async (): Promise<{ readonly stallMs: number; readonly cpuMs: number }> =>
   (await fetch(meterUrl)).json();
 
-/** Sends a request and reads its answer, of a stream only how it begins. */
+/** Sends a request and reads its answer; of a stream only the beginning. */
 const ask = async ({ method, target, headers, body }: Asked): Promise<void> => {
   const hangUp = new AbortController();
   const response = await fetch(url + target, { method, headers, body, signal: hangUp.signal });
@@ -51,7 +51,7 @@ const ask = async ({ method, target, headers, body }: Asked): Promise<void> => {
   else await response.arrayBuffer();
 };
 
-/** For how long a request holds up the service, the median of some, and the mean of the time its thread computes. */
+/** How long a request blocks the service: the median of several stalls, and the mean CPU time of its thread. */
 const stallOf = async (asked: Asked) => {
   const stalls: Array<number> = [];
   let cpuMs = 0;
@@ -66,7 +66,7 @@ const stallOf = async (asked: Asked) => {
   return { asked, ms, cpuMs };
 };
 
-/** The request out of a list that holds up the service for longest. */
+/** The request in a list that blocks the service for longest. */
 const worstOf = async (all: ReadonlyArray<Asked>) => {
   const stalls: Array<Awaited<ReturnType<typeof stallOf>>> = [];
   for (const asked of all) stalls.push(await stallOf(asked));
@@ -114,7 +114,7 @@ const document = (await (await fetch(`${url}/openapi.json`)).json()) as Operatio
 let costliest: Asked | undefined;
 for (const operation of documentedOperations(document)) {
   const { method, path, operationId, body } = operation;
-  // The code of an operation is compiled while it is used.
+  // Compiles the code of an operation before it is measured.
   for (let i = 0; i < 20; i++) await ask(usual(operation));
   const { ms } = await stallOf(usual(operation));
   tell(`${method} ${path}, longest heads`, ms, await worstOf(withHeads(operation)));
@@ -135,7 +135,7 @@ const clients = await startChild(
   url + costliest.target,
   file,
   String(CLIENTS),
-  // Longer than what is measured beside them.
+  // Runs longer than the measurements beside it.
   String(SECONDS + 2),
 );
 const beside = await health();

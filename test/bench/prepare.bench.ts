@@ -13,7 +13,7 @@ const agents = Array.from({ length: AGENTS }, (_, i) => walletOf(`agent ${i}`));
 const merchants = Array.from({ length: MERCHANTS }, (_, i) => walletOf(`merchant ${i}`));
 const someHash = Buffer.from(labelled("task")).toString("hex").slice(16);
 
-/** No task comes twice: as in life, what is known already is the agents and the merchants. */
+/** Each task is new, while agents and merchants repeat, as in real use. */
 const bodyOf = (number: number): string =>
   JSON.stringify({
     agent_owner: agents[number % AGENTS],

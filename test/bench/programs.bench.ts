@@ -8,7 +8,7 @@ import { type Wallet, wallet } from "../programs/fixture/wallet.ts";
 import { labelled } from "../simulation/world-escrow.ts";
 import { report, sizeOf } from "./support/report.ts";
 
-// The search for bumps decides most of the cost, so what counts is a spread over many addresses: the same in every run.
+// The search for bumps dominates the cost, so the addresses vary, but in the same way in every run.
 const PAIRS = sizeOf({ quick: 20, long: 200 });
 const PART = 2n;
 

@@ -10,12 +10,14 @@ import { report, sizeOf, times } from "./support/report.ts";
 const SECONDS = sizeOf({ quick: 2, long: 6 });
 const SIZES = sizeOf({ quick: [10_000], long: [10_000, 100_000, 1_000_000] });
 const CONNECTIONS = 32;
-/** More pages than the service remembers, of every part of the list. */
+/** More pages than the service keeps, from every part of the list. */
 const PLACES = 20_000;
 const support = `${import.meta.dir}/support`;
 const folder = mkdtempSync(join(tmpdir(), "settlement-bench-"));
 
-/** Asks the service for one path after another, and then a server that answers the first one's bytes without any work. */
+/**
+ * Asks the service for one path after another, then a server that returns the first answer's bytes without any work.
+ */
 const beside = async (url: string, pathOf: (number: number) => string) => {
   const file = join(folder, "answer.json");
   writeFileSync(file, await (await fetch(url + pathOf(0))).text());
@@ -44,8 +46,8 @@ const measured = async (size: number): Promise<void> => {
     ...newest,
     pass: newest.figure >= 5000,
   });
-  // A page behind one escrow and then another, 7919 apart: none comes again before all the others have. Made
-  // beforehand, since deriving an escrow's address takes the client longer than asking.
+  // Pages after one escrow and then another, 7919 apart, so that none repeats before all others have come. Made in
+  // advance, because deriving an escrow's address takes the client longer than the request.
   const places = Array.from({ length: Math.min(PLACES, size - 60) }, (_, number) =>
     escrowCursor.encode(worldEscrow(60 + ((number * 7919) % (size - 60)))),
   );

@@ -2,7 +2,7 @@ import { MAIN } from "../app/support/service-process.ts";
 import { relayBench } from "./support/relay-bench.ts";
 import { report, sizeOf, times } from "./support/report.ts";
 
-/** Another checkout's `app/main.ts` to compare with, such as the one before a change. */
+/** Another checkout's `app/main.ts` to compare with, such as one before a change. */
 const BASELINE = process.env["RELAY_BENCH_BASELINE"];
 const ROUNDS = sizeOf({ quick: 2, long: 5 });
 const EACH = sizeOf({ quick: 2, long: 5 });
@@ -17,7 +17,7 @@ for (const skipPreflight of [false, true]) {
   const options = { each: EACH, connections: CONNECTIONS, skipPreflight };
   const here: Array<number> = [];
   const there: Array<number> = [];
-  // The first one only warms up. Both take turns, so that a busy machine is as busy for either.
+  // The first round only warms up. Both versions take turns, so that other load on the machine affects both.
   for (let round = 0; round <= ROUNDS; round++) {
     const perSecond = await ours.relay(options);
     const baseline = theirs === null ? null : await theirs.relay(options);

@@ -10,7 +10,7 @@ const MIB = 1024 * 1024;
 
 type Way = "kit" | "fields" | "checked";
 type Reading = { readonly count: number; readonly ms: number; readonly peakBytes: number };
-/** Accounts a second, by the median round, and the most memory of all rounds. */
+/** Accounts per second in the median round, and the most memory of all rounds. */
 type Outcome = { readonly rate: number; readonly peakBytes: number };
 
 const outcomeOf = (readings: ReadonlyArray<Reading>): Outcome => {
@@ -21,7 +21,7 @@ const outcomeOf = (readings: ReadonlyArray<Reading>): Outcome => {
   };
 };
 
-/** Each reading is a process of its own; the ways take turns. */
+/** Each measurement has a process of its own, and the ways take turns. */
 const measure = async (escrows: number, ways: ReadonlyArray<Way>) => {
   const node = await startChild(`${support}/servers/serve-snapshot.ts`, String(escrows));
   const url = await node.line();

@@ -13,17 +13,17 @@ import { EscrowIndex, type IndexBatch } from "../../ports/escrow-index.ts";
 import { walletOf, worldEscrow } from "../simulation/world-escrow.ts";
 import { report, sizeOf, times } from "./support/report.ts";
 
-// As the service does at its start.
+// The service sets the same function when it starts.
 provideSha256(sha256Bun);
 
 const SIZES = sizeOf({ quick: [20_000], long: [10_000, 100_000, 1_000_000] });
-/** A prime greater than any size: its multiples pass through all escrows of a world in no order. */
+/** A prime larger than any size. Its multiples visit all escrows of a world in a scattered order. */
 const STEP = 2_654_435_761n;
 const folder = mkdtempSync(join(tmpdir(), "settlement-bench-"));
 
 /**
- * Batches as a sync makes them: escrows in no order, as a node lists accounts, each batch by time; made one at a
- * time so that a million rows are never held.
+ * Batches like those of a sync: escrows in a scattered order, as nodes list them, and each batch sorted by time. Made
+ * one at a time, so that a million rows are never held.
  */
 function* batchesOf(rows: number): Generator<IndexBatch> {
   for (let first = 0; first < rows; first += SNAPSHOT_BATCH_ROWS) {
@@ -37,7 +37,7 @@ function* batchesOf(rows: number): Generator<IndexBatch> {
   }
 }
 
-/** The longest that a timer waits while `work` goes on. */
+/** The longest delay of a timer while `work` runs. */
 const stallDuring = async (work: () => Promise<void>): Promise<number> => {
   let longestMs = 0;
   let lastMs = performance.now();
@@ -53,7 +53,7 @@ const stallDuring = async (work: () => Promise<void>): Promise<number> => {
   return longestMs;
 };
 
-/** Rows a second, counting only the time inside `work`. */
+/** Rows per second, counting only the time inside `work`. */
 const rateOf = async (rows: number, work: (batch: IndexBatch) => Promise<void>) => {
   let ms = 0;
   let stallMs = 0;
@@ -65,7 +65,7 @@ const rateOf = async (rows: number, work: (batch: IndexBatch) => Promise<void>) 
   return { rate: (rows / ms) * 1000, stallMs };
 };
 
-/** All of the index's tables and rows, copied by nothing but bun:sqlite, in transactions of the same size. */
+/** The rate of copying all tables of the index with bun:sqlite alone, in transactions of the same size. */
 const rawRate = (path: string, copy: string): number => {
   const from = new Database(path, { readonly: true, safeIntegers: true });
   const to = new Database(copy, { safeIntegers: true });

@@ -3,9 +3,9 @@ import { isQuick, report } from "./support/report.ts";
 
 const ROOT = join(import.meta.dir, "../..");
 
-/** Wall seconds of the whole suite, run as package.json does, and whether it passed. */
+/** Wall seconds of the whole suite, run like package.json does, and whether it passed. */
 const runSuite = async (): Promise<{ readonly seconds: number; readonly passed: boolean }> => {
-  // The bench's own environment says `production`; the suite's users have none.
+  // The bench's environment has `production`; users of the suite set nothing.
   const { NODE_ENV: _, BENCH_QUICK: __, ...env } = process.env;
   const startMs = performance.now();
   const child = Bun.spawn([process.execPath, "run", "test"], {
@@ -21,7 +21,7 @@ const runSuite = async (): Promise<{ readonly seconds: number; readonly passed: 
   return { seconds, passed: code === 0 };
 };
 
-// Half a minute by its goal, longer than all of the short run.
+// The goal is half a minute, longer than the whole short run.
 if (!isQuick) {
   const { seconds, passed } = await runSuite();
   report({

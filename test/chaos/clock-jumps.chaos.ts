@@ -15,7 +15,7 @@ afterEach(() => setClock(0));
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Every number under a name that says it is a duration. */
+/** Every number whose name says that it is a duration. */
 const durationsIn = (value: unknown): ReadonlyArray<number> =>
   typeof value !== "object" || value === null
     ? []
@@ -26,7 +26,7 @@ const durationsIn = (value: unknown): ReadonlyArray<number> =>
       );
 
 test(
-  "when the clock jumps by an hour, either way, nothing lasts less than no time and evidence stays as it is",
+  "when the clock jumps by an hour either way, no duration is negative and evidence does not change",
   async () => {
     const random = randomOf("clock");
     const node = worldOf(ROUNDS * 4 + 4);
@@ -44,7 +44,7 @@ test(
       node.putEscrow(refundedOf(worldEscrow(4 * round)));
       node.slot += 1;
       const syncing = fetch(`${service.url}/v1/indexer/sync`, { method: "POST" });
-      // And once more while the sync runs.
+      // The clock jumps once more while the sync runs.
       setClock(random() < 0.5 ? HOUR_MS : -HOUR_MS);
       const answer = await syncing;
       expect(answer.status, when).toBe(202);
@@ -66,7 +66,7 @@ test(
 );
 
 test(
-  "a jump of the clock neither gives a client a new budget nor takes one away",
+  "a jump of the clock neither renews a client's budget nor takes one away",
   async () => {
     const node = worldOf(4);
     using served = serveNode(({ method, params }) => node.answer(method, params));

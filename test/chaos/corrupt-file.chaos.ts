@@ -38,7 +38,7 @@ const world = async () => {
 };
 
 test(
-  "a store that is no database, cut short or without its head ends the service, which names it",
+  "a store that is not a database, is cut short or lacks its head ends the service, which names it",
   async () => {
     const { served, store } = await world();
     using _ = served;
@@ -64,7 +64,7 @@ type Page = {
 };
 
 test(
-  "a store with damaged pages gives right rows or none",
+  "a store with damaged pages returns correct rows or none",
   async () => {
     const { node, served, store } = await world();
     using _ = served;
@@ -81,7 +81,7 @@ test(
       const asked = async (url: string): Promise<string> => {
         const opened = performance.now() + 5000;
         let answer = await fetch(`${url}/v1/indexer?limit=500`);
-        // It listens before it has opened the store.
+        // The service listens before its store is open.
         while (answer.status === 503 && performance.now() < opened) {
           await Bun.sleep(50);
           answer = await fetch(`${url}/v1/indexer?limit=500`);
@@ -99,7 +99,7 @@ test(
           expect(stderr, when).toContain(path);
           return "ended";
         }),
-        // Before it listens or while it is asked, it may end: then that is the outcome.
+        // The service may end before it listens, or while it is asked. That is then the outcome.
         service.url.then(asked).catch((cause: unknown) => {
           if (cause instanceof Error && !/ECONN|socket|ended before/i.test(String(cause)))
             throw cause;

@@ -12,7 +12,7 @@ const ESCROWS = 100;
 const NEW = 400;
 
 test(
-  "with the disk full, what is stored is served and syncs are refused, until there is space again",
+  "with a full disk, stored rows are served and syncs are refused until there is space",
   async () => {
     const node = worldOf(ESCROWS);
     using served = serveNode(({ method, params }) => node.answer(method, params));

@@ -15,11 +15,11 @@ const SYNCS = 12;
 const REPLAYS = 10;
 const ESCROWS = 40;
 
-/** Faults that a first page can have. */
+/** Faults that the first page can have. */
 const AT_FIRST: ReadonlyArray<PageFault> = ["reordered", "duplicated", "late"];
 const FURTHER_ON: ReadonlyArray<PageFault> = PAGE_FAULTS.filter((fault) => fault !== "late");
 
-/** One store that is synced while its world changes and the pages of history are spoiled, then as they are. */
+/** Syncs one store while its world changes and the pages of history are spoiled, and once more without faults. */
 const endure = async (number: number, tally: Record<string, number>): Promise<void> => {
   const when = `seed ${SEED}, world ${number}`;
   const random = randomOf(`pages ${number}`);
@@ -29,7 +29,7 @@ const endure = async (number: number, tally: Record<string, number>): Promise<vo
   const path = freshPath("pages.sqlite");
   let isSpoiled = true;
   const ledger = spoilHistory((isFirst) => {
-    // Some faults further on make a sync read everything: rare enough that others go through them.
+    // Some faults after the first page cause a snapshot. They are rare here, so that other faults are reached.
     if (!isSpoiled || random() > (isFirst ? 0.5 : 0.12)) return null;
     const faults = isFirst ? AT_FIRST : FURTHER_ON;
     const fault = faults[Math.floor(random() * faults.length)] ?? null;
@@ -44,7 +44,7 @@ const endure = async (number: number, tally: Record<string, number>): Promise<vo
     expect(exit.value.rejected, when).toEqual([]);
     count(exit.value.mode);
   };
-  // A process that was started again remembers nothing.
+  // A restarted process has an empty memory.
   const startAgain = async (): Promise<void> => {
     await index.close();
     index = await open();
@@ -102,7 +102,7 @@ const endure = async (number: number, tally: Record<string, number>): Promise<vo
 };
 
 test(
-  "pages of history that are missing, out of order, double, repeated or late change nothing in the end, and nor does reading them again",
+  "missing, unordered, double, repeated or late pages of history change nothing in the end, and neither does reading them again",
   async () => {
     const tally: Record<string, number> = {};
     for (let number = 0; number < WORLDS; number++) await endure(number, tally);

@@ -11,7 +11,7 @@ const NONE = { small: 0, large: 0, largeBytes: LARGEST };
 const FLOODS: Readonly<Record<string, Omit<Flood, "contents">>> = {
   "many small accounts": { ...NONE, small: amountOf({ quick: 1_000, long: 50_000 }) },
   "one large account": { ...NONE, small: 10, large: 1 },
-  // Even in the short run more than an answer may have of what is read, 256 MiB.
+  // More than the limit of an answer (256 MiB), even in the short run.
   "many large accounts": { ...NONE, small: 10, large: amountOf({ quick: 20, long: 100 }) },
 };
 const MANNERS: ReadonlyArray<Manner> = ["follows filters", "ignores filters", "gives parts only"];
@@ -19,7 +19,7 @@ const MANNERS: ReadonlyArray<Manner> = ["follows filters", "ignores filters", "g
 for (const [name, amounts] of Object.entries(FLOODS))
   for (const manner of MANNERS)
     test(
-      `a flood of ${name} does not stop the index on a node that ${manner}`,
+      `a flood of ${name} does not stop the index at a node that ${manner}`,
       async () => {
         for (const contents of ["zeros", "random", "forged"] as const) {
           const path = freshPath("flooded.sqlite");

@@ -9,7 +9,7 @@ import { expectWholeBatches } from "./support/expect-whole-batches.ts";
 import { killSyncs } from "./support/kills/kill-syncs.ts";
 import type { Moment } from "./support/kills/killed-process.ts";
 
-/** The files of a store as a killed process left them, at another path: whoever opens them there leaves these alone. */
+/** A copy of the files of a store that a killed process left. Opening the copy leaves the original unchanged. */
 const copyOf = (path: string): string => {
   const copy = freshPath("copy.sqlite");
   mkdirSync(dirname(copy), { recursive: true });
@@ -18,7 +18,7 @@ const copyOf = (path: string): string => {
   return copy;
 };
 
-/** SQLite finds what a killed process left whole, and a reader finds no part of a batch. */
+/** Checks that SQLite opens the killed store and that a reader finds no part of a batch. */
 const expectWhole = async (path: string, moment: Moment, when: string): Promise<void> => {
   if (!existsSync(path)) return;
   const copy = copyOf(path);
@@ -31,7 +31,7 @@ const expectWhole = async (path: string, moment: Moment, when: string): Promise<
 };
 
 test(
-  "killed at any moment of a sync, the index ends as if it had never been",
+  "killed at any moment of a sync, the index ends as if it had not been killed",
   () =>
     killSyncs({
       script: `${import.meta.dir}/support/kills/sync-until-killed.ts`,

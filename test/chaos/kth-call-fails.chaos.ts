@@ -11,10 +11,10 @@ import { countAnswers } from "./support/faults/failing-ports.ts";
 import { countStatements } from "./support/faults/failing-statements.ts";
 
 const ESCROWS = 12;
-/** Of the many statements of a sync, the quick run fails every ninth. */
+/** The quick run fails every ninth statement of a sync. */
 const STATEMENT_STRIDE = amountOf({ quick: 9, long: 1 });
 
-/** One sync of a store: its first, or one after five escrows were settled and one was opened. */
+/** One sync of a store: its first, or a later one, after five settlements and one new escrow. */
 const openWorld = async (kind: "first" | "later") => {
   const node = worldOf(ESCROWS);
   const served = serveNode(({ method, params }) => node.answer(method, params));
@@ -38,7 +38,7 @@ const openWorld = async (kind: "first" | "later") => {
 
 type Counted = { failAt: number; count: number };
 
-/** Fails the k-th call for each k of a sync, one store for each; `counterOf` tells which calls. */
+/** Fails the k-th call for each k of a sync, with a new store each time. `counterOf` chooses the calls. */
 const failEach = async (
   kind: "first" | "later",
   what: string,
@@ -75,7 +75,7 @@ const failEach = async (
 
 for (const kind of ["first", "later"] as const) {
   test(
-    `whichever answer of the ledger fails in the ${kind} sync, the next one ends where no failure would`,
+    `whichever answer of the ledger fails in the ${kind} sync, the next sync ends as without a failure`,
     async () => {
       await failEach(kind, "answer", 1, (world) => world.answers);
     },
@@ -83,7 +83,7 @@ for (const kind of ["first", "later"] as const) {
   );
 
   test(
-    `whichever statement of the store fails in the ${kind} sync, the next one ends where no failure would`,
+    `whichever statement of the store fails in the ${kind} sync, the next sync ends as without a failure`,
     async () => {
       using statements = countStatements();
       await failEach(kind, "statement", STATEMENT_STRIDE, () => statements);

@@ -11,7 +11,9 @@ import { keepReading, serviceOn } from "./support/service-on-node.ts";
 const LOCKED_MS = amountOf({ quick: 1_500, long: 10_000 });
 const MOST_STALL_MS = 100;
 
-/** Other processes can only add to a stall: of some rounds, the one with the shortest is nearest to what the service does. */
+/**
+ * Other processes can only lengthen a stall, so the round with the shortest stall is the closest to the service's own.
+ */
 const ROUNDS = amountOf({ quick: 1, long: 3 });
 
 test(

@@ -12,7 +12,7 @@ const MUTATED = amountOf({ quick: 2_000, long: 50_000 });
 const ESCROWS = 200;
 
 test(
-  "of the accounts that a lying node makes up not one is stored, and each is counted",
+  "no account that a lying node makes up is stored, and each is counted",
   async () => {
     const node = worldOf(ESCROWS);
     const random = randomOf("lies");

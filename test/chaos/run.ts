@@ -29,7 +29,7 @@ if (!Number.isSafeInteger(seed) || seed < 0) throw new Error("--seed takes a who
 const files = [...new Bun.Glob("*.chaos.ts").scanSync({ cwd: import.meta.dir })]
   .sort()
   .filter((file) => positionals.length === 0 || positionals.some((name) => file.startsWith(name)));
-/** The command that runs these files, or all when there are none, with this run's seed and length. */
+/** The command that repeats these files (all files when the list is empty) with the same seed and length. */
 const again = (names: ReadonlyArray<string>): string =>
   ["bun run test:chaos", ...(values.quick ? ["--quick"] : []), "--seed", seed, ...names].join(" ");
 process.stdout.write(`seed ${seed}; the same run again: ${again(positionals)}\n`);

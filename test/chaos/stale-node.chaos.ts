@@ -22,7 +22,7 @@ type Status = {
   };
 };
 
-/** A node 500 slots behind another, as long as `isStale`: honest about it, or denying it. */
+/** A node that is 500 slots behind another while `isStale`. It either admits or denies it. */
 const behind = (newest: WorldNode, old: WorldNode, state: { isStale: boolean; denies: boolean }) =>
   serveNode(({ method, params }) => {
     if (!state.isStale) return newest.answer(method, params);
@@ -36,7 +36,7 @@ const behind = (newest: WorldNode, old: WorldNode, state: { isStale: boolean; de
   });
 
 test(
-  "a node that goes back 500 slots never turns the index back, and its lag shows",
+  "a node that falls back 500 slots never turns the index back, and its lag shows",
   async () => {
     const random = randomOf("stale");
     const newest = worldOf(ESCROWS);
@@ -75,7 +75,7 @@ test(
 );
 
 test(
-  "an index that nobody syncs says how many slots it is behind",
+  "an index that nobody syncs reports its lag in slots",
   async () => {
     const node = worldOf(ESCROWS);
     using served = serveNode(({ method, params }) => node.answer(method, params));
@@ -92,7 +92,7 @@ test(
 );
 
 test(
-  "when the good node fails, a stale second one is asked and refused, and nothing turns back",
+  "when the good node fails, the stale second one is asked and refused, and nothing turns back",
   async () => {
     const newest = worldOf(ESCROWS);
     newest.slot += 500;

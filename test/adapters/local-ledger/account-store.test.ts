@@ -35,7 +35,7 @@ const conditions: fc.Arbitrary<DataConditions> = fc.record({
   ),
 });
 
-test("what is written comes back exactly, whatever the u64 and however empty the data", () => {
+test("an account is read back exactly, for any u64 and for empty data", () => {
   fc.assert(
     fc.property(anyAddress, state, (address, written) => {
       store.write(address, written);
@@ -47,7 +47,7 @@ test("what is written comes back exactly, whatever the u64 and however empty the
   );
 });
 
-test("bytes are found where they are whole inside the data, none of them too", () => {
+test("bytes are found only when they lie inside the data; no bytes are found there too", () => {
   const data = Uint8Array.of(1, 2, 3);
   const isMet = (offset: number, ...wanted: ReadonlyArray<number>) =>
     meetsConditions(data, { bytesAt: [{ offset, bytes: Uint8Array.from(wanted) }] });
@@ -60,7 +60,7 @@ test("bytes are found where they are whole inside the data, none of them too", (
   ]);
 });
 
-test("SQLite's filter and the one for accounts in memory agree", () => {
+test("SQLite's filter and the in-memory filter agree", () => {
   fc.assert(
     fc.property(anyAddress, state, conditions, (address, written, wanted) => {
       store.write(address, written);

@@ -72,7 +72,7 @@ describe("a new ledger with demo data", () => {
     }
   });
 
-  test("has one escrow in each state, each paid by the outcome it shows", async () => {
+  test("has one escrow in each state, with the balances of its outcome", async () => {
     const all = await escrows();
     expect(all.map(({ state }) => state).toSorted()).toEqual([
       "Fulfilled",
@@ -100,7 +100,7 @@ describe("a new ledger with demo data", () => {
     ]);
   });
 
-  test("made it all by transactions of its past, and its clock is wall time now", async () => {
+  test("is made by transactions of its past, and its clock shows wall time", async () => {
     const nowSeconds = Date.now() / 1000;
     const slot = await rpc.getSlot({ commitment: "processed" }).send();
     const { result } = await call(
@@ -124,7 +124,7 @@ describe("a new ledger with demo data", () => {
     }
   });
 
-  test("a second start finds it as it was", async () => {
+  test("is found unchanged by a second start", async () => {
     const before = await escrows();
     const hash = await rpc.getGenesisHash().send();
     await stop();

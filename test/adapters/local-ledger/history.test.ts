@@ -58,7 +58,7 @@ describe("history", () => {
     ).toBe(-32602);
   });
 
-  test("history at confirmed leaves out the current slot", async () => {
+  test("history at confirmed excludes the current slot", async () => {
     const payer = await funded();
     expect(await rpc.getSignaturesForAddress(payer.address).send()).toEqual([]);
     time.advance(400);
@@ -92,7 +92,7 @@ describe("history", () => {
     expect(sums[0]).toBe((sums[1] ?? 0n) + (meta?.fee ?? 0n));
   });
 
-  test("base64 gives back the very bytes, and a version 0 transaction must be asked for", async () => {
+  test("base64 returns the exact bytes, and a version 0 transaction must be asked for", async () => {
     const payer = await funded();
     const signed = await sign(payer, await lifetime(), [memo("bytes")]);
     const wire = getBase64EncodedWireTransaction(signed);
@@ -120,7 +120,7 @@ describe("history", () => {
     });
   });
 
-  test("a signature nobody knows is null everywhere", async () => {
+  test("an unknown signature is null everywhere", async () => {
     const unknown = "1".repeat(64);
     expect((await call(url, "getTransaction", unknown)).result).toBeNull();
     expect((await call(url, "getSignatureStatuses", [unknown])).result).toMatchObject({

@@ -17,13 +17,13 @@ import { serveLedger } from "../../../adapters/local-ledger/rpc/server.ts";
 import { type LedgerOptions, openLedger } from "../../../adapters/local-ledger/runtime/ledger.ts";
 import { tmpdir } from "../../temporary-root.ts";
 
-/** A folder of its own that is removed when the disposer runs. */
+/** A new temporary folder. `remove` deletes it. */
 export const temporaryFolder = (): { readonly path: string; readonly remove: () => void } => {
   const path = mkdtempSync(join(tmpdir(), "local-ledger-"));
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
 };
 
-/** A served ledger in this process, in a folder of its own unless one is given. */
+/** A served ledger in this process, in a temporary folder unless one is given. */
 export const startLedger = (options: Partial<LedgerOptions> = {}) => {
   const folder = temporaryFolder();
   const ledger = openLedger({

@@ -7,7 +7,7 @@ const folder = temporaryFolder();
 afterAll(folder.remove);
 
 describe("the ledger as a process", () => {
-  test("ends with its standard input when supervised, and lets its folder go", async () => {
+  test("ends with its standard input when supervised, and releases its folder", async () => {
     for (let round = 0; round < 2; round++) {
       const { child, ready } = await spawnLedger(folder.path, "--supervised");
       expect((await call(ready.rpc_url, "getHealth")).result).toBe("ok");
@@ -16,7 +16,7 @@ describe("the ledger as a process", () => {
     }
   });
 
-  test("alone it goes on without standard input, until SIGTERM", async () => {
+  test("continues without standard input when not supervised, until SIGTERM", async () => {
     const { child, ready } = await spawnLedger(folder.path);
     await child.stdin.end();
     expect((await call(ready.rpc_url, "getHealth")).result).toBe("ok");
@@ -26,7 +26,7 @@ describe("the ledger as a process", () => {
 });
 
 describe("options", () => {
-  test("arguments win over the environment, the environment over the defaults", () => {
+  test("arguments override the environment, which overrides the defaults", () => {
     expect(readOptions([], {})).toEqual({
       dataDirectory: "./data",
       port: 8899,
@@ -43,7 +43,7 @@ describe("options", () => {
     expect(readOptions(["--no-demo"], { LOCAL_LEDGER_DEMO: "true" })?.demo).toBe(false);
   });
 
-  test("a bad one is named, and help names them all", () => {
+  test("a bad option is named, and help names them all", () => {
     expect(() => readOptions(["--port", "70000"], {})).toThrow("--port");
     expect(() => readOptions([], { LOCAL_LEDGER_DEMO: "perhaps" })).toThrow("LOCAL_LEDGER_DEMO");
     expect(() => readOptions(["--prot", "1"], {})).toThrow("--prot");

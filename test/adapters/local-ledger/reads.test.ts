@@ -24,7 +24,7 @@ const endSlot = () => time.advance(400);
 const programAccounts = (filters: unknown) =>
   call(url, "getProgramAccounts", TOKEN_PROGRAM, { encoding: "base64", filters });
 
-describe("what the ledger says of itself", () => {
+describe("the ledger's description of itself", () => {
   test("health, version, slot, height, epoch and genesis hash agree with kit's types", async () => {
     expect(await rpc.getHealth().send()).toBe("ok");
     expect((await rpc.getVersion().send())["solana-core"]).toMatch(/^\d+\.\d+\.\d+$/);
@@ -50,14 +50,14 @@ describe("what the ledger says of itself", () => {
     expect(Math.abs(Number(clock.readBigInt64LE(32)) * 1000 - time.nowMs())).toBeLessThan(2000);
   });
 
-  test("a slot that is not reached is refused as minContextSlot and has no block time", async () => {
+  test("a future slot is refused as minContextSlot and has no block time", async () => {
     const far = Number(await rpc.getSlot().send()) + 1000;
     const slot = await call(url, "getSlot", { minContextSlot: far });
     expect(slot.error).toMatchObject({ code: -32016, data: { contextSlot: far - 1000 } });
     expect((await call(url, "getBlockTime", far)).error?.code).toBe(-32004);
   });
 
-  test("a message costs what the runtime then takes, for every kind of signature", async () => {
+  test("the fee told for a message is the fee taken, for every kind of signature", async () => {
     const payer = await generateKeyPairSigner();
     await rpc.requestAirdrop(payer.address, lamports(1_000_000_000n)).send();
     const { value: lifetime } = await rpc.getLatestBlockhash().send();
@@ -67,13 +67,13 @@ describe("what the ledger says of itself", () => {
     expect((await call(url, "getFeeForMessage", message)).result).toMatchObject({ value: 5000 });
   });
 
-  test("rent is that of the runtime", async () => {
+  test("rent equals the runtime's", async () => {
     expect(await rpc.getMinimumBalanceForRentExemption(0n).send()).toBe(lamports(890_880n));
   });
 });
 
 describe("accounts", () => {
-  test("a reader at confirmed never sees what the slot it reports did not hold", async () => {
+  test("a reader at confirmed never sees more than its reported slot held", async () => {
     const { address: to } = await generateKeyPairSigner();
     await rpc.requestAirdrop(to, lamports(7_000_000n)).send();
     const now = await rpc.getBalance(to, { commitment: "processed" }).send();
@@ -163,7 +163,7 @@ describe("accounts", () => {
     expect(base64.result).toMatchObject([{ pubkey: LOCAL_USDC_MINT }]);
   });
 
-  test("a filter beyond the data, a fifth filter and a bad one", async () => {
+  test("a filter beyond the data, a fifth filter and a malformed one", async () => {
     const beyond = { memcmp: { offset: 5000, bytes: "2" } };
     expect((await programAccounts([beyond])).result).toEqual([]);
     expect((await programAccounts([{ dataSize: 165 }, { dataSize: 82 }])).result).toEqual([]);
@@ -205,7 +205,7 @@ describe("accounts", () => {
       expect((await programAccounts(filters.with(at, other as never))).result).toEqual([]);
   });
 
-  test("programs that came with the runtime are found by their loader", async () => {
+  test("programs of the runtime are found by their loader", async () => {
     const loader = "BPFLoader2111111111111111111111111111111111";
     const { result } = await call(url, "getProgramAccounts", loader, {
       encoding: "base64",
@@ -240,7 +240,7 @@ describe("tokens", () => {
     }
   });
 
-  test("wallets get token accounts and mints parsed, and base64 for what nothing here parses", async () => {
+  test("wallets get token accounts and mints parsed, and base64 for everything else", async () => {
     const { address: owner } = await generateKeyPairSigner();
     await call(url, "requestTokenAirdrop", owner, 2_500_000);
     endSlot();
@@ -310,7 +310,7 @@ describe("tokens", () => {
 });
 
 describe("JSON-RPC", () => {
-  test("a batch is answered in order, notifications are not", async () => {
+  test("a batch is answered in order, without its notifications", async () => {
     const answers = await post(url, [
       { jsonrpc: "2.0", id: "a", method: "getHealth" },
       { jsonrpc: "2.0", method: "getHealth" },
@@ -325,7 +325,7 @@ describe("JSON-RPC", () => {
     expect(await post(url, [{ jsonrpc: "2.0", method: "ping" }])).toBeUndefined();
   });
 
-  test("what is no JSON-RPC gets the standard errors", async () => {
+  test("malformed JSON-RPC gets the standard errors", async () => {
     expect(await post(url, "{")).toMatchObject({ id: null, error: { code: -32700 } });
     for (const body of ["[]", "3", "null", '{"id":1}'])
       expect(await post(url, body)).toMatchObject({ error: { code: -32600 } });

@@ -54,7 +54,7 @@ const simulated = async (transaction: string) => {
 };
 const nowhere = localKey("no account").address;
 
-describe("what Agave finds before it runs a transaction is found by the same name, without logs", () => {
+describe("Agave's errors from before a transaction runs have the same names, without logs", () => {
   const invalidData = { InstructionError: [0, "InvalidInstructionData"] };
   test.each<readonly [string, unknown, ReadonlyArray<Instruction>]>([
     ["an empty Compute Budget instruction", invalidData, [budget()]],
@@ -96,13 +96,13 @@ describe("what Agave finds before it runs a transaction is found by the same nam
     });
   });
 
-  test("a payer that has nothing", async () => {
+  test("a payer without any lamports", async () => {
     const transaction = wire([memo], localKey("a poor payer"));
     expect(await simulated(transaction)).toMatchObject({ err: "AccountNotFound", logs: [] });
   });
 });
 
-describe("what is found after the instructions ran has their logs", () => {
+describe("errors from after the instructions ran have their logs", () => {
   test.each<readonly [string, unknown, ReadonlyArray<Instruction>]>([
     [
       "a unit limit of 0",

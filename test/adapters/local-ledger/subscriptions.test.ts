@@ -28,7 +28,7 @@ type Subscribe = (rpc: RpcSubscriptions<SolanaRpcSubscriptionsApi>) => {
   subscribe: (o: { abortSignal: AbortSignal }) => Promise<AsyncIterable<unknown>>;
 };
 
-/** Subscribes, then acts, then gives the first notification that `wanted` accepts. */
+/** Subscribes, then acts, and returns the first notification that `wanted` accepts. */
 const firstAfter = async <T>(
   make: Subscribe,
   act: () => Promise<unknown>,
@@ -74,7 +74,7 @@ describe("subscriptions of kit's client", () => {
     expect(value.pubkey).toBe(ata);
   });
 
-  test("logs, of all and of those that mention an address", async () => {
+  test("logs, of all transactions and of those that mention an address", async () => {
     const { address: to } = await generateKeyPairSigner();
     for (const filter of ["all", { mentions: [to] }] as const) {
       const { value } = await firstAfter<{ value: { logs: ReadonlyArray<string>; err: unknown } }>(
@@ -86,7 +86,7 @@ describe("subscriptions of kit's client", () => {
     }
   });
 
-  test("slots come one after another without anything happening", async () => {
+  test("slots follow each other without any transaction", async () => {
     const seen: Array<bigint> = [];
     const last = await firstAfter<{ slot: bigint; parent: bigint; root: bigint }>(
       (s) => s.slotNotifications(),
@@ -97,7 +97,7 @@ describe("subscriptions of kit's client", () => {
     expect(seen.toSorted((a, b) => Number(a - b))).toEqual(seen);
   });
 
-  test("sendAndConfirmTransaction confirms, and a failure is told by its signature", async () => {
+  test("sendAndConfirmTransaction confirms, and a failure is reported for its signature", async () => {
     const payer = await generateKeyPairSigner();
     const { address: to } = await generateKeyPairSigner();
     await call(url, "requestAirdrop", payer.address, 10_000_000_000);
@@ -131,7 +131,7 @@ describe("subscriptions of kit's client", () => {
     expect(value.err).toEqual({ InstructionError: [0n, { Custom: 1n }] } as never);
   });
 
-  test("a signature that landed before its subscription is told at once", async () => {
+  test("a signature that landed before its subscription is notified at once", async () => {
     const { address: to } = await generateKeyPairSigner();
     const { result } = await airdrop(to)();
     const { value } = await firstAfter<{ value: { err: unknown } }>(
@@ -142,7 +142,7 @@ describe("subscriptions of kit's client", () => {
   });
 });
 
-test("an unknown subscription id is refused, a known one ends", async () => {
+test("an unknown subscription id is refused, a known one is ended", async () => {
   const socket = new WebSocket(url.replace("http", "ws"));
   const answers: Array<(answer: unknown) => void> = [];
   socket.addEventListener("message", ({ data }) => answers.shift()?.(JSON.parse(String(data))));

@@ -40,7 +40,7 @@ const isAlive = (pid: number): boolean => {
   }
 };
 
-test("a killed ledger comes back at the same address with its state, and ends with its scope", async () => {
+test("a killed ledger returns at the same address with its state, and ends with its scope", async () => {
   const { ledger, pid, close } = await supervised();
   const { rpcUrl } = ledger;
   const first = await pid();
@@ -63,7 +63,7 @@ test("a killed ledger comes back at the same address with its state, and ends wi
   expect(isAlive(second ?? 0)).toBe(false);
 }, 20_000);
 
-test("a first start that fails says why", async () => {
+test("a failed first start reports its reason", async () => {
   const { ledger, close } = await supervised();
   const { port } = new URL(ledger.rpcUrl);
   const other = temporaryFolder();

@@ -59,7 +59,7 @@ const price = (microLamports: bigint): Instruction => {
 const height = () => rpc.getBlockHeight({ commitment: "processed" }).send();
 
 describe("sending", () => {
-  test("a transaction that simulates badly is refused with logs and the program's error", async () => {
+  test("a transaction that fails in the preflight is refused with logs and the program's error", async () => {
     const payer = await funded();
     const to = (await generateKeyPairSigner()).address;
     const signed = await sign(payer, await lifetime(), [transfer(payer.address, to, 10n ** 15n)]);
@@ -85,7 +85,7 @@ describe("sending", () => {
     expect(await balance(payer.address)).toBe(lamports(10_000_000_000n));
   });
 
-  test("the same without preflight lands as a failure, pays its fee, and stays on record", async () => {
+  test("without preflight it lands as a failure, pays its fee and is recorded", async () => {
     const payer = await funded();
     const to = (await generateKeyPairSigner()).address;
     const signed = await sign(payer, await lifetime(), [transfer(payer.address, to, 10n ** 15n)]);
@@ -124,7 +124,7 @@ describe("sending", () => {
     expect(
       isSolanaError((await causeOf()).cause, SOLANA_ERROR__TRANSACTION_ERROR__ALREADY_PROCESSED),
     ).toBe(true);
-    // Without preflight a node takes it and drops it.
+    // Without preflight a node accepts the transaction and drops it.
     expect(await send(true)).toBe(getSignatureFromTransaction(signed));
     expect(await balance(to)).toBe(lamports(10n ** 9n));
     time.advance(151 * 400);
@@ -135,7 +135,7 @@ describe("sending", () => {
     expect(await balance(to)).toBe(lamports(10n ** 9n));
   });
 
-  test("a blockhash lives exactly until its last valid block height", async () => {
+  test("a blockhash is valid exactly until its last valid block height", async () => {
     const { blockhash, lastValidBlockHeight } = await lifetime();
     const isValid = async () =>
       (await rpc.isBlockhashValid(blockhash, { commitment: "processed" }).send()).value;
@@ -158,7 +158,7 @@ describe("sending", () => {
     expect(await balance(payer.address)).toBe(before);
   });
 
-  test("what is no transaction, or carries anything besides, is refused", async () => {
+  test("anything that is not exactly one transaction is refused", async () => {
     const payer = await funded();
     const signed = await sign(payer, await lifetime(), [memo("whole")]);
     const wire = Buffer.from(getBase64EncodedWireTransaction(signed), "base64");
@@ -172,7 +172,7 @@ describe("sending", () => {
     );
   });
 
-  test("one that names an account twice is a transaction, which fails when it is to run", async () => {
+  test("a transaction that names an account twice is accepted, and fails when it runs", async () => {
     const payer = await funded();
     const key = addressToBytes(address(payer.address));
     const wire = encodeTransaction({
@@ -191,7 +191,7 @@ describe("sending", () => {
     expect(simulated.result).toMatchObject({ value: { err: "AccountLoadedTwice" } });
   });
 
-  test("no change of a byte can end the process", async () => {
+  test("no changed byte can end the process", async () => {
     const payer = await funded();
     const { address: to } = await generateKeyPairSigner();
     const signed = await sign(payer, await lifetime(), [
@@ -232,7 +232,7 @@ describe("fees", () => {
   ];
   test.each(cases)("%s: told beforehand, taken, and on record", async (_name, extra) => {
     const payer = await funded();
-    // A transfer that must fail, so that the fee is all that is taken.
+    // A transfer that must fail, so that only the fee is taken.
     const failing = transfer(payer.address, attestor.address, 10n ** 18n);
     const signed = await sign(payer, await lifetime(), [...extra, failing]);
     const told = await call(url, "getFeeForMessage", base64(Uint8Array.from(signed.messageBytes)));
@@ -253,7 +253,7 @@ describe("fees", () => {
 });
 
 describe("simulating", () => {
-  test("shows the accounts as they would be and keeps nothing", async () => {
+  test("shows the accounts after the transaction and keeps nothing", async () => {
     const payer = await funded();
     const { address: to } = await generateKeyPairSigner();
     const signed = await sign(payer, await lifetime(), [transfer(payer.address, to, 10n ** 9n)]);
@@ -273,7 +273,7 @@ describe("simulating", () => {
     expect(await balance(to)).toBe(lamports(0n));
   });
 
-  test("replaceRecentBlockhash runs a transaction that has expired, unsigned", async () => {
+  test("replaceRecentBlockhash runs an expired, unsigned transaction", async () => {
     const payer = await funded();
     const old = await lifetime();
     time.advance(200 * 400);
@@ -298,7 +298,7 @@ describe("simulating", () => {
   });
 });
 
-test("a failing instruction behind others names its place", async () => {
+test("a failing instruction after others is reported by its index", async () => {
   const payer = await funded();
   const mint = LOCAL_USDC_MINT;
   const owner = address(payer.address);

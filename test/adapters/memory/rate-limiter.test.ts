@@ -14,7 +14,7 @@ const single = { limits: { reads: 1, prepare: 1, relay: 1, sync: 1 }, windowSeco
 const allowedBy = (limiter: RateLimiter["Service"]) => (client: string) =>
   Effect.map(limiter.take("reads", client, 1), (decision) => decision.allowed);
 
-test("rateLimiterMemory forgets the client that came first when there are too many", () =>
+test("rateLimiterMemory drops the client with the oldest window when there are too many", () =>
   Effect.runPromise(
     Effect.provide(
       RateLimiter.use((limiter) =>
@@ -31,7 +31,7 @@ test("rateLimiterMemory forgets the client that came first when there are too ma
     ),
   ));
 
-test("rateLimiterMemory remembers who owes something while others come and go, up to its bound", () =>
+test("rateLimiterMemory keeps debtors while other clients come and go, up to its bound", () =>
   Effect.runPromise(
     Effect.provide(
       RateLimiter.use((limiter) =>
@@ -45,7 +45,7 @@ test("rateLimiterMemory remembers who owes something while others come and go, u
           }
           expect(yield* allowed("debtor")).toBe(true);
           yield* limiter.charge("reads", "debtor", 4);
-          // As many others at once as there is room for: the one that came first is forgotten.
+          // As many other clients at once as the limiter holds, so the oldest one is dropped.
           for (const n of [1, 2, 3]) expect(yield* allowed(`last/${n}`)).toBe(true);
           expect(yield* allowed("debtor")).toBe(true);
         }),
@@ -54,7 +54,7 @@ test("rateLimiterMemory remembers who owes something while others come and go, u
     ),
   ));
 
-test("rateLimiterMemory does not go by the wall clock", async () => {
+test("rateLimiterMemory ignores the wall clock", async () => {
   const systemClock = await Effect.runPromise(Clock.Clock);
   let wallMs = 1_700_000_000_000;
   const jumping: Clock.Clock = {

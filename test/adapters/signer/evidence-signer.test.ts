@@ -58,7 +58,7 @@ evidenceSignerContract("evidenceSignerFromSeed", () => evidenceSignerFromSeed(Re
 const generatedDir = join(folder, "data");
 evidenceSignerContract("evidenceSignerGenerated", () => evidenceSignerGenerated(generatedDir));
 
-test("keys and signatures are those of noble for any seed and message", () =>
+test("keys and signatures equal noble's for any seed and message", () =>
   fc.assert(
     fc.asyncProperty(bytesOfLength(32), fc.uint8Array(), async (seed, message) => {
       const signer = await open(evidenceSignerFromSeed(Redacted.make(seed)));
@@ -68,7 +68,7 @@ test("keys and signatures are those of noble for any seed and message", () =>
     runs(30),
   ));
 
-test("each written form of a key gives the same key, from a file or from the environment", async () => {
+test("each text form of a key gives the same key, from a file or from the environment", async () => {
   for (const text of [base64, `${base64}\n`, keygen, `${keygen}\n`, keygen.replaceAll(",", ", ")]) {
     for (const layer of [
       evidenceSignerFromText(Redacted.make(text)),
@@ -79,7 +79,7 @@ test("each written form of a key gives the same key, from a file or from the env
   }
 });
 
-describe("a key that cannot be used is refused in words that do not repeat it", () => {
+describe("an unusable key is refused without being quoted", () => {
   const wrongPublicKey = JSON.stringify([...seed, ...seed]);
   const texts = {
     nothing: "",
@@ -108,7 +108,7 @@ describe("a key that cannot be used is refused in words that do not repeat it", 
     });
   }
 
-  test("a file that others can read, or change", async () => {
+  test("a file that others can read or change", async () => {
     for (const mode of [0o640, 0o604, 0o644, 0o620]) {
       const path = keyFile(base64, mode);
       const failure = await refusal(evidenceSignerFromFile(path));
@@ -151,7 +151,7 @@ describe("evidenceSignerGenerated", () => {
     expect(keys[0]?.current?.keyId).not.toBe(keys[1]?.current?.keyId);
   });
 
-  test("refuses a file that has been opened to others", async () => {
+  test("refuses a file that others can read", async () => {
     const dataDir = join(folder, "opened");
     await open(evidenceSignerGenerated(dataDir));
     chmodSync(join(dataDir, GENERATED_KEY_FILE), 0o644);
@@ -162,7 +162,7 @@ describe("evidenceSignerGenerated", () => {
 const withFormer = (text: string) => evidenceSignerFromSeed(Redacted.make(seed), text);
 
 describe("former keys", () => {
-  test("are listed with their standing and end", async () => {
+  test("are listed with their status and end", async () => {
     const { former } = await open(
       withFormer(` ${otherX} , ${thirdX} revoked 2026-09-01T00:00:00Z`),
     );
@@ -173,7 +173,7 @@ describe("former keys", () => {
     expect((await open(withFormer("  "))).former).toEqual([]);
   });
 
-  test("are published by a signer that has no key of its own, which dies when it is asked to sign", async () => {
+  test("are published by a signer without a key, which dies when asked to sign", async () => {
     const signer = await open(evidenceSignerNone(otherX));
     expect(signer.current).toBeNull();
     expect(signer.former).toHaveLength(1);
@@ -181,7 +181,7 @@ describe("former keys", () => {
     expect(Exit.hasDies(exit)).toBe(true);
   });
 
-  test("are refused when one is no key, repeated, ill-described, or the one that signs", async () => {
+  test("are refused when malformed, repeated, or equal to the signing key", async () => {
     const smallOrder = encodeBase64Url(Uint8Array.of(1, ...new Uint8Array(31)));
     for (const text of [
       x,

@@ -10,7 +10,7 @@ const direct = () => localLedgerWorld((url) => configOver([url]));
 ledgerContract("solana-rpc over the local ledger", direct);
 broadcasterContract("solana-rpc over the local ledger", direct);
 
-/** What the ledger answers; `id` only ever differs from the request's to be another request's answer. */
+/** The ledger's answer. Only a test of mixed-up answers sets another `id`. */
 const answerOf = async (url: URL, call: object): Promise<string> =>
   (await fetch(url, { method: "POST", body: JSON.stringify({ jsonrpc: "2.0", ...call }) })).text();
 
@@ -21,7 +21,7 @@ const troubled = (url: URL): Behaviour => {
     page(429, { "retry-after": "0" }),
     async (call, request) => body(await answerOf(url, call))(call, request),
     async (call, request) => body((await answerOf(url, call)).slice(0, -20))(call, request),
-    // The request reached the ledger, and only the answer is lost.
+    // The request reaches the ledger, and only the answer is lost.
     async (call, request) => {
       await answerOf(url, call);
       return page(502)(call, request);
@@ -34,7 +34,7 @@ const troubled = (url: URL): Behaviour => {
     try {
       return await (ways[turn++ % ways.length] ?? page(500))(call, request);
     } catch {
-      // The ledger is gone: a submission goes on behind the caller's back, also past the end of its world.
+      // The ledger is gone: a submission continues in the background, also after its world has ended.
       return page(502)(call, request);
     }
   };
@@ -49,7 +49,7 @@ const behindTrouble = () =>
   localLedgerWorld((url) => {
     const peer = new ScriptedPeer(troubled(url));
     peers.push(peer);
-    // No cool-down, so that the troubled node is asked first every time.
+    // Without a cool-down, so that the troubled node is asked first every time.
     return configOver([peer, url], { backoffBaseMs: 0 });
   });
 

@@ -61,7 +61,7 @@ test("asks for accounts in one request, finalized or confirmed, in base64", asyn
   ]);
 });
 
-test("asks for whole data where nothing is to be cut, and takes data as they are cut or not", async () => {
+test("asks for whole data where nothing is to be cut, and accepts data cut or uncut", async () => {
   const whole = new Uint8Array(20).fill(7);
   const cut = json({ data: [encodeBase64(whole.slice(0, 8)), "base64"], space: 20 });
   const uncut = json({ data: [encodeBase64(whole), "base64"], space: 20 });
@@ -73,7 +73,7 @@ test("asks for whole data where nothing is to be cut, and takes data as they are
       return {
         cut: yield* ledger.readAccounts([nth(1), nth(2)], "confirmed", 8),
         whole: yield* ledger.readAccounts([nth(2)], "confirmed", Number.POSITIVE_INFINITY),
-        // Fewer bytes than the account has, and nobody asked for fewer.
+        // Fewer bytes than the account has, although none were cut.
         short: yield* Effect.flip(ledger.readAccounts([nth(1)], "confirmed", 9)),
       };
     }),
@@ -92,7 +92,7 @@ test("asks for whole data where nothing is to be cut, and takes data as they are
   expect(peer.calls[1]?.params[1]).not.toHaveProperty("dataSlice");
 });
 
-test("more than a hundred accounts in one read is a bug of the caller's", async () => {
+test("dies on more than a hundred accounts in one read", async () => {
   const peer = peerThat(atSlot(9, []));
   const many = Array.from({ length: 101 }, (_, n) => nth(n));
   const { exit } = await runOver(
@@ -103,7 +103,7 @@ test("more than a hundred accounts in one read is a bug of the caller's", async 
   expect(peer.calls).toEqual([]);
 });
 
-test("takes slot and block height from one answer", async () => {
+test("takes slot and block height from the same answer", async () => {
   const peer = peerThat(
     result({
       absoluteSlot: 447_552_001,
@@ -123,7 +123,7 @@ test("takes slot and block height from one answer", async () => {
   ]);
 });
 
-test("gives a program's accounts in chunks of a thousand at one slot", async () => {
+test("returns a program's accounts in chunks of a thousand at one slot", async () => {
   const peer = peerThat(atSlot(77, rows(2500)));
   const { exit } = await runOver(configOver([peer]), scan);
   const chunks = valueOf(exit);
@@ -152,13 +152,13 @@ test("gives a program's accounts in chunks of a thousand at one slot", async () 
   ]);
 });
 
-test("says at which slot a program has no accounts", async () => {
+test("returns the slot of a scan without accounts", async () => {
   const { exit } = await runOver(configOver([peerThat(atSlot(5, []))]), scan);
   expect(valueOf(exit)).toEqual([{ slot: 5n, value: [] }]);
 });
 
-test("one bad row among thousands makes the whole scan unavailable", async () => {
-  // Within the first chunk: later, a chunk before it may have come, by how the network cut the body.
+test("fails a whole scan for one bad row among thousands", async () => {
+  // Within the first chunk. Later, a chunk before it might have been delivered already.
   const row = { pubkey: SYSTEM_PROGRAM, account: json({ executable: "no" }) };
   const bad = rows(2500).with(900, row);
   const seen: Array<unknown> = [];

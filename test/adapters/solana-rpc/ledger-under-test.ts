@@ -11,10 +11,10 @@ import type { Ledger } from "../../../ports/ledger.ts";
 import type { ScriptedPeer } from "./scripted-peer.ts";
 import { virtualTime } from "./virtual-time.ts";
 
-/** What a run of the adapter left behind. */
+/** The results of a run of the adapter. */
 export type Run<A, E> = {
   readonly exit: Exit.Exit<A, E>;
-  /** Every wait between requests, milliseconds of virtual time. */
+  /** Every wait between requests, in milliseconds of virtual time. */
   readonly waits: ReadonlyArray<number>;
   /** Everything that was logged, as text. */
   readonly logged: string;
@@ -22,7 +22,7 @@ export type Run<A, E> = {
 
 const address = (peer: ScriptedPeer | URL) => Redacted.make(peer instanceof URL ? peer : peer.url);
 
-/** The default configuration over scripted peers, changed where a test wants. */
+/** The default configuration with scripted peers, and the test's changes. */
 export const configOver = (
   peers: readonly [ScriptedPeer | URL, ...ReadonlyArray<ScriptedPeer | URL>],
   change: Partial<SolanaRpcConfig> = {},
@@ -31,7 +31,7 @@ export const configOver = (
   return { ...solanaRpcConfig([address(first), ...others.map(address)]), ...change };
 };
 
-/** Runs an effect against the adapter in virtual time; waits up to half a caller's patience pass by themselves. */
+/** Runs an effect at the adapter in virtual time. Waits of up to half a caller's patience pass by themselves. */
 export const runOver = async <A, E>(
   config: SolanaRpcConfig,
   effect: Effect.Effect<A, E, Ledger | Broadcaster>,

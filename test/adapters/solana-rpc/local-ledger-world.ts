@@ -16,7 +16,7 @@ import { ledgerSignatureFromBytes } from "../../../core/domain/ledger/signature.
 import type { LedgerWorld } from "../../contracts/ledger-world.ts";
 import { startLedger } from "../local-ledger/ledger-fixture.ts";
 
-/** A signature count of one byte and one signature stand before the message. */
+/** Before the message are the signature count (one byte) and one signature. */
 const MESSAGE_AT = 1 + 64;
 const RENT_EXEMPT_EPOCH = 2n ** 64n - 1n;
 

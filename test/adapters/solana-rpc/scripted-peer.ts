@@ -1,11 +1,11 @@
-/** A JSON-RPC request as the peer got it. */
+/** A JSON-RPC request as the peer received it. */
 export type PeerCall = {
   readonly id: number;
   readonly method: string;
   readonly params: ReadonlyArray<unknown>;
 };
 
-/** What the peer does with one request. */
+/** The peer's reaction to one request. */
 export type Behaviour = (call: PeerCall, request: Request) => Response | Promise<Response>;
 
 const json = (body: unknown, init?: ResponseInit): Response => Response.json(body, init);
@@ -16,11 +16,11 @@ export const result =
   ({ id }) =>
     json({ jsonrpc: "2.0", id, result: value });
 
-/** Answers with a JSON-RPC result that has a context, as most reads do. */
+/** Answers with a JSON-RPC result that has a context, like most reads. */
 export const atSlot = (slot: number, value: unknown): Behaviour =>
   result({ context: { slot, apiVersion: "3.0.0" }, value });
 
-/** Answers with a JSON-RPC error, by default over HTTP status 200 as Solana nodes do. */
+/** Answers with a JSON-RPC error, by default with HTTP status 200 like Solana nodes. */
 export const rpcError =
   (code: number, data?: unknown, status = 200): Behaviour =>
   ({ id, params }) =>
@@ -38,21 +38,21 @@ export const page =
       headers: { "content-type": "text/html", ...headers },
     });
 
-/** Answers with a body of its own making. */
+/** Answers with the given body. */
 export const body =
   (text: string | Uint8Array<ArrayBuffer> | ReadableStream): Behaviour =>
   () =>
     new Response(text);
 
-/** Never answers; `onAbandoned` is called for each request that the client gives up. */
+/** Never answers. Calls `onAbandoned` for each request that the client gives up. */
 export const silence =
   (onAbandoned: () => void = () => {}): Behaviour =>
   (_call, request) =>
     new Promise<Response>(() => request.signal.addEventListener("abort", onAbandoned));
 
 /**
- * A node that behaves as planned: each request takes the next behaviour, and the last one stays. Its
- * address carries an API key in each place where providers put one.
+ * A node with scripted behaviour: each request takes the next behaviour, and the last one repeats. Its address has an
+ * API key in each place where providers put one.
  */
 export class ScriptedPeer implements Disposable {
   readonly calls: Array<PeerCall> = [];
@@ -89,7 +89,7 @@ export class ScriptedPeer implements Disposable {
     );
   }
 
-  /** Resolves when the peer has got `count` requests. */
+  /** Resolves when the peer has received `count` requests. */
   received(count: number): Promise<void> {
     return new Promise((arrived) => {
       if (this.calls.length >= count) arrived();

@@ -2,9 +2,8 @@ import { Clock, Duration, Effect, Layer, Semaphore } from "effect";
 import { TestClock } from "effect/testing";
 
 /**
- * The TestClock, except that a wait shorter than `passingBelowMs` moves it forward by itself and is noted
- * in `waits`: cool-downs pass at once in virtual time, while timeouts come only when a test says so. Waits
- * of several fibres at once pass together, as they would in real time.
+ * The TestClock, except that a wait shorter than `passingBelowMs` advances it and is recorded in `waits`. So cool-downs
+ * pass at once, and timeouts only when a test advances the clock. Concurrent waits pass together, as in real time.
  */
 export const virtualTime = (passingBelowMs: number, waits: Array<number>): Layer.Layer<never> =>
   Layer.effect(

@@ -30,9 +30,9 @@ const run = async (script: string, ...args: ReadonlyArray<string>) => {
   return { code, stdout, stderr };
 };
 
-/** Runs a command as its users do. */
+/** Runs a command as a user would. */
 const runModules = (file: string, ...args: ReadonlyArray<string>) => run(join(ROOT, file), ...args);
-/** The same sooner. */
+/** The same from a bundle, which starts sooner. */
 const runBundle = async (file: string, ...args: ReadonlyArray<string>) =>
   run(await bundledScript(join(ROOT, file)), ...args);
 
@@ -65,7 +65,7 @@ test("sync makes a running service sync, and prints its report", async () => {
   expect(JSON.parse(stdout)).toMatchObject({ data: { status: "completed" } });
 });
 
-test("verify ends with 0 under the trust document, 2 without one, 1 for a packet that was changed", async () => {
+test("verify exits with 0 under the trust document, with 2 without one, and with 1 for a changed packet", async () => {
   await fetch(`${service.url}/v1/indexer/sync`, { method: "POST" });
   const { data } = (await (await fetch(`${service.url}/v1/indexer?state=Fulfilled`)).json()) as {
     data: ReadonlyArray<EscrowRecord>;
@@ -93,7 +93,7 @@ test("verify ends with 0 under the trust document, 2 without one, 1 for a packet
   expect(forged.stdout).toContain("FAILED    digest: ");
 });
 
-test("every command explains itself, and refuses a flag it does not know", async () => {
+test("every command has a help text and refuses an unknown flag", async () => {
   const files = ["app/main.ts", ...["demo", "sync", "verify"].map((n) => `app/commands/${n}.ts`)];
   await Promise.all(
     files.map(async (file) => {

@@ -16,7 +16,7 @@ test.each([
   expect(line.endsWith("accounts")).toBe(true);
 });
 
-test("without a known end it is a count", () => {
+test("without a known total it is a count", () => {
   expect(progressLine({ phase: "transactions", done: 1234, total: null })).toBe(
     "1,234 transactions",
   );

@@ -1,6 +1,6 @@
 import type { Narrator } from "../../../app/demo/narrator.ts";
 
-/** Tells nobody. */
+/** Prints nothing. */
 export const silentNarrator: Narrator = {
   step: () => undefined,
   signs: () => undefined,

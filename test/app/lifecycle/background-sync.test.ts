@@ -7,7 +7,7 @@ import { EscrowIndex, StoreUnavailable } from "../../../ports/escrow-index.ts";
 import { LedgerTimeout, LedgerUnavailable } from "../../../ports/ledger.ts";
 import { LedgerSignals } from "../../../ports/ledger-signals.ts";
 
-/** The log's lines after a few syncs in the background that end like this. */
+/** The log lines after a few background syncs that end like this. */
 const linesAfter = async (background: IndexSync["Service"]["background"]) => {
   const lines: Array<string> = [];
   const services = Layer.mergeAll(
@@ -29,7 +29,7 @@ const linesAfter = async (background: IndexSync["Service"]["background"]) => {
   return lines;
 };
 
-test("a bug in one sync is told and does not end those that follow", async () => {
+test("a bug in one sync is logged and does not end the later syncs", async () => {
   let syncs = 0;
   const lines = await linesAfter(
     Effect.suspend(() => {

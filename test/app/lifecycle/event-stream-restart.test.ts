@@ -8,7 +8,7 @@ const directory = await temporaryDirectory();
 withDemoLedger(directory.path);
 const started: Array<ServiceProcess> = [];
 
-/** A service on the same directory, once its index has the demo data. */
+/** A service on the same directory. Resolves once its index has the demo data. */
 const start = async (): Promise<{ readonly service: ServiceProcess; readonly url: string }> => {
   const service = await startBundledService({
     ...quietEnvironment(directory.path),
@@ -24,7 +24,7 @@ const start = async (): Promise<{ readonly service: ServiceProcess; readonly url
   return { service, url };
 };
 
-/** The first `count` events that a stream sends behind a place. */
+/** The first `count` events that a stream sends after a position. */
 const streamed = async (
   url: string,
   lastEventId: string,
@@ -58,7 +58,7 @@ afterAll(async () => {
   await directory.remove();
 });
 
-test("a reader goes on by its last id after a kill and a restart, without gap or duplicate", async () => {
+test("a reader continues from its last id after a kill and a restart, without gap or duplicate", async () => {
   const first = await start();
   const before = await streamed(first.url, "0", 3);
   first.service.kill("SIGKILL");

@@ -20,7 +20,7 @@ const rowsOf = async (url: string) => {
   };
 };
 
-test("killed right after it has relayed, and started again, the service has lost nothing", async () => {
+test("a service killed right after a relay has lost nothing when it restarts", async () => {
   const env = await alone();
   const first = await startBundled(env);
   const url = await first.url;

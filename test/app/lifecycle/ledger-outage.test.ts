@@ -39,7 +39,7 @@ const prepare: RequestInit = {
   }),
 };
 
-/** A local ledger by itself, as `bun run local-ledger` would run it. */
+/** A local ledger alone, as `bun run local-ledger` runs it. */
 const startLedger = async (dataDir: string) => {
   const scope = await Effect.runPromise(Scope.make());
   const ledger = await Effect.runPromise(
@@ -63,11 +63,11 @@ const remote = (dataDir: string, rpcUrl: string) => ({
   ATTESTOR_PROGRAM_ID: LOCAL_DEPLOYMENT.attestorProgram,
 });
 
-/** How a service ends that finds out that it must. */
+/** How a service ends that cannot continue. */
 const ending = async (env: Readonly<Record<string, string>>) =>
   (await startBundledService(env)).ended;
 
-test.concurrent("with its ledger hung and then killed, the service stays up, says so, and gets it back", async () => {
+test.concurrent("a service stays up while its ledger hangs and is killed, reports it, and gets the ledger back", async () => {
   const service = await runService(quietEnvironment(`${directory.path}/embedded`));
   const pid = await until(
     "the service is online",
@@ -97,7 +97,7 @@ test.concurrent("with its ledger hung and then killed, the service stays up, say
   await service.stop();
 }, 30_000);
 
-test.concurrent("a service whose remote ledger hangs at its start becomes ready when the ledger does", async () => {
+test.concurrent("a service whose remote ledger hangs at the start becomes ready with the ledger", async () => {
   const ledger = await startLedger(`${directory.path}/ledger`);
   await ledger.signal("SIGSTOP");
 
@@ -123,7 +123,7 @@ test.concurrent("a service whose remote ledger hangs at its start becomes ready 
   await ledger.stop();
 }, 30_000);
 
-test.concurrent("another ledger than the store's, or than the configured cluster, ends the service", async () => {
+test.concurrent("a ledger other than the store's, or than the configured cluster, ends the service", async () => {
   const ledgers = await Promise.all([
     startLedger(`${directory.path}/ledger-a`),
     startLedger(`${directory.path}/ledger-b`),

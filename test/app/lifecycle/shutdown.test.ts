@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 
 const SHUTDOWN = fileURLToPath(new URL("../../../app/shutdown.ts", import.meta.url));
 
-/** Runs a script that waits for its ending, does something first, and prints how it ended. */
+/** Runs a script that awaits its ending, runs `something`, and prints how it ended. */
 const endingAfter = async (something: string): Promise<unknown> => {
   const script = `
     import { Effect } from "effect";
@@ -16,7 +16,7 @@ const endingAfter = async (something: string): Promise<unknown> => {
   return JSON.parse(await new Response(child.stdout).text());
 };
 
-test("a signal, a throw in a timer and a rejection that nobody catches all end in order", async () => {
+test("a signal, a throw in a timer and an unhandled rejection all end the process in order", async () => {
   const [signal, thrown, rejected] = await Promise.all([
     endingAfter('process.kill(process.pid, "SIGTERM")'),
     endingAfter('throw new Error("late")'),

@@ -6,7 +6,7 @@ const { alone, startBundled } = startedServices();
 /** How a service ends that cannot start. */
 const ended = async (env: Readonly<Record<string, string>>) => (await startBundled(env)).ended;
 
-test.concurrent("a second service on the same DATA_DIR or the same port ends with a sentence about it", async () => {
+test.concurrent("a second service on the same DATA_DIR or the same port ends with an explanation", async () => {
   const env = await alone();
   const first = await startBundled(env);
   const { port } = new URL(await first.url);
@@ -23,7 +23,7 @@ test.concurrent("a second service on the same DATA_DIR or the same port ends wit
   expect((await first.ended).code).toBe(0);
 }, 30_000);
 
-test.concurrent("what it cannot run with, it says on standard error, and ends with 1", async () => {
+test.concurrent("a service that cannot start explains it on standard error and exits with 1", async () => {
   const [configuration, unwritable] = await Promise.all([
     ended({ PORT: "http", DATABASE_URL: "postgres://u:hunter2@db/x?schema=A-B" }),
     ended({ DATA_DIR: "/dev/null/data" }),

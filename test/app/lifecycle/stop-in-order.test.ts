@@ -8,7 +8,7 @@ import { startedServices, synced } from "../support/started-services.ts";
 
 const { alone, startBundled } = startedServices();
 
-test.concurrent("asked to stop, it answers what it has begun", async () => {
+test.concurrent("a service asked to stop answers the requests it has begun", async () => {
   const service = await startBundled(await alone());
   const url = await service.url;
   await synced(url);
@@ -23,7 +23,7 @@ test.concurrent("asked to stop, it answers what it has begun", async () => {
     [register],
     await stage.faucet.latestBlockhash(),
   );
-  // A confirmation takes to the end of the slot, so that this is still under way when it is asked to stop.
+  // A confirmation takes until the slot ends, so the request is still open when the service is asked to stop.
   const relayed = fetch(`${url}/v1/relay`, {
     method: "POST",
     headers: { "content-type": "application/json" },
@@ -37,9 +37,9 @@ test.concurrent("asked to stop, it answers what it has begun", async () => {
 }, 30_000);
 
 test.concurrent.if(process.platform === "linux")(
-  "npx ended by force does not leave the service behind",
+  "killing npx does not leave the service behind",
   async () => {
-    // As npx does it: a process of that name, a shell below it that passes no signal on, then the service.
+    // The processes of npx: one of that name, a shell that passes no signal on, then the service.
     const below = `sh -c '"${process.execPath}" "${MAIN}"; true' & wait`;
     const npx = Bun.spawn(["bash", "-c", 'exec -a "npm exec bun" bash -c "$0"', below], {
       env: { PATH: process.env["PATH"] ?? "", ...(await alone()) },

@@ -5,7 +5,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import type { BunPlugin } from "bun";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
-/** Where tools keep what they can make again. */
+/** A folder for files that tools can make again. */
 const FOLDER = join(ROOT, "node_modules/.cache/test-bundles");
 const LEDGER = "adapters/local-ledger/main.ts";
 const SCRIPTS = [
@@ -15,7 +15,7 @@ const SCRIPTS = [
   "app/commands/verify.ts",
   LEDGER,
 ];
-/** What the scripts are made of: another text in any of them makes another bundle. */
+/** The sources of the scripts. A change of any of them makes a new bundle. */
 const SOURCES = [
   "bun.lock",
   "test/app/support/bundled-script.ts",
@@ -25,7 +25,7 @@ const SOURCES = [
 const bundleOf = (folder: string, script: string): string =>
   join(folder, script.replace(/\.ts$/, ".js"));
 
-/** Lets modules find what lies beside them, as if they had not been moved; the ledger's process is its bundle. */
+/** Lets modules find the files beside them, as if they had not been moved. The ledger's process runs its bundle. */
 const stayWhereTheyAre = (folder: string): BunPlugin => ({
   name: "import.meta.url of the source",
   setup: (build) => {
@@ -49,7 +49,7 @@ const keyOfSources = async (): Promise<string> => {
   return hash.digest("hex").slice(0, 16);
 };
 
-/** The folder with every script's bundle, made unless an earlier test process of the same sources has. */
+/** The folder with every script's bundle. Built unless an earlier test process with the same sources has built it. */
 const build = async (): Promise<string> => {
   const key = await keyOfSources();
   const folder = join(FOLDER, key);
@@ -61,12 +61,12 @@ const build = async (): Promise<string> => {
     outdir: draft,
     naming: { entry: "[dir]/[name].js" },
     target: "bun",
-    // Native code is found from node_modules.
+    // Native code is loaded from node_modules.
     external: ["litesvm"],
     plugins: [stayWhereTheyAre(folder)],
   });
   await mkdir(FOLDER, { recursive: true });
-  // Put into place as a whole. Where another process was quicker, its folder holds the same.
+  // Moved into place as a whole. When another process was faster, its folder has the same content.
   await rename(draft, folder).catch(() => rm(draft, { recursive: true }));
   const stale = (await readdir(FOLDER)).filter((name) => !name.startsWith(key));
   await Promise.all(stale.map((name) => rm(join(FOLDER, name), { recursive: true, force: true })));
@@ -75,10 +75,7 @@ const build = async (): Promise<string> => {
 
 let made: Promise<string> | undefined;
 
-/**
- * A script of SCRIPTS and all that it imports in one file, which starts in a third of the CPU time that its modules
- * take.
- */
+/** A script of SCRIPTS and its imports in one file, which starts in a third of the CPU time. */
 export const bundledScript = async (script: string): Promise<string> => {
   const path = bundleOf(await (made ??= build()), relative(ROOT, script));
   if (!existsSync(path)) throw new Error(`${script} is not among the scripts that are bundled`);

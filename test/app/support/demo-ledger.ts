@@ -8,7 +8,7 @@ type File = { readonly name: string; readonly bytes: Uint8Array };
 
 let files: ReadonlyArray<File> | undefined;
 
-/** The files of a ledger that has made its genesis with the demo data and was closed; once in each test process. */
+/** The files of a closed ledger with the demo data. Made once per test process. */
 const demoFiles = (): ReadonlyArray<File> => {
   if (files !== undefined) return files;
   const directory = mkdtempSync(join(tmpdir(), "demo-ledger-"));
@@ -22,8 +22,8 @@ const demoFiles = (): ReadonlyArray<File> => {
 };
 
 /**
- * Puts the demo data's ledger into a data directory and returns the directory: a service that starts there finds
- * its ledger instead of making it, which is more than half of what its start costs.
+ * Puts the demo data's ledger into a data directory and returns the directory. A service that starts there need not
+ * make its ledger, which is more than half the cost of its start.
  */
 export const withDemoLedger = (dataDir: string): string => {
   const folder = join(dataDir, "local-ledger");

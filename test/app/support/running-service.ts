@@ -5,26 +5,26 @@ import { readSettings } from "../../../app/config/settings.ts";
 import { type RunningService, startService } from "../../../app/serve.ts";
 import { tmpdir } from "../../temporary-root.ts";
 
-/** The settings of a test: own ports, own directory, no chatter. */
+/** The settings of a test: free ports, a directory of its own, and little log output. */
 export const quietEnvironment = (dataDir: string) => ({
   DATA_DIR: dataDir,
   PORT: "0",
   LOCAL_LEDGER_PORT: "0",
   LOG_LEVEL: "error",
   LOG_FORMAT: "json",
-  // Tests ask faster than people do.
+  // Tests send more requests than people do.
   RATE_LIMIT_READS: "100000",
   RATE_LIMIT_RELAY: "100000",
   RATE_LIMIT_SYNC: "100000",
 });
 
-/** A new, empty directory under the system's temporary one, and how to remove it. */
+/** A new temporary directory, and a function that removes it. */
 export const temporaryDirectory = async () => {
   const path = await mkdtemp(join(tmpdir(), "settlement-evidence-"));
   return { path, remove: () => rm(path, { recursive: true, force: true }) };
 };
 
-/** Starts a service in this process, its ledger in a child; `stop` ends it as SIGTERM would. */
+/** Starts a service in this process, with its ledger in a child process. `stop` ends it as SIGTERM would. */
 export const runService = async (
   env: Readonly<Record<string, string>>,
 ): Promise<RunningService & { readonly stop: () => Promise<void> }> => {
@@ -40,8 +40,7 @@ export const runService = async (
 };
 
 /**
- * Asks until the answer fits, without pausing for longer than a few milliseconds.
- * @throws Error with the last answer after `seconds`.
+ * Asks until the answer fits, with pauses of a few milliseconds. @throws Error with the last answer after `seconds`.
  */
 export const until = async <A>(
   what: string,

@@ -1,16 +1,16 @@
 import { fileURLToPath } from "node:url";
 import { bundledScript } from "./bundled-script.ts";
 
-/** The file that serves. */
+/** The main file of the service. */
 export const MAIN = fileURLToPath(new URL("../../../app/main.ts", import.meta.url));
 
-/** The service as its users run it: a process of its own. */
+/** The service as users run it: in a process of its own. */
 export type ServiceProcess = {
   readonly pid: number;
-  /** Where it listens; rejects when it ends before it does. */
+  /** The service's address. Rejects when the process ends before it listens. */
   readonly url: Promise<string>;
   readonly kill: (signal: NodeJS.Signals) => void;
-  /** Exit code, and everything it wrote, once it has ended. */
+  /** The exit code and all output, once the process has ended. */
   readonly ended: Promise<{
     readonly code: number;
     readonly stdout: string;
@@ -18,7 +18,7 @@ export type ServiceProcess = {
   }>;
 };
 
-/** Starts a script that serves with this environment and nothing else of the test's own but PATH. */
+/** Starts a script that serves with this environment, and PATH from the test's own. */
 export const startServiceProcess = (
   env: Readonly<Record<string, string>>,
   script = MAIN,
@@ -51,10 +51,10 @@ export const startServiceProcess = (
   };
 };
 
-/** A service that lives for seconds gains nothing from code that is optimised: that is a fifth of its CPU time. */
+/** Optimized code brings nothing to a service that lives for seconds, and takes a fifth of its CPU time. */
 const SHORT_LIVED = { BUN_JSC_useDFGJIT: "0" };
 
-/** As `startServiceProcess`, from one file: for tests of what the service does, not of how it is started. */
+/** As `startServiceProcess`, from one bundled file. For tests of what the service does, not of how it is started. */
 export const startBundledService = async (
   env: Readonly<Record<string, string>>,
 ): Promise<ServiceProcess> =>

@@ -5,7 +5,7 @@ import { type ServiceProcess, startBundledService } from "./service-process.ts";
 
 type Environment = Readonly<Record<string, string>>;
 
-/** The service processes of one test file, killed and their directories removed when it ends. */
+/** The service processes of one test file. When the file ends they are killed and their directories removed. */
 export const startedServices = () => {
   const directories: Array<Awaited<ReturnType<typeof temporaryDirectory>>> = [];
   const started: Array<ServiceProcess> = [];
@@ -19,10 +19,10 @@ export const startedServices = () => {
     await Promise.all(directories.map(({ remove }) => remove()));
   });
   return {
-    /** From one file, which is the same service sooner. */
+    /** The same service from one bundled file, which starts sooner. */
     startBundled: async (env: Environment): Promise<ServiceProcess> =>
       kept(await startBundledService(env)),
-    /** The settings of a service on a directory of its own with the demo data, which tells where it listens. */
+    /** The settings of a service on a directory of its own with the demo data; its log line names its address. */
     alone: async () => {
       const directory = await temporaryDirectory();
       directories.push(directory);
@@ -31,7 +31,7 @@ export const startedServices = () => {
   };
 };
 
-/** Waits until a service is ready and a sync that begins now completes. */
+/** Waits until a service is ready and a sync that begins after that is complete. */
 export const synced = async (url: string): Promise<void> => {
   await until(
     "the service is ready",

@@ -4,7 +4,10 @@ import { join } from "node:path";
 import { runService, until } from "../../app/support/running-service.ts";
 import { environmentOn } from "../../chaos/support/service-environment.ts";
 
-/** A service on the node at `rpcUrl`, in this process, with nobody counting its clients' requests and with an evidence key. Its address, once its index is synced. */
+/**
+ * A service in this process on the node at `rpcUrl`, without rate limits and with an evidence key. Returns its address
+ * once its index is synced.
+ */
 export const startBenchService = async (rpcUrl: string): Promise<string> => {
   const dataDir = mkdtempSync(join(tmpdir(), "settlement-bench-"));
   const many = "1000000";

@@ -2,7 +2,7 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** Linux's `taskset`, where there is one: what is measured on one core gets the first, and whoever asks has the others. */
+/** Linux's `taskset`, if installed. The measured process gets the first core, and its clients the others. */
 const ONE_CORE = Bun.which("taskset") === null ? [] : ["taskset", "-c", "0"];
 
 const start = async (command: ReadonlyArray<string>) => {
@@ -28,7 +28,7 @@ const start = async (command: ReadonlyArray<string>) => {
     }
   };
   return {
-    /** The next line it prints. */
+    /** The next line of its output. */
     line,
     stop: async (): Promise<void> => {
       child.kill();
@@ -37,7 +37,7 @@ const start = async (command: ReadonlyArray<string>) => {
   };
 };
 
-/** A script in a process of its own, which prints the address it listens at as its first line. */
+/** A script in a process of its own. The first line it prints is its address. */
 export const startChild = (script: string, ...args: ReadonlyArray<string>) =>
   start([process.execPath, script, ...args]);
 
@@ -45,7 +45,7 @@ export const startChild = (script: string, ...args: ReadonlyArray<string>) =>
 export const startOnOneCore = (script: string, ...args: ReadonlyArray<string>) =>
   start([...ONE_CORE, process.execPath, script, ...args]);
 
-/** The same on one core and in Node, null where there is none. */
+/** The same on one core in Node, null without Node. */
 export const startNodeOnOneCore = async (script: string) => {
   const node = Bun.which("node");
   if (node === null) return null;

@@ -23,9 +23,9 @@ import { indexedKinds } from "../../../core/protocol/accounts/indexed-kinds.ts";
 import { readProgramAccount } from "../../../core/protocol/accounts/program-account.ts";
 import { Ledger } from "../../../ports/ledger.ts";
 
-// Run as a process: reads all escrows of the node at argv[2] and prints their number, the milliseconds, the start of the
-// process apart, and the most memory that was resident. argv[3] is the way: `kit` and `fields` decode the fields of each
-// account, `checked` checks them as well and derives its address, as a sync does.
+// Run as a process. Reads all escrows of the node at argv[2] and prints their number, the milliseconds without the
+// start of the process, and the peak memory. argv[3] is the way: `kit` and `fields` decode the fields of each account,
+// `checked` also validates them and derives the address, like a sync.
 const [url = "", way = ""] = process.argv.slice(2);
 const program = LOCAL_DEPLOYMENT.custodyProgram;
 
@@ -65,7 +65,7 @@ const withKit = async (): Promise<number> => {
   return count;
 };
 
-/** The same fields by the reader that the service's own codecs use. */
+/** The same fields, read like the service's own codecs do. */
 const fieldsIn = (data: Uint8Array) => {
   const fields = fieldsOf(data);
   return {

@@ -25,7 +25,7 @@ const tokenAccount = async (owner: Address, mint: Address): Promise<Address> =>
 const { custodyProgram, attestorProgram } = LOCAL_DEPLOYMENT;
 const config = (await derive(custodyProgram, ["config"])).address;
 
-/** What `createEscrowAddresses` derives, by kit: four addresses, and one that is the same every time. */
+/** The addresses of `createEscrowAddresses`, derived by kit: four addresses, and one that never changes. */
 export const kitAddresses = async (terms: {
   readonly agentOwner: Address;
   readonly merchant: Address;

@@ -1,11 +1,11 @@
-/** What a load came to. */
+/** The result of a load. */
 export type Load = {
   readonly perSecond: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
 };
 
-/** One request; a body is JSON and makes it a POST. */
+/** One request. With a body, it is a POST of JSON. */
 export type Asked = { readonly path: string; readonly body?: string };
 
 const utf8 = new TextEncoder();
@@ -18,7 +18,10 @@ const bytesOf = (host: string, { path, body }: Asked): Uint8Array =>
       : `POST ${path} HTTP/1.1\r\nhost: ${host}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
   );
 
-/** Bytes of an answer by its head, undefined until that is whole; throws unless it is a 200 of a declared length. */
+/**
+ * The length of an answer, from its head; undefined until the head is complete. Throws unless it is a 200 with a
+ * declared length.
+ */
 const lengthOf = (bytes: Uint8Array): number | undefined => {
   const head = latin1.decode(bytes.subarray(0, 2048));
   const end = head.indexOf("\r\n\r\n");
@@ -30,8 +33,8 @@ const lengthOf = (bytes: Uint8Array): number | undefined => {
 };
 
 /**
- * A client that does nothing but write requests and count the bytes of answers: a `fetch` costs more than many an
- * answer does, and the server would be measured by its client.
+ * A client that only writes requests and counts the bytes of answers. A `fetch` can cost more than an answer, so that
+ * the client would limit the server.
  */
 const connect = async (url: URL) => {
   let missing = 0;
@@ -78,7 +81,7 @@ const connect = async (url: URL) => {
   };
 };
 
-/** Sends requests over so many connections, one after another on each, for some time. */
+/** Sends requests over several connections for some time, one after another on each. */
 export const load = async (
   url: string,
   requestOf: (number: number) => Asked,

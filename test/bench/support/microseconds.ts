@@ -6,8 +6,8 @@ const median = (values: ReadonlyArray<number>): number =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 
 /**
- * Microseconds that each of several ways takes to handle one input: the median of rounds in which they take
- * turns, so that what else the machine does meanwhile touches all of them alike.
+ * Microseconds that each way takes for one input: the median of rounds in which the ways take turns, so that other load
+ * on the machine affects all of them.
  */
 export const microseconds = async <Input>(
   inputs: ReadonlyArray<Input>,

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { load } from "./load.ts";
 
-// Run as a process: argv[4] clients post the body in the file argv[3] to the address argv[2] for argv[5] seconds, one request after
-// another each. Prints how many were answered a second.
+// Run as a process. argv[4] clients post the body in the file argv[3] to the address argv[2] for argv[5] seconds, each
+// one request after another. Prints the answers per second.
 const [address = "", file = "", clients = "", seconds = ""] = process.argv.slice(2);
 const { origin, pathname } = new URL(address);
 const body = readFileSync(file, "utf8");

@@ -16,7 +16,7 @@ import { startServiceProcess } from "../../app/support/service-process.ts";
 const MERCHANTS = 20;
 const merchants = Array.from({ length: MERCHANTS }, (_, i) => localKey(`merchant of a bench ${i}`));
 
-/** A service of its own on an embedded ledger, run from this `app/main.ts`, with merchants who rotate attestors. */
+/** A service on an embedded ledger, started from this `app/main.ts`, with merchants that rotate attestors. */
 export const relayBench = async (main: string) => {
   const dataDir = mkdtempSync(join(tmpdir(), "settlement-bench-"));
   const env = { LOG_LEVEL: "info", LOCAL_LEDGER_DEMO: "false", TRUSTED_PROXIES: "127.0.0.1" };
@@ -37,7 +37,7 @@ export const relayBench = async (main: string) => {
   const signed = (payer: LocalKey, instruction: Instruction, blockhash: string): string =>
     encodeBase64(signedTransaction({ payer, instructions: [instruction], blockhash }));
 
-  /** Posts a transaction as one of many clients; throws unless it is taken. */
+  /** Posts a transaction as one of many clients. Throws unless it is accepted. */
   const post = async (client: number, body: object): Promise<void> => {
     const from = `10.0.${client >> 8}.${client & 255}`;
     const response = await fetch(`${url}/v1/relay`, {
@@ -80,7 +80,7 @@ export const relayBench = async (main: string) => {
       blockhash,
     );
   return {
-    /** Relays a second of `each` transactions of every merchant, each from an address of its own. */
+    /** Relays `each` transactions of every merchant within a second, each from its own address. */
     relay: async (options: {
       readonly each: number;
       readonly connections: number;

@@ -1,13 +1,13 @@
 /** One line of the benchmark table. */
 export type Figure = {
   readonly name: string;
-  /** What is aimed at, in words. */
+  /** The goal in words. */
   readonly goal: string;
   readonly figure: number;
   readonly unit: string;
-  /** How the figure stands to the yardstick measured beside it, such as `18.2x kit`. */
+  /** The figure relative to the yardstick measured beside it, such as `18.2x kit`. */
   readonly ratio: string;
-  /** Null where the line is a yardstick or only informs. */
+  /** Null for a yardstick and for information only. */
   readonly pass: boolean | null;
 };
 
@@ -15,14 +15,14 @@ export type Figure = {
 export const report = (figure: Figure): void =>
   void process.stdout.write(`${JSON.stringify({ ...figure, figure: rounded(figure.figure) })}\n`);
 
-/** What was counted stays as it is; what was timed is good for four digits. */
+/** Counts stay exact; times have four digits. */
 const rounded = (value: number): number =>
   Number.isInteger(value) ? value : Number(value.toPrecision(4));
 
-/** Whether the short run was asked for. */
+/** Whether this is the short run. */
 export const isQuick = process.env["BENCH_QUICK"] === "1";
 
-/** Little in the short run, much in the long one. */
+/** A small size for the short run, a large one for the long run. */
 export const sizeOf = <A>({ quick, long }: { readonly quick: A; readonly long: A }): A =>
   isQuick ? quick : long;
 

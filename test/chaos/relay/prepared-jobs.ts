@@ -13,16 +13,16 @@ import { accountOf } from "../../doubles/accounts.ts";
 import * as s from "../../programs/fixture/settlement.ts";
 import { wallet } from "../../programs/fixture/wallet.ts";
 
-/** One way to pay for a job: an escrow under a task hash of its own, signed. */
+/** A signed payment for a job: an escrow with a task hash of its own. */
 export type Attempt = {
   readonly signature: string;
   readonly blockhash: string;
   readonly base64: string;
-  /** The escrow account it makes. */
+  /** The escrow account that it creates. */
   readonly escrow: LedgerAccount;
 };
 
-/** The registered merchant of every job. */
+/** The registered merchant of all jobs. */
 export const MERCHANT_ACCOUNT: LedgerAccount = (() => {
   const merchant = s.readMerchant(s.merchantLedger());
   const data = encodeMerchantAccount(merchant);
@@ -70,7 +70,7 @@ const prepare = (job: number, attempt: number): Attempt => {
   };
 };
 
-/** Jobs that are paid once each, with the attempts their agents may sign one after another. */
+/** Jobs that are paid once each, with the attempts that their agents may sign in turn. */
 export const JOBS: ReadonlyArray<ReadonlyArray<Attempt>> = [0, 1, 2].map((job) =>
   [0, 1, 2].map((attempt) => prepare(job, attempt)),
 );

@@ -5,7 +5,7 @@ const whole = (name: string, otherwise: number): number => {
   const text = process.env[name];
   return text === undefined || text === "" ? otherwise : Number(text);
 };
-/** How many runs, and the seed of the first; a fault names its own seed. */
+/** The number of runs, and the seed of the first. A fault names its own seed. */
 const RUNS = whole("RELAY_RUNS", 60);
 const FIRST_SEED = whole("RELAY_SEED", Math.floor(Math.random() * 2 ** 31));
 
@@ -20,7 +20,7 @@ test("whatever nodes, forks, kills and retries do, no outcome is wrong and nothi
   console.log(`${RUNS} runs from seed ${FIRST_SEED}: ${JSON.stringify(totals)}`);
 }, 1_800_000);
 
-test("the same seed is the same run, word for word", async () => {
+test("the same seed gives the same run", async () => {
   for (const seed of [1, 2, 3]) {
     const { trace } = await simulateRelay(seed);
     expect(trace.length).toBeGreaterThan(3);

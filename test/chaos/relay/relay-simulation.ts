@@ -21,10 +21,10 @@ import { CALM, type NodeManners, simulatedNode } from "./simulated-node.ts";
 
 const FINE: Weather = { skippedSlots: 0.02, inclusion: 0.9, forks: 0, deepForks: 0 };
 const STEP_MS = 2_500;
-/** Nothing may still be open this long after the last rough second: every blockhash has expired by then. */
+/** Everything must be closed this long after the last rough second: every blockhash has expired by then. */
 const LONGEST_MS = 420_000;
 
-/** Something the relay said of a transaction that must be true for ever. */
+/** A statement of the relay about a transaction that must stay true. */
 type Claim = {
   readonly signature: string;
   readonly said: "expired" | "finalized" | "safe";
@@ -32,7 +32,7 @@ type Claim = {
   readonly slot: bigint | null;
 };
 
-/** How a run ended: what was wrong with it, empty if nothing, and everything that was said, in order. */
+/** The faults of a run, empty when there are none, and all statements in order. */
 export type SimulationResult = {
   readonly faults: ReadonlyArray<string>;
   readonly trace: ReadonlyArray<string>;
@@ -47,7 +47,7 @@ const limiter = RateLimiter.of({
   windowSeconds: 60,
 });
 
-/** A store that fails before it has done what it was asked for, or after. */
+/** A store that may fail before or after it has done its work. */
 const unreliable = (log: OutcomeLog["Service"], random: SeededRandom, rough: () => boolean) => {
   const lose = () => rough() && random.chance(0.04);
   const failed = new StoreUnavailable({ retryable: true, cause: "simulated" });
@@ -68,7 +68,7 @@ const unreliable = (log: OutcomeLog["Service"], random: SeededRandom, rough: () 
   });
 };
 
-/** The relay as it is in production, over a simulated ledger and store, used by agents who retry anything. */
+/** The real relay over a simulated ledger and store, used by agents that retry everything. */
 export const simulateRelay = (seed: number): Promise<SimulationResult> => {
   const random = seededRandom(seed);
   const roughUntilMs = random.between(20, 150) * 1000;
@@ -82,13 +82,13 @@ export const simulateRelay = (seed: number): Promise<SimulationResult> => {
     unavailable: random.between(0, 25) / 100,
     hangs: random.between(0, 8) / 100,
     mostLagSlots: random.between(1, 12),
-    // In some runs almost nothing gets through, so that transactions do expire.
+    // In some runs nearly all transactions are lost, so that some expire.
     losses: random.chance(0.5) ? random.between(90, 100) / 100 : random.between(0, 60) / 100,
     duplicates: random.between(0, 40) / 100,
     lostAnswers: random.between(0, 40) / 100,
     mostDelaySlots: random.chance(0.3) ? 170 : 4,
   };
-  // In some runs the nodes forget at some time everything that was before.
+  // In some runs the nodes drop all earlier history at some time.
   const forgetsAtMs = random.chance(0.2) ? random.between(30, 150) * 1000 : LONGEST_MS;
   const jobs = JOBS.slice(0, random.between(1, JOBS.length));
   const errors = new Map<string, TransactionError | null>();
@@ -146,7 +146,7 @@ export const simulateRelay = (seed: number): Promise<SimulationResult> => {
       return { scope, delivery };
     });
     let process: Effect.Success<typeof start> | null = yield* start;
-    /** One request to whichever process runs, which a kill cuts off. */
+    /** One request to the running process. A kill cuts it off. */
     const ask = <A, E, R>(work: Effect.Effect<A, E, R>) =>
       Effect.suspend(() =>
         process === null
@@ -227,7 +227,7 @@ export const simulateRelay = (seed: number): Promise<SimulationResult> => {
           if (status === "landed" && commitment === "finalized") return;
         }
         const last = claims.findLast(({ signature }) => signature === attempt.signature);
-        // An agent who was not told that it is safe does not sign again.
+        // An agent that was not told that it is safe does not sign again.
         if (last?.said !== "safe") return;
       }
     });
@@ -256,7 +256,7 @@ export const simulateRelay = (seed: number): Promise<SimulationResult> => {
         agents.pollUnsafe() !== undefined &&
         process !== null &&
         (yield* process.delivery.underWay) === 0;
-      // A process that has just started first reads what it has to go on with.
+      // A restarted process first reads its open entries.
       idleSteps = idle && !rough ? idleSteps + 1 : 0;
       if (idleSteps > 3) break;
     }

@@ -1,4 +1,4 @@
-/** Numbers that follow from a seed alone (mulberry32). */
+/** Random numbers that depend on the seed alone (mulberry32). */
 export const seededRandom = (seed: number) => {
   let state = seed >>> 0;
   const next = (): number => {
@@ -9,7 +9,7 @@ export const seededRandom = (seed: number) => {
     return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
   };
   return {
-    /** Whether something of this probability happens. */
+    /** True with this probability. */
     chance: (probability: number): boolean => next() < probability,
     /** A whole number in [from, to]. */
     between: (from: number, to: number): number => from + Math.floor(next() * (to - from + 1)),

@@ -1,18 +1,18 @@
 import type { TransactionError } from "../../../core/domain/relay/transaction-outcome.ts";
 import type { SeededRandom } from "./seeded-random.ts";
 
-/** Slots until a block is confirmed and finalized, and blocks that a blockhash lives. */
+/** Slots until a block is confirmed and finalized, and blocks for which a blockhash is valid. */
 export const CONFIRMED_AFTER = 3;
 export const FINALIZED_AFTER = 32;
 const BLOCKHASH_AGE = 150;
-/** Slots that a leader holds on to a transaction which he does not include at once. */
+/** Slots for which a leader keeps a transaction that it has not included. */
 const LEADER_PATIENCE = 20;
 
-/** A transaction as the chain knows it. */
+/** A transaction on the chain. */
 export type ChainTransaction = {
   readonly signature: string;
   readonly blockhash: string;
-  /** How it fails when it runs; null: it succeeds. */
+  /** Its error when it runs, null for success. */
   readonly error: TransactionError | null;
 };
 
@@ -23,13 +23,13 @@ type Waiting = {
   readonly to: number;
 };
 
-/** How rough the chain is with those who use it. */
+/** How unreliable the chain is. */
 export type Weather = {
   readonly skippedSlots: number;
   readonly inclusion: number;
-  /** Probability in a slot that the newest unconfirmed blocks are dropped. */
+  /** Probability per slot that the newest unconfirmed blocks are dropped. */
   readonly forks: number;
-  /** The same for blocks that were confirmed already, but not finalized. */
+  /** The same for blocks that are confirmed but not finalized. */
   readonly deepForks: number;
 };
 
@@ -61,7 +61,7 @@ export const simulatedChain = (random: SeededRandom, weather: () => Weather) => 
         if (kept !== undefined && random.chance(0.5))
           waiting.push({ transaction: kept, from: slot + 1, to: slot + LEADER_PATIENCE });
       }
-    // The blockhash of a block that is gone never becomes usable again.
+    // The blockhash of a dropped block is never valid again.
     for (const [blockhash, height] of heightOfBlockhash)
       if (height > heightAt(slot)) heightOfBlockhash.delete(blockhash);
   };
@@ -82,7 +82,7 @@ export const simulatedChain = (random: SeededRandom, weather: () => Weather) => 
       if (blockOf(signature, slot) !== undefined || held.has(signature)) continue;
       if (!isUsable(blockhash, height)) continue;
       held.add(signature);
-      // On another fork the same transaction can end otherwise.
+      // On another fork the same transaction can have another result.
       errors.set(signature, random.chance(0.7) ? error : null);
     }
     waiting = waiting.filter(({ to }) => to > slot);
@@ -94,7 +94,7 @@ export const simulatedChain = (random: SeededRandom, weather: () => Weather) => 
     advanceTo: (target: number): void => {
       for (let left = target - slot; left > 0; left--) produce();
     },
-    /** A transaction reaches the leaders, `delay` slots from now. */
+    /** Hands a transaction to the leaders, `delay` slots from now. */
     arrive: (transaction: ChainTransaction, delay: number): void => {
       known.set(transaction.signature, transaction);
       const from = slot + 1 + delay;
@@ -102,10 +102,10 @@ export const simulatedChain = (random: SeededRandom, weather: () => Weather) => 
     },
     heightAt,
     isUsable,
-    /** Makes a blockhash that of the block so many blocks before the newest. */
+    /** Makes a blockhash that of a block `age` blocks before the newest. */
     setBlockhash: (blockhash: string, age: number): void =>
       void heightOfBlockhash.set(blockhash, heightAt(slot) - age),
-    /** Where a transaction stands as a node at slot `asOf` sees it whose history begins at `from`. */
+    /** Where a transaction is, as seen by a node at slot `asOf` whose history begins at `from`. */
     landed: (signature: string, asOf: number, from = 0) => {
       const block = blockOf(signature, asOf);
       if (block === undefined || block.slot < from) return null;

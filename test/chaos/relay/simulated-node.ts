@@ -17,7 +17,7 @@ export type NodeManners = {
   readonly unavailable: number;
   readonly hangs: number;
   readonly mostLagSlots: number;
-  /** Probability that a transaction is lost, arrives twice, or is answered as refused or not at all. */
+  /** Probability that a transaction is lost, arrives twice, or gets a refusal or no answer. */
   readonly losses: number;
   readonly duplicates: number;
   readonly lostAnswers: number;
@@ -35,18 +35,18 @@ export const CALM: NodeManners = {
 };
 
 /**
- * Nodes of a simulated chain behind the ports. Like the real adapter they never show an older ledger than
- * they have shown before; everything else about them is unreliable.
+ * The ports over a simulated chain. Like the real adapter, they never show an older ledger than before. Everything else
+ * about them is unreliable.
  */
 export const simulatedNode = (options: {
   readonly random: SeededRandom;
   readonly chain: SimulatedChain;
   readonly manners: () => NodeManners;
-  /** How each transaction fails on the chain, by signature. */
+  /** The error of each transaction on the chain, by signature. */
   readonly errorOf: (signature: string) => TransactionError | null;
-  /** Accounts as of a slot. */
+  /** The accounts at a slot. */
   readonly accountAt: (address: Address, slot: number) => LedgerAccount | null;
-  /** The first slot of which the nodes still have the history. */
+  /** The first slot in the nodes' history. */
   readonly historyStart: () => number;
 }) => {
   const { random, chain, manners } = options;
@@ -55,7 +55,7 @@ export const simulatedNode = (options: {
   const view = (atLeast: number): number =>
     Math.max(atLeast, chain.slot() - random.between(0, manners().mostLagSlots));
 
-  /** An answer, once the chain has come to the present; or none. */
+  /** An answer at the present state of the chain, or none. */
   const answer: Answer = (value) =>
     Effect.gen(function* () {
       chain.advanceTo(Math.floor((yield* Clock.currentTimeMillis) / SLOT_MS));
@@ -118,7 +118,7 @@ export const simulatedNode = (options: {
           : isUsable(blockhash, slot)
             ? null
             : failure("BlockhashNotFound");
-      // A simulation need not foresee how the transaction fails.
+      // A simulation may not foresee the transaction's error.
       const foreseen = random.chance(0.5) ? error : null;
       return { slot: BigInt(slot), error: refused ?? foreseen, logs: [] };
     },

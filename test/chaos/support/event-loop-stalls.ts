@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 
 /**
- * How long the process's first thread, which runs the event loop, was ready to run and had to wait for a core: the second
+ * The time for which the process's first thread, which runs the event loop, was ready but had no core: the second
  * field, in nanoseconds (Linux, Documentation/scheduler/sched-stats.rst).
  */
 const SCHEDSTAT = "/proc/self/schedstat";
@@ -10,8 +10,8 @@ const waitedForCoreMs = (): number =>
   existsSync(SCHEDSTAT) ? Number(readFileSync(SCHEDSTAT, "utf8").split(" ")[1]) / 1e6 : 0;
 
 /**
- * Watches a timer that is due each millisecond. `longestMs` is the longest that it was kept waiting, `ownMs` the
- * longest without the time in which other processes had the cores: what this one did to itself.
+ * Watches a timer that fires each millisecond. `longestMs` is its longest delay. `ownMs` is the longest delay without
+ * the time in which other processes had the cores.
  */
 export const watchStalls = () => {
   let longestMs = 0;

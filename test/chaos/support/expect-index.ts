@@ -9,7 +9,9 @@ import type { WorldNode } from "../../simulation/world-node.ts";
 
 const ALL = 1_000_000;
 
-/** The store at a path holds exactly the escrows of a world, each with its events, in one unbroken chain. */
+/**
+ * Checks that the store at a path holds exactly the escrows of a world, each with its events, in one unbroken chain.
+ */
 export const expectIndexOf = async (path: string, node: WorldNode): Promise<void> => {
   const index = await openIndexOfNode({ url: "http://127.0.0.1:9", path });
   const read = await index.run(

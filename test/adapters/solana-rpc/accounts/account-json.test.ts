@@ -27,7 +27,7 @@ const parsed = {
   data: Uint8Array.of(1, 2, 3),
 };
 
-/** Each a single departure from `good`. */
+/** Each differs from `good` in one member. */
 const wrong: ReadonlyArray<readonly [string, unknown]> = [
   ["not an object", "account"],
   ["an array", [good]],
@@ -55,7 +55,7 @@ const wrong: ReadonlyArray<readonly [string, unknown]> = [
 ];
 
 describe("accounts in JSON", () => {
-  test("a good one is read, with or without space and with members not known", () => {
+  test("a valid account is read, with or without space, and with unknown members", () => {
     const { space: _, ...older } = good;
     const accounts = parseAccounts([ADDRESS, ADDRESS, ADDRESS], [good, null, { ...older, x: 1 }]);
     expect(accounts).toEqual([parsed, null, parsed]);
@@ -71,13 +71,13 @@ describe("accounts in JSON", () => {
     ).toBeUndefined();
   });
 
-  test("as many places as addresses, or none", () => {
+  test("an answer has one entry per address, or is refused", () => {
     for (const json of [[], [good, good], null, {}, undefined]) {
       expect(parseAccounts([ADDRESS], json)).toBeUndefined();
     }
   });
 
-  test("rows of a program have their address, and none is null", () => {
+  test("rows of a program have an address, and none is null", () => {
     expect(parseKeyedAccounts([{ pubkey: ADDRESS, account: good }])).toEqual([parsed]);
     expect(parseKeyedAccounts([])).toEqual([]);
     for (const row of [
@@ -90,7 +90,7 @@ describe("accounts in JSON", () => {
     }
   });
 
-  test("every account that a node can send is read exactly, lamports up to 2^64-1 included", () => {
+  test("every account that a node can send is read exactly, with lamports up to 2^64-1", () => {
     const bytes32 = fc.uint8Array({ minLength: 32, maxLength: 32 });
     fc.assert(
       fc.property(
@@ -118,7 +118,7 @@ describe("accounts in JSON", () => {
     );
   });
 
-  test("text that looks like lamports is left as it is", () => {
+  test("text that looks like lamports is left unchanged", () => {
     const line = 'Program log: "lamports":12345678901234567890';
     const text = JSON.stringify({ jsonrpc: "2.0", id: 1, result: [line] });
     expect(parseEnvelope(text, 1)).toEqual({ result: [line] });

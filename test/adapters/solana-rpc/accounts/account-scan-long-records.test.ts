@@ -9,13 +9,13 @@ import { runs } from "../../../arbitraries/runs.ts";
 
 const ID = 3;
 const OWNER = "SysvarC1ock11111111111111111111111111111111";
-/** One of 43 characters and one of 44. */
+/** An address of 43 characters, and one of 44. */
 const PUBKEY = "So11111111111111111111111111111111111111112";
 const LONGER_PUBKEY = "EWn7dE93GeQJu72WEkEmC5MZpm5FhiJzkcJEf1xpRdWP";
 const HEAD = '{"jsonrpc":"2.0","result":{"context":{"slot":5},"value":[';
 const TAIL = `]},"id":${ID}}`;
 
-/** A record of an account with this number of lamports, which tells it from others. */
+/** A record of an account. Its lamports identify it. */
 const recordOf = (lamports: number, data: string, space: number, extra = ""): string =>
   `{"account":{"data":["${data}","base64"],"executable":false,"lamports":${lamports},"owner":"${OWNER}","rentEpoch":0,"space":${space}${extra}},"pubkey":"${PUBKEY}"}`;
 
@@ -25,18 +25,18 @@ const ofLength = (lamports: number, length: number): string => {
   return extra("x".repeat(length - extra("").length));
 };
 
-/** Records that are too long, each for another reason. */
+/** Records that are too long, each for a different reason. */
 const LONG: ReadonlyArray<(lamports: number) => string> = [
   (lamports) => recordOf(lamports, encodeBase64(new Uint8Array(90_000)), 90_000),
   (lamports) => ofLength(lamports, LONGEST_RECORD + 1),
   (lamports) => recordOf(lamports, "AQID", 3, `,"extra":"${'\\\\\\"}'.repeat(20_000)}"`),
   (lamports) => recordOf(lamports, "AQID", 3, `,"extra":[${'{"a":["}"]},'.repeat(9_000)}0]`),
   (lamports) => recordOf(lamports, "AQID", 3, " ".repeat(LONGEST_RECORD)),
-  // What is passed over is not judged.
+  // Skipped records are not checked.
   (lamports) => recordOf(lamports, "no base64 ".repeat(9_000), -1),
 ];
 
-/** Reads a body that comes in chunks cut at these places; nothing in it is at fault. */
+/** Scans a faultless body that arrives in chunks cut at these indexes. */
 const scanned = (text: string, cuts: ReadonlyArray<number>) => {
   const body = new TextEncoder().encode(text);
   const scan = new AccountScan(ID);
@@ -51,8 +51,8 @@ const scanned = (text: string, cuts: ReadonlyArray<number>) => {
   return { end, lamports, passedOver: { ...scan.passedOver } };
 };
 
-describe("records too long for any account that is asked for", () => {
-  test("are passed over wherever the network cuts the answer, and all others are read", () => {
+describe("records longer than any account asked for", () => {
+  test("are skipped wherever the network cuts the answer, and all others are read", () => {
     const anyRecord = fc.oneof(
       { weight: 2, arbitrary: fc.constant(null) },
       { weight: 1, arbitrary: fc.constantFrom(...LONG) },
@@ -75,7 +75,7 @@ describe("records too long for any account that is asked for", () => {
     );
   });
 
-  test("are those above the limit by one byte, not those at it", () => {
+  test("are those one byte above the limit, not those at it", () => {
     fc.assert(
       fc.property(fc.array(fc.nat(), { maxLength: 4 }), (cuts) => {
         const longest = ofLength(1, LONGEST_RECORD);
@@ -90,7 +90,7 @@ describe("records too long for any account that is asked for", () => {
     );
   });
 
-  test("are never held, though they have 10 MiB and come in small pieces", () => {
+  test("are never held, even with 10 MiB in small pieces", () => {
     const data = encodeBase64(new Uint8Array(10 * 1024 * 1024));
     const text = HEAD + [short(1), recordOf(2, data, 10_485_760), short(3)].join(",") + TAIL;
     const body = new TextEncoder().encode(text);
@@ -106,7 +106,7 @@ describe("records too long for any account that is asked for", () => {
     expect(most).toBeLessThanOrEqual(LONGEST_RECORD + piece);
   });
 
-  test("that never end make no answer", () => {
+  test("without an end make the answer a fault", () => {
     const scan = new AccountScan(ID);
     scan.push(new TextEncoder().encode(`${HEAD + short(1)},{"account":"`));
     for (let n = 0; n < 100; n++) scan.push(Buffer.alloc(LONGEST_RECORD, "A"));

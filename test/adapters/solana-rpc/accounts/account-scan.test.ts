@@ -14,7 +14,7 @@ import { runs } from "../../../arbitraries/runs.ts";
 
 const ID = 7;
 
-/** What a scan of this body, cut at these places, comes to. */
+/** The result of a scan of this body, cut at these indexes. */
 const scanned = (text: string | Uint8Array, cuts: ReadonlyArray<number> = []) => {
   const body = typeof text === "string" ? new TextEncoder().encode(text) : text;
   const scan = new AccountScan(ID);
@@ -33,7 +33,7 @@ const scanned = (text: string | Uint8Array, cuts: ReadonlyArray<number> = []) =>
   return { slot: end.slot, accounts: [...accounts, ...scan.take(Number.POSITIVE_INFINITY)] };
 };
 
-/** What the JSON path makes of the same text. */
+/** The result of the JSON parser on the same text. */
 const parsed = (text: string) => {
   const envelope = parseEnvelope(text, ID);
   if (typeof envelope === "string") return { fault: envelope };
@@ -52,7 +52,7 @@ const account = fc.record({
   data: fc.uint8Array({ maxLength: 400 }),
 });
 
-/** JSON text of members in some order, with some white space between them. */
+/** JSON text with its members in any order and some white space between them. */
 const object = (
   members: Readonly<Record<string, fc.Arbitrary<string>>>,
   style: fc.Arbitrary<{ readonly shuffled: boolean; readonly space: string }>,
@@ -78,7 +78,7 @@ const anyStyle = fc.record({
 });
 const plainStyle = fc.constant({ shuffled: false, space: "" });
 
-/** A record as a node could send it, some with members that are not known, escapes or duplicates. */
+/** A record as a node could send it, sometimes with unknown members, escapes or duplicates. */
 const recordText = (from: LedgerAccount, style: typeof anyStyle): fc.Arbitrary<string> => {
   const { address, owner, lamports, executable, data } = from;
   const inner = {
@@ -151,7 +151,7 @@ const row = (data: string) =>
 
 const innerText = ({ lamports, owner, executable, data }: LedgerAccount): string =>
   `{"data":["${encodeBase64(data)}","base64"],"executable":${executable},"lamports":${lamports},"owner":"${owner}","rentEpoch":18446744073709551615,"space":${data.length}}`;
-/** A record in one of the two orders in which nodes write them. */
+/** A record in one of the two member orders that nodes use. */
 const alikeRow = {
   pubkeyLast: (one: LedgerAccount) => `{"account":${innerText(one)},"pubkey":"${one.address}"}`,
   pubkeyFirst: (one: LedgerAccount) => `{"pubkey":"${one.address}","account":${innerText(one)}}`,
@@ -178,7 +178,7 @@ describe("a scan of an answer as it arrives", () => {
     );
   });
 
-  test("agrees with the JSON path on every answer with one byte changed, cut off or put in", () => {
+  test("agrees with the JSON parser on every answer with one byte changed, removed or inserted", () => {
     const anyBroken = fc
       .array(account, { minLength: 1, maxLength: 2 })
       .chain((accounts) =>
@@ -226,7 +226,7 @@ describe("a scan of an answer as it arrives", () => {
     );
   });
 
-  test("agrees with the JSON path where records are alike but for a byte somewhere", () => {
+  test("agrees with the JSON parser where records differ in one byte", () => {
     const anyAlike = fc
       .tuple(
         account,
@@ -273,7 +273,7 @@ describe("a scan of an answer as it arrives", () => {
     );
   });
 
-  test("takes no other string for the data or the address, whatever else a record holds", () => {
+  test("never takes another string for the data or the address", () => {
     const texts = fc.constantFrom("AQID", "AAAA", "", OWNERS[0], OWNERS[1]);
     const anyRow = fc
       .record({
@@ -300,7 +300,7 @@ describe("a scan of an answer as it arrives", () => {
     expect(scanned(text)).toHaveProperty("accounts.1.data", Uint8Array.of(1, 2, 3));
   });
 
-  test("takes no answer to another question, no error as an answer, and no list that ends early", () => {
+  test("refuses an answer to another request, an error, and a list that ends early", () => {
     const list = (value: string, id = ID) =>
       `{"jsonrpc":"2.0","result":{"context":{"slot":5},"value":${value}},"id":${id}}`;
     expect(scanned(list(`[${row("AQID")}]`))).toMatchObject({
@@ -311,7 +311,7 @@ describe("a scan of an answer as it arrives", () => {
     expect(scanned(list(`[${row("AQID")},]`))).toEqual({ fault: "malformed" });
     expect(scanned(list(`[${row("AQID")}${row("AQID")}]`))).toEqual({ fault: "malformed" });
     expect(scanned(list(`[${row("A")}]`))).toEqual({ fault: "malformed" });
-    // As long in base64 as the data before it, not as long as its `space` says.
+    // The base64 text is as long as the data before it, but not as long as its `space` says.
     expect(scanned(list(`[${row("AQID")},${row("AQI=")}]`))).toEqual({ fault: "malformed" });
     expect(scanned(list(`[${row("AQID")},null]`))).toEqual({ fault: "malformed" });
     expect(scanned(list("null"))).toEqual({ fault: "malformed" });
@@ -320,13 +320,13 @@ describe("a scan of an answer as it arrives", () => {
     expect(scanned(`{"jsonrpc":"2.0","error":{"code":-32012,"message":"m"},"id":${ID}}`)).toEqual({
       error: { code: -32012, data: undefined },
     });
-    // A member that comes again replaces what was read, in JSON: nothing may hide behind that.
+    // In JSON a repeated member replaces the first one, which must not hide anything.
     const twice = list(`[${row("AQID")}]`).replace('},"id"', ',"context":{"slot":6}},"id"');
     expect(scanned(twice)).toEqual({ fault: "malformed" });
     expect(scanned(Uint8Array.of(0x7b, 0xff, 0x7d))).toEqual({ fault: "not_json" });
   });
 
-  test("holds no more than a chunk and a record, however many accounts come", () => {
+  test("holds no more than one chunk and one record", () => {
     const scan = new AccountScan(ID);
     const text = new TextEncoder();
     scan.push(text.encode('{"jsonrpc":"2.0","result":{"context":{"slot":5},"value":['));
@@ -341,7 +341,7 @@ describe("a scan of an answer as it arrives", () => {
   });
 });
 
-test("base64 is read from bytes as from text", () => {
+test("base64 is read from bytes as it is from text", () => {
   const text = fc.oneof(
     fc.uint8Array({ maxLength: 40 }).map(encodeBase64),
     fc.string({

@@ -17,7 +17,7 @@ test.each<readonly [Manner, "zeros" | "random" | "forged"]>([
   ["ignores filters", "zeros"],
   ["ignores filters", "random"],
 ])(
-  "accounts that custody has not made do not stop the index on a node that %s: %s",
+  "accounts that custody has not made do not stop the index at a node that %s: %s",
   (manner, contents) => {
     const path = join(folder.path, manner, contents, "index.sqlite");
     const flood = { small: 200, large: 3, largeBytes: 10 * 1024 * 1024, contents };

@@ -8,7 +8,7 @@ const anyObject = fc
   .dictionary(anyText, fc.oneof(anyText, fc.jsonValue({ maxDepth: 4 })))
   .map((value) => JSON.stringify(value));
 
-/** Where the object at the beginning of these bytes ends, when they come in pieces cut at these places. */
+/** The end of the object at the start of these bytes, which arrive in pieces cut at these indexes. */
 const endIn = (bytes: Buffer, cuts: ReadonlyArray<number>): number => {
   const place = new ObjectEnd();
   const places = [...new Set(cuts.map((cut) => cut % bytes.length))].sort((a, b) => a - b);
@@ -21,7 +21,7 @@ const endIn = (bytes: Buffer, cuts: ReadonlyArray<number>): number => {
   return -1;
 };
 
-test("an object's end is found wherever its bytes are cut, whatever strings and escapes are in it", () => {
+test("an object's end is found wherever its bytes are cut, with any strings and escapes", () => {
   fc.assert(
     fc.property(anyObject, anyText, fc.array(fc.nat(), { maxLength: 12 }), (text, rest, cuts) => {
       const length = Buffer.from(text).length;
@@ -32,7 +32,7 @@ test("an object's end is found wherever its bytes are cut, whatever strings and 
   );
 });
 
-test("an object's end is found byte by byte, and from any place of a piece", () => {
+test("an object's end is found byte by byte, and from any index of a piece", () => {
   fc.assert(
     fc.property(anyObject, anyText, (text, before) => {
       const bytes = Buffer.from(before + text);

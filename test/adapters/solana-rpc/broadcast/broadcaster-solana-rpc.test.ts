@@ -25,7 +25,7 @@ const plain = (kind: string) => ({
   customCode: null,
 });
 
-/** What one call against a peer that behaves so comes to, and what the peer was asked. */
+/** The result of one call at a peer with this behaviour, and the requests that the peer got. */
 const use = async <A, E>(
   behaviours: ReadonlyArray<Behaviour>,
   call: (broadcaster: Broadcaster["Service"]) => Effect.Effect<A, E>,
@@ -35,7 +35,7 @@ const use = async <A, E>(
   return { exit, calls: peer.calls };
 };
 
-/** What nodes of one ledger show before anything else. */
+/** The genesis hash that nodes of one ledger show first. */
 const GENESIS = "4uhcVJyU9pJkvQyS88uRDiswHXSCkY3zQawwpjk2NsNY";
 
 const submit = (...behaviours: ReadonlyArray<Behaviour>) =>
@@ -52,7 +52,7 @@ const ask = (value: unknown) =>
 const status = { slot: 5, confirmations: 3, err: null, status: { Ok: null } };
 
 describe("submit", () => {
-  test("hands the bytes over once, with preflight and the node's own retries off", async () => {
+  test("sends the bytes once, without preflight and without the node's own retries", async () => {
     const { exit, calls } = await submit(result(SIGNATURE));
     expect(valueOf(exit)).toBeUndefined();
     expect(calls).toMatchObject([
@@ -63,7 +63,7 @@ describe("submit", () => {
     ]);
   });
 
-  test("a node that breaks in between is asked again, and 'already processed' is success", async () => {
+  test("asks again after a node breaks off, and 'already processed' is success", async () => {
     const { exit, calls } = await submit(page(502), rpcError(-32002, { err: "AlreadyProcessed" }));
     expect(valueOf(exit)).toBeUndefined();
     expect(calls).toHaveLength(2);
@@ -95,7 +95,7 @@ describe("submit", () => {
     expect(calls).toHaveLength(1);
   });
 
-  test("goes to every node, and one that takes it is enough", async () => {
+  test("goes to every node, and succeeds when one accepts", async () => {
     const told = [Promise.withResolvers<void>(), Promise.withResolvers<void>()] as const;
     const telling =
       (i: 0 | 1, then: Behaviour): Behaviour =>
@@ -103,7 +103,7 @@ describe("submit", () => {
         told[i].resolve();
         return then(call, request);
       };
-    // Answers once both others have the transaction too.
+    // Answers only once both others have the transaction too.
     const taking: Behaviour = async (call, request) => {
       await Promise.all(told.map(({ promise }) => promise));
       return result(SIGNATURE)(call, request);
@@ -122,7 +122,7 @@ describe("submit", () => {
       expect(calls).toMatchObject([{ method: "getGenesisHash" }, { method: "sendTransaction" }]);
   });
 
-  test("a node that refuses says more than one that is down", async () => {
+  test("reports a node that refuses rather than one that is down", async () => {
     const down = peerThat(result(GENESIS), page(502));
     const refusing = peerThat(result(GENESIS), rpcError(-32003));
     const { exit } = await runOver(
@@ -132,14 +132,14 @@ describe("submit", () => {
     expect(failureOf(exit)).toMatchObject({ _tag: "SubmissionRefused" });
   });
 
-  test("an answer that is no signature is no answer", async () => {
+  test("takes an answer without a signature for no answer", async () => {
     const { exit } = await submit(result("sent"));
     expect(failureOf(exit)).toMatchObject({ cause: { kind: "malformed" } });
   });
 });
 
 describe("simulate", () => {
-  test("runs the transaction as it is, signatures checked and blockhash kept", async () => {
+  test("runs the transaction unchanged, with signatures checked and blockhash kept", async () => {
     const { exit, calls } = await simulate(
       atSlot(12, { err: null, logs: ["Program log: a"], unitsConsumed: 1 }),
     );
@@ -160,7 +160,7 @@ describe("simulate", () => {
     ]);
   });
 
-  test("a slot that is ahead of what is confirmed does not bind later reads", async () => {
+  test("a slot ahead of the confirmed one does not raise the slot of later reads", async () => {
     const peer = peerThat(atSlot(12, { err: null, logs: [] }), atSlot(11, []));
     const { exit } = await runOver(
       configOver([peer]),
@@ -177,7 +177,7 @@ describe("simulate", () => {
     expect(valueOf(exit)).toEqual({ slot: 12n, error: plain("AccountNotFound"), logs: [] });
   });
 
-  test("a transaction the node cannot verify would fail just so", async () => {
+  test("a transaction that the node cannot verify is a failed simulation", async () => {
     const { exit } = await simulate(rpcError(-32003));
     expect(valueOf(exit)).toMatchObject({ error: plain("SignatureFailure"), logs: [] });
   });
@@ -217,14 +217,15 @@ describe("landed", () => {
     ]);
   });
 
-  test("what the history does not know is null", async () => {
+  test("a transaction that the history does not know is null", async () => {
     const { exit } = await landed(atSlot(9, [null]));
     expect(valueOf(exit)).toBeNull();
   });
 
-  test("a history is searched, and told how far it goes back, by one and the same node", async () => {
+  test("one and the same node searches its history and says how far back it goes", async () => {
     const known = { ...status, confirmationStatus: "finalized" };
-    // The first has pruned what the second still has; its silence and the other's reach must not be joined.
+    // The first node has pruned what the second still has. The first one's silence must not be combined with the second
+    // one's range.
     const pruned = peerThat(result(GENESIS), atSlot(9, [null]), page(429));
     const archive = peerThat(result(GENESIS), atSlot(9, [known]), result(0));
     const { exit } = await runOver(
@@ -242,7 +243,7 @@ describe("landed", () => {
     ]);
   });
 
-  test("a node that has not come as far as others is not believed when it knows nothing", async () => {
+  test("a lagging node is not believed when it does not know a transaction", async () => {
     const known = { ...status, confirmationStatus: "confirmed" };
     const peer = peerThat(atSlot(100, []), atSlot(90, [null]), atSlot(101, [known]));
     const { exit } = await runOver(
@@ -290,14 +291,14 @@ describe("logs", () => {
     ]);
   });
 
-  test("of a transaction without metadata member is no answer", async () => {
+  test("of a transaction without metadata are a malformed answer", async () => {
     const { exit } = await logs(result({ slot: 1 }));
     expect(failureOf(exit)).toMatchObject({ cause: { kind: "malformed" } });
   });
 });
 
 describe("fee and blockhash", () => {
-  test("fees are lamports, or null when the blockhash is not known", async () => {
+  test("fees are lamports, or null for an unknown blockhash", async () => {
     const known = await use([atSlot(3, 5000)], (broadcaster) => broadcaster.fee(BYTES));
     const unknown = await use([atSlot(3, null)], (broadcaster) => broadcaster.fee(BYTES));
     const odd = await use([atSlot(3, "5000")], (broadcaster) => broadcaster.fee(BYTES));

@@ -39,7 +39,7 @@ const loadedAddresses = { writable: [nth(3)], readonly: [nth(4)] };
 const called = { programIdIndex: 3, accounts: [2], data: "", stackHeight: 2 };
 
 describe("transactions in JSON", () => {
-  test("their instructions, those that programs called included, name accounts from tables too", () => {
+  test("their instructions, including those that programs called, name accounts from tables too", () => {
     const json = transaction({
       loadedAddresses,
       innerInstructions: [{ index: 0, instructions: [called] }],
@@ -58,7 +58,7 @@ describe("transactions in JSON", () => {
     });
   });
 
-  test("without a record of the calls it says so", () => {
+  test("without a record of called instructions they say so", () => {
     for (const innerInstructions of [null, undefined]) {
       const json = transaction({ loadedAddresses, innerInstructions });
       const { innerInstructions: _, ...meta } = json.meta as Record<string, unknown>;
@@ -67,7 +67,7 @@ describe("transactions in JSON", () => {
     }
   });
 
-  test("an error is a failure, null is no transaction, and anything else is no answer", () => {
+  test("an error is a failure, null is no transaction, and anything else is malformed", () => {
     const err = { InstructionError: [0, { Custom: 6000 }] };
     expect(parseTransaction(SIGNATURE, transaction({ err, loadedAddresses }))?.failed).toBe(true);
     expect(parseTransaction(SIGNATURE, null)).toBeNull();
@@ -87,7 +87,7 @@ describe("transactions in JSON", () => {
     }
   });
 
-  test("a list says of each its slot and whether it failed", () => {
+  test("a list has each transaction's slot and whether it failed", () => {
     const row = { signature: SIGNATURE, slot: 7, err: null, memo: null, blockTime: 1 };
     expect(parseHistory([row, { ...row, err: "AccountInUse" }])).toEqual([
       { signature: SIGNATURE, slot: 7n, failed: false },

@@ -38,8 +38,9 @@ const historyOver = async (...peers: readonly [ScriptedPeer, ...Array<ScriptedPe
   return valueOf(exit);
 };
 
-test("a page and how far back it is complete are told by one and the same node", async () => {
-  // The first has pruned what the second still has; its silence and the other's reach must not be joined.
+test("one and the same node gives a page and says how far back it is complete", async () => {
+  // The first node has pruned what the second still has. The first one's silence must not be combined with the second
+  // one's range.
   const pruned = peerThat(GENESIS, result([]), page(429));
   const archive = peerThat(GENESIS, result([listed(5)]), result(0));
   expect(await historyOver(pruned, archive)).toEqual({ entries: [entry(5)], completeFrom: 0n });
@@ -50,12 +51,12 @@ test("a page and how far back it is complete are told by one and the same node",
   ]);
 });
 
-test("a page whose node does not say how far back it goes is still a page", async () => {
+test("a page is used even if its node does not say how far back it goes", async () => {
   const peer = peerThat(result([listed(5)]), rpcError(METHOD_NOT_FOUND));
   expect(await historyOver(peer)).toEqual({ entries: [entry(5)], completeFrom: null });
 });
 
-test("a full page is complete down to the slot after its oldest, whatever its node still has", async () => {
+test("a full page is complete down to the slot after its oldest entry, however far its node goes back", async () => {
   const full = Array.from({ length: 1000 }, (_, n) => listed(2000 - n));
   const { entries, completeFrom } = await historyOver(peerThat(result(full), result(0)));
   expect(entries).toHaveLength(1000);

@@ -40,7 +40,7 @@ const repeat = <A, E, R>(times: number, effect: Effect.Effect<A, E, R>) =>
   );
 
 describe("several nodes", () => {
-  test("are asked in their order, and only the first while it answers", async () => {
+  test("are asked in order, and only the first while it answers", async () => {
     const [first, second] = [peerThat(good), peerThat(good)];
     await runOver(configOver([first, second]), repeat(5, askGenesis));
     expect([first.calls.length, second.calls.length]).toEqual([5, 0]);
@@ -61,7 +61,7 @@ describe("several nodes", () => {
     expect(waits).toEqual([]);
   });
 
-  test("the one that failed is left alone, then asked first again", async () => {
+  test("skip one that failed for a while, then ask it first again", async () => {
     const [first, second] = [peerThat(page(503), good), peerThat(good)];
     const { exit } = await runOver(
       configOver([first, second]),
@@ -78,7 +78,7 @@ describe("several nodes", () => {
 });
 
 describe("one node", () => {
-  test("is asked again after a wait that doubles, with jitter", async () => {
+  test("is asked again after waits that double, with jitter", async () => {
     const peer = peerThat(page(500), page(500), good);
     const { exit, waits } = await runOver(configOver([peer]), askGenesis);
     expect(valueOf(exit)).toBe(GENESIS);
@@ -88,14 +88,14 @@ describe("one node", () => {
     expect(second).toBeWithin(200, 401);
   });
 
-  test("is given up after as many requests as are allowed", async () => {
+  test("is given up after the allowed number of requests", async () => {
     const peer = peerThat(page(500));
     const { exit } = await runOver(configOver([peer], { attemptsPerNode: 3 }), askGenesis);
     expect(failureOf(exit)).toMatchObject({ _tag: "LedgerUnavailable", retryable: true });
     expect(peer.calls).toHaveLength(3);
   });
 
-  test("says when to come back, and is not asked before", async () => {
+  test("says when to return, and is not asked before", async () => {
     const peer = peerThat(page(429, { "retry-after": "7" }), good);
     const { exit } = await runOver(
       configOver([peer]),
@@ -109,13 +109,13 @@ describe("one node", () => {
       }),
     );
     const { atOnce, tooEarly, callsBefore, later } = valueOf(exit);
-    // Seven seconds are more than a caller's patience, so nobody hangs until then.
+    // Seven seconds exceed a caller's patience, so no caller waits that long.
     expect([atOnce._tag, tooEarly._tag]).toEqual(["LedgerUnavailable", "LedgerUnavailable"]);
     expect(callsBefore).toBe(1);
     expect(later).toBe(GENESIS);
   });
 
-  test("cannot keep callers away for ever by what it asks for", async () => {
+  test("cannot keep callers away for ever with its Retry-After", async () => {
     const peer = peerThat(page(503, { "retry-after": "999999999" }), good);
     const { exit } = await runOver(
       configOver([peer]),
@@ -152,7 +152,7 @@ describe("one node", () => {
         const first = yield* Effect.forkChild(askGenesis);
         yield* Effect.promise(() => peer.received(2));
         const others = yield* Effect.forkChild(repeat(20, askGenesis));
-        // All of them wait for the probe by now, which is still without an answer.
+        // All of them wait for the probe, which has no answer yet.
         yield* TestClock.adjust("1 millis");
         const whileProbing = [peer.calls.length, peer.inFlight];
         gate.resolve();
@@ -166,7 +166,7 @@ describe("one node", () => {
     expect(new Set(answers)).toEqual(new Set([GENESIS]));
   });
 
-  test("whose probe was abandoned by its caller is probed by the next", async () => {
+  test("whose probe was abandoned is probed by the next caller", async () => {
     const peer = peerThat(page(503), silence(), good);
     const { exit } = await runOver(
       configOver([peer]),
@@ -180,7 +180,7 @@ describe("one node", () => {
     expect(valueOf(exit)).toBe(GENESIS);
   });
 
-  test("that is silent while probed does not hold others beyond their patience", async () => {
+  test("that does not answer its probe does not hold others beyond their patience", async () => {
     const peer = peerThat(page(503), silence());
     const { exit } = await runOver(
       configOver([peer]),
@@ -196,7 +196,7 @@ describe("one node", () => {
     expect(peer.calls).toHaveLength(2);
   });
 
-  test("too weak to scan a program still answers questions", async () => {
+  test("too weak to scan a program still answers small requests", async () => {
     const peer = peerThat((call, request) =>
       (call.method === "getProgramAccounts" ? page(503) : good)(call, request),
     );
@@ -212,7 +212,7 @@ describe("one node", () => {
     expect(waits).toEqual([]);
   });
 
-  test("that answers slowly again and again is given up when the whole call took too long", async () => {
+  test("that keeps answering slowly is given up when the whole call takes too long", async () => {
     const peer = peerThat(silence());
     const config = configOver([peer], { attemptsPerNode: 9 });
     const { exit } = await runOver(
@@ -233,7 +233,7 @@ describe("one node", () => {
 });
 
 describe("reads never go back in time", () => {
-  test("the highest slot seen is the least the next read asks for", async () => {
+  test("a read asks for at least the highest slot seen", async () => {
     const peer = peerThat(atSlot(50, []));
     await runOver(configOver([peer]), Effect.andThen(readNothing, readNothing));
     const dataSlice = { offset: 0, length: MOST_DATA_BYTES };
@@ -243,7 +243,7 @@ describe("reads never go back in time", () => {
     ]);
   });
 
-  test("what is finalized is the least for confirmed reads too, but not the other way round", async () => {
+  test("the finalized slot is also the least of confirmed reads, but not the reverse", async () => {
     const peer = peerThat(result({ absoluteSlot: 70, blockHeight: 60 }), atSlot(80, []));
     await runOver(
       configOver([peer]),
@@ -260,7 +260,7 @@ describe("reads never go back in time", () => {
     ]);
   });
 
-  test("an answer from a lower slot is not taken, whatever the node thinks of minContextSlot", async () => {
+  test("an answer from a lower slot is refused, even if the node ignores minContextSlot", async () => {
     const peer = peerThat(atSlot(500, []), atSlot(400, []), atSlot(499, []), atSlot(501, []));
     const { exit, waits } = await runOver(
       configOver([peer]),
@@ -270,14 +270,14 @@ describe("reads never go back in time", () => {
     expect(waits).toHaveLength(2);
   });
 
-  test("a tip below one seen before is not taken", async () => {
+  test("a tip below one seen before is refused", async () => {
     const peer = peerThat(tip(500), tip(0), tip(502));
     const askTip = Ledger.use((ledger) => ledger.tip("finalized"));
     const { exit } = await runOver(configOver([peer]), Effect.andThen(askTip, askTip));
     expect(valueOf(exit)).toEqual({ slot: 502n, blockHeight: 502n });
   });
 
-  test("a tip below the slot at which a blockhash was found valid is not taken", async () => {
+  test("a tip below the slot at which a blockhash was valid is refused", async () => {
     const peer = peerThat(atSlot(500, true), tip(460), tip(501));
     const { exit } = await runOver(
       configOver([peer]),
@@ -289,7 +289,7 @@ describe("reads never go back in time", () => {
     expect(valueOf(exit).slot).toBe(501n);
   });
 
-  test("a node that lags is waited for, and is not left alone for it", async () => {
+  test("a lagging node is waited for, and its circuit breaker stays closed", async () => {
     const lagging = rpcError(-32016, { contextSlot: 10 });
     const peer = peerThat(atSlot(11, []), lagging, atSlot(11, []));
     const { exit, waits, logged } = await runOver(
@@ -301,7 +301,7 @@ describe("reads never go back in time", () => {
     expect(logged).toBe("");
   });
 
-  test("a node that stays behind is unavailable, and asking later may help", async () => {
+  test("a node that stays behind is unavailable, and a retry may help", async () => {
     const peer = peerThat(atSlot(11, []), atSlot(3, []));
     const { exit } = await runOver(configOver([peer]), Effect.andThen(readNothing, readNothing));
     expect(failureOf(exit)).toMatchObject({

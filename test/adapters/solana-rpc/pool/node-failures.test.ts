@@ -32,7 +32,7 @@ afterEach(() => {
 
 const askGenesis = Ledger.use((ledger) => ledger.genesisHash);
 
-/** What one request to a peer that behaves so comes to. */
+/** The cause of a failed request to a peer with this behaviour. */
 const causeOf = async (
   behaviour: Behaviour,
   maxBodyBytes = 1_000_000,
@@ -88,7 +88,7 @@ describe("a node that gives no usable answer", () => {
     expect(retryable).toBe(true);
   });
 
-  test("a body longer than allowed is not read to its end, and asking again is no use", async () => {
+  test("a body beyond the limit is not read to its end, and a retry cannot help", async () => {
     const declared = await causeOf(body(" ".repeat(1001)), 1000);
     const streamed = await causeOf((call, request) => body(endless())(call, request), 1000);
     for (const { retryable, cause } of [declared, streamed]) {
@@ -106,8 +106,8 @@ describe("a node that gives no usable answer", () => {
   });
 });
 
-describe("a node that is well", () => {
-  test("but does not serve a method, or not us, says so", async () => {
+describe("a healthy node", () => {
+  test("that does not serve a method, or this client, says so", async () => {
     const cases: ReadonlyArray<readonly [Behaviour, number]> = [
       [rpcError(-32601), -32601],
       [rpcError(-32010), -32010],
@@ -123,7 +123,7 @@ describe("a node that is well", () => {
     }
   });
 
-  test("but refuses is not asked again, and what it said is dropped", async () => {
+  test("that refuses is not asked again, and its message is dropped", async () => {
     const { retryable, cause } = await causeOf(rpcError(-32602, { secret: "query-key" }, 400));
     expect(cause).toBeInstanceOf(RpcRefusal);
     expect(cause).toMatchObject({ code: -32602, data: null });
@@ -131,7 +131,7 @@ describe("a node that is well", () => {
   });
 });
 
-test("a connection closed before or within the answer is the node's fault", async () => {
+test("a connection closed before or during the answer is the node's fault", async () => {
   for (const start of ["", `HTTP/1.1 200 OK\r\ncontent-length: 500\r\n\r\n${truncated}`]) {
     const server = Bun.listen({
       hostname: "127.0.0.1",
@@ -163,7 +163,7 @@ test("a node that never answers is given up after the timeout, and its connectio
   await abandoned.promise;
 });
 
-test("no failure and no log line holds any part of the address but scheme, host and port", async () => {
+test("no failure and no log line shows more of the address than scheme, host and port", async () => {
   for (const [, behaviour] of faults) {
     const peer = opening(new ScriptedPeer(behaviour));
     const { exit, logged } = await runOver(configOver([peer]), askGenesis);

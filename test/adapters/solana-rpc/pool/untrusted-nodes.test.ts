@@ -25,7 +25,7 @@ const slotsOf = (peer: ScriptedPeer) =>
   peer.calls.filter(({ method }) => method === "getMultipleAccounts").length;
 
 describe("a node that cannot be trusted", () => {
-  test("because it is of another ledger is left, and asked for its ledger again before anything else", async () => {
+  test("because it serves another ledger is skipped, and must show its ledger before it is asked again", async () => {
     let genesis = ANOTHER;
     let isUp = true;
     const first = nodeOf(OURS, (call, request) =>
@@ -57,13 +57,13 @@ describe("a node that cannot be trusted", () => {
     expect(logged).toContain("wrong_ledger");
   });
 
-  test("alone is the ledger, and is not asked which", async () => {
+  test("is not asked for its ledger when it is the only one", async () => {
     const alone = nodeOf(OURS, atSlot(50, []));
     valueOf((await runOver(configOver([alone]), read)).exit);
     expect(alone.calls.map(({ method }) => method)).toEqual(["getMultipleAccounts"]);
   });
 
-  test("because it claims a slot out of reach is left for the next, and does not shut that out", async () => {
+  test("because it claims an impossible slot is skipped, and does not exclude the others", async () => {
     let slot = 1000;
     const liar = nodeOf(OURS, (call, request) => atSlot(slot, [])(call, request));
     const honest = nodeOf(OURS, atSlot(1003, []));
@@ -78,7 +78,7 @@ describe("a node that cannot be trusted", () => {
     expect(valueOf(exit)).toEqual([1000n, 1003n, 1003n]);
   });
 
-  test("because it claims a slot somewhat too high shuts the others out for two minutes, not for ever", async () => {
+  test("because it claims a slightly high slot excludes the others for two minutes only", async () => {
     let isLying = true;
     const node = nodeOf(OURS, (call, request) => atSlot(isLying ? 9000 : 1000, [])(call, request));
     const { exit } = await runOver(
@@ -104,7 +104,7 @@ describe("a node that cannot be trusted", () => {
     });
   });
 
-  test("a machine that slept does not take an honest node for a liar", async () => {
+  test("an honest node is believed after the machine slept", async () => {
     let slot = 1000;
     const node = nodeOf(OURS, (call, request) => atSlot(slot, [])(call, request));
     const { exit } = await runOver(

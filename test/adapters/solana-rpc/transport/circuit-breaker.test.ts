@@ -10,7 +10,7 @@ const step = fc.record({
   which: fc.nat(20),
 });
 
-test("whatever happens: one probe at a time, none during a cool-down, and never stuck", () => {
+test("a breaker allows one probe at a time and none during a cool-down, and never stays open for good", () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
       const breaker = new CircuitBreaker();

@@ -19,7 +19,7 @@ afterEach(async () => {
 
 const nth = (n: number) => addressFromBytes(new Uint8Array(32).fill(n));
 
-/** A node's WebSocket that tells what it is sent and can drop its clients. */
+/** A node's WebSocket that records its messages and can drop its clients. */
 const socketServer = (port = 0) => {
   const sent: Array<{ readonly method: string; readonly params: unknown }> = [];
   const clients = new Set<Bun.ServerWebSocket>();
@@ -84,7 +84,7 @@ const listening = (source: SignalSource) => {
   };
 };
 
-test("a connection is a signal, and so is each notification of the logs, and nothing else", async () => {
+test("a connection is a signal, and each notification of logs, and nothing else", async () => {
   const server = socketServer();
   const listener = listening({ url: Redacted.make(server.url), addresses: [nth(1), nth(2)] });
   await listener.next();
@@ -101,7 +101,7 @@ test("a connection is a signal, and so is each notification of the logs, and not
   expect(listener.count()).toBe(before + 1);
 });
 
-test("it connects again when the connection is lost, and signals that", async () => {
+test("it reconnects after a lost connection, and signals that", async () => {
   const server = socketServer();
   const listener = listening({ url: Redacted.make(server.url), addresses: [nth(1)] });
   await listener.next();
@@ -118,7 +118,7 @@ test("the local ledger signals a transaction that names the address", async () =
   const listener = listening({ url: Redacted.make(new URL(webSocketUrl)), addresses: [nth(9)] });
   await listener.next();
   const connected = listener.count();
-  // The ledger may not have heard of the subscription yet when the first one lands.
+  // When the first transaction lands, the ledger may not have the subscription yet.
   for (let lamports = 1_000_000n; listener.count() === connected; lamports++) {
     const decoded = decodeWireTransaction(
       signedTransaction({

@@ -15,7 +15,7 @@ test.each([
   expect(redactedRpcAddress(url)).toBe(shown);
 });
 
-test("no key shows, wherever in the address it is", () => {
+test("no key shows, wherever it is in the address", () => {
   fc.assert(
     fc.property(fc.stringMatching(/^[a-z0-9]{8,40}$/), (key) => {
       for (const url of [

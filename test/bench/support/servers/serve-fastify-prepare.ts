@@ -3,8 +3,8 @@ import { parseAddress } from "../../../../core/domain/address.ts";
 import { parseHash32 } from "../../../../core/domain/hash32.ts";
 import { kitAddresses } from "../kit-addresses.ts";
 
-// Run by Node as a process: what a prepare is with fastify and kit and no more, its body checked by fastify's own
-// schema and by kit's address check only, its answer the derived addresses. Prints its address.
+// Run by Node as a process: a prepare with only fastify and kit. fastify's schema and kit's address check validate the
+// body, and the answer is the derived addresses. Prints its address.
 const text = { type: "string" } as const;
 const schema = {
   body: {

@@ -23,8 +23,8 @@ import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-depl
 import { environmentOn } from "../../../chaos/support/service-environment.ts";
 import { kitAddresses } from "../kit-addresses.ts";
 
-// Run as a process: the service's own prepare on the node at argv[2], with its schema, its budgets and its
-// rendering, but with kit's derivation in place of its own. Prints its address.
+// Run as a process: the service's own prepare on the node at argv[2], with its schema, budgets and rendering, but with
+// kit's derivation. Prints its address.
 const rpcUrl = process.argv[2] ?? "";
 const dataDir = mkdtempSync(join(tmpdir(), "settlement-bench-"));
 const env = { ...environmentOn(rpcUrl, dataDir), RATE_LIMIT_PREPARE: "1000000" };
@@ -42,7 +42,7 @@ const context = await Effect.runPromise(
   }).pipe(Effect.provideServiceEffect(Scope.Scope, Scope.make())),
 );
 
-/** What the load asks for: each request names its task by a hash, and nothing is out of range. */
+/** The terms of a request of the load, which names its task by a hash and has no value out of range. */
 const termsOf = (body: Static<typeof PrepareEscrowRequest>) => {
   const taskHash = parseHash32(body.task_hash ?? "");
   if (taskHash === undefined) throw new Error("the load names each task by its hash");

@@ -4,8 +4,8 @@ import type { AccountFilter } from "../../../simulation/account-filters.ts";
 import type { RpcCall } from "../../../simulation/serve-node.ts";
 import { AGENT_OWNER_AT, snapshotAnswer, snapshotParts } from "../snapshot-parts.ts";
 
-// Run as a process: a node that has argv[2] escrows and gives their accounts as fast as it can send them, because it has made
-// the answers before it prints its address. Like public nodes it refuses to give very many at once.
+// Run as a process: a node with argv[2] escrows. It sends accounts as fast as it can, because the answers are made
+// before it prints its address. Like public nodes, it refuses very large answers.
 const MOST_AT_ONCE = 200_000;
 const escrows = Number(process.argv[2]);
 const parts = snapshotParts(escrows);
@@ -17,7 +17,7 @@ const server = Bun.serve({
   hostname: "127.0.0.1",
   fetch: async (request) => {
     const { id, params } = (await request.json()) as RpcCall;
-    // Every account is an escrow: of the filters, only the one that names a part leaves any out.
+    // Every account is an escrow, so only the filter of a part leaves any out.
     const filters = (params[1] as Options).filters ?? [];
     const filter = filters.find(({ memcmp }) => memcmp?.offset === AGENT_OWNER_AT)?.memcmp;
     if (filter === undefined && escrows > MOST_AT_ONCE)

@@ -15,9 +15,9 @@ const reportOf = (exit: Exit.Exit<SyncReport, unknown>): SyncReport => {
 };
 
 /**
- * Takes an index through a flooded world: its first sync, changes that name junk, and after a restart a snapshot with
- * twice the junk. Of the junk nothing is stored, and what a node lists of it is counted.
- * @throws Error where a sync fails.
+ * Takes an index through a flooded world: its first sync, changes that name junk, and a snapshot with twice the junk
+ * after a restart. Checks that no junk is stored and that all junk a node lists is counted. @throws Error when a sync
+ * fails.
  */
 export const endureFlood = async (
   {

@@ -4,8 +4,8 @@ import { LedgerUnavailable, type Ledger } from "../../../../ports/ledger.ts";
 const failure = () => new LedgerUnavailable({ retryable: true, cause: "made to fail" });
 
 /**
- * A ledger whose `failAt`th answer is a failure. Each call's answer counts, and each chunk of a stream and its
- * end, from 1; 0 lets all of them through.
+ * A ledger whose `failAt`th answer is a failure. Counts the answer of each call, and each chunk and the end of a
+ * stream, from 1. 0 lets all pass.
  */
 export const countAnswers = () => {
   const state = { failAt: 0, count: 0 };

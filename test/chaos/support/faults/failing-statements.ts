@@ -3,7 +3,7 @@ import { StoreDatabase } from "../../../../adapters/sqlite/store-database.ts";
 
 const CALLS = ["run", "get", "all"] as const;
 
-/** An error as bun:sqlite throws it when the disk fails. */
+/** bun:sqlite's error for a failing disk. */
 const ioError = (): Error =>
   Object.assign(Object.create(SQLiteError.prototype) as Error, {
     name: "SQLiteError",
@@ -12,8 +12,8 @@ const ioError = (): Error =>
   });
 
 /**
- * Counts every statement that stores of this process run, and lets the `failAt`th fail, until it is disposed of.
- * `failAt` counts from 1; 0 lets all of them run. Databases opened before are not seen.
+ * Counts every statement that stores of this process run, and fails the `failAt`th, until it is disposed of. Counts
+ * from 1; 0 lets all pass. Does not see databases that were opened before.
  */
 export const countStatements = (): { failAt: number; count: number } & Disposable => {
   // oxlint-disable-next-line typescript/unbound-method -- put back, and called with the store as `this`

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { answerText, type RpcCall } from "../../../simulation/serve-node.ts";
 import type { RpcAnswer } from "../../../simulation/world-node.ts";
 
-/** What can go wrong between a service and its node. */
+/** Faults of the line between a service and its node. */
 export const FAULTS = [
   "timeout",
   "reset",
@@ -28,8 +28,8 @@ const read = async (request: IncomingMessage): Promise<RpcCall> => {
 };
 
 /**
- * A node behind a line that fails: `faultOf` says for each request what happens to it, null for nothing.
- * Requests are counted by the pool that the service asks them in.
+ * A node behind a failing line. `faultOf` chooses the fault of each request, null for none. Requests are counted per
+ * pool.
  */
 export const faultyProxy = async (options: {
   readonly answer: (call: RpcCall) => RpcAnswer;
@@ -95,7 +95,7 @@ export const faultyProxy = async (options: {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     counts,
     mostInFlight,
-    /** Breaks off the requests that hang. */
+    /** Ends the requests that hang. */
     release,
     [Symbol.dispose]: () => {
       release();

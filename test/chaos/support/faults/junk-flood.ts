@@ -9,15 +9,15 @@ import { labelled, pendingOf, walletOf, worldEscrow } from "../../../simulation/
 import { accountText, type WorldNode } from "../../../simulation/world-node.ts";
 import { transactionOf } from "../../../simulation/world-transaction.ts";
 
-/** Accounts that custody owns and has not made. */
+/** Accounts that custody owns but has not made. */
 export type Flood = {
-  /** How many of 0 to 700 bytes, every fourth as long as an escrow. */
+  /** The number of accounts of 0 to 700 bytes. Every fourth is as long as an escrow. */
   readonly small: number;
   readonly large: number;
   readonly largeBytes: number;
   /**
-   * `zeros` are what a stranger can make on a ledger. Random bytes, and random bytes behind an escrow's discriminator,
-   * are what a lying node can make up.
+   * A stranger can make `zeros` on a real ledger. Only a lying node can make up random bytes, with or without an
+   * escrow's discriminator.
    */
   readonly contents: "zeros" | "random" | "forged";
 };
@@ -34,7 +34,7 @@ const SCAN_ABORTED = -32_012;
 
 const contentsOf = (flood: Flood, length: number, random: () => number): Uint8Array => {
   if (flood.contents === "zeros") return new Uint8Array(length);
-  // One random byte in a thousand is enough, and a large account is made in time.
+  // One random byte in a thousand is enough, and keeps large accounts cheap.
   const data = new Uint8Array(length).fill(Math.floor(random() * 256));
   for (let at = 0; at < length; at += 1 + Math.floor(random() * Math.max(8, length / 1000)))
     data[at] = Math.floor(random() * 256);
@@ -43,7 +43,7 @@ const contentsOf = (flood: Flood, length: number, random: () => number): Uint8Ar
 };
 
 /**
- * Floods a world. Gives the addresses of the large accounts, and how many of the small ones a node lists that follows
+ * Floods a world. Returns the addresses of the large accounts, and how many small ones a node lists that applies
  * filters.
  */
 export const floodWorld = (node: WorldNode, flood: Flood, random: () => number) => {
@@ -58,14 +58,14 @@ export const floodWorld = (node: WorldNode, flood: Flood, random: () => number) 
   const large: Array<Address> = [];
   for (let number = 0; number < flood.large; number++) {
     const address = walletOf(`junk ${node.accounts.size}`);
-    // In scans of a node that ignores filters they come from `serveFlooded`, which holds one of them.
+    // For scans without filters, `serveFlooded` repeats one account instead of holding all of them.
     node.accounts.set(address, { owner: custodyProgram, data, listedBy: walletOf("nobody") });
     large.push(address);
   }
   return { large, ofKind };
 };
 
-/** A transaction that opens an escrow and names other accounts besides, as anybody may. */
+/** A transaction that opens an escrow and names other accounts too, which anybody may send. */
 export const openNaming = (node: WorldNode, number: number, named: ReadonlyArray<Address>) => {
   const escrow = pendingOf(worldEscrow(number));
   node.putEscrow(escrow);
@@ -81,7 +81,7 @@ export const openNaming = (node: WorldNode, number: number, named: ReadonlyArray
   });
 };
 
-/** The text of an answer, with `times` copies of a record before the others in its list. */
+/** The text of an answer with `times` copies of a record at the start of its list. */
 function* withMore(text: string, record: Buffer, times: number): Generator<Uint8Array> {
   const list = '"value":[';
   const at = text.indexOf(list) + list.length;
@@ -90,7 +90,7 @@ function* withMore(text: string, record: Buffer, times: number): Generator<Uint8
   yield Buffer.from(text.slice(at));
 }
 
-/** A node of a flooded world. What it holds of the large accounts is one of them, however many it lists. */
+/** A node of a flooded world. It holds one large account, however many it lists. */
 export const serveFlooded = (node: WorldNode, flood: Flood, manner: Manner) => {
   node.ignoresFilters = manner === "ignores filters";
   const data = contentsOf(flood, flood.largeBytes, () => 0.5);

@@ -27,7 +27,9 @@ const resized = (data: Uint8Array, length: number): Uint8Array => {
   return copy;
 };
 
-/** What makes of a right escrow account one that no escrow program could have left. Offsets: docs/protocol.md. */
+/**
+ * Changes that turn a valid escrow account into one that no escrow program could have left. Offsets: docs/protocol.md.
+ */
 const MUTATIONS: Readonly<Record<string, (account: Account, random: Random) => Account>> = {
   owner: (account) => ({ ...account, owner: walletOf("another program") }),
   length: (account, random) => {
@@ -55,8 +57,8 @@ const MUTATIONS: Readonly<Record<string, (account: Account, random: Random) => A
 const KINDS = Object.keys(MUTATIONS);
 
 /**
- * The `number`th account of a lying node. Half of those whose fault is in their bytes stand at the address that
- * the unharmed account had, so that nothing but the fault gives them away.
+ * The `number`th account of a lying node. Half of the accounts with changed bytes keep the original address, so that
+ * only the bytes are wrong.
  */
 export const mutatedAccount = (
   number: number,

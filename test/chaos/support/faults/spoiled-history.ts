@@ -3,13 +3,13 @@ import type { Address } from "../../../../core/domain/address.ts";
 import type { HistoryPage } from "../../../../core/domain/ledger/history.ts";
 import type { Ledger } from "../../../../ports/ledger.ts";
 
-/** What a node can do to a page of an address's history, besides giving it. */
+/** The faults of a page of an address's history. */
 export const PAGE_FAULTS = ["missing", "reordered", "duplicated", "repeated", "late"] as const;
 export type PageFault = (typeof PAGE_FAULTS)[number];
 
 /** Short pages, so that few transactions fill several. */
 const PAGE = 5;
-/** How long a node may take to list what it has executed, slots: less than what a sync reads again. */
+/** Slots for which a node may list an executed transaction late. Less than the overlap that a sync reads again. */
 const LATENESS = 40n;
 
 const pageOf = ({ entries, completeFrom }: HistoryPage): HistoryPage => {
@@ -25,8 +25,8 @@ const withoutNewest = ({ entries, completeFrom }: HistoryPage): HistoryPage => {
 };
 
 /**
- * A ledger whose history comes in pages of five, each spoiled as `faultOf` draws. The first page can only be late,
- * out of order or double: a node that leaves all of it out says that nothing has happened.
+ * A ledger whose history comes in pages of five, each with the fault that `faultOf` draws. The first page can only be
+ * late, unordered or double. An empty first page would mean that nothing has happened.
  */
 export const spoilHistory =
   (faultOf: (isFirst: boolean) => PageFault | null) =>

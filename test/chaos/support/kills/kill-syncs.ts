@@ -6,12 +6,12 @@ import { randomOf, SEED, tell } from "../chaos-run.ts";
 import { drawAim, type Ended, type Moment, momentOf, runUntil } from "./killed-process.ts";
 import { serveStatic } from "../faults/static-node.ts";
 
-/** The least share of the kills that must meet a sync while it writes a batch; the others show what is around it. */
+/** The least share of kills that must hit a sync inside a batch. */
 const LEAST_IN_A_BATCH = 0.25;
 const ESCROWS = 1500;
 const SETTLED = 100;
 
-/** The world of a store's first sync, or that of its second, which a hundred escrows were settled before. */
+/** The world before a store's first sync, or before its second one, which follows a hundred settlements. */
 const worldBefore = (sync: "first" | "second") => {
   const node = worldOf(ESCROWS);
   if (sync === "first") return node;
@@ -23,24 +23,24 @@ const worldBefore = (sync: "first" | "second") => {
 };
 
 type Plan = {
-  /** Run as a process with a node's and a store's address: syncs once, tells its steps, and ends with 0. */
+  /** Run as a process with the addresses of a node and a store: syncs once, prints its steps, and exits with 0. */
   readonly script: string;
   readonly kills: number;
   readonly mostKillsASync: number;
-  /** Stores that are being killed at the same time. */
+  /** Stores that are killed at the same time. */
   readonly atOnce: number;
-  /** The address of a store that nothing is in yet. */
+  /** The address of an empty store. */
   readonly newStore: () => string;
-  /** Everything that a store holds, as one text. */
+  /** The whole content of a store as text. */
   readonly dumpOf: (store: string) => string | Promise<string>;
-  /** Looks at a store as a killed process left it. */
+  /** Checks a store that a killed process left. */
   readonly expectWhole: (store: string, moment: Moment, when: string) => Promise<void>;
 };
 
 /**
- * Has stores synced twice, each by processes that are killed again and again with SIGKILL and by one that is not, and
- * expects each to be whole after each kill, and to end with what a store holds that was never killed. Fails
- * when too few kills met a batch.
+ * Syncs stores twice. Each sync runs in processes that are killed with SIGKILL, and then in one that is not. Checks
+ * that each store is whole after each kill, and in the end equals a store that was never killed. Fails when too few
+ * kills hit a batch.
  */
 export const killSyncs = async (plan: Plan): Promise<void> => {
   using first = serveStatic(worldBefore("first"));
@@ -62,7 +62,7 @@ export const killSyncs = async (plan: Plan): Promise<void> => {
       if (whole === undefined) throw new Error("each sync ran once without being killed");
       for (let kills = Math.floor(random() * plan.mostKillsASync); kills > 0; kills--) {
         const ended = await runUntil(sync(store), drawAim(random, whole));
-        // It was faster than the kill.
+        // The process was faster than the kill.
         if (ended.code === 0) break;
         expect(ended.code, `seed ${SEED}, store ${number}`).toBeNull();
         killed += 1;
@@ -78,7 +78,7 @@ export const killSyncs = async (plan: Plan): Promise<void> => {
   const isOver = (): boolean => {
     const inBatch = met.get("in a batch") ?? 0;
     if (killed < plan.kills) return false;
-    // A few may miss by chance: then more are made, but not without end.
+    // A few kills may miss by chance. Then more are made, up to a limit.
     return inBatch >= killed * LEAST_IN_A_BATCH || killed > 3 * plan.kills;
   };
   const worker = async (name: number): Promise<void> => {

@@ -1,11 +1,11 @@
 import type { Step } from "./sync-steps.ts";
 
-/** Where a kill met a sync. */
+/** Where in a sync a kill hit. */
 export type Moment = "before its writing" | "in a batch" | "between batches" | "after its writing";
 
-/** How a process that syncs ended, and what it told until then. */
+/** How a process that syncs ended, and the steps it printed. */
 export type Ended = {
-  /** Null when it was killed before it ended by itself. */
+  /** Null when it was killed. */
   readonly code: number | null;
   readonly steps: ReadonlyArray<Step>;
   /** When each step was heard of, milliseconds since the process was started. */
