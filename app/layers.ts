@@ -47,7 +47,7 @@ import { sourceRevision } from "./source-revision.ts";
 import { storesOfLedger, type WrongLedger, type StoreName } from "./stores-of-ledger.ts";
 
 /** The settings of one instance, and the facts that its start has found. */
-export type Place = {
+export type StartedInstance = {
   readonly settings: Settings;
   /** Absolute. */
   readonly dataDir: string;
@@ -89,7 +89,7 @@ export const programsOf = (settings: Settings): ReadonlyArray<Address> => {
 const clusterOf = ({ ledger }: Settings): Cluster =>
   ledger.kind === "remote" ? ledger.cluster : "localnet";
 
-const instance = ({ settings, rpcUrls, startedAtMs }: Place): Layer.Layer<Instance> =>
+const instance = ({ settings, rpcUrls, startedAtMs }: StartedInstance): Layer.Layer<Instance> =>
   Layer.sync(Instance, () =>
     Instance.of({
       deployment: deploymentOf(settings),
@@ -108,7 +108,7 @@ const instance = ({ settings, rpcUrls, startedAtMs }: Place): Layer.Layer<Instan
 const evidenceSigner = ({
   settings,
   dataDir,
-}: Place): Layer.Layer<EvidenceSigner, EvidenceKeyUnusable> => {
+}: StartedInstance): Layer.Layer<EvidenceSigner, EvidenceKeyUnusable> => {
   const { evidenceKey, evidenceKeyFile, evidenceRetiredKeys, ledger } = settings;
   if (evidenceKey !== null) return evidenceSignerFromText(evidenceKey, evidenceRetiredKeys);
   if (evidenceKeyFile !== null) return evidenceSignerFromFile(evidenceKeyFile, evidenceRetiredKeys);
@@ -119,7 +119,7 @@ const evidenceSigner = ({
 
 /** The stores and the syncs on them: in this instance's own files, or shared by replicas. */
 const storage = (
-  { settings, dataDir }: Place,
+  { settings, dataDir }: StartedInstance,
   refused: Deferred.Deferred<never, IndexRefused>,
 ): {
   readonly stores: Layer.Layer<EscrowIndex | OutcomeLog, never, Ledger>;
@@ -162,23 +162,23 @@ const storage = (
  * which can happen later: see `storesOfLedger`.
  */
 export const serviceLayer = (
-  place: Place,
+  started: StartedInstance,
   indexRefused: Deferred.Deferred<never, IndexRefused>,
 ): Layer.Layer<HttpServices, EvidenceKeyUnusable> => {
-  const { settings, rpcUrls } = place;
+  const { settings, rpcUrls } = started;
   const solana = Layer.mergeAll(ledgerSolanaRpc, broadcasterSolanaRpc).pipe(
     Layer.provide(nodePool(solanaRpcConfig(rpcUrls))),
   );
-  const { stores, indexSync } = storage(place, indexRefused);
+  const { stores, indexSync } = storage(started, indexRefused);
   const ports = Layer.mergeAll(
     stores,
-    evidenceSigner(place),
+    evidenceSigner(started),
     rateLimiterMemory({
       limits: settings.rateLimits,
       windowSeconds: 60,
       maxClients: MAX_RATE_LIMITED_CLIENTS,
     }),
-    instance(place),
+    instance(started),
   ).pipe(Layer.provideMerge(solana));
   return Layer.mergeAll(
     indexSync,

@@ -8,13 +8,13 @@ export class LocalLedgerDidNotStart extends Data.TaggedError("LocalLedgerDidNotS
 }> {}
 
 /** Where a local ledger listens. */
-export type LedgerPlace = { readonly rpcUrl: string; readonly webSocketUrl: string };
+export type LedgerAddresses = { readonly rpcUrl: string; readonly webSocketUrl: string };
 
 /** How a ledger process ended. */
 type LedgerEnd = { readonly how: string; readonly said: string };
 
 /** A running ledger process. */
-export type LedgerProcess = LedgerPlace & {
+export type LedgerProcess = LedgerAddresses & {
   readonly pid: number;
   readonly ended: Effect.Effect<LedgerEnd>;
 };

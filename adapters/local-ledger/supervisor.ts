@@ -1,6 +1,6 @@
 import { Clock, Deferred, Duration, Effect, type Scope } from "effect";
 import {
-  type LedgerPlace,
+  type LedgerAddresses,
   type LedgerProcess,
   type LocalLedgerDidNotStart,
   startLedgerProcess,
@@ -16,7 +16,7 @@ export type SupervisedLedgerOptions = {
 };
 
 /** The embedded ledger. Its addresses stay the same when its process restarts. */
-export type SupervisedLedger = LedgerPlace & {
+export type SupervisedLedger = LedgerAddresses & {
   /** Its present process, undefined while it is down. */
   readonly process: Effect.Effect<Pick<LedgerProcess, "pid"> | undefined>;
 };
@@ -26,12 +26,12 @@ const LONGEST_PAUSE_MS = 5000;
 /** After a process has run this long, the next restart waits the shortest time again. */
 const STEADY_MS = 10_000;
 
-const argumentsOf = (options: SupervisedLedgerOptions, place: LedgerPlace | undefined) => [
+const argumentsOf = (options: SupervisedLedgerOptions, addresses: LedgerAddresses | undefined) => [
   "--data-dir",
   options.dataDir,
   "--port",
-  place === undefined ? String(options.port) : new URL(place.rpcUrl).port,
-  ...(place === undefined ? [] : ["--ws-port", new URL(place.webSocketUrl).port]),
+  addresses === undefined ? String(options.port) : new URL(addresses.rpcUrl).port,
+  ...(addresses === undefined ? [] : ["--ws-port", new URL(addresses.webSocketUrl).port]),
   ...(options.demo ? [] : ["--no-demo"]),
 ];
 
@@ -44,16 +44,16 @@ export const superviseLocalLedger = (
   options: SupervisedLedgerOptions,
 ): Effect.Effect<SupervisedLedger, LocalLedgerDidNotStart, Scope.Scope> =>
   Effect.gen(function* () {
-    const ready = yield* Deferred.make<LedgerPlace, LocalLedgerDidNotStart>();
-    let place: LedgerPlace | undefined;
+    const ready = yield* Deferred.make<LedgerAddresses, LocalLedgerDidNotStart>();
+    let addresses: LedgerAddresses | undefined;
     let running: LedgerProcess | undefined;
 
     const live = Effect.scoped(
       Effect.gen(function* () {
-        const started = yield* startLedgerProcess(argumentsOf(options, place));
+        const started = yield* startLedgerProcess(argumentsOf(options, addresses));
         running = started;
-        place ??= { rpcUrl: started.rpcUrl, webSocketUrl: started.webSocketUrl };
-        yield* Deferred.succeed(ready, place);
+        addresses ??= { rpcUrl: started.rpcUrl, webSocketUrl: started.webSocketUrl };
+        yield* Deferred.succeed(ready, addresses);
         const { how, said } = yield* started.ended;
         return `it ended by ${how}${said === "" ? "" : `: ${said}`}`;
       }).pipe(
@@ -75,7 +75,7 @@ export const superviseLocalLedger = (
           ),
         );
         // Without a first start there is nothing to restart. The caller gets the failure.
-        if (place === undefined) return;
+        if (addresses === undefined) return;
         if ((yield* Clock.currentTimeMillis) - startedMs >= STEADY_MS) pauseMs = FIRST_PAUSE_MS;
         yield* Effect.logError("the local ledger is down and restarts", { reason, pauseMs });
         yield* Effect.sleep(Duration.millis(pauseMs));

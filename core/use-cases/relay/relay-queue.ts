@@ -6,7 +6,7 @@ import { clientShare, feePayerShare } from "../../domain/relay/relay-share.ts";
 import { RelayQueueFull, RelayShareFull } from "./relay-errors.ts";
 
 /** An entry and the client that sent it to this process; null when the client is not known. */
-type Place = { readonly entry: RelayEntry; readonly client: string | null };
+type QueuedEntry = { readonly entry: RelayEntry; readonly client: string | null };
 
 /** Counts per name. A name at 0 is dropped. */
 const makeTally = () => {
@@ -25,20 +25,20 @@ const makeTally = () => {
  */
 export const makeRelayQueue = () => {
   const { queueCapacity } = RELAY_POLICY;
-  const places = new Map<LedgerSignature, Place>();
+  const queued = new Map<LedgerSignature, QueuedEntry>();
   const ofPayer = makeTally();
   const ofClient = makeTally();
 
   const add = (entry: RelayEntry, client: string | null): void => {
-    if (places.has(entry.signature)) return;
-    places.set(entry.signature, { entry, client });
+    if (queued.has(entry.signature)) return;
+    queued.set(entry.signature, { entry, client });
     ofPayer.change(entry.feePayer, 1);
     if (client !== null) ofClient.change(client, 1);
   };
 
   /** Why the queue has no room for an entry, null when it has. */
   const obstacle = ({ signature, feePayer }: RelayEntry, client: string | null) => {
-    const free = queueCapacity - places.size;
+    const free = queueCapacity - queued.size;
     if (free <= 0) return new RelayQueueFull({ signature, capacity: queueCapacity });
     const ofOneClient = clientShare(free);
     if (client !== null && ofClient.of(client) >= ofOneClient)
@@ -64,15 +64,15 @@ export const makeRelayQueue = () => {
     }),
     /** Removes an entry and returns its client; null when the client is not known. */
     remove: ({ signature, feePayer }: RelayEntry): string | null => {
-      const place = places.get(signature);
-      if (place === undefined) return null;
-      places.delete(signature);
+      const found = queued.get(signature);
+      if (found === undefined) return null;
+      queued.delete(signature);
       ofPayer.change(feePayer, -1);
-      if (place.client !== null) ofClient.change(place.client, -1);
-      return place.client;
+      if (found.client !== null) ofClient.change(found.client, -1);
+      return found.client;
     },
-    all: (): ReadonlyArray<RelayEntry> => Array.from(places.values(), ({ entry }) => entry),
-    size: (): number => places.size,
+    all: (): ReadonlyArray<RelayEntry> => Array.from(queued.values(), ({ entry }) => entry),
+    size: (): number => queued.size,
   };
 };
 

@@ -53,14 +53,14 @@ export const historyMethods = (ledger: LocalLedger): Readonly<Record<string, Rpc
       const limit = optionalNumberOf(config["limit"], "limit", MAX_SIGNATURES);
       if (limit === 0 || limit > MAX_SIGNATURES)
         throw invalidParams(`Invalid limit; max ${MAX_SIGNATURES}`);
-      const place = (value: unknown, absent: number, unknown: number): number =>
+      const positionOf = (value: unknown, absent: number, unknown: number): number =>
         value === undefined || value === null
           ? absent
           : (ledger.log.find(signatureOf(value))?.position ?? unknown);
       const found = ledger.log.ofAddress(addressOf(address), {
         // With an unknown `before` the list is empty, with an unknown `until` it is complete.
-        before: place(config["before"], Number.MAX_SAFE_INTEGER, 0),
-        after: place(config["until"], 0, 0),
+        before: positionOf(config["before"], Number.MAX_SAFE_INTEGER, 0),
+        after: positionOf(config["until"], 0, 0),
         maxSlot: context.slot,
         limit,
       });
