@@ -1,7 +1,7 @@
 import { accessSync, constants, statfsSync } from "node:fs";
 import { tmpdir as systemTmpdir } from "node:os";
 
-/** Linux keeps files under it in memory; in a container it may be small. */
+/** A file system in memory on Linux. In a container it may be small. */
 const IN_MEMORY = "/dev/shm";
 const ENOUGH_BYTES = 2 ** 30;
 
@@ -18,7 +18,7 @@ const hasRoom = (): boolean => {
 const root = hasRoom() ? IN_MEMORY : systemTmpdir();
 
 /**
- * The folder for folders of tests: in memory where there is a gigabyte of it. What these tests ask does not depend on
- * the disk, and a store that is opened waits for it some forty times.
+ * The folder for the tests' folders: in memory if there is a gigabyte of it. These tests do not depend on the disk, and
+ * opening a store waits for it some forty times.
  */
 export const tmpdir = (): string => root;

@@ -12,7 +12,7 @@ import { amountOf, freshPath, LONG_MS, randomOf, SEED } from "./support/chaos-ru
 const ESCROWS = 60;
 const ROUNDS = amountOf({ quick: 8, long: 100 });
 
-/** The rows of escrows: those of merchants take the slot of their newest observation, events their transactions. */
+/** The rows of escrows. A merchant's row takes the slot of its newest observation, an event its transaction. */
 const rowsOf = (path: string): string =>
   dumpOfIndex(path)
     .split("\n")
@@ -20,13 +20,13 @@ const rowsOf = (path: string): string =>
     .join("\n");
 
 test(
-  "accounts that vanish from the ledger are reported by each snapshot, and their rows stay",
+  "each snapshot reports accounts that vanished from the ledger, and their rows stay",
   async () => {
     const random = randomOf("vanish");
     const node = worldOf(ESCROWS);
     using served = serveNode(({ method, params }) => node.answer(method, params));
     const path = freshPath("index.sqlite");
-    // Where history has been pruned, nothing but a snapshot can tell what changed.
+    // When history has been pruned, only a snapshot shows what changed.
     const snapshot = async () => {
       node.slot += 200;
       node.firstBlock = node.slot;
@@ -62,7 +62,7 @@ test(
 );
 
 test(
-  "an escrow made anew at the address of a settled one that vanished changes nothing of it",
+  "a new escrow at the address of a vanished, settled one changes nothing of its row",
   async () => {
     const random = randomOf("anew");
     const node = worldOf(ESCROWS);
@@ -90,7 +90,7 @@ test(
     const { rows: before } = await stored();
     const modes: Record<string, number> = {};
     for (let round = 0; round < ROUNDS; round++) {
-      // Of four in a row, the first is Pending.
+      // Of four escrows in a row, the first is Pending.
       const number = 4 * Math.floor((random() * ESCROWS) / 4) + 1 + Math.floor(random() * 3);
       const first = worldEscrow(number);
       node.accounts.delete(first.address);
@@ -103,7 +103,7 @@ test(
         expiresAt: first.expiresAt + later,
       });
       node.slot += 10;
-      // By its history, or by a snapshot where that has been pruned.
+      // The sync uses history, or a snapshot when that has been pruned.
       node.firstBlock = random() < 0.5 ? 0 : node.slot;
       const { mode, rows } = await stored();
       modes[mode] = (modes[mode] ?? 0) + 1;

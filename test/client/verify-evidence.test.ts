@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 
 const VECTORS = join(import.meta.dir, "../vectors/evidence");
 
-/** What another project's program would be: it imports the bundle and prints two verdicts and a fault. */
+/** A program of another project: it imports the bundle and prints two verdicts and a fault. */
 const PROGRAM = `
 import { readFileSync } from "node:fs";
 import { parseTrustPolicy, verifyEvidence } from "./client.js";
@@ -40,13 +40,13 @@ beforeAll(async () => {
 
 afterAll(() => rm(directory, { recursive: true }));
 
-test("the client bundles for browsers, with no import left", () => {
+test("the client bundles for browsers without any import left", () => {
   const { imports, exports } = new Bun.Transpiler({ loader: "js" }).scan(bundle);
   expect(imports).toEqual([]);
   expect(exports.sort()).toEqual(["parseTrustPolicy", "verifyEvidence"]);
 });
 
-test.skipIf(node === null)("in Node it verifies a packet, and refuses a wrong one", async () => {
+test.skipIf(node === null)("in Node it verifies a packet and refuses a wrong one", async () => {
   await Bun.write(join(directory, "package.json"), '{"type":"module"}');
   await Bun.write(join(directory, "client.js"), bundle);
   await Bun.write(join(directory, "main.js"), PROGRAM);

@@ -11,7 +11,7 @@ const AMOUNT = 2_000_000n;
 /** More than the payer has. */
 const TOO_MUCH = 2n ** 63n;
 const UNKNOWN_BLOCKHASH: string = addressFromBytes(new Uint8Array(32).fill(3));
-/** How a System transfer beyond the payer's means fails: SystemError::ResultWithNegativeLamports. */
+/** The error of a System transfer beyond the payer's balance: SystemError::ResultWithNegativeLamports. */
 const CANNOT_PAY = {
   kind: "InstructionError",
   instructionIndex: 0,
@@ -19,7 +19,7 @@ const CANNOT_PAY = {
   customCode: 1,
 };
 
-/** What every Broadcaster must do, over a ledger that is really there. */
+/** What every Broadcaster must do, tested on a real ledger. */
 export const broadcasterContract = (name: string, open: () => LedgerWorld): void =>
   describe(`Broadcaster: ${name}`, () => {
     let world: LedgerWorld;
@@ -48,7 +48,7 @@ export const broadcasterContract = (name: string, open: () => LedgerWorld): void
       );
     });
 
-    test("knows the fee of a message, unless its blockhash is not known", async () => {
+    test("returns the fee of a message, null for an unknown blockhash", async () => {
       const { message } = transfer(AMOUNT);
       const { message: stale } = transfer(AMOUNT, UNKNOWN_BLOCKHASH);
       expect(await ask((broadcaster) => broadcaster.fee(message))).toBe(5000n);
@@ -90,7 +90,7 @@ export const broadcasterContract = (name: string, open: () => LedgerWorld): void
       ]);
     });
 
-    test("simulates what no node can read as a failure of the transaction, not of the ledger", async () => {
+    test("simulates unreadable bytes as a failure of the transaction, not of the ledger", async () => {
       const { transaction } = transfer(AMOUNT);
       const cut = transaction.slice(0, -1);
       const { error } = await ask((broadcaster) => broadcaster.simulate(cut));
@@ -115,7 +115,7 @@ export const broadcasterContract = (name: string, open: () => LedgerWorld): void
       expect(read.value[0]?.lamports).toBe(AMOUNT);
     });
 
-    test("submitting the same bytes again changes nothing", async () => {
+    test("submitting the same bytes twice changes nothing", async () => {
       const { transaction, signature, to } = transfer(AMOUNT);
       for (let i = 0; i < 3; i++) await ask((broadcaster) => broadcaster.submit(transaction));
       world.finalize();
@@ -140,7 +140,7 @@ export const broadcasterContract = (name: string, open: () => LedgerWorld): void
       expect(logs.join("\n")).toContain("failed");
     });
 
-    test("a transaction with an unknown blockhash never lands, refused at once or not", async () => {
+    test("a transaction with an unknown blockhash never lands, whether or not it is refused", async () => {
       const { transaction, signature } = transfer(AMOUNT, UNKNOWN_BLOCKHASH);
       const refusal = await runtime.runPromise(
         Broadcaster.use((broadcaster) => broadcaster.submit(transaction)).pipe(
@@ -152,7 +152,7 @@ export const broadcasterContract = (name: string, open: () => LedgerWorld): void
       expect(await ask((broadcaster) => broadcaster.landed(signature))).toBeNull();
     });
 
-    test("refuses to submit what no node can read", async () => {
+    test("refuses to submit unreadable bytes", async () => {
       const { transaction } = transfer(AMOUNT);
       const refusal = await ask((broadcaster) =>
         Effect.flip(broadcaster.submit(transaction.slice(0, -1))),
@@ -163,7 +163,7 @@ export const broadcasterContract = (name: string, open: () => LedgerWorld): void
       });
     });
 
-    test("knows nothing of a transaction that never was", async () => {
+    test("returns nothing for a transaction that was never sent", async () => {
       const signature = ledgerSignatureFromBytes(new Uint8Array(64).fill(9));
       expect(await ask((broadcaster) => broadcaster.landed(signature))).toBeNull();
       expect(await ask((broadcaster) => broadcaster.logs(signature))).toEqual([]);

@@ -32,7 +32,7 @@ const filters: fc.Arbitrary<EscrowFilter> = fc.record({
   }),
 });
 
-/** Every page behind the first, put together. */
+/** All rows of every page. */
 const allEscrows = (index: Index, filter: EscrowFilter, limit: number) =>
   Effect.gen(function* () {
     const all: Array<Escrow> = [];
@@ -48,7 +48,7 @@ const allEscrows = (index: Index, filter: EscrowFilter, limit: number) =>
 
 const allEvents = (index: Index) => index.events({}, 1000, null);
 
-/** Everything a reader can see of an index. */
+/** Everything that a reader can see of an index. */
 const everything = (index: Index) =>
   Effect.all({
     escrows: index.escrows({}, 1000, null),
@@ -63,8 +63,8 @@ const before = (a: Escrow, b: Escrow) =>
   a.createdAt === b.createdAt ? a.address > b.address : a.createdAt > b.createdAt;
 
 /**
- * What every index must do, its registry of merchants included. `fresh` gives the layer of a new, empty index of the test ledger each
- * time it is called; `numRuns` is how many of them a property uses.
+ * What every index must do, including its registry of merchants. Each call of `fresh` returns the layer of a new, empty
+ * index of the test ledger. A property uses `numRuns` of them.
  */
 export const escrowIndexContract = <E>(
   name: string,
@@ -74,7 +74,7 @@ export const escrowIndexContract = <E>(
   const { withIndex, holds } = onFreshIndexes(fresh, numRuns);
 
   describe(`${name} is an escrow index`, () => {
-    test("an empty index has nothing, and was never synced", () =>
+    test("an empty index has no rows and was never synced", () =>
       withIndex((index) =>
         Effect.gen(function* () {
           expect(yield* everything(index)).toEqual({
@@ -93,7 +93,7 @@ export const escrowIndexContract = <E>(
         }),
       ));
 
-    test("what is applied is read back, every field and every u64 of it", () =>
+    test("applied rows are read back in every field, with any u64", () =>
       holds(fc.tuple(escrowLives(8), anyMerchant), (index, [lives, merchant]) =>
         Effect.gen(function* () {
           const batch = finalBatch(lives);
@@ -123,7 +123,7 @@ export const escrowIndexContract = <E>(
         }),
       ));
 
-    test("any history gives what the index in memory gives", () =>
+    test("any history gives the same as the index in memory", () =>
       holds(indexHistory, (index, history) =>
         Effect.gen(function* () {
           const results = yield* Effect.forEach(history, index.apply);
@@ -138,7 +138,7 @@ export const escrowIndexContract = <E>(
         }),
       ));
 
-    test("nothing is written while the revision stays, where there is one", () =>
+    test("the revision changes with every write, where there is one", () =>
       holds(indexHistory, (index, history) =>
         Effect.gen(function* () {
           for (const batch of history) {
@@ -150,7 +150,7 @@ export const escrowIndexContract = <E>(
         }),
       ));
 
-    test("an escrow's own events are read in the order in which they were added", () =>
+    test("an escrow's own events are read in the order they were added", () =>
       holds(indexHistory, (index, history) =>
         Effect.gen(function* () {
           for (const batch of history) yield* index.apply(batch);
@@ -175,7 +175,7 @@ export const escrowIndexContract = <E>(
         }),
       ));
 
-    test("a settled escrow never changes, at whatever slot it is seen", () =>
+    test("a settled escrow never changes, at whatever slot it is observed", () =>
       holds(
         escrowLife.filter((life) => life.length > 1),
         (index, [pending, settled = pending]) =>
@@ -282,7 +282,7 @@ export const escrowIndexContract = <E>(
           }),
       ));
 
-    test("an event takes the first transaction that is told of it, whenever that comes, and nothing else of it changes", () =>
+    test("an event takes the first transaction that is found for it, at any time, and nothing else of it changes", () =>
       holds(fc.tuple(indexHistory, escrowLife), (index, [history, [escrow]]) =>
         Effect.gen(function* () {
           for (const batch of history) yield* index.apply(batch);
@@ -314,7 +314,7 @@ export const escrowIndexContract = <E>(
         }),
       ));
 
-    test("events have no holes and chain from the ledger's start, whatever the history", () =>
+    test("events have no gaps and chain from the ledger's start, after any history", () =>
       holds(indexHistory, (index, history) =>
         Effect.gen(function* () {
           for (const batch of history) yield* index.apply(batch);
@@ -329,7 +329,7 @@ export const escrowIndexContract = <E>(
         }),
       ));
 
-    test("the events of an index are exactly those its rows prove, whatever the history", () =>
+    test("an index has exactly the events that its rows prove, after any history", () =>
       holds(indexHistory, (index, history) =>
         Effect.gen(function* () {
           for (const batch of history) yield* index.apply(batch);
@@ -339,7 +339,7 @@ export const escrowIndexContract = <E>(
         }),
       ));
 
-    test("an event of an escrow that the index does not hold is passed over", () =>
+    test("an event of an escrow that the index lacks is skipped", () =>
       holds(escrowLife, (index, [escrow]) =>
         Effect.gen(function* () {
           const batch = batchOf([{ row: escrow, slot: 1n }]);

@@ -8,7 +8,7 @@ import { runs } from "../arbitraries/runs.ts";
 
 const message = fc.uint8Array({ maxLength: 2000 });
 
-/** What every signer that has a key must do; the layers that `open` gives share one key. */
+/** What every signer with a key must do. The layers that `open` returns share one key. */
 export const evidenceSignerContract = <E>(
   name: string,
   open: () => Layer.Layer<EvidenceSigner, E>,
@@ -26,7 +26,7 @@ export const evidenceSignerContract = <E>(
         }),
       ));
 
-    test("what it signs verifies strictly under the key it publishes, and nothing else does", () =>
+    test("its signatures verify strictly under its published key, and under no other", () =>
       use((signer) =>
         Effect.promise(() =>
           fc.assert(
@@ -44,7 +44,7 @@ export const evidenceSignerContract = <E>(
         ),
       ));
 
-    test("signs the same message the same way, also once opened anew", async () => {
+    test("signs the same message in the same way, also when opened again", async () => {
       const message = Uint8Array.of(1, 2, 3);
       const twice = await use((signer) => Effect.all([signer.sign(message), signer.sign(message)]));
       const anew = await use((signer) => signer.sign(message));

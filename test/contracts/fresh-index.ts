@@ -5,7 +5,7 @@ import { runs } from "../arbitraries/runs.ts";
 
 type Index = EscrowIndex["Service"];
 
-/** Runs programs on new indexes, each of its own; a property on `numRuns` of them. */
+/** Runs each program on a new index, and a property on `numRuns` new indexes. */
 export const onFreshIndexes = <E>(fresh: () => Layer.Layer<EscrowIndex, E>, numRuns: number) => {
   const withIndex = <A>(program: (index: Index) => Effect.Effect<A, StoreUnavailable>) =>
     Effect.runPromise(Effect.provide(EscrowIndex.use(program), fresh()));

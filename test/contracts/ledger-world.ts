@@ -13,15 +13,15 @@ export type SignedTransfer = {
   readonly signature: LedgerSignature;
 };
 
-/** A ledger that a contract suite may read and change, and the ports' adapters over it. */
+/** A ledger that a contract suite may read and change, with the adapters of the ports. */
 export type LedgerWorld = {
   readonly layer: Layer.Layer<Ledger | Broadcaster>;
   readonly genesisHash: string;
-  /** An account that does not change; its lamports are above 2^53. */
+  /** An account that never changes. Its lamports exceed 2^53. */
   readonly known: LedgerAccount;
   /**
-   * A program and what it owns: accounts of a kind, more than a chunk holds, and others, of which some have the
-   * kind's length and some its discriminator. None has more data than `MOST_DATA_BYTES`.
+   * A program and its accounts: more of one kind than a chunk holds, and others, some with the kind's length and some
+   * with its discriminator. None has more data than `MOST_DATA_BYTES`.
    */
   readonly program: {
     readonly kind: AccountKind;
@@ -32,16 +32,16 @@ export type LedgerWorld = {
   readonly long: LedgerAccount;
   /** A program that owns nothing. */
   readonly idleProgram: Address;
-  /** An address that no account is at, another one each time. */
+  /** A new address without an account on each call. */
   readonly unused: () => Address;
   readonly transfer: (transfer: {
     readonly to: Address;
     readonly lamports: bigint;
     readonly blockhash: string;
   }) => SignedTransfer;
-  /** A blockhash that can carry a transaction now. */
+  /** A blockhash that is valid now. */
   readonly blockhash: () => string;
-  /** Makes everything that landed so far finalized. */
+  /** Finalizes everything that has landed so far. */
   readonly finalize: () => void;
   readonly close: () => Promise<void>;
 };

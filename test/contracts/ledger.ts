@@ -9,7 +9,7 @@ import type { LedgerWorld } from "./ledger-world.ts";
 const byAddress = (accounts: ReadonlyArray<LedgerAccount>) =>
   [...accounts].sort((a, b) => (a.address < b.address ? -1 : 1));
 
-/** What every Ledger must do, over a ledger that is really there. */
+/** What every Ledger must do, tested on a real ledger. */
 export const ledgerContract = (name: string, open: () => LedgerWorld): void =>
   describe(`Ledger: ${name}`, () => {
     let world: LedgerWorld;
@@ -25,7 +25,7 @@ export const ledgerContract = (name: string, open: () => LedgerWorld): void =>
     const ask = <A, E>(use: (ledger: Ledger["Service"]) => Effect.Effect<A, E>): Promise<A> =>
       runtime.runPromise(Ledger.use(use));
 
-    test("says which ledger it is", async () => {
+    test("names its ledger", async () => {
       expect(await ask((ledger) => ledger.genesisHash)).toBe(world.genesisHash);
     });
 
@@ -43,7 +43,7 @@ export const ledgerContract = (name: string, open: () => LedgerWorld): void =>
       }
     });
 
-    test("reads accounts exactly, in the order asked for, null where there is none", async () => {
+    test("reads accounts exactly, in the order asked for, null for a missing one", async () => {
       const { known, program } = world;
       const other = program.accounts[0];
       if (other === undefined) throw new Error("the program owns nothing");
@@ -54,7 +54,7 @@ export const ledgerContract = (name: string, open: () => LedgerWorld): void =>
       expect(read.slot).toBeGreaterThan(0n);
     });
 
-    test("reads a hundred accounts at once, and none", async () => {
+    test("reads a hundred accounts at once, or none", async () => {
       const hundred = world.program.accounts.slice(0, 100);
       const addresses = hundred.map(({ address }) => address);
       const read = await ask((ledger) => ledger.readAccounts(addresses, "confirmed"));
@@ -62,7 +62,7 @@ export const ledgerContract = (name: string, open: () => LedgerWorld): void =>
       expect((await ask((ledger) => ledger.readAccounts([], "confirmed"))).value).toEqual([]);
     });
 
-    test("dies of more than a hundred", async () => {
+    test("dies on more than a hundred", async () => {
       const many = Array.from({ length: 101 }, world.unused);
       const exit = await runtime.runPromiseExit(
         Ledger.use((ledger) => ledger.readAccounts(many, "confirmed")),
@@ -70,7 +70,7 @@ export const ledgerContract = (name: string, open: () => LedgerWorld): void =>
       expect(Exit.hasDies(exit)).toBe(true);
     });
 
-    test("cuts data where nobody asks for more, where the caller says, or nowhere", async () => {
+    test("cuts data at the default length, at the caller's, or nowhere", async () => {
       const { long, known } = world;
       const dataOf = async (...most: ReadonlyArray<number>) => {
         const addresses = [long.address, known.address];
@@ -83,7 +83,7 @@ export const ledgerContract = (name: string, open: () => LedgerWorld): void =>
       expect(await dataOf(Number.POSITIVE_INFINITY)).toEqual([long.data, known.data]);
     });
 
-    test("gives every account of a kind once and no other, in chunks of one slot", async () => {
+    test("returns every account of a kind once and no other, in chunks of one slot", async () => {
       const { kind, accounts, others } = world.program;
       expect(others.some(({ data }) => data.length === kind.length)).toBe(true);
       const chunks = await ask((ledger) => Stream.runCollect(ledger.programAccounts(kind)));
@@ -94,7 +94,7 @@ export const ledgerContract = (name: string, open: () => LedgerWorld): void =>
       expect(byAddress(all)).toEqual(byAddress(accounts));
     });
 
-    test("says at which slot a program owns nothing", async () => {
+    test("returns a slot for a program without accounts", async () => {
       const chunks = await ask((ledger) =>
         Stream.runCollect(
           ledger.programAccounts({ ...world.program.kind, program: world.idleProgram }),
@@ -134,13 +134,13 @@ export const ledgerContract = (name: string, open: () => LedgerWorld): void =>
         {
           program: SYSTEM_PROGRAM,
           accounts: [...(shown?.signers ?? []), to],
-          // System program's Transfer, number 2, and the amount, both little-endian.
+          // The System program's Transfer, number 2, and the amount, both little-endian.
           data: Uint8Array.of(2, 0, 0, 0, 0x82, 0x84, 0x1e, 0, 0, 0, 0, 0),
         },
       ]);
     });
 
-    test("knows nothing of a transaction that never was, and nothing behind it", async () => {
+    test("returns nothing for a transaction that was never sent, and nothing after it", async () => {
       const { known } = world;
       const { signature } = world.transfer({
         to: known.address,

@@ -17,7 +17,7 @@ export const merchantRegistryContract = <E>(
   const { holds } = onFreshIndexes(fresh, numRuns);
 
   describe(`${name} is a registry of merchants`, () => {
-    test("observations of merchants in any order end in the newest", () =>
+    test("observations of merchants in any order end with the newest", () =>
       holds(
         fc
           .uniqueArray(fc.record({ row: anyMerchant, slot: fc.bigInt({ min: 1n, max: 30n }) }), {
@@ -42,7 +42,7 @@ export const merchantRegistryContract = <E>(
           }),
       ));
 
-    test("merchants are found by status, reputation and any part of name or address, case aside", () =>
+    test("merchants are found by status, reputation and any part of name or address, ignoring case", () =>
       holds(
         fc.tuple(
           fc.uniqueArray(anyMerchant, { selector: (m) => m.address, maxLength: 3 }),
@@ -75,7 +75,7 @@ export const merchantRegistryContract = <E>(
           }),
       ));
 
-    test("pages of merchants hold each once, by address", () =>
+    test("pages of merchants hold each merchant once, by address", () =>
       holds(
         fc.uniqueArray(anyMerchant, { selector: (m) => m.address, maxLength: 3 }),
         (index, merchants) =>

@@ -20,7 +20,7 @@ const budget = fc.constantFrom(...BUDGETS);
 const allowed = (limiter: RateLimiter["Service"], client: string) =>
   Effect.map(limiter.take("reads", client, 1), (decision) => decision.allowed);
 
-/** What every rate limiter must do; `make` gives the layer of one that has counted nothing yet. */
+/** What every rate limiter must do. `make` returns the layer of one with no counts. */
 export const rateLimiterContract = (
   name: string,
   make: (options: Options) => Layer.Layer<RateLimiter>,
@@ -43,7 +43,7 @@ export const rateLimiterContract = (
         runs(20),
       ));
 
-    test("allows a client its limit and no more, whatever others and other budgets use", () =>
+    test("allows a client its limit and no more, whatever other clients and budgets use", () =>
       fc.assert(
         fc.asyncProperty(options, budget, (given, budget) =>
           run(given, (limiter) =>
@@ -72,7 +72,7 @@ export const rateLimiterContract = (
         runs(30),
       ));
 
-    test("a cost beyond what is left takes nothing", () =>
+    test("a cost beyond the rest takes nothing", () =>
       fc.assert(
         fc.asyncProperty(options, budget, fc.nat({ max: 20 }), (given, budget, used) =>
           run(given, (limiter) =>
@@ -90,7 +90,7 @@ export const rateLimiterContract = (
         runs(30),
       ));
 
-    test("waiting as long as a refusal says is long enough, and never longer than a window", () =>
+    test("the wait of a refusal suffices, and is never longer than a window", () =>
       fc.assert(
         fc.asyncProperty(
           options,
@@ -116,7 +116,7 @@ export const rateLimiterContract = (
         runs(30),
       ));
 
-    test("a charge takes what is left, and what goes beyond is owed window after window", () => {
+    test("a charge takes what is left, and the excess is owed by later windows", () => {
       const limits = { reads: 10, prepare: 10, relay: 10, sync: 10 };
       return run({ limits, windowSeconds: 60 }, (limiter) =>
         Effect.gen(function* () {
@@ -156,7 +156,7 @@ export const rateLimiterContract = (
       );
     });
 
-    test("waiting as long as a refusal says is long enough, also for whoever owes most", () =>
+    test("the wait of a refusal suffices for the largest debt too", () =>
       fc.assert(
         fc.asyncProperty(
           options,
@@ -190,7 +190,7 @@ export const rateLimiterContract = (
         runs(30),
       ));
 
-    test("in any stretch of a window's length a client gets at most twice its limit", () =>
+    test("a client gets at most twice its limit in any stretch as long as a window", () =>
       fc.assert(
         fc.asyncProperty(
           options,

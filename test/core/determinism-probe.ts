@@ -14,8 +14,8 @@ const jsonOf = (value: unknown): string =>
   JSON.stringify(value, (_, each: unknown) => (typeof each === "bigint" ? each.toString() : each));
 
 /**
- * Line by line a digest of what core makes of fixed input: prepared escrows, evidence packets, next
- * actions, the event chain. Run by itself it prints them, for a comparison between processes.
+ * Digests, one per line, of the core's results for fixed input: prepared escrows, evidence packets, next actions and
+ * the event chain. Prints them when run as a script, so that processes can be compared.
  */
 export const determinismProbe = (): string => {
   const requests = fc.sample(anyPrepareRequest, { numRuns: 50, seed: 1 });

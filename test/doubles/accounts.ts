@@ -5,7 +5,7 @@ import {
   SYSTEM_PROGRAM,
 } from "../../core/protocol/addresses/well-known-addresses.ts";
 
-/** An account of a ledger with one lamport, unless another number is given. */
+/** An account with one lamport by default. */
 export const accountOf = (
   address: Address,
   owner: Address,

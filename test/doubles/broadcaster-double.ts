@@ -4,21 +4,21 @@ import type { LandedTransaction, Simulation } from "../../core/domain/relay/tran
 import { Broadcaster } from "../../ports/broadcaster.ts";
 import type { Answer } from "./ledger-double.ts";
 
-/** What becomes of transactions at a test's nodes. */
+/** The fate of transactions at a test's nodes. */
 export type BroadcasterParts = {
-  /** Without it every call is answered at once. */
+  /** Answers every call at once by default. */
   readonly answer?: Answer;
   readonly isBlockhashValid: (blockhash: string) => boolean;
   readonly simulate: (transaction: Uint8Array) => Simulation;
   readonly submit: (transaction: Uint8Array) => void;
-  /** What one node knows at one moment of where transactions landed. */
+  /** What one node knows at one moment about landed transactions. */
   readonly landed: () => (signature: LedgerSignature) => LandedTransaction | null;
   /** The slot from which that node has the whole history. */
   readonly historyStart: () => bigint;
   readonly logs: () => ReadonlyArray<string>;
 };
 
-/** The Broadcaster port over what a test says; every message costs 5000 lamports. */
+/** The Broadcaster port as a test describes it. Every message costs 5000 lamports. */
 export const broadcasterDouble = (parts: BroadcasterParts): Broadcaster["Service"] => {
   const { answer = (value) => Effect.sync(value) } = parts;
   const landedAll = (signatures: ReadonlyArray<LedgerSignature>) => signatures.map(parts.landed());

@@ -11,7 +11,7 @@ const [kind] = indexedKinds(LOCAL_DEPLOYMENT);
 if (kind === undefined) throw new Error("no kind");
 const SIGNATURE = ledgerSignatureFromBytes(new Uint8Array(64));
 
-/** Every call there is, each as the text of what came of it. */
+/** Every call of the port, each with its result as text. */
 const outcomes = (parts: LedgerParts) => {
   const ledger = ledgerDouble(parts);
   const told = <A, E>(call: Effect.Effect<A, E>): Promise<string> =>
@@ -26,7 +26,7 @@ const outcomes = (parts: LedgerParts) => {
   ]);
 };
 
-test("a call for which a test gives nothing dies, and one for which it does is answered", async () => {
+test("a call that the test does not describe dies, and a described one is answered", async () => {
   expect(new Set(await outcomes({ slot: () => 1n }))).toEqual(new Set(["Failure"]));
   const whole: LedgerParts = {
     genesisHash: "genesis",

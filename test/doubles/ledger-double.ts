@@ -6,15 +6,15 @@ import type { LedgerSignature } from "../../core/domain/ledger/signature.ts";
 import { type Commitment, Ledger, type LedgerFailure } from "../../ports/ledger.ts";
 import { isOfKind } from "../simulation/account-filters.ts";
 
-/** How a double answers: at once, late, not at all. It runs `value` at most once, when it answers. */
+/** How a double answers: at once, late, or never. Runs `value` at most once, when it answers. */
 export type Answer = <A>(value: () => A) => Effect.Effect<A, LedgerFailure>;
 
-/** What a test's ledger holds and how its nodes are. A call for which nothing is given dies. */
+/** The content of a test's ledger and the behaviour of its nodes. A call that is not described dies. */
 export type LedgerParts = {
-  /** Without it every call is answered at once. */
+  /** Answers every call at once by default. */
   readonly answer?: Answer;
   readonly genesisHash?: string;
-  /** The slot of an answer, asked once for each. */
+  /** The slot of an answer, read once for each. */
   readonly slot?: () => bigint;
   readonly tip?: (commitment: Commitment) => {
     readonly slot: bigint;
@@ -22,9 +22,9 @@ export type LedgerParts = {
   };
   /** The accounts that one answer shows, by their addresses. */
   readonly accountAt?: (slot: bigint) => (address: Address) => LedgerAccount | null;
-  /** Every account there is; those of a kind are picked from it. */
+  /** All accounts. Those of a kind are filtered from them. */
   readonly accounts?: (slot: bigint) => Iterable<LedgerAccount>;
-  /** The chunks in which accounts of a kind come; all in one without it. */
+  /** The chunks in which accounts of a kind come; one chunk by default. */
   readonly chunks?: (
     accounts: ReadonlyArray<LedgerAccount>,
   ) => ReadonlyArray<ReadonlyArray<LedgerAccount>>;
@@ -36,7 +36,7 @@ const unexpected = (call: string): never => {
   throw new Error(`the test's ledger was asked for ${call}`);
 };
 
-/** The Ledger port over what a test says; methods that need more are replaced in what this returns. */
+/** The Ledger port as a test describes it. A test replaces methods that need more. */
 export const ledgerDouble = (parts: LedgerParts): Ledger["Service"] => {
   const { answer = (value) => Effect.sync(value), chunks = (accounts) => [accounts] } = parts;
   const slot = (): bigint => parts.slot?.() ?? unexpected("its slot");

@@ -20,7 +20,7 @@ export type OperationsDocument = {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
 };
 
-/** An operation as its callers know it. */
+/** An operation as the OpenAPI document shows it. */
 export type DocumentedOperation = {
   /** `GET` or `POST`. */
   readonly method: string;
@@ -28,7 +28,7 @@ export type DocumentedOperation = {
   readonly path: string;
   readonly operationId: string;
   readonly parameters: ReadonlyArray<Parameter>;
-  /** Null where it takes none. */
+  /** Null when it takes no body. */
   readonly body: {
     readonly example: Readonly<Record<string, unknown>>;
     readonly maxBytes: number;

@@ -1,8 +1,8 @@
-/** A body that costs as much as its size allows. */
+/** A body that is as expensive as its size allows. */
 export type HostileBody = {
   readonly name: string;
   readonly text: string;
-  /** Whether it breaks the rules of JSON that hold for every body: a 400. */
+  /** Whether it breaks the JSON rules of every body, which is a 400. */
   readonly isMalformed: boolean;
 };
 
@@ -12,7 +12,7 @@ const bytesOf = (text: string): number => Buffer.byteLength(text);
 
 const padded = (text: string, bytes: number): string => text + " ".repeat(bytes - bytesOf(text));
 
-/** As many of a kind between two texts, commas between them, as make so many bytes; spaces behind them to the last. */
+/** As many elements as fit between two texts, separated by commas and padded with spaces to exactly this size. */
 const filled = (
   bytes: number,
   open: string,
@@ -28,7 +28,7 @@ const filled = (
   return padded(open + parts.join(",") + close, bytes);
 };
 
-/** A unit between two texts as often as makes so many bytes. */
+/** A unit repeated between two texts to exactly this size. */
 const stretched = (bytes: number, open: string, close: string, unit: string): string => {
   const times = Math.floor((bytes - bytesOf(open + close)) / bytesOf(unit));
   return padded(open + unit.repeat(times) + close, bytes);
@@ -54,7 +54,7 @@ const ELEMENTS: Readonly<Record<string, (i: number) => string>> = {
 
 const simpleMember = (i: number): string => `"${i.toString(36)}":0`;
 
-/** Members of an object, no name twice. */
+/** Members of an object, without repeated names. */
 const MEMBERS: Readonly<Record<string, (i: number) => string>> = {
   members: simpleMember,
   "numbered members": (i) => `"${i * 97}":0`,
@@ -64,7 +64,7 @@ const MEMBERS: Readonly<Record<string, (i: number) => string>> = {
   "objects of objects": (i) => `"${i.toString(36)}":{"a":{},"b":[]}`,
 };
 
-/** The last member of an object, by what is wrong with it; the second list is well-formed JSON that has no exact RFC 8785 form. */
+/** The last member of an object, by its fault. The second list is well-formed JSON without an exact RFC 8785 form. */
 const MALFORMED: Readonly<Record<string, string>> = {
   "a member twice at the end": '"a":0,"\\u0061":0',
   "a number too long at the end": '"":0.1000000000000000055',
@@ -92,13 +92,13 @@ const TEXTS: Readonly<Record<string, string>> = {
 const isObject = (value: unknown): value is Values =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** The members of an object as JSON, without braces and with a comma behind them where there are any. */
+/** The members of an object as JSON without braces, with a comma after them if there are any. */
 const membersOf = (values: Values): string => {
   const inside = JSON.stringify(values).slice(1, -1);
   return inside === "" ? "" : `${inside},`;
 };
 
-/** Where members can be added to a body: in its object of free form, or else among its own. */
+/** The object of a body that members can be added to: its free-form object, or the body itself. */
 const placeIn = (example: Values) => {
   for (const [name, members] of Object.entries(example))
     if (isObject(members)) {
@@ -108,7 +108,7 @@ const placeIn = (example: Values) => {
   return { open: "{", members: example, close: "}" };
 };
 
-/** Bodies of exactly so many bytes, with as many small values as fit. */
+/** Bodies of exactly this size with as many small values as fit. */
 const denseBodies = (example: Values, bytes: number): ReadonlyArray<HostileBody> => {
   const { open, members, close } = placeIn(example);
   const start = open + membersOf(members);
@@ -133,7 +133,7 @@ const denseBodies = (example: Values, bytes: number): ReadonlyArray<HostileBody>
   return [...among, ...listed, body("zeros under a long name", named), ...faulty];
 };
 
-/** Bodies of exactly so many bytes, each text and number of the example in turn as long as can be. */
+/** Bodies of exactly this size, in which one text or number of the example in turn is as long as possible. */
 const longBodies = (example: Values, bytes: number): ReadonlyArray<HostileBody> => {
   const { open, members, close } = placeIn(example);
   return Object.entries(members).flatMap(([field, value]) => {
@@ -152,10 +152,10 @@ const longBodies = (example: Values, bytes: number): ReadonlyArray<HostileBody> 
   });
 };
 
-/** Many small values are read only up to this size, so they cost the most at it. */
+/** Many small values are read only up to this size, so they are the most expensive at it. */
 const DENSE_BYTES = 32_768;
 
-/** Bodies that may be costly to parse, compare, hash, decode or refuse, made from one that an operation takes. */
+/** Bodies that may be expensive to parse, compare, hash, decode or refuse, made from a valid one. */
 export const hostileBodies = (example: Values, maxBytes: number): ReadonlyArray<HostileBody> => [
   ...(maxBytes > DENSE_BYTES ? denseBodies(example, DENSE_BYTES) : []),
   ...denseBodies(example, maxBytes),

@@ -1,6 +1,6 @@
 import type { DocumentedOperation } from "./documented-operations.ts";
 
-/** A request head that costs as much as its size allows. */
+/** A request head that is as expensive as its size allows. */
 export type HostileHead = {
   readonly name: string;
   /** Path and query. */
@@ -8,7 +8,7 @@ export type HostileHead = {
   readonly headers: Readonly<Record<string, string>>;
 };
 
-/** Bytes that Bun's server leaves to the longest part of a head, of 16 KiB for all of it. */
+/** Bytes that Bun's server allows for the longest part of a head, of 16 KiB in all. */
 const ROOM = 15_800;
 
 const repeated = (unit: string, room = ROOM): string =>
@@ -45,8 +45,8 @@ const HEADERS: ReadonlyArray<readonly [string, string]> = [
 const named = (path: string, segment: string): string => path.replace(/\{[^}]+\}/g, () => segment);
 
 /**
- * Requests to an operation, at `address` where its path asks for one, with the longest path, query and headers that a
- * server reads, and with the largest numbers that its query allows.
+ * Requests to an operation with the longest path, query and headers that the server reads, and with the largest numbers
+ * that its query allows. Uses `address` where the path needs one.
  */
 export const hostileHeads = (
   { path, parameters }: DocumentedOperation,

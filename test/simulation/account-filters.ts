@@ -2,7 +2,10 @@ import { getBase58Encoder } from "@solana/kit";
 import type { AccountKind } from "../../core/domain/ledger/account-kind.ts";
 import type { LedgerAccount } from "../../core/domain/ledger/account.ts";
 
-/** A filter of getProgramAccounts (Agave `rpc-client-types`, `RpcFilterType`), as far as the tests' nodes know them. */
+/**
+ * A filter of getProgramAccounts (Agave `rpc-client-types`, `RpcFilterType`), of the kinds that the tests' nodes
+ * support.
+ */
 export type AccountFilter = {
   readonly dataSize?: number;
   readonly memcmp?: {
@@ -23,10 +26,7 @@ const bytesOf = ({ bytes, encoding }: NonNullable<AccountFilter["memcmp"]>): Uin
 const isAt = (data: Uint8Array, offset: number, bytes: Uint8Array): boolean =>
   offset + bytes.length <= data.length && bytes.every((byte, i) => data[offset + i] === byte);
 
-/**
- * Whether data pass all filters, as a node decides it.
- * @throws Error for more filters than a node takes.
- */
+/** Whether data passes all filters, as a node decides. @throws Error for more filters than a node accepts. */
 export const passing = (filters: ReadonlyArray<AccountFilter>): ((data: Uint8Array) => boolean) => {
   if (filters.length > MOST_FILTERS) throw new Error(`${filters.length} filters`);
   const conditions = filters.map(({ dataSize, memcmp }) => {
@@ -38,7 +38,7 @@ export const passing = (filters: ReadonlyArray<AccountFilter>): ((data: Uint8Arr
   return (data) => conditions.every((holds) => holds(data));
 };
 
-/** Whether an account is of a kind, as the node behind a `Ledger` decides it. */
+/** Whether an account is of a kind, as the node behind a `Ledger` decides. */
 export const isOfKind = (
   { owner, data }: Pick<LedgerAccount, "owner" | "data">,
   { program, length, discriminator }: AccountKind,

@@ -1,15 +1,14 @@
 import { Database } from "bun:sqlite";
 
-/** Columns that hold the service's own clock: two runs of the same sync differ in nothing else. */
+/** Columns with the service's own clock, the only difference between two runs of the same sync. */
 const OWN_CLOCK = new Set(["mark_at_ms"]);
 
-/** Columns of `event` that a sync fills in when it gets to it. */
+/** Columns of `event` that later syncs fill in. */
 const REFERENCE = new Set(["signature", "transaction_slot"]);
 
 /**
- * Everything in a SQLite file, as one text: each table's rows in the order of their first columns, bytes as hex;
- * without the transactions that events have been matched with, unless they are asked for.
- * @throws Error unless SQLite finds the file whole.
+ * Everything in a SQLite file as text: each table's rows in the order of their first columns, bytes as hex. Leaves out
+ * the transactions of events unless asked for. @throws Error unless SQLite finds the file intact.
  */
 export const dumpOfIndex = (path: string, options = { references: false }): string => {
   const db = new Database(path, { readonly: true, safeIntegers: true });

@@ -10,7 +10,7 @@ import { Instance } from "../../ports/instance.ts";
 import { Ledger } from "../../ports/ledger.ts";
 import { walletOf, WORLD_MINT } from "./world-escrow.ts";
 
-/** Changes one port on its way to the use cases. */
+/** Wraps one port before the use cases get it. */
 export type Wrap<Service> = (service: Service) => Service;
 
 const instance = Instance.of({
@@ -25,7 +25,7 @@ const instance = Instance.of({
   confirmTimeoutMs: 0,
 });
 
-/** The ledger that the nodes of the simulated world are of. */
+/** The ledger of the simulated world's nodes. */
 export const WORLD_LEDGER = { genesisHash: walletOf("genesis"), deployment: LOCAL_DEPLOYMENT };
 
 type Options = {
@@ -34,7 +34,7 @@ type Options = {
   readonly index?: Wrap<EscrowIndex["Service"]>;
 };
 
-/** How an index is synced that no other process shares. */
+/** The syncs of an index that no other process shares. */
 export const INDEX_SYNC = Layer.effect(IndexSync, makeIndexSync);
 
 /** The SQLite index at a path, synced over JSON-RPC from a node of the simulated world. */
@@ -66,7 +66,7 @@ export const openIndex = async <E>(
     Effect.runPromiseExit(Effect.provide(effect, services));
   return {
     run,
-    /** How a sync ends. */
+    /** The exit of a sync. */
     sync: () => run(Effect.flatMap(IndexSync, (sync) => sync.request)),
     close: () => Effect.runPromise(Scope.close(scope, Exit.void)),
   };

@@ -15,7 +15,7 @@ export const answerText = (id: number, answer: RpcAnswer): string => {
   return `{"jsonrpc":"2.0","result":${text},"id":${id}}`;
 };
 
-/** A node that answers over HTTP; `answer` may change what it says, or hold it back. */
+/** A node that answers over HTTP. `answer` may change or delay what it says. */
 export const serveNode = (answer: (call: RpcCall) => RpcAnswer | Promise<RpcAnswer>) => {
   const server = Bun.serve({
     port: 0,

@@ -5,7 +5,7 @@ import type { Merchant } from "../../core/domain/merchant/merchant.ts";
 import { escrowAddress, merchantAddress } from "../../core/protocol/addresses/addresses.ts";
 import { LOCAL_DEPLOYMENT } from "../../core/protocol/addresses/local-deployment.ts";
 
-/** 32 bytes that depend on the label and on nothing else. */
+/** 32 bytes that depend on the label only. */
 export const labelled = (label: string): Uint8Array => {
   const bytes = new Uint8Array(32);
   Bun.SHA256.hash(label, bytes);
@@ -23,7 +23,7 @@ export const walletOf = (label: string): Address => {
   return made;
 };
 
-/** How many wallets share the escrows of a world. */
+/** Wallets that share the escrows of a world. */
 const MERCHANTS = 50;
 const ESCROWS_PER_AGENT = 20;
 const FIRST_CREATED_AT = 1_700_000_000;
@@ -36,8 +36,8 @@ export const WORLD_MINT = walletOf("mint");
 export const WORLD_TIME = BigInt(FIRST_CREATED_AT + 200_000_000);
 
 /**
- * The `number`th escrow of a world, always the same: a second after the one before it, a quarter of
- * them in each state, twenty of each agent, spread over fifty merchants.
+ * The `number`th escrow of a world, always the same. Each is created a second after the one before. A quarter of them
+ * are in each state. Each agent has twenty, and fifty merchants share them.
  */
 export const worldEscrow = (number: number): Escrow => {
   const agentOwner = walletOf(`agent ${Math.floor(number / ESCROWS_PER_AGENT)}`);
@@ -75,7 +75,7 @@ export const worldEscrow = (number: number): Escrow => {
   };
 };
 
-/** What an escrow was before it was settled. */
+/** A settled escrow as it was before its settlement. */
 export const pendingOf = (escrow: Escrow): Escrow => ({
   ...escrow,
   state: "Pending",
@@ -84,7 +84,7 @@ export const pendingOf = (escrow: Escrow): Escrow => ({
   attestation: null,
 });
 
-/** What a Pending escrow becomes when its refund is claimed a minute after expiry. */
+/** A Pending escrow after a refund a minute after its expiry. */
 export const refundedOf = (escrow: Escrow): Escrow => ({
   ...escrow,
   state: "Refunded",

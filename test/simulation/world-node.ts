@@ -11,7 +11,7 @@ import { type AccountFilter, passing } from "./account-filters.ts";
 import { pendingOf, walletOf, WORLD_TIME } from "./world-escrow.ts";
 import { transactionJson, transactionOf, type WorldTransaction } from "./world-transaction.ts";
 
-/** An account, and the program among whose accounts a lying node lists it, whatever its owner and the filters are. */
+/** An account. `listedBy` is a program for which a lying node lists it, whatever its owner and the filters. */
 type Account = Pick<LedgerAccount, "owner" | "data"> & { readonly listedBy?: Address };
 
 /** What a JSON-RPC method answers: a result, or an error object. */
@@ -39,7 +39,7 @@ const sliced = (data: Uint8Array, slice: Options["dataSlice"]): Uint8Array =>
 export const accountText = ({ owner, data }: Account, slice?: Options["dataSlice"]): string =>
   `{"data":["${Buffer.from(sliced(data, slice)).toString("base64")}","base64"],"executable":false,"lamports":3340800,"owner":"${owner}","rentEpoch":${MAX_U64},"space":${data.length}}`;
 
-/** JSON text that stands in an answer as it is: numbers in it go beyond what JSON.stringify can write. */
+/** JSON text that is inserted unchanged, because its numbers exceed what JSON.stringify can write. */
 export class JsonText {
   readonly text: string;
   constructor(text: string) {
@@ -47,23 +47,23 @@ export class JsonText {
   }
 }
 
-/** The accounts, slot and history of a made-up ledger, answering what a Solana node is asked. */
+/** The accounts, slot and history of a simulated ledger, with the answers of a Solana node. */
 export class WorldNode {
   slot = 1000;
-  /** The first slot that its history still has, by what it says. */
+  /** The first slot in its history, as the node reports it. */
   firstBlock = 0;
-  /** Whether it lists every account of a program, whatever a request's filters say. */
+  /** Whether it lists every account of a program, ignoring filters. */
   ignoresFilters = false;
   readonly genesisHash: string = walletOf("genesis");
   readonly accounts = new Map<Address, Account>();
-  /** The escrows among the accounts, as they stand. */
+  /** The escrows among the accounts, in their present state. */
   readonly escrows = new Map<Address, Escrow>();
   /** Oldest first. */
   readonly history: Array<WorldTransaction> = [];
   readonly #bySignature = new Map<string, WorldTransaction>();
   readonly asked: Record<string, number> = {};
 
-  /** Sets an escrow's account at the present slot, and remembers the transactions that did. */
+  /** Sets an escrow's account at the present slot, and adds the transactions that caused it to the history. */
   putEscrow(escrow: Escrow): void {
     if (!this.accounts.has(escrow.address) && escrow.state !== "Pending")
       this.remember(transactionOf(pendingOf(escrow), this.slot));

@@ -10,15 +10,15 @@ import { instructionDiscriminator } from "../../core/protocol/accounts/discrimin
 import { LOCAL_DEPLOYMENT } from "../../core/protocol/addresses/local-deployment.ts";
 import { labelled, walletOf } from "./world-escrow.ts";
 
-/** A finalized transaction as a node lists it and shows it. */
+/** A finalized transaction as a node lists and shows it. */
 export type WorldTransaction = {
   readonly signature: LedgerSignature;
   readonly slot: number;
   readonly blockTime: number;
   readonly failed: boolean;
-  /** Every account it names, the fee payer first, the program last. */
+  /** Every account it names: the fee payer first, the program last. */
   readonly accounts: ReadonlyArray<Address>;
-  /** Places in `accounts` of the instruction's own, and its data. */
+  /** The indexes of the instruction's accounts in `accounts`, and its data. */
   readonly named: ReadonlyArray<number>;
   readonly data: Uint8Array;
 };
@@ -48,7 +48,7 @@ const dataOf = (escrow: Escrow): Uint8Array => {
         .done();
 };
 
-/** The transaction that brought an escrow into the state it is in; its other accounts are strangers. */
+/** The transaction that brought an escrow into its state. Its other accounts are strangers. */
 export const transactionOf = (escrow: Escrow, slot: number, failed = false): WorldTransaction => {
   const label = `${escrow.address} ${escrow.state} ${slot} ${failed}`;
   const payer = walletOf("fee payer");

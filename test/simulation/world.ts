@@ -1,7 +1,7 @@
 import { worldEscrow, worldMerchants } from "./world-escrow.ts";
 import { WorldNode } from "./world-node.ts";
 
-/** A ledger with so many escrows, the same ones every time, ten to a slot. */
+/** A ledger with this many escrows, always the same ones, ten per slot. */
 export const worldOf = (escrows: number): WorldNode => {
   const node = new WorldNode();
   for (const merchant of worldMerchants()) node.putMerchant(merchant);

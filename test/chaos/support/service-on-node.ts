@@ -13,7 +13,7 @@ export const serviceOn = async (urls: string, settings: Readonly<Record<string, 
     url: service.url,
     path: `${env.DATA_DIR}/index.sqlite`,
     stop: service.stop,
-    /** Waits until a sync that begins now completes. */
+    /** Waits until a sync that begins after the call is complete. */
     synced: (seconds = 60) =>
       until(
         "a sync completes",
@@ -25,7 +25,7 @@ export const serviceOn = async (urls: string, settings: Readonly<Record<string, 
   };
 };
 
-/** Asks for a path again and again until stopped; gives how long the slowest of a hundred took. */
+/** Requests a path until stopped. Returns the slowest time of a hundred requests. */
 export const keepReading = (url: string) => {
   const tookMs: Array<number> = [];
   const statuses = new Map<number, number>();

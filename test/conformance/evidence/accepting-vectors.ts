@@ -3,18 +3,18 @@ import { attested, ed25519Key } from "../../arbitraries/evidence.ts";
 import { GOLDEN_ESCROWS } from "../../core/use-cases/escrow/golden-escrows.ts";
 import { goldenDraft, goldenEscrow, inside, invented, sign } from "./packet-edits.ts";
 
-/** A packet with what every verifier must say of it. */
+/** A packet and the verdict that every verifier must reach. */
 export type Vector = {
   readonly name: string;
-  /** What is special about it, or wrong with it. */
+  /** What is special or wrong about it. */
   readonly why: string;
   /** The checks that fail under trust.json; none for an accepting packet. */
   readonly failed_checks: ReadonlyArray<string>;
-  /** What a verifier without a policy says. */
+  /** The verdict without a policy. */
   readonly without_policy: "untrusted" | "failed";
 } & ({ readonly packet: string } | { readonly packet_base64: string });
 
-/** The key that trust.json calls retired. */
+/** The key that is retired in trust.json. */
 export const RETIRED_KEY = ed25519Key(3);
 
 const reversed = (value: Json): Json => {
@@ -23,7 +23,7 @@ const reversed = (value: Json): Json => {
   return Object.fromEntries(members.map(([name, member]) => [name, reversed(member)]));
 };
 
-/** Every character of a JSON text's strings as an escape. */
+/** Writes every character of a JSON text's strings as an escape. */
 const escaped = (text: string): string =>
   text.replace(/"([^"\\]*)"/g, (_, inner: string) => {
     const units = inner.split("").map((unit) => unit.charCodeAt(0).toString(16).padStart(4, "0"));

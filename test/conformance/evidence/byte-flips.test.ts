@@ -18,7 +18,7 @@ const GOLDEN = ["pending", "fulfilled", "partially-fulfilled", "refunded"].map((
   new TextEncoder().encode(JSON.stringify(goldenDraft(name))),
 );
 
-/** Mulberry32: the same flips at each run. */
+/** Mulberry32, so that each run has the same flips. */
 const sequence = (seed: number) => () => {
   seed = (seed + 0x6d2b79f5) | 0;
   let t = Math.imul(seed ^ (seed >>> 15), 1 | seed);
@@ -26,10 +26,10 @@ const sequence = (seed: number) => () => {
   return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
 };
 
-// The 10,000 take two to three seconds; EVIDENCE_FLIPS sets another number.
+// 10,000 flips take two to three seconds. EVIDENCE_FLIPS sets another number.
 const FLIPS = Number(process.env["EVIDENCE_FLIPS"] ?? "10000");
 
-test(`of ${FLIPS} packets with one byte of data or signature changed, none verifies`, () => {
+test(`none of ${FLIPS} packets with one changed byte in data or signature verifies`, () => {
   const random = sequence(26);
   const below = (count: number) => Math.floor(random() * count);
   for (let flip = 0; flip < FLIPS; flip++) {

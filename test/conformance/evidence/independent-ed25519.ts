@@ -15,13 +15,13 @@ const SMALL_Y = new Set([
 const little = (bytes: Uint8Array): bigint =>
   BigInt(`0x${Buffer.from(bytes.toReversed()).toString("hex")}`);
 
-/** A point's y in its one encoding, of an order beyond 8. */
+/** Whether bytes are the canonical encoding of a point with an order above 8. */
 const isSoundPoint = (bytes: Uint8Array): boolean => {
   const y = little(bytes) & (2n ** 255n - 1n);
   return y < P && !SMALL_Y.has(y);
 };
 
-/** Strict Ed25519 on top of what node:crypto checks: S below L, points canonical and of no small order. */
+/** Strict Ed25519 on top of node:crypto's check: S is below L, and points are canonical and not of small order. */
 export const strictlySigned = (
   signature: Uint8Array,
   message: Uint8Array,

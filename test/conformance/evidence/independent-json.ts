@@ -1,4 +1,4 @@
-/** A JSON value as the independent verifier reads it; objects are maps, so that no name is special. */
+/** A JSON value of the independent verifier. Objects are maps, so that no member name is special. */
 export type Value = string | bigint | boolean | null | Array<Value> | ObjectValue;
 export type ObjectValue = Map<string, Value>;
 
@@ -13,7 +13,7 @@ const ESCAPED: Readonly<Record<string, string>> = {
   t: "\t",
 };
 
-/** Reads JSON as evidence packets allow it: whole numbers in their one form, no member twice. @throws Error */
+/** Reads JSON in the form of evidence packets: whole numbers in canonical form, and no member twice. @throws Error */
 export const readJson = (text: string): Value => {
   let at = 0;
   const refuse = (): never => {
@@ -109,7 +109,7 @@ const written = (text: string): string => {
   return `${out}"`;
 };
 
-/** RFC 8785 of a value, whose numbers are whole. Names are sorted by their UTF-16 code units. */
+/** RFC 8785 of a value whose numbers are whole. Names are sorted by UTF-16 code units. */
 export const writeCanonical = (value: Value): string => {
   if (typeof value === "string") return written(value);
   if (value === null || typeof value !== "object") return String(value);

@@ -3,7 +3,7 @@ import { address, getAddressEncoder, getProgramDerivedAddress } from "@solana/ki
 import { strictlySigned } from "./independent-ed25519.ts";
 import { type ObjectValue, readJson, type Value, writeCanonical } from "./independent-json.ts";
 
-/** What a policy document holds, read with JSON.parse. */
+/** A policy document, read with JSON.parse. */
 export type Policy = {
   readonly jwks: { readonly keys: ReadonlyArray<Readonly<Record<string, string>>> };
   readonly genesis_hash: string;
@@ -85,7 +85,7 @@ const derive = async (program: string, seeds: ReadonlyArray<Uint8Array | string>
 const isOneOf = (value: Value | undefined, known: ReadonlyArray<string>): boolean =>
   typeof value === "string" && known.includes(value);
 
-/** The references' form; nothing in them is believed. */
+/** Checks the references' form only. */
 const readReferences = (value: Value | undefined): void => {
   const references = object(value, "transactions merchant observed not_found");
   const { transactions, notFound } = {
@@ -113,7 +113,7 @@ const readReferences = (value: Value | undefined): void => {
   }
 };
 
-/** Digest and service signature; the key's bytes and id, null for an unsigned packet. */
+/** Checks digest and service signature. Returns the key's bytes and id, null for an unsigned packet. */
 const readSignature = (value: Value | undefined, data: Value) => {
   const signature = object(value, "status digest_sha256 algorithm key_id public_key signature");
   const body = Buffer.from(writeCanonical(data));
@@ -136,7 +136,7 @@ const readSignature = (value: Value | undefined, data: Value) => {
   return { id, x };
 };
 
-/** What `data` must be, member for member, from the account's bytes and the date of a pending packet. */
+/** The expected `data`, member by member, from the account's bytes and the date of a pending packet. */
 const rebuild = async (data: ObjectValue): Promise<Value> => {
   const network = object(
     data.get("network"),
@@ -301,8 +301,8 @@ const judge = async (packet: Uint8Array, policy: Policy | null): Promise<void> =
 };
 
 /**
- * A second verifier of evidence packets, written from docs/protocol.md and test/vectors/evidence/README.md
- * with node:crypto and kit alone: it shares no code with the first.
+ * A second verifier of evidence packets, written from docs/protocol.md and test/vectors/evidence/README.md with only
+ * node:crypto and kit. It shares no code with the first.
  */
 export const verifyIndependently = async (
   packet: Uint8Array,

@@ -13,29 +13,29 @@ import { type ed25519Key, NETWORK, SERVICE_KEY } from "../../arbitraries/evidenc
 import { GOLDEN_ESCROWS } from "../../core/use-cases/escrow/golden-escrows.ts";
 import { goldenPacket } from "../../core/use-cases/evidence/golden-packets.ts";
 
-/** JSON that can be changed. */
+/** Mutable JSON. */
 export type Draft = { [member: string]: Json };
 
-/** A packet that can be changed. */
+/** A mutable packet. */
 export type PacketDraft = { data: Draft; signature: Draft; references: Draft };
 
 type Key = ReturnType<typeof ed25519Key>;
 
-/** A golden escrow and the ledger's time at which its packet is made. */
+/** A golden escrow, and the ledger's time at which its packet is made. */
 export const goldenEscrow = (name: string) => {
   const found = GOLDEN_ESCROWS.find((each) => each.name === name);
   if (found === undefined) throw new Error(`no golden escrow is called ${name}`);
   return found;
 };
 
-/** A golden packet, as the service answers it. */
+/** A golden packet, as the service returns it. */
 export const goldenDraft = (name = "fulfilled"): PacketDraft =>
   JSON.parse(JSON.stringify(evidenceRecord(goldenPacket(goldenEscrow(name))))) as PacketDraft;
 
-/** An object inside an object. */
+/** The object in a member of another object. */
 export const inside = (draft: Draft, name: string): Draft => draft[name] as Draft;
 
-/** Digest and signature made anew, as only who holds the key can. */
+/** Makes digest and signature again, which only the holder of the key can do. */
 export const sign = (packet: PacketDraft, key: Key = SERVICE_KEY): PacketDraft => {
   const { digest, signedBytes } = evidenceDigest(packet.data);
   Object.assign(packet.signature, {
@@ -47,14 +47,14 @@ export const sign = (packet: PacketDraft, key: Key = SERVICE_KEY): PacketDraft =
   return packet;
 };
 
-/** A golden packet with its data changed and signed again: what a lying service could send. */
+/** A golden packet with its data changed and signed again, as a lying service could send it. */
 export const lie = (change: (data: Draft) => void, name = "fulfilled"): string => {
   const packet = goldenDraft(name);
   change(packet.data);
   return JSON.stringify(sign(packet));
 };
 
-/** A packet of an escrow that a lying service made up, consistent in everything that follows from it. */
+/** A packet of an escrow that a lying service invented. Everything in it is consistent. */
 export const invented = (
   escrow: Escrow,
   options: {
@@ -74,7 +74,7 @@ export const invented = (
   return JSON.stringify(sign(packet));
 };
 
-/** A golden packet with its account's bytes changed at an offset, and signed again. */
+/** A golden packet with its account's bytes changed at an offset and signed again. */
 export const withBytes = (offset: number, values: ReadonlyArray<number>, name = "fulfilled") =>
   invented(goldenEscrow(name).escrow, {
     bytes: (account) => {

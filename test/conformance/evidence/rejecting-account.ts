@@ -7,7 +7,7 @@ const le = (value: bigint): ReadonlyArray<number> => [
   ...new Uint8Array(new BigInt64Array([value]).buffer),
 ];
 
-/** Packets whose account bytes are no escrow, or one that belongs elsewhere. */
+/** Packets whose account bytes are not an escrow, or one that belongs at another address. */
 export const accountVectors = (): ReadonlyArray<Vector> => {
   const { escrow } = goldenEscrow("fulfilled");
   const { createdAt, expiresAt } = escrow;
@@ -127,7 +127,7 @@ const FIELDS: ReadonlyArray<readonly [string, Json]> = [
   ["settled_at", null],
 ];
 
-/** Packets whose decoded fields are not those of the account. */
+/** Packets whose decoded fields differ from the account. */
 export const fieldVectors = (): ReadonlyArray<Vector> => [
   ...FIELDS.map(([name, value]) =>
     rejects(

@@ -7,7 +7,7 @@ import { NEUTRAL, NEUTRAL_SIGNATURE, secondForm } from "./lax-ed25519.ts";
 import { STRANGER } from "./rejecting-signature.ts";
 import { rejects } from "./rejects.ts";
 
-/** Packets that claim what the account does not record, or record what nobody signed. */
+/** Packets with a claim that the account does not record, or a record that nobody signed. */
 export const claimVectors = (): ReadonlyArray<Vector> => {
   const on = (name: string, why: string, change: (claim: Draft) => void, golden?: string) =>
     rejects(
@@ -104,7 +104,7 @@ export const claimVectors = (): ReadonlyArray<Vector> => {
   ];
 };
 
-/** Packets whose decision or date does not follow from the account. */
+/** Packets with a decision or date that does not follow from the account. */
 export const decisionVectors = (): ReadonlyArray<Vector> => {
   const on = (name: string, why: string, member: string, value: Json, golden?: string) =>
     rejects(

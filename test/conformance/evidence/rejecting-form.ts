@@ -27,13 +27,13 @@ const without = (draft: Draft, name: string): void => {
   delete draft[name];
 };
 
-/** Text put in the place of other text that must stand there once. */
+/** Replaces text that must occur exactly once. */
 const replaced = (text: string, from: string, to: string): string => {
   if (text.split(from).length !== 2) throw new Error(`${from} stands not once in the packet`);
   return text.replace(from, () => to);
 };
 
-/** Base64 of 64 bytes with one of the four bits set that carry nothing. */
+/** Base64 of 64 bytes with one of the four unused bits set. */
 const strayBits = (text: string): string => {
   const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   const at = text.indexOf("=") - 1;
@@ -246,7 +246,7 @@ const references = (): ReadonlyArray<Vector> => {
   ];
 };
 
-/** Packets whose form is wrong, before anything in them is believed. */
+/** Packets whose form is wrong. */
 export const formVectors = (): ReadonlyArray<Vector> => [
   ...jsonText(),
   ...members(),

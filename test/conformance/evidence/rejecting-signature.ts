@@ -17,9 +17,9 @@ import {
 import { NEUTRAL, NEUTRAL_SIGNATURE, secondForm } from "./lax-ed25519.ts";
 import { rejects } from "./rejects.ts";
 
-/** The key that trust.json revokes. */
+/** The key that is revoked in trust.json. */
 export const REVOKED_KEY = ed25519Key(4);
-/** A key that trust.json does not know. */
+/** A key that is not in trust.json. */
 export const STRANGER = ed25519Key(5);
 
 const signatureEdited = (change: (signature: Draft, packet: PacketDraft) => void): string => {
@@ -156,7 +156,7 @@ export const signatureVectors = (): ReadonlyArray<Vector> => {
   ];
 };
 
-/** Packets of another ledger or other programs than the policy names. */
+/** Packets of another ledger or other programs than the policy's. */
 export const networkVectors = (): ReadonlyArray<Vector> => {
   const { escrow } = goldenEscrow("refunded");
   const other = address("EvidenceStranger111111111111111111111111111".slice(0, 43));

@@ -1,6 +1,6 @@
 import type { Vector } from "./accepting-vectors.ts";
 
-/** A packet of the right form with one thing wrong: the checks that must fail under trust.json. */
+/** A packet of valid form with one fault, and the checks that must fail under trust.json. */
 export const rejects = (
   name: string,
   why: string,

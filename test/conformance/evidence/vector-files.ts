@@ -25,7 +25,7 @@ const trust = {
 
 const text = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
 
-/** Packets that every verifier must reject under trust.json, each wrong in one way. */
+/** Packets that every verifier must reject under trust.json. Each has one fault. */
 const rejectingVectors = () => [
   ...formVectors(),
   ...signatureVectors(),
@@ -36,7 +36,7 @@ const rejectingVectors = () => [
   ...decisionVectors(),
 ];
 
-/** Every file of test/vectors/evidence that is made, by its name; the same at each call. */
+/** Every generated file of test/vectors/evidence, by its name. Each call returns the same. */
 export const vectorFiles = (): ReadonlyMap<string, string> =>
   new Map([
     ["trust.json", text(trust)],

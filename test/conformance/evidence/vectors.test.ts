@@ -31,12 +31,12 @@ const failedChecks = (packet: Uint8Array): ReadonlyArray<string> =>
     .map(({ name }) => name);
 
 describe("the vectors of test/vectors/evidence", () => {
-  test("they are what `bun test/conformance/evidence/write-vectors.ts` writes, byte for byte", async () => {
+  test("they equal the output of `bun test/conformance/evidence/write-vectors.ts`, byte for byte", async () => {
     for (const [name, text] of vectorFiles())
       expect([name, await read(name)]).toEqual([name, text]);
   });
 
-  test("names are unique, and every check that offline verifying knows rejects something", () => {
+  test("names are unique, and every offline check rejects some packet", () => {
     const names = [...accepting, ...rejecting].map(({ name }) => name);
     expect(names.filter((name, i) => names.indexOf(name) !== i)).toEqual([]);
     const failing = new Set(rejecting.flatMap(({ failed_checks }) => failed_checks));
@@ -44,7 +44,7 @@ describe("the vectors of test/vectors/evidence", () => {
     expect([...offline].filter((name) => !failing.has(name))).toEqual([]);
   });
 
-  test("no two rejecting packets are the same, and none is an accepting one", () => {
+  test("no two rejecting packets are equal, and none equals an accepting one", () => {
     const packets = [...accepting, ...rejecting].map((each) => JSON.stringify([...bytesOf(each)]));
     expect(new Set(packets).size).toBe(packets.length);
   });
@@ -56,7 +56,7 @@ describe.each([...accepting, ...rejecting].map((vector) => [vector.name, vector]
     const packet = bytesOf(vector);
     const verdict = vector.failed_checks.length === 0 ? "verified" : "failed";
 
-    test("the service's verifier says what the vector says", () => {
+    test("the service's verifier reaches each vector's verdict", () => {
       expect(failedChecks(packet)).toEqual([...vector.failed_checks]);
       expect(verifyEvidence(packet, trust).verdict).toBe(verdict);
       expect(verifyEvidence(packet, null).verdict).toBe(vector.without_policy);

@@ -20,8 +20,8 @@ const fileDifferences = (name: string, before: string, after: string): ReadonlyA
 };
 
 /**
- * How two sets of files differ, one text for each exchange: file, title, the lines of the first set (`-`) and those
- * of the second (`+`). Empty when they are the same.
+ * How two sets of files differ, one text per exchange: file, title, the lines of the first set (`-`) and of the second
+ * (`+`). Empty when they are equal.
  */
 export const differences = (
   before: ReadonlyMap<string, string>,

@@ -13,7 +13,10 @@ import { tmpdir } from "../../temporary-root.ts";
 const PATIENCE_MS = 120_000;
 /** More differences than these are not printed. */
 const MOST_SHOWN = 10;
-/** Not where `bun run record:answers` records: offset from UTC, decimal comma and the upper case of i differ. */
+/**
+ * The time zone and locale differ from those of `bun run record:answers` in offset, decimal comma and the upper case of
+ * i.
+ */
 const ELSEWHERE = { TZ: "Asia/Kathmandu", LC_ALL: "tr_TR.UTF-8", LANG: "tr_TR.UTF-8" };
 
 const folder = await mkdtemp(join(tmpdir(), "http-answers-"));
@@ -46,7 +49,7 @@ describe("what the OpenAPI document promises", () => {
   });
   const answersOf = (operation: string) => recorded.filter((each) => each.operation === operation);
 
-  test("every operation has a right and a wrong exchange", () => {
+  test("every operation has a valid and an invalid exchange", () => {
     const has = (operation: string, isSo: (status: number) => boolean): boolean =>
       answersOf(operation).some(({ method, status }) => method !== "OPTIONS" && isSo(status));
     const operations = promised.map(({ operation }) => operation);
@@ -58,7 +61,7 @@ describe("what the OpenAPI document promises", () => {
   test("every success, in each media type, and every problem of every operation is recorded", () => {
     const missing = promised.flatMap(({ operation, successes, problems }) => {
       const kinds = new Set(answersOf(operation).map(({ kind }) => kind));
-      // A bug gives the same answer everywhere. It is recorded where a test can put one into the stores.
+      // A bug gives the same answer everywhere. It is recorded where a test can cause one in the stores.
       const wanted = [...successes, ...problems.filter((code) => code !== "internal_error")];
       return wanted.filter((each) => !kinds.has(each)).map((each) => `${operation}: ${each}`);
     });
@@ -81,7 +84,7 @@ describe("what the OpenAPI document promises", () => {
   });
 });
 
-test("no answer tells an internal cause, or repeats a private key", () => {
+test("no answer shows an internal cause or repeats a private key", () => {
   const inside = new RegExp(`NEVER-SHOWN|api-key|TypeError|\\.ts\\b|${PRIVATE_KEY}`);
   const told = recorded.filter(({ answer }) => inside.test(answer));
   expect(told.map(({ operation, title }) => `${operation}: ${title}`)).toEqual([]);

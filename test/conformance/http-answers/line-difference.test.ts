@@ -4,7 +4,7 @@ import { lineDifference } from "./line-difference.ts";
 
 const lines = (...all: ReadonlyArray<string | number>): string => all.join("\n");
 
-test("a line that is changed, one that is new and one that is gone are shown among their neighbours", () => {
+test("changed, new and removed lines are shown among their neighbours", () => {
   const before = lines(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20);
   const after = lines(1, "two", 3, 4, 5, 6, 7, 8, 9, 10, 10.5, 11, 12, 13, 14, 15, 16, 17, 18, 20);
   expect(
@@ -18,14 +18,14 @@ test("a line that is changed, one that is new and one that is gone are shown amo
   ]);
 });
 
-test("texts that have nothing in common, or are empty, come to an end", () => {
+test("the comparison of empty or entirely different texts ends", () => {
   expect(lineDifference("a\nb", "c")).toBe("- a\n- b\n+ c");
   expect(lineDifference("", "a")).toBe("- \n+ a");
   const long = (of: string) => lines(...Array.from({ length: 1000 }, (_, i) => `${of} ${i}`));
   expect(lineDifference(long("old"), long("new")).split("\n")).toHaveLength(61);
 });
 
-test("files are compared section by section, and what belongs to one only is named", () => {
+test("files are compared section by section, and sections of one file only are named", () => {
   const file = (...sections: ReadonlyArray<string>) => new Map([["a.txt", sections.join("\n")]]);
   const before = file("### one\n\n1\n", "### two\n\n2\n", "### three\n\n3\n");
   expect(differences(before, before)).toEqual([]);

@@ -1,11 +1,11 @@
-/** Lines that are shown before and behind lines that differ. */
+/** Lines shown before and after lines that differ. */
 const CONTEXT = 3;
-/** Where the sides differ in more lines than these together, all that follows counts as different. */
+/** When the sides differ in more lines than this, all later lines count as different. */
 const FARTHEST = 200;
-/** More lines than these are not shown. */
+/** The most lines shown. */
 const MOST_LINES = 60;
 
-/** How many lines of each side to pass over, the fewest in all, until the next two are the same on both. */
+/** How many lines of each side to skip, the fewest in all, until the next two lines are equal on both sides. */
 const untilSame = (
   old: ReadonlyArray<string>,
   now: ReadonlyArray<string>,
@@ -19,8 +19,8 @@ const untilSame = (
 };
 
 /**
- * The lines in which two texts differ, those of the first marked with `-` and those of the second with `+`, among
- * lines that are the same; at most 60 of them.
+ * The lines in which two texts differ, marked with `-` for the first and `+` for the second, among equal lines. At most
+ * 60 lines.
  */
 export const lineDifference = (before: string, after: string): string => {
   const [old, now] = [before.split("\n"), after.split("\n")];

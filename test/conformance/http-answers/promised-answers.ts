@@ -36,7 +36,7 @@ export type PromisedAnswers = {
   readonly operation: string;
   /** Matches the paths of its requests, without query. */
   readonly path: RegExp;
-  /** Status and media type of each answer that is no problem, such as `200 application/json` or `304`. */
+  /** Status and media type of each answer that is not a problem, such as `200 application/json` or `304`. */
   readonly successes: ReadonlyArray<string>;
   /** The codes of its problems. */
   readonly problems: ReadonlyArray<string>;

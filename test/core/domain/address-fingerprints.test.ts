@@ -5,7 +5,7 @@ import type { Address } from "../../../core/domain/address.ts";
 import { anyAddress } from "../../arbitraries/ledger-values.ts";
 import { runs } from "../../arbitraries/runs.ts";
 
-test("fingerprints are a set of addresses", () => {
+test("fingerprints behave as a set of addresses", () => {
   const few = fc.array(anyAddress, { maxLength: 20 });
   fc.assert(
     fc.property(few, few, (added, others) => {

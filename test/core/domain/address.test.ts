@@ -18,7 +18,7 @@ import { bytesOfLength } from "../../arbitraries/ledger-values.ts";
 import { runs } from "../../arbitraries/runs.ts";
 
 describe("address", () => {
-  test("32 bytes and their text are one to one", () => {
+  test("32 bytes and their text map one to one", () => {
     fc.assert(
       fc.property(bytesOfLength(32), (bytes) => {
         const made = addressFromBytes(bytes);
@@ -30,7 +30,7 @@ describe("address", () => {
     );
   });
 
-  test("kit's type takes an address without a cast, and kit's own is none until it is parsed", () => {
+  test("kit's type takes an address without a cast, but kit's addresses must be parsed", () => {
     const given: KitAddress = ZERO_ADDRESS;
     assertIsAddress(given);
     // @ts-expect-error Only core's parsers make an Address.
@@ -38,7 +38,7 @@ describe("address", () => {
     expect(taken).toBe(address(given));
   });
 
-  test("kit takes the same texts for addresses", () => {
+  test("kit accepts the same texts as addresses", () => {
     const text = fc.oneof(
       fc.string({ maxLength: 50 }),
       fc.integer({ min: 30, max: 34 }).chain(bytesOfLength).map(encodeBase58),
@@ -53,7 +53,7 @@ describe("address", () => {
     );
   });
 
-  test("other lengths are a mistake of the caller", () => {
+  test("other lengths are a bug of the caller", () => {
     for (const length of [0, 31, 33, 64]) {
       expect(() => addressFromBytes(new Uint8Array(length))).toThrow("32 bytes");
     }
@@ -63,7 +63,7 @@ describe("address", () => {
 });
 
 describe("ledger signature", () => {
-  test("64 bytes and their text are one to one, and nothing else is one", () => {
+  test("64 bytes and their text map one to one, and no other text does", () => {
     fc.assert(
       fc.property(bytesOfLength(64), bytesOfLength(32), (bytes, key) => {
         const made = ledgerSignatureFromBytes(bytes);

@@ -22,7 +22,7 @@ describe("amount", () => {
     );
   });
 
-  test("a text is an amount exactly when it is how an integer from 1 to 2^64-1 is written", () => {
+  test("a text is an amount exactly when it is the canonical form of an integer from 1 to 2^64-1", () => {
     const digitLike = fc.constantFrom(
       ..."0123456789".split(""),
       "0",
@@ -48,7 +48,7 @@ describe("amount", () => {
     );
   });
 
-  test("no other way to write a number is taken", () => {
+  test("no other form of a number is accepted", () => {
     const signs = "0 00 01 007 -1 +1 -0 1.0 1. .1 1e3 1E3 0x10 0b1 1n 1_000 1,000 NaN Infinity";
     const spaces = ["", " 1", "1 ", "1\n", "\n1", "1\0", "\uff11", "\u0661"];
     const long = [

@@ -17,7 +17,7 @@ test("32 bytes are 64 lower-case hex digits, read in either case", () => {
   );
 });
 
-test("anything but 64 hex digits is no hash", () => {
+test("anything but 64 hex digits is refused", () => {
   const digits = "0123456789abcdef".repeat(4);
   const refused = [
     "",

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { RecentlyUsed } from "../../../core/domain/recently-used.ts";
 import { runs } from "../../arbitraries/runs.ts";
 
-test("the latest keys keep their newest values, and never more than twice the capacity are kept", () => {
+test("the latest keys keep their newest values, and at most twice the capacity is kept", () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 4 }),

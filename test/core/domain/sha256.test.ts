@@ -16,13 +16,13 @@ const agreesWithNode = (): void =>
     runs(200),
   );
 
-test("it is SHA-256, before and after the runtime's has been provided", () => {
+test("it is SHA-256, before and after the runtime's is provided", () => {
   agreesWithNode();
   provideSha256(sha256Bun);
   agreesWithNode();
 });
 
-test("bytes inside a larger buffer are hashed alone, and a digest is the caller's own", () => {
+test("only the given bytes of a larger buffer are hashed, and the caller owns the digest", () => {
   provideSha256(sha256Bun);
   const whole = Uint8Array.from({ length: 100 }, (_, i) => i);
   const first = sha256(whole.subarray(10, 60));
@@ -30,7 +30,7 @@ test("bytes inside a larger buffer are hashed alone, and a digest is the caller'
   expect(first).toEqual(expected(whole.slice(10, 60)));
 });
 
-test("what is not SHA-256 is refused and not used", () => {
+test("a function that is not SHA-256 is refused and not used", () => {
   const oneBitOff = (bytes: Uint8Array): Uint8Array => {
     const digest = sha256Bun(bytes);
     if (bytes.length > 119) digest[31] = (digest[31] ?? 0) ^ 1;

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { formatUnixTime, LAST_UNIX_SECOND, parseUnixTime } from "../../../core/domain/unix-time.ts";
 import { runs } from "../../arbitraries/runs.ts";
 
-test("every second of RFC 3339's range is written as SQLite's own calendar writes it", () => {
+test("every second of RFC 3339's range is written as SQLite's calendar writes it", () => {
   using database = new Database(":memory:");
   const calendar = database.query<{ text: string }, [bigint]>(
     "select strftime('%Y-%m-%dT%H:%M:%SZ', ?1, 'unixepoch') as text",
@@ -32,7 +32,7 @@ test("the ends of the range are the first and the last second with four digits o
   }
 });
 
-test("a text is read exactly when it is how that second is written", () => {
+test("a text is read exactly when it is that second's canonical form", () => {
   fc.assert(
     fc.property(fc.bigInt({ min: 0n, max: LAST_UNIX_SECOND }), (seconds) => {
       expect(parseUnixTime(formatUnixTime(seconds))).toBe(seconds);

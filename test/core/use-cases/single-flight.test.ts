@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { Deferred, Effect, Exit, Fiber, Scope } from "effect";
 import { makeSingleFlight } from "../../../core/use-cases/single-flight.ts";
 
-/** A single flight in a scope of its own, whose runs of any name go on until `gate` has an outcome. */
+/** A single flight with a scope of its own. Its runs wait until `gate` has an outcome. */
 const flights = Effect.gen(function* () {
   const scope = yield* Scope.make();
   const gate = yield* Deferred.make<string, "refused">();
@@ -12,7 +12,7 @@ const flights = Effect.gen(function* () {
     seen.begun += 1;
     return Deferred.await(gate);
   }).pipe(Effect.onExit((exit) => Effect.sync(() => seen.ended.push(exit._tag))));
-  // A run begins on the next turn.
+  // A run begins on the next turn of the event loop.
   const begin = (name: string) =>
     Effect.forkChild(once(name, run), { startImmediately: true }).pipe(
       Effect.tap(() => Effect.yieldNow),
@@ -20,7 +20,7 @@ const flights = Effect.gen(function* () {
   return { scope, gate, seen, begin };
 });
 
-test("callers of one name share a run, and its failure; the next caller begins another", () =>
+test("callers of one name share a run and its failure; the next caller starts another", () =>
   Effect.runPromise(
     Effect.gen(function* () {
       const { gate, seen, begin } = yield* flights;
@@ -34,7 +34,7 @@ test("callers of one name share a run, and its failure; the next caller begins a
     }),
   ));
 
-test("a run outlives the caller who began it, whether or not others wait", () =>
+test("a run continues when its first caller leaves, with or without others waiting", () =>
   Effect.runPromise(
     Effect.gen(function* () {
       const { gate, seen, begin } = yield* flights;

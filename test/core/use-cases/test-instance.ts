@@ -2,7 +2,7 @@ import { address } from "../../../core/domain/address.ts";
 import { LOCAL_DEPLOYMENT } from "../../../core/protocol/addresses/local-deployment.ts";
 import { Instance } from "../../../ports/instance.ts";
 
-/** The mint that the instance of the tests supports: devnet USDC. */
+/** The mint of the test instance: devnet USDC. */
 export const SUPPORTED_MINT = address("4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU");
 
 /** An instance on a local ledger, with or without the beta's limits enforced. */

@@ -8,14 +8,14 @@ export type Ended = {
   /** Null when it was killed. */
   readonly code: number | null;
   readonly steps: ReadonlyArray<Step>;
-  /** When each step was heard of, milliseconds since the process was started. */
+  /** When each step was printed, milliseconds since the start of the process. */
   readonly heardMs: ReadonlyArray<number>;
 };
 
-/** When to kill: so long after so many steps. */
+/** When to kill: `delayMs` after `steps` steps. */
 export type Aim = { readonly steps: number; readonly delayMs: number };
 
-/** Runs a process that tells its steps, and kills it with SIGKILL where `aim` says, null for never. */
+/** Runs a process that prints its steps, and kills it with SIGKILL at `aim`; null for never. */
 export const runUntil = async (command: ReadonlyArray<string>, aim: Aim | null): Promise<Ended> => {
   const startMs = performance.now();
   const child = Bun.spawn([process.execPath, ...command], { stdout: "pipe", stderr: "inherit" });
@@ -38,7 +38,7 @@ export const runUntil = async (command: ReadonlyArray<string>, aim: Aim | null):
   return { code: child.signalCode === "SIGKILL" ? null : child.exitCode, steps, heardMs };
 };
 
-/** Where a sync of so many batches was when it was killed. */
+/** Where a sync of this many batches was when it was killed. */
 export const momentOf = ({ steps }: Ended): Moment => {
   if (steps.includes("end")) return "after its writing";
   const last = steps.at(-1);
@@ -46,7 +46,7 @@ export const momentOf = ({ steps }: Ended): Moment => {
   return last === "applied" ? "between batches" : "before its writing";
 };
 
-/** Where each batch of a sync began and how long it took. */
+/** The start and the duration of each batch of a sync. */
 const batchesOf = ({ steps, heardMs }: Ended) =>
   steps.flatMap((step, at) =>
     step === "batch"
@@ -55,8 +55,8 @@ const batchesOf = ({ steps, heardMs }: Ended) =>
   );
 
 /**
- * Draws when to kill a sync that runs as `whole` did: one time of four at any moment from its opening on to a little
- * after its end, one time in or just after any of its batches, and else at any moment of all the time that these took.
+ * Draws when to kill a sync like `whole`. In one of four cases at any moment from its opening to shortly after its end,
+ * in another one in or just after any of its batches, otherwise at any moment of all batches together.
  */
 export const drawAim = (random: () => number, whole: Ended): Aim => {
   const { heardMs } = whole;

@@ -83,11 +83,11 @@ export const fixedWorld = async (options: ServiceOptions = {}, isSynced = true) 
     /** Moves the clock on by `passMs` as soon as the service sleeps for exactly `forMs`. */
     passOnce: async (forMs: number, passMs: number): Promise<void> => {
       await until(`a sleep of ${forMs} ms`, () => waits.includes(forMs));
-      // The sleep is noted just before the clock registers it.
+      // The sleep is recorded just before the clock registers it.
       await nextTurn();
       await pass(passMs);
     },
-    /** Forgets the sleeps so far. */
+    /** Clears the recorded sleeps. */
     forgetWaits: (): void => void waits.splice(0),
     /** Undoes changes to the ledger and to the store services. Written rows, history and the clock stay. */
     restore: (): void => {

@@ -49,7 +49,7 @@ export const tokenAccount = (
       .done(),
   );
 
-/** A token account of the merchant's, not the associated one, that a stranger may spend from. */
+/** A token account of the merchant beside the associated one. A stranger may spend from it. */
 export const SHARED_TOKENS = account(
   wallet("shared tokens").address,
   TOKEN_PROGRAM,

@@ -14,7 +14,7 @@ const anyBytes = fc.oneof(
   fc.constantFrom(32, 64, 352, 1232).chain(bytesOfLength),
 );
 
-/** The canonical base64 of bytes is the one that Buffer writes; a reader that is strict takes no other. */
+/** The bytes of a text that equals what Buffer writes for them. A strict reader accepts no other text. */
 const canonical = (text: string): Uint8Array | undefined => {
   const bytes = Buffer.from(text, "base64");
   return bytes.toString("base64") === text ? new Uint8Array(bytes) : undefined;
@@ -34,7 +34,7 @@ describe("base64", () => {
     );
   });
 
-  test("a text decodes exactly when it is the encoding of its own bytes", () => {
+  test("a text decodes exactly when it is the encoding of its bytes", () => {
     const character = fc.constantFrom(
       ...ALPHABET.split(""),
       "=",
@@ -65,7 +65,7 @@ describe("base64", () => {
     );
   });
 
-  test("of all four-character groups only canonical ones decode", () => {
+  test("only canonical four-character groups decode", () => {
     const lasts = ALPHABET.split("").filter((last) => accepted(`A${last}==`));
     expect(lasts.join("")).toBe("AQgw");
     const thirds = ALPHABET.split("").filter((third) => accepted(`AA${third}=`));

@@ -8,7 +8,7 @@ import { runs } from "../../../arbitraries/runs.ts";
 type Payload = { readonly [name: string]: Json };
 
 describe("a payload without exact canonical bytes", () => {
-  test("one without fault has them, and they read back the same", () => {
+  test("a payload without a fault has them, and they read back the same", () => {
     const anyJson = fc.jsonValue({ stringUnit: anyCharacter }).map((value) => value as Json);
     const broken = fc.constantFrom<Json>(
       "\ud800",
@@ -33,7 +33,7 @@ describe("a payload without exact canonical bytes", () => {
     );
   });
 
-  test("the place of the fault is an RFC 6901 pointer", () => {
+  test("the fault's position is an RFC 6901 pointer", () => {
     const at = (value: Json) => canonicalFault(value)?.pointer;
     expect(at({ a: [1, { "b/c~d": "\ud800" }] })).toBe("/a/1/b~1c~0d");
     expect(at({ a: { "\ud800": 1 } })).toBe("/a");
@@ -42,8 +42,8 @@ describe("a payload without exact canonical bytes", () => {
     expect(at({ a: [1, 2 ** 53 - 1, "\u{1f338}", null, true] })).toBeUndefined();
   });
 
-  test("every fault is found, the first one first, with the pointer that leads to it", () => {
-    /** Each value with its pointer, in the order of the text; a name stands before its value. */
+  test("every fault is found, the first one first, with its pointer", () => {
+    /** Each value with its pointer, in the order of the text. A name comes before its value. */
     function* places(value: Json, pointer: string): Generator<readonly [string, Json]> {
       yield [pointer, value];
       if (typeof value !== "object" || value === null) return;
@@ -80,13 +80,13 @@ describe("a payload without exact canonical bytes", () => {
     );
   });
 
-  test("a pointer is written for a fault alone, not for each of 16,000 elements", () => {
+  test("a pointer is built only for a fault, not for each of 16,000 elements", () => {
     const elements: ReadonlyArray<Json> = Array.from({ length: 16_000 }, () => 0);
     const escape = spyOn(String.prototype, "replaceAll");
     try {
       expect(canonicalFault({ payload: { elements } })).toBeUndefined();
       expect(escape).not.toHaveBeenCalled();
-      // Two names to escape, each for `~` and for `/`.
+      // Two names with characters to escape: `~` and `/`.
       expect(canonicalFault({ elements, b: ["\ud800"] })?.pointer).toBe("/b/0");
       expect(escape).toHaveBeenCalledTimes(4);
     } finally {

@@ -15,7 +15,7 @@ const anyJson = fc
   .map((value) => value as Json);
 
 describe("canonical JSON", () => {
-  test("RFC 8785's own object, sorting and numbers come out as printed there", () => {
+  test("RFC 8785's own object, sorting and numbers come out as printed in the RFC", () => {
     const sample = JSON.parse(rfc8785.sample.input) as Json;
     expect(Buffer.from(canonicalJsonBytes(sample)).toString("hex")).toBe(rfc8785.sample.outputHex);
     const sorted = JSON.parse(text(JSON.parse(rfc8785.sorting.input) as Json)) as object;
@@ -39,7 +39,7 @@ describe("canonical JSON", () => {
     );
   });
 
-  test("the order in which members were written does not show", () => {
+  test("the order of members in the input does not matter", () => {
     const members = fc.uniqueArray(fc.tuple(fc.string({ unit: anyCharacter }), anyJson), {
       selector: ([key]) => key,
     });
@@ -53,7 +53,7 @@ describe("canonical JSON", () => {
     );
   });
 
-  test("what has no JSON is refused, not passed over", () => {
+  test("a value without a JSON form is refused, not skipped", () => {
     const lone: ReadonlyArray<unknown> = ["\ud800", "a\udc00", { "\ud83c": 1 }, ["\udf38"]];
     const others = [Number.NaN, Infinity, [[-Infinity]], 1n, undefined, () => 1, Symbol("x")];
     for (const value of [...lone, ...others])

@@ -31,7 +31,7 @@ const byCodeUnits = (a: string, b: string): number => {
   return a.length - b.length;
 };
 
-/** RFC 8785 written out by hand, as an oracle: strings and sorting are its own, numbers ECMAScript's. */
+/** RFC 8785, written independently as an oracle. Strings and sorting are its own; numbers are ECMAScript's. */
 export const canonicalText = (value: Json): string => {
   if (value === null || typeof value === "boolean") return String(value);
   if (typeof value === "number") return Object.is(value, -0) ? "0" : String(value);

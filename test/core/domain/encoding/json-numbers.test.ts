@@ -13,14 +13,14 @@ import { referenceIsExact } from "./reference-json.ts";
 const finite = fc.double({ noDefaultInfinity: true, noNaN: true });
 
 describe("numbers of a JSON text", () => {
-  test("they are found wherever they stand, and digits in strings are not", () => {
+  test("they are found at any position, and digits in strings are not", () => {
     const text = String.raw`{"a1":[-1,2.50,"3",{"\"4":5e6}],"\\":7E-8,"9":"\\\"10"}`;
     expect(jsonNumbers(text)).toEqual(["-1", "2.50", "5e6", "7E-8"]);
     expect(jsonNumbers("0")).toEqual(["0"]);
     expect(jsonNumbers('"0"')).toEqual([]);
   });
 
-  test("every number is found, in order, in whatever JSON it stands", () => {
+  test("every number is found, in order, in any JSON", () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(fc.string({ unit: anyCharacter }), finite)), (pairs) => {
         const text = JSON.stringify(pairs.map(([name, number]) => ({ [name]: [name, number] })));
@@ -34,7 +34,7 @@ describe("numbers of a JSON text", () => {
 });
 
 describe("exact numbers", () => {
-  test("what ECMAScript writes of a double is exact and canonical, however it is padded only exact", () => {
+  test("a double as ECMAScript writes it is exact and canonical; padded it is only exact", () => {
     fc.assert(
       fc.property(finite, (number) => {
         const token = JSON.stringify(number);
@@ -50,7 +50,7 @@ describe("exact numbers", () => {
     );
   });
 
-  test("a number is exact when whole numbers of any length say so", () => {
+  test("a number is exact when arithmetic on whole numbers says so", () => {
     fc.assert(
       fc.property(numberText, (token) => {
         expect([token, isExactNumber(token)]).toEqual([token, referenceIsExact(token)]);

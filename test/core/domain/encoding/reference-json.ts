@@ -3,7 +3,7 @@ const TOKEN = /"(?:[^"\\]|\\.)*"|-?[0-9][0-9.eE+-]*|[a-z]+|[{}[\],:]/gs;
 
 type Decimal = { readonly digits: bigint; readonly power: number };
 
-/** A number as JSON or ECMAScript writes it, as a whole number times a power of ten. */
+/** A number in JSON or ECMAScript form, as a whole number times a power of ten. */
 const decimalOf = (written: string): Decimal => {
   const [mantissa = "", exponent = "0"] = written.toLowerCase().split("e");
   const [whole = "", fraction = ""] = mantissa.split(".");
@@ -17,13 +17,13 @@ const areEqual = (a: Decimal, b: Decimal): boolean => {
   return scaled(a) === scaled(b);
 };
 
-/** Whether the double that a number becomes is written with the same value, by whole numbers of any length. */
+/** Whether a number keeps its value as a double, by arithmetic on whole numbers of any length. */
 export const referenceIsExact = (token: string): boolean => {
   const value = Number(token);
   return Number.isFinite(value) && areEqual(decimalOf(token), decimalOf(String(value)));
 };
 
-/** What is wrong with a text that is to be read in one way only, undefined where nothing is: the slow way. */
+/** The fault of a text that must be readable in one way only, undefined without one. Slow and simple. */
 export const referenceFault = (text: string): string | undefined => {
   try {
     JSON.parse(text);

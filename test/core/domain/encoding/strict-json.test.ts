@@ -30,7 +30,7 @@ const escaped = (name: string, which: ReadonlyArray<boolean>): string =>
     .join("");
 
 describe("strict JSON", () => {
-  test("every JSON value is read as JSON.parse reads it, compact or spread out", () => {
+  test("every JSON value is read like JSON.parse reads it, compact or spread out", () => {
     fc.assert(
       fc.property(anyJson, fc.constantFrom(undefined, 2, "\t"), (value, indent) => {
         const text = JSON.stringify(value, null, indent);
@@ -40,7 +40,7 @@ describe("strict JSON", () => {
     );
   });
 
-  test("a text is taken only when JSON.parse takes it, and then it can be canonicalised", () => {
+  test("a text is accepted only when JSON.parse accepts it, and can then be canonicalized", () => {
     const character = fc.constantFrom(
       ...'{}[]":,\\ue0019-+.tfn \n'.split(""),
       "true",
@@ -65,7 +65,7 @@ describe("strict JSON", () => {
     );
   });
 
-  test("a member that stands twice is refused, however deep and however it is written", () => {
+  test("a repeated member is refused at any depth and in any spelling", () => {
     const name = fc.string({ unit: anyCharacter, maxLength: 4 });
     const flags = fc.array(fc.boolean(), { minLength: 1, maxLength: 4 });
     const wrap = fc.array(fc.constantFrom("array", "object"), { maxLength: 5 });
@@ -85,7 +85,7 @@ describe("strict JSON", () => {
     );
   });
 
-  test("what has no canonical form is refused: lone surrogates and numbers without end", () => {
+  test("values without a canonical form are refused: lone surrogates and numbers too large for a double", () => {
     for (const text of [
       '"\\ud800"',
       '["\\udc00x"]',
@@ -102,7 +102,7 @@ describe("strict JSON", () => {
     expect(accepts("1.7976931348623157e308")).toBe(true);
   });
 
-  test("an unambiguous text may hold both, for whoever names the member that does", () => {
+  test("an unambiguous text may hold both, so that the caller can name the member", () => {
     expect(parseUnambiguousJson('{"a":"\\ud800"}')).toEqual({ value: { a: "\ud800" } });
     expect(parseUnambiguousJson("[1e999]")).toEqual({ value: [Infinity] });
     expect(parseUnambiguousJson('{"a":1,"\\u0061":2}')).toEqual({ fault: "has a member twice" });
@@ -121,7 +121,7 @@ describe("strict JSON", () => {
     }
   });
 
-  test("a text is refused exactly where a slow reading refuses it, and for the first of its faults", () => {
+  test("a text is refused exactly where a slow reader refuses it, for the first of its faults", () => {
     const broken = fc.tuple(jsonText, fc.nat(), fc.nat({ max: 2 })).map(([text, at, removed]) => {
       const index = at % (text.length + 1);
       return text.slice(0, index) + text.slice(index + removed);
@@ -137,7 +137,7 @@ describe("strict JSON", () => {
       }),
       runs(3000),
     );
-    // The texts are of use only as long as each fault is among them.
+    // The texts are useful only if each fault is among them.
     expect(counts.size).toBe(5);
   });
 });
@@ -145,19 +145,19 @@ describe("strict JSON", () => {
 describe("a bound on the values of a text", () => {
   const values = (text: string, most: number) => hasMoreValuesThan(text, most);
 
-  test("commas and opening brackets count, those in strings do not", () => {
+  test("commas and opening brackets count, except in strings", () => {
     const text = '{"a,[{":[1,{"\\",":"]}"}],"b":0}';
     expect([values(text, 4), values(text, 5)]).toEqual([true, false]);
     expect([values("0", 0), values("[0]", 0), values("[0,0]", 1)]).toEqual([false, true, true]);
   });
 
-  test("what is no JSON has one as well", () => {
+  test("malformed JSON has a bound too", () => {
     expect(values('"never closed,,,,', 0)).toBe(false);
     expect(values('"ends in an escape\\', 0)).toBe(false);
     expect(values(",".repeat(9), 8)).toBe(true);
   });
 
-  test("no JSON value has more members and elements than it says", () => {
+  test("no JSON value has more members and elements than the bound", () => {
     const sizeOf = (value: Json): number =>
       typeof value === "object" && value !== null
         ? Object.values(value).reduce((sum: number, member: Json) => sum + 1 + sizeOf(member), 0)

@@ -37,7 +37,7 @@ describe("task hash", () => {
     );
   });
 
-  // Pairs that a careless encoding would confuse: one text cut in two places, or not cut at all.
+  // Pairs that a careless encoding would confuse: one text cut in two places, or not at all.
   test("different tasks have different hashes, however intent and nonce are cut", () => {
     fc.assert(
       fc.property(
@@ -85,12 +85,12 @@ describe("task hash", () => {
     expect(hashes).toEqual(ours);
   });
 
-  test("a text is fit exactly when it is 1 to so many bytes of UTF-8 without U+0000 and lone surrogates", () => {
+  test("a text is valid exactly when it has 1 to the maximum of UTF-8 bytes without U+0000 and lone surrogates", () => {
     const unit = fc.constantFrom("a", "\u00e9", "\u20ac", "\u{1f338}", "\ud83c", "\udf38", "\0");
     const limit = fc.integer({ min: 1, max: 40 });
     fc.assert(
       fc.property(fc.string({ unit, maxLength: 14 }), limit, (candidate, maxBytes) => {
-        // Buffer writes U+FFFD for a lone surrogate, so only a text without one survives the way back.
+        // Buffer writes U+FFFD for a lone surrogate, so only a well-formed text survives the round trip.
         const wellFormed = Buffer.from(candidate, "utf8").toString("utf8") === candidate;
         const bytes = Buffer.byteLength(candidate, "utf8");
         const fit = wellFormed && bytes >= 1 && bytes <= maxBytes && candidate.indexOf("\0") === -1;

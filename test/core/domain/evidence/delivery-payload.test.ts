@@ -46,7 +46,7 @@ describe.each(PROOF_TEMPLATES.map((template) => [template.id, template] as const
       return Object.fromEntries(members);
     };
 
-    test("it is well, field by field, exactly when the published schema takes it", () => {
+    test("each field is valid exactly when the published schema accepts it", () => {
       fc.assert(
         fc.property(edits, (changes) => {
           const payload = edited(changes);

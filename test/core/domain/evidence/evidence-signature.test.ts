@@ -24,7 +24,7 @@ describe("DSSE pre-authentication encoding", () => {
     );
   });
 
-  test("type and body are read back out of it, so that no two pairs share one encoding", () => {
+  test("type and body can be read back, so no two pairs share one encoding", () => {
     const type = fc.string({ unit: anyCharacter, maxLength: 20 });
     fc.assert(
       fc.property(type, fc.uint8Array({ maxLength: 60 }), (type, body) => {
@@ -51,7 +51,7 @@ describe("DSSE pre-authentication encoding", () => {
 });
 
 describe("evidence digest", () => {
-  test("it is SHA-256 of the canonical bytes, which are also the body of what is signed", () => {
+  test("it is SHA-256 of the canonical bytes, which are also the body that is signed", () => {
     const anyJson = fc.jsonValue({ stringUnit: anyCharacter }).map((value) => value as Json);
     fc.assert(
       fc.property(anyJson, (data) => {

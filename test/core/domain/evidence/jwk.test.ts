@@ -12,7 +12,7 @@ const RFC_8037 = {
   thumbprint: "kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k",
 };
 
-test("the thumbprint of RFC 8037's key is the one RFC 8037 gives", () => {
+test("the thumbprint of RFC 8037's key is that of the RFC", () => {
   const publicKey = new Uint8Array(Buffer.from(RFC_8037.x, "base64url"));
   expect(jwkThumbprint(publicKey)).toBe(RFC_8037.thumbprint);
   expect(ed25519Jwk(publicKey)).toEqual({
@@ -25,7 +25,7 @@ test("the thumbprint of RFC 8037's key is the one RFC 8037 gives", () => {
   });
 });
 
-test("the key id of a JWK can be recomputed from the JWK, which Node reads as the same key", () => {
+test("the key id can be recomputed from the JWK, which Node reads as the same key", () => {
   fc.assert(
     fc.property(bytesOfLength(32), (publicKey) => {
       const { kid, crv, kty, x } = ed25519Jwk(publicKey);

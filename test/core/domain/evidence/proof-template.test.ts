@@ -42,7 +42,7 @@ describe("proof templates", () => {
   });
 });
 
-test("every file beside the catalogue is in it, under its own name, with the members of a template", async () => {
+test("every file beside the catalogue is in it under its name, with a template's members", async () => {
   const folder = join(import.meta.dir, "../../../../core/domain/evidence/proof-templates");
   const files = (await readdir(folder)).sort();
   expect(files).toEqual(PROOF_TEMPLATES.map(({ id }) => `${id}.json`).sort());
@@ -94,7 +94,7 @@ describe.each(PROOF_TEMPLATES.map((template) => [template.id, template] as const
       expect(valid({ ...template.example, proof_template_id: "another-v1" })).toBe(false);
     });
 
-    test("a member too many, a required one missing, and a value of another kind are refused", () => {
+    test("an unknown member, a missing required one and a value of another kind are refused", () => {
       expect(valid({ ...template.example, extra: 1 })).toBe(false);
       for (const { name, required } of template.fields) {
         const lacking = Object.fromEntries(
@@ -153,7 +153,7 @@ describe.each(PROOF_TEMPLATES.map((template) => [template.id, template] as const
 );
 
 describe("proof hash", () => {
-  test("any payload hashes as its canonical bytes do, in whatever order it was written", () => {
+  test("any payload hashes as its canonical bytes, in any order of members", () => {
     const payload = fc
       .dictionary(
         fc.string({ unit: anyCharacter, maxLength: 8 }),

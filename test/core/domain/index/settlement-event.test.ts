@@ -80,7 +80,7 @@ describe("settlement events", () => {
     );
   });
 
-  test("what went to the merchant and what went back make up the amount, once settled", () => {
+  test("the amounts to the merchant and back to the agent add up, once settled", () => {
     fc.assert(
       fc.property(escrow, fc.bigInt({ min: -5n, max: 5n }), (value, offset) => {
         const back = refundedAmount(value);
@@ -96,7 +96,7 @@ describe("settlement events", () => {
 });
 
 describe("an event that a state proves", () => {
-  test("it is among the events of an escrow in that state, and only then", () => {
+  test("it is among the events of an escrow in that state, and of no other", () => {
     fc.assert(
       fc.property(escrow, event, (value, candidate) => {
         const own = eventsOf(value).some(({ kind }) => kind === candidate.kind);
@@ -123,7 +123,7 @@ describe("event chain", () => {
     );
   });
 
-  test("each link is SHA-256 of the one before and of the event's canonical JSON", () => {
+  test("each hash is SHA-256 of the one before and the event's canonical JSON", () => {
     fc.assert(
       fc.property(anyHash32, event, (previous, link) => {
         const text = canonicalText({
@@ -145,7 +145,7 @@ describe("event chain", () => {
     );
   });
 
-  test("altering, dropping or swapping an event shows in the last hash", () => {
+  test("altering, dropping or swapping an event changes the last hash", () => {
     const events = fc.uniqueArray(event, { minLength: 2, maxLength: 8, selector: ({ id }) => id });
     fc.assert(
       fc.property(events, fc.nat(), fc.nat(), anyHash32, (list, i, j, hash) => {

@@ -9,7 +9,7 @@ import { runs } from "../../../arbitraries/runs.ts";
 const text = fc.string({ unit: anyCharacter, maxLength: 12 });
 
 describe("merchant search", () => {
-  test("a text folds part by part as it folds whole, and once folded stays so", () => {
+  test("a substring folds as it does inside the whole, and folding twice changes nothing", () => {
     fc.assert(
       fc.property(text, text, (a, b) => {
         expect(foldCase(a + b)).toBe(foldCase(a) + foldCase(b));
@@ -17,7 +17,7 @@ describe("merchant search", () => {
       }),
       runs(500),
     );
-    // Greek sigma is lower-cased in one way inside a word and in another at its end.
+    // Greek sigma has another lower case inside a word than at its end.
     expect(foldCase("\u039f\u0394\u039f\u03a3")).toBe("\u03bf\u03b4\u03bf\u03c3");
   });
 
@@ -40,7 +40,7 @@ describe("merchant search", () => {
     );
   });
 
-  test("what is in none of them finds nothing, nor does what only two together would hold", () => {
+  test("a text that no single one of them contains finds nothing", () => {
     fc.assert(
       fc.property(anyMerchant(LOCAL_DEPLOYMENT), (merchant) => {
         const { name, wallet, address, attestor } = merchant;

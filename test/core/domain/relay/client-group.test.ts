@@ -15,7 +15,7 @@ test("an IPv6 client counts as its /64, however the address is written", () => {
   for (const [written, group] of Object.entries(cases)) expect(clientGroup(written)).toBe(group);
 });
 
-test("an IPv4 client counts by itself, also when it is mapped into IPv6", () => {
+test("an IPv4 client counts by itself, also when mapped into IPv6", () => {
   for (const written of ["192.0.2.7", "::ffff:192.0.2.7", "::FFFF:c000:207"]) {
     expect(clientGroup(written)).toBe("192.0.2.7");
   }

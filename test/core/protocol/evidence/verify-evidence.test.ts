@@ -342,7 +342,7 @@ describe("the trust policy decides", () => {
     }
   });
 
-  test("a packet signed by a stranger, with his own key named in it, is not believed", () => {
+  test("a packet that names the key of the stranger who signed it is not believed", () => {
     const packet = JSON.parse(text) as Packet;
     const stranger = ed25519Key(9);
     const { signedBytes } = evidenceDigest(packet.data);

@@ -47,7 +47,7 @@ const delivered = (escrow: Escrow, state: Escrow["state"], released: bigint): Es
     settledAt: CREATED_AT + 95n,
     attestation: {
       proofHash: proofHash({ ...template.example, task_hash: escrow.taskHash }),
-      // Both are put in by `attested`.
+      // `attested` sets both.
       attestor: addressFromBytes(new Uint8Array(32)),
       signature: "",
       attestedAt: CREATED_AT + 90n,
@@ -55,7 +55,7 @@ const delivered = (escrow: Escrow, state: Escrow["state"], released: bigint): Es
   });
 };
 
-/** One escrow for each decision, under its file's name in test/vectors/evidence, and the ledger's time when read. */
+/** One escrow for each decision, named like its file in test/vectors/evidence, and the ledger's time when read. */
 export const GOLDEN_ESCROWS: ReadonlyArray<{
   readonly name: string;
   readonly escrow: Escrow;

@@ -33,7 +33,7 @@ const prepared = (request: PrepareEscrowRequest, enforceBetaLimits = false) => {
   return result.success;
 };
 
-/** Which error, and the places it names. */
+/** The error's tag and the fields it names. */
 const refusal = (
   request: PrepareEscrowRequest,
   enforceBetaLimits = false,
@@ -86,7 +86,7 @@ describe("prepare escrow", () => {
     );
   });
 
-  test("a task hash is taken in either case and wins over intent and nonce", () => {
+  test("a task hash is accepted in either case and overrides intent and nonce", () => {
     const taskHash = "ABCDEF0123456789".repeat(4);
     const given = prepared({ ...request, taskHash });
     expect(given.taskHash as string).toBe(taskHash.toLowerCase());
@@ -130,7 +130,7 @@ describe("prepare escrow", () => {
     ],
   ];
 
-  test.each(bad)("%s is refused, and the place is named", (_, change, expected) => {
+  test.each(bad)("%s is refused, and the field is named", (_, change, expected) => {
     expect(refusal({ ...request, ...change })).toEqual([...expected]);
   });
 
@@ -145,7 +145,7 @@ describe("prepare escrow", () => {
     for (const end of ends) expect(refusal({ ...request, ...end })).toEqual([]);
   });
 
-  test("nothing that was submitted is repeated in a refusal", () => {
+  test("a refusal repeats nothing of the request", () => {
     const secret = "5JuE1Wc8hEwGqU9YgVbWcP4sBv2qf3";
     const exit = Effect.runSyncExit(
       prepareEscrow({
@@ -160,7 +160,7 @@ describe("prepare escrow", () => {
     expect(JSON.stringify(exit)).not.toContain(secret);
   });
 
-  test("the beta's limits are checked where they are enforced, each by name", () => {
+  test("the beta's limits are checked where they are enforced, each under its name", () => {
     const limits = { ...request, amount: "100000001", ttlSeconds: 86_401, mint: request.merchant };
     expect(refusal(limits)).toEqual([]);
     const named = ["BetaLimitExceeded", "amount", "ttlSeconds", "mint"];

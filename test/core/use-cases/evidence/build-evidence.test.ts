@@ -15,7 +15,7 @@ const golden = (name: string) => Bun.file(join(VECTORS, `${name}.json`)).text();
 describe.each(GOLDEN_ESCROWS.map((each) => [each.name, each] as const))(
   "the golden packet of a %s escrow",
   (name, each) => {
-    test("it is what the account and the ledger's clock give today, byte for byte", async () => {
+    test("it equals what the account and the ledger's clock give now, byte for byte", async () => {
       const packet = evidenceRecord(goldenPacket(each));
       expect(`${JSON.stringify(packet, null, 2)}\n`).toBe(await golden(name));
     });
@@ -67,7 +67,7 @@ describe("evidence", () => {
     }
   });
 
-  test("a merchant that cannot be read is null, and stands outside of what is signed", () => {
+  test("a merchant that cannot be read is null, outside of the signed data", () => {
     for (const each of GOLDEN_ESCROWS) {
       const without = goldenPacket(each, { merchant: null });
       expect(without.references.merchant).toBeNull();
@@ -75,7 +75,7 @@ describe("evidence", () => {
     }
   });
 
-  test("transactions that the index does not know are named, and stand outside of what is signed", () => {
+  test("transactions that the index lacks are named, outside of the signed data", () => {
     for (const each of GOLDEN_ESCROWS) {
       const known = goldenPacket(each);
       const kinds = known.references.transactions.map(({ kind }) => kind);

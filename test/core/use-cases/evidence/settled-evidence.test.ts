@@ -36,7 +36,7 @@ const signerOf = (seed: number) => {
   });
 };
 
-/** A ledger, an empty index and a key, with the evidence that one process remembers of them. */
+/** A ledger, an empty index and a key, with one process's kept evidence. */
 const makeWorld = () => {
   const { double: ledger, layer } = makeLedgerDouble(GENESIS);
   ledger.setClock(CREATED_AT + 60n);
@@ -83,19 +83,19 @@ const transactionOf = (of: Escrow, number: 0 | 1) => {
   return { escrow: of.address, kind, signature, slot: BigInt(500 + number) };
 };
 
-test("a settled packet is read and signed once, and is the same object while nothing changes", async () => {
+test("a settled packet is read and signed once, and stays the same object until something changes", async () => {
   const world = makeWorld();
   const first = await world.packet();
   const { reads } = world.ledger;
   expect(await world.packet()).toBe(first);
   expect(world.ledger.reads).toBe(reads);
-  // Looked up again, the merchant stands as before.
+  // The merchant is looked up again and has not changed.
   await world.pass(STANDING_FRESH_MS);
   expect(await world.packet()).toBe(first);
   expect(world.ledger.reads).toBe(reads + 1);
 });
 
-test("the transactions that a sync finds are in the next packet, and stay when the store goes away", async () => {
+test("transactions that a sync finds are in the next packet, and stay when the store fails", async () => {
   const world = makeWorld();
   const first = await world.packet();
   expect(first.references.notFound).toEqual(["escrow_created", "escrow_released"]);
@@ -118,7 +118,7 @@ test("the transactions that a sync finds are in the next packet, and stay when t
   }
 });
 
-test("what a store that failed did not tell is in the next packet, although nothing was written", async () => {
+test("what a failed store could not return is in the next packet, even without a write", async () => {
   const world = makeWorld();
   const references = [transactionOf(settled, 0), transactionOf(settled, 1)];
   const row = { row: settled, slot: 900n };
@@ -140,7 +140,7 @@ test("what a packet says of the merchant is at most five seconds old", async () 
   expect(later.data).toBe(data);
 });
 
-test("many who ask at once are told of the merchant by one look-up", async () => {
+test("many concurrent callers share one look-up of the merchant", async () => {
   const world = makeWorld();
   await world.packet();
   await world.pass(STANDING_FRESH_MS);
@@ -149,7 +149,7 @@ test("many who ask at once are told of the merchant by one look-up", async () =>
   expect(world.ledger.reads).toBe(reads + 1);
 });
 
-test("while the ledger is down, a remembered packet is still given and an unknown one is not", async () => {
+test("while the ledger is down, a kept packet is still returned and an unknown one is not", async () => {
   const world = makeWorld();
   const other = escrow("never asked for", "Refunded");
   const pending = escrow("pending");
@@ -170,7 +170,7 @@ test("while the ledger is down, a remembered packet is still given and an unknow
   expect((await world.packet()).references).toEqual(first.references);
 });
 
-test("a pending packet is never remembered", async () => {
+test("a pending packet is never kept", async () => {
   const world = makeWorld();
   const pending = escrow("changes");
   world.seed({ escrows: [pending] });
@@ -178,7 +178,7 @@ test("a pending packet is never remembered", async () => {
   world.ledger.slot += 1n;
   const second = await world.packet(pending);
   expect([first.data.as_of?.slot, second.data.as_of?.slot]).toEqual([1000, 1001]);
-  // Nor is what it says of the merchant.
+  // Neither is its merchant's state.
   world.seed({ merchants: [{ ...merchant(), status: "Suspended" }] });
   expect((await world.packet(pending)).references.merchant?.status).toBe("Suspended");
   world.seed({ escrows: [escrow("changes", "Fulfilled")] });

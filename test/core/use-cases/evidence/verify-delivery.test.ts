@@ -29,7 +29,7 @@ const goldenEscrow = (name: string): Escrow => {
 const fulfilled = goldenEscrow("fulfilled");
 const [template] = PROOF_TEMPLATES;
 if (template === undefined) throw new Error("no proof template");
-/** What the golden escrow's attestor signed the hash of. */
+/** The payload whose hash the golden escrow's attestor signed. */
 const payload = { ...template.example, task_hash: fulfilled.taskHash as string };
 
 const verify = (delivery: DeliveryToVerify, escrow = fulfilled) => {
@@ -50,7 +50,7 @@ const comparison = (delivery: DeliveryToVerify, escrow = fulfilled) => {
 };
 
 describe("a delivery payload beside an escrow", () => {
-  test("the payload that was attested matches, is bound to the task and meets its template", () => {
+  test("the attested payload matches, is bound to the task and meets its template", () => {
     expect(comparison({ payload })).toMatchObject({
       matches: true,
       taskHashBound: true,
@@ -60,7 +60,7 @@ describe("a delivery payload beside an escrow", () => {
     expect(comparison({ payload: reversed }).matches).toBe(true);
   });
 
-  test("any other payload does not match, and its own hash is given", () => {
+  test("any other payload does not match, and its own hash is returned", () => {
     const member = fc.tuple(
       fc.string({ unit: anyCharacter }),
       fc.jsonValue().map((v) => v as Json),
@@ -79,7 +79,7 @@ describe("a delivery payload beside an escrow", () => {
     );
   });
 
-  test("before the release there is nothing to match, and the task can still be compared", () => {
+  test("before the release there is no proof hash to match, but the task can be compared", () => {
     const pending = goldenEscrow("pending");
     expect(comparison({ payload }, pending)).toMatchObject({
       escrowProofHash: null,
@@ -103,7 +103,7 @@ describe("a delivery payload beside an escrow", () => {
     expect(unknown).toMatchObject({ failure: { _tag: "ProofTemplateNotFound", id: "unknown-v9" } });
   });
 
-  test("a payload without exact canonical bytes is refused, and the place is named", () => {
+  test("a payload without exact canonical bytes is refused, and its member is named", () => {
     for (const bad of ["\ud800", 2 ** 53, Infinity]) {
       expect(verify({ payload: { a: [bad] } })).toMatchObject({
         failure: { _tag: "ValidationFailed", faults: [{ field: "payload", inside: "/a/0" }] },

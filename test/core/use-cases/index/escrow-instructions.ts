@@ -22,7 +22,7 @@ export const creationOf = (escrow: Escrow, payer: Address, deployment: Deploymen
     ttlSeconds: Number(escrow.expiresAt - escrow.createdAt),
   });
 
-/** The instruction that brings an escrow into its settled state, and its event. @throws Error for a Pending one. */
+/** The instruction that settled an escrow, and its event. @throws Error for a Pending one. */
 export const settlementOf = (
   escrow: Escrow,
   deployment: Deployment,

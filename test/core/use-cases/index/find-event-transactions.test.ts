@@ -16,7 +16,7 @@ import { testInstance } from "../test-instance.ts";
 
 const SIGNATURE = ledgerSignatureFromBytes(new Uint8Array(64).fill(3));
 
-/** A batch of one escrow, whose events' transactions are known or not. */
+/** A batch of one escrow, with or without the transactions of its events. */
 const batchOf = (name: string, isKnown: boolean) => {
   const row = escrow(name, "Fulfilled");
   const events = eventsOf(row);
@@ -41,7 +41,7 @@ const services = Layer.mergeAll(
   escrowIndexMemory({ genesisHash: TEST_GENESIS_HASH, deployment: TEST_DEPLOYMENT }),
 );
 
-test("events whose transactions are all known are passed over once, and those added later are not", () =>
+test("events with known transactions are skipped, and those added later are not", () =>
   Effect.gen(function* () {
     const index = yield* EscrowIndex;
     const memory = new SyncMemory();

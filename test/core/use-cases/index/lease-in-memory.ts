@@ -3,7 +3,7 @@ import { SyncLease, type SyncOutcome } from "../../../../ports/sync-lease.ts";
 
 const TIME_TO_LIVE_MS = 3000;
 
-/** What replicas of a test share in the place of a database's row. */
+/** The state that a test's replicas share, instead of a database row. */
 export const makeBoard = () => ({
   epoch: 0n,
   holder: null as number | null,

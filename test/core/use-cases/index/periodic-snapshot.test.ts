@@ -29,7 +29,7 @@ const lives = fc.sample(
 )[0];
 if (lives === undefined) throw new Error("no sample");
 
-/** A ledger on which an escrow is created whenever a test says so, and whose scans end as the test says. */
+/** A ledger on which a test creates escrows, and whose scans end as the test says. */
 const world = () => {
   const ledger = new SimulatedLedger(seededRandom(4));
   let created = 0;
@@ -46,7 +46,7 @@ const world = () => {
     programAccounts: (kind) => {
       scans.count += 1;
       const whole = ledger.port.programAccounts(kind);
-      // As a node does that breaks off: some accounts have come.
+      // Some accounts have come before the node breaks off.
       return scans.end === null
         ? whole
         : Stream.concat(Stream.take(whole, 1), Stream.fromEffect(scans.end));
@@ -91,7 +91,7 @@ describe("a periodic snapshot that fails", () => {
           expect((yield* index.summary).checkpoint?.slot).toBe(ledger.slot);
           yield* TestClock.adjust("1 minute");
         }
-        // A process that is started again has an index that has been synced, and knows it.
+        // A restarted process finds a synced index.
         create();
         expect(yield* sync(new SyncMemory())).toMatchObject({ mode: "incremental" });
         expect((yield* contents(index)).escrows).toHaveLength(12);
@@ -99,7 +99,7 @@ describe("a periodic snapshot that fails", () => {
     );
   });
 
-  test("is tried again after a minute, and ever later, and then every hour", () => {
+  test("is tried again after a minute, then after longer waits, up to an hour", () => {
     const { ledger, scans, sync } = world();
     return simulate(ledger, () =>
       Effect.gen(function* () {
@@ -126,7 +126,7 @@ describe("a periodic snapshot that fails", () => {
     );
   });
 
-  test("is told in the log with its cause, and in the activity until one completes", () => {
+  test("is logged with its cause, and shown in the activity until one completes", () => {
     const { ledger, port, create, scans } = world();
     const lines: Array<string> = [];
     const logger = Logger.layer([Logger.map(Logger.formatLogFmt, (line) => void lines.push(line))]);
@@ -160,7 +160,7 @@ describe("a periodic snapshot that fails", () => {
     );
   });
 
-  test("by the store alone leaves syncs by changes alone", () => {
+  test("because of the store does not stop incremental syncs", () => {
     const { ledger, create, sync } = world();
     return simulate(ledger, (index) =>
       Effect.gen(function* () {
@@ -184,7 +184,7 @@ describe("a periodic snapshot that fails", () => {
     );
   });
 
-  test("by a bug is told as one, and holds up nothing that comes after", () => {
+  test("because of a bug is reported as one, and stops nothing after it", () => {
     const { ledger, create, scans, sync } = world();
     return simulate(ledger, (index) =>
       Effect.gen(function* () {
@@ -203,7 +203,7 @@ describe("a periodic snapshot that fails", () => {
     );
   });
 
-  test("because nobody waits for it any more has not failed", () => {
+  test("does not count as failed when its caller leaves", () => {
     const { ledger, scans, sync } = world();
     return simulate(ledger, () =>
       Effect.gen(function* () {
@@ -224,7 +224,7 @@ describe("a periodic snapshot that fails", () => {
 });
 
 describe("a snapshot", () => {
-  test("that fails before the first sync has completed fails the sync, which begins with one again", () => {
+  test("that fails before the first completed sync fails the sync, and the next sync takes one again", () => {
     const { ledger, scans, sync } = world();
     return simulate(ledger, (index) =>
       Effect.gen(function* () {
@@ -242,7 +242,7 @@ describe("a snapshot", () => {
     );
   });
 
-  test("that history makes necessary, and that fails, fails the sync, and counts as tried", () => {
+  test("that history makes necessary fails the sync when it fails, and counts as tried", () => {
     const { ledger, port, create, scans } = world();
     return simulate(ledger, (index) =>
       Effect.gen(function* () {
@@ -265,7 +265,7 @@ describe("a snapshot", () => {
     );
   });
 
-  test("that is due comes to an index whose history cannot be read, and only then", () => {
+  test("that is due replaces unreadable history, and only then", () => {
     const { ledger, port, create, scans } = world();
     const lost = { ...port, history: () => down };
     return simulate(ledger, () =>
@@ -283,13 +283,13 @@ describe("a snapshot", () => {
         scans.end = down;
         expect(yield* Effect.flip(over(lost))).toBe(DOWN);
         expect(yield* Effect.flip(over(lost))).toBe(DOWN);
-        // One scan that failed, and none in the minute after.
+        // One scan failed, and there is none in the next minute.
         expect(scans.count).toBe(count + 1);
       }),
     );
   });
 
-  test("that follows changes reports both, and sees every account by itself", () => {
+  test("that follows changes reports both, and reads every account itself", () => {
     const { ledger, port, create } = world();
     return simulate(ledger, () =>
       Effect.gen(function* () {
@@ -314,7 +314,7 @@ describe("a snapshot", () => {
     );
   });
 
-  test("that leaves out what changes have just shown, or is older than they are, is not believed", () => {
+  test("that lacks or precedes what changes have just shown is refused", () => {
     const { ledger, port, create, created } = world();
     return simulate(ledger, () =>
       Effect.gen(function* () {

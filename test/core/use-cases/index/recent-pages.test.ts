@@ -21,7 +21,7 @@ const makeRuntime = () =>
     ),
   );
 
-/** The same answer by somebody who remembers nothing. */
+/** The same query without kept pages. */
 const anew = Effect.provideServiceEffect(RecentPages, makeRecentPages);
 
 const newest = queryEscrows({}, 50, null);
@@ -37,7 +37,7 @@ const holding = async (ledgerTime: bigint, rows: ReadonlyArray<ReturnType<typeof
   return runtime;
 };
 
-test("a page is what it would be without memory, whatever is written and however the clock moves", async () => {
+test("a page is the same as without keeping pages, whatever is written and however the clock moves", async () => {
   const query = fc.record({
     merchant: fc.option(aMerchantWallet, { nil: undefined }),
     agentOwner: fc.option(anAgent, { nil: undefined }),
@@ -47,7 +47,7 @@ test("a page is what it would be without memory, whatever is written and however
   const step = fc.record({
     query,
     limit: fc.constantFrom(1, 2, 50, 500),
-    // Around the times at which the escrows of a history expire, and back again.
+    // Times around the expiry of a history's escrows, also backwards.
     atMs: fc.nat({ max: 10_000 }).map((seconds) => seconds * 1000),
   });
   const history = indexHistory.chain((batches) =>
@@ -65,13 +65,13 @@ test("a page is what it would be without memory, whatever is written and however
           });
           for (const { query: asked, limit, atMs } of steps) {
             yield* TestClock.setTime(atMs);
-            // Kept at the second time, given from memory at the third.
+            // The second call keeps the page, the third one returns it.
             yield* queryEscrows(asked, limit, null);
             yield* queryEscrows(asked, limit, null);
             const first = yield* queryEscrows(asked, limit, null);
             const second = yield* queryEscrows(asked, limit, first.next);
             const expected = yield* anew(queryEscrows(asked, limit, null));
-            // What a page says goes by its clock, which may stand where it did when the page was read.
+            // The page without its clock, which may stand where it did when the page was read.
             const said = ({ rows, next, checkpoint, ledgerTime }: typeof first) => ({
               rows,
               next,
@@ -119,12 +119,12 @@ test("a page is read again in the second in which one of its escrows expires", a
   await runtime.runPromise(TestClock.adjust(1));
   const second = await runtime.runPromise(newest);
   expect(second.ledgerTime).toBe(EXPIRES_AT);
-  // And when the clock is set back.
+  // The same after the clock is set back.
   await runtime.runPromise(TestClock.setTime(1000));
   expect((await runtime.runPromise(newest)).ledgerTime).toBe(EXPIRES_AT - 1n);
 });
 
-test("where the store cannot tell whether it was written to, every page is read", async () => {
+test("every page is read when the store has no revision", async () => {
   const runtime = await holding(CREATED_AT, [escrow("one")]);
   const untold = Effect.updateService(EscrowIndex, (index) => ({
     ...index,

@@ -26,7 +26,7 @@ const reportOf = (id: string) =>
     durationMs: 0,
   }) as unknown as SyncReport;
 
-/** Replicas over one board; each sync of theirs is noted, and waits for `proceed` where that is set. */
+/** Replicas over one board. Each of their syncs is recorded, and waits for `proceed` if that is set. */
 const world = () => {
   const board = makeBoard();
   const runs: Array<{ readonly replica: number; readonly epoch: bigint }> = [];
@@ -60,7 +60,7 @@ const index = escrowIndexMemory({ genesisHash: TEST_GENESIS_HASH, deployment: TE
 const program = <A, E>(body: Effect.Effect<A, E, Layer.Success<typeof index>>) =>
   inVirtualTime(Effect.provide(body, index));
 
-test("a request at any replica is answered by the one that syncs, under its term", () =>
+test("a request at any replica is answered by the one with the lease, under its term", () =>
   program(
     Effect.gen(function* () {
       const { runs, start } = world();
@@ -78,7 +78,7 @@ test("a request at any replica is answered by the one that syncs, under its term
     }),
   ));
 
-test("who asks while a sync runs is answered by the next one, and those who wait share it", () =>
+test("a request during a sync is answered by the next one, and concurrent requests share it", () =>
   program(
     Effect.gen(function* () {
       const { runs, state, start } = world();
@@ -103,7 +103,7 @@ test("who asks while a sync runs is answered by the next one, and those who wait
     }),
   ));
 
-test("a replica that ends hands over at once; one that stops renewing is succeeded once its time has run out", () =>
+test("a replica that ends hands over at once; one that stops renewing has a successor when its lease runs out", () =>
   program(
     Effect.gen(function* () {
       const { board, runs, start } = world();
@@ -113,7 +113,7 @@ test("a replica that ends hands over at once; one that stops renewing is succeed
       yield* first.end;
       yield* TestClock.adjust("10 millis");
       expect(board).toMatchObject({ holder: 2, epoch: 2n });
-      // A third takes the row as a replica that then hangs would leave it.
+      // A third replica takes the lease and hangs.
       board.holder = 3;
       board.heldUntilMs += 3000;
       board.epoch = 3n;
@@ -124,7 +124,7 @@ test("a replica that ends hands over at once; one that stops renewing is succeed
     }),
   ));
 
-test("a failed sync is told to who asked, and the lease passes to a replica whose node may do better", () =>
+test("a failed sync is reported to the caller, and the lease passes to another replica, whose node may work", () =>
   program(
     Effect.gen(function* () {
       const { runs, state, start } = world();

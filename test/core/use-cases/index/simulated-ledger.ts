@@ -28,21 +28,21 @@ import { accountOf, clockAccount } from "../../../doubles/accounts.ts";
 import { type Answer, ledgerDouble } from "../../../doubles/ledger-double.ts";
 import { creationOf, settlementOf } from "./escrow-instructions.ts";
 
-/** How badly the nodes of a simulated ledger behave; each a share of the answers, in [0, 1]. */
+/** How unreliable the nodes of a simulated ledger are. Each is a share of the answers, in [0, 1]. */
 export type Weather = {
   /** Fails outright. */
   readonly unavailable: number;
-  /** Answers from some slots ago, and says so. */
+  /** Answers from some slots ago, and admits it. */
   readonly stale: number;
-  /** A page of history comes in another order, in part twice. */
+  /** A page of history is unordered and partly repeated. */
   readonly shuffled: number;
-  /** A page of history lacks some of the newest transactions, as a node's does that indexes late. */
+  /** A page of history lacks some of the newest transactions, as at a node that indexes late. */
   readonly late: number;
-  /** History has been pruned, and the node says so, or keeps silent about it. */
+  /** History has been pruned, whether or not the node admits it. */
   readonly pruned: number;
-  /** A listed transaction cannot be shown. */
+  /** A listed transaction is not shown. */
   readonly hidden: number;
-  /** A bulk read breaks off, and begins again. */
+  /** A bulk read breaks off and restarts. */
   readonly broken: number;
 };
 
@@ -65,7 +65,7 @@ export const FOUL: Weather = {
   broken: 0.3,
 };
 
-/** An account's state from a slot on; null: there is none any more. */
+/** An account's state from a slot on; null for a deleted one. */
 type Change = { readonly slot: bigint; readonly account: LedgerAccount; readonly gone?: true };
 
 const PAGE = 4;
@@ -73,7 +73,7 @@ const PAGE = 4;
 const LATENESS = 40n;
 const WALLET = addressFromBytes(new Uint8Array(32).fill(77));
 
-/** A ledger that a test moves on, and the Ledger port over nodes that may behave badly. Follows from `random` alone. */
+/** A ledger that a test advances, and the Ledger port over unreliable nodes. Depends on `random` alone. */
 export class SimulatedLedger {
   slot = 1000n;
   weather: Weather = FAIR;
@@ -83,14 +83,14 @@ export class SimulatedLedger {
   readonly #random: () => number;
   readonly #changes: Array<Change> = [];
   readonly #transactions: Array<LedgerTransaction> = [];
-  /** The slot of the node's answer that is being made. */
+  /** The slot of the answer under construction. */
   #answeredSlot = 0n;
 
   constructor(random: () => number) {
     this.#random = random;
   }
 
-  /** The escrow is created in this slot. */
+  /** Creates the escrow in this slot. */
   create(life: EscrowLife): void {
     const [pending] = life;
     const { signature } = this.#land(
@@ -101,7 +101,7 @@ export class SimulatedLedger {
     this.#refer(pending.address, "escrow_created", signature);
   }
 
-  /** The escrow is settled in this slot. */
+  /** Settles the escrow in this slot. */
   settle(escrow: Escrow): void {
     const { kind, ix } = settlementOf(escrow, TEST_DEPLOYMENT);
     const { signature } = this.#land(ix, WALLET);
@@ -135,7 +135,7 @@ export class SimulatedLedger {
     );
   }
 
-  /** Puts bytes at an address, owned by custody, by a transaction that names it. */
+  /** Puts bytes at an address owned by custody, in a transaction that names it. */
   plant(address: Address, data: Uint8Array): void {
     this.#land(
       {
@@ -148,7 +148,7 @@ export class SimulatedLedger {
     this.#write(address, TEST_DEPLOYMENT.custodyProgram, data);
   }
 
-  /** The account at an address is gone from now on, without any transaction. */
+  /** Deletes the account at an address without any transaction. */
   vanish(address: Address): void {
     this.#changes.push({
       slot: this.slot,
@@ -170,7 +170,7 @@ export class SimulatedLedger {
     new DataView(bytes.buffer).setUint32(0, this.#transactions.length + 1);
     const accounts = ix.accounts.map(({ address }) => address);
     const own = { program: ix.programAddress, accounts, data: ix.data };
-    // Not every node keeps what programs call.
+    // Not every node keeps the instructions that programs call.
     const hasCalls = this.#random() < 0.8;
     const transaction: LedgerTransaction = {
       signature: ledgerSignatureFromBytes(bytes),
@@ -199,7 +199,7 @@ export class SimulatedLedger {
     return this.#random() < share;
   }
 
-  /** A node's answer: perhaps none, perhaps an old one. */
+  /** A node's answer. It may be missing or old. */
   readonly #answer: Answer = (value) =>
     Effect.suspend(() => {
       this.calls += 1;

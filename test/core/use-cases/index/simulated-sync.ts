@@ -34,7 +34,7 @@ export const simulate = <A, E>(
     Effect.runPromise,
   );
 
-/** Everything in an index that does not depend on how often and when it was synced. */
+/** Everything in an index that does not depend on the number and times of its syncs. */
 export const contents = (index: EscrowIndex["Service"]) =>
   Effect.gen(function* () {
     const events = yield* index.eventsAfter({}, 1000, 0n);

@@ -4,7 +4,7 @@ import { SnapshotSchedule } from "../../../../core/use-cases/index/snapshot-sche
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
-test("a snapshot is due an hour after the first question, and an hour after the last one", () => {
+test("a snapshot is due an hour after the first call, and an hour after the last snapshot", () => {
   const schedule = new SnapshotSchedule();
   expect([5, HOUR, HOUR + 4, HOUR + 5].map((ms) => schedule.isDue(ms))).toEqual([
     false,
@@ -20,7 +20,7 @@ test("a snapshot is due an hour after the first question, and an hour after the 
   ]);
 });
 
-test("one that fails is due again after a minute, and then after twice as long, up to an hour", () => {
+test("a failed one is due again after a minute, then after twice as long, up to an hour", () => {
   const schedule = new SnapshotSchedule();
   schedule.completed(0);
   let nowMs = HOUR;

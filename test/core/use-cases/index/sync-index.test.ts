@@ -58,7 +58,7 @@ describe("a sync", () => {
       runs(60),
     ));
 
-  test("reports an account that is gone, and keeps its row", () => {
+  test("reports a missing account and keeps its row", () => {
     const ledger = ledgerWithOne();
     return simulate(ledger, (index) =>
       Effect.gen(function* () {
@@ -76,7 +76,7 @@ describe("a sync", () => {
     );
   });
 
-  test("does not believe a list that leaves out an account which exists", () => {
+  test("refuses a list that lacks an existing account", () => {
     const ledger = ledgerWithOne();
     return simulate(ledger, (index) =>
       Effect.gen(function* () {
@@ -120,7 +120,7 @@ describe("a sync", () => {
     );
   });
 
-  test("finds what history never told by the snapshot that comes from time to time", () => {
+  test("finds what history missed by a periodic snapshot", () => {
     const ledger = ledgerWithOne();
     return simulate(ledger, (index) =>
       Effect.gen(function* () {
@@ -139,7 +139,7 @@ describe("a sync", () => {
         const known = () => Effect.map(contents(index), ({ events }) => events);
         const id = `${other.address}:escrow_created`;
         expect((yield* known())[id]?.signature).toBeNull();
-        // History comes late, and then the event has its transaction.
+        // History comes late, and then the event gets its transaction.
         yield* TestClock.adjust("11 minutes");
         yield* syncIndex(2, memory);
         expect((yield* known())[id]).toMatchObject(ledger.references.get(id) ?? {});
@@ -147,7 +147,7 @@ describe("a sync", () => {
     );
   });
 
-  test("takes a snapshot when there is more history than that is worth", () => {
+  test("takes a snapshot when history is longer than a snapshot is worth", () => {
     const ledger = ledgerWithOne();
     return simulate(ledger, () =>
       Effect.gen(function* () {

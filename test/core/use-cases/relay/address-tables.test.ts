@@ -21,7 +21,7 @@ import { blockhashOf } from "./signed.ts";
 const table = wallet("address table").address;
 const inTable = [s.vault, s.escrow, s.agentTokens, s.agent.address];
 
-/** The refund of the escrow, its accounts but for the programs out of the table, as the relay takes it. */
+/** The refund of the escrow as base64. All its accounts but the programs come from the table. */
 const refund = (): string => {
   const message = pipe(
     createTransactionMessage({ version: 0 }),
@@ -55,7 +55,7 @@ const withTable = (addresses = inTable): TestLedger => {
   return ledger;
 };
 
-test("an escrow out of an address table is judged like any other", async () => {
+test("an escrow from an address table is judged like any other", async () => {
   const early = await relayed(withTable());
   expect(early.failure).toMatchObject({ _tag: "SettlementCheckFailed", rule: "not_expired" });
   const ledger = withTable();
@@ -65,7 +65,7 @@ test("an escrow out of an address table is judged like any other", async () => {
   expect(due.sent).toHaveLength(1);
 });
 
-test("a table that is not there, is none, or is too short is named", async () => {
+test("a table that is missing, is not a table, or is too short is named", async () => {
   const foreign = s.escrowLedger();
   foreign.put(table, s.deployment.custodyProgram, tableData(inTable));
   for (const ledger of [s.escrowLedger(), foreign])

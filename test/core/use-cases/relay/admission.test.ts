@@ -39,13 +39,13 @@ const withBudget = (...instructions: ReadonlyArray<Instruction>) =>
 describe("compute budget", () => {
   const { maxComputeUnits, maxComputeUnitPrice } = RELAY_POLICY;
 
-  test("up to the limits is taken", () => {
+  test("up to the limits is accepted", () => {
     expect(
       withBudget(unitLimit(BigInt(maxComputeUnits)), unitPrice(maxComputeUnitPrice)),
     ).toBeUndefined();
   });
 
-  test("more is refused with what was asked and what is carried", () => {
+  test("more is refused with the requested value and the limit", () => {
     expect(withBudget(unitLimit(BigInt(maxComputeUnits) + 1n))).toMatchObject({
       _tag: "ComputeBudgetExceeded",
       limit: "units",
@@ -60,7 +60,7 @@ describe("compute budget", () => {
     });
   });
 
-  test("what no ledger takes is refused with its instruction, before any node is asked", () => {
+  test("Compute Budget instructions that no ledger accepts are refused before any node is asked", () => {
     expect(withBudget(unitLimit(1n), unitLimit(1n))).toMatchObject({
       _tag: "ComputeBudgetInvalid",
       instructionIndex: 1,
@@ -74,7 +74,7 @@ describe("compute budget", () => {
     expect(withBudget(budget(4, 1n, 4))).toBeUndefined();
   });
 
-  test("a second, modest instruction does not hide an immodest one", () => {
+  test("a second, modest instruction does not hide an excessive one", () => {
     const both = withBudget(unitPrice(maxComputeUnitPrice + 1n), unitPrice(1n));
     expect(both).toMatchObject({ _tag: "ComputeBudgetExceeded" });
   });
@@ -101,7 +101,7 @@ describe("more than any ledger runs", () => {
         }),
       ),
     );
-  /** As far as the limits are concerned; its signature is none. */
+  /** Within the limits, with an invalid signature. */
   const isWithin = { _tag: "SignatureInvalid" };
 
   test.each<readonly [number, object]>([
@@ -145,7 +145,7 @@ test("a durable nonce is refused", () => {
   });
 });
 
-test("a version 1 transaction is refused by its name, whatever its size", () => {
+test("a version 1 transaction is refused as such, whatever its size", () => {
   for (const length of [200, 2000])
     expect(refusal(encodeBase64(new Uint8Array(length).fill(129, 0, 1)))).toMatchObject({
       _tag: "TransactionMalformed",
@@ -153,7 +153,7 @@ test("a version 1 transaction is refused by its name, whatever its size", () => 
     });
 });
 
-test("a program id out of an address table is refused as that", () => {
+test("a program id from an address table is refused as such", () => {
   const key = (n: number) => new Uint8Array(32).fill(n);
   const parts: TransactionParts = {
     version: 0,
@@ -169,7 +169,7 @@ test("a program id out of an address table is refused as that", () => {
   });
 });
 
-test("a signature of another transaction is refused, and so is none", () => {
+test("a signature of another transaction is refused, and so is a missing one", () => {
   const bytes = signedBytes(release, [s.stranger]);
   const other = signedBytes([...release, unitLimit(1n)], [s.stranger]);
   const swapped = Uint8Array.from([1, ...other.slice(1, 65), ...bytes.slice(65)]);

@@ -45,7 +45,7 @@ const failureOf = <A, E>(exit: Exit.Exit<A, E>): E | undefined => {
 };
 
 describe("delivery", () => {
-  test("the same bytes go out every two seconds until they have landed, and never after", () => {
+  test("the same bytes are sent every two seconds until they have landed, and never after", () => {
     const { script, ports } = scriptedPorts();
     const name = signatureOf(1);
     return Effect.gen(function* () {
@@ -57,7 +57,7 @@ describe("delivery", () => {
       yield* later(10 * RELAY_POLICY.rebroadcastMs);
       expect(script.sent).toHaveLength(4);
       expect((yield* readRelayOutcome(name)).commitment).toBe("confirmed");
-      // A fork took it away again.
+      // A fork dropped it.
       script.landed.clear();
       yield* later(RELAY_POLICY.rebroadcastMs);
       expect(script.sent).toHaveLength(5);
@@ -70,7 +70,7 @@ describe("delivery", () => {
     }).pipe(Effect.provide(relayOver(ports)), Effect.runPromise);
   });
 
-  test("a hundred requests at once are one simulation, one sending and one loop", () => {
+  test("a hundred concurrent requests make one simulation, one sending and one loop", () => {
     const { script, ports } = scriptedPorts();
     return Effect.gen(function* () {
       const answers = yield* Effect.all(
@@ -85,7 +85,7 @@ describe("delivery", () => {
     }).pipe(Effect.provide(relayOver(ports)), Effect.runPromise);
   });
 
-  test("expired is said only beyond the last valid height, by a history that reaches far enough", () => {
+  test("expired needs a height beyond the last valid one, and a history that goes far enough back", () => {
     const { script, ports } = scriptedPorts();
     const name = signatureOf(1);
     return Effect.gen(function* () {
@@ -117,7 +117,7 @@ describe("delivery", () => {
     }).pipe(Effect.provide(relayOver(ports)), Effect.runPromise);
   });
 
-  test("a confirmed height beyond the last valid one is not enough: a fork may still carry it", () => {
+  test("a confirmed height beyond the last valid one is not enough, because of forks", () => {
     const { script, ports } = scriptedPorts();
     return Effect.gen(function* () {
       yield* relayTransaction(requestOf(1));
@@ -129,7 +129,7 @@ describe("delivery", () => {
     }).pipe(Effect.provide(relayOver(ports)), Effect.runPromise);
   });
 
-  test("nothing is sent that is not in the log yet", () => {
+  test("nothing is sent before it is in the log", () => {
     const { script, ports } = scriptedPorts();
     return Effect.gen(function* () {
       const log = yield* Layer.build(outcomeLogMemory);
@@ -146,7 +146,7 @@ describe("delivery", () => {
     }).pipe(Effect.scoped, Effect.runPromise);
   });
 
-  test("a failure is safe to sign again once it is finalized, not before", () => {
+  test("a failure is safe to sign again only once it is finalized", () => {
     const { script, ports } = scriptedPorts();
     const name = signatureOf(1);
     const error = {
@@ -170,7 +170,7 @@ describe("delivery", () => {
     }).pipe(Effect.provide(relayOver(ports)), Effect.runPromise);
   });
 
-  test("a signature that nobody knows is not found; one of elsewhere is told from the ledger", () => {
+  test("an unknown signature is not found; one relayed elsewhere is read from the ledger", () => {
     const { script, ports } = scriptedPorts();
     const foreign = ledgerSignatureFromBytes(new Uint8Array(64).fill(9));
     return Effect.gen(function* () {
@@ -182,7 +182,7 @@ describe("delivery", () => {
     }).pipe(Effect.provide(relayOver(ports)), Effect.runPromise);
   });
 
-  test("what was open goes on in the next life of the process", () => {
+  test("open transactions continue after a restart", () => {
     const { script, ports } = scriptedPorts();
     const name = signatureOf(1);
     return Effect.gen(function* () {
@@ -200,7 +200,7 @@ describe("delivery", () => {
     }).pipe(Effect.scoped, Effect.runPromise);
   });
 
-  test("confirm waits for the limit, then says submitted; in time, it says where", () => {
+  test("confirm waits up to the limit, then returns submitted; in time, it returns the slot", () => {
     const { script, ports } = scriptedPorts();
     return Effect.gen(function* () {
       const waiting = yield* Effect.forkChild(relayTransaction(requestOf(1, { confirm: true })));
@@ -218,7 +218,7 @@ describe("delivery", () => {
     }).pipe(Effect.provide(relayOver(ports)), Effect.runPromise);
   });
 
-  test("a fee payer has a share of the queue, which empties as outcomes are known", () => {
+  test("a fee payer has a share of the queue, which is released as outcomes are known", () => {
     const { script, ports } = scriptedPorts();
     const share = RELAY_POLICY.queueShareOfFeePayer;
     return Effect.gen(function* () {
@@ -238,7 +238,7 @@ describe("delivery", () => {
 });
 
 describe("budgets", () => {
-  test("a fee payer's budget is his own, and repeating a known transaction costs nothing of it", () => {
+  test("a fee payer has a budget of its own, and repeating a known transaction costs nothing of it", () => {
     const { ports } = scriptedPorts(undefined, 2);
     return Effect.gen(function* () {
       yield* relayTransaction(requestOf(1));
@@ -251,7 +251,7 @@ describe("budgets", () => {
     }).pipe(Effect.provide(relayOver(ports)), Effect.runPromise);
   });
 
-  test("whoever replays a payer's old transaction takes nothing from the payer's budget", () => {
+  test("replaying a payer's old transaction takes nothing from the payer's budget", () => {
     const { script, ports } = scriptedPorts(undefined, 2);
     script.staleBlockhashes.add(blockhashOf(1));
     return Effect.gen(function* () {
@@ -266,7 +266,7 @@ describe("budgets", () => {
     }).pipe(Effect.provide(relayOver(ports)), Effect.runPromise);
   });
 
-  test("a simulation that fails costs client and payer more", () => {
+  test("a failed simulation costs client and payer more", () => {
     const { script, ports } = scriptedPorts(undefined, 10);
     script.simulationError = {
       kind: "InstructionError",
@@ -288,7 +288,7 @@ describe("budgets", () => {
     }).pipe(Effect.provide(relayOver(ports)), Effect.runPromise);
   });
 
-  test("whoever repeats one failing transaction of a payer's takes from the payer's budget once", () => {
+  test("repeating one failing transaction of a payer takes from the payer's budget once", () => {
     const { script, ports } = scriptedPorts(undefined, 20);
     script.simulationError = {
       kind: "InstructionError",
@@ -317,7 +317,7 @@ describe("budgets", () => {
     }).pipe(Effect.provide(relayOver(ports)), Effect.runPromise);
   });
 
-  test("a payer without lamports is told so, and nothing is sent", () => {
+  test("a payer without lamports is refused as such, and nothing is sent", () => {
     const { script, ports } = scriptedPorts();
     script.lamports = 4999n;
     return Effect.gen(function* () {

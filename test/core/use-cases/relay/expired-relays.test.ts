@@ -31,7 +31,7 @@ const remaining = (client: string) =>
 const round = TestClock.adjust(Duration.millis(RELAY_POLICY.rebroadcastMs));
 const extra = RELAY_POLICY.expiredCost - 1;
 
-test("a relay that expires costs its client and its payer more, once; one that lands costs nothing more", () => {
+test("an expired relay costs its client and its payer more, once; a landed one costs nothing more", () => {
   const { script, ports } = scriptedPorts(undefined, LIMIT);
   return Effect.gen(function* () {
     const delivery = yield* RelayDelivery;
@@ -49,7 +49,7 @@ test("a relay that expires costs its client and its payer more, once; one that l
   }).pipe(Effect.provide(relayOver(ports)), Effect.runPromise);
 });
 
-test("what many of them cost is owed by the windows that follow, for a bounded time", () => {
+test("the cost of many is owed by the next windows, for a bounded time", () => {
   const { script, ports } = scriptedPorts(undefined, LIMIT);
   return Effect.gen(function* () {
     const delivery = yield* RelayDelivery;
@@ -69,7 +69,7 @@ test("what many of them cost is owed by the windows that follow, for a bounded t
   }).pipe(Effect.provide(relayOver(ports)), Effect.runPromise);
 });
 
-test("after a restart an expired relay is charged to its payer, since nobody knows its client", () => {
+test("after a restart an expired relay is charged to its payer only, because its client is not known", () => {
   const { script, ports } = scriptedPorts(undefined, LIMIT);
   return Effect.gen(function* () {
     const log = Layer.succeedContext(yield* Layer.build(outcomeLogMemory));
@@ -84,7 +84,7 @@ test("after a restart an expired relay is charged to its payer, since nobody kno
   }).pipe(Effect.scoped, Effect.runPromise);
 });
 
-test("a relay of which the nodes have forgotten the history is charged to nobody", () => {
+test("a relay is charged to nobody when the nodes' history is gone", () => {
   const { script, ports } = scriptedPorts(undefined, LIMIT);
   return Effect.gen(function* () {
     const delivery = yield* RelayDelivery;

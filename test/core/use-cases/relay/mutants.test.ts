@@ -40,7 +40,7 @@ const admits = (bytes: Uint8Array): boolean =>
     ),
   );
 
-/** The signatures of exactly these bytes by an oracle of its own: every one is there and verifies. */
+/** Whether every signature of exactly these bytes is present and valid, by an independent check. */
 const isWellSigned = (bytes: Uint8Array): boolean => {
   const decoded = decodeWireTransaction(bytes);
   if ("malformed" in decoded) return false;
@@ -54,7 +54,7 @@ const isWellSigned = (bytes: Uint8Array): boolean => {
 const place = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
 const at = (bytes: Uint8Array, part: number): number => Math.floor(part * bytes.length);
 
-/** What can happen to bytes on their way, or be done to them. */
+/** Changes to bytes, by accident or on purpose. */
 const mutation: fc.Arbitrary<(bytes: Uint8Array) => Uint8Array> = fc.oneof(
   fc.tuple(place, fc.nat({ max: 7 })).map(([part, bit]) => (b: Uint8Array) => {
     const copy = b.slice();
@@ -85,11 +85,11 @@ const mutation: fc.Arbitrary<(bytes: Uint8Array) => Uint8Array> = fc.oneof(
   }),
 );
 
-test("the originals are taken", () => {
+test("the originals are accepted", () => {
   for (const bytes of originals) expect(admits(bytes)).toBe(true);
 });
 
-test("no mutant is taken under a bad signature", () => {
+test("no mutant with a bad signature is accepted", () => {
   let mutants = 0;
   let slowestMs = 0;
   const details = fc.check(
@@ -106,7 +106,7 @@ test("no mutant is taken under a bad signature", () => {
         const taken = admits(bytes);
         slowestMs = Math.max(slowestMs, performance.now() - startedAt);
         if (taken) expect(isWellSigned(bytes)).toBe(true);
-        // No change keeps the signatures of these transactions valid: there is nothing to be taken.
+        // No change keeps the signatures of these transactions valid, so none may be accepted.
         expect(taken).toBe(false);
       },
     ),

@@ -29,26 +29,26 @@ import { ledgerDouble } from "../../../doubles/ledger-double.ts";
 import type { TestLedger } from "../../../programs/fixture/test-ledger.ts";
 import { testInstance } from "../test-instance.ts";
 
-/** What a test sets on the ledger, and what it saw. */
+/** What a test sets on the ledger, and what it has recorded. */
 export type ScriptedLedger = {
   readonly landed: Map<string, LandedTransaction>;
-  /** Signatures in the order of their sendings. */
+  /** Signatures in the order they were sent. */
   readonly sent: Array<string>;
-  /** Runs as a node takes a sending. */
+  /** Runs when a node accepts a sending. */
   onSend: (signature: LedgerSignature) => void;
-  /** Blockhashes that are not valid; all others are. */
+  /** The invalid blockhashes; all others are valid. */
   readonly staleBlockhashes: Set<string>;
   simulationError: TransactionError | null;
   simulationLogs: ReadonlyArray<string>;
-  /** How simulations fail to be answered; null: they are answered. */
+  /** How simulations fail; null when they are answered. */
   simulationFault: LedgerFailure | "hangs" | null;
   simulations: number;
-  /** The finalized height; the confirmed one is `heightAhead` beyond it. */
+  /** The finalized height. The confirmed one is `heightAhead` above it. */
   blockHeight: bigint;
   heightAhead: bigint;
   historyStart: bigint;
   lamports: bigint;
-  /** Accounts beside the rich ones that everybody else has. */
+  /** Accounts that differ from the default, a wallet with many lamports. */
   readonly accounts: Map<Address, LedgerAccount>;
 };
 
@@ -63,7 +63,7 @@ export const tableData = (addresses: ReadonlyArray<Address>): Uint8Array =>
     ...addresses.flatMap((each) => [...addressToBytes(each)]),
   ]);
 
-/** The ports of the relay over a ledger that does as the test says; accounts come from `accounts`. */
+/** The relay's ports over a ledger that a test scripts. Accounts come from `accounts`. */
 export const scriptedPorts = (accounts?: TestLedger, limit = 1000) => {
   const script: ScriptedLedger = {
     landed: new Map(),
@@ -134,7 +134,7 @@ export const scriptedPorts = (accounts?: TestLedger, limit = 1000) => {
   return { script, ports };
 };
 
-/** The relay over such ports and a log; the layer is one life of the process. */
+/** The relay over these ports and a log. Each layer is one run of the process. */
 export const relayOver = (
   ports: ReturnType<typeof scriptedPorts>["ports"],
   log: Layer.Layer<OutcomeLog> = outcomeLogMemory,

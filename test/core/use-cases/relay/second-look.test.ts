@@ -14,7 +14,9 @@ import { signedBase64 } from "./signed.ts";
 const purse = wallet("purse").address;
 const refund = s.refundInstruction({ agentTokenAccount: purse });
 
-/** Relays a refund into the agent's purse, on which someone has a right, and lets `meanwhile` happen before the second look. */
+/**
+ * Relays a refund into the agent's purse, on which someone has a right, and runs `meanwhile` before the second check.
+ */
 const relayed = (meanwhile: (ledger: ReturnType<typeof at>) => void) => {
   const ledger = at(EXPIRY);
   putTokenAccount(ledger, s.agent.address, s.mint, 0n, purse);
@@ -38,7 +40,7 @@ const relayed = (meanwhile: (ledger: ReturnType<typeof at>) => void) => {
   }).pipe(Effect.provide(relayOver(ports)), Effect.runPromise);
 };
 
-test("a payout account on which someone else has a right is refused after a second look", async () => {
+test("a payout account on which someone else has a right is refused after a second check", async () => {
   const { exit, sent } = await relayed(() => undefined);
   expect(Exit.findErrorOption(exit)).toMatchObject({
     _tag: "Some",
@@ -47,7 +49,7 @@ test("a payout account on which someone else has a right is refused after a seco
   expect(sent).toBe(0);
 });
 
-test("and is taken when its owner's revocation, under way already, has landed by then", async () => {
+test("it is accepted when its owner's revocation has landed by then", async () => {
   const { exit, sent } = await relayed((ledger) =>
     ledger.do([revoke(purse, s.agent.address)], [s.agent]),
   );

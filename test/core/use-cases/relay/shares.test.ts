@@ -39,7 +39,7 @@ const failureOf = <A, E>(exit: Exit.Exit<A, E>): E | undefined => {
   return failure._tag === "Some" ? failure.value : undefined;
 };
 
-/** What somebody does who wants every place of the queue: 50 transactions of each of 20 payers, from 9 addresses. */
+/** An attack that wants every place of the queue: 50 transactions of each of 20 payers, from 9 addresses. */
 const attack = Effect.gen(function* () {
   const delivery = yield* RelayDelivery;
   for (let n = 0; n < 1000; n++) {
@@ -49,7 +49,7 @@ const attack = Effect.gen(function* () {
 });
 
 const honest = wallet("honest agent");
-/** What one client who has nothing to do with it gets. */
+/** The relay of a client that has nothing to do with the attack. */
 const honestRelay = relayTransaction({
   signedTransaction: signedBase64(
     [
@@ -68,7 +68,7 @@ const honestRelay = relayTransaction({
 });
 
 describe("a relay whose transactions do not land", () => {
-  test("is closed to nobody by 20 payers from 9 addresses", () => {
+  test("stays open to others during an attack by 20 payers from 9 addresses", () => {
     const { ports } = scriptedPorts();
     return Effect.gen(function* () {
       yield* attack;
@@ -76,7 +76,7 @@ describe("a relay whose transactions do not land", () => {
     }).pipe(Effect.provide(relayOver(ports)), Effect.runPromise);
   });
 
-  test("is not closed by a restart in the middle of it either, nor by doing it again", () => {
+  test("stays open after a restart in the middle of it, and during a second attack", () => {
     const { ports } = scriptedPorts();
     return Effect.gen(function* () {
       const log = Layer.succeedContext(yield* Layer.build(outcomeLogMemory));
@@ -90,9 +90,9 @@ describe("a relay whose transactions do not land", () => {
       yield* Effect.gen(function* () {
         const delivery = yield* RelayDelivery;
         yield* TestClock.adjust(Duration.millis(RELAY_POLICY.rebroadcastMs));
-        // Every entry goes on, whoever sent it.
+        // Every entry continues, whoever sent it.
         expect(yield* delivery.underWay).toBe(before);
-        // What is restored counts for its fee payer: it does not get a share anew.
+        // Restored entries count for their fee payers, who do not get a new share.
         let taken = 0;
         for (let n = 5000; n < 5100; n++) {
           const exit = yield* Effect.exit(delivery.accept(entryOf(n, payerOf(0)), `192.0.2.${n}`));
@@ -107,7 +107,7 @@ describe("a relay whose transactions do not land", () => {
     }).pipe(Effect.scoped, Effect.runPromise);
   });
 
-  test("is not closed by asking one replica for what others have taken on", () => {
+  test("stays open when one replica is asked for what others have taken on", () => {
     const { ports } = scriptedPorts();
     return Effect.gen(function* () {
       const delivery = yield* RelayDelivery;
@@ -122,7 +122,7 @@ describe("the shares of the queue", () => {
   const admits = (queue: ReturnType<typeof makeRelayQueue>, entry: RelayEntry, client: string) =>
     failureOf(Effect.runSyncExit(queue.admit(entry, client)));
 
-  /** How many one sender gets when it takes all it may; each is told why it gets no more. */
+  /** How many places one sender gets that takes all it may. Each further request is refused with the reason. */
   const greedy = (
     queue: ReturnType<typeof makeRelayQueue>,
     sender: number,
@@ -142,21 +142,21 @@ describe("the shares of the queue", () => {
     }
   };
 
-  test("one client has a bounded part of it, whatever payers it brings", () => {
+  test("one client has a bounded share, whatever payers it uses", () => {
     const queue = makeRelayQueue();
     expect(greedy(queue, 1, "client")).toBe(171);
     expect(queue.size()).toBe(171);
     expect(greedy(queue, 2, "client")).toBe(124);
   });
 
-  test("one fee payer has a smaller part of it, whatever clients it comes from", () => {
+  test("one fee payer has a smaller share, whatever clients it comes from", () => {
     const queue = makeRelayQueue();
     expect(greedy(queue, 1, "fee_payer")).toBe(queueShareOfFeePayer);
     expect(queue.size()).toBe(queueShareOfFeePayer);
   });
 
   test.each(["client", "fee_payer"] as const)(
-    "a hundred greedy ones, one after another, leave room for more: each %s",
+    "a hundred greedy ones in turn leave room for more: each %s",
     (holder) => {
       const queue = makeRelayQueue();
       for (let sender = 1; sender <= 100; sender++)
@@ -165,13 +165,13 @@ describe("the shares of the queue", () => {
     },
   );
 
-  test("a full one is full for everybody, and says so", () => {
+  test("a full queue refuses everybody with that reason", () => {
     const queue = makeRelayQueue();
     for (let sender = 1; sender <= 400; sender++) greedy(queue, sender, "client");
     expect(queue.size()).toBe(queueCapacity);
   });
 
-  test("places that are given back can be had again, also by whoever gave them back", () => {
+  test("released places can be taken again, also by the same sender", () => {
     const sender = fc.record({ client: fc.nat({ max: 20 }), payer: fc.nat({ max: 40 }) });
     fc.assert(
       fc.property(fc.array(sender, { maxLength: 400 }), (senders) => {

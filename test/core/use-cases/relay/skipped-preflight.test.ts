@@ -26,7 +26,7 @@ const unitPrice: Instruction = {
   accounts: [],
   data: Uint8Array.of(3, 1, 0, 0, 0, 0, 0, 0, 0),
 };
-/** The Compute Budget instruction is at 0, the registration at 1. */
+/** Instruction 0 is the Compute Budget one, instruction 1 the registration. */
 const signedTransaction = signedBase64(
   [
     unitPrice,
@@ -54,7 +54,7 @@ const ofInstruction = (instructionIndex: number, name: string): TransactionError
   customCode: name === "Custom" ? 6112 : null,
 });
 
-/** Written out, so that no error leaves or joins the list unnoticed; docs/protocol.md has it too. */
+/** Written out, so that no error joins or leaves the list unnoticed. docs/protocol.md has it too. */
 const REFUSED = [
   "AccountLoadedTwice",
   "DuplicateInstruction",
@@ -75,7 +75,7 @@ const REFUSED = [
 
 type Script = ReturnType<typeof scriptedPorts>["script"];
 
-/** How a relay without preflight ends, and what was sent. */
+/** The result of a relay without preflight, and what was sent. */
 const relayed = (set: (script: Script) => void) => {
   const { script, ports } = scriptedPorts(undefined, 100);
   set(script);
@@ -118,14 +118,14 @@ describe("without preflight, a simulation's error", () => {
     ["that is of no instruction there is", ofInstruction(9, "InvalidInstructionData"), []],
     ["of an account's rent afterwards", plain("InsufficientFundsForRent"), ["a log line"]],
     ...[
-      // A node may be behind, and what is missing under way.
+      // The node may be behind, or the missing part under way.
       "BlockhashNotFound",
       "AccountNotFound",
       "AddressLookupTableNotFound",
       "InvalidAddressLookupTableIndex",
-      // It may be this very transaction that has landed.
+      // This very transaction may have landed.
       "AlreadyProcessed",
-      // The next block is another.
+      // The next block may differ.
       "AccountInUse",
       "WouldExceedMaxBlockCostLimit",
       "WouldExceedMaxAccountCostLimit",
@@ -145,7 +145,7 @@ describe("without preflight, a simulation's error", () => {
     expect(answer).toEqual({ failure: undefined, sent: 1, charged: 0 });
   });
 
-  test("that does not come is waited for no longer than the policy says", () => {
+  test("that does not arrive is awaited no longer than the policy says", () => {
     const { script, ports } = scriptedPorts();
     script.simulationFault = "hangs";
     return Effect.gen(function* () {
@@ -159,7 +159,7 @@ describe("without preflight, a simulation's error", () => {
   });
 });
 
-describe("a fee payer, whatever is skipped", () => {
+describe("a fee payer, with or without preflight", () => {
   const account = (
     owner: typeof SYSTEM_PROGRAM,
     lamports: bigint,
@@ -199,7 +199,7 @@ describe("a fee payer, whatever is skipped", () => {
     }
   });
 
-  test("that would be left with just enough, or with nothing, is taken", async () => {
+  test("that would be left with just enough, or with nothing, is accepted", async () => {
     for (const lamports of [895_880n, 5000n])
       expect(await holding(lamports)).toMatchObject({ failure: undefined, sent: 1 });
   });

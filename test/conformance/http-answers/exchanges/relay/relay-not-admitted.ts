@@ -75,7 +75,7 @@ const unitPrice = call(
     .done(),
 );
 
-/** Calls the program at place `program` of the account list. An address table at STRANGER adds places 2 and 3. */
+/** Calls the program at index `program` of the account list. An address table at STRANGER adds indexes 2 and 3. */
 const throughTable = (label: string, program: number): string =>
   fromParts(label, {
     header: [1, 0, 1],
@@ -92,7 +92,7 @@ const withTable =
       data: tableData([AGENT.address, MERCHANT.wallet].slice(0, entries)),
     });
 
-/** What the relay answers to transactions that it does not admit, and to one with an address table that it does. */
+/** What the relay answers to transactions that it does not admit, and to one with a valid address table. */
 export const notAdmittedExchanges: ReadonlyArray<Exchange> = [
   ...unreadable,
   relay("not signed", base64(bytesOf(REGISTRATION).fill(0, 1, 65))),

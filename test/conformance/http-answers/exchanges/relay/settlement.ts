@@ -46,7 +46,7 @@ const merchantsOtherTokens = associatedTokenAddress(MERCHANT.wallet, OTHER_MINT)
 const beforeEscrow = PENDING.createdAt - 1n;
 const inAMinute = LEDGER_TIME + 60n;
 
-/** Places of accounts; see docs/protocol.md, "custody". */
+/** The indexes of accounts; see docs/protocol.md, "custody". */
 const ESCROW = 0;
 const VAULT = 1;
 const MERCHANT_TOKENS = 3;
@@ -59,7 +59,7 @@ type Case = {
   readonly at?: bigint;
 };
 
-/** By rule: settlements that it refuses. */
+/** For each rule, the settlements that it refuses. */
 const REFUSED: Readonly<Record<SettlementRule, ReadonlyArray<Case>>> = {
   unknown_instruction: [
     { of: "data of no instruction", instructions: [withData(refund(), 1, 2, 3)] },
@@ -181,7 +181,7 @@ const REFUSED: Readonly<Record<SettlementRule, ReadonlyArray<Case>>> = {
   ],
 };
 
-/** Rules that the relay checks twice, since a transaction under way may change the outcome. */
+/** Rules that the relay checks twice, because a transaction under way may change the result. */
 const CHECKED_TWICE: ReadonlySet<string> = new Set([
   "merchant_unregistered",
   "merchant_suspended",

@@ -14,7 +14,7 @@ const kit = getBase58Codec();
 const byKit = (bytes: Uint8Array): string => kit.decode(bytes);
 const anyBytes = fc.nat({ max: 70 }).chain(bytesOfLength);
 
-/** Base58 texts of any kind: encodings of real lengths, and what nobody encoded. */
+/** Base58 texts of any kind: encodings of real lengths, and arbitrary ones. */
 const anyBase58 = fc.oneof(
   anyBytes.map(byKit),
   fc.string({ unit: fc.constantFrom(...ALPHABET.split("")), maxLength: 60 }),
@@ -27,7 +27,7 @@ const LIMIT = 2n ** 256n;
 const bytesOf = (value: bigint): Uint8Array =>
   Uint8Array.from(Buffer.from(value.toString(16).padStart(64, "0"), "hex"));
 
-/** Numbers of 32 bytes next to where limbs, words and groups of characters end. */
+/** Numbers of 32 bytes next to the limits of limbs, words and groups of characters. */
 const anyEdge = fc
   .tuple(
     fc.constantFrom(2n ** 8n, 2n ** 16n, 2n ** 20n, 2n ** 24n, 2n ** 32n, 58n, 58n ** 5n),
@@ -37,7 +37,7 @@ const anyEdge = fc
   )
   .map(([base, power, factor, off]) => (((base ** power * factor + off) % LIMIT) + LIMIT) % LIMIT);
 
-/** Numbers whose groups of five characters are the least and the greatest there are, or any. */
+/** Numbers with the smallest and largest groups of five characters, or any. */
 const anyOfGroups = fc
   .array(
     fc.oneof(fc.constantFrom(0n, 1n, 58n ** 5n - 1n), fc.bigInt({ min: 0n, max: 58n ** 5n - 1n })),
@@ -45,12 +45,12 @@ const anyOfGroups = fc
   )
   .map((groups) => groups.reduce((value, group) => value * 58n ** 5n + group, 0n) % LIMIT);
 
-/** Both give the same: the one that runs, and the library's that it stands for. */
+/** The implementation that runs and the library's. Both must give the same. */
 const implementations: ReadonlyArray<readonly [string, FastParts]> =
   Object.entries(IMPLEMENTATIONS);
 
 describe.each(implementations)("base58, %s", (_, { encodeBase58, decodeBase58 }) => {
-  test("bytes of every length from 0 to 70 encode as kit encodes them, and decode back", () => {
+  test("bytes of every length from 0 to 70 encode as kit does, and decode back", () => {
     fc.assert(
       fc.property(anyBytes, (bytes) => {
         const text = encodeBase58(bytes);
@@ -68,7 +68,7 @@ describe.each(implementations)("base58, %s", (_, { encodeBase58, decodeBase58 })
     }
   });
 
-  test("32 bytes encode as @scure/base encodes them and decode back, at every edge of the arithmetic", () => {
+  test("32 bytes encode as @scure/base does and decode back, at every edge of the arithmetic", () => {
     fc.assert(
       fc.property(fc.oneof(anyEdge, anyOfGroups, bytesOfLength(32)), (value) => {
         const bytes = typeof value === "bigint" ? bytesOf(value) : value;
@@ -80,7 +80,7 @@ describe.each(implementations)("base58, %s", (_, { encodeBase58, decodeBase58 })
     );
   });
 
-  test("a text of 2^256 or more is refused, however its groups of characters are made", () => {
+  test("a text of 2^256 or more is refused, whatever its groups of characters", () => {
     const anyExcess = fc.oneof(
       fc.bigInt({ min: 0n, max: 2n }),
       fc.bigInt({ min: 0n, max: 58n ** 44n - 1n - LIMIT }),
@@ -97,7 +97,7 @@ describe.each(implementations)("base58, %s", (_, { encodeBase58, decodeBase58 })
     );
   });
 
-  // A text stands for exactly one number of bytes, so it is canonical for that length and for no other.
+  // A text stands for exactly one number of bytes, so it is canonical at that length only.
   test("a text decodes at the one length it encodes, and at no other", () => {
     fc.assert(
       fc.property(anyBase58, (text) => {
@@ -110,7 +110,7 @@ describe.each(implementations)("base58, %s", (_, { encodeBase58, decodeBase58 })
     );
   });
 
-  test("a character outside of the alphabet is refused wherever it stands", () => {
+  test("a character outside the alphabet is refused at any position", () => {
     const strange = [
       ..."0OIl+/ \t\n-_=.".split(""),
       "\0",
@@ -134,7 +134,7 @@ describe.each(implementations)("base58, %s", (_, { encodeBase58, decodeBase58 })
     );
   });
 
-  test("texts that only just do not fit 32 bytes are refused", () => {
+  test("texts slightly too large for 32 bytes are refused", () => {
     const max = encodeBase58(new Uint8Array(32).fill(255));
     expect(max).toBe("JEKNVnkbo3jma5nREBBJCDoXFVeKkD56V3xKrvRmWxFG");
     expect(decodeBase58(max, 32)).toEqual(new Uint8Array(32).fill(255));

@@ -31,12 +31,12 @@ const nobleZip215 = (bytes: Uint8Array): boolean => {
 
 const kit = (bytes: Uint8Array): boolean => !isOffCurveAddress(addressFromBytes(bytes));
 
-/** Every special y, with either sign: from 0 on, and from p - 20 to 2^255 - 1, all that do not reduce among them. */
+/** Every special y with either sign: from 0 on, and from p - 20 to 2^255 - 1, including all unreduced ones. */
 const edges: ReadonlyArray<Uint8Array> = Array.from({ length: 39 }, (_, i) => P - 20n + BigInt(i))
   .concat(Array.from({ length: 25 }, (_, i) => BigInt(i)))
   .flatMap((y) => [encoding(y, false), encoding(y, true)]);
 
-/** Both give the same: the one that runs, and the library's that it stands for. */
+/** The implementation that runs and the library's. Both must give the same. */
 const implementations: ReadonlyArray<readonly [string, FastParts]> =
   Object.entries(IMPLEMENTATIONS);
 
@@ -58,7 +58,7 @@ describe.each(implementations)(
         expect([...bytes, isEdwardsPoint(bytes)]).toEqual([...bytes, nobleZip215(bytes)]);
     });
 
-    test("the points of small order are points, with either sign and not reduced as well", () => {
+    test("the points of small order are points, with either sign, reduced or not", () => {
       expect(ED25519_TORSION_SUBGROUP).toHaveLength(8);
       for (const hex of ED25519_TORSION_SUBGROUP) {
         const bytes = Uint8Array.from(Buffer.from(hex, "hex"));
@@ -71,14 +71,14 @@ describe.each(implementations)(
       }
     });
 
-    // x is 0 for y = 1, y = p + 1 (1, not reduced) and y = p - 1; RFC 8032 has no "minus zero", the ledger does.
+    // x is 0 for y = 1, y = p + 1 (1, not reduced) and y = p - 1. RFC 8032 has no "minus zero", the ledger does.
     test("kit agrees on every edge encoding but three: x = 0 with the sign bit set", () => {
       const disagreeing = edges.filter((bytes) => isEdwardsPoint(bytes) !== kit(bytes));
       const minusZero = [1n, P - 1n, P + 1n].map((y) => hex(encoding(y, true)));
       expect([...new Set(disagreeing.map(hex))].sort()).toEqual(minusZero.sort());
     });
 
-    test("bytes in the middle of a larger buffer are read where they are", () => {
+    test("bytes in the middle of a larger buffer are read at their offset", () => {
       fc.assert(
         fc.property(bytesOfLength(32), fc.nat({ max: 9 }), (bytes, before) => {
           const buffer = new Uint8Array(before + 40).fill(0xa5);

@@ -14,7 +14,7 @@ const limbsOf = (value: bigint): ReadonlyArray<number> =>
     Number(BigInt.asUintN(LIMB_BITS, value >> BigInt(i * LIMB_BITS))),
   );
 
-/** By the definition's rules on whole numbers, one halving or one reduction at a time. */
+/** By the definition's rules on whole numbers, one halving or reduction at a time. */
 const reference = (numerator: bigint, modulus: bigint): number => {
   let [a, n, symbol] = [numerator % modulus, modulus, 1];
   while (a !== 0n) {
@@ -44,7 +44,7 @@ describe("Jacobi symbol", () => {
     fc.assert(fc.property(anyNumerator, anyModulus, agree), runs(2000));
   });
 
-  test("of numbers too close to the modulus, or to a multiple of it, for their leading bits to tell", () => {
+  test("of numbers so close to a multiple of the modulus that their leading bits do not decide", () => {
     fc.assert(
       fc.property(
         anyModulus,
