@@ -7,47 +7,47 @@ import type {
 } from "../core/domain/relay/transaction-outcome.ts";
 import type { LedgerFailure } from "./ledger.ts";
 
-/** The node refused the transaction before sending it on; it has not landed by this call. */
+/** The node refused the transaction and did not send it on. */
 export class SubmissionRefused extends Data.TaggedError("SubmissionRefused")<{
-  /** Null when the node gave a reason outside of the runtime's errors. */
+  /** Null when the node's reason is not a runtime error. */
   readonly error: TransactionError | null;
   readonly logs: ReadonlyArray<string>;
 }> {}
 
-/** What one node's history says of some transactions, in the order asked for. */
+/** One node's history of some transactions, in the order asked for. */
 export type HistorySearch = {
   readonly landed: ReadonlyArray<LandedTransaction | null>;
   readonly completeFrom: bigint;
 };
 
-/** How already signed transactions reach the ledger, and what became of them. */
+/** Sends signed transactions to the ledger and reads their outcomes. */
 export class Broadcaster extends Context.Service<
   Broadcaster,
   {
-    /** Whether a blockhash, base58, can still carry a transaction. */
+    /** Whether a blockhash (base58) is valid for a transaction now. */
     readonly isBlockhashValid: (blockhash: string) => Effect.Effect<boolean, LedgerFailure>;
     /** The fee in lamports of a serialized message, null when its blockhash is not known. */
     readonly fee: (message: Uint8Array) => Effect.Effect<bigint | null, LedgerFailure>;
     /** Runs a serialized transaction without landing it. */
     readonly simulate: (transaction: Uint8Array) => Effect.Effect<Simulation, LedgerFailure>;
     /**
-     * Hands a serialized transaction to every node once, without the nodes' own preflight or retries; done
-     * as soon as one has taken it, refused when none has.
+     * Sends a serialized transaction to every node once, without the nodes' own preflight or retries. Succeeds when one
+     * node has accepted it, fails with `SubmissionRefused` when all refused.
      */
     readonly submit: (
       transaction: Uint8Array,
     ) => Effect.Effect<void, LedgerFailure | SubmissionRefused>;
-    /** What the ledger's history knows of a transaction, null when it knows nothing. */
+    /** Where the ledger's history shows a transaction, null when it does not. */
     readonly landed: (
       signature: LedgerSignature,
     ) => Effect.Effect<LandedTransaction | null, LedgerFailure>;
-    /** The same for up to 256 transactions, in the order asked for, by one node at one moment. */
+    /** The same for up to 256 transactions, in the order asked for, from one node at one moment. */
     readonly landedAll: (
       signatures: ReadonlyArray<LedgerSignature>,
     ) => Effect.Effect<ReadonlyArray<LandedTransaction | null>, LedgerFailure>;
     /**
-     * The same with the slot from which that very node still had the whole history when it had answered: of
-     * earlier ones its silence proves nothing, and what another node has kept proves nothing for it.
+     * As `landedAll`, with the first slot of that same node's history, read after the search. A null proves nothing
+     * about transactions before that slot, and another node's history proves nothing for this one.
      */
     readonly searchAll: (
       signatures: ReadonlyArray<LedgerSignature>,

@@ -1,8 +1,8 @@
 import { Context, Data, type Effect } from "effect";
 
-/** A key could not be taken into use. Neither field ever holds key material. */
+/** A key cannot be used. Neither field ever holds key material. */
 export class EvidenceKeyUnusable extends Data.TaggedError("EvidenceKeyUnusable")<{
-  /** Where the key was looked for: a file, or a setting's name. */
+  /** The key's source: a file, or a setting's name. */
   readonly source: string;
   readonly reason: string;
 }> {
@@ -11,14 +11,14 @@ export class EvidenceKeyUnusable extends Data.TaggedError("EvidenceKeyUnusable")
   }
 }
 
-/** One Ed25519 key under which evidence is or was signed. */
+/** An Ed25519 key that signs or has signed evidence. */
 export type EvidenceKey = {
   /** RFC 7638 thumbprint of the public key. */
   readonly keyId: string;
   /** 32 bytes */
   readonly publicKey: Uint8Array;
   readonly status: "current" | "retired" | "revoked";
-  /** When the key stopped being current, milliseconds; null for the current key or when not known. */
+  /** When the key stopped being current, milliseconds; null for the current key, or when not known. */
   readonly endedAtMs: number | null;
 };
 
@@ -26,11 +26,11 @@ export type EvidenceKey = {
 export class EvidenceSigner extends Context.Service<
   EvidenceSigner,
   {
-    /** The key that signs now, null when none is configured: packets are then `unsigned`. */
+    /** The current key, null when none is configured. Packets are then `unsigned`. */
     readonly current: EvidenceKey | null;
-    /** Keys that signed earlier packets. */
+    /** The keys of earlier packets. */
     readonly former: ReadonlyArray<EvidenceKey>;
-    /** The Ed25519 signature, 64 bytes, of a message under the current key; dies when there is none. */
+    /** The 64-byte Ed25519 signature of a message under the current key. Dies without a key. */
     readonly sign: (message: Uint8Array) => Effect.Effect<Uint8Array>;
   }
 >()("settlement-evidence/ports/EvidenceSigner") {}

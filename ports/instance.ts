@@ -2,7 +2,7 @@ import { Context } from "effect";
 import type { Address } from "../core/domain/address.ts";
 import type { Deployment } from "../core/domain/ledger/deployment.ts";
 
-/** What one running instance of the service is set up to serve. */
+/** The configuration of one running instance of the service. */
 export class Instance extends Context.Service<
   Instance,
   {
@@ -13,11 +13,11 @@ export class Instance extends Context.Service<
     readonly networkAddress: string;
     readonly supportedMints: ReadonlyArray<Address>;
     readonly enforceBetaLimits: boolean;
-    /** Version of the package, and the revision it was started from, null when not known. */
+    /** The package's version, and the revision that was started; null when not known. */
     readonly version: string;
     readonly revision: string | null;
     readonly startedAtMs: number;
-    /** How `confirm` waits on the relay, milliseconds. */
+    /** How long `confirm` waits on the relay, milliseconds. */
     readonly confirmTimeoutMs: number;
   }
 >()("settlement-evidence/ports/Instance") {}

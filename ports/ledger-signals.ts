@@ -1,12 +1,12 @@
 import { Context, type Stream } from "effect";
 
-/** Tells that something happened on the ledger. */
+/** Signals of changes on the ledger. */
 export class LedgerSignals extends Context.Service<
   LedgerSignals,
   {
     /**
-     * An element for each time when a sync may find something new; several can be one. Only a hint: any of
-     * them can be lost, or be false, and then nothing but time is. Never fails and never ends.
+     * An element whenever a sync may find something new. Several changes may share one. Only a hint: elements may be
+     * lost or false, which costs only time. Never fails and never ends.
      */
     readonly changes: Stream.Stream<void>;
   }

@@ -5,7 +5,7 @@ import type { LedgerAccount } from "../core/domain/ledger/account.ts";
 import type { HistoryPage, LedgerTransaction } from "../core/domain/ledger/history.ts";
 import type { LedgerSignature } from "../core/domain/ledger/signature.ts";
 
-/** No node gave a usable answer. `retryable` is false when asking again cannot help. */
+/** No node gave a usable answer. `retryable` is false when a retry cannot help. */
 export class LedgerUnavailable extends Data.TaggedError("LedgerUnavailable")<{
   readonly retryable: boolean;
   readonly cause: unknown;
@@ -16,34 +16,34 @@ export class LedgerTimeout extends Data.TaggedError("LedgerTimeout")<{
   readonly timeoutMs: number;
 }> {}
 
-/** How a read of the ledger fails; neither says anything about what the ledger holds. */
+/** How a read of the ledger fails. Neither failure says anything about the ledger's content. */
 export type LedgerFailure = LedgerUnavailable | LedgerTimeout;
 
 /** How final a slot must be: voted by a supermajority, or rooted and never undone. */
 export type Commitment = "confirmed" | "finalized";
 
-/** An answer together with the slot it was read at. */
+/** A value and the slot it was read at. */
 export type AtSlot<T> = { readonly slot: bigint; readonly value: T };
 
 /**
- * How many bytes of an account's data are read unless a caller asks for another number: more than those accounts have
- * whose fields the service decodes. Anybody can name accounts of 10 MiB, and the answer for two of them is too long.
+ * The default limit on bytes of an account's data, more than any decoded account has. Anybody can name accounts of 10
+ * MiB, and an answer with two of them is too long.
  */
 export const MOST_DATA_BYTES = 10_240;
 
-/** What the service reads of the ledger. */
+/** The reads of the ledger. */
 export class Ledger extends Context.Service<
   Ledger,
   {
-    /** The hash of the ledger's first block, base58: which ledger this is. */
+    /** The hash of the ledger's first block, base58. It identifies the ledger. */
     readonly genesisHash: Effect.Effect<string, LedgerFailure>;
     /** The newest slot at a commitment, and its block height. */
     readonly tip: (
       commitment: Commitment,
     ) => Effect.Effect<{ readonly slot: bigint; readonly blockHeight: bigint }, LedgerFailure>;
     /**
-     * Up to 100 accounts, in the order asked for, null where there is none; all of one slot. Data longer than
-     * `mostDataBytes` is cut there; `MOST_DATA_BYTES` without it, and nothing is cut at infinity.
+     * Up to 100 accounts of one slot, in the order asked for, null for a missing one. Data is cut at `mostDataBytes`,
+     * by default `MOST_DATA_BYTES`; infinity cuts nothing.
      */
     readonly readAccounts: (
       addresses: ReadonlyArray<Address>,
@@ -51,24 +51,23 @@ export class Ledger extends Context.Service<
       mostDataBytes?: number,
     ) => Effect.Effect<AtSlot<ReadonlyArray<LedgerAccount | null>>, LedgerFailure>;
     /**
-     * Every account of a kind, finalized, in chunks of at most 1000 that each carry their slot. Read
-     * as it is taken, so that memory does not grow with the number of accounts. An account can come more
-     * than once, when a node breaks off in the middle, and others among them from a node that does not
-     * tell kinds apart. A scan too large for one answer is split at the kind's `splitAt`; without one it never is.
+     * Every finalized account of a kind, in chunks of at most 1000 with their slot. Memory does not grow with the
+     * number of accounts, because they are read as they are consumed. After a node breaks off, accounts may come again.
+     * A node that ignores filters may add accounts of other kinds. A scan that is too large for one answer is split at
+     * the kind's `splitAt`, if it has one.
      */
     readonly programAccounts: (
       kind: AccountKind,
     ) => Stream.Stream<AtSlot<ReadonlyArray<LedgerAccount>>, LedgerFailure>;
     /**
-     * At most 1000 finalized transactions that name an address, newest first, behind `before`. What a node
-     * lists can lag behind what it has executed, and another node may not know `before`: it then
-     * lists nothing.
+     * At most 1000 finalized transactions that name an address, newest first, after `before`. A node's list may lag
+     * behind its execution. A node that does not know `before` returns an empty list.
      */
     readonly history: (
       address: Address,
       before: LedgerSignature | null,
     ) => Effect.Effect<HistoryPage, LedgerFailure>;
-    /** A finalized transaction, null when the node that answers does not have it, or no longer. */
+    /** A finalized transaction, null when the answering node does not have it. */
     readonly transaction: (
       signature: LedgerSignature,
     ) => Effect.Effect<LedgerTransaction | null, LedgerFailure>;

@@ -3,38 +3,38 @@ import type { LedgerSignature } from "../core/domain/ledger/signature.ts";
 import type { RelayEntry, FinalOutcome } from "../core/domain/relay/relay-entry.ts";
 import type { StoreUnavailable } from "./escrow-index.ts";
 
-/** One use of an Idempotency-Key. Keys of different clients have nothing to do with each other. */
+/** One use of an Idempotency-Key. Keys of different clients are separate. */
 export type KeyUse = {
   readonly client: string;
   readonly key: string;
-  /** Names the request it came with; two requests that differ have different ones. */
+  /** Identifies the request; different requests have different fingerprints. */
   readonly fingerprint: string;
   /** The service's clock, milliseconds. */
   readonly nowMs: number;
-  /** A use before this has been given up by whoever made it, and its key may be taken over. */
+  /** Uses before this time are abandoned, and their keys may be taken over. */
   readonly staleBeforeMs: number;
-  /** A use before this is forgotten. */
+  /** Uses before this time are forgotten. */
   readonly forgottenBeforeMs: number;
 };
 
-/** What a key is worth: the caller's own now, or taken before. */
+/** The result of a claim: the key is the caller's, or was used before. */
 export type KeyClaim =
   | { readonly status: "claimed" }
   | { readonly status: "in_flight" }
   | { readonly status: "answered"; readonly answer: string }
-  /** It came with another request. */
+  /** The key was used with another request. */
   | { readonly status: "reused" };
 
 /**
- * What the relay has taken on and what became of it, durable: what a method has acknowledged is there
- * after a crash of the process or of the machine.
+ * The transactions that the relay has taken on, and their outcomes. Durable: acknowledged writes survive a crash of the
+ * process or of the machine.
  */
 export class OutcomeLog extends Context.Service<
   OutcomeLog,
   {
-    /** Records a transaction before it is first sent; false when its signature is recorded already. */
+    /** Records a transaction before its first sending. False when its signature is recorded already. */
     readonly open: (entry: RelayEntry) => Effect.Effect<boolean, StoreUnavailable>;
-    /** Records an outcome, once and for ever: a second one changes nothing. */
+    /** Records an outcome for good. A second outcome changes nothing. */
     readonly resolve: (
       signature: LedgerSignature,
       outcome: FinalOutcome,
@@ -46,9 +46,9 @@ export class OutcomeLog extends Context.Service<
     readonly unresolved: (
       limit: number,
     ) => Effect.Effect<ReadonlyArray<RelayEntry>, StoreUnavailable>;
-    /** Takes a key for a request, or says how it was used before; decided in one step. */
+    /** Claims a key for a request, or returns how it was used before, in one step. */
     readonly claimKey: (use: KeyUse) => Effect.Effect<KeyClaim, StoreUnavailable>;
-    /** Keeps the answer of a claimed key for its repetitions; null gives the key free instead. */
+    /** Keeps the answer of a claimed key for repetitions; null releases the key. */
     readonly answerKey: (
       use: Pick<KeyUse, "client" | "key">,
       answer: string | null,

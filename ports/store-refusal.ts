@@ -1,6 +1,6 @@
 import { Data } from "effect";
 
-/** The store was written by a newer version of the service; nothing in it was touched. */
+/** A newer version of the service wrote the store. Nothing in it was changed. */
 export class StoreTooNew extends Data.TaggedError("StoreTooNew")<{
   /** The store's file or address without credentials. */
   readonly store: string;
@@ -12,10 +12,10 @@ export class StoreTooNew extends Data.TaggedError("StoreTooNew")<{
   }
 }
 
-/** The store belongs to another ledger or to other programs; rows of two ledgers are never mixed. */
+/** The store belongs to another ledger or to other programs. Rows of two ledgers are never mixed. */
 export class StoreOfAnotherLedger extends Data.TaggedError("StoreOfAnotherLedger")<{
   readonly store: string;
-  /** What differs, with the store's value and the configured one. */
+  /** The differing fields, each with the store's value and the configured one. */
   readonly differences: ReadonlyArray<{
     readonly field: "genesis_hash" | "custody_program" | "attestor_program";
     readonly stored: string;
@@ -30,7 +30,7 @@ export class StoreOfAnotherLedger extends Data.TaggedError("StoreOfAnotherLedger
   }
 }
 
-/** The store is damaged, or is not a store of this service at all. */
+/** The store is damaged, or is not a store of this service. */
 export class StoreCorrupt extends Data.TaggedError("StoreCorrupt")<{
   readonly store: string;
   readonly reason: string;

@@ -57,9 +57,9 @@ const windowsOf = (limit: number, windowNanos: bigint, maxClients: number) => {
 };
 
 /**
- * Budgets in this process's memory, on a clock that changes of the wall clock do not move. Keeps at most `maxClients`
- * clients per budget, about 200 bytes each. Beyond that, the client with the oldest window is dropped, which gives it a
- * new budget early. IPv6 clients count by their /64.
+ * Budgets in this process's memory, on a monotonic clock. Keeps at most `maxClients` clients per budget, about 200
+ * bytes each. Beyond that, the client with the oldest window is dropped, which gives it a new budget early. IPv6
+ * clients count by their /64.
  */
 export const rateLimiterMemory = (options: {
   /** Points per window of each budget. */

@@ -150,9 +150,9 @@ afterAll(async () => {
 });
 
 /**
- * The four ways in which a thief can send the same theft to the relay: unchanged; without a simulation; after an
- * instruction that writes the payout account, which the check before sending then cannot judge; and both, so that only
- * the ledger can refuse.
+ * The four ways in which a thief can send the same theft to the relay. Unchanged. Without a simulation. After an
+ * instruction that writes the payout account, which the check before sending then cannot judge. And with both, so that
+ * only the ledger can refuse.
  */
 const allWays = async (instructions: ReadonlyArray<Instruction>, payout: Address) => {
   const hidden = transferLamports(thief.address, payout, 0n);

@@ -2,7 +2,7 @@ import { startChild } from "./support/child.ts";
 import { report, sizeOf, times } from "./support/report.ts";
 
 const SIZES = sizeOf({ quick: [10_000], long: [10_000, 100_000, 1_000_000] });
-/** Kit takes 14 KB of memory an account. */
+/** Kit takes 14 KB of memory per account. */
 const MOST_FOR_KIT = 100_000;
 const ROUNDS = 3;
 const support = `${import.meta.dir}/support`;

@@ -35,7 +35,7 @@ const BEHIND = -32_016;
 const sliced = (data: Uint8Array, slice: Options["dataSlice"]): Uint8Array =>
   slice === undefined ? data : data.subarray(slice.offset, slice.offset + slice.length);
 
-/** An account as a node writes it, its data cut to a slice where one is asked for. */
+/** An account in a node's JSON. With `slice`, its data is cut to that. */
 export const accountText = ({ owner, data }: Account, slice?: Options["dataSlice"]): string =>
   `{"data":["${Buffer.from(sliced(data, slice)).toString("base64")}","base64"],"executable":false,"lamports":3340800,"owner":"${owner}","rentEpoch":${MAX_U64},"space":${data.length}}`;
 

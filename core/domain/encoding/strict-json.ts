@@ -80,7 +80,7 @@ const nameOf = (written: string): string =>
   written.includes("\\") ? (JSON.parse(`"${written}"`) as string) : written;
 
 /**
- * Throws for a text that `JSON.parse` accepts but that is ambiguous: a member twice in one object, nesting deeper than
+ * Throws for an ambiguous text that `JSON.parse` accepts: a member twice in one object, nesting deeper than
  * `MAX_DEPTH`, or a number that a double does not hold exactly.
  */
 const assertUnambiguous = (text: string): void => {

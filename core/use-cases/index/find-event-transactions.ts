@@ -41,7 +41,7 @@ export const findEventTransactions = Effect.fn("findEventTransactions")(function
       const { entries } = yield* ledger.history(escrow, null);
       const references: Array<EventReference> = [];
       const landed = entries.filter(({ failed }) => !failed);
-      // The oldest and the newest ones. Spam in between has no limit.
+      // Reads only the oldest and the newest ones, because there may be any amount of spam in between.
       const half = TRANSACTIONS_AN_ESCROW / 2;
       const likely = new Set([...landed.slice(-half), ...landed.slice(0, half)]);
       for (const { signature } of likely) {

@@ -12,7 +12,7 @@ import { CONFIRMED_AFTER, FINALIZED_AFTER, type SimulatedChain } from "./simulat
 
 const SLOT_MS = 400;
 
-/** What the nodes of a run do wrong while it is rough. */
+/** The faults of a run's nodes during its rough phase. */
 export type NodeManners = {
   readonly unavailable: number;
   readonly hangs: number;

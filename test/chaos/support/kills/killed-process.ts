@@ -55,8 +55,8 @@ const batchesOf = ({ steps, heardMs }: Ended) =>
   );
 
 /**
- * Draws when to kill a sync like `whole`. In one of four cases at any moment from its opening to shortly after its end,
- * in another one in or just after any of its batches, otherwise at any moment of all batches together.
+ * Draws when to kill a sync like `whole`. One case in four is at any moment from its opening to shortly after its end.
+ * One is in or just after any of its batches. The others are at any moment of all batches together.
  */
 export const drawAim = (random: () => number, whole: Ended): Aim => {
   const { heardMs } = whole;
