@@ -5,7 +5,7 @@ const ROOT = join(import.meta.dir, "../..");
 
 /** Wall seconds of the whole suite, run like package.json does, and whether it passed. */
 const runSuite = async (): Promise<{ readonly seconds: number; readonly passed: boolean }> => {
-  // The bench's environment has `production`; users of the suite set nothing.
+  // The bench runs with NODE_ENV=production, which users of the suite do not set.
   const { NODE_ENV: _, BENCH_QUICK: __, ...env } = process.env;
   const startMs = performance.now();
   const child = Bun.spawn([process.execPath, "run", "test"], {
@@ -21,7 +21,7 @@ const runSuite = async (): Promise<{ readonly seconds: number; readonly passed: 
   return { seconds, passed: code === 0 };
 };
 
-// The goal is half a minute, longer than the whole short run.
+// Skipped in the short run: the suite alone takes longer than the rest of it.
 if (!isQuick) {
   const { seconds, passed } = await runSuite();
   report({

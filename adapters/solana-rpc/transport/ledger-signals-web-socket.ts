@@ -12,7 +12,9 @@ const STEADY_MS = 60_000;
 /** A connection without any message for this long, even to a ping, is dead. */
 const QUIET_MS = 30_000;
 
-/** The address to subscribe at, and the accounts whose transactions' logs to subscribe to. */
+/**
+ * The address of a node's WebSocket, and the accounts to watch: each transaction that names one of them is a signal.
+ */
 export type SignalSource = {
   /** A ws or wss address; it may hold an API key. */
   readonly url: Redacted.Redacted<URL>;

@@ -79,8 +79,8 @@ const bySnapshot = Effect.fnUntraced(function* (
 });
 
 /**
- * Continues an index that is complete up to `since`: by changes, then by a snapshot if one is due. Without history, by
- * a snapshot alone.
+ * Continues an index that is complete up to `since`. Applies changes, and then a snapshot if one is due. Without
+ * history, takes a snapshot alone.
  */
 const onwards = Effect.fnUntraced(function* (
   sync: Sync,
