@@ -66,13 +66,13 @@ export class WorldNode {
   /** Sets an escrow's account at the present slot, and adds the transactions that caused it to the history. */
   putEscrow(escrow: Escrow): void {
     if (!this.accounts.has(escrow.address) && escrow.state !== "Pending")
-      this.remember(transactionOf(pendingOf(escrow), this.slot));
+      this.record(transactionOf(pendingOf(escrow), this.slot));
     this.escrows.set(escrow.address, escrow);
     this.accounts.set(escrow.address, {
       owner: LOCAL_DEPLOYMENT.custodyProgram,
       data: encodeEscrowAccount(escrow),
     });
-    this.remember(transactionOf(escrow, this.slot));
+    this.record(transactionOf(escrow, this.slot));
   }
 
   putMerchant(merchant: Merchant): void {
@@ -82,7 +82,7 @@ export class WorldNode {
     });
   }
 
-  remember(transaction: WorldTransaction): void {
+  record(transaction: WorldTransaction): void {
     this.history.push(transaction);
     this.#bySignature.set(transaction.signature, transaction);
   }

@@ -52,7 +52,7 @@ const configOf = memoized(MEMOIZED_PROGRAMS, (program: Address) =>
   findProgramDerivedAddress(program, [CONFIG]),
 );
 
-/** The merchant account of a merchant's wallet. */
+/** The merchant account of a merchant wallet. */
 export const merchantAddress = (deployment: Deployment, wallet: Address): ProgramDerivedAddress =>
   merchantOf(wallet, deployment.attestorProgram);
 

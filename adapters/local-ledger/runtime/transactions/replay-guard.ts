@@ -17,7 +17,7 @@ export const replayGuard = (log: TransactionLog, currentSlot: number) => {
     slotOf.set(keyOf(messageOf(wire)), slot);
   return {
     hasSeen: (message: Uint8Array): boolean => slotOf.has(keyOf(message)),
-    remember: (message: Uint8Array, slot: number): void => {
+    record: (message: Uint8Array, slot: number): void => {
       slotOf.set(keyOf(message), slot);
       for (const [key, old] of slotOf) {
         if (old >= slot - MAX_PROCESSING_AGE) break;

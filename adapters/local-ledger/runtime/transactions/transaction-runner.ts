@@ -123,7 +123,7 @@ export const transactionRunner = (parts: {
       throw cause;
     }
     position += 1;
-    parts.replays.remember(transaction.message, slot);
+    parts.replays.record(transaction.message, slot);
     const landed = { slot, signature, error, logs: meta.logMessages, accounts: keys.all, changed };
     slots.landed(landed, former);
     return { landed: true, error: execution.error };

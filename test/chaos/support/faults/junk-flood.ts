@@ -73,7 +73,7 @@ export const openNaming = (node: WorldNode, number: number, named: ReadonlyArray
   const label = `naming ${number}`;
   const custody = own.accounts.at(-1) ?? custodyProgram;
   const others = own.accounts.slice(0, -1);
-  node.remember({
+  node.record({
     ...own,
     signature: ledgerSignatureFromBytes(Buffer.concat([labelled(label), labelled(`${label}.`)])),
     accounts: [...others, ...named, custody],
