@@ -3,7 +3,7 @@ import { Effect } from "effect";
 import { followEvents } from "../../../core/use-cases/index/follow-events.ts";
 import { MalformedCursor } from "../../../core/use-cases/request-errors.ts";
 import { endpoint } from "../server/endpoint.ts";
-import { eventStream } from "../server/event-stream.ts";
+import { eventStream } from "./event-stream.ts";
 import { eventExample, eventRecord } from "./event-contract.ts";
 import type { HttpServices } from "../server/http-services.ts";
 import { RateLimited } from "../problems/http-failures.ts";

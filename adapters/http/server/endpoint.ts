@@ -155,3 +155,6 @@ export const maxBodyBytes = ({ body }: Pick<Endpoint, "body">): number =>
 /** Whether `*` among the CORS origins opens an operation to any page: reads and prepare only. */
 export const isOpenToAnyOrigin = ({ method, budget }: Endpoint): boolean =>
   method === "GET" || budget === "prepare";
+
+/** A path template in the router's form: `/v1/escrows/{pda}` becomes `/v1/escrows/:pda`. */
+export const routerPath = (template: string): string => template.replace(/\{([^}]+)\}/g, ":$1");
