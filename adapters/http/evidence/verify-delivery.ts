@@ -51,7 +51,8 @@ export const verifyDeliveryEndpoint = endpoint({
     "ledger_unavailable",
     "ledger_timeout",
   ],
-  handle: Effect.fnUntraced(function* ({ params, body }) {
+}).handle(
+  Effect.fnUntraced(function* ({ params, body }) {
     const comparison = yield* verifyDelivery(params.pda, {
       // The body is out of a JSON text, so its members are JSON.
       payload: body.payload as { readonly [name: string]: Json },
@@ -67,4 +68,4 @@ export const verifyDeliveryEndpoint = endpoint({
       json: { data: deliveryRecord(comparison), context: { slot: Number(slot), commitment } },
     };
   }),
-});
+);

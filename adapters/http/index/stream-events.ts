@@ -86,7 +86,8 @@ export const streamEventsEndpoint = (isDraining: () => boolean) => {
       },
     },
     problems: ["invalid_address", "malformed_cursor", "rate_limited", "store_unavailable"],
-    handle: Effect.fnUntraced(function* ({ query, headers, client }) {
+  }).handle(
+    Effect.fnUntraced(function* ({ query, headers, client }) {
       const after = yield* startOf(query, headers.get("last-event-id"));
       const key = client();
       if (streams >= MOST_STREAMS || (open.get(key) ?? 0) >= MOST_OF_A_CLIENT)
@@ -111,5 +112,5 @@ export const streamEventsEndpoint = (isDraining: () => boolean) => {
       });
       return { stream, headers: { "x-accel-buffering": "no" } };
     }),
-  });
+  );
 };

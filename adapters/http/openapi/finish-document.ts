@@ -59,12 +59,19 @@ const mapValues = (value: Json | undefined, change: (part: JsonObject) => JsonOb
     ]),
   );
 
+/** The members that every OpenAPI document has. */
+export type OpenApiDocument = {
+  readonly openapi: "3.1.0";
+  readonly info: JsonObject;
+  readonly paths: JsonObject;
+};
+
 /**
  * Finishes what the plugin collected: paths in this order, operations as their routes tell them, named records moved
  * into `components.schemas` and referred to, unions of constants as enums, OpenAPI 3.1.0 on top. @throws Error where
  * two different records have one name, or a path was not collected.
  */
-export const finishDocument = (collected: unknown, paths: Iterable<string>): JsonObject => {
+export const finishDocument = (collected: unknown, paths: Iterable<string>): OpenApiDocument => {
   const schemas: JsonObject = {};
   const texts = new Map<string, string>();
   const finish = (value: Json): Json => {
@@ -84,7 +91,8 @@ export const finishDocument = (collected: unknown, paths: Iterable<string>): Jso
     return { $ref: `#/components/schemas/${name}` };
   };
   const document = finish(collected as Json);
-  if (!isObject(document)) throw new Error("the plugin collected no document");
+  if (!isObject(document) || !isObject(document["info"]))
+    throw new Error("the plugin collected no document");
   const byPath = mapValues(document["paths"], (path) => mapValues(path, operationOf));
   const ordered = Array.from(new Set(paths), (path) => {
     const operations = byPath[path];
@@ -93,10 +101,12 @@ export const finishDocument = (collected: unknown, paths: Iterable<string>): Jso
   });
   const byName = Object.entries(schemas).sort(([a], [b]) => (a < b ? -1 : 1));
   const components = isObject(document["components"]) ? document["components"] : {};
-  return {
+  const finished = {
     ...document,
+    info: document["info"],
     paths: Object.fromEntries(ordered),
-    openapi: "3.1.0",
+    openapi: "3.1.0" as const,
     components: { ...components, schemas: Object.fromEntries(byName) },
   };
+  return finished;
 };

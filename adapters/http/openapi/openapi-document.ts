@@ -1,7 +1,8 @@
 import { swagger } from "@elysiajs/swagger";
 import { CONTRACT_VERSION, SERVICE_NAME } from "./service-version.ts";
 import type { Endpoint } from "../server/endpoint.ts";
-import { finishDocument } from "./finish-document.ts";
+import { type JsonText, jsonText } from "../server/declared-answer.ts";
+import { finishDocument, type OpenApiDocument } from "./finish-document.ts";
 import { sharedComponents } from "./operation-object.ts";
 
 const SPEC_PATH = "/openapi.json";
@@ -51,10 +52,10 @@ export const openApiDocument = (operations: ReadonlyArray<Endpoint>) => {
   return {
     plugin,
     /** The document as JSON text. */
-    text: async (): Promise<string> => {
+    text: async (): Promise<JsonText<OpenApiDocument>> => {
       const collected = await plugin.handle(new Request(`http://localhost${SPEC_PATH}`));
       const paths = operations.map(({ path }) => path);
-      return JSON.stringify(finishDocument(await collected.json(), paths));
+      return jsonText(finishDocument(await collected.json(), paths));
     },
   };
 };

@@ -35,9 +35,9 @@ export const metricsEndpoint = endpoint({
     },
   },
   problems: [],
-  handle: () =>
-    Effect.map(Effect.andThen(gaugeIndex, format), (text) => ({
-      text,
-      headers: { "content-type": `${MEDIA_TYPE}; version=0.0.4; charset=utf-8` },
-    })),
-});
+}).handle(() =>
+  Effect.map(Effect.andThen(gaugeIndex, format), (text) => ({
+    text,
+    headers: { "content-type": `${MEDIA_TYPE}; version=0.0.4; charset=utf-8` },
+  })),
+);
