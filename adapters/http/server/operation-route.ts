@@ -116,10 +116,10 @@ export const operationRoute = (
       ...(names.length === 0 ? {} : { params: Type.Object(operation.params) }),
       query: operation.query,
       ...(body === undefined ? {} : { body: body.schema }),
-      // A body that nothing reads is left alone: a parser would have Elysia begin to read it.
+      // A body that nothing reads is left alone: a parser would have Elysia begin to read it. The hook itself stands
+      // here, since a function that passes its context on has Elysia decode cookies and headers too.
       parse: body === undefined ? ("none" as const) : admit,
-      transform:
-        body === undefined ? [async (context: Undecoded) => void (await admit(context))] : [],
+      transform: body === undefined ? [admit as (context: Undecoded) => Promise<void>] : [],
       detail: operationObject(operation),
     },
   };
