@@ -94,7 +94,10 @@ test("verify ends with 0 under the trust document, 2 without one, 1 for a packet
 });
 
 test("every command explains itself, and refuses a flag it does not know", async () => {
-  const files = ["app/main.ts", ...["demo", "sync", "verify"].map((n) => `app/commands/${n}.ts`)];
+  const files = [
+    "app/main.ts",
+    ...["demo", "doctor", "sync", "verify"].map((n) => `app/commands/${n}.ts`),
+  ];
   await Promise.all(
     files.map(async (file) => {
       const [help, wrong] = await Promise.all([
