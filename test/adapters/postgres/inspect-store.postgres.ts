@@ -11,6 +11,12 @@ const newest = STORE_MIGRATIONS.length;
 const inspect = (url: URL, identity: Parameters<typeof inspectStore>[0] = TEST_LEDGER) =>
   Effect.runPromise(inspectStore(identity).pipe(Effect.provide(storeAt(url))));
 
+const refusalOf = (...asked: Parameters<typeof inspect>) =>
+  inspect(...asked).then(
+    () => "",
+    (cause: unknown) => String(cause),
+  );
+
 /** Runs a statement beside the service and gives its rows. */
 const aside = async (url: URL, statement: string): Promise<ReadonlyArray<unknown>> => {
   const plain = new URL(url);
@@ -36,12 +42,10 @@ test("a store tells its version, another ledger's and a newer one are refused", 
   );
   expect(await inspect(url)).toMatchObject({ writable: true, version: newest, newest });
   const other = { ...TEST_LEDGER, genesisHash: TEST_DEPLOYMENT.custodyProgram };
-  await expect(inspect(url, other)).rejects.toThrow(
-    "holds the index of another ledger: genesis_hash",
-  );
+  expect(await refusalOf(url, other)).toContain("holds the index of another ledger: genesis_hash");
   const name = url.searchParams.get("schema");
   await aside(url, `UPDATE ${name}.schema_version SET version = 99`);
-  await expect(inspect(url)).rejects.toThrow("has schema version 99");
+  expect(await refusalOf(url)).toContain("has schema version 99");
 });
 
 test("a role that may not create anything is told apart", async () => {

@@ -119,8 +119,8 @@ test("each faulty setting is a line, and nothing else is looked at", async () =>
 });
 
 test("a port that something else holds is a problem, one that this service holds is none", async () => {
-  await using other = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("?") });
-  await using service = Bun.serve({
+  using other = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("?") });
+  using service = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
     fetch: () => Response.json({ service: "Settlement Evidence API" }),
@@ -148,7 +148,7 @@ test("a node that is not there is a problem, and its address is told without its
 });
 
 test("a port of the embedded ledger that no ledger holds is a problem", async () => {
-  await using other = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("?") });
+  using other = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("?") });
   const port = Number(other.port);
   expect(await problemsOf({ LOCAL_LEDGER_PORT: String(port) })).toEqual([
     `!node: port ${port} and ${port + 1} are not both free, and no ledger answers; set another LOCAL_LEDGER_PORT`,
@@ -156,7 +156,7 @@ test("a port of the embedded ledger that no ledger holds is a problem", async ()
 });
 
 test("a ledger of another cluster is a problem", async () => {
-  await using node = nodeThat(DEVNET_GENESIS, 0);
+  using node = nodeThat(DEVNET_GENESIS, 0);
   expect(await problemsOf(remote(node.url))).toEqual([
     "!genesis: the ledger is devnet by its genesis hash, but localnet is configured; set SOLANA_CLUSTER or SOLANA_RPC_URL",
   ]);
@@ -166,7 +166,7 @@ test.each([
   [3600, "behind"],
   [-3600, "ahead of"],
 ])("a ledger's time %i s from now is a problem", async (seconds, side) => {
-  await using node = nodeThat(TEST_GENESIS_HASH, seconds);
+  using node = nodeThat(TEST_GENESIS_HASH, seconds);
   const [line, ...others] = await problemsOf(remote(node.url));
   expect(others).toEqual([]);
   expect(line).toMatch(new RegExp(`^!clock: this machine is \\d+ s ${side} the ledger's`));
@@ -174,7 +174,7 @@ test.each([
 });
 
 test("a node without a time is a problem", async () => {
-  await using node = nodeThat(TEST_GENESIS_HASH, null);
+  using node = nodeThat(TEST_GENESIS_HASH, null);
   expect(await problemsOf(remote(node.url))).toEqual([
     "!clock: the node does not tell the ledger's time; use another",
   ]);
@@ -190,7 +190,7 @@ test("sound stores are told with their versions, and not one byte is written", a
   const DATA_DIR = await freshFolder();
   await makeStores(DATA_DIR, TEST_GENESIS_HASH);
   const before = await contentOf(DATA_DIR);
-  await using node = nodeThat(TEST_GENESIS_HASH, 0);
+  using node = nodeThat(TEST_GENESIS_HASH, 0);
   const lines = await linesOf({ ...remote(node.url), DATA_DIR });
   expect(lines.filter((line) => line.startsWith("!"))).toEqual([]);
   const newest = INDEX_MIGRATIONS.length;
@@ -225,7 +225,7 @@ test("a store that a service has open is read with what is not in its file yet",
 test("a store of another ledger, a newer one, a foreign one and a damaged one are problems, left as they are", async () => {
   const DATA_DIR = await freshFolder();
   await makeStores(DATA_DIR, TEST_GENESIS_HASH);
-  await using node = nodeThat(TEST_DEPLOYMENT.custodyProgram, 0);
+  using node = nodeThat(TEST_DEPLOYMENT.custodyProgram, 0);
   const otherLedger = await problemsOf({ ...remote(node.url), DATA_DIR });
   expect(otherLedger).toHaveLength(2);
   expect(otherLedger[0]).toContain("index.sqlite holds the index of another ledger: genesis_hash");
