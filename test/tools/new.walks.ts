@@ -5,10 +5,10 @@ import { tmpdir } from "../temporary-root.ts";
 
 // `bun run test:walks`: what `bun run new` writes, tried in a copy of the tree.
 const ROOT = join(import.meta.dir, "../..");
-const COPIED = [
-  ..."adapters app client core docs ports programs test tools".split(" "),
-  ...["bunfig.toml", "package.json", "tsconfig.json", ".oxfmtrc.json", ".oxlintrc.json"],
-];
+const COPIED =
+  "adapters app client core docs ports programs test tools bunfig.toml package.json tsconfig.json .oxfmtrc.json .oxlintrc.json".split(
+    " ",
+  );
 
 let copy = "";
 beforeAll(async () => {
