@@ -77,7 +77,8 @@ const DEFAULT_MINTS: Readonly<Record<Cluster, ReadonlyArray<Address>>> = {
 /** Clients whose budgets are kept. At about 200 bytes for each of four budgets, 40 MB at most. */
 const MAX_RATE_LIMITED_CLIENTS = 50_000;
 
-const deploymentOf = ({ ledger }: Settings): Deployment =>
+/** The programs of the ledger that is configured. */
+export const deploymentOf = ({ ledger }: Pick<Settings, "ledger">): Deployment =>
   ledger.kind === "remote" ? ledger.deployment : LOCAL_DEPLOYMENT;
 
 /** The programs whose transactions change the index. */
@@ -86,8 +87,13 @@ export const programsOf = (settings: Settings): ReadonlyArray<Address> => {
   return [custodyProgram, attestorProgram];
 };
 
-const clusterOf = ({ ledger }: Settings): Cluster =>
+/** The cluster that is configured; the embedded ledger is a localnet. */
+export const clusterOf = ({ ledger }: Pick<Settings, "ledger">): Cluster =>
   ledger.kind === "remote" ? ledger.cluster : "localnet";
+
+/** The file of a store in the data directory. */
+export const storePath = (dataDir: string, store: StoreName): string =>
+  `${dataDir}/${store}.sqlite`;
 
 const instance = ({ settings, rpcUrls, startedAtMs }: StartedInstance): Layer.Layer<Instance> =>
   Layer.sync(Instance, () =>
@@ -128,7 +134,7 @@ const storage = (
   const cluster = clusterOf(settings);
   const identityOf = (genesisHash: string) => ({ genesisHash, deployment: deploymentOf(settings) });
   if (settings.databaseUrl === null) {
-    const pathOf = (store: StoreName) => `${dataDir}/${store}.sqlite`;
+    const pathOf = (store: StoreName) => storePath(dataDir, store);
     const open = (genesisHash: string) =>
       Layer.merge(
         escrowIndexSqlite({ ...identityOf(genesisHash), path: pathOf("index") }),

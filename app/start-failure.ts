@@ -18,7 +18,7 @@ export const explain = (failure: ConfigInvalid | StartFailure | IndexRefused): s
     case "ListenFailed":
       return failure.reason === "EADDRINUSE"
         ? `Port ${failure.port} on ${failure.hostname} is taken; stop what uses it or set another PORT`
-        : `HOST ${failure.hostname}, PORT ${failure.port}: ${failure.message}`;
+        : `HOST ${failure.hostname}, PORT ${failure.port} cannot be listened on (${failure.reason}); set an address of this machine and a port that this user may take`;
     case "StoreUnavailable":
       return `The store (at DATABASE_URL, or else in DATA_DIR) cannot be used: ${reasonOf(failure.cause)}`;
     case "EvidenceKeyUnusable":

@@ -19,28 +19,19 @@ type Row = {
   readonly attestor_program: string;
 };
 
-/** Records in a new store whose ledger it is; for an older store, returns how it differs, if it does. */
-const claimLedger = async (
+const rowOf = ({ genesisHash, deployment }: LedgerIdentity): Row => ({
+  genesis_hash: genesisHash,
+  custody_program: deployment.custodyProgram,
+  attestor_program: deployment.attestorProgram,
+});
+
+/** How a store's ledger differs from the configured one, undefined where it does not or nobody has claimed it. */
+export const differenceFrom = async (
   sql: Queries,
   store: string,
-  { genesisHash, deployment }: LedgerIdentity,
+  identity: LedgerIdentity,
 ): Promise<StoreOfAnotherLedger | undefined> => {
-  const configured: Row = {
-    genesis_hash: genesisHash,
-    custody_program: deployment.custodyProgram,
-    attestor_program: deployment.attestorProgram,
-  };
-  await rowsOf(
-    sql,
-    `INSERT INTO ledger (genesis_hash, custody_program, attestor_program, chain_hash)
-     VALUES ($1, $2, $3, $4) ON CONFLICT (one) DO NOTHING`,
-    [
-      configured.genesis_hash,
-      configured.custody_program,
-      configured.attestor_program,
-      hash32ToBytes(eventChainStart(genesisHash, deployment)),
-    ],
-  );
+  const configured = rowOf(identity);
   const [stored = configured] = await rowsOf<Row>(
     sql,
     "SELECT genesis_hash, custody_program, attestor_program FROM ledger",
@@ -52,6 +43,27 @@ const claimLedger = async (
       : [{ field, stored: stored[field], configured: configured[field] }],
   );
   return differences.length === 0 ? undefined : new StoreOfAnotherLedger({ store, differences });
+};
+
+/** Records in a new store whose ledger it is; for an older store, returns how it differs, if it does. */
+const claimLedger = async (
+  sql: Queries,
+  store: string,
+  identity: LedgerIdentity,
+): Promise<StoreOfAnotherLedger | undefined> => {
+  const { genesis_hash, custody_program, attestor_program } = rowOf(identity);
+  await rowsOf(
+    sql,
+    `INSERT INTO ledger (genesis_hash, custody_program, attestor_program, chain_hash)
+     VALUES ($1, $2, $3, $4) ON CONFLICT (one) DO NOTHING`,
+    [
+      genesis_hash,
+      custody_program,
+      attestor_program,
+      hash32ToBytes(eventChainStart(identity.genesisHash, identity.deployment)),
+    ],
+  );
+  return differenceFrom(sql, store, identity);
 };
 
 /** The store, ready and of this ledger. Fails when it is newer than this version or of another ledger. */

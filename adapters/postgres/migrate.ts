@@ -1,12 +1,15 @@
 import type { SQL } from "bun";
 import { StoreCorrupt, StoreTooNew } from "../../ports/store-refusal.ts";
-import { rowsOf } from "./queries.ts";
+import { type Queries, rowsOf } from "./queries.ts";
 
 /** Any constant: whoever migrates any schema of the database holds this advisory lock meanwhile. */
 const MIGRATION_LOCK = 0x53_45_69_78;
 
 /** Why this database cannot be used, undefined when it can: text must be stored as it is. */
-const encodingRefusal = async (sql: SQL, store: string): Promise<StoreCorrupt | undefined> => {
+export const encodingRefusal = async (
+  sql: Queries,
+  store: string,
+): Promise<StoreCorrupt | undefined> => {
   const [row] = await rowsOf<{ server_encoding: string }>(sql, "SHOW server_encoding");
   return row?.server_encoding === "UTF8"
     ? undefined

@@ -13,8 +13,8 @@ const DOCUMENTS = [
   ...[...new Bun.Glob("docs/*.md").scanSync({ cwd: root })].sort(),
 ];
 
-const FOLDERS = "core|ports|adapters|app|client|programs|test|docs|\\.ci";
-/** A path from the root, in prose or in a diagram, that is not part of a URL or a longer path. */
+const FOLDERS = "core|ports|adapters|app|client|programs|test|tools|docs|\\.ci";
+/** A path from the root, in prose or in a picture; what comes before it makes neither a URL nor a longer path. */
 const IN_TEXT = new RegExp(`(?<![\\w/.:@-])(?:${FOLDERS})/[\\w./*{},-]*`, "g");
 /** A file in the root, in backquotes. */
 const ROOT_FILE = /`([A-Z]+\.md|package\.json|tsconfig\.json|knip\.json|bun\.lock)`/g;

@@ -91,6 +91,12 @@ const planted = [
   { file: "client/c.ts", code: `import "../core/use-cases/x.ts";`, refused: true },
   { file: "client/ok.ts", code: `import "../core/protocol/x.ts";`, refused: false },
   { file: "programs/a.ts", code: `import "../adapters/http/x.ts";`, refused: true },
+  { file: "tools/a.ts", code: `import "../app/layers.ts";`, refused: true },
+  { file: "tools/where/a.ts", code: `import "../../core/domain/x.ts";`, refused: true },
+  { file: "tools/where/ok.ts", code: `import "../x.ts"; import "node:fs";`, refused: false },
+  { file: "app/a.ts", code: `import "../tools/x.ts";`, refused: true },
+  { file: "app/commands/a.ts", code: `import "../../tools/x.ts";`, refused: true },
+  { file: "app/ok.ts", code: `import "../adapters/http/x.ts";`, refused: false },
   {
     file: "app/cycle-a.ts",
     code: `import { b } from "./cycle-b.ts"; export const a = () => b;`,

@@ -94,7 +94,10 @@ test("verify exits with 0 under the trust document, with 2 without one, and with
 });
 
 test("every command has a help text and refuses an unknown flag", async () => {
-  const files = ["app/main.ts", ...["demo", "sync", "verify"].map((n) => `app/commands/${n}.ts`)];
+  const files = [
+    "app/main.ts",
+    ...["demo", "doctor", "sync", "verify"].map((n) => `app/commands/${n}.ts`),
+  ];
   await Promise.all(
     files.map(async (file) => {
       const [help, wrong] = await Promise.all([

@@ -11,6 +11,7 @@ const LEDGER = "adapters/local-ledger/main.ts";
 const SCRIPTS = [
   "app/main.ts",
   "app/commands/demo.ts",
+  "app/commands/doctor.ts",
   "app/commands/sync.ts",
   "app/commands/verify.ts",
   LEDGER,

@@ -1,0 +1,42 @@
+import { Effect } from "effect";
+import { StoreTooNew } from "../../ports/store-refusal.ts";
+import { differenceFrom, type LedgerIdentity } from "./ledger-identity.ts";
+import { encodingRefusal } from "./migrate.ts";
+import { PostgresStore } from "./postgres-store.ts";
+import { rowsOf } from "./queries.ts";
+import { STORE_MIGRATIONS } from "./store-schema.ts";
+
+type Found = { readonly writable: boolean; readonly tables: boolean };
+
+/**
+ * Whether the database takes writes, its schema version (0 where there is no schema) and the newest that this version of
+ * the service knows. Fails as opening it would, and writes nothing. `identity` is null where the ledger is not known.
+ */
+export const inspectStore = Effect.fnUntraced(function* (identity: LedgerIdentity | null) {
+  const { label, schema, run } = yield* PostgresStore;
+  const newest = STORE_MIGRATIONS.length;
+  const found = yield* run((sql) =>
+    sql.begin("READ ONLY", async (read) => {
+      const refusal = await encodingRefusal(read, label);
+      if (refusal !== undefined) return refusal;
+      const [there] = await rowsOf<Found>(
+        read,
+        `SELECT NOT pg_is_in_recovery() AND coalesce(
+             (SELECT has_schema_privilege(oid, 'CREATE') FROM pg_namespace WHERE nspname = $1),
+             has_database_privilege(current_database(), 'CREATE')) AS writable,
+           EXISTS (SELECT FROM pg_tables WHERE schemaname = $1 AND tablename = 'schema_version') AS tables`,
+        [schema],
+      );
+      const writable = there?.writable === true;
+      if (there?.tables !== true) return { writable, version: 0, newest };
+      const [row] = await rowsOf<{ version: number }>(read, "SELECT version FROM schema_version");
+      const version = row?.version ?? 0;
+      if (version > newest)
+        return new StoreTooNew({ store: label, found: version, supported: newest });
+      const difference =
+        identity === null ? undefined : await differenceFrom(read, label, identity);
+      return difference ?? { writable, version, newest };
+    }),
+  );
+  return "_tag" in found ? yield* found : { ...found, label };
+});

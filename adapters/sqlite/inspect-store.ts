@@ -1,0 +1,51 @@
+import { constants, Database } from "bun:sqlite";
+import { existsSync, statSync } from "node:fs";
+import { pathToFileURL } from "node:url";
+import { Effect } from "effect";
+import type { StoreUnavailable } from "../../ports/escrow-index.ts";
+import { StoreCorrupt, type StoreOfAnotherLedger, StoreTooNew } from "../../ports/store-refusal.ts";
+import { differenceOf, type LedgerIdentity, storedIdentity } from "./ledger-identity.ts";
+import { refuseDamaged, type StoreKind } from "./open-store.ts";
+import { attempt } from "./store-failure.ts";
+
+const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+
+/** Immutable, so that SQLite makes no files beside it, unless a log of writes has to be read as well. */
+const openUnchanged = (path: string): Database =>
+  sizeOf(`${path}-wal`) > 0
+    ? new Database(path, { readonly: true })
+    : new Database(
+        `${pathToFileURL(path).href}?immutable=1`,
+        constants.SQLITE_OPEN_READONLY | constants.SQLITE_OPEN_URI,
+      );
+
+/**
+ * The schema version of a store's file and the newest that this version of the service knows; null where there is no
+ * file. Fails as opening it would, and writes nothing. `identity` is null where the ledger is not known.
+ */
+export const inspectStore = (
+  path: string,
+  { applicationId, migrations }: StoreKind,
+  identity: LedgerIdentity | null,
+): Effect.Effect<
+  { readonly version: number; readonly newest: number } | null,
+  StoreUnavailable | StoreTooNew | StoreCorrupt | StoreOfAnotherLedger
+> => {
+  const newest = migrations.length;
+  const inspected = attempt(() => {
+    if (!existsSync(path)) return null;
+    using db = openUnchanged(path);
+    const pragma = (name: string): number =>
+      Object.values(db.query<Record<string, number>, []>(`PRAGMA ${name}`).get() ?? {})[0] ?? 0;
+    if (pragma("schema_version") > 0 && pragma("application_id") !== applicationId)
+      return new StoreCorrupt({ store: path, reason: "it is the database of another program" });
+    const version = pragma("user_version");
+    if (version > newest)
+      return new StoreTooNew({ store: path, found: version, supported: newest });
+    const stored = version === 0 ? null : storedIdentity(db);
+    return differenceOf(path, stored, identity) ?? { version, newest };
+  });
+  return Effect.flatMap(inspected, (found) =>
+    found !== null && "_tag" in found ? Effect.fail(found) : Effect.succeed(found),
+  ).pipe(refuseDamaged(path));
+};

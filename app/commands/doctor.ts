@@ -1,0 +1,17 @@
+import { Effect } from "effect";
+import { diagnose } from "../doctor/diagnose.ts";
+import { readCommandLine } from "./command-line.ts";
+
+const HELP = `Checks what a start needs, with the same environment variables: Bun, the port, the nodes, the ledger's
+genesis and time, the data directory and the store. One line each, a problem with its cure.
+
+usage: bun run doctor
+
+It starts nothing and writes nothing. Ends with 0 when nothing is wrong, 1 otherwise.
+`;
+
+readCommandLine(HELP, {});
+const findings = await Effect.runPromise(diagnose(process.env, Bun.version));
+for (const { check, ok, text } of findings)
+  process.stdout.write(`${ok ? "ok     " : "problem"}  ${check.padEnd(8)}  ${text}\n`);
+process.exit(findings.every(({ ok }) => ok) ? 0 : 1);

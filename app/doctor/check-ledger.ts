@@ -1,0 +1,115 @@
+import { Clock, Effect, Layer, Logger, Redacted } from "effect";
+import { ledgerSolanaRpc } from "../../adapters/solana-rpc/ledger-solana-rpc.ts";
+import { nodePool } from "../../adapters/solana-rpc/pool/node-pool.ts";
+import { solanaRpcConfig } from "../../adapters/solana-rpc/pool/solana-rpc-config.ts";
+import { redactedRpcAddress } from "../../adapters/solana-rpc/transport/redacted-rpc-address.ts";
+import { formatUnixTime } from "../../core/domain/unix-time.ts";
+import { decodeClockSysvar } from "../../core/protocol/accounts/clock-sysvar.ts";
+import { CLOCK_SYSVAR } from "../../core/protocol/addresses/well-known-addresses.ts";
+import { Ledger } from "../../ports/ledger.ts";
+import { type Cluster, clusterOfGenesis } from "../config/cluster.ts";
+import type { LedgerSettings } from "../config/settings.ts";
+import { clusterOf } from "../layers.ts";
+import { WrongLedger } from "../stores-of-ledger.ts";
+import { takePort } from "./check-port.ts";
+import { type Finding, finding, Problem } from "./finding.ts";
+
+/** A ledger's time follows its validators' clocks within seconds; beyond this something is wrong. */
+const MOST_SKEW_SECONDS = 60n;
+
+/** One attempt a question: the pool's patience is for a service that runs. */
+const ledgerAt = (url: Redacted.Redacted<URL>) =>
+  ledgerSolanaRpc.pipe(
+    Layer.provide(nodePool({ ...solanaRpcConfig([url]), attemptsPerNode: 1 })),
+    Layer.merge(Logger.layer([])),
+  );
+
+const readClock = Effect.gen(function* () {
+  const ledger = yield* Ledger;
+  const { value } = yield* ledger.readAccounts([CLOCK_SYSVAR], "confirmed");
+  return decodeClockSysvar(value[0] ?? null);
+});
+
+const checkGenesis = (configured: Cluster, genesisHash: string) => {
+  const found = clusterOfGenesis(genesisHash);
+  return found === configured
+    ? Effect.succeed(`${genesisHash}, ${found} as configured`)
+    : Effect.fail(new WrongLedger({ configured, found }));
+};
+
+const checkClock = Effect.gen(function* () {
+  const time = yield* Effect.orElseSucceed(readClock, () => undefined);
+  const now = BigInt(Math.floor((yield* Clock.currentTimeMillis) / 1000));
+  if (time === undefined)
+    return yield* new Problem({ message: "the node does not tell the ledger's time; use another" });
+  const ahead = now - time;
+  const skew = ahead < 0n ? -ahead : ahead;
+  if (skew <= MOST_SKEW_SECONDS) return `within ${skew} s of the ledger's time`;
+  const cure = "set the clock (NTP), or use a node that has caught up";
+  return yield* new Problem({
+    message: `this machine is ${skew} s ${ahead < 0n ? "behind" : "ahead of"} the ledger's ${formatUnixTime(time)}; ${cure}`,
+  });
+});
+
+/** What was found of the ledger, and its genesis hash where a node told it. */
+type LedgerFindings = {
+  readonly findings: ReadonlyArray<Finding>;
+  readonly genesisHash: string | null;
+};
+
+/** Asks one node who it is and what time it has; `silent` says what it means when it does not answer. */
+const askNode = (
+  url: Redacted.Redacted<URL>,
+  cluster: Cluster,
+  silent: (address: string) => string,
+): Effect.Effect<LedgerFindings> =>
+  Effect.gen(function* () {
+    const { genesisHash: ask } = yield* Ledger;
+    const address = redactedRpcAddress(Redacted.value(url));
+    const genesisHash = yield* Effect.orElseSucceed(ask, () => null);
+    if (genesisHash === null) {
+      const problem = new Problem({ message: silent(address) });
+      return { findings: [yield* finding("node", Effect.fail(problem))], genesisHash };
+    }
+    const findings = [
+      yield* finding("node", Effect.succeed(`${address} answers`)),
+      yield* finding("genesis", checkGenesis(cluster, genesisHash)),
+      yield* finding("clock", checkClock),
+    ];
+    return { findings, genesisHash };
+  }).pipe(Effect.provide(ledgerAt(url)));
+
+/**
+ * Each remote node by itself, since the service fails over between them. The embedded ledger is asked where it runs, and
+ * otherwise only its ports are looked at.
+ */
+export const checkLedger = Effect.fnUntraced(function* (
+  ledger: LedgerSettings,
+): Effect.fn.Return<LedgerFindings> {
+  const cluster = clusterOf({ ledger });
+  if (ledger.kind === "remote") {
+    const asked = yield* Effect.forEach(ledger.rpcUrls, (url) =>
+      askNode(
+        url,
+        cluster,
+        (address) =>
+          `${address} gives no usable answer; check SOLANA_RPC_URL, its key and the network`,
+      ),
+    );
+    const genesisHash = asked.find((node) => node.genesisHash !== null)?.genesisHash ?? null;
+    return { findings: asked.flatMap(({ findings }) => findings), genesisHash };
+  }
+  const { port } = ledger;
+  const ports = `${port} and ${port + 1}`;
+  const free = Effect.andThen(takePort("127.0.0.1", port), takePort("127.0.0.1", port + 1));
+  if (port === 0 || (yield* Effect.isSuccess(free))) {
+    const where = port === 0 ? "any free ports" : `ports ${ports}, which are free`;
+    const text = Effect.succeed(`the embedded ledger is not running; it will take ${where}`);
+    return { findings: [yield* finding("node", text)], genesisHash: null };
+  }
+  return yield* askNode(
+    Redacted.make(new URL(`http://127.0.0.1:${port}`)),
+    cluster,
+    () => `port ${ports} are not both free, and no ledger answers; set another LOCAL_LEDGER_PORT`,
+  );
+});

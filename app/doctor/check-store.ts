@@ -1,0 +1,86 @@
+import { constants } from "node:fs";
+import { access, stat } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
+import { Effect } from "effect";
+import { inspectStore as inspectPostgres } from "../../adapters/postgres/inspect-store.ts";
+import { postgresStore } from "../../adapters/postgres/postgres-store.ts";
+import { INDEX_APPLICATION_ID, INDEX_MIGRATIONS } from "../../adapters/sqlite/index-schema.ts";
+import { inspectStore } from "../../adapters/sqlite/inspect-store.ts";
+import type { StoreKind } from "../../adapters/sqlite/open-store.ts";
+import {
+  OUTCOME_APPLICATION_ID,
+  OUTCOME_MIGRATIONS,
+} from "../../adapters/sqlite/outcome-schema.ts";
+import type { Settings } from "../config/settings.ts";
+import { DataDirectoryUnusable } from "../data-directory.ts";
+import { deploymentOf, storePath } from "../layers.ts";
+import type { StoreName } from "../stores-of-ledger.ts";
+import { type Finding, finding, Problem } from "./finding.ts";
+
+const KINDS: Readonly<Record<StoreName, StoreKind>> = {
+  index: { applicationId: INDEX_APPLICATION_ID, migrations: INDEX_MIGRATIONS },
+  relay: { applicationId: OUTCOME_APPLICATION_ID, migrations: OUTCOME_MIGRATIONS },
+};
+
+/** The path, or where it is not there yet, the nearest folder above it that is. */
+const standing = async (path: string): Promise<string> => {
+  const there = await stat(path).catch(() => null);
+  return there === null && dirname(path) !== path ? standing(dirname(path)) : path;
+};
+
+const checkDirectory = (path: string) =>
+  Effect.tryPromise({
+    try: async () => {
+      const place = await standing(path);
+      if (!(await stat(place)).isDirectory()) throw new Error(`${place} is no directory`);
+      await access(place, constants.W_OK | constants.X_OK);
+      return place === path ? `${path} is writable` : `${path} will be made in ${place}`;
+    },
+    catch: (cause) =>
+      new DataDirectoryUnusable({
+        path,
+        reason: `it cannot be written (${cause instanceof Error ? cause.message : String(cause)}); mend that or set another DATA_DIR`,
+      }),
+  });
+
+const versionText = (version: number, newest: number): string =>
+  version === newest
+    ? `schema version ${version}, the newest`
+    : `schema version ${version}, which the start brings to ${newest}`;
+
+/** What stands in DATA_DIR, and the store that is there or at DATABASE_URL. Nothing is written. */
+export const checkStore = Effect.fnUntraced(function* (
+  settings: Settings,
+  genesisHash: string | null,
+): Effect.fn.Return<ReadonlyArray<Finding>> {
+  const { databaseUrl } = settings;
+  const dataDir = resolve(settings.dataDir);
+  const identity =
+    genesisHash === null ? null : { genesisHash, deployment: deploymentOf(settings) };
+  const directory = yield* finding("data", checkDirectory(dataDir));
+  if (databaseUrl !== null) {
+    const inspected = inspectPostgres(identity).pipe(Effect.provide(postgresStore(databaseUrl)));
+    const work = Effect.flatMap(inspected, ({ label, writable, version, newest }) =>
+      writable
+        ? Effect.succeed(`${label}: ${versionText(version, newest)}`)
+        : Effect.fail(
+            new Problem({
+              message: `${label} takes no writes; name the primary server and a role that may CREATE there`,
+            }),
+          ),
+    );
+    return [directory, yield* finding("store", work)];
+  }
+  if (!directory.ok) return [directory];
+  const stores = yield* Effect.forEach(["index", "relay"] as const, (name) => {
+    const path = storePath(dataDir, name);
+    const inspected = inspectStore(path, KINDS[name], identity);
+    const text = Effect.map(inspected, (found) =>
+      found === null
+        ? `${path} will be made`
+        : `${path}: ${versionText(found.version, found.newest)}`,
+    );
+    return finding("store", text);
+  });
+  return [directory, ...stores];
+});

@@ -1,0 +1,38 @@
+import { Effect, Result } from "effect";
+import packageJson from "../../package.json" with { type: "json" };
+import { readSettings } from "../config/settings.ts";
+import { faultLines } from "../config/variable.ts";
+import { checkLedger } from "./check-ledger.ts";
+import { checkPort } from "./check-port.ts";
+import { checkStore } from "./check-store.ts";
+import { type Finding, finding, Problem } from "./finding.ts";
+
+const checkBun = (version: string) => {
+  const wanted = packageJson.engines.bun;
+  return version === wanted
+    ? Effect.succeed(version)
+    : Effect.fail(
+        new Problem({ message: `it is ${version}; install ${wanted}, or run npx bun@${wanted}` }),
+      );
+};
+
+/**
+ * What stands between an environment and a service that runs, one finding a check. It reads the settings as the service
+ * does, starts nothing and writes nothing; faulty settings leave the checks out that need them.
+ */
+export const diagnose = Effect.fnUntraced(function* (
+  env: Readonly<Record<string, string | undefined>>,
+  bunVersion: string,
+): Effect.fn.Return<ReadonlyArray<Finding>> {
+  const bun = yield* finding("bun", checkBun(bunVersion));
+  const read = yield* Effect.result(readSettings(env));
+  if (Result.isFailure(read)) {
+    const lines = faultLines(read.failure.faults);
+    return [bun, ...lines.map((text) => ({ check: "settings", ok: false, text }))];
+  }
+  const settings = read.success;
+  const port = yield* finding("port", checkPort(settings.host, settings.port));
+  const { findings, genesisHash } = yield* checkLedger(settings.ledger);
+  const stores = yield* checkStore(settings, genesisHash);
+  return [bun, port, ...findings, ...stores];
+});

@@ -1,0 +1,30 @@
+import { Data, Effect } from "effect";
+import type { ConfigInvalid } from "../config/variable.ts";
+import type { IndexRefused } from "../layers.ts";
+import type { StartFailure } from "../serve.ts";
+import { explain } from "../start-failure.ts";
+
+/** What one check found. */
+export type Finding = {
+  readonly check: string;
+  readonly ok: boolean;
+  /** What stands there; for a problem, with its cure. */
+  readonly text: string;
+};
+
+/** Something that a start would not notice, or not before it has begun; the message says what it is, and the cure. */
+export class Problem extends Data.TaggedError("Problem")<{ readonly message: string }> {}
+
+/** What a check found, from work that gives a text or fails. */
+export const finding = <R>(
+  check: string,
+  work: Effect.Effect<string, Problem | ConfigInvalid | StartFailure | IndexRefused, R>,
+): Effect.Effect<Finding, never, R> =>
+  Effect.match(work, {
+    onSuccess: (text) => ({ check, ok: true, text }),
+    onFailure: (failure) => ({
+      check,
+      ok: false,
+      text: failure._tag === "Problem" ? failure.message : explain(failure),
+    }),
+  });

@@ -1,0 +1,260 @@
+import { Database } from "bun:sqlite";
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdir, readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { Effect, Layer } from "effect";
+import { escrowIndexSqlite } from "../../../adapters/sqlite/escrow-index.ts";
+import { INDEX_MIGRATIONS } from "../../../adapters/sqlite/index-schema.ts";
+import { outcomeLogSqlite } from "../../../adapters/sqlite/outcome-log.ts";
+import { diagnose } from "../../../app/doctor/diagnose.ts";
+import { SYSTEM_PROGRAM } from "../../../core/protocol/addresses/well-known-addresses.ts";
+import packageJson from "../../../package.json" with { type: "json" };
+import { TEST_DEPLOYMENT, TEST_GENESIS_HASH } from "../../arbitraries/test-ledger.ts";
+import { clockData } from "../../doubles/accounts.ts";
+import { temporaryDirectory } from "../support/running-service.ts";
+
+const DEVNET_GENESIS = "EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG";
+
+let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
+let folders = 0;
+beforeAll(async () => {
+  directory = await temporaryDirectory();
+});
+afterAll(() => directory.remove());
+
+/** A data directory of its own, without anything in it. */
+const freshFolder = async (): Promise<string> => {
+  const path = join(directory.path, String(++folders));
+  await mkdir(path);
+  return path;
+};
+
+/** A node that tells its genesis hash and a time so many seconds from now, null for none. */
+const nodeThat = (genesisHash: string, secondsFromNow: number | null) =>
+  Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: async (request) => {
+      const { id, method } = (await request.json()) as { id: number; method: string };
+      if (method === "getGenesisHash")
+        return Response.json({ jsonrpc: "2.0", id, result: genesisHash });
+      const seconds = BigInt(Math.floor(Date.now() / 1000) + (secondsFromNow ?? 0));
+      const data = Buffer.from(clockData(seconds)).toString("base64");
+      const clock = { lamports: 1, owner: SYSTEM_PROGRAM, executable: false, rentEpoch: 0 };
+      const value = [
+        secondsFromNow === null ? null : { ...clock, space: 40, data: [data, "base64"] },
+      ];
+      return Response.json({ jsonrpc: "2.0", id, result: { context: { slot: 9 }, value } });
+    },
+  });
+
+const remote = (url: string | URL) => ({
+  SOLANA_RPC_URL: String(url),
+  SOLANA_CLUSTER: "localnet",
+  CUSTODY_PROGRAM_ID: TEST_DEPLOYMENT.custodyProgram,
+  ATTESTOR_PROGRAM_ID: TEST_DEPLOYMENT.attestorProgram,
+});
+
+/** The lines of a diagnosis: `check: text`, a problem's with `!` before it. */
+const linesOf = async (env: Record<string, string>, bunVersion = packageJson.engines.bun) => {
+  const own = {
+    PORT: "0",
+    LOCAL_LEDGER_PORT: "0",
+    DATA_DIR: env["DATA_DIR"] ?? (await freshFolder()),
+  };
+  const findings = await Effect.runPromise(diagnose({ ...own, ...env }, bunVersion));
+  return findings.map(({ check, ok, text }) => `${ok ? "" : "!"}${check}: ${text}`);
+};
+const problemsOf = async (...asked: Parameters<typeof linesOf>) =>
+  (await linesOf(...asked)).filter((line) => line.startsWith("!"));
+
+/** Makes both stores of a ledger in a folder, closed again. */
+const makeStores = (folder: string, genesisHash: string) => {
+  const options = (name: string) => ({
+    path: join(folder, `${name}.sqlite`),
+    genesisHash,
+    deployment: TEST_DEPLOYMENT,
+  });
+  const stores = Layer.merge(
+    escrowIndexSqlite(options("index")),
+    outcomeLogSqlite(options("relay")),
+  );
+  return Effect.runPromise(Effect.scoped(Layer.build(stores)));
+};
+
+/** Every file of a folder with its bytes. */
+const contentOf = async (folder: string) => {
+  const names = (await readdir(folder)).sort();
+  return Promise.all(
+    names.map(async (name) => [name, Bun.hash(await Bun.file(join(folder, name)).bytes())]),
+  );
+};
+
+test("a new folder and the embedded ledger have no problem", async () => {
+  const folder = await freshFolder();
+  expect(await linesOf({ DATA_DIR: folder })).toEqual([
+    `bun: ${packageJson.engines.bun}`,
+    "port: any free one",
+    "node: the embedded ledger is not running; it will take any free ports",
+    `data: ${folder} is writable`,
+    `store: ${folder}/index.sqlite will be made`,
+    `store: ${folder}/relay.sqlite will be made`,
+  ]);
+  expect(await readdir(folder)).toEqual([]);
+});
+
+test("another Bun is named with the one that is wanted", async () => {
+  const [line] = await problemsOf({}, "1.0.0");
+  expect(line).toBe(
+    `!bun: it is 1.0.0; install ${packageJson.engines.bun}, or run npx bun@${packageJson.engines.bun}`,
+  );
+});
+
+test("each faulty setting is a line, and nothing else is looked at", async () => {
+  const lines = await linesOf({ PORT: "http", SYNC_INTERVAL_SECONDS: "-1" });
+  expect(lines.slice(1)).toEqual([
+    '!settings: PORT is "http"; expected a whole number from 0 to 65535',
+    '!settings: SYNC_INTERVAL_SECONDS is "-1"; expected a whole number from 0 to 86400',
+  ]);
+});
+
+test("a port that something else holds is a problem, one that this service holds is none", async () => {
+  using other = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("?") });
+  using service = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: () => Response.json({ service: "Settlement Evidence API" }),
+  });
+  expect(await problemsOf({ PORT: String(other.port) })).toEqual([
+    `!port: Port ${other.port} on 127.0.0.1 is taken; stop what uses it or set another PORT`,
+  ]);
+  expect(await linesOf({ PORT: String(service.port) })).toContain(
+    `port: this service runs on ${service.port} of 127.0.0.1 already`,
+  );
+});
+
+test("an address that is not this machine's is a problem", async () => {
+  const [line] = await problemsOf({ HOST: "192.0.2.1", PORT: "4321" });
+  expect(line).toStartWith("!port: HOST 192.0.2.1, PORT 4321 cannot be listened on (");
+});
+
+test("a node that is not there is a problem, and its address is told without its key", async () => {
+  const gone = nodeThat(TEST_GENESIS_HASH, 0);
+  const { url } = gone;
+  await gone.stop(true);
+  expect(await problemsOf(remote(`${url.href}key-of-mine`))).toEqual([
+    `!node: ${url.origin} gives no usable answer; check SOLANA_RPC_URL, its key and the network`,
+  ]);
+});
+
+test("a port of the embedded ledger that no ledger holds is a problem", async () => {
+  using other = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("?") });
+  const port = Number(other.port);
+  expect(await problemsOf({ LOCAL_LEDGER_PORT: String(port) })).toEqual([
+    `!node: port ${port} and ${port + 1} are not both free, and no ledger answers; set another LOCAL_LEDGER_PORT`,
+  ]);
+});
+
+test("a ledger of another cluster is a problem", async () => {
+  using node = nodeThat(DEVNET_GENESIS, 0);
+  expect(await problemsOf(remote(node.url))).toEqual([
+    "!genesis: the ledger is devnet by its genesis hash, but localnet is configured; set SOLANA_CLUSTER or SOLANA_RPC_URL",
+  ]);
+});
+
+test.each([
+  [3600, "behind"],
+  [-3600, "ahead of"],
+])("a ledger's time %i s from now is a problem", async (seconds, side) => {
+  using node = nodeThat(TEST_GENESIS_HASH, seconds);
+  const [line, ...others] = await problemsOf(remote(node.url));
+  expect(others).toEqual([]);
+  expect(line).toMatch(new RegExp(`^!clock: this machine is \\d+ s ${side} the ledger's`));
+  expect(line).toEndWith("; set the clock (NTP), or use a node that has caught up");
+});
+
+test("a node without a time is a problem", async () => {
+  using node = nodeThat(TEST_GENESIS_HASH, null);
+  expect(await problemsOf(remote(node.url))).toEqual([
+    "!clock: the node does not tell the ledger's time; use another",
+  ]);
+});
+
+test("a data directory that cannot be written is a problem", async () => {
+  const [line] = await problemsOf({ DATA_DIR: "/dev/null/data" });
+  expect(line).toStartWith("!data: DATA_DIR /dev/null/data: it cannot be written (");
+  expect(line).toEndWith("set another DATA_DIR");
+});
+
+test("sound stores are told with their versions, and not one byte is written", async () => {
+  const DATA_DIR = await freshFolder();
+  await makeStores(DATA_DIR, TEST_GENESIS_HASH);
+  const before = await contentOf(DATA_DIR);
+  using node = nodeThat(TEST_GENESIS_HASH, 0);
+  const lines = await linesOf({ ...remote(node.url), DATA_DIR });
+  expect(lines.filter((line) => line.startsWith("!"))).toEqual([]);
+  const newest = INDEX_MIGRATIONS.length;
+  expect(lines).toContain(`store: ${DATA_DIR}/index.sqlite: schema version ${newest}, the newest`);
+  expect(lines).toContain(`genesis: ${TEST_GENESIS_HASH}, localnet as configured`);
+  expect(await contentOf(DATA_DIR)).toEqual(before);
+});
+
+test("a store that a service has open is read with what is not in its file yet", async () => {
+  const DATA_DIR = await freshFolder();
+  const path = join(DATA_DIR, "index.sqlite");
+  await Effect.runPromise(
+    Effect.scoped(
+      Effect.gen(function* () {
+        yield* Layer.build(
+          escrowIndexSqlite({
+            path,
+            genesisHash: TEST_GENESIS_HASH,
+            deployment: TEST_DEPLOYMENT,
+          }),
+        );
+        expect(Bun.file(`${path}-wal`).size).toBeGreaterThan(0);
+        const lines = yield* Effect.promise(() => linesOf({ DATA_DIR }));
+        expect(lines).toContain(
+          `store: ${path}: schema version ${INDEX_MIGRATIONS.length}, the newest`,
+        );
+      }),
+    ),
+  );
+});
+
+test("a store of another ledger, a newer one, a foreign one and a damaged one are problems, left as they are", async () => {
+  const DATA_DIR = await freshFolder();
+  await makeStores(DATA_DIR, TEST_GENESIS_HASH);
+  using node = nodeThat(TEST_DEPLOYMENT.custodyProgram, 0);
+  const otherLedger = await problemsOf({ ...remote(node.url), DATA_DIR });
+  expect(otherLedger).toHaveLength(2);
+  expect(otherLedger[0]).toContain("index.sqlite holds the index of another ledger: genesis_hash");
+
+  const path = join(DATA_DIR, "index.sqlite");
+  const change = (sql: string) => {
+    using db = new Database(path);
+    db.run("PRAGMA journal_mode = DELETE");
+    db.run(sql);
+  };
+  change("PRAGMA user_version = 99");
+  expect((await problemsOf({ DATA_DIR }))[0]).toStartWith(
+    `!store: ${path} has schema version 99; this version of the service knows versions up to`,
+  );
+  change("PRAGMA application_id = 7");
+  const before = await contentOf(DATA_DIR);
+  expect((await problemsOf({ DATA_DIR }))[0]).toContain("it is the database of another program");
+  expect(await contentOf(DATA_DIR)).toEqual(before);
+  await Bun.write(path, "this is no database, however long it is read".repeat(100));
+  expect((await problemsOf({ DATA_DIR }))[0]).toContain("it is damaged or no SQLite database");
+});
+
+test("an older schema is told, and left to the start", async () => {
+  const DATA_DIR = await freshFolder();
+  await makeStores(DATA_DIR, TEST_GENESIS_HASH);
+  using db = new Database(join(DATA_DIR, "relay.sqlite"));
+  db.run("PRAGMA journal_mode = DELETE");
+  db.run("PRAGMA user_version = 0");
+  expect((await linesOf({ DATA_DIR })).at(-1)).toMatch(
+    /relay\.sqlite: schema version 0, which the start brings to \d+$/,
+  );
+});

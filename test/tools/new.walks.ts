@@ -1,0 +1,110 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { cp, mkdtemp, rm, symlink } from "node:fs/promises";
+import { join } from "node:path";
+import { tmpdir } from "../temporary-root.ts";
+
+// `bun run test:walks`: what `bun run new` writes, tried in a copy of the tree.
+const ROOT = join(import.meta.dir, "../..");
+const COPIED =
+  "adapters app client core docs ports programs test tools bunfig.toml package.json tsconfig.json .oxfmtrc.json .oxlintrc.json".split(
+    " ",
+  );
+
+let copy = "";
+beforeAll(async () => {
+  copy = await mkdtemp(join(tmpdir(), "walks-"));
+  await Promise.all(
+    COPIED.map((name) => cp(join(ROOT, name), join(copy, name), { recursive: true })),
+  );
+  await symlink(join(ROOT, "node_modules"), join(copy, "node_modules"));
+});
+afterAll(() => rm(copy, { recursive: true, force: true }));
+
+const run = async (...command: ReadonlyArray<string>) => {
+  const child = Bun.spawn([...command], { cwd: copy, stdout: "pipe", stderr: "pipe" });
+  const [code, stdout, stderr] = await Promise.all([
+    child.exited,
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ]);
+  return { code, said: stdout + stderr };
+};
+const bun = (...args: ReadonlyArray<string>) => run(process.execPath, ...args);
+const tool = (name: string, ...args: ReadonlyArray<string>) =>
+  run(join(ROOT, "node_modules/.bin", name), ...args);
+
+const edit = async (file: string, change: (text: string) => string): Promise<void> => {
+  const path = join(copy, file);
+  const text = await Bun.file(path).text();
+  expect(change(text)).not.toBe(text);
+  await Bun.write(path, change(text));
+};
+
+test("what is made compiles, and stands in the project's format and rules", async () => {
+  const made = await Promise.all([
+    bun("tools/new.ts", "endpoint", "service/list-mints"),
+    bun("tools/new.ts", "store", "duckdb"),
+    bun("tools/new.ts", "template", "parcel-delivered-v1"),
+  ]);
+  expect(made.map(({ code, said }) => `${code} ${said}`)).toEqual([
+    expect.stringContaining("0 made  adapters/http/service/mints-contract.ts"),
+    expect.stringContaining("0 made  adapters/duckdb/escrow-index.ts"),
+    expect.stringContaining(
+      "0 made  core/domain/evidence/proof-templates/parcel-delivered-v1.json",
+    ),
+  ]);
+  const files = made.flatMap(({ said }) =>
+    Array.from(said.matchAll(/^made {2}(\S+)$/gm), ([, file = ""]) => file),
+  );
+  expect(files).toHaveLength(6);
+  expect(await tool("tsc", "--project", "tsconfig.json")).toEqual({ code: 0, said: "" });
+  expect(await tool("oxfmt", "--check", ...files)).toMatchObject({ code: 0 });
+  const sources = files.filter((file) => file.endsWith(".ts"));
+  expect(await tool("oxlint", "--deny-warnings", ...sources)).toMatchObject({ code: 0 });
+});
+
+test("an endpoint's test asks for it to be served, then for its texts, and then passes", async () => {
+  const tested = () => bun("test", "test/adapters/http/service/list-mints.test.ts");
+  const unserved = await tested();
+  expect(unserved.code).toBe(1);
+  expect(unserved.said).toContain(
+    "listMints is not served: name listMintsEndpoint in adapters/http/server/endpoints.ts",
+  );
+  await edit("adapters/http/server/endpoints.ts", (text) =>
+    text
+      .replace("  metricsEndpoint,", "  metricsEndpoint,\n  listMintsEndpoint,")
+      .replace(/^/, 'import { listMintsEndpoint } from "../service/list-mints.ts";\n'),
+  );
+  const unwritten = await tested();
+  expect(unwritten.code).toBe(1);
+  expect(unwritten.said).toContain("a text of listMints is still to be written");
+  for (const file of ["list-mints", "mints-contract"])
+    await edit(`adapters/http/service/${file}.ts`, (text) => text.replaceAll("TO WRITE: ", ""));
+  expect(await tested()).toMatchObject({ code: 0 });
+});
+
+test("a store's contract suite names the method that is to be written", async () => {
+  const { code, said } = await bun("test", "test/adapters/duckdb/escrow-index.test.ts");
+  expect(code).toBe(1);
+  expect(said).toContain("escrows is still to be written");
+  expect(said).toContain("escrowIndexDuckdb is an escrow index");
+});
+
+test("a template's test asks for a line in the catalogue, and passes with it", async () => {
+  const tested = () => bun("test", "test/core/domain/evidence/proof-template.test.ts");
+  const missing = await tested();
+  expect(missing.code).toBe(1);
+  expect(missing.said).toContain("(fail) every file beside the catalogue is in it");
+  expect(missing.said).toContain("parcel-delivered-v1.json");
+  await edit("core/domain/evidence/proof-template-catalogue.ts", (text) =>
+    text
+      .replace("  goodsDelivered,\n]", "  goodsDelivered,\n  parcelDelivered,\n]")
+      .replace(
+        /^(import \w+ from "\.\/proof-templates\/)travel-booking-confirmed-v1/m,
+        'import parcelDelivered from "./proof-templates/parcel-delivered-v1.json" with { type: "json" };\n$1travel-booking-confirmed-v1',
+      ),
+  );
+  const { code, said } = await tested();
+  expect(said).toContain(" 0 fail");
+  expect(code).toBe(0);
+});
