@@ -1,6 +1,6 @@
 import { Effect } from "effect";
 import { ListenFailed } from "../../adapters/http/server/serve-http.ts";
-import { SERVICE_NAME } from "../../adapters/http/openapi/contract.ts";
+import { SERVICE_NAME } from "../../adapters/http/openapi/service-version.ts";
 
 const ANSWER_MS = 2000;
 
