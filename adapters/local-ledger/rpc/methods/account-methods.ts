@@ -3,7 +3,7 @@ import { accountEncodingOf, encodeAccount, encodeKeyedAccountText } from "../acc
 import { accountFilterOf } from "../account-filter.ts";
 import { PreEncoded } from "../pre-encoded.ts";
 import { readPoint } from "../rpc-context.ts";
-import { addressOf, arrayOf, configOf, type RpcMethod } from "../rpc-params.ts";
+import { addressOf, arrayOf, configOf, flagOf, type RpcMethod } from "../rpc-params.ts";
 
 /** Most accounts of one getMultipleAccounts (Agave `request.rs`: MAX_MULTIPLE_ACCOUNTS). */
 const MAX_MULTIPLE_ACCOUNTS = 100;
@@ -43,7 +43,7 @@ export const accountMethods = (ledger: LocalLedger): Readonly<Record<string, Rpc
     const { commitment, context } = readPoint(ledger, config);
     const encoding = accountEncodingOf(ledger, config);
     const conditions = accountFilterOf(config["filters"]);
-    const withContext = config["withContext"] === true;
+    const withContext = flagOf(config["withContext"], "withContext");
     const pieces = [withContext ? `{"context":{"slot":${context.slot}},"value":[` : "["];
     const owner = addressOf(program);
     let rows: Array<string> = [];

@@ -10,6 +10,7 @@ import {
   type RpcConfig,
   type RpcMethod,
   signatureOf,
+  unknownVariant,
 } from "../rpc-params.ts";
 import { TRANSACTION_ENCODINGS, viewTransaction } from "../transaction-view.ts";
 
@@ -50,7 +51,7 @@ export const historyMethods = (ledger: LocalLedger): Readonly<Record<string, Rpc
     getSignaturesForAddress: ([address, options]) => {
       const config = configOf(options);
       const { context } = finalizedPoint(config);
-      const limit = optionalNumberOf(config["limit"], "limit", MAX_SIGNATURES);
+      const limit = optionalNumberOf(config["limit"], "limit", MAX_SIGNATURES, "usize");
       if (limit === 0 || limit > MAX_SIGNATURES)
         throw invalidParams(`Invalid limit; max ${MAX_SIGNATURES}`);
       const place = (value: unknown, absent: number, unknown: number): number =>
@@ -80,12 +81,12 @@ export const historyMethods = (ledger: LocalLedger): Readonly<Record<string, Rpc
       const { context } = finalizedPoint(config);
       const asked = config["encoding"] ?? "json";
       const encoding = TRANSACTION_ENCODINGS.find((known) => known === asked);
-      if (encoding === undefined)
-        throw invalidParams(`Invalid params: unknown encoding ${JSON.stringify(asked)}`);
+      if (encoding === undefined) throw unknownVariant(asked, TRANSACTION_ENCODINGS);
       const maxVersion = optionalNumberOf(
         config["maxSupportedTransactionVersion"],
         "maxSupportedTransactionVersion",
         undefined,
+        "u8",
       );
       const logged = ledger.log.read(signatureOf(signature));
       if (logged === undefined || logged.slot > context.slot) return null;

@@ -1,4 +1,5 @@
 import type { LocalLedger } from "../../runtime/ledger.ts";
+import { countingParameters } from "../parameter-counts.ts";
 import { accountMethods } from "./account-methods.ts";
 import { clusterMethods } from "./cluster-methods.ts";
 import { faucetMethods } from "./faucet-methods.ts";
@@ -17,5 +18,5 @@ export const rpcMethods = (ledger: LocalLedger): ReadonlyMap<string, RpcMethod> 
       ...transactionMethods(ledger),
       ...historyMethods(ledger),
       ...faucetMethods(ledger),
-    }),
+    }).map(([name, run]) => [name, countingParameters(name, run)]),
   );
