@@ -19,18 +19,10 @@ export type RpcMethod = (params: RpcParams) => unknown;
 const unexpected = (value: unknown): string => {
   if (value === null) return "null";
   if (Array.isArray(value)) return "sequence";
-  switch (typeof value) {
-    case "boolean":
-      return `boolean \`${value}\``;
-    case "string":
-      return `string ${JSON.stringify(value)}`;
-    case "bigint":
-      return `integer \`${value}\``;
-    case "number":
-      return Number.isInteger(value) ? `integer \`${value}\`` : `floating point \`${value}\``;
-    default:
-      return "map";
-  }
+  if (typeof value === "boolean") return `boolean \`${value}\``;
+  if (typeof value === "string") return `string ${JSON.stringify(value)}`;
+  if (typeof value === "bigint" || Number.isInteger(value)) return `integer \`${String(value)}\``;
+  return typeof value === "number" ? `floating point \`${value}\`` : "map";
 };
 
 /** An RpcError for a value of another type than the method takes, in the words of serde, which Agave answers with. */

@@ -47,6 +47,11 @@ const invalid: ReadonlyArray<readonly [method: string, params: string, message: 
     `["${KEY}",{"withContext":1}]`,
     "Invalid params: invalid type: integer `1`, expected a boolean.",
   ],
+  [
+    "sendTransaction",
+    '["AA==",{"encoding":"base64","skipPreflight":"yes"}]',
+    'Invalid params: invalid type: string "yes", expected a boolean.',
+  ],
   // None of the words that are known.
   [
     "getTokenSupply",
