@@ -21,8 +21,9 @@ const unexpected = (value: unknown): string => {
   if (Array.isArray(value)) return "sequence";
   if (typeof value === "boolean") return `boolean \`${value}\``;
   if (typeof value === "string") return `string ${JSON.stringify(value)}`;
-  if (typeof value === "bigint" || Number.isInteger(value)) return `integer \`${String(value)}\``;
-  return typeof value === "number" ? `floating point \`${value}\`` : "map";
+  if (typeof value === "bigint") return `integer \`${value}\``;
+  if (typeof value !== "number") return "map";
+  return `${Number.isInteger(value) ? "integer" : "floating point"} \`${value}\``;
 };
 
 /** An RpcError for a value of another type than the method takes, in the words of serde, which Agave answers with. */

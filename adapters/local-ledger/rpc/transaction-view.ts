@@ -1,7 +1,10 @@
 import { encodeBase58 } from "../../../core/domain/encoding/base58.ts";
 import { ledgerSignatureFromBytes } from "../../../core/domain/ledger/signature.ts";
 import type { WireMessage } from "../../../core/protocol/transaction/wire-message.ts";
-import { decodeSanitizedTransaction } from "../../../core/protocol/transaction/wire-transaction.ts";
+import {
+  decodeSanitizedTransaction,
+  type WireTransaction,
+} from "../../../core/protocol/transaction/wire-transaction.ts";
 import { type AccountKeys, resolveAccountKeys } from "../runtime/accounts/account-keys.ts";
 import type { LoggedTransaction } from "../runtime/transactions/transaction-log.ts";
 import type {
@@ -9,8 +12,8 @@ import type {
   TransactionMeta,
 } from "../runtime/transactions/transaction-meta.ts";
 
-/** How getTransaction can show a transaction. */
-export const TRANSACTION_ENCODINGS = ["json", "jsonParsed", "base64", "base58"] as const;
+/** How a transaction can be shown. `binary` is bare base58, which Agave keeps for old clients. */
+export const TRANSACTION_ENCODINGS = ["binary", "base64", "base58", "json", "jsonParsed"] as const;
 /** See `TRANSACTION_ENCODINGS`. */
 export type TransactionEncoding = (typeof TRANSACTION_ENCODINGS)[number];
 
@@ -63,23 +66,51 @@ const named = (keys: AccountKeys) => (instruction: InnerInstructions["instructio
   stackHeight: instruction.stackHeight,
 });
 
-const parsedMessage = (message: WireMessage, keys: AccountKeys) => ({
-  ...jsonMessage(message),
-  accountKeys: keys.all.map((pubkey, index) => ({
+const parsedAccounts = (message: WireMessage, keys: AccountKeys) =>
+  keys.all.map((pubkey, index) => ({
     pubkey,
-    signer: keys.isSigner(index),
     writable: keys.isWritable(index),
+    signer: keys.isSigner(index),
     source: index < message.staticAccounts.length ? "transaction" : "lookupTable",
-  })),
-  instructions: compiledInstructions(message).map(named(keys)),
-});
+  }));
+
+const parsedMessage = (message: WireMessage, keys: AccountKeys) => {
+  const { header: _, ...shown } = jsonMessage(message);
+  return {
+    ...shown,
+    accountKeys: parsedAccounts(message, keys),
+    instructions: compiledInstructions(message).map(named(keys)),
+  };
+};
+
+const decodeLogged = (logged: LoggedTransaction): WireTransaction => {
+  const decoded = decodeSanitizedTransaction(logged.wire);
+  if ("malformed" in decoded) throw new Error("the log holds a transaction that cannot be read");
+  return decoded.value;
+};
+
+/**
+ * A logged transaction as a block shows it with `transactionDetails` of `accounts`: its accounts, and of its meta
+ * what concerns them (Agave `transaction-status/src/lib.rs`: `build_json_accounts`).
+ */
+export const viewAccounts = (logged: LoggedTransaction) => {
+  const transaction = decodeLogged(logged);
+  const { err, status, fee, preBalances, postBalances, preTokenBalances, postTokenBalances } =
+    logged.meta;
+  return {
+    version: transaction.version,
+    meta: { err, status, fee, preBalances, postBalances, preTokenBalances, postTokenBalances },
+    transaction: {
+      signatures: transaction.signatures.map(ledgerSignatureFromBytes),
+      accountKeys: parsedAccounts(transaction, keysOf(transaction, logged.meta)),
+    },
+  };
+};
 
 /** `transaction`, `meta` and `version` of a logged transaction as getTransaction shows them. */
 export const viewTransaction = (logged: LoggedTransaction, encoding: TransactionEncoding) => {
-  const decoded = decodeSanitizedTransaction(logged.wire);
-  if ("malformed" in decoded) throw new Error("the log holds a transaction that cannot be read");
   const { meta } = logged;
-  const { value: transaction } = decoded;
+  const transaction = decodeLogged(logged);
   const { version } = transaction;
   const signatures = transaction.signatures.map(ledgerSignatureFromBytes);
   switch (encoding) {
@@ -89,6 +120,8 @@ export const viewTransaction = (logged: LoggedTransaction, encoding: Transaction
         meta,
         transaction: [Buffer.from(logged.wire).toString("base64"), encoding],
       };
+    case "binary":
+      return { version, meta, transaction: encodeBase58(logged.wire) };
     case "base58":
       return { version, meta, transaction: [encodeBase58(logged.wire), encoding] };
     case "json":
@@ -99,9 +132,11 @@ export const viewTransaction = (logged: LoggedTransaction, encoding: Transaction
         index,
         instructions: instructions.map(named(keys)),
       }));
+      // The accounts of address tables stand among `accountKeys` here, and Agave does not list them again.
+      const { loadedAddresses: _, ...shown } = meta;
       return {
         version,
-        meta: { ...meta, innerInstructions },
+        meta: { ...shown, innerInstructions },
         transaction: { signatures, message: parsedMessage(transaction, keys) },
       };
     }

@@ -79,6 +79,8 @@ const assemble = (database: Database, identity: Identity, time: LedgerTime, slot
     transactionCount: runner.count,
     isBlockhashUsable: (blockhash: string): boolean =>
       blockhashes.isUsable(blockhash, ledgerSlots.current()),
+    /** The hash of the block of a slot. */
+    blockhash: blockhashes.hash,
     /** The newest finished block's hash and the last block height at which it can be used. */
     latestBlockhash: () => {
       const block = ledgerSlots.current() - 1;

@@ -14,6 +14,9 @@ afterAll(stop);
 
 const KEY = LOCAL_FAUCET.address;
 const HASH = "4uQeVj5tqViQh7yWWGStvkEG1Zmhx6uasJtWCJziofM";
+const UNTAGGED =
+  "Invalid params: data did not match any variant of untagged enum RpcEncodingConfigWrapper.";
+const BELOW_CONFIRMED = "Method does not support commitment below `confirmed`";
 const U64_MAX = 2n ** 64n - 1n;
 
 /** Messages as `jsonrpc-derive`, serde and Agave's `rpc.rs` word them; all are -32602. */
@@ -68,6 +71,34 @@ const invalid: ReadonlyArray<readonly [method: string, params: string, message: 
     `["${KEY}",{"dataSlice":{"offset":0}}]`,
     "Invalid params: missing field `length`.",
   ],
+  [
+    "sendTransaction",
+    '["AA==",{"encoding":"jsonParsed"}]',
+    "unsupported encoding: jsonParsed. Supported encodings: base58, base64",
+  ],
+  [
+    "sendTransaction",
+    '["AA==",{"encoding":"hex"}]',
+    "Invalid params: unknown variant `hex`, expected one of `binary`, `base64`, `base58`, `json`, `jsonParsed`.",
+  ],
+  // Configurations that may also be a bare text, of which Agave tells no more than this.
+  ...['"hex"', "5", '{"encoding":"hex"}', '{"maxSupportedTransactionVersion":256}'].map(
+    (options) => ["getTransaction", `["${HASH}",${options}]`, UNTAGGED] as const,
+  ),
+  ...['{"transactionDetails":"some"}', '{"rewards":1}', '"hex"'].map(
+    (options) => ["getBlock", `[1,${options}]`, UNTAGGED] as const,
+  ),
+  // Blocks.
+  ["getBlock", "[]", "`params` should have at least 1 argument(s)"],
+  ["getBlock", '["1"]', 'Invalid params: invalid type: string "1", expected u64.'],
+  ["getBlock", '[1,{"commitment":"processed"}]', BELOW_CONFIRMED],
+  ["getBlocks", '[1,2,{"commitment":"processed"}]', BELOW_CONFIRMED],
+  ["getBlocks", '[1,{"commitment":"processed"}]', BELOW_CONFIRMED],
+  ["getBlocks", '[1,"2"]', 'Invalid params: invalid type: string "2", expected u64.'],
+  ["getBlocksWithLimit", "[1]", "`params` should have at least 2 argument(s)"],
+  ["getBlocksWithLimit", '[1,1,{"commitment":"processed"}]', BELOW_CONFIRMED],
+  ["getBlocksWithLimit", "[1,500001]", "Limit too large; max 500000"],
+  ["getBlocksWithLimit", "[1,-1]", "Invalid params: invalid value: integer `-1`, expected usize."],
   // No addresses, hashes and signatures.
   ["getBalance", '["x0x"]', "Invalid param: Invalid"],
   ["getBalance", '["abc"]', "Invalid param: WrongSize"],

@@ -1,7 +1,7 @@
 import type { LocalLedger } from "../../runtime/ledger.ts";
 import type { LoggedSignature } from "../../runtime/transactions/transaction-log.ts";
 import { readPoint } from "../rpc-context.ts";
-import { invalidParams, RpcError, RpcErrorCode } from "../rpc-error.ts";
+import { invalidParams } from "../rpc-error.ts";
 import {
   addressOf,
   arrayOf,
@@ -10,9 +10,9 @@ import {
   type RpcConfig,
   type RpcMethod,
   signatureOf,
-  unknownVariant,
 } from "../rpc-params.ts";
-import { TRANSACTION_ENCODINGS, viewTransaction } from "../transaction-view.ts";
+import { transactionConfigOf, versionFor } from "../transaction-config.ts";
+import { viewTransaction } from "../transaction-view.ts";
 
 /** Most signatures of one call (Agave `request.rs`: MAX_GET_SIGNATURE_STATUSES_QUERY_ITEMS and MAX_GET_CONFIRMED_SIGNATURES_FOR_ADDRESS2_LIMIT). */
 const MAX_STATUSES = 256;
@@ -76,31 +76,16 @@ export const historyMethods = (ledger: LocalLedger): Readonly<Record<string, Rpc
     },
 
     getTransaction: ([signature, options]) => {
-      // A bare string in place of the configuration is the encoding.
-      const config = typeof options === "string" ? { encoding: options } : configOf(options);
+      const { config, encoding, maxVersion } = transactionConfigOf(options, (asked) => asked);
       const { context } = finalizedPoint(config);
-      const asked = config["encoding"] ?? "json";
-      const encoding = TRANSACTION_ENCODINGS.find((known) => known === asked);
-      if (encoding === undefined) throw unknownVariant(asked, TRANSACTION_ENCODINGS);
-      const maxVersion = optionalNumberOf(
-        config["maxSupportedTransactionVersion"],
-        "maxSupportedTransactionVersion",
-        undefined,
-        "u8",
-      );
       const logged = ledger.log.read(signatureOf(signature));
       if (logged === undefined || logged.slot > context.slot) return null;
       const { version, ...view } = viewTransaction(logged, encoding);
-      if (version !== "legacy" && maxVersion === undefined)
-        throw new RpcError(
-          RpcErrorCode.unsupportedTransactionVersion,
-          `Transaction version (${version}) is not supported by the requesting client. Please try the request again with the following configuration parameter: "maxSupportedTransactionVersion": ${version}`,
-        );
       return {
         slot: logged.slot,
         blockTime: ledger.clock.unixTime(logged.slot),
         ...view,
-        ...(maxVersion === undefined ? {} : { version }),
+        ...versionFor(version, maxVersion),
       };
     },
   };

@@ -1,6 +1,7 @@
 import type { LocalLedger } from "../../runtime/ledger.ts";
 import { countingParameters } from "../parameter-counts.ts";
 import { accountMethods } from "./account-methods.ts";
+import { blockMethods } from "./block-methods.ts";
 import { clusterMethods } from "./cluster-methods.ts";
 import { faucetMethods } from "./faucet-methods.ts";
 import { historyMethods } from "./history-methods.ts";
@@ -17,6 +18,7 @@ export const rpcMethods = (ledger: LocalLedger): ReadonlyMap<string, RpcMethod> 
       ...tokenMethods(ledger),
       ...transactionMethods(ledger),
       ...historyMethods(ledger),
+      ...blockMethods(ledger),
       ...faucetMethods(ledger),
     }).map(([name, run]) => [name, countingParameters(name, run)]),
   );
