@@ -5,12 +5,9 @@ import {
   decodeSanitizedTransaction,
   type WireTransaction,
 } from "../../../core/protocol/transaction/wire-transaction.ts";
-import { type AccountKeys, resolveAccountKeys } from "../runtime/accounts/account-keys.ts";
+import { type AccountKeys, accountKeysOf } from "../runtime/accounts/account-keys.ts";
 import type { LoggedTransaction } from "../runtime/transactions/transaction-log.ts";
-import type {
-  InnerInstructions,
-  TransactionMeta,
-} from "../runtime/transactions/transaction-meta.ts";
+import type { InnerInstructions } from "../runtime/transactions/transaction-meta.ts";
 
 /** How a transaction can be shown. `binary` is bare base58, which Agave keeps for old clients. */
 export const TRANSACTION_ENCODINGS = ["binary", "base64", "base58", "json", "jsonParsed"] as const;
@@ -45,18 +42,6 @@ const jsonMessage = (message: WireMessage) => ({
       }
     : {}),
 });
-
-/** The accounts as they were loaded when the transaction ran. */
-const keysOf = (message: WireMessage, { loadedAddresses }: TransactionMeta): AccountKeys => {
-  const { isSigner, isWritable } = resolveAccountKeys(message, () => undefined);
-  const fixed = message.staticAccounts.length;
-  return {
-    all: [...message.staticAccounts, ...loadedAddresses.writable, ...loadedAddresses.readonly],
-    loaded: loadedAddresses,
-    isSigner,
-    isWritable: (i) => (i < fixed ? isWritable(i) : i < fixed + loadedAddresses.writable.length),
-  };
-};
 
 /** No program's instructions are parsed here; nodes then name program and accounts and leave the data. */
 const named = (keys: AccountKeys) => (instruction: InnerInstructions["instructions"][number]) => ({
@@ -102,7 +87,10 @@ export const viewAccounts = (logged: LoggedTransaction) => {
     meta: { err, status, fee, preBalances, postBalances, preTokenBalances, postTokenBalances },
     transaction: {
       signatures: transaction.signatures.map(ledgerSignatureFromBytes),
-      accountKeys: parsedAccounts(transaction, keysOf(transaction, logged.meta)),
+      accountKeys: parsedAccounts(
+        transaction,
+        accountKeysOf(transaction, logged.meta.loadedAddresses),
+      ),
     },
   };
 };
@@ -127,7 +115,7 @@ export const viewTransaction = (logged: LoggedTransaction, encoding: Transaction
     case "json":
       return { version, meta, transaction: { signatures, message: jsonMessage(transaction) } };
     case "jsonParsed": {
-      const keys = keysOf(transaction, meta);
+      const keys = accountKeysOf(transaction, meta.loadedAddresses);
       const innerInstructions = meta.innerInstructions.map(({ index, instructions }) => ({
         index,
         instructions: instructions.map(named(keys)),

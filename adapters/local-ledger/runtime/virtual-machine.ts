@@ -142,6 +142,8 @@ export const createVirtualMachine = () => {
     writeRaw,
     /** Addresses of the accounts of this owner that came with the virtual machine. */
     builtInAccounts: (owner: Address): ReadonlyArray<Address> => builtIn.get(owner) ?? [],
+    /** Addresses of all of them. */
+    allBuiltInAccounts: (): ReadonlyArray<Address> => [...builtIn.values()].flat(),
     minimumBalance: (dataLength: number): bigint =>
       vm.minimumBalanceForRentExemption(BigInt(dataLength)),
     execute: (transaction: WireTransaction): Execution =>

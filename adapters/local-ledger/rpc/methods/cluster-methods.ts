@@ -32,7 +32,6 @@ export const clusterMethods = (ledger: LocalLedger): Readonly<Record<string, Rpc
     getHealth: () => "ok",
     getVersion: () => ({ "solana-core": AGAVE_VERSION, "feature-set": 0 }),
     getGenesisHash: () => ledger.genesisHash,
-    getIdentity: () => ({ identity: ledger.genesisHash }),
     getClusterNodes: () => [],
     getSlot: slotOf,
     // Every slot holds one block, the first of them block 0.
@@ -81,11 +80,11 @@ export const clusterMethods = (ledger: LocalLedger): Readonly<Record<string, Rpc
       return { context, value: ledger.isBlockhashUsable(text) };
     },
     getRecentPrioritizationFees: ([accounts]) => {
-      arrayOf(accounts ?? [], "accounts", MAX_TX_ACCOUNT_LOCKS).map((account) =>
-        addressOf(account),
+      const writable = arrayOf(accounts ?? [], "accounts", MAX_TX_ACCOUNT_LOCKS);
+      return ledger.prioritizationFees.recent(
+        ledger.slots.visible("confirmed"),
+        writable.map((account) => addressOf(account)),
       );
-      const newest = ledger.slots.visible("confirmed");
-      return [{ slot: newest, prioritizationFee: 0 }];
     },
     getFeeForMessage: ([message, config]) => {
       const { context } = readPoint(ledger, configOf(config));

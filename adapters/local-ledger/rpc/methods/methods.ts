@@ -8,12 +8,14 @@ import { historyMethods } from "./history-methods.ts";
 import type { RpcMethod } from "../rpc-params.ts";
 import { tokenMethods } from "./token-methods.ts";
 import { transactionMethods } from "./transaction-methods.ts";
+import { validatorMethods } from "./validator-methods.ts";
 
 /** Every HTTP method of the ledger, by name. */
 export const rpcMethods = (ledger: LocalLedger): ReadonlyMap<string, RpcMethod> =>
   new Map(
     Object.entries({
       ...clusterMethods(ledger),
+      ...validatorMethods(ledger),
       ...accountMethods(ledger),
       ...tokenMethods(ledger),
       ...transactionMethods(ledger),
