@@ -55,7 +55,7 @@ export const accountMethods = (ledger: LocalLedger): Readonly<Record<string, Rpc
     const encoding = accountEncodingOf(ledger, config);
     const conditions = accountFilterOf(config["filters"]);
     const withContext = flagOf(config["withContext"], "withContext");
-    const pieces = [withContext ? `{"context":{"slot":${context.slot}},"value":[` : "["];
+    const pieces = [withContext ? `{"context":${JSON.stringify(context)},"value":[` : "["];
     const owner = addressOf(program);
     let rows: Array<string> = [];
     const flush = (): void => {

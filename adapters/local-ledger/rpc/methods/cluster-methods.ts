@@ -4,7 +4,7 @@ import { decodeWireMessage } from "../../../../core/protocol/transaction/wire-me
 import type { LocalLedger } from "../../runtime/ledger.ts";
 import { SLOTS_PER_EPOCH } from "../../runtime/time/slot-clock.ts";
 import { transactionFee } from "../../runtime/transactions/transaction-fee.ts";
-import { readPoint } from "../rpc-context.ts";
+import { AGAVE_VERSION, readPoint } from "../rpc-context.ts";
 import { invalidParams, invalidRequest, RpcError, RpcErrorCode } from "../rpc-error.ts";
 import {
   addressOf,
@@ -17,8 +17,6 @@ import {
   wholeNumberOf,
 } from "../rpc-params.ts";
 
-/** The Agave release whose JSON-RPC answers these are modelled on. */
-const AGAVE_VERSION = "3.0.0";
 /** Longest data of an account, 10 MiB (Agave `system_instruction.rs`: MAX_PERMITTED_DATA_LENGTH). */
 const MAX_PERMITTED_DATA_LENGTH = 10 * 1024 * 1024;
 /** Most accounts of one getRecentPrioritizationFees (Agave `sanitized.rs`: MAX_TX_ACCOUNT_LOCKS). */

@@ -1,6 +1,6 @@
 import type { LocalLedger } from "../../runtime/ledger.ts";
 import type { LoggedSignature } from "../../runtime/transactions/transaction-log.ts";
-import { readPoint } from "../rpc-context.ts";
+import { contextAt, readPoint } from "../rpc-context.ts";
 import { invalidParams } from "../rpc-error.ts";
 import {
   addressOf,
@@ -45,7 +45,7 @@ export const historyMethods = (ledger: LocalLedger): Readonly<Record<string, Rpc
       const value = arrayOf(signatures, "signatures", MAX_STATUSES).map((signature) =>
         status(ledger.log.find(signatureOf(signature))),
       );
-      return { context: { slot: ledger.slots.current() }, value };
+      return { context: contextAt(ledger.slots.current()), value };
     },
 
     getSignaturesForAddress: ([address, options]) => {

@@ -3,7 +3,7 @@ import type { LocalLedger } from "../../runtime/ledger.ts";
 import { describeTransactionError } from "../../runtime/transactions/transaction-error.ts";
 import { innerInstructionsOf, returnDataOf } from "../../runtime/transactions/transaction-meta.ts";
 import { accountEncodingOf, encodeAccount } from "../account-encoding.ts";
-import { assertMinContextSlot } from "../rpc-context.ts";
+import { assertMinContextSlot, contextAt } from "../rpc-context.ts";
 import { invalidParams, RpcError, RpcErrorCode } from "../rpc-error.ts";
 import {
   addressOf,
@@ -103,7 +103,7 @@ export const transactionMethods = (ledger: LocalLedger): Readonly<Record<string,
       assertMinContextSlot(config, ledger.slots.current());
       const run = simulate(transaction, { signatures, lifetime: !replace });
       return {
-        context: { slot: run.slot },
+        context: contextAt(run.slot),
         value: {
           ...simulationResult(run),
           accounts: requestedAccounts(config, transaction, run.error !== undefined, run.after),
