@@ -4,13 +4,14 @@ import type { AccountState } from "../runtime/accounts/account-state.ts";
 import type { LocalLedger } from "../runtime/ledger.ts";
 import { tokenMint } from "../runtime/accounts/token-balance.ts";
 import { parsedAccount } from "./parsed-account.ts";
-import { invalidParams, RpcError, RpcErrorCode } from "./rpc-error.ts";
-import { configOf, type RpcConfig, wholeNumberOf } from "./rpc-params.ts";
+import { RpcError, RpcErrorCode } from "./rpc-error.ts";
+import { configOf, type RpcConfig, unknownVariant, wholeNumberOf } from "./rpc-params.ts";
 
 /** The longest data that base58 is used for (Agave `rpc.rs`: MAX_BASE58_BYTES). */
 const MAX_BASE58_BYTES = 128;
 
-const ENCODINGS = ["binary", "base58", "base64", "base64+zstd", "jsonParsed"] as const;
+/** In Agave's order, which its error names them in (`account-decoder-client-types`: UiAccountEncoding). */
+const ENCODINGS = ["binary", "base58", "base64", "jsonParsed", "base64+zstd"] as const;
 
 /** How account data is encoded. `binary`, the default, is a bare base58 text. */
 export type AccountEncoding = {
@@ -27,9 +28,8 @@ export const accountEncodingOf = (
 ): AccountEncoding => {
   const asked = config["encoding"] ?? absent;
   const encoding = ENCODINGS.find((known) => known === asked);
-  if (encoding === undefined)
-    throw invalidParams(`Invalid params: unknown encoding ${JSON.stringify(asked)}`);
-  // A mint's decimals never change, so the newest state serves every commitment.
+  if (encoding === undefined) throw unknownVariant(asked, ENCODINGS);
+  // A mint's decimals never change, so the newest state answers for every commitment.
   const decimalsOf = (mint: Address) =>
     tokenMint(ledger.accounts.read(mint, "processed"))?.decimals;
   if (config["dataSlice"] === undefined || config["dataSlice"] === null)
@@ -38,8 +38,8 @@ export const accountEncodingOf = (
   return {
     encoding,
     slice: {
-      offset: wholeNumberOf(slice["offset"], "dataSlice.offset"),
-      length: wholeNumberOf(slice["length"], "dataSlice.length"),
+      offset: wholeNumberOf(slice["offset"], "dataSlice.offset", "usize"),
+      length: wholeNumberOf(slice["length"], "dataSlice.length", "usize"),
     },
     decimalsOf,
   };

@@ -42,7 +42,7 @@ export const jsonRpc = (methods: (name: string) => RpcMethod | undefined) => {
       const run = methods(method);
       if (run === undefined) throw new RpcError(RpcErrorCode.methodNotFound, "Method not found");
       if (params !== undefined && params !== null && !Array.isArray(params))
-        throw new RpcError(RpcErrorCode.invalidParams, "Invalid params: expected an array");
+        throw new RpcError(RpcErrorCode.invalidParams, "`params` should be an array");
       return resultPieces(id, run((params as ReadonlyArray<unknown> | null) ?? []));
     } catch (cause) {
       return errorPieces(id, toRpcError(cause));

@@ -3,11 +3,17 @@ import type { Commitment } from "../runtime/time/slots.ts";
 import { RpcError, RpcErrorCode } from "./rpc-error.ts";
 import { commitmentOf, optionalNumberOf, type RpcConfig } from "./rpc-params.ts";
 
-/** The state a read sees, and the slot it reports. */
-export type ReadPoint = {
-  readonly commitment: Commitment;
-  readonly context: { readonly slot: number };
-};
+/** The Agave release whose JSON-RPC answers these are modelled on. */
+export const AGAVE_VERSION = "3.0.0";
+
+/** The `context` of an answer (Agave `rpc-client-types/src/response.rs`: RpcResponseContext). */
+export type ResponseContext = { readonly apiVersion: string; readonly slot: number };
+
+/** The context of an answer that stands at a slot. */
+export const contextAt = (slot: number): ResponseContext => ({ apiVersion: AGAVE_VERSION, slot });
+
+/** Where a read stands: what it may see, and the slot it reports. */
+export type ReadPoint = { readonly commitment: Commitment; readonly context: ResponseContext };
 
 /** @throws RpcError -32016 when the configuration asks for a slot that the ledger has not reached. */
 export const assertMinContextSlot = (config: RpcConfig, slot: number): void => {
@@ -25,5 +31,5 @@ export const readPoint = (ledger: LocalLedger, config: RpcConfig): ReadPoint => 
   const commitment = commitmentOf(config);
   const slot = ledger.slots.visible(commitment);
   assertMinContextSlot(config, slot);
-  return { commitment, context: { slot } };
+  return { commitment, context: contextAt(slot) };
 };

@@ -24,6 +24,10 @@ export class RpcError extends Error {
   }
 }
 
-/** The RpcError for invalid parameters. */
+/** The RpcError of a request that Agave refuses without a reason. */
+export const invalidRequest = (): RpcError =>
+  new RpcError(RpcErrorCode.invalidRequest, "Invalid request");
+
+/** An RpcError for parameters that are not what the method takes. */
 export const invalidParams = (message: string): RpcError =>
   new RpcError(RpcErrorCode.invalidParams, message);

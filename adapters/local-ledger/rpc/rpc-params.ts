@@ -4,7 +4,7 @@ import {
   parseLedgerSignature,
 } from "../../../core/domain/ledger/signature.ts";
 import type { Commitment } from "../runtime/time/slots.ts";
-import { invalidParams } from "./rpc-error.ts";
+import { invalidParams, type RpcError } from "./rpc-error.ts";
 
 /** The positional parameters of a call. */
 export type RpcParams = ReadonlyArray<unknown>;
@@ -15,66 +15,126 @@ export type RpcConfig = Readonly<Record<string, unknown>>;
 /** One JSON-RPC method. @throws RpcError for failures that the caller must see. */
 export type RpcMethod = (params: RpcParams) => unknown;
 
+/** A value as serde_json names it when it has the wrong type (serde `de::Unexpected`). */
+const unexpected = (value: unknown): string => {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "sequence";
+  if (typeof value === "boolean") return `boolean \`${value}\``;
+  if (typeof value === "string") return `string ${JSON.stringify(value)}`;
+  if (typeof value === "bigint") return `integer \`${value}\``;
+  if (typeof value !== "number") return "map";
+  return `${Number.isInteger(value) ? "integer" : "floating point"} \`${value}\``;
+};
+
+/** An RpcError for a value of another type than the method takes, in the words of serde, which Agave answers with. */
+export const wrongType = (value: unknown, what: string, expected: string): RpcError => {
+  if (value === undefined)
+    return invalidParams(`Invalid params: missing field \`${what.split(".").at(-1)}\`.`);
+  const isNumber = typeof value === "bigint" || Number.isInteger(value);
+  const fault = isNumber && /^[ui]/.test(expected) ? "invalid value" : "invalid type";
+  return invalidParams(`Invalid params: ${fault}: ${unexpected(value)}, expected ${expected}.`);
+};
+
+/** An RpcError for a text that is none of the variants, in the words of serde. */
+export const unknownVariant = (value: unknown, known: ReadonlyArray<string>): RpcError => {
+  if (typeof value !== "string") return wrongType(value, "variant", "string or map");
+  const names = known.map((name) => `\`${name}\``);
+  const expected = names.length === 2 ? names.join(" or ") : `one of ${names.join(", ")}`;
+  return invalidParams(`Invalid params: unknown variant \`${value}\`, expected ${expected}.`);
+};
+
+/** Longest base58 text of 32 and of 64 bytes (Agave `pubkey`, `hash`, `signature`: MAX_BASE58_LEN). */
+const LONGEST_BASE58 = { 32: 44, 64: 88 } as const;
+
+/** Why Agave refuses a text that is not base58 of so many bytes: by its length first, then by its characters. */
+export const base58Fault = (text: string, bytes: 32 | 64): "Invalid" | "WrongSize" =>
+  text.length <= LONGEST_BASE58[bytes] && !/^[1-9A-HJ-NP-Za-km-z]*$/.test(text)
+    ? "Invalid"
+    : "WrongSize";
+
 const isObject = (value: unknown): value is RpcConfig =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** The value as an object, empty when it is absent or null. @throws RpcError otherwise. */
 export const configOf = (value: unknown, what = "configuration"): RpcConfig => {
   if (value === undefined || value === null) return {};
-  if (!isObject(value)) throw invalidParams(`Invalid params: ${what} must be an object`);
+  if (!isObject(value)) throw wrongType(value, what, "a map");
   return value;
 };
 
 /** The value as text. @throws RpcError otherwise. */
 export const textOf = (value: unknown, what: string): string => {
-  if (typeof value !== "string") throw invalidParams(`Invalid params: ${what} must be a string`);
+  if (typeof value !== "string") throw wrongType(value, what, "a string");
   return value;
 };
 
 /** The value as an address. @throws RpcError otherwise. */
 export const addressOf = (value: unknown, what = "pubkey"): Address => {
-  const parsed = parseAddress(textOf(value, what));
-  if (parsed === undefined) throw invalidParams("Invalid param: Invalid");
+  const text = textOf(value, what);
+  const parsed = parseAddress(text);
+  if (parsed === undefined) throw invalidParams(`Invalid param: ${base58Fault(text, 32)}`);
   return parsed;
 };
 
 /** The value as a signature. @throws RpcError otherwise. */
 export const signatureOf = (value: unknown): LedgerSignature => {
-  const parsed = parseLedgerSignature(textOf(value, "signature"));
-  if (parsed === undefined) throw invalidParams("Invalid param: Invalid");
+  const text = textOf(value, "signature");
+  const parsed = parseLedgerSignature(text);
+  if (parsed === undefined) throw invalidParams(`Invalid param: ${base58Fault(text, 64)}`);
   return parsed;
 };
 
-/** The value as a whole number from 0 to 2^53-1. @throws RpcError otherwise. */
-export const wholeNumberOf = (value: unknown, what: string): number => {
+/** The value as a u64; one beyond 2^53-1 becomes the nearest double. @throws RpcError otherwise. */
+export const wholeNumberOf = (
+  value: unknown,
+  what: string,
+  type: "u64" | "usize" | "u8" = "u64",
+): number => {
+  if (typeof value === "bigint" && value >= 0n && value < 1n << 64n && type !== "u8")
+    return Number(value);
   if (typeof value !== "number" || !Number.isSafeInteger(value) || value < 0)
-    throw invalidParams(`Invalid params: ${what} must be a non-negative integer`);
+    throw wrongType(value, what, type);
+  if (type === "u8" && value > 255) throw wrongType(value, what, type);
   return value;
 };
 
-/** The value as a whole number, or `absent` when it is absent or null. @throws RpcError otherwise. */
-export const optionalNumberOf = <T>(value: unknown, what: string, absent: T): number | T =>
-  value === undefined || value === null ? absent : wholeNumberOf(value, what);
+/** The value as a whole number, or the default when it is absent or null. @throws RpcError otherwise. */
+export const optionalNumberOf = <T>(
+  value: unknown,
+  what: string,
+  absent: T,
+  type: "u64" | "usize" | "u8" = "u64",
+): number | T =>
+  value === undefined || value === null ? absent : wholeNumberOf(value, what, type);
+
+/** The value as a boolean, false when it is absent or null. @throws RpcError otherwise. */
+export const flagOf = (value: unknown, what: string, absent = false): boolean => {
+  if (value === undefined || value === null) return absent;
+  if (typeof value !== "boolean") throw wrongType(value, what, "a boolean");
+  return value;
+};
 
 /** The value, a number or decimal text, as a u64. @throws RpcError otherwise. */
 export const u64Of = (value: unknown, what: string): bigint => {
   const text = typeof value === "bigint" || typeof value === "number" ? String(value) : value;
   if (typeof text !== "string" || !/^[0-9]{1,20}$/.test(text) || BigInt(text) >= 1n << 64n)
-    throw invalidParams(`Invalid params: ${what} must be a u64`);
+    throw wrongType(value, what, "u64");
   return BigInt(text);
 };
 
 /** The value as an array of at most `max` members. @throws RpcError otherwise. */
 export const arrayOf = (value: unknown, what: string, max: number): ReadonlyArray<unknown> => {
-  if (!Array.isArray(value)) throw invalidParams(`Invalid params: ${what} must be an array`);
+  if (!Array.isArray(value)) throw wrongType(value, what, "a sequence");
   if (value.length > max) throw invalidParams(`Too many inputs provided; max ${max}`);
   return value;
 };
 
-/** The commitment of a configuration, `finalized` by default. @throws RpcError for an unknown one. */
+const COMMITMENTS = ["processed", "confirmed", "finalized"] as const;
+
+/** The commitment a configuration asks for, `finalized` unless it says otherwise. @throws RpcError for an unknown one. */
 export const commitmentOf = (config: RpcConfig, key = "commitment"): Commitment => {
   const value = config[key] ?? "finalized";
-  if (value !== "processed" && value !== "confirmed" && value !== "finalized")
-    throw invalidParams(`Invalid params: unknown commitment ${JSON.stringify(value)}`);
-  return value;
+  const known = COMMITMENTS.find((commitment) => commitment === value);
+  if (known === undefined) throw unknownVariant(value, COMMITMENTS);
+  return known;
 };

@@ -6,7 +6,8 @@ import {
   type WireTransaction,
 } from "../../../core/protocol/transaction/wire-transaction.ts";
 import { invalidParams } from "./rpc-error.ts";
-import { type RpcConfig, textOf } from "./rpc-params.ts";
+import { type RpcConfig, textOf, unknownVariant } from "./rpc-params.ts";
+import { TRANSACTION_ENCODINGS } from "./transaction-view.ts";
 
 /** The longest text of a transaction of 1232 bytes (Agave `rpc.rs`: MAX_BASE58_SIZE, MAX_BASE64_SIZE). */
 const MAX_TEXT = { base58: 1683, base64: 1644 } as const;
@@ -25,11 +26,12 @@ const bytesOf = (text: string, encoding: "base58" | "base64"): Uint8Array | unde
  */
 export const transactionOf = (value: unknown, config: RpcConfig): WireTransaction => {
   const text = textOf(value, "transaction");
-  const encoding = config["encoding"] ?? "base58";
-  if (encoding !== "base58" && encoding !== "base64")
-    throw invalidParams(
-      `unsupported encoding: ${JSON.stringify(encoding)}. Supported encodings: base58, base64`,
-    );
+  const asked = config["encoding"] ?? "base58";
+  const known = TRANSACTION_ENCODINGS.find((name) => name === asked);
+  if (known === undefined) throw unknownVariant(asked, TRANSACTION_ENCODINGS);
+  if (known === "json" || known === "jsonParsed")
+    throw invalidParams(`unsupported encoding: ${known}. Supported encodings: base58, base64`);
+  const encoding = known === "binary" ? "base58" : known;
   if (text.length > MAX_TEXT[encoding])
     throw invalidParams(
       `${encoding} encoded transaction too large: ${text.length} characters (max: encoded/raw ${MAX_TEXT[encoding]}/${MAX_TRANSACTION_BYTES})`,

@@ -1,16 +1,16 @@
 import { encodeBase58 } from "../../../core/domain/encoding/base58.ts";
 import { ledgerSignatureFromBytes } from "../../../core/domain/ledger/signature.ts";
 import type { WireMessage } from "../../../core/protocol/transaction/wire-message.ts";
-import { decodeSanitizedTransaction } from "../../../core/protocol/transaction/wire-transaction.ts";
-import { type AccountKeys, resolveAccountKeys } from "../runtime/accounts/account-keys.ts";
+import {
+  decodeSanitizedTransaction,
+  type WireTransaction,
+} from "../../../core/protocol/transaction/wire-transaction.ts";
+import { type AccountKeys, accountKeysOf } from "../runtime/accounts/account-keys.ts";
 import type { LoggedTransaction } from "../runtime/transactions/transaction-log.ts";
-import type {
-  InnerInstructions,
-  TransactionMeta,
-} from "../runtime/transactions/transaction-meta.ts";
+import type { InnerInstructions } from "../runtime/transactions/transaction-meta.ts";
 
-/** The encodings of getTransaction. */
-export const TRANSACTION_ENCODINGS = ["json", "jsonParsed", "base64", "base58"] as const;
+/** How a transaction can be shown. `binary` is bare base58, which Agave keeps for old clients. */
+export const TRANSACTION_ENCODINGS = ["binary", "base64", "base58", "json", "jsonParsed"] as const;
 /** See `TRANSACTION_ENCODINGS`. */
 export type TransactionEncoding = (typeof TRANSACTION_ENCODINGS)[number];
 
@@ -43,19 +43,7 @@ const jsonMessage = (message: WireMessage) => ({
     : {}),
 });
 
-/** The accounts that were loaded when the transaction ran. */
-const keysOf = (message: WireMessage, { loadedAddresses }: TransactionMeta): AccountKeys => {
-  const { isSigner, isWritable } = resolveAccountKeys(message, () => undefined);
-  const fixed = message.staticAccounts.length;
-  return {
-    all: [...message.staticAccounts, ...loadedAddresses.writable, ...loadedAddresses.readonly],
-    loaded: loadedAddresses,
-    isSigner,
-    isWritable: (i) => (i < fixed ? isWritable(i) : i < fixed + loadedAddresses.writable.length),
-  };
-};
-
-/** No program's instructions are parsed here. As nodes do then, shows program, accounts and raw data. */
+/** No program's instructions are parsed here; nodes then name program and accounts and leave the data. */
 const named = (keys: AccountKeys) => (instruction: InnerInstructions["instructions"][number]) => ({
   programId: keys.all[instruction.programIdIndex],
   accounts: instruction.accounts.map((index) => keys.all[index]),
@@ -63,23 +51,54 @@ const named = (keys: AccountKeys) => (instruction: InnerInstructions["instructio
   stackHeight: instruction.stackHeight,
 });
 
-const parsedMessage = (message: WireMessage, keys: AccountKeys) => ({
-  ...jsonMessage(message),
-  accountKeys: keys.all.map((pubkey, index) => ({
+const parsedAccounts = (message: WireMessage, keys: AccountKeys) =>
+  keys.all.map((pubkey, index) => ({
     pubkey,
-    signer: keys.isSigner(index),
     writable: keys.isWritable(index),
+    signer: keys.isSigner(index),
     source: index < message.staticAccounts.length ? "transaction" : "lookupTable",
-  })),
-  instructions: compiledInstructions(message).map(named(keys)),
-});
+  }));
+
+const parsedMessage = (message: WireMessage, keys: AccountKeys) => {
+  const { header: _, ...shown } = jsonMessage(message);
+  return {
+    ...shown,
+    accountKeys: parsedAccounts(message, keys),
+    instructions: compiledInstructions(message).map(named(keys)),
+  };
+};
+
+const decodeLogged = (logged: LoggedTransaction): WireTransaction => {
+  const decoded = decodeSanitizedTransaction(logged.wire);
+  if ("malformed" in decoded) throw new Error("the log holds a transaction that cannot be read");
+  return decoded.value;
+};
+
+/**
+ * A logged transaction as a block shows it with `transactionDetails` of `accounts`: its accounts, and of its meta
+ * what concerns them (Agave `transaction-status/src/lib.rs`: `build_json_accounts`).
+ */
+export const viewAccounts = (logged: LoggedTransaction) => {
+  const transaction = decodeLogged(logged);
+  const { err, status, fee, preBalances, postBalances, preTokenBalances, postTokenBalances } =
+    logged.meta;
+  return {
+    version: transaction.version,
+    meta: { err, status, fee, preBalances, postBalances, preTokenBalances, postTokenBalances },
+    transaction: {
+      signatures: transaction.signatures.map(ledgerSignatureFromBytes),
+      accountKeys: parsedAccounts(
+        transaction,
+        accountKeysOf(transaction, logged.meta.loadedAddresses),
+      ),
+    },
+  };
+};
 
 /** `transaction`, `meta` and `version` of a logged transaction, as getTransaction shows them. */
 export const viewTransaction = (logged: LoggedTransaction, encoding: TransactionEncoding) => {
-  const decoded = decodeSanitizedTransaction(logged.wire);
-  if ("malformed" in decoded) throw new Error("the log holds a transaction that cannot be read");
   const { meta } = logged;
-  const { value: transaction } = decoded;
+  const transaction = decodeLogged(logged);
   const { version } = transaction;
   const signatures = transaction.signatures.map(ledgerSignatureFromBytes);
   switch (encoding) {
@@ -89,19 +108,23 @@ export const viewTransaction = (logged: LoggedTransaction, encoding: Transaction
         meta,
         transaction: [Buffer.from(logged.wire).toString("base64"), encoding],
       };
+    case "binary":
+      return { version, meta, transaction: encodeBase58(logged.wire) };
     case "base58":
       return { version, meta, transaction: [encodeBase58(logged.wire), encoding] };
     case "json":
       return { version, meta, transaction: { signatures, message: jsonMessage(transaction) } };
     case "jsonParsed": {
-      const keys = keysOf(transaction, meta);
+      const keys = accountKeysOf(transaction, meta.loadedAddresses);
       const innerInstructions = meta.innerInstructions.map(({ index, instructions }) => ({
         index,
         instructions: instructions.map(named(keys)),
       }));
+      // The accounts of address tables stand among `accountKeys` here, and Agave does not list them again.
+      const { loadedAddresses: _, ...shown } = meta;
       return {
         version,
-        meta: { ...meta, innerInstructions },
+        meta: { ...shown, innerInstructions },
         transaction: { signatures, message: parsedMessage(transaction, keys) },
       };
     }

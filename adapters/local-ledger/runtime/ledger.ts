@@ -5,6 +5,7 @@ import { accountStore } from "./accounts/account-store.ts";
 import { blockhashQueue, MAX_PROCESSING_AGE } from "./time/blockhash-queue.ts";
 import { openLedgerDatabase } from "./ledger-database.ts";
 import { type LedgerTime, manualTime, wallTime } from "./time/ledger-time.ts";
+import { prioritizationFees } from "./transactions/prioritization-fees.ts";
 import { replayGuard } from "./transactions/replay-guard.ts";
 import { SLOT_MS, slotClock } from "./time/slot-clock.ts";
 import { slots } from "./time/slots.ts";
@@ -73,13 +74,16 @@ const assemble = (database: Database, identity: Identity, time: LedgerTime, slot
     slots: ledgerSlots,
     log,
     accounts: accountReader(vm, accounts, ledgerSlots, sysvars),
+    prioritizationFees: prioritizationFees(log),
     minimumBalance: vm.minimumBalance,
     submit: runner.submit,
     simulate: runner.simulate,
     transactionCount: runner.count,
     isBlockhashUsable: (blockhash: string): boolean =>
       blockhashes.isUsable(blockhash, ledgerSlots.current()),
-    /** The newest finished block's hash, and the last block height at which it is valid. */
+    /** The hash of the block of a slot. */
+    blockhash: blockhashes.hash,
+    /** The newest finished block's hash and the last block height at which it can be used. */
     latestBlockhash: () => {
       const block = ledgerSlots.current() - 1;
       return {

@@ -6,7 +6,12 @@ import {
   type SimulatedTransactionInfo,
   type TransactionMetadata,
 } from "litesvm/dist/internal.js";
-import { type Address, addressFromBytes, addressToBytes } from "../../../core/domain/address.ts";
+import {
+  address,
+  type Address,
+  addressFromBytes,
+  addressToBytes,
+} from "../../../core/domain/address.ts";
 import type { WireTransaction } from "../../../core/protocol/transaction/wire-transaction.ts";
 import type { AccountState } from "./accounts/account-state.ts";
 import { SLOTS_PER_EPOCH } from "./time/slot-clock.ts";
@@ -32,6 +37,13 @@ const BUILT_IN_OWNERS = [
   "Feature111111111111111111111111111111111111",
 ] as ReadonlyArray<string> as ReadonlyArray<Address>;
 
+/** What these programs' accounts hold on a cluster, their name (Agave `builtins/src/lib.rs`); LiteSVM has other names. */
+const BUILT_IN_NAMES: ReadonlyArray<readonly [program: string, name: string]> = [
+  ["11111111111111111111111111111111", "system_program"],
+  ["Vote111111111111111111111111111111111111111", "vote_program"],
+  ["BPFLoader1111111111111111111111111111111111", "solana_bpf_loader_deprecated_program"],
+];
+
 const stateOf = (account: Account): AccountState => ({
   lamports: account.lamports(),
   owner: addressFromBytes(account.owner()),
@@ -52,6 +64,20 @@ export const createVirtualMachine = () => {
   vm.setEpochSchedule(
     new EpochSchedule(BigInt(SLOTS_PER_EPOCH), BigInt(SLOTS_PER_EPOCH), false, 0n, 0n),
   );
+  for (const [program, name] of BUILT_IN_NAMES) {
+    const account = vm.getAccount(addressToBytes(address(program)));
+    if (account === null) throw new Error(`the virtual machine has no program ${program}`);
+    vm.setAccount(
+      addressToBytes(address(program)),
+      new Account(
+        account.lamports(),
+        new TextEncoder().encode(name),
+        account.owner(),
+        account.executable(),
+        account.rentEpoch(),
+      ),
+    );
+  }
   const builtIn = new Map(
     BUILT_IN_OWNERS.map((owner) => [
       owner,
@@ -115,6 +141,8 @@ export const createVirtualMachine = () => {
     writeRaw,
     /** Addresses of this owner's accounts that the virtual machine contains from its start. */
     builtInAccounts: (owner: Address): ReadonlyArray<Address> => builtIn.get(owner) ?? [],
+    /** Addresses of all of them. */
+    allBuiltInAccounts: (): ReadonlyArray<Address> => [...builtIn.values()].flat(),
     minimumBalance: (dataLength: number): bigint =>
       vm.minimumBalanceForRentExemption(BigInt(dataLength)),
     execute: (transaction: WireTransaction): Execution =>

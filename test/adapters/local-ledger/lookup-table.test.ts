@@ -74,6 +74,21 @@ test("accounts of a lookup table, made on this ledger, can be paid and are on re
   const signed = await signTransactionMessageWithSigners(
     setTransactionMessageLifetimeUsingBlockhash(await lifetime(), message),
   );
+  const simulated = await call(
+    url,
+    "simulateTransaction",
+    getBase64EncodedWireTransaction(signed),
+    {
+      encoding: "base64",
+    },
+  );
+  // SIMD-0186: the payer, the System program, and a table at its largest, whatever it holds.
+  expect(simulated.result).toMatchObject({
+    value: {
+      loadedAccountsDataSize: 64 + 64 + "system_program".length + 8248,
+      loadedAddresses: { writable: [to], readonly: [] },
+    },
+  });
   const { result: signature, error } = await send(getBase64EncodedWireTransaction(signed));
   expect(error).toBeUndefined();
   time.advance(400);

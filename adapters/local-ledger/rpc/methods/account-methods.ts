@@ -3,7 +3,7 @@ import { accountEncodingOf, encodeAccount, encodeKeyedAccountText } from "../acc
 import { accountFilterOf } from "../account-filter.ts";
 import { PreEncoded } from "../pre-encoded.ts";
 import { readPoint } from "../rpc-context.ts";
-import { addressOf, arrayOf, configOf, type RpcMethod } from "../rpc-params.ts";
+import { addressOf, arrayOf, configOf, flagOf, type RpcMethod } from "../rpc-params.ts";
 
 /** Most accounts of one getMultipleAccounts (Agave `request.rs`: MAX_MULTIPLE_ACCOUNTS). */
 const MAX_MULTIPLE_ACCOUNTS = 100;
@@ -38,13 +38,24 @@ export const accountMethods = (ledger: LocalLedger): Readonly<Record<string, Rpc
     return { context, value };
   },
 
+  getSupply: ([options]) => {
+    const config = configOf(options);
+    const name = "excludeNonCirculatingAccountsList";
+    flagOf(config[name], name);
+    const { commitment, context } = readPoint(ledger, config);
+    const total = ledger.accounts.totalLamports(commitment);
+    // No stake is locked up here, so all of it circulates.
+    const value = { total, circulating: total, nonCirculating: 0, nonCirculatingAccounts: [] };
+    return { context, value };
+  },
+
   getProgramAccounts: ([program, options]) => {
     const config = configOf(options);
     const { commitment, context } = readPoint(ledger, config);
     const encoding = accountEncodingOf(ledger, config);
     const conditions = accountFilterOf(config["filters"]);
-    const withContext = config["withContext"] === true;
-    const pieces = [withContext ? `{"context":{"slot":${context.slot}},"value":[` : "["];
+    const withContext = flagOf(config["withContext"], "withContext");
+    const pieces = [withContext ? `{"context":${JSON.stringify(context)},"value":[` : "["];
     const owner = addressOf(program);
     let rows: Array<string> = [];
     const flush = (): void => {

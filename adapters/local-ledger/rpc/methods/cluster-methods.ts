@@ -1,14 +1,26 @@
+import { parseAddress } from "../../../../core/domain/address.ts";
 import { decodeBase64 } from "../../../../core/domain/encoding/base64.ts";
 import { decodeWireMessage } from "../../../../core/protocol/transaction/wire-message.ts";
 import type { LocalLedger } from "../../runtime/ledger.ts";
 import { SLOTS_PER_EPOCH } from "../../runtime/time/slot-clock.ts";
 import { transactionFee } from "../../runtime/transactions/transaction-fee.ts";
-import { readPoint } from "../rpc-context.ts";
-import { invalidParams, RpcError, RpcErrorCode } from "../rpc-error.ts";
-import { configOf, type RpcMethod, textOf, wholeNumberOf } from "../rpc-params.ts";
+import { AGAVE_VERSION, readPoint } from "../rpc-context.ts";
+import { invalidParams, invalidRequest, RpcError, RpcErrorCode } from "../rpc-error.ts";
+import {
+  addressOf,
+  arrayOf,
+  base58Fault,
+  commitmentOf,
+  configOf,
+  type RpcMethod,
+  textOf,
+  wholeNumberOf,
+} from "../rpc-params.ts";
 
-/** The Agave release that these answers follow. */
-const AGAVE_VERSION = "3.0.0";
+/** Longest data of an account, 10 MiB (Agave `system_instruction.rs`: MAX_PERMITTED_DATA_LENGTH). */
+const MAX_PERMITTED_DATA_LENGTH = 10 * 1024 * 1024;
+/** Most accounts of one getRecentPrioritizationFees (Agave `sanitized.rs`: MAX_TX_ACCOUNT_LOCKS). */
+const MAX_TX_ACCOUNT_LOCKS = 128;
 
 /** The ledger's own state: health, identity, slots, epochs, time. */
 export const clusterMethods = (ledger: LocalLedger): Readonly<Record<string, RpcMethod>> => {
@@ -18,7 +30,6 @@ export const clusterMethods = (ledger: LocalLedger): Readonly<Record<string, Rpc
     getHealth: () => "ok",
     getVersion: () => ({ "solana-core": AGAVE_VERSION, "feature-set": 0 }),
     getGenesisHash: () => ledger.genesisHash,
-    getIdentity: () => ({ identity: ledger.genesisHash }),
     getClusterNodes: () => [],
     getSlot: slotOf,
     // Every slot holds one block, and slot 0 holds block 0.
@@ -46,23 +57,32 @@ export const clusterMethods = (ledger: LocalLedger): Readonly<Record<string, Rpc
     },
     getBlockTime: ([slot]) => {
       const asked = wholeNumberOf(slot, "slot");
-      if (asked > ledger.slots.visible("confirmed"))
+      if (asked > ledger.slots.visible("processed"))
         throw new RpcError(RpcErrorCode.blockNotAvailable, `Block not available for slot ${asked}`);
       return ledger.clock.unixTime(asked);
     },
-    getMinimumBalanceForRentExemption: ([length]) =>
-      ledger.minimumBalance(wholeNumberOf(length, "data length")),
+    getMinimumBalanceForRentExemption: ([length, config]) => {
+      commitmentOf(configOf(config));
+      const bytes = wholeNumberOf(length, "data length", "usize");
+      if (bytes > MAX_PERMITTED_DATA_LENGTH) throw invalidRequest();
+      return ledger.minimumBalance(bytes);
+    },
     getLatestBlockhash: ([config]) => {
       const { context } = readPoint(ledger, configOf(config));
       return { context, value: ledger.latestBlockhash() };
     },
     isBlockhashValid: ([blockhash, config]) => {
+      const text = textOf(blockhash, "blockhash");
+      if (parseAddress(text) === undefined) throw invalidParams(base58Fault(text, 32));
       const { context } = readPoint(ledger, configOf(config));
-      return { context, value: ledger.isBlockhashUsable(textOf(blockhash, "blockhash")) };
+      return { context, value: ledger.isBlockhashUsable(text) };
     },
-    getRecentPrioritizationFees: () => {
-      const newest = ledger.slots.visible("confirmed");
-      return [{ slot: newest, prioritizationFee: 0 }];
+    getRecentPrioritizationFees: ([accounts]) => {
+      const writable = arrayOf(accounts ?? [], "accounts", MAX_TX_ACCOUNT_LOCKS);
+      return ledger.prioritizationFees.recent(
+        ledger.slots.visible("confirmed"),
+        writable.map((account) => addressOf(account)),
+      );
     },
     getFeeForMessage: ([message, config]) => {
       const { context } = readPoint(ledger, configOf(config));

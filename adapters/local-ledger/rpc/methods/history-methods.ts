@@ -1,7 +1,7 @@
 import type { LocalLedger } from "../../runtime/ledger.ts";
 import type { LoggedSignature } from "../../runtime/transactions/transaction-log.ts";
-import { readPoint } from "../rpc-context.ts";
-import { invalidParams, RpcError, RpcErrorCode } from "../rpc-error.ts";
+import { contextAt, readPoint } from "../rpc-context.ts";
+import { invalidParams } from "../rpc-error.ts";
 import {
   addressOf,
   arrayOf,
@@ -11,7 +11,8 @@ import {
   type RpcMethod,
   signatureOf,
 } from "../rpc-params.ts";
-import { TRANSACTION_ENCODINGS, viewTransaction } from "../transaction-view.ts";
+import { transactionConfigOf, versionFor } from "../transaction-config.ts";
+import { viewTransaction } from "../transaction-view.ts";
 
 /** Most signatures of one call (Agave `request.rs`: MAX_GET_SIGNATURE_STATUSES_QUERY_ITEMS and MAX_GET_CONFIRMED_SIGNATURES_FOR_ADDRESS2_LIMIT). */
 const MAX_STATUSES = 256;
@@ -44,13 +45,13 @@ export const historyMethods = (ledger: LocalLedger): Readonly<Record<string, Rpc
       const value = arrayOf(signatures, "signatures", MAX_STATUSES).map((signature) =>
         status(ledger.log.find(signatureOf(signature))),
       );
-      return { context: { slot: ledger.slots.current() }, value };
+      return { context: contextAt(ledger.slots.current()), value };
     },
 
     getSignaturesForAddress: ([address, options]) => {
       const config = configOf(options);
       const { context } = finalizedPoint(config);
-      const limit = optionalNumberOf(config["limit"], "limit", MAX_SIGNATURES);
+      const limit = optionalNumberOf(config["limit"], "limit", MAX_SIGNATURES, "usize");
       if (limit === 0 || limit > MAX_SIGNATURES)
         throw invalidParams(`Invalid limit; max ${MAX_SIGNATURES}`);
       const positionOf = (value: unknown, absent: number, unknown: number): number =>
@@ -75,31 +76,16 @@ export const historyMethods = (ledger: LocalLedger): Readonly<Record<string, Rpc
     },
 
     getTransaction: ([signature, options]) => {
-      // A bare string instead of a configuration is the encoding.
-      const config = typeof options === "string" ? { encoding: options } : configOf(options);
+      const { config, encoding, maxVersion } = transactionConfigOf(options, (asked) => asked);
       const { context } = finalizedPoint(config);
-      const asked = config["encoding"] ?? "json";
-      const encoding = TRANSACTION_ENCODINGS.find((known) => known === asked);
-      if (encoding === undefined)
-        throw invalidParams(`Invalid params: unknown encoding ${JSON.stringify(asked)}`);
-      const maxVersion = optionalNumberOf(
-        config["maxSupportedTransactionVersion"],
-        "maxSupportedTransactionVersion",
-        undefined,
-      );
       const logged = ledger.log.read(signatureOf(signature));
       if (logged === undefined || logged.slot > context.slot) return null;
       const { version, ...view } = viewTransaction(logged, encoding);
-      if (version !== "legacy" && maxVersion === undefined)
-        throw new RpcError(
-          RpcErrorCode.unsupportedTransactionVersion,
-          `Transaction version (${version}) is not supported by the requesting client. Please try the request again with the following configuration parameter: "maxSupportedTransactionVersion": ${version}`,
-        );
       return {
         slot: logged.slot,
         blockTime: ledger.clock.unixTime(logged.slot),
         ...view,
-        ...(maxVersion === undefined ? {} : { version }),
+        ...versionFor(version, maxVersion),
       };
     },
   };

@@ -1,6 +1,6 @@
 import { type Address, addressToBytes } from "../../../../core/domain/address.ts";
-import { TOKEN_PROGRAM } from "../../../../core/protocol/addresses/well-known-addresses.ts";
 import type { LocalLedger } from "../../runtime/ledger.ts";
+import type { AccountState } from "../../runtime/accounts/account-state.ts";
 import type { Commitment } from "../../runtime/time/slots.ts";
 import {
   isTokenProgram,
@@ -11,23 +11,60 @@ import {
 import { accountEncodingOf, encodeAccount } from "../account-encoding.ts";
 import { readPoint } from "../rpc-context.ts";
 import { invalidParams } from "../rpc-error.ts";
-import { addressOf, configOf, type RpcConfig, type RpcMethod } from "../rpc-params.ts";
+import {
+  addressOf,
+  configOf,
+  type RpcConfig,
+  type RpcMethod,
+  unknownVariant,
+  wrongType,
+} from "../rpc-params.ts";
+
+/** How many getTokenLargestAccounts shows (Agave `request.rs`: NUM_LARGEST_ACCOUNTS). */
+const NUM_LARGEST_ACCOUNTS = 20;
+
+type Holder = { readonly account: Address; readonly amount: bigint };
+
+/** By amount, and equal ones by the bytes of their address, as Agave orders them. */
+const largerFirst = (a: Holder, b: Holder): number =>
+  a.amount === b.amount
+    ? Buffer.compare(addressToBytes(b.account), addressToBytes(a.account))
+    : a.amount > b.amount
+      ? -1
+      : 1;
 
 /** Reads SPL token mints and accounts. */
 export const tokenMethods = (ledger: LocalLedger): Readonly<Record<string, RpcMethod>> => {
   const mintAt = (mint: Address, commitment: Commitment) =>
     tokenMint(ledger.accounts.read(mint, commitment));
 
-  /** The mint to look for; undefined for all mints of one token program. */
+  const existing = (address: Address, commitment: Commitment): AccountState => {
+    const state = ledger.accounts.read(address, commitment);
+    if (state === undefined) throw invalidParams("Invalid param: could not find account");
+    return state;
+  };
+
+  /** A mint's token program and decimals (Agave `parsed_token_accounts.rs`). @throws RpcError when it is none. */
+  const mintOf = (mint: Address, commitment: Commitment) => {
+    const state = ledger.accounts.read(mint, commitment);
+    if (state === undefined) throw invalidParams("Invalid param: could not find mint");
+    const found = tokenMint(state);
+    if (found !== undefined) return { program: state.owner, decimals: found.decimals };
+    throw invalidParams("Invalid param: Token mint could not be unpacked");
+  };
+
+  /** The mint to look for, or undefined for all mints of one token program. */
   const wanted = (
     filter: RpcConfig,
     commitment: Commitment,
   ): { readonly program: Address; readonly mint: Address | undefined } => {
-    if (filter["mint"] !== undefined) {
+    const names = Object.keys(filter);
+    const [name] = names;
+    if (names.length !== 1) throw wrongType(filter, "filter", "map with a single key");
+    if (name !== "mint" && name !== "programId") throw unknownVariant(name, ["mint", "programId"]);
+    if (name === "mint") {
       const mint = addressOf(filter["mint"], "mint");
-      const state = ledger.accounts.read(mint, commitment);
-      if (tokenMint(state) === undefined) throw invalidParams("Invalid param: could not find mint");
-      return { program: state?.owner ?? TOKEN_PROGRAM, mint };
+      return { program: mintOf(mint, commitment).program, mint };
     }
     const program = addressOf(filter["programId"], "programId");
     if (!isTokenProgram(program))
@@ -38,8 +75,9 @@ export const tokenMethods = (ledger: LocalLedger): Readonly<Record<string, RpcMe
   return {
     getTokenAccountBalance: ([account, options]) => {
       const { commitment, context } = readPoint(ledger, configOf(options));
-      const holding = tokenHolding(ledger.accounts.read(addressOf(account), commitment));
-      if (holding === undefined) throw invalidParams("Invalid param: could not find account");
+      const state = existing(addressOf(account), commitment);
+      const holding = tokenHolding(state);
+      if (holding === undefined) throw invalidParams("Invalid param: not a Token account");
       const mint = mintAt(holding.mint, commitment);
       if (mint === undefined) throw invalidParams("Invalid param: could not find mint");
       return { context, value: uiTokenAmount(holding.amount, mint.decimals) };
@@ -47,9 +85,29 @@ export const tokenMethods = (ledger: LocalLedger): Readonly<Record<string, RpcMe
 
     getTokenSupply: ([address, options]) => {
       const { commitment, context } = readPoint(ledger, configOf(options));
-      const mint = mintAt(addressOf(address), commitment);
-      if (mint === undefined) throw invalidParams("Invalid param: could not find mint");
+      const state = existing(addressOf(address), commitment);
+      if (!isTokenProgram(state.owner)) throw invalidParams("Invalid param: not a Token mint");
+      const mint = tokenMint(state);
+      if (mint === undefined) throw invalidParams("Invalid param: mint could not be unpacked");
       return { context, value: uiTokenAmount(mint.supply, mint.decimals) };
+    },
+
+    getTokenLargestAccounts: ([address, options]) => {
+      const { commitment, context } = readPoint(ledger, configOf(options));
+      const mint = addressOf(address);
+      const { program, decimals } = mintOf(mint, commitment);
+      const bytesAt = [{ offset: 0, bytes: addressToBytes(mint) }];
+      const value = [...ledger.accounts.ofOwner(program, { bytesAt }, commitment)]
+        .flatMap(([account, state]) => {
+          const holding = tokenHolding(state);
+          return holding === undefined ? [] : [{ account, amount: holding.amount }];
+        })
+        .toSorted(largerFirst)
+        .slice(0, NUM_LARGEST_ACCOUNTS)
+        .map(({ account, amount }) =>
+          Object.assign({ address: account }, uiTokenAmount(amount, decimals)),
+        );
+      return { context, value };
     },
 
     getTokenAccountsByOwner: ([owner, filter, options]) => {

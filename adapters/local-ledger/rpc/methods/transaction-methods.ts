@@ -1,12 +1,19 @@
-import { parseAddress } from "../../../../core/domain/address.ts";
 import type { WireTransaction } from "../../../../core/protocol/transaction/wire-transaction.ts";
 import type { LocalLedger } from "../../runtime/ledger.ts";
 import { describeTransactionError } from "../../runtime/transactions/transaction-error.ts";
 import { innerInstructionsOf, returnDataOf } from "../../runtime/transactions/transaction-meta.ts";
 import { accountEncodingOf, encodeAccount } from "../account-encoding.ts";
-import { assertMinContextSlot } from "../rpc-context.ts";
+import { assertMinContextSlot, contextAt } from "../rpc-context.ts";
 import { invalidParams, RpcError, RpcErrorCode } from "../rpc-error.ts";
-import { arrayOf, commitmentOf, configOf, type RpcConfig, type RpcMethod } from "../rpc-params.ts";
+import {
+  addressOf,
+  arrayOf,
+  commitmentOf,
+  configOf,
+  flagOf,
+  type RpcConfig,
+  type RpcMethod,
+} from "../rpc-params.ts";
 import { transactionOf } from "../transaction-encoding.ts";
 
 /** Sends and simulates transactions. A simulation runs on the newest state and reports its slot. */
@@ -16,37 +23,47 @@ export const transactionMethods = (ledger: LocalLedger): Readonly<Record<string,
     checks: { readonly signatures: boolean; readonly lifetime: boolean },
   ) => {
     const run = ledger.simulate(transaction, checks);
-    const { slot, refused, metadata, error, after } = run;
-    if (error === "SignatureFailure")
+    if (run.badSignature)
       throw new RpcError(
         RpcErrorCode.transactionSignatureVerificationFailure,
         "Transaction signature verification failure",
       );
-    const ran = refused === undefined;
-    const value = {
-      err: refused ?? error ?? null,
-      logs: ran ? metadata.logs() : [],
-      accounts: null,
-      unitsConsumed: ran ? metadata.computeUnitsConsumed() : 0,
-      returnData: ran ? (returnDataOf(metadata) ?? null) : null,
-      innerInstructions: null,
-      loadedAccountsDataSize: 0,
-      replacementBlockhash: null,
-    };
-    return { slot, value, metadata, after };
+    return run;
   };
+
+  /** A simulation as nodes show it (Agave `rpc-client-types`: RpcSimulateTransactionResult). */
+  const simulationResult = (run: ReturnType<typeof simulate>) => ({
+    err: run.error ?? null,
+    logs: run.executed ? run.metadata.logs() : [],
+    accounts: null,
+    unitsConsumed: run.executed ? run.metadata.computeUnitsConsumed() : 0,
+    loadedAccountsDataSize: run.loadedAccountsDataSize(),
+    returnData: run.executed ? (returnDataOf(run.metadata) ?? null) : null,
+    innerInstructions: null,
+    replacementBlockhash: null,
+    ...run.balances(),
+  });
 
   const requestedAccounts = (
     config: RpcConfig,
+    { staticAccounts, tables }: WireTransaction,
     failed: boolean,
     after: ReturnType<LocalLedger["simulate"]>["after"],
   ) => {
     if (config["accounts"] === undefined || config["accounts"] === null) return null;
     const asked = configOf(config["accounts"], "accounts");
     const encoding = accountEncodingOf(ledger, asked, "base64");
-    return arrayOf(asked["addresses"], "accounts.addresses", 256).map((text) => {
-      const address = typeof text === "string" ? parseAddress(text) : undefined;
-      if (address === undefined) throw invalidParams("Invalid param: Invalid");
+    if (encoding.encoding === "binary" || encoding.encoding === "base58")
+      throw invalidParams("base58 encoding not supported");
+    const accountCount = tables.reduce(
+      (sum, { writable, readonly }) => sum + writable.length + readonly.length,
+      staticAccounts.length,
+    );
+    const addresses = arrayOf(asked["addresses"], "accounts.addresses", Number.MAX_SAFE_INTEGER);
+    if (addresses.length > accountCount)
+      throw invalidParams(`Too many accounts provided; max ${accountCount}`);
+    return addresses.map((text) => {
+      const address = addressOf(text);
       if (failed) return null;
       const state = after.get(address) ?? ledger.accounts.read(address, "processed");
       return state === undefined || state.lamports === 0n ? null : encodeAccount(state, encoding);
@@ -57,15 +74,16 @@ export const transactionMethods = (ledger: LocalLedger): Readonly<Record<string,
     sendTransaction: ([wire, options]) => {
       const config = configOf(options);
       commitmentOf(config, "preflightCommitment");
+      const skipPreflight = flagOf(config["skipPreflight"], "skipPreflight");
       const transaction = transactionOf(wire, config);
       assertMinContextSlot(config, ledger.slots.current());
-      if (config["skipPreflight"] !== true) {
-        const { value } = simulate(transaction, { signatures: true, lifetime: true });
-        if (value.err !== null)
+      if (!skipPreflight) {
+        const run = simulate(transaction, { signatures: true, lifetime: true });
+        if (run.error !== undefined)
           throw new RpcError(
             RpcErrorCode.sendTransactionPreflightFailure,
-            `Transaction simulation failed: ${describeTransactionError(value.err)}`,
-            value,
+            `Transaction simulation failed: ${describeTransactionError(run.error)}`,
+            simulationResult(run),
           );
       }
       // As on a cluster, a transaction dropped without preflight is no error here: it never lands.
@@ -76,21 +94,20 @@ export const transactionMethods = (ledger: LocalLedger): Readonly<Record<string,
     simulateTransaction: ([wire, options]) => {
       const config = configOf(options);
       commitmentOf(config);
-      const signatures = config["sigVerify"] === true;
-      const replace = config["replaceRecentBlockhash"] === true;
+      const signatures = flagOf(config["sigVerify"], "sigVerify");
+      const replace = flagOf(config["replaceRecentBlockhash"], "replaceRecentBlockhash");
+      const inner = flagOf(config["innerInstructions"], "innerInstructions");
       if (signatures && replace)
         throw invalidParams("sigVerify may not be used with replaceRecentBlockhash");
       const transaction = transactionOf(wire, config);
       assertMinContextSlot(config, ledger.slots.current());
       const run = simulate(transaction, { signatures, lifetime: !replace });
-      const { slot, value, metadata, after } = run;
       return {
-        context: { slot },
+        context: contextAt(run.slot),
         value: {
-          ...value,
-          accounts: requestedAccounts(config, value.err !== null, after),
-          innerInstructions:
-            config["innerInstructions"] === true ? innerInstructionsOf(metadata) : null,
+          ...simulationResult(run),
+          accounts: requestedAccounts(config, transaction, run.error !== undefined, run.after),
+          innerInstructions: inner ? innerInstructionsOf(run.metadata) : null,
           replacementBlockhash: replace ? ledger.latestBlockhash() : null,
         },
       };

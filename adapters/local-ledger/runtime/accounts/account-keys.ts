@@ -18,6 +18,25 @@ export type AccountKeys = {
   readonly isWritable: (index: number) => boolean;
 };
 
+/** The accounts of a message, with those that its address tables gave it. */
+export const accountKeysOf = (
+  { staticAccounts, signerCount, readonlySigners, readonlyOthers }: WireMessage,
+  loaded: AccountKeys["loaded"],
+): AccountKeys => {
+  const fixed = staticAccounts.length;
+  return {
+    all: [...staticAccounts, ...loaded.writable, ...loaded.readonly],
+    loaded,
+    isSigner: (index) => index < signerCount,
+    isWritable: (index) =>
+      index < signerCount
+        ? index < signerCount - readonlySigners
+        : index < fixed
+          ? index < fixed - readonlyOthers
+          : index < fixed + loaded.writable.length,
+  };
+};
+
 /**
  * The accounts of a message, including those that lookup tables hold now. A table that is missing or too short adds
  * none: the runtime refuses such a transaction itself.
@@ -26,10 +45,9 @@ export const resolveAccountKeys = (
   message: WireMessage,
   read: (address: Address) => AccountState | undefined,
 ): AccountKeys => {
-  const { staticAccounts, signerCount, readonlySigners, readonlyOthers, tables } = message;
   const writable: Array<Address> = [];
   const readonly: Array<Address> = [];
-  for (const lookup of tables) {
+  for (const lookup of message.tables) {
     const table = read(lookup.table);
     if (table === undefined || table.owner !== LOOKUP_TABLE_PROGRAM) continue;
     const take = (indexes: ReadonlyArray<number>, into: Array<Address>) => {
@@ -42,16 +60,5 @@ export const resolveAccountKeys = (
     take(lookup.writable, writable);
     take(lookup.readonly, readonly);
   }
-  const fixed = staticAccounts.length;
-  return {
-    all: [...staticAccounts, ...writable, ...readonly],
-    loaded: { writable, readonly },
-    isSigner: (index) => index < signerCount,
-    isWritable: (index) =>
-      index < signerCount
-        ? index < signerCount - readonlySigners
-        : index < fixed
-          ? index < fixed - readonlyOthers
-          : index < fixed + writable.length,
-  };
+  return accountKeysOf(message, { writable, readonly });
 };

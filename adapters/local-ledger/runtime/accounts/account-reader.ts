@@ -24,7 +24,17 @@ export const accountReader = (
 
   return {
     read,
-    /** Every account of an owner that meets the conditions, in any order. */
+    /** All lamports there are, in every account. */
+    totalLamports(commitment: Commitment): bigint {
+      let total = store.totalLamports();
+      for (const address of vm.allBuiltInAccounts())
+        if (!store.has(address)) total += read(address, "processed")?.lamports ?? 0n;
+      if (commitment !== "processed")
+        for (const [address, state] of slots.changedInCurrent())
+          total += (state?.lamports ?? 0n) - (read(address, "processed")?.lamports ?? 0n);
+      return total;
+    },
+    /** Every account of an owner whose data meets the conditions, in no order. */
     *ofOwner(
       owner: Address,
       conditions: DataConditions,

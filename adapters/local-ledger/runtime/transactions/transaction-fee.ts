@@ -34,21 +34,29 @@ const BUILTINS: ReadonlySet<string> = new Set([
 
 const view = (data: Uint8Array) => new DataView(data.buffer, data.byteOffset, data.byteLength);
 
-/** The fee in lamports: all signatures, including those of precompile instructions, and the priority fee. */
-export const transactionFee = (message: WireMessage): bigint => {
-  let signatures = BigInt(message.signerCount);
+/** What a message asks of the compute budget: units, the default ones unless it says otherwise, and their price. */
+export const computeBudgetOf = ({
+  instructions,
+}: WireMessage): { readonly units: bigint; readonly microLamportsPerUnit: bigint } => {
   let grantedUnits = 0n;
   let limit: bigint | undefined;
   let microLamportsPerUnit = 0n;
-  for (const { program, data } of message.instructions) {
+  for (const { program, data } of instructions) {
     grantedUnits += BUILTINS.has(program) ? BUILTIN_UNITS : PROGRAM_UNITS;
-    if (PRECOMPILES.has(program)) signatures += BigInt(data[0] ?? 0);
     if (program !== COMPUTE_BUDGET_PROGRAM) continue;
     if (data[0] === 2 && data.length >= 5) limit = BigInt(view(data).getUint32(1, true));
     if (data[0] === 3 && data.length >= 9) microLamportsPerUnit = view(data).getBigUint64(1, true);
   }
   const asked = limit ?? grantedUnits;
-  const units = asked < MAX_UNITS ? asked : MAX_UNITS;
+  return { units: asked < MAX_UNITS ? asked : MAX_UNITS, microLamportsPerUnit };
+};
+
+/** The fee in lamports: signatures, those of precompile instructions included, and the priority fee. */
+export const transactionFee = (message: WireMessage): bigint => {
+  const { units, microLamportsPerUnit } = computeBudgetOf(message);
+  const signatures = message.instructions
+    .filter(({ program }) => PRECOMPILES.has(program))
+    .reduce((sum, { data }) => sum + BigInt(data[0] ?? 0), BigInt(message.signerCount));
   const priority = (units * microLamportsPerUnit + MICRO_LAMPORTS - 1n) / MICRO_LAMPORTS;
   return signatures * LAMPORTS_PER_SIGNATURE + priority;
 };

@@ -45,6 +45,12 @@ const summary = (row: Row): LoggedSignature => ({
   memo: row.memo,
 });
 
+const whole = (row: FullRow): LoggedTransaction => ({
+  ...summary(row),
+  wire: row.wire,
+  meta: decodeJson(row.meta) as TransactionMeta,
+});
+
 const BRIEF = "position, slot, signature, error, memo";
 
 /** The landed transactions, in order, in the ledger's database. */
@@ -64,6 +70,12 @@ export const transactionLog = (database: Database) => {
   );
   const full = database.query<FullRow, [Uint8Array]>(
     "select * from ledger_transaction where signature = ?1",
+  );
+  const ofSlot = database.query<FullRow, [number]>(
+    "select * from ledger_transaction where slot = ?1 order by position",
+  );
+  const slotsUpTo = database.query<{ slot: bigint }, [number, number]>(
+    "select distinct slot from ledger_transaction where slot <= ?1 order by slot desc limit ?2",
   );
   const ofAddress = database.query<Row, [Uint8Array, number, number, number, number]>(
     `select ${BRIEF} from address_transaction join ledger_transaction using (position)
@@ -106,9 +118,13 @@ export const transactionLog = (database: Database) => {
     },
     read: (signature: LedgerSignature): LoggedTransaction | undefined => {
       const row = full.get(signatureBytes(signature));
-      if (row === null) return undefined;
-      return { ...summary(row), wire: row.wire, meta: decodeJson(row.meta) as TransactionMeta };
+      return row === null ? undefined : whole(row);
     },
+    /** The transactions of one slot, in the order they landed. */
+    ofSlot: (slot: number): ReadonlyArray<LoggedTransaction> => ofSlot.all(slot).map(whole),
+    /** The newest slots, at most `limit`, up to a slot that hold a transaction, newest first. */
+    slotsUpTo: (slot: number, limit: number): ReadonlyArray<number> =>
+      slotsUpTo.all(slot, limit).map((row) => Number(row.slot)),
     /** Transactions that name an account, newest first, strictly between two positions, up to a slot. */
     ofAddress: (
       address: Address,

@@ -5,7 +5,9 @@ import { type AccountKeys, resolveAccountKeys } from "../accounts/account-keys.t
 import { type AccountState, sameAccountState } from "../accounts/account-state.ts";
 import type { AccountStore } from "../accounts/account-store.ts";
 import type { BlockhashQueue } from "../time/blockhash-queue.ts";
+import { loadedDataLimit, loadedDataSize, isCharged, wasExecuted } from "./loaded-data.ts";
 import { memoOf } from "./memo.ts";
+import { simulationBalances } from "./simulation-balances.ts";
 import type { ReplayGuard } from "./replay-guard.ts";
 import type { Slots } from "../time/slots.ts";
 import type { slotSysvars } from "../accounts/sysvars.ts";
@@ -21,6 +23,8 @@ export type Submission = {
   readonly landed: boolean;
   readonly error: TransactionErrorJson | undefined;
 };
+
+const TOO_MUCH_DATA = "MaxLoadedAccountsDataSizeExceeded";
 
 type States = ReadonlyArray<AccountState | undefined>;
 
@@ -64,6 +68,12 @@ export const transactionRunner = (parts: {
     return parts.replays.hasSeen(transaction.message) ? "AlreadyProcessed" : undefined;
   };
 
+  /** LiteSVM does not count the ProgramData of a program it loads, so the limit a message sets is checked here. */
+  const loadsTooMuch = (transaction: WireTransaction): boolean => {
+    const limit = loadedDataLimit(transaction);
+    return limit !== undefined && loadedDataSize(transaction, vm.read) > limit;
+  };
+
   const metaOf = (
     transaction: WireTransaction,
     { error, metadata }: Execution,
@@ -93,6 +103,7 @@ export const transactionRunner = (parts: {
     const slot = enterSlot();
     const refused = refusal(transaction, slot);
     if (refused !== undefined) return { landed: false, error: refused };
+    if (loadsTooMuch(transaction)) return { landed: false, error: TOO_MUCH_DATA };
     const keys = resolveAccountKeys(transaction, vm.read);
     const pre = keys.all.map((key, i) => (keys.isWritable(i) ? vm.read(key) : readUnwritten(key)));
     const execution = vm.execute(transaction);
@@ -134,8 +145,8 @@ export const transactionRunner = (parts: {
     /** The number of landed transactions. */
     count: (): number => position,
     /**
-     * Runs a transaction on the newest state and discards the result. `checkLifetime` adds the checks of blockhash and
-     * replay.
+     * Runs a transaction on the newest state and keeps nothing of it. `lifetime` includes the checks of
+     * blockhash and replay.
      */
     simulate: (
       transaction: WireTransaction,
@@ -143,7 +154,29 @@ export const transactionRunner = (parts: {
     ) => {
       const slot = enterSlot();
       const refused = checks.lifetime ? refusal(transaction, slot) : undefined;
-      return { slot, refused, ...vm.simulate(transaction, checks.signatures) };
+      const run = vm.simulate(transaction, checks.signatures);
+      const ran = refused === undefined && wasExecuted(transaction, run.error, run.metadata.logs());
+      const executed = ran && !loadsTooMuch(transaction);
+      const error = refused ?? (ran && !executed ? TOO_MUCH_DATA : run.error);
+      const charged = isCharged(error, executed);
+      const after: typeof run.after = error === undefined ? run.after : new Map();
+      return {
+        metadata: run.metadata,
+        after,
+        slot,
+        error,
+        badSignature: run.error === "SignatureFailure",
+        /** Whether it came as far as its first instruction. */
+        executed,
+        balances: () => simulationBalances(transaction, vm.read, { after, charged }),
+        /** 0 unless it was executed; of one that could only be charged, the fee payer's data. */
+        loadedAccountsDataSize: () =>
+          executed
+            ? loadedDataSize(transaction, vm.read)
+            : charged
+              ? (vm.read(transaction.feePayer)?.data.length ?? 0)
+              : 0,
+      };
     },
   };
 };

@@ -1,0 +1,77 @@
+import { invalidParams, RpcError, RpcErrorCode } from "./rpc-error.ts";
+import type { RpcMethod, RpcParams } from "./rpc-params.ts";
+
+/** How many parameters each method must be given and can be given (Agave `rpc/src/rpc.rs`: the traits). */
+const COUNTS: Readonly<Record<string, readonly [required: number, all: number]>> = {
+  getAccountInfo: [1, 2],
+  getBalance: [1, 2],
+  getBlock: [1, 2],
+  getBlockHeight: [0, 1],
+  getBlocks: [1, 3],
+  getBlocksWithLimit: [2, 3],
+  getBlockTime: [1, 1],
+  getClusterNodes: [0, 0],
+  getEpochInfo: [0, 1],
+  getEpochSchedule: [0, 0],
+  getFeeForMessage: [1, 2],
+  getFirstAvailableBlock: [0, 0],
+  getGenesisHash: [0, 0],
+  getHealth: [0, 0],
+  getIdentity: [0, 0],
+  getLatestBlockhash: [0, 1],
+  getMinimumBalanceForRentExemption: [1, 2],
+  getMultipleAccounts: [1, 2],
+  getProgramAccounts: [1, 2],
+  getRecentPrioritizationFees: [0, 1],
+  getSignaturesForAddress: [1, 2],
+  getSignatureStatuses: [1, 2],
+  getSlot: [0, 1],
+  getSlotLeader: [0, 1],
+  getSlotLeaders: [2, 2],
+  getSupply: [0, 1],
+  getTokenAccountBalance: [1, 2],
+  getTokenAccountsByOwner: [2, 3],
+  getTokenLargestAccounts: [1, 2],
+  getTokenSupply: [1, 2],
+  getTransaction: [1, 2],
+  getTransactionCount: [0, 1],
+  getVersion: [0, 0],
+  getVoteAccounts: [0, 1],
+  isBlockhashValid: [1, 2],
+  minimumLedgerSlot: [0, 0],
+  requestAirdrop: [2, 3],
+  requestTokenAirdrop: [2, 2],
+  sendTransaction: [1, 2],
+  simulateTransaction: [1, 2],
+};
+
+/**
+ * What is wrong with the number of parameters, in the words of `jsonrpc-derive` (`to_delegate.rs`), which counts them
+ * for Agave; serde does where no parameter is optional.
+ */
+const countFault = (given: number, required: number, all: number): RpcError | undefined => {
+  if (given >= required && given <= all) return undefined;
+  if (all === 0) return invalidParams("Invalid parameters: No parameters were expected");
+  if (required === all)
+    return invalidParams(
+      `Invalid params: invalid length ${given}, expected ${given < all ? `a tuple of size ${all}` : "fewer elements in array"}.`,
+    );
+  return given < required
+    ? invalidParams(`\`params\` should have at least ${required} argument(s)`)
+    : new RpcError(
+        RpcErrorCode.invalidParams,
+        `Invalid parameters: Expected from ${required} to ${all} parameters.`,
+        `"Got: ${given}"`,
+      );
+};
+
+/** The method, refusing too few and too many parameters. @throws Error for a method whose counts are not known. */
+export const countingParameters = (name: string, run: RpcMethod): RpcMethod => {
+  const counts = COUNTS[name];
+  if (counts === undefined) throw new Error(`how many parameters does ${name} take?`);
+  return (params: RpcParams) => {
+    const fault = countFault(params.length, ...counts);
+    if (fault !== undefined) throw fault;
+    return run(params);
+  };
+};
