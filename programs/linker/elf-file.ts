@@ -28,6 +28,9 @@ export type Section = {
   readonly entrySize?: number;
 };
 
+/** Where a text lies in memory that says whom to tell of a weakness, and how many bytes it has. */
+export type SecurityTxt = { readonly address: number; readonly length: number };
+
 /** What the two formats have in common: the sections, with their names and headers behind them. */
 export type ElfFile = {
   /** The SBPF version, 0 or 3. */
@@ -36,15 +39,35 @@ export type ElfFile = {
   readonly segments: ReadonlyArray<Segment>;
   /** In the order of the file, each at its offset. */
   readonly sections: ReadonlyArray<Section>;
+  readonly securityTxt: SecurityTxt | undefined;
 };
 
+/** The section that leads tools to the text: its address and length (README of solana-security-txt, "Additional ELF Section"). */
+const securitySection = ({ address, length }: SecurityTxt, offset: number): Section => ({
+  name: ".security.txt",
+  type: 1,
+  flags: 0,
+  offset,
+  address: 0,
+  bytes: packed([8, address], [8, length]),
+  alignment: 8,
+});
+
+const endOf = (sections: ReadonlyArray<Section>): number =>
+  Math.max(...sections.map(({ offset, bytes }) => offset + bytes.length));
+
 /** The bytes of a shared object for BPF, ELF64 LE, which end in 0x0a. */
-export const writeElfFile = ({ flags, entryAddress, segments, sections }: ElfFile): Uint8Array => {
-  const names = stringTable([...sections.map(({ name }) => name), ".shstrtab"]);
-  const end = Math.max(...sections.map(({ offset, bytes }) => offset + bytes.length));
+export const writeElfFile = (elf: ElfFile): Uint8Array => {
+  const { flags, entryAddress, segments, securityTxt } = elf;
+  const content =
+    securityTxt === undefined
+      ? elf.sections
+      : [...elf.sections, securitySection(securityTxt, alignUp(endOf(elf.sections), 8))];
+  const names = stringTable([...content.map(({ name }) => name), ".shstrtab"]);
+  const end = endOf(content);
   const nameSection = { name: ".shstrtab", type: 3, flags: 0, offset: end, address: 0 };
   const all: ReadonlyArray<Section> = [
-    ...sections,
+    ...content,
     { ...nameSection, bytes: names.bytes, alignment: 1 },
   ];
   const tableAt = alignUp(end + names.bytes.length, 8);

@@ -2,6 +2,7 @@ import { alignUp, concat, packed, stringTable } from "./elf-bytes.ts";
 import {
   FILE_HEADER_SIZE,
   type Section,
+  type SecurityTxt,
   type Segment,
   SEGMENT_HEADER_SIZE,
   writeElfFile,
@@ -36,6 +37,7 @@ export type V0Program = {
   readonly rodata: Uint8Array;
   readonly rodataAddress: number;
   readonly entryAddress: number;
+  readonly securityTxt?: SecurityTxt | undefined;
   readonly syscalls: ReadonlyArray<string>;
   readonly relocations: ReadonlyArray<DynamicRelocation>;
 };
@@ -95,6 +97,7 @@ export const writeElfV0 = (program: V0Program): Uint8Array => {
   return writeElfFile({
     flags: 0,
     entryAddress,
+    securityTxt: program.securityTxt,
     segments: [
       segment(1, 5, V0_TEXT_ADDRESS, text.length, 4096),
       segment(1, 4, rodataAddress, end - rodataAddress, 4096),

@@ -1,4 +1,9 @@
-import { FILE_HEADER_SIZE, SEGMENT_HEADER_SIZE, writeElfFile } from "./elf-file.ts";
+import {
+  FILE_HEADER_SIZE,
+  type SecurityTxt,
+  SEGMENT_HEADER_SIZE,
+  writeElfFile,
+} from "./elf-file.ts";
 
 /** Where the VM maps constants and code of an SBPF v3 program (solana-sbpf `ebpf.rs`: MM_RODATA_START, MM_BYTECODE_START). */
 export const V3_RODATA_ADDRESS = 0;
@@ -15,6 +20,7 @@ export type V3Program = {
   readonly text: Uint8Array;
   readonly rodata: Uint8Array;
   readonly entryAddress: number;
+  readonly securityTxt?: SecurityTxt | undefined;
 };
 
 const [PF_X, PF_R] = [1, 4];
@@ -33,13 +39,15 @@ const part = (bytes: Uint8Array, offset: number, address: number) => ({
  * load_with_strict_parser; SIMD-0189): two segments right behind the headers, constants and then code. The loader
  * reads no section; they are there for people's tools.
  */
-export const writeElfV3 = ({ text, rodata, entryAddress }: V3Program): Uint8Array => {
+export const writeElfV3 = (program: V3Program): Uint8Array => {
+  const { text, rodata, entryAddress, securityTxt } = program;
   const rodataAt = FILE_HEADER_SIZE + 2 * SEGMENT_HEADER_SIZE;
   const constants = part(rodata, rodataAt, V3_RODATA_ADDRESS);
   const code = part(text, rodataAt + rodata.length, V3_TEXT_ADDRESS);
   return writeElfFile({
     flags: 3,
     entryAddress,
+    securityTxt,
     segments: [
       { ...constants, flags: PF_R },
       { ...code, flags: PF_X },

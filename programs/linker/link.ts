@@ -126,16 +126,22 @@ export const link = (file: Uint8Array, version: SbpfVersion): Uint8Array => {
   const entrypoint = object.symbols.find(({ name }) => name === "entrypoint");
   if (entrypoint?.section === undefined) throw new Error("no entrypoint");
   const entryAddress = addressOf(entrypoint.section) + entrypoint.value;
+  const described = object.symbols.find(({ name }) => name === "security_txt");
+  const securityTxt =
+    described?.section === undefined
+      ? undefined
+      : { address: addressOf(described.section) + described.value, length: described.size };
   if (version === "v3") {
     const withGap = new Uint8Array(V3_RODATA_GAP + rodata.bytes.length);
     withGap.set(rodata.bytes, V3_RODATA_GAP);
-    return writeElfV3({ text: text.bytes, rodata: withGap, entryAddress });
+    return writeElfV3({ text: text.bytes, rodata: withGap, entryAddress, securityTxt });
   }
   return writeElfV0({
     text: text.bytes,
     rodata: rodata.bytes,
     rodataAddress,
     entryAddress,
+    securityTxt,
     syscalls,
     relocations,
   });
