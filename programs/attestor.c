@@ -10,6 +10,7 @@
 #include "attestor/register-merchant.h"
 #include "attestor/rotate-attestor.h"
 #include "attestor/verify-attestation.h"
+#include "sdk/security-txt.h"
 
 u64 entrypoint(u8 *bytes) {
   Input *input = (Input *)HEAP_INPUT;

@@ -1,15 +1,18 @@
+import { relative } from "node:path";
 import {
   binaryPath,
   compileProgram,
   generateHeader,
   headerPath,
   PROGRAM_NAMES,
+  SBPF_VERSIONS,
 } from "./compile.ts";
 
 // Each program includes both headers, so they come first.
 for (const name of PROGRAM_NAMES) await Bun.write(headerPath(name), await generateHeader(name));
-for (const name of PROGRAM_NAMES) {
-  const binary = await compileProgram(name);
-  await Bun.write(binaryPath(name), binary);
-  console.log(`programs/${name}.so ${binary.length} bytes`);
-}
+for (const name of PROGRAM_NAMES)
+  for (const version of SBPF_VERSIONS) {
+    const binary = await compileProgram(name, version);
+    await Bun.write(binaryPath(name, version), binary);
+    console.log(`${relative(".", binaryPath(name, version))} ${binary.length} bytes`);
+  }

@@ -9,6 +9,7 @@
 #include "custody/create-escrow.h"
 #include "custody/initialize.h"
 #include "custody/release.h"
+#include "sdk/security-txt.h"
 
 u64 entrypoint(u8 *bytes) {
   Input *input = (Input *)HEAP_INPUT;

@@ -17,6 +17,8 @@ type ObjectSymbol = {
   readonly section: number | undefined;
   /** Bytes from the start of its section. */
   readonly value: number;
+  /** Bytes that it takes. */
+  readonly size: number;
 };
 
 /** One place to patch: `offset` bytes into section `section`. */
@@ -78,6 +80,7 @@ export const readElfObject = (file: Uint8Array): ElfObject => {
       name: textAt(strings + view.getUint32(at, true)),
       section: section === 0 ? undefined : section,
       value: u64(at + 8),
+      size: u64(at + 16),
     };
   });
 

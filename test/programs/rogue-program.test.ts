@@ -16,6 +16,7 @@ import { encodeEscrowAccount } from "../../core/protocol/accounts/escrow-account
 import { encodeMerchantAccount } from "../../core/protocol/accounts/merchant-account.ts";
 import { INSTRUCTIONS_SYSVAR } from "../../core/protocol/addresses/well-known-addresses.ts";
 import { COMPILER, compileSource, hasCompiler } from "../../programs/compile.ts";
+import { LEDGER_VARIANT } from "./fixture/ledger-variant.ts";
 import * as s from "./fixture/settlement.ts";
 import { deployAs, withAccount } from "./fixture/tampering.ts";
 import type { Wallet } from "./fixture/wallet.ts";
@@ -72,7 +73,8 @@ const verifyFor = (rogue: Uint8Array, flaw: Flaw = {}): string | undefined => {
 describe.skipIf(!hasCompiler())(`a rogue program (needs clang ${COMPILER.version})`, () => {
   let rogue = new Uint8Array();
   beforeAll(async () => {
-    rogue = new Uint8Array(await compileSource(join(import.meta.dir, "fixture/rogue.c")));
+    const source = join(import.meta.dir, "fixture/rogue.c");
+    rogue = new Uint8Array(await compileSource(source, LEDGER_VARIANT.elf));
   });
 
   test("that is the recorded attestor cannot pass off what another program returned", () => {

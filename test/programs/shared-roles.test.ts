@@ -8,6 +8,7 @@ import {
   TOKEN_PROGRAM,
 } from "../../core/protocol/addresses/well-known-addresses.ts";
 import { binaryPath } from "../../programs/compile.ts";
+import { LEDGER_VARIANT } from "./fixture/ledger-variant.ts";
 import * as s from "./fixture/settlement.ts";
 import type { TestLedger } from "./fixture/test-ledger.ts";
 import { putTokenAccount, tokenBalance } from "./fixture/token-account.ts";
@@ -15,7 +16,7 @@ import { putTokenAccount, tokenBalance } from "./fixture/token-account.ts";
 const { merchant, merchantTokens } = s;
 
 const LOADER = address("BPFLoader2111111111111111111111111111111111");
-const elf = await Bun.file(binaryPath("attestor")).bytes();
+const elf = await Bun.file(binaryPath("attestor", LEDGER_VARIANT.elf)).bytes();
 
 /** The escrow in which the merchant is its own agent. */
 const own = escrowAddress(s.deployment, merchant.address, s.TASK).address;

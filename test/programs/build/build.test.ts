@@ -1,13 +1,19 @@
 import { expect, test } from "bun:test";
+import { join } from "node:path";
 import {
   binaryPath,
   COMPILER,
+  compileObject,
   compileProgram,
   generateHeader,
   hasCompiler,
   headerPath,
   PROGRAM_NAMES,
+  SBPF_VERSIONS,
 } from "../../../programs/compile.ts";
+import { readElfObject } from "../../../programs/linker/elf-object.ts";
+import { V3_RODATA_GAP } from "../../../programs/linker/elf-v3.ts";
+import { elfSegments } from "../fixture/elf-segments.ts";
 
 const compilerMissing = !hasCompiler();
 
@@ -16,19 +22,36 @@ for (const name of PROGRAM_NAMES) {
     expect(await Bun.file(headerPath(name)).text()).toBe(await generateHeader(name));
   });
 
-  test(`${name}: the binary ends in no zero byte, so that its hash can be had from the deployed account`, async () => {
-    const binary = await Bun.file(binaryPath(name)).bytes();
-    expect(binary.at(-1)).not.toBe(0);
-  });
+  for (const version of SBPF_VERSIONS) {
+    test(`${name} ${version}: the binary ends in no zero byte, so that its hash can be had from the deployed account`, async () => {
+      const binary = await Bun.file(binaryPath(name, version)).bytes();
+      expect(binary.at(-1)).not.toBe(0);
+    });
 
-  test.skipIf(compilerMissing)(
-    `${name}: the sources compile to the committed binary, byte for byte (needs clang ${COMPILER.version})`,
-    async () => {
-      const [built, committed] = await Promise.all([
-        compileProgram(name),
-        Bun.file(binaryPath(name)).bytes(),
-      ]);
-      expect(Bun.SHA256.hash(built, "hex")).toBe(Bun.SHA256.hash(committed, "hex"));
-    },
-  );
+    test.skipIf(compilerMissing)(
+      `${name} ${version}: the sources compile to the committed binary, byte for byte (needs clang ${COMPILER.version})`,
+      async () => {
+        const [built, committed] = await Promise.all([
+          compileProgram(name, version),
+          Bun.file(binaryPath(name, version)).bytes(),
+        ]);
+        expect(Bun.SHA256.hash(built, "hex")).toBe(Bun.SHA256.hash(committed, "hex"));
+      },
+    );
+  }
+
+  test.skipIf(compilerMissing)(`${name} v3: no constant has address 0`, async () => {
+    const source = join(import.meta.dir, `../../../programs/${name}.c`);
+    const { relocations } = readElfObject(await compileObject(source, "v3"));
+    const { rodata, text } = elfSegments(await Bun.file(binaryPath(name, "v3")).bytes());
+    expect(rodata.slice(0, V3_RODATA_GAP).every((byte) => byte === 0)).toBe(true);
+    // Each place that names a constant (R_BPF_64_64), as the binary has it.
+    const view = new DataView(text.buffer, text.byteOffset);
+    const named = relocations
+      .filter(({ type }) => type === 1)
+      .map(({ offset }) => view.getUint32(offset + 4, true));
+    expect(named.length).toBeGreaterThan(5);
+    expect(Math.min(...named)).toBeGreaterThanOrEqual(V3_RODATA_GAP);
+    expect(Math.max(...named)).toBeLessThan(rodata.length);
+  });
 }
