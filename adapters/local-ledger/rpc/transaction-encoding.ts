@@ -1,6 +1,10 @@
 import { getBase58Encoder } from "@solana/kit";
 import { decodeBase64 } from "../../../core/domain/encoding/base64.ts";
 import {
+  decodeWireMessage,
+  type WireMessage,
+} from "../../../core/protocol/transaction/wire-message.ts";
+import {
   decodeSanitizedTransaction,
   MAX_TRANSACTION_BYTES,
   type WireTransaction,
@@ -21,9 +25,26 @@ const bytesOf = (text: string, encoding: "base58" | "base64"): Uint8Array | unde
   }
 };
 
-/**
- * The transaction a caller sent, in base58 unless the configuration says base64. @throws RpcError for an invalid one.
- */
+/** What Agave's errors call them (`std::any::type_name`). */
+const TRANSACTION = "solana_transaction::versioned::VersionedTransaction";
+const MESSAGE = "solana_message::versions::VersionedMessage";
+
+/** The bytes of a text. @throws RpcError when it is too long or not in its encoding. */
+const decodedText = (text: string, encoding: "base58" | "base64", what: string): Uint8Array => {
+  if (text.length > MAX_TEXT[encoding])
+    throw invalidParams(
+      `${encoding} encoded ${what} too large: ${text.length} bytes (max: encoded/raw ${MAX_TEXT[encoding]}/${MAX_TRANSACTION_BYTES})`,
+    );
+  const bytes = bytesOf(text, encoding);
+  if (bytes === undefined) throw invalidParams(`invalid ${encoding} encoding`);
+  if (bytes.length > MAX_TRANSACTION_BYTES)
+    throw invalidParams(
+      `decoded ${what} too large: ${bytes.length} bytes (max: ${MAX_TRANSACTION_BYTES} bytes)`,
+    );
+  return bytes;
+};
+
+/** The transaction a caller sent, base58 unless the configuration says base64. @throws RpcError when it is none. */
 export const transactionOf = (value: unknown, config: RpcConfig): WireTransaction => {
   const text = textOf(value, "transaction");
   const asked = config["encoding"] ?? "base58";
@@ -31,15 +52,16 @@ export const transactionOf = (value: unknown, config: RpcConfig): WireTransactio
   if (known === undefined) throw unknownVariant(asked, TRANSACTION_ENCODINGS);
   if (known === "json" || known === "jsonParsed")
     throw invalidParams(`unsupported encoding: ${known}. Supported encodings: base58, base64`);
-  const encoding = known === "binary" ? "base58" : known;
-  if (text.length > MAX_TEXT[encoding])
-    throw invalidParams(
-      `${encoding} encoded transaction too large: ${text.length} characters (max: encoded/raw ${MAX_TEXT[encoding]}/${MAX_TRANSACTION_BYTES})`,
-    );
-  const bytes = bytesOf(text, encoding);
-  if (bytes === undefined) throw invalidParams(`invalid ${encoding} encoding`);
+  const bytes = decodedText(text, known === "binary" ? "base58" : known, TRANSACTION);
   const decoded = decodeSanitizedTransaction(bytes);
-  if (bytes.length > MAX_TRANSACTION_BYTES || "malformed" in decoded)
-    throw invalidParams("failed to deserialize a legacy or version 0 transaction");
+  if ("malformed" in decoded)
+    throw invalidParams(`failed to deserialize ${TRANSACTION}: it ${decoded.malformed}`);
   return decoded.value;
+};
+
+/** The message a caller sent, in base64. @throws RpcError when it is none. */
+export const messageOf = (value: unknown): WireMessage => {
+  const decoded = decodeWireMessage(decodedText(textOf(value, "message"), "base64", MESSAGE));
+  if (decoded === undefined) throw invalidParams(`failed to deserialize ${MESSAGE}`);
+  return decoded;
 };

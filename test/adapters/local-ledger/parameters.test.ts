@@ -14,13 +14,15 @@ afterAll(stop);
 
 const KEY = LOCAL_FAUCET.address;
 const HASH = "4uQeVj5tqViQh7yWWGStvkEG1Zmhx6uasJtWCJziofM";
+const TRANSACTION = "solana_transaction::versioned::VersionedTransaction";
+const MALFORMED = /^failed to deserialize solana_transaction::versioned::VersionedTransaction: it /;
 const UNTAGGED =
   "Invalid params: data did not match any variant of untagged enum RpcEncodingConfigWrapper.";
 const BELOW_CONFIRMED = "Method does not support commitment below `confirmed`";
 const U64_MAX = 2n ** 64n - 1n;
 
 /** Messages as `jsonrpc-derive`, serde and Agave's `rpc.rs` word them; all are -32602. */
-const invalid: ReadonlyArray<readonly [method: string, params: string, message: string]> = [
+const invalid: ReadonlyArray<readonly [method: string, params: string, message: unknown]> = [
   // Too few and too many.
   ["getBalance", "[]", "`params` should have at least 1 argument(s)"],
   ["getBalance", `["${KEY}",{},1]`, "Invalid parameters: Expected from 1 to 2 parameters."],
@@ -81,6 +83,26 @@ const invalid: ReadonlyArray<readonly [method: string, params: string, message: 
     '["AA==",{"encoding":"hex"}]',
     "Invalid params: unknown variant `hex`, expected one of `binary`, `base64`, `base58`, `json`, `jsonParsed`.",
   ],
+  ["sendTransaction", '["AA==",{"encoding":"base64"}]', expect.stringMatching(MALFORMED)],
+  ["simulateTransaction", '["!",{"encoding":"base64"}]', "invalid base64 encoding"],
+  ["sendTransaction", '["0"]', "invalid base58 encoding"],
+  [
+    "sendTransaction",
+    `["${"1".repeat(1684)}"]`,
+    `base58 encoded ${TRANSACTION} too large: 1684 bytes (max: encoded/raw 1683/1232)`,
+  ],
+  [
+    "sendTransaction",
+    `["${"A".repeat(1644)}",{"encoding":"base64"}]`,
+    `decoded ${TRANSACTION} too large: 1233 bytes (max: 1232 bytes)`,
+  ],
+  ["getFeeForMessage", '["!"]', "invalid base64 encoding"],
+  [
+    "getFeeForMessage",
+    '["AA=="]',
+    "failed to deserialize solana_message::versions::VersionedMessage",
+  ],
+  ["getTransactionCount", "[1]", "Invalid params: invalid type: integer `1`, expected a map."],
   // Configurations that may also be a bare text, of which Agave tells no more than this.
   ...['"hex"', "5", '{"encoding":"hex"}', '{"maxSupportedTransactionVersion":256}'].map(
     (options) => ["getTransaction", `["${HASH}",${options}]`, UNTAGGED] as const,

@@ -227,6 +227,18 @@ test("Agave's fields are all there, null where there is nothing to show", async 
     expect(value[name]).toBeNull();
 });
 
+test("instructions that were called are shown when asked for, null when nothing ran", async () => {
+  const called = async (...instructions: ReadonlyArray<Instruction>) => {
+    const options = { encoding: "base64", innerInstructions: true };
+    const { result } = await call(url, "simulateTransaction", wire(instructions), options);
+    return (result as { value: { innerInstructions: unknown } }).value.innerInstructions;
+  };
+  const input = { payer: payer.address, owner: nobody, mint: LOCAL_USDC_MINT };
+  expect(await called(memo())).toEqual([]);
+  expect(await called(createAssociatedTokenInstruction(input))).toMatchObject([{ index: 0 }]);
+  expect(await called(instruction(nobody))).toBeNull();
+});
+
 describe("accounts that a simulation is to show", () => {
   const asked = (accounts: unknown) =>
     call(url, "simulateTransaction", wire([transfer(nobody)]), { encoding: "base64", accounts });

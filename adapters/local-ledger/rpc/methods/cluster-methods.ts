@@ -1,11 +1,10 @@
 import { parseAddress } from "../../../../core/domain/address.ts";
-import { decodeBase64 } from "../../../../core/domain/encoding/base64.ts";
-import { decodeWireMessage } from "../../../../core/protocol/transaction/wire-message.ts";
 import type { LocalLedger } from "../../runtime/ledger.ts";
 import { SLOTS_PER_EPOCH } from "../../runtime/time/slot-clock.ts";
 import { transactionFee } from "../../runtime/transactions/transaction-fee.ts";
 import { AGAVE_VERSION, readPoint } from "../rpc-context.ts";
 import { invalidParams, invalidRequest, RpcError, RpcErrorCode } from "../rpc-error.ts";
+import { messageOf } from "../transaction-encoding.ts";
 import {
   addressOf,
   arrayOf,
@@ -36,7 +35,10 @@ export const clusterMethods = (ledger: LocalLedger): Readonly<Record<string, Rpc
     getBlockHeight: slotOf,
     getFirstAvailableBlock: () => 0,
     minimumLedgerSlot: () => 0,
-    getTransactionCount: () => ledger.transactionCount(),
+    getTransactionCount: ([config]) => {
+      readPoint(ledger, configOf(config));
+      return ledger.transactionCount();
+    },
     getEpochSchedule: () => ({
       slotsPerEpoch: SLOTS_PER_EPOCH,
       leaderScheduleSlotOffset: SLOTS_PER_EPOCH,
@@ -86,9 +88,7 @@ export const clusterMethods = (ledger: LocalLedger): Readonly<Record<string, Rpc
     },
     getFeeForMessage: ([message, config]) => {
       const { context } = readPoint(ledger, configOf(config));
-      const bytes = decodeBase64(textOf(message, "message"));
-      const decoded = bytes === undefined ? undefined : decodeWireMessage(bytes);
-      if (decoded === undefined) throw invalidParams("Invalid params: not a transaction message");
+      const decoded = messageOf(message);
       const usable = ledger.isBlockhashUsable(decoded.blockhash);
       return { context, value: usable ? transactionFee(decoded) : null };
     },

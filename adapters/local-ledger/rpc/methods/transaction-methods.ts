@@ -107,7 +107,7 @@ export const transactionMethods = (ledger: LocalLedger): Readonly<Record<string,
         value: {
           ...simulationResult(run),
           accounts: requestedAccounts(config, transaction, run.error !== undefined, run.after),
-          innerInstructions: inner ? innerInstructionsOf(run.metadata) : null,
+          innerInstructions: inner && run.executed ? innerInstructionsOf(run.metadata) : null,
           replacementBlockhash: replace ? ledger.latestBlockhash() : null,
         },
       };
