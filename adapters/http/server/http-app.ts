@@ -4,7 +4,7 @@ import { clientKey } from "./client-address.ts";
 import { consolePage } from "../pages/console/console-page.ts";
 import { verifierModule } from "../pages/console/verifier-module.ts";
 import { allEndpoints } from "./endpoints.ts";
-import type { Endpoint } from "./endpoint.ts";
+import { type Endpoint, routerPath } from "./endpoint.ts";
 import {
   beginExchange,
   type Connection,
@@ -22,7 +22,6 @@ import { operationRoute } from "./operation-route.ts";
 import { referencePage } from "../pages/reference/reference-page.ts";
 import { hasSoundHost } from "../request/is-host.ts";
 import { requestOrigin } from "../request/request-origin.ts";
-import { routerPath } from "./endpoint.ts";
 import { placeTarget } from "../request/sent-target.ts";
 import { trustedProxies } from "../request/trusted-proxies.ts";
 import { unmatchedRoute } from "./unmatched.ts";
@@ -78,7 +77,7 @@ export const createHttpApp = (options: HttpOptions): HttpApp => {
 
   const app = new Elysia({
     strictPath: true,
-    // Nothing is coerced, filled in or stripped.
+    // Otherwise members that a schema lacks would be stripped.
     normalize: false,
     // Otherwise it looks for the path behind the eleventh character, which a host such as `api` falls short of.
     handler: { standardHostname: false },
