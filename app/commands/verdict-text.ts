@@ -1,3 +1,4 @@
+import { amountsText } from "../../core/domain/evidence/amounts-text.ts";
 import type { EvidenceCheck, EvidenceVerdict } from "../../core/domain/evidence/evidence-check.ts";
 
 const MARKS: Readonly<Record<EvidenceCheck["outcome"], string>> = {
@@ -24,5 +25,6 @@ export const verdictText = (result: EvidenceVerdict, askedNode: boolean): string
     unproven.length === 0
       ? ""
       : `Not shown here: ${unproven.join(", ")}.${askedNode ? "" : " Ask a node of your choice with --rpc URL."}\n`;
-  return `${lines.join("\n")}\n\n${open}${NEVER_SHOWN}\n\n${result.verdict}\n`;
+  const paid = result.amounts === null ? "" : `${amountsText(result.amounts)}\n`;
+  return `${lines.join("\n")}\n\n${paid}${open}${NEVER_SHOWN}\n\n${result.verdict}\n`;
 };

@@ -46,7 +46,7 @@ const read = async (from: string): Promise<Uint8Array> => {
 
 const readTrust = async (from: string | undefined): Promise<TrustPolicy | null> => {
   if (from === undefined) return null;
-  const parsed = parseTrustPolicy(new TextDecoder().decode(await read(from)));
+  const parsed = parseTrustPolicy(await read(from));
   return "value" in parsed ? parsed.value : exitWith(EX_NOINPUT, `${from}: ${parsed.fault}`);
 };
 

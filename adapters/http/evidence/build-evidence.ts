@@ -2,6 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { Effect } from "effect";
 import { buildEvidence } from "../../../core/use-cases/evidence/build-evidence.ts";
 import type { EvidencePacket as Packet } from "../../../core/use-cases/evidence/settled-evidence.ts";
+import { Instance } from "../../../ports/instance.ts";
 import { fieldPointers } from "../request/field-pointers.ts";
 import { endpoint } from "../server/endpoint.ts";
 import { entityTag, isNotModified } from "../request/entity-tag.ts";
@@ -24,8 +25,12 @@ const textOf = (packet: Packet): PacketText => {
   return result;
 };
 
-const pageOf = (packet: Packet, origin: string) => {
-  const { html, headers } = evidencePage(evidenceRecord(packet), origin);
+const pageOf = (
+  packet: Packet,
+  origin: string,
+  supportedMints: Instance["Service"]["supportedMints"],
+) => {
+  const { html, headers } = evidencePage(evidenceRecord(packet), origin, supportedMints);
   return { text: html, etag: entityTag(html), headers };
 };
 
@@ -84,7 +89,7 @@ export const buildEvidenceEndpoint = endpoint({
     const isSettled = packet.data.settlement_decision.status !== "pending";
     const isPage = mediaType === "text/html" && query.download === undefined;
     const answer = isPage
-      ? pageOf(packet, input.origin())
+      ? pageOf(packet, input.origin(), (yield* Instance).supportedMints)
       : { ...textOf(packet), headers: { "content-type": "application/json" } };
     if (isSettled && isNotModified(input.headers.get("if-none-match"), answer.etag))
       return { status: 304 as const, text: null, headers: { etag: answer.etag, vary: "accept" } };
