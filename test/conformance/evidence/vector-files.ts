@@ -2,6 +2,7 @@ import { evidenceRecord } from "../../../adapters/http/evidence/evidence-contrac
 import { GOLDEN_ESCROWS } from "../../core/use-cases/escrow/golden-escrows.ts";
 import { goldenPacket } from "../../core/use-cases/evidence/golden-packets.ts";
 import { acceptingVectors } from "./accepting-vectors.ts";
+import { instructionVectors } from "./ed25519-instruction-vectors.ts";
 import { accountVectors, fieldVectors } from "./rejecting-account.ts";
 import { claimVectors, decisionVectors } from "./rejecting-claim.ts";
 import { policyVectors, trustDocument } from "./policy-vectors.ts";
@@ -31,4 +32,5 @@ export const vectorFiles = (): ReadonlyMap<string, string> =>
     ["accepting.json", text(acceptingVectors())],
     ["rejecting.json", text(rejectingVectors())],
     ["policies.json", text(policyVectors())],
+    ["ed25519-instructions.json", text(instructionVectors())],
   ]);
