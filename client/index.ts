@@ -4,16 +4,19 @@
  */
 
 /**
- * `verifyEvidence(packet, trust, witness?)` checks an evidence packet and returns a verdict and the result of every
- * check. `parseTrustPolicy(document)` reads the trust policy. Neither throws. See docs/protocol.md, "Evidence packet".
+ * `verifyEvidence(packet, trust, witness?)` checks an evidence packet and answers with a verdict and every
+ * check by name, and with the amounts; `parseTrustPolicy(document)` reads the policy to check it under. Neither throws.
+ * See docs/protocol.md, "Evidence packet".
  */
 export { verifyEvidence } from "../core/protocol/evidence/verify-evidence.ts";
 export { parseTrustPolicy } from "../core/protocol/evidence/trust-policy.ts";
 
 /** The types of both functions. */
 export type {
+  EvidenceAmounts,
   EvidenceCheck,
   EvidenceVerdict,
   TrustPolicy,
 } from "../core/domain/evidence/evidence-check.ts";
+export type { SupportedMint } from "../core/domain/supported-mint.ts";
 export type { LedgerWitness } from "../core/protocol/evidence/verify-on-ledger.ts";

@@ -1,6 +1,6 @@
 import { Context } from "effect";
-import type { Address } from "../core/domain/address.ts";
 import type { Deployment } from "../core/domain/ledger/deployment.ts";
+import type { SupportedMint } from "../core/domain/supported-mint.ts";
 
 /** The configuration of one running instance of the service. */
 export class Instance extends Context.Service<
@@ -11,7 +11,8 @@ export class Instance extends Context.Service<
     readonly cluster: string;
     /** The ledger node's address without credentials, path or query. */
     readonly networkAddress: string;
-    readonly supportedMints: ReadonlyArray<Address>;
+    /** The mints whose amounts this service shows as money. */
+    readonly supportedMints: ReadonlyArray<SupportedMint>;
     readonly enforceBetaLimits: boolean;
     /** The package's version, and the revision that was started; null when not known. */
     readonly version: string;

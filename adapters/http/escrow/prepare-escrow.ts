@@ -24,9 +24,9 @@ const prepareRequestOf = (body: Static<typeof PrepareEscrowRequest>): Request =>
   mint: body.mint,
   amount: body.amount_stroops,
   ttlSeconds: body.ttl_seconds,
-  taskHash: body.task_hash,
-  taskIntent: body.task_intent,
-  nonce: body.nonce,
+  taskHash: body.task_hash ?? undefined,
+  taskIntent: body.task_intent ?? undefined,
+  nonce: body.nonce ?? undefined,
 });
 
 const pointers = fieldPointers<keyof Request>({

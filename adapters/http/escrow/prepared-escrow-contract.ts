@@ -1,4 +1,4 @@
-import { type Static, Type } from "@sinclair/typebox";
+import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { Effect } from "effect";
 import { MAX_TTL_SECONDS, MIN_TTL_SECONDS } from "../../../core/domain/escrow/escrow.ts";
 import { MAX_NONCE_BYTES, MAX_TASK_INTENT_BYTES } from "../../../core/domain/escrow/task-hash.ts";
@@ -23,6 +23,10 @@ import {
 import { sampleInstance } from "../openapi/sample-instance.ts";
 import { SAMPLE, sampleParties } from "../openapi/sample-values.ts";
 
+/** A member that may be absent; null counts as absent for it, and for no member that must be there. */
+const orAbsent = <S extends TSchema>(schema: S) =>
+  Type.Optional(nullable(schema, { description: "Null counts as absent." }));
+
 /** The body of `POST /v1/escrows/prepare`. Values are judged by the use case, types here. */
 export const PrepareEscrowRequest = record("PrepareEscrowRequest", "What is to be escrowed.", {
   agent_owner: Type.String({ description: "Agent wallet address." }),
@@ -32,15 +36,15 @@ export const PrepareEscrowRequest = record("PrepareEscrowRequest", "What is to b
     description: "Base units as a decimal integer, 1 to 2^64-1, without sign or leading zero.",
   }),
   ttl_seconds: Type.Integer({ minimum: MIN_TTL_SECONDS, maximum: MAX_TTL_SECONDS }),
-  task_hash: Type.Optional(
+  task_hash: orAbsent(
     Type.String({ description: "32 bytes as 64 hex digits. Wins over task_intent." }),
   ),
-  task_intent: Type.Optional(
+  task_intent: orAbsent(
     Type.String({
       description: `Text from which task_hash is derived, 1 to ${MAX_TASK_INTENT_BYTES} bytes of UTF-8.`,
     }),
   ),
-  nonce: Type.Optional(
+  nonce: orAbsent(
     Type.String({
       description: `Lets one intent be escrowed more than once, 1 to ${MAX_NONCE_BYTES} bytes of UTF-8.`,
     }),

@@ -46,10 +46,10 @@ export const readEscrowEndpoint = endpoint({
     );
     const agentTokens = yield* readRefundAccount(live);
     const { escrow, ledgerTime, slot, commitment } = live;
-    const { deployment } = yield* Instance;
+    const instance = yield* Instance;
     return {
       json: {
-        data: escrowRecord(escrow, ledgerTime, deployment, agentTokens),
+        data: escrowRecord(escrow, ledgerTime, instance, agentTokens),
         context: { slot: Number(slot), commitment },
       },
     };

@@ -1,5 +1,4 @@
 import { Effect } from "effect";
-import type { Deployment } from "../../../core/domain/ledger/deployment.ts";
 import type { EscrowPage } from "../../../core/use-cases/index/recent-pages.ts";
 import { queryEscrows } from "../../../core/use-cases/index/query-escrows.ts";
 import { Instance } from "../../../ports/instance.ts";
@@ -20,8 +19,13 @@ const recordOf = (page: EscrowPage, limit: number, deployment: Deployment) => {
 const texts = new WeakMap<EscrowPage, JsonText<ReturnType<typeof recordOf>>>();
 
 /** Made once for each page: the use case gives the same object as long as nothing in it has changed. */
-const textOf = (page: EscrowPage, limit: number, deployment: Deployment) => {
-  const text = texts.get(page) ?? jsonText(recordOf(page, limit, deployment));
+const textOf = (page: EscrowPage, limit: number, instance: Instance["Service"]): string => {
+  const made = texts.get(page);
+  if (made !== undefined) return made;
+  const ledgerTime = page.ledgerTime ?? 0n;
+  const text = JSON.stringify(
+    pageAnswer(page, limit, escrowCursor, (row) => escrowRecord(row, ledgerTime, instance)),
+  );
   texts.set(page, text);
   return text;
 };
@@ -56,7 +60,6 @@ export const queryEscrowsEndpoint = endpoint({
     const page = yield* queryEscrows(indexQueryOf(query), limit, after).pipe(
       Effect.catchTag("InvalidAddress", filterPointers.invalidAddress),
     );
-    const { deployment } = yield* Instance;
-    return { jsonText: textOf(page, limit, deployment) };
+    return { text: textOf(page, limit, yield* Instance) };
   }),
 );

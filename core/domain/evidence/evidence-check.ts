@@ -1,4 +1,7 @@
-/** The result of one check of an evidence packet. */
+import type { Address } from "../address.ts";
+import type { SupportedMint } from "../supported-mint.ts";
+
+/** What one check of an evidence packet found. */
 export type EvidenceCheck = {
   readonly name: string;
   /** `unproven` cannot be shown offline; `not_applicable` is not claimed by this packet. */
@@ -18,11 +21,30 @@ export const passedOrFailed = (
   reason: holds ? passed : failed,
 });
 
-/** The checks of a packet, and the verdict that follows from them. */
+/** What was paid, as a verifier shows it: base units, and what the policy's list of mints makes of them. */
+export type EvidenceAmounts = {
+  readonly mint: Address;
+  /** Whether the policy lists the mint; false without a policy. */
+  readonly mint_supported: boolean;
+  /** What the policy calls the mint's units, null for a mint that it does not list. */
+  readonly symbol: string | null;
+  /** Base units as decimal texts. */
+  readonly amount_stroops: string;
+  readonly released_stroops: string;
+  readonly refunded_stroops: string;
+  /** With six decimals, null unless the policy lists the mint as USDC. */
+  readonly amount_usdc: string | null;
+  readonly released_usdc: string | null;
+  readonly refunded_usdc: string | null;
+};
+
+/** The checks of a packet, and the verdict over them. */
 export type EvidenceVerdict = {
   /** `verified`: sound under a trust policy. `untrusted`: sound, but without a policy. `failed`: a check failed. */
   readonly verdict: "verified" | "failed" | "untrusted";
   readonly checks: ReadonlyArray<EvidenceCheck>;
+  /** Null when a check failed: then nothing in the packet is believed. */
+  readonly amounts: EvidenceAmounts | null;
 };
 
 /** What a verifier fixes before it sees a packet. */
@@ -37,4 +59,8 @@ export type TrustPolicy = {
   readonly cluster: string;
   readonly custodyProgram: string;
   readonly attestorProgram: string;
+  /** The mints whose amounts the verifier shows as money. */
+  readonly supportedMints: ReadonlyArray<SupportedMint>;
+  /** Logs and witnesses (C2SP tlog-policy), which `verifyEvidence` does not read: nothing follows from them. */
+  readonly log: string | null;
 };

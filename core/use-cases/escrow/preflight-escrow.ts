@@ -1,5 +1,6 @@
 import { Effect } from "effect";
 import type { MerchantStatus } from "../../domain/merchant/merchant.ts";
+import { listedMint } from "../../domain/supported-mint.ts";
 import { decodeMerchantAccount } from "../../protocol/accounts/merchant-account.ts";
 import { decodeTokenAccount } from "../../protocol/accounts/token.ts";
 import { Instance } from "../../../ports/instance.ts";
@@ -38,7 +39,7 @@ export const preflightEscrow = Effect.fn("preflightEscrow")(function* (prepared:
   const usable =
     token !== undefined && token.mint === prepared.mint && token.owner === prepared.agentOwner;
   const agentBalance = usable ? token.amount : null;
-  const mintSupported = supportedMints.includes(prepared.mint);
+  const mintSupported = listedMint(supportedMints, prepared.mint) !== undefined;
   const balanceSufficient = usable && !token.frozen && token.amount >= prepared.amount;
   const escrowAddressFree = !escrowAccount || escrowAccount.data.length === 0;
   const preflight: EscrowPreflight = {
