@@ -2,7 +2,7 @@ import { Config } from "effect";
 import { type Cluster, CLUSTERS, clusterOfNode } from "./cluster.ts";
 import * as kinds from "./kinds.ts";
 import { supportedMint } from "./supported-mints.ts";
-import { type ConfigFault, type settle, variable } from "./variable.ts";
+import { type ConfigFault, type splitReadings, variable } from "./variable.ts";
 
 const perMinute = kinds.wholeNumber(1, 1_000_000);
 
