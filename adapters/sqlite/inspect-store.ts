@@ -45,7 +45,8 @@ export const inspectStore = (
     const stored = version === 0 ? null : storedIdentity(db);
     return differenceOf(path, stored, identity) ?? { version, newest };
   });
-  return Effect.flatMap(inspected, (found) =>
-    found !== null && "_tag" in found ? Effect.fail(found) : Effect.succeed(found),
-  ).pipe(refuseDamaged(path));
+  return Effect.gen(function* () {
+    const found = yield* inspected;
+    return found !== null && "_tag" in found ? yield* found : found;
+  }).pipe(refuseDamaged(path));
 };

@@ -9,7 +9,7 @@ const codeOf = (cause: unknown): string =>
 
 /** Takes a port and lets it go at once. Fails with `ListenFailed` where it cannot be taken. */
 export const takePort = (hostname: string, port: number): Effect.Effect<void, ListenFailed> =>
-  Effect.try({
+  Effect.tryPromise({
     try: () =>
       Bun.serve({ hostname, port, reusePort: false, fetch: () => new Response() }).stop(true),
     catch: (cause) => new ListenFailed({ hostname, port, reason: codeOf(cause) }),
