@@ -37,7 +37,7 @@ const pageOf = (
   supportedMints: Instance["Service"]["supportedMints"],
 ) => {
   const { html, headers } = evidencePage(evidenceRecord(packet), origin, supportedMints);
-  return { text: html, etag: entityTag(html), headers };
+  return { body: { text: html }, etag: entityTag(html), headers };
 };
 
 const pointers = fieldPointers({ pda: "/pda" });
@@ -97,7 +97,7 @@ export const buildEvidenceEndpoint = endpoint({
     const isPage = mediaType === "text/html" && query.download === undefined;
     const answer = isPage
       ? pageOf(packet, input.origin(), (yield* Instance).supportedMints)
-      : { ...textOf(packet), headers: { "content-type": "application/json" } };
+      : answerOf(packet);
     if (isSettled && isNotModified(input.headers.get("if-none-match"), answer.etag))
       return { status: 304 as const, text: null, headers: { etag: answer.etag, vary: "accept" } };
     const headers: Record<string, string> = { vary: "accept", ...answer.headers };

@@ -11,21 +11,16 @@ import { filterPointers } from "./filter-pointers.ts";
 import { IndexParameters, indexQueryOf } from "./index-query.ts";
 import { limitOf, pageAnswer } from "./page-answer.ts";
 
-const recordOf = (page: EscrowPage, limit: number, deployment: Deployment) => {
+const recordOf = (page: EscrowPage, limit: number, instance: Instance["Service"]) => {
   const ledgerTime = page.ledgerTime ?? 0n;
-  return pageAnswer(page, limit, escrowCursor, (row) => escrowRecord(row, ledgerTime, deployment));
+  return pageAnswer(page, limit, escrowCursor, (row) => escrowRecord(row, ledgerTime, instance));
 };
 
 const texts = new WeakMap<EscrowPage, JsonText<ReturnType<typeof recordOf>>>();
 
 /** Made once for each page: the use case gives the same object as long as nothing in it has changed. */
-const textOf = (page: EscrowPage, limit: number, instance: Instance["Service"]): string => {
-  const made = texts.get(page);
-  if (made !== undefined) return made;
-  const ledgerTime = page.ledgerTime ?? 0n;
-  const text = JSON.stringify(
-    pageAnswer(page, limit, escrowCursor, (row) => escrowRecord(row, ledgerTime, instance)),
-  );
+const textOf = (page: EscrowPage, limit: number, instance: Instance["Service"]) => {
+  const text = texts.get(page) ?? jsonText(recordOf(page, limit, instance));
   texts.set(page, text);
   return text;
 };
@@ -60,6 +55,6 @@ export const queryEscrowsEndpoint = endpoint({
     const page = yield* queryEscrows(indexQueryOf(query), limit, after).pipe(
       Effect.catchTag("InvalidAddress", filterPointers.invalidAddress),
     );
-    return { text: textOf(page, limit, yield* Instance) };
+    return { jsonText: textOf(page, limit, yield* Instance) };
   }),
 );

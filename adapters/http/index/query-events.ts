@@ -1,5 +1,5 @@
 import { Effect } from "effect";
-import { queryEvents } from "../../../core/use-cases/index/query-index.ts";
+import { queryEvents } from "../../../core/use-cases/index/query-events.ts";
 import type { IndexedEvent } from "../../../core/domain/index/settlement-event.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { endpoint } from "../server/endpoint.ts";
