@@ -1,5 +1,6 @@
 import { Duration, Effect } from "effect";
 import { RELAY_POLICY } from "../../domain/relay/relay-policy.ts";
+import { CUSTODY_INSTRUCTIONS } from "../../protocol/generated/custody.ts";
 import { decodeCustodyInstruction } from "../../protocol/instructions/custody-instruction-data.ts";
 import { feePayerFault } from "../../protocol/rules/fee-payer.ts";
 import { neverRuns } from "../../protocol/transaction/never-runs.ts";
@@ -15,7 +16,7 @@ import { rejected } from "./relay-rejection.ts";
 import { checkSettlement, resolveTables } from "./settlement-precheck.ts";
 
 /** The place of the mint among `create_escrow`'s accounts; see docs/protocol.md, "custody". */
-const CREATE_ESCROW_MINT = 4;
+const { place: CREATE_ESCROW_MINT } = CUSTODY_INSTRUCTIONS.create_escrow.accounts.mint;
 
 /** How many blocks a blockhash stays usable (Agave `clock.rs`: MAX_PROCESSING_AGE). */
 const BLOCKHASH_AGE = 150n;

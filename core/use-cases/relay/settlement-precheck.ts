@@ -15,10 +15,11 @@ import { LookupTableNotAllowed, SettlementCheckFailed } from "./relay-errors.ts"
 const CURABLE: ReadonlySet<SettlementRule> = new Set([
   "merchant_unregistered",
   "merchant_suspended",
-  "wrong_attestor_key",
   "payout_account_wrong_owner",
   "payout_account_wrong_mint",
   "payout_account_shared",
+  "payout_account_unusable",
+  "attestor_changed",
 ]);
 
 /** The most accounts the Ledger port reads at once. */
