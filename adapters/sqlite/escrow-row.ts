@@ -96,9 +96,7 @@ export const escrowOf = (book: AddressBook, row: EscrowRow): Escrow => ({
   settledAt: row.settled_at,
   attestor: book.addressOf(row.attestor),
   attestation:
-    row.proof_hash !== null &&
-    row.attested_at !== null &&
-    row.attestation_signature !== null
+    row.proof_hash !== null && row.attested_at !== null && row.attestation_signature !== null
       ? {
           proofHash: hash32FromBytes(row.proof_hash),
           attestedAt: row.attested_at,
