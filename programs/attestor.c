@@ -6,6 +6,7 @@
 #include "generated/custody.h"
 
 #include "attestor/administer.h"
+#include "attestor/hand-over.h"
 #include "attestor/initialize.h"
 #include "attestor/register-merchant.h"
 #include "attestor/rotate-attestor.h"
@@ -14,7 +15,7 @@
 
 u64 entrypoint(u8 *bytes) {
   Input *input = (Input *)HEAP_INPUT;
-  REQUIRE(parse_input(bytes, input), ERROR_MISSING_ACCOUNT);
+  REQUIRE(parse_input(bytes, input), ERROR_TOO_MANY_ACCOUNTS);
   REQUIRE(input->data_len >= 8, ERROR_INVALID_INSTRUCTION);
   switch (read_u64(input->data)) {
     case IX_INITIALIZE_REGISTRY:
@@ -27,6 +28,10 @@ u64 entrypoint(u8 *bytes) {
       return set_merchant_status(input);
     case IX_SLASH_MERCHANT:
       return slash_merchant(input);
+    case IX_PROPOSE_ADMIN:
+      return propose_admin(input);
+    case IX_ACCEPT_ADMIN:
+      return accept_admin(input);
     case IX_VERIFY_ATTESTATION:
       return verify_attestation(input);
     default:

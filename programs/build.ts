@@ -1,4 +1,6 @@
-import { relative } from "node:path";
+import { join, relative } from "node:path";
+import { typescriptOf } from "./idl-typescript.ts";
+import { parseIdl } from "./idl.ts";
 import {
   binaryPath,
   compileProgram,
@@ -9,7 +11,12 @@ import {
 } from "./compile.ts";
 
 // Each program includes both headers, so they come first.
-for (const name of PROGRAM_NAMES) await Bun.write(headerPath(name), await generateHeader(name));
+for (const name of PROGRAM_NAMES) {
+  await Bun.write(headerPath(name), await generateHeader(name));
+  const idl = parseIdl(await Bun.file(join(import.meta.dir, `${name}.idl.json`)).text());
+  const tables = join(import.meta.dir, "../core/protocol/generated", `${name}.ts`);
+  await Bun.write(tables, typescriptOf(idl));
+}
 for (const name of PROGRAM_NAMES)
   for (const version of SBPF_VERSIONS) {
     const binary = await compileProgram(name, version);

@@ -5,15 +5,16 @@
 #include "generated/attestor.h"
 #include "generated/custody.h"
 
-#include "custody/claim-refund.h"
+#include "custody/archive-escrow.h"
 #include "custody/create-escrow.h"
 #include "custody/initialize.h"
+#include "custody/refund.h"
 #include "custody/release.h"
 #include "sdk/security-txt.h"
 
 u64 entrypoint(u8 *bytes) {
   Input *input = (Input *)HEAP_INPUT;
-  REQUIRE(parse_input(bytes, input), ERROR_MISSING_ACCOUNT);
+  REQUIRE(parse_input(bytes, input), ERROR_TOO_MANY_ACCOUNTS);
   REQUIRE(input->data_len >= 8, ERROR_INVALID_INSTRUCTION);
   switch (read_u64(input->data)) {
     case IX_INITIALIZE_CUSTODY:
@@ -26,6 +27,10 @@ u64 entrypoint(u8 *bytes) {
       return release_partial(input);
     case IX_CLAIM_REFUND:
       return claim_refund(input);
+    case IX_CANCEL_ESCROW:
+      return cancel_escrow(input);
+    case IX_ARCHIVE_ESCROW:
+      return archive_escrow(input);
     default:
       return ERROR_INVALID_INSTRUCTION;
   }

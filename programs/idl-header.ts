@@ -72,7 +72,7 @@ const member = ({ name, type }: IdlField): Member => {
     size,
     align,
   });
-  if (type === "u8") return scalar("u8", 1);
+  if (type === "u8" || type === "bool") return scalar("u8", 1);
   if (type === "u32") return scalar("u32", 4);
   if (type === "u64" || type === "i64") return scalar(type, 8);
   if (type === "pubkey") return scalar("Pubkey", 32, 8);
@@ -121,7 +121,7 @@ const taggedStruct = (idl: Idl, kind: "ACCOUNT" | "EVENT", { name, discriminator
 const instructionLines = ({ name, discriminator, accounts, args }: IdlInstruction) => {
   const prefix = constantCase(name);
   const mask = (flag: "signer" | "writable"): string =>
-    `0x${accounts.reduce((bits, account, i) => (account[flag] === true ? bits | (1 << i) : bits), 0).toString(16)}`;
+    `0x${accounts.reduce((bits, account, i) => (account[flag] === true && account.optional !== true ? bits | (1 << i) : bits), 0).toString(16)}`;
   return [
     `#define IX_${prefix} ${wordLiteral(discriminator)}`,
     `#define ${prefix}_SIGNERS ${mask("signer")}`,

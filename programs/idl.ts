@@ -30,6 +30,8 @@ export type IdlInstruction = {
     readonly name: string;
     readonly writable?: boolean;
     readonly signer?: boolean;
+    /** Whether the program's own id may stand in its place, for none. */
+    readonly optional?: boolean;
     /** The one address that this account may have, when there is only one. */
     readonly address?: string;
   }>;
@@ -42,8 +44,9 @@ export type IdlTag = { readonly name: string; readonly discriminator: ReadonlyAr
 /** A struct field or an argument. */
 export type IdlField = { readonly name: string; readonly type: IdlType };
 
-/** Integers are little-endian; `string` is a u32 length and that many bytes. */
+/** Integers are little-endian; a `bool` is a byte, 0 or 1; `string` is a u32 length and that many bytes. */
 export type IdlType =
+  | "bool"
   | "u8"
   | "u32"
   | "u64"

@@ -10,7 +10,7 @@ _Static_assert(SET_MERCHANT_STATUS_ADMIN == SLASH_MERCHANT_ADMIN && SET_MERCHANT
                "one way to load them");
 
 NOINLINE u64 load_administered_merchant(const Input *input, Merchant **merchant) {
-  const Registry *registry;
+  Registry *registry;
   TRY(load_registry(input, &input->account[SLASH_MERCHANT_REGISTRY], &registry));
   REQUIRE(same32(input->account[SLASH_MERCHANT_ADMIN].key, &registry->admin), ERROR_NOT_ADMIN);
   return load_merchant(input, &input->account[SLASH_MERCHANT_MERCHANT], merchant);

@@ -24,7 +24,7 @@ NOINLINE u64 initialize_registry(Input *input) {
 
   Registry *registry = (Registry *)registry_account->data;
   registry->discriminator = ACCOUNT_REGISTRY;
-  registry->version = 1;
+  registry->version = ACCOUNT_VERSION;
   registry->bump = bump;
   registry->admin = *authority->key;
   registry->custody_program = *custody_program->key;

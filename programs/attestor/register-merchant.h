@@ -1,8 +1,8 @@
 #pragma once
 
 #include "../sdk/event.h"
-#include "../sdk/utf8.h"
 #include "accounts.h"
+#include "name.h"
 
 /* register_merchant's arguments end in a borsh string: u32 length, then that many bytes and no more. */
 NOINLINE u64 read_name(const Input *input, const u8 **name, u64 *len) {
@@ -11,7 +11,7 @@ NOINLINE u64 read_name(const Input *input, const u8 **name, u64 *len) {
   *len = read_u32(input->data + REGISTER_MERCHANT_ARGS_SIZE);
   *name = input->data + fixed;
   REQUIRE(input->data_len == fixed + *len, ERROR_INVALID_INSTRUCTION);
-  REQUIRE(*len >= 1 && *len <= MAX_NAME_BYTES && is_utf8(*name, *len), ERROR_INVALID_NAME);
+  REQUIRE(*len >= 1 && *len <= MAX_NAME_BYTES && is_name(*name, *len), ERROR_INVALID_NAME);
   return 0;
 }
 
@@ -35,7 +35,7 @@ NOINLINE u64 register_merchant(Input *input) {
   const AccountInfo *account = input->account;
   const AccountInfo *wallet = &account[REGISTER_MERCHANT_MERCHANT_WALLET];
   const AccountInfo *merchant_account = &account[REGISTER_MERCHANT_MERCHANT];
-  const Registry *registry;
+  Registry *registry;
   REQUIRE(same32(account[REGISTER_MERCHANT_SYSTEM_PROGRAM].key, &ADDRESS_SYSTEM_PROGRAM), ERROR_WRONG_SYSTEM_PROGRAM);
   REQUIRE(!is_zero32(&args->attestor), ERROR_INVALID_ATTESTOR);
   TRY(load_registry(input, &account[REGISTER_MERCHANT_REGISTRY], &registry));
@@ -49,7 +49,7 @@ NOINLINE u64 register_merchant(Input *input) {
 
   Merchant *merchant = (Merchant *)merchant_account->data;
   merchant->discriminator = ACCOUNT_MERCHANT;
-  merchant->version = 1;
+  merchant->version = ACCOUNT_VERSION;
   merchant->bump = bump;
   merchant->status = MERCHANT_STATUS_ACTIVE;
   merchant->name_len = (u8)name_len;

@@ -28,19 +28,20 @@ NOINLINE u64 verify_attestation(Input *input) {
   const AccountInfo *account = input->account;
   const AccountInfo *sysvar = &account[VERIFY_ATTESTATION_INSTRUCTIONS_SYSVAR];
   const AccountInfo *escrow_account = &account[VERIFY_ATTESTATION_ESCROW];
-  const Registry *registry;
+  Registry *registry;
   const Escrow *escrow;
   Merchant *merchant;
   TRY(load_registry(input, &account[VERIFY_ATTESTATION_REGISTRY], &registry));
   TRY(load_pending_escrow(escrow_account, &registry->custody_program, &escrow));
   TRY(load_merchant(input, &account[VERIFY_ATTESTATION_MERCHANT], &merchant));
   REQUIRE(same32(&merchant->merchant, &escrow->merchant), ERROR_WRONG_MERCHANT);
+  REQUIRE(escrow->created_seq > merchant->revoked_seq, ERROR_ESCROW_REVOKED);
   REQUIRE(same32(sysvar->key, &ADDRESS_INSTRUCTIONS_SYSVAR), ERROR_WRONG_INSTRUCTIONS_SYSVAR);
 
   i64 now = ledger_time();
   const Bytes64 *signature;
   const Message message = {*escrow_account->key, args->proof_hash, args->timestamp, args->partial_amount};
-  TRY(find_attestation(sysvar, &merchant->attestor, &message, &signature));
+  TRY(find_attestation(sysvar, &escrow->attestor, &message, &signature));
   TRY(require_fresh(escrow, args->timestamp, now));
   count_delivery(merchant, escrow, args->partial_amount, &registry->settlement_mint);
   merchant->updated_at = now;

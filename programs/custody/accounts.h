@@ -5,22 +5,24 @@
 /* The accounts that custody reads or keeps, each checked before it is believed. */
 
 /* The configuration, at its own address; `config` is set on success. */
-static inline u64 load_config(const Input *input, const AccountInfo *account, const CustodyConfig **config) {
-  const CustodyConfig *found = (const CustodyConfig *)account->data;
+NOINLINE u64 load_config(const Input *input, const AccountInfo *account, CustodyConfig **config) {
+  CustodyConfig *found = (CustodyConfig *)account->data;
   REQUIRE(same32(account->owner, input->program_id) && account->data_len == CUSTODY_CONFIG_SIZE &&
-              found->discriminator == ACCOUNT_CUSTODY_CONFIG,
+              found->discriminator == ACCOUNT_CUSTODY_CONFIG && found->version == ACCOUNT_VERSION,
           ERROR_WRONG_CONFIG);
-  const Slice seeds[] = {{"config", 6}, {&found->bump, 1}};
-  REQUIRE(is_derived(account->key, seeds, 2, input->program_id), ERROR_WRONG_CONFIG);
+  const Slice parts[] = {{"config", 6}, {&found->bump, 1}, PDA_TAIL(input->program_id)};
+  REQUIRE(is_derived(account->key, parts, 2 + PDA_TAIL_PARTS), ERROR_WRONG_CONFIG);
   *config = found;
   return 0;
 }
+
+#define ESCROW_SEEDS 4
 
 /* An escrow with the seeds by which the program signs for it. Lives on the heap: the seeds point into the account. */
 typedef struct {
   const AccountInfo *account;
   Escrow *data;
-  Slice seeds[4];
+  Slice seeds[ESCROW_SEEDS + PDA_TAIL_PARTS];
   SignerSeeds signer;
 } LoadedEscrow;
 
@@ -30,33 +32,42 @@ static inline void set_escrow_seeds(LoadedEscrow *escrow, const Pubkey *agent_ow
   escrow->seeds[1] = (Slice){agent_owner, 32};
   escrow->seeds[2] = (Slice){task_hash, 32};
   escrow->seeds[3] = (Slice){bump, 1};
-  escrow->signer = (SignerSeeds){escrow->seeds, 4};
+  escrow->signer = (SignerSeeds){escrow->seeds, ESCROW_SEEDS};
 }
 
-/* A Pending escrow of this program, at the address that its own fields derive. */
-NOINLINE u64 load_pending_escrow(const Input *input, const AccountInfo *account,
-                                                         LoadedEscrow *escrow) {
+/* An escrow of this program in any state, at the address that its own fields derive. */
+NOINLINE u64 load_escrow(const Input *input, const AccountInfo *account, LoadedEscrow *escrow) {
   Escrow *data = (Escrow *)account->data;
-  REQUIRE(same32(account->owner, input->program_id) && account->data_len == ESCROW_SIZE &&
-              data->discriminator == ACCOUNT_ESCROW,
+  REQUIRE(same32(account->owner, input->program_id), ERROR_WRONG_ESCROW);
+  REQUIRE(account->data_len != ARCHIVED_ESCROW_SIZE || data->discriminator != ACCOUNT_ARCHIVED_ESCROW,
+          ERROR_ESCROW_ARCHIVED);
+  REQUIRE(account->data_len == ESCROW_SIZE && data->discriminator == ACCOUNT_ESCROW &&
+              data->version == ACCOUNT_VERSION,
           ERROR_WRONG_ESCROW);
   escrow->account = account;
   escrow->data = data;
   set_escrow_seeds(escrow, &data->agent_owner, &data->task_hash, &data->bump);
-  REQUIRE(is_derived(account->key, escrow->seeds, 4, input->program_id), ERROR_WRONG_ESCROW);
-  REQUIRE(data->state == ESCROW_STATE_PENDING, ERROR_NOT_PENDING);
+  const Slice tail[] = {PDA_TAIL(input->program_id)};
+  escrow->seeds[ESCROW_SEEDS] = tail[0];
+  escrow->seeds[ESCROW_SEEDS + 1] = tail[1];
+  REQUIRE(is_derived(account->key, escrow->seeds, ESCROW_SEEDS + PDA_TAIL_PARTS), ERROR_WRONG_ESCROW);
+  return 0;
+}
+
+/* The same, and Pending. */
+static inline u64 load_pending_escrow(const Input *input, const AccountInfo *account, LoadedEscrow *escrow) {
+  TRY(load_escrow(input, account, escrow));
+  REQUIRE(escrow->data->state == ESCROW_STATE_PENDING, ERROR_NOT_PENDING);
   return 0;
 }
 
 /* The registered account of `wallet` at the attestor program: at the address that the wallet derives. */
-static inline u64 load_merchant(const AccountInfo *account, const Pubkey *wallet, const Pubkey *attestor_program,
-                                const Merchant **merchant) {
+NOINLINE u64 require_merchant(const AccountInfo *account, const Pubkey *wallet, const Pubkey *attestor_program) {
   const Merchant *found = (const Merchant *)account->data;
   REQUIRE(same32(account->owner, attestor_program) && account->data_len == MERCHANT_SIZE &&
-              found->discriminator == ACCOUNT_MERCHANT,
+              found->discriminator == ACCOUNT_MERCHANT && found->version == ACCOUNT_VERSION,
           ERROR_WRONG_MERCHANT);
-  const Slice seeds[] = {{"merchant", 8}, {wallet, 32}, {&found->bump, 1}};
-  REQUIRE(is_derived(account->key, seeds, 3, attestor_program), ERROR_WRONG_MERCHANT);
-  *merchant = found;
+  const Slice parts[] = {{"merchant", 8}, {wallet, 32}, {&found->bump, 1}, PDA_TAIL(attestor_program)};
+  REQUIRE(is_derived(account->key, parts, 3 + PDA_TAIL_PARTS), ERROR_WRONG_MERCHANT);
   return 0;
 }

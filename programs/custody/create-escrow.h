@@ -1,16 +1,18 @@
 #pragma once
 
 #include "../sdk/event.h"
-#include "accounts.h"
+#include "ledger-event.h"
 
 /* The escrow's associated token account, made by the Associated Token program or found made already: anyone may have
    made it, but nobody could have changed it, since only the escrow's address signs for it. */
-NOINLINE u64 create_vault(const Input *input) {
+NOINLINE u64 create_vault(const Input *input, u8 *bump) {
   const AccountInfo *account = input->account;
   const AccountInfo *vault = &account[CREATE_ESCROW_VAULT];
   const AccountInfo *escrow = &account[CREATE_ESCROW_ESCROW];
   const AccountInfo *mint = &account[CREATE_ESCROW_MINT];
-  REQUIRE(is_associated_address(vault->key, escrow->key, mint->key), ERROR_WRONG_VAULT);
+  /* Hashing alone finds the bump of a right address; whether it is the canonical one, the Associated Token program checks. */
+  for (*bump = 255; !is_associated_address(vault->key, escrow->key, mint->key, *bump); --*bump)
+    REQUIRE(*bump > 0, ERROR_WRONG_VAULT);
   Call *call = new_call(&ADDRESS_ASSOCIATED_TOKEN_PROGRAM);
   call_account(call, &account[CREATE_ESCROW_PAYER], true, true);
   call_account(call, vault, false, true);
@@ -35,6 +37,8 @@ NOINLINE void emit_escrow_created(const Pubkey *key, const Escrow *escrow) {
       .task_hash = escrow->task_hash,
       .created_at = escrow->created_at,
       .expires_at = escrow->expires_at,
+      .attestor = escrow->attestor,
+      .seq = escrow->created_seq,
   };
   emit(&event, ESCROW_CREATED_SIZE);
 }
@@ -56,29 +60,32 @@ NOINLINE u64 create_escrow(Input *input) {
   REQUIRE(args->amount > 0, ERROR_INVALID_AMOUNT);
   REQUIRE(args->ttl_seconds >= 1 && args->ttl_seconds <= MAX_TTL_SECONDS, ERROR_INVALID_TTL);
 
-  const CustodyConfig *config;
-  const Merchant *merchant;
+  CustodyConfig *config;
+  const Merchant *merchant = (const Merchant *)account[CREATE_ESCROW_MERCHANT].data;
   TRY(load_config(input, &account[CREATE_ESCROW_CONFIG], &config));
-  TRY(load_merchant(&account[CREATE_ESCROW_MERCHANT], wallet->key, &config->attestor_program, &merchant));
+  TRY(require_merchant(&account[CREATE_ESCROW_MERCHANT], wallet->key, &config->attestor_program));
   REQUIRE(merchant->status == MERCHANT_STATUS_ACTIVE, ERROR_MERCHANT_SUSPENDED);
+  REQUIRE(is_zero32(&args->attestor) || same32(&args->attestor, &merchant->attestor), ERROR_ATTESTOR_CHANGED);
   REQUIRE(is_mint(mint), ERROR_WRONG_MINT);
   REQUIRE(is_token_account(source, mint->key, agent_owner->key), ERROR_WRONG_AGENT_TOKEN_ACCOUNT);
   REQUIRE(token_amount(source) >= args->amount, ERROR_INSUFFICIENT_FUNDS);
 
   u8 bump;
+  u8 vault_bump;
   LoadedEscrow *seeded = (LoadedEscrow *)HEAP_STATE;
   set_escrow_seeds(seeded, agent_owner->key, &args->task_hash, &bump);
   REQUIRE(is_canonical(escrow_account->key, seeded->seeds, 3, input->program_id, &bump), ERROR_WRONG_ESCROW);
   REQUIRE(!same32(escrow_account->owner, input->program_id), ERROR_ESCROW_EXISTS);
   TRY(create_pda(input, &account[CREATE_ESCROW_PAYER], escrow_account, ESCROW_SIZE, &seeded->signer));
-  TRY(create_vault(input));
+  TRY(create_vault(input, &vault_bump));
   const AccountInfo *transfer[] = {source, &account[CREATE_ESCROW_VAULT], agent_owner};
   TRY(token_transfer(input, transfer, args->amount, NULL));
 
   Escrow *escrow = (Escrow *)escrow_account->data;
   escrow->discriminator = ACCOUNT_ESCROW;
-  escrow->version = 1;
+  escrow->version = ACCOUNT_VERSION;
   escrow->bump = bump;
+  escrow->vault_bump = vault_bump;
   escrow->agent_owner = *agent_owner->key;
   escrow->merchant = *wallet->key;
   escrow->mint = *mint->key;
@@ -87,6 +94,8 @@ NOINLINE u64 create_escrow(Input *input) {
   escrow->amount = args->amount;
   escrow->created_at = ledger_time();
   escrow->expires_at = escrow->created_at + (i64)args->ttl_seconds;
+  escrow->attestor = merchant->attestor;
+  number_event(config, escrow_account, &escrow->created_seq);
   emit_escrow_created(escrow_account->key, escrow);
   return 0;
 }

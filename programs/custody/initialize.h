@@ -23,7 +23,7 @@ NOINLINE u64 initialize_custody(Input *input) {
 
   CustodyConfig *config = (CustodyConfig *)config_account->data;
   config->discriminator = ACCOUNT_CUSTODY_CONFIG;
-  config->version = 1;
+  config->version = ACCOUNT_VERSION;
   config->bump = bump;
   config->attestor_program = *attestor_program->key;
   return 0;

@@ -1,6 +1,8 @@
 #pragma once
 
 #include "../sdk/event.h"
+#include "ledger-event.h"
+#include "payout.h"
 #include "vault.h"
 
 /* A release as asked for: the same for release_escrow and release_partial but for the agent's part. */
@@ -10,14 +12,15 @@ typedef struct {
   u64 partial_amount; /* 0: all of it */
   const AccountInfo *vault;
   const AccountInfo *merchant;
-  const AccountInfo *merchant_token_account;
-  const AccountInfo *agent_token_account; /* partial only */
   const AccountInfo *rent_payer;
   const AccountInfo *config;
   const AccountInfo *registry;
   const AccountInfo *attestor_program;
   const AccountInfo *instructions_sysvar;
   const AccountInfo *token_program;
+  Payee merchant_payee;
+  Payee agent_payee; /* partial only */
+  bool is_partial;
   LoadedEscrow escrow;
 } Release;
 
@@ -54,6 +57,7 @@ NOINLINE void emit_escrow_released(const Pubkey *key, const Escrow *escrow) {
       .attestor = escrow->attestor,
       .attested_at = escrow->attested_at,
       .settled_at = escrow->settled_at,
+      .seq = escrow->settled_seq,
   };
   emit(&event, ESCROW_RELEASED_SIZE);
 }
@@ -72,46 +76,53 @@ NOINLINE void emit_escrow_partially_released(const Pubkey *key, const Escrow *es
       .attestor = escrow->attestor,
       .attested_at = escrow->attested_at,
       .settled_at = escrow->settled_at,
+      .seq = escrow->settled_seq,
   };
   emit(&event, ESCROW_PARTIALLY_RELEASED_SIZE);
 }
 
+/* Both payout accounts, in `paid`: the merchant's and, for a partial release, the agent's. */
+NOINLINE u64 choose_payouts(const Input *input, Release *release, const AccountInfo **paid) {
+  const Escrow *escrow = release->escrow.data;
+  release->merchant_payee.wallet = &escrow->merchant;
+  release->merchant_payee.wrong = ERROR_WRONG_MERCHANT_TOKEN_ACCOUNT;
+  TRY(choose_payout(input, &release->merchant_payee, &escrow->mint, &paid[0]));
+  if (!release->is_partial) return 0;
+  release->agent_payee.wallet = &escrow->agent_owner;
+  release->agent_payee.wrong = ERROR_WRONG_AGENT_TOKEN_ACCOUNT;
+  TRY(choose_payout(input, &release->agent_payee, &escrow->mint, &paid[1]));
+  REQUIRE(release->partial_amount > 0 && release->partial_amount < escrow->amount, ERROR_INVALID_AMOUNT);
+  return 0;
+}
+
 NOINLINE u64 settle_release(const Input *input, const AccountInfo *account, Release *release) {
   LoadedEscrow *loaded = &release->escrow;
-  const CustodyConfig *config;
-  const Merchant *merchant;
+  const AccountInfo *paid[2];
+  CustodyConfig *config;
   i64 now = ledger_time();
-  bool partial = release->agent_token_account != NULL;
   TRY(load_pending_escrow(input, account, loaded));
   Escrow *escrow = loaded->data;
   REQUIRE(now < escrow->expires_at, ERROR_EXPIRED);
   TRY(load_config(input, release->config, &config));
   REQUIRE(same32(release->attestor_program->key, &config->attestor_program), ERROR_WRONG_ATTESTOR_PROGRAM);
-  TRY(load_merchant(release->merchant, &escrow->merchant, &config->attestor_program, &merchant));
+  TRY(require_merchant(release->merchant, &escrow->merchant, &config->attestor_program));
   TRY(require_vault(loaded, release->vault, release->rent_payer, release->token_program));
-  TRY(require_payout(release->merchant_token_account, &escrow->mint, &escrow->merchant,
-                     ERROR_WRONG_MERCHANT_TOKEN_ACCOUNT));
-  if (partial) {
-    TRY(require_payout(release->agent_token_account, &escrow->mint, &escrow->agent_owner,
-                       ERROR_WRONG_AGENT_TOKEN_ACCOUNT));
-    REQUIRE(release->partial_amount > 0 && release->partial_amount < escrow->amount, ERROR_INVALID_AMOUNT);
-  }
+  TRY(choose_payouts(input, release, paid));
   TRY(verify_attestation(input, release));
 
   u64 held = token_amount(release->vault);
-  u64 to_merchant = partial ? release->partial_amount : held;
-  TRY(pay_from_vault(input, loaded, release->vault, release->merchant_token_account, to_merchant));
-  if (partial)
-    TRY(pay_from_vault(input, loaded, release->vault, release->agent_token_account, held - to_merchant));
+  u64 to_merchant = release->is_partial ? release->partial_amount : held;
+  TRY(pay_from_vault(input, loaded, release->vault, paid[0], to_merchant));
+  if (release->is_partial) TRY(pay_from_vault(input, loaded, release->vault, paid[1], held - to_merchant));
   TRY(close_vault(input, loaded, release->vault, release->rent_payer));
 
-  escrow->state = partial ? ESCROW_STATE_PARTIALLY_FULFILLED : ESCROW_STATE_FULFILLED;
-  escrow->released = partial ? release->partial_amount : escrow->amount;
+  escrow->state = release->is_partial ? ESCROW_STATE_PARTIALLY_FULFILLED : ESCROW_STATE_FULFILLED;
+  escrow->released = release->is_partial ? release->partial_amount : escrow->amount;
   escrow->settled_at = now;
   escrow->proof_hash = release->proof_hash;
-  escrow->attestor = merchant->attestor;
   escrow->attested_at = release->timestamp;
-  if (partial)
+  number_event(config, loaded->account, &escrow->settled_seq);
+  if (release->is_partial)
     emit_escrow_partially_released(loaded->account->key, escrow);
   else
     emit_escrow_released(loaded->account->key, escrow);
@@ -128,7 +139,9 @@ NOINLINE u64 release_escrow(Input *input) {
   release->timestamp = args->timestamp;
   release->vault = &account[RELEASE_ESCROW_VAULT];
   release->merchant = &account[RELEASE_ESCROW_MERCHANT];
-  release->merchant_token_account = &account[RELEASE_ESCROW_MERCHANT_TOKEN_ACCOUNT];
+  release->merchant_payee.associated = &account[RELEASE_ESCROW_MERCHANT_TOKEN_ACCOUNT];
+  release->merchant_payee.fallback = &account[RELEASE_ESCROW_MERCHANT_FALLBACK_ACCOUNT];
+  release->merchant_payee.bump = args->merchant_token_bump;
   release->rent_payer = &account[RELEASE_ESCROW_RENT_PAYER];
   release->config = &account[RELEASE_ESCROW_CONFIG];
   release->registry = &account[RELEASE_ESCROW_REGISTRY];
@@ -147,10 +160,15 @@ NOINLINE u64 release_partial(Input *input) {
   release->proof_hash = args->proof_hash;
   release->timestamp = args->timestamp;
   release->partial_amount = args->amount;
+  release->is_partial = true;
   release->vault = &account[RELEASE_PARTIAL_VAULT];
   release->merchant = &account[RELEASE_PARTIAL_MERCHANT];
-  release->merchant_token_account = &account[RELEASE_PARTIAL_MERCHANT_TOKEN_ACCOUNT];
-  release->agent_token_account = &account[RELEASE_PARTIAL_AGENT_TOKEN_ACCOUNT];
+  release->merchant_payee.associated = &account[RELEASE_PARTIAL_MERCHANT_TOKEN_ACCOUNT];
+  release->merchant_payee.fallback = &account[RELEASE_PARTIAL_MERCHANT_FALLBACK_ACCOUNT];
+  release->merchant_payee.bump = args->merchant_token_bump;
+  release->agent_payee.associated = &account[RELEASE_PARTIAL_AGENT_TOKEN_ACCOUNT];
+  release->agent_payee.fallback = &account[RELEASE_PARTIAL_AGENT_FALLBACK_ACCOUNT];
+  release->agent_payee.bump = args->agent_token_bump;
   release->rent_payer = &account[RELEASE_PARTIAL_RENT_PAYER];
   release->config = &account[RELEASE_PARTIAL_CONFIG];
   release->registry = &account[RELEASE_PARTIAL_REGISTRY];

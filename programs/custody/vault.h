@@ -9,20 +9,10 @@ NOINLINE u64 require_vault(const LoadedEscrow *escrow, const AccountInfo *vault,
                                                    const AccountInfo *rent_payer, const AccountInfo *token_program) {
   REQUIRE(same32(token_program->key, &ADDRESS_TOKEN_PROGRAM), ERROR_WRONG_TOKEN_PROGRAM);
   REQUIRE(is_token_account(vault, &escrow->data->mint, escrow->account->key) &&
-              is_associated_address(vault->key, escrow->account->key, &escrow->data->mint) &&
+              is_associated_address(vault->key, escrow->account->key, &escrow->data->mint, escrow->data->vault_bump) &&
               token_amount(vault) >= escrow->data->amount,
           ERROR_WRONG_VAULT);
   REQUIRE(same32(rent_payer->key, &escrow->data->rent_payer), ERROR_WRONG_RENT_PAYER);
-  return 0;
-}
-
-/* `account` is the payee's: otherwise `wrong`. Whoever settles chooses among a payee's token accounts, and could empty one on
-   which someone else has a right, in the same transaction. Only the associated account may be shared: it is where a payee
-   expects to be paid, and a payee could block the other's settlement if a right given away on it stood in the way. Its
-   address is derived only where there is such a right. */
-NOINLINE u64 require_payout(const AccountInfo *account, const Pubkey *mint, const Pubkey *payee, u64 wrong) {
-  REQUIRE(is_token_account(account, mint, payee), wrong);
-  REQUIRE(!is_shared(account) || is_associated_address(account->key, payee, mint), ERROR_PAYOUT_ACCOUNT_SHARED);
   return 0;
 }
 

@@ -26,9 +26,10 @@ typedef struct {
   u64 deliveries;
   u64 partial_deliveries;
   u64 volume;
+  u64 revoked_seq;
 } Merchant;
-_Static_assert(__builtin_offsetof(Merchant, volume) == 192, "laid out as borsh");
-#define MERCHANT_SIZE 200
+_Static_assert(__builtin_offsetof(Merchant, revoked_seq) == 200, "laid out as borsh");
+#define MERCHANT_SIZE 208
 
 #define ACCOUNT_REGISTRY 0xdafcb6b8f66eae2full
 typedef struct {
@@ -39,9 +40,10 @@ typedef struct {
   Pubkey admin;
   Pubkey custody_program;
   Pubkey settlement_mint;
+  Pubkey proposed_admin;
 } Registry;
-_Static_assert(__builtin_offsetof(Registry, settlement_mint) == 80, "laid out as borsh");
-#define REGISTRY_SIZE 112
+_Static_assert(__builtin_offsetof(Registry, proposed_admin) == 112, "laid out as borsh");
+#define REGISTRY_SIZE 144
 
 #define EVENT_MERCHANT_REGISTERED 0x5311ef8b5f8c3dcaull
 typedef struct {
@@ -60,9 +62,10 @@ typedef struct {
   Pubkey previous_attestor;
   Pubkey attestor;
   i64 rotated_at;
+  u64 revoked_seq;
 } AttestorRotated;
-_Static_assert(__builtin_offsetof(AttestorRotated, rotated_at) == 104, "laid out as borsh");
-#define ATTESTOR_ROTATED_SIZE 112
+_Static_assert(__builtin_offsetof(AttestorRotated, revoked_seq) == 112, "laid out as borsh");
+#define ATTESTOR_ROTATED_SIZE 120
 
 #define EVENT_MERCHANT_STATUS_CHANGED 0x0ef43a54b4833a11ull
 typedef struct {
@@ -84,6 +87,24 @@ typedef struct {
 } MerchantSlashed;
 _Static_assert(__builtin_offsetof(MerchantSlashed, slashed_at) == 48, "laid out as borsh");
 #define MERCHANT_SLASHED_SIZE 56
+
+#define EVENT_ADMIN_PROPOSED 0xf36e52c7e3e2f981ull
+typedef struct {
+  u64 discriminator;
+  Pubkey admin;
+  Pubkey proposed_admin;
+} AdminProposed;
+_Static_assert(__builtin_offsetof(AdminProposed, proposed_admin) == 40, "laid out as borsh");
+#define ADMIN_PROPOSED_SIZE 72
+
+#define EVENT_ADMIN_CHANGED 0x7213123ee21f22e8ull
+typedef struct {
+  u64 discriminator;
+  Pubkey previous_admin;
+  Pubkey admin;
+} AdminChanged;
+_Static_assert(__builtin_offsetof(AdminChanged, admin) == 40, "laid out as borsh");
+#define ADMIN_CHANGED_SIZE 72
 
 #define IX_INITIALIZE_REGISTRY 0x3bf939ae1114b5bdull
 #define INITIALIZE_REGISTRY_SIGNERS 0x3
@@ -128,14 +149,17 @@ _Static_assert(__builtin_offsetof(RegisterMerchantArgs, attestor) == 8, "laid ou
 enum {
   ROTATE_ATTESTOR_MERCHANT_WALLET,
   ROTATE_ATTESTOR_MERCHANT,
+  ROTATE_ATTESTOR_REGISTRY,
+  ROTATE_ATTESTOR_CUSTODY_CONFIG,
   ROTATE_ATTESTOR_ACCOUNTS
 };
 typedef struct {
   u64 discriminator;
   Pubkey attestor;
+  u8 revoke;
 } RotateAttestorArgs;
-_Static_assert(__builtin_offsetof(RotateAttestorArgs, attestor) == 8, "laid out as borsh");
-#define ROTATE_ATTESTOR_ARGS_SIZE 40
+_Static_assert(__builtin_offsetof(RotateAttestorArgs, revoke) == 40, "laid out as borsh");
+#define ROTATE_ATTESTOR_ARGS_SIZE 41
 
 #define IX_SET_MERCHANT_STATUS 0x66d4e2e9c863ac4cull
 #define SET_MERCHANT_STATUS_SIGNERS 0x1
@@ -168,6 +192,35 @@ typedef struct {
 } SlashMerchantArgs;
 _Static_assert(__builtin_offsetof(SlashMerchantArgs, points) == 8, "laid out as borsh");
 #define SLASH_MERCHANT_ARGS_SIZE 12
+
+#define IX_PROPOSE_ADMIN 0xea752757d4c7d679ull
+#define PROPOSE_ADMIN_SIGNERS 0x1
+#define PROPOSE_ADMIN_WRITABLES 0x2
+enum {
+  PROPOSE_ADMIN_ADMIN,
+  PROPOSE_ADMIN_REGISTRY,
+  PROPOSE_ADMIN_ACCOUNTS
+};
+typedef struct {
+  u64 discriminator;
+  Pubkey admin;
+} ProposeAdminArgs;
+_Static_assert(__builtin_offsetof(ProposeAdminArgs, admin) == 8, "laid out as borsh");
+#define PROPOSE_ADMIN_ARGS_SIZE 40
+
+#define IX_ACCEPT_ADMIN 0xaa0db5745a2d2a70ull
+#define ACCEPT_ADMIN_SIGNERS 0x1
+#define ACCEPT_ADMIN_WRITABLES 0x2
+enum {
+  ACCEPT_ADMIN_PROPOSED_ADMIN,
+  ACCEPT_ADMIN_REGISTRY,
+  ACCEPT_ADMIN_ACCOUNTS
+};
+typedef struct {
+  u64 discriminator;
+} AcceptAdminArgs;
+_Static_assert(__builtin_offsetof(AcceptAdminArgs, discriminator) == 0, "laid out as borsh");
+#define ACCEPT_ADMIN_ARGS_SIZE 8
 
 #define IX_VERIFY_ATTESTATION 0x3c23b021ba741e90ull
 #define VERIFY_ATTESTATION_SIGNERS 0x1
@@ -216,7 +269,12 @@ enum {
   ERROR_ATTESTATION_STALE = 6123,
   ERROR_ATTESTATION_FROM_FUTURE = 6124,
   ERROR_ATTESTATION_OUTSIDE_ESCROW = 6125,
+  ERROR_TOO_MANY_ACCOUNTS = 6126,
+  ERROR_WRONG_CONFIG = 6127,
+  ERROR_ESCROW_REVOKED = 6128,
+  ERROR_NOT_PROPOSED_ADMIN = 6129,
 };
+#define ACCOUNT_VERSION 2
 #define MAX_NAME_BYTES 32
 #define MAX_ATTESTATION_AGE_SECONDS 300
 #define MAX_ATTESTATION_LEAD_SECONDS 30

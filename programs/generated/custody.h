@@ -13,9 +13,11 @@ typedef struct {
   u8 bump;
   u8 reserved[6];
   Pubkey attestor_program;
+  u64 count;
+  Bytes32 head;
 } CustodyConfig;
-_Static_assert(__builtin_offsetof(CustodyConfig, attestor_program) == 16, "laid out as borsh");
-#define CUSTODY_CONFIG_SIZE 48
+_Static_assert(__builtin_offsetof(CustodyConfig, head) == 56, "laid out as borsh");
+#define CUSTODY_CONFIG_SIZE 88
 
 #define ACCOUNT_ESCROW 0x9bda16babb7bd51full
 typedef struct {
@@ -23,7 +25,8 @@ typedef struct {
   u8 version;
   u8 bump;
   u8 state;
-  u8 reserved[5];
+  u8 vault_bump;
+  u8 reserved[4];
   Pubkey agent_owner;
   Pubkey merchant;
   Pubkey mint;
@@ -38,9 +41,25 @@ typedef struct {
   Pubkey attestor;
   i64 attested_at;
   Bytes64 attestation_signature;
+  u64 created_seq;
+  u64 settled_seq;
 } Escrow;
-_Static_assert(__builtin_offsetof(Escrow, attestation_signature) == 288, "laid out as borsh");
-#define ESCROW_SIZE 352
+_Static_assert(__builtin_offsetof(Escrow, settled_seq) == 360, "laid out as borsh");
+#define ESCROW_SIZE 368
+
+#define ACCOUNT_ARCHIVED_ESCROW 0xaf59bcd4b136306eull
+typedef struct {
+  u64 discriminator;
+  u64 created_seq;
+  u64 settled_seq;
+  u8 state;
+  u8 version;
+  u8 reserved[6];
+  Bytes32 pending_hash;
+  Bytes32 last_hash;
+} ArchivedEscrow;
+_Static_assert(__builtin_offsetof(ArchivedEscrow, last_hash) == 64, "laid out as borsh");
+#define ARCHIVED_ESCROW_SIZE 96
 
 #define EVENT_ESCROW_CREATED 0xad07615c66697f46ull
 typedef struct {
@@ -53,9 +72,11 @@ typedef struct {
   Bytes32 task_hash;
   i64 created_at;
   i64 expires_at;
+  Pubkey attestor;
+  u64 seq;
 } EscrowCreated;
-_Static_assert(__builtin_offsetof(EscrowCreated, expires_at) == 184, "laid out as borsh");
-#define ESCROW_CREATED_SIZE 192
+_Static_assert(__builtin_offsetof(EscrowCreated, seq) == 224, "laid out as borsh");
+#define ESCROW_CREATED_SIZE 232
 
 #define EVENT_ESCROW_RELEASED 0x7071bea6688a0783ull
 typedef struct {
@@ -69,9 +90,10 @@ typedef struct {
   Pubkey attestor;
   i64 attested_at;
   i64 settled_at;
+  u64 seq;
 } EscrowReleased;
-_Static_assert(__builtin_offsetof(EscrowReleased, settled_at) == 216, "laid out as borsh");
-#define ESCROW_RELEASED_SIZE 224
+_Static_assert(__builtin_offsetof(EscrowReleased, seq) == 224, "laid out as borsh");
+#define ESCROW_RELEASED_SIZE 232
 
 #define EVENT_ESCROW_PARTIALLY_RELEASED 0x98c476829408dfa8ull
 typedef struct {
@@ -87,9 +109,10 @@ typedef struct {
   Pubkey attestor;
   i64 attested_at;
   i64 settled_at;
+  u64 seq;
 } EscrowPartiallyReleased;
-_Static_assert(__builtin_offsetof(EscrowPartiallyReleased, settled_at) == 232, "laid out as borsh");
-#define ESCROW_PARTIALLY_RELEASED_SIZE 240
+_Static_assert(__builtin_offsetof(EscrowPartiallyReleased, seq) == 240, "laid out as borsh");
+#define ESCROW_PARTIALLY_RELEASED_SIZE 248
 
 #define EVENT_ESCROW_REFUNDED 0x511c8a876d31d184ull
 typedef struct {
@@ -100,9 +123,10 @@ typedef struct {
   Pubkey mint;
   u64 amount;
   i64 settled_at;
+  u64 seq;
 } EscrowRefunded;
-_Static_assert(__builtin_offsetof(EscrowRefunded, settled_at) == 144, "laid out as borsh");
-#define ESCROW_REFUNDED_SIZE 152
+_Static_assert(__builtin_offsetof(EscrowRefunded, seq) == 152, "laid out as borsh");
+#define ESCROW_REFUNDED_SIZE 160
 
 #define IX_INITIALIZE_CUSTODY 0xeadfefd078e4dae5ull
 #define INITIALIZE_CUSTODY_SIGNERS 0x3
@@ -124,7 +148,7 @@ _Static_assert(__builtin_offsetof(InitializeCustodyArgs, discriminator) == 0, "l
 
 #define IX_CREATE_ESCROW 0x50446c2474a5d7fdull
 #define CREATE_ESCROW_SIGNERS 0x3
-#define CREATE_ESCROW_WRITABLES 0xe1
+#define CREATE_ESCROW_WRITABLES 0x1e1
 enum {
   CREATE_ESCROW_PAYER,
   CREATE_ESCROW_AGENT_OWNER,
@@ -143,20 +167,22 @@ enum {
 typedef struct {
   u64 discriminator;
   Bytes32 task_hash;
+  Pubkey attestor;
   u64 amount;
   u32 ttl_seconds;
 } CreateEscrowArgs;
-_Static_assert(__builtin_offsetof(CreateEscrowArgs, ttl_seconds) == 48, "laid out as borsh");
-#define CREATE_ESCROW_ARGS_SIZE 52
+_Static_assert(__builtin_offsetof(CreateEscrowArgs, ttl_seconds) == 80, "laid out as borsh");
+#define CREATE_ESCROW_ARGS_SIZE 84
 
 #define IX_RELEASE_ESCROW 0xceb59114e981fd92ull
 #define RELEASE_ESCROW_SIGNERS 0x0
-#define RELEASE_ESCROW_WRITABLES 0x1f
+#define RELEASE_ESCROW_WRITABLES 0x6f
 enum {
   RELEASE_ESCROW_ESCROW,
   RELEASE_ESCROW_VAULT,
   RELEASE_ESCROW_MERCHANT,
   RELEASE_ESCROW_MERCHANT_TOKEN_ACCOUNT,
+  RELEASE_ESCROW_MERCHANT_FALLBACK_ACCOUNT,
   RELEASE_ESCROW_RENT_PAYER,
   RELEASE_ESCROW_CONFIG,
   RELEASE_ESCROW_REGISTRY,
@@ -169,19 +195,22 @@ typedef struct {
   u64 discriminator;
   Bytes32 proof_hash;
   i64 timestamp;
+  u8 merchant_token_bump;
 } ReleaseEscrowArgs;
-_Static_assert(__builtin_offsetof(ReleaseEscrowArgs, timestamp) == 40, "laid out as borsh");
-#define RELEASE_ESCROW_ARGS_SIZE 48
+_Static_assert(__builtin_offsetof(ReleaseEscrowArgs, merchant_token_bump) == 48, "laid out as borsh");
+#define RELEASE_ESCROW_ARGS_SIZE 49
 
 #define IX_RELEASE_PARTIAL 0xaadd33f37cf73956ull
 #define RELEASE_PARTIAL_SIGNERS 0x0
-#define RELEASE_PARTIAL_WRITABLES 0x3f
+#define RELEASE_PARTIAL_WRITABLES 0x1af
 enum {
   RELEASE_PARTIAL_ESCROW,
   RELEASE_PARTIAL_VAULT,
   RELEASE_PARTIAL_MERCHANT,
   RELEASE_PARTIAL_MERCHANT_TOKEN_ACCOUNT,
+  RELEASE_PARTIAL_MERCHANT_FALLBACK_ACCOUNT,
   RELEASE_PARTIAL_AGENT_TOKEN_ACCOUNT,
+  RELEASE_PARTIAL_AGENT_FALLBACK_ACCOUNT,
   RELEASE_PARTIAL_RENT_PAYER,
   RELEASE_PARTIAL_CONFIG,
   RELEASE_PARTIAL_REGISTRY,
@@ -195,26 +224,67 @@ typedef struct {
   Bytes32 proof_hash;
   i64 timestamp;
   u64 amount;
+  u8 merchant_token_bump;
+  u8 agent_token_bump;
 } ReleasePartialArgs;
-_Static_assert(__builtin_offsetof(ReleasePartialArgs, amount) == 48, "laid out as borsh");
-#define RELEASE_PARTIAL_ARGS_SIZE 56
+_Static_assert(__builtin_offsetof(ReleasePartialArgs, agent_token_bump) == 57, "laid out as borsh");
+#define RELEASE_PARTIAL_ARGS_SIZE 58
 
 #define IX_CLAIM_REFUND 0x3c61e4ffa11e100full
 #define CLAIM_REFUND_SIGNERS 0x0
-#define CLAIM_REFUND_WRITABLES 0xf
+#define CLAIM_REFUND_WRITABLES 0x37
 enum {
   CLAIM_REFUND_ESCROW,
   CLAIM_REFUND_VAULT,
   CLAIM_REFUND_AGENT_TOKEN_ACCOUNT,
+  CLAIM_REFUND_AGENT_FALLBACK_ACCOUNT,
   CLAIM_REFUND_RENT_PAYER,
+  CLAIM_REFUND_CONFIG,
   CLAIM_REFUND_TOKEN_PROGRAM,
   CLAIM_REFUND_ACCOUNTS
 };
 typedef struct {
   u64 discriminator;
+  u8 agent_token_bump;
 } ClaimRefundArgs;
-_Static_assert(__builtin_offsetof(ClaimRefundArgs, discriminator) == 0, "laid out as borsh");
-#define CLAIM_REFUND_ARGS_SIZE 8
+_Static_assert(__builtin_offsetof(ClaimRefundArgs, agent_token_bump) == 8, "laid out as borsh");
+#define CLAIM_REFUND_ARGS_SIZE 9
+
+#define IX_CANCEL_ESCROW 0x15214826b336cb9cull
+#define CANCEL_ESCROW_SIGNERS 0x80
+#define CANCEL_ESCROW_WRITABLES 0x37
+enum {
+  CANCEL_ESCROW_ESCROW,
+  CANCEL_ESCROW_VAULT,
+  CANCEL_ESCROW_AGENT_TOKEN_ACCOUNT,
+  CANCEL_ESCROW_AGENT_FALLBACK_ACCOUNT,
+  CANCEL_ESCROW_RENT_PAYER,
+  CANCEL_ESCROW_CONFIG,
+  CANCEL_ESCROW_TOKEN_PROGRAM,
+  CANCEL_ESCROW_MERCHANT_WALLET,
+  CANCEL_ESCROW_ACCOUNTS
+};
+typedef struct {
+  u64 discriminator;
+  u8 agent_token_bump;
+} CancelEscrowArgs;
+_Static_assert(__builtin_offsetof(CancelEscrowArgs, agent_token_bump) == 8, "laid out as borsh");
+#define CANCEL_ESCROW_ARGS_SIZE 9
+
+#define IX_ARCHIVE_ESCROW 0x3491d78c9343ef98ull
+#define ARCHIVE_ESCROW_SIGNERS 0x0
+#define ARCHIVE_ESCROW_WRITABLES 0x3
+enum {
+  ARCHIVE_ESCROW_ESCROW,
+  ARCHIVE_ESCROW_RENT_PAYER,
+  ARCHIVE_ESCROW_ACCOUNTS
+};
+typedef struct {
+  u64 discriminator;
+  u8 last_bytes[368];
+} ArchiveEscrowArgs;
+_Static_assert(__builtin_offsetof(ArchiveEscrowArgs, last_bytes) == 8, "laid out as borsh");
+#define ARCHIVE_ESCROW_ARGS_SIZE 376
 
 #ifdef PROGRAM_CUSTODY
 enum {
@@ -247,8 +317,19 @@ enum {
   ERROR_NOT_EXPIRED = 6026,
   ERROR_ATTESTATION_NOT_RETURNED = 6027,
   ERROR_PAYOUT_ACCOUNT_SHARED = 6028,
+  ERROR_PAYOUT_ACCOUNT_MISSING = 6029,
+  ERROR_PAYOUT_ACCOUNT_UNUSABLE = 6030,
+  ERROR_ATTESTOR_CHANGED = 6031,
+  ERROR_NOT_MERCHANT_WALLET = 6032,
+  ERROR_NOT_SETTLED = 6033,
+  ERROR_NOT_ARCHIVABLE = 6034,
+  ERROR_WRONG_LAST_BYTES = 6035,
+  ERROR_ESCROW_ARCHIVED = 6036,
+  ERROR_TOO_MANY_ACCOUNTS = 6037,
 };
+#define ACCOUNT_VERSION 2
 #define MAX_TTL_SECONDS 604800
+#define ARCHIVE_DELAY_SECONDS 604800
 static const Pubkey ADDRESS_UPGRADEABLE_LOADER = {{0xb0a1884e91f6a802ull, 0x2bae63f73e1510e2ull, 0xd224c1163db9c200ull, 0x00008004107a53c0ull}};
 static const Pubkey ADDRESS_SYSTEM_PROGRAM = {{0x0000000000000000ull, 0x0000000000000000ull, 0x0000000000000000ull, 0x0000000000000000ull}};
 static const Pubkey ADDRESS_TOKEN_PROGRAM = {{0x93a165d7e1f6dd06ull, 0xac79ebce46e1cbd9ull, 0x91375b5fed85b41cull, 0xa900ff7e85f58c3aull}};

@@ -11,7 +11,6 @@ const R_BPF_64_RELATIVE = 8;
 
 /** What a program may call: a name missing here is a compiler helper (memcpy, __multi3) that no loader would find. */
 const SYSCALLS = new Set([
-  "sol_create_program_address",
   "sol_get_clock_sysvar",
   "sol_get_rent_sysvar",
   "sol_get_return_data",
@@ -20,6 +19,7 @@ const SYSCALLS = new Set([
   "sol_memcmp_",
   "sol_memcpy_",
   "sol_set_return_data",
+  "sol_sha256",
   "sol_try_find_program_address",
 ]);
 

@@ -33,7 +33,7 @@ typedef struct {
 } Instruction;
 _Static_assert(sizeof(Instruction) == 40, "Instruction is SolInstruction");
 
-/* One slice of bytes: a PDA seed or a part of an event. */
+/* One slice of bytes: a PDA seed, or a part of an event or of what is hashed. */
 typedef struct {
   const void *address;
   u64 len;
@@ -63,11 +63,11 @@ _Static_assert(sizeof(Rent) == 24, "Rent is the sysvar's C layout");
 
 u64 sol_invoke_signed_c(const Instruction *instruction, const AccountInfo *accounts, u64 account_count,
                         const SignerSeeds *signers, u64 signer_count);
-u64 sol_create_program_address(const Slice *seeds, u64 seed_count, const Pubkey *program, Pubkey *address);
 u64 sol_try_find_program_address(const Slice *seeds, u64 seed_count, const Pubkey *program, Pubkey *address,
                                  u8 *bump);
 u64 sol_get_clock_sysvar(Clock *clock);
 u64 sol_get_rent_sysvar(Rent *rent);
+u64 sol_sha256(const Slice *parts, u64 part_count, Bytes32 *digest);
 u64 sol_log_data(const Slice *parts, u64 part_count);
 u64 sol_set_return_data(const void *data, u64 len);
 u64 sol_get_return_data(void *data, u64 capacity, Pubkey *program);

@@ -18,6 +18,8 @@ _Static_assert(__builtin_offsetof(TokenAccount, delegate) == 72 && __builtin_off
                    __builtin_offsetof(TokenAccount, close_authority) == 129,
                "TokenAccount is SPL Token's Account");
 #define TOKEN_ACCOUNT_SIZE 165
+#define TOKEN_STATE_UNINITIALIZED 0
+#define TOKEN_STATE_INITIALIZED 1
 #define MINT_SIZE 82
 #define MINT_IS_INITIALIZED 45
 
@@ -26,11 +28,20 @@ static inline bool is_mint(const AccountInfo *account) {
          account->data[MINT_IS_INITIALIZED] == 1;
 }
 
-/* Whether `account` is an SPL Token account of `mint` that `owner` controls, associated or not. */
-static inline bool is_token_account(const AccountInfo *account, const Pubkey *mint, const Pubkey *owner) {
+/* Whether `account` is an SPL Token account of `mint`, whoever controls it. */
+static inline bool is_account_of_mint(const AccountInfo *account, const Pubkey *mint) {
   const TokenAccount *token = (const TokenAccount *)account->data;
   return same32(account->owner, &ADDRESS_TOKEN_PROGRAM) && account->data_len == TOKEN_ACCOUNT_SIZE &&
-         token->state != 0 && same32(&token->mint, mint) && same32(&token->owner, owner);
+         token->state != TOKEN_STATE_UNINITIALIZED && same32(&token->mint, mint);
+}
+
+/* Whether `account` is an SPL Token account of `mint` that `owner` controls, associated or not. */
+static inline bool is_token_account(const AccountInfo *account, const Pubkey *mint, const Pubkey *owner) {
+  return is_account_of_mint(account, mint) && same32(&((const TokenAccount *)account->data)->owner, owner);
+}
+
+static inline bool is_initialized(const AccountInfo *account) {
+  return ((const TokenAccount *)account->data)->state == TOKEN_STATE_INITIALIZED;
 }
 
 static inline u64 token_amount(const AccountInfo *account) { return ((const TokenAccount *)account->data)->amount; }
@@ -42,11 +53,11 @@ static inline bool is_shared(const AccountInfo *account) {
   return (read_u32(token->delegate) | read_u32(token->close_authority)) != 0;
 }
 
-/* Whether `key` is the associated token account of (owner, mint). */
-static inline bool is_associated_address(const Pubkey *key, const Pubkey *owner, const Pubkey *mint) {
-  u8 bump;
-  const Slice seeds[] = {{owner, 32}, {&ADDRESS_TOKEN_PROGRAM, 32}, {mint, 32}};
-  return is_canonical(key, seeds, 3, &ADDRESS_ASSOCIATED_TOKEN_PROGRAM, &bump);
+/* Whether `key` is the associated token account of (owner, mint) by this bump. Under another bump than the canonical one there is
+   never an account: only the Associated Token program could make it. */
+NOINLINE bool is_associated_address(const Pubkey *key, const Pubkey *owner, const Pubkey *mint, u8 bump) {
+  const Slice parts[] = {{owner, 32}, {&ADDRESS_TOKEN_PROGRAM, 32}, {mint, 32}, {&bump, 1}, PDA_TAIL(&ADDRESS_ASSOCIATED_TOKEN_PROGRAM)};
+  return is_derived(key, parts, 4 + PDA_TAIL_PARTS);
 }
 
 /* Moves `amount` base units; `seeds` when the authority is a PDA of this program. */

@@ -12,10 +12,9 @@ export type EscrowState = (typeof ESCROW_STATES)[number];
 export const MIN_TTL_SECONDS = 1;
 export const MAX_TTL_SECONDS = 604_800;
 
-/** What a merchant's attestor signed. The escrow account keeps it after a release. */
+/** What the escrow's attestor signed, as the escrow account keeps it once released. */
 export type Attestation = {
   readonly proofHash: Hash32;
-  readonly attestor: Address;
   /** The timestamp inside the signed message. */
   readonly attestedAt: UnixSeconds;
   /** The Ed25519 signature, 64 bytes as base64. */
@@ -26,6 +25,8 @@ export type Attestation = {
 export type Escrow = {
   readonly address: Address;
   readonly bump: number;
+  /** The bump of the vault's address. */
+  readonly vaultBump: number;
   readonly state: EscrowState;
   readonly agentOwner: Address;
   /** The merchant wallet, not the merchant account. */
@@ -42,8 +43,14 @@ export type Escrow = {
   readonly expiresAt: UnixSeconds;
   /** Null while Pending. */
   readonly settledAt: UnixSeconds | null;
+  /** The merchant's attestor key when the escrow was made: the only one that releases it. */
+  readonly attestor: Address;
   /** Null unless Fulfilled or PartiallyFulfilled. */
   readonly attestation: Attestation | null;
+  /** The number of the creation among all events of the custody program, from 1 on. u64 */
+  readonly createdSeq: bigint;
+  /** The number of the settlement, above `createdSeq`; null while Pending. u64 */
+  readonly settledSeq: bigint | null;
 };
 
 /** Base units refunded to the agent: `amount - released` once settled, 0 while Pending. */
@@ -53,3 +60,7 @@ export const refundedAmount = (escrow: Escrow): bigint =>
 /** Whether anyone may claim the refund at a ledger time: the escrow is Pending and `expiresAt` is reached. */
 export const isRefundable = (escrow: Escrow, ledgerTime: UnixSeconds): boolean =>
   escrow.state === "Pending" && ledgerTime >= escrow.expiresAt;
+
+/** Whether the merchant gave the money back: before expiry, nobody else can. */
+export const isCancelled = ({ state, settledAt, expiresAt }: Escrow): boolean =>
+  state === "Refunded" && settledAt !== null && settledAt < expiresAt;

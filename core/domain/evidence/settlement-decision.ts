@@ -1,4 +1,4 @@
-import { type Escrow, isRefundable } from "../escrow/escrow.ts";
+import { type Escrow, isCancelled, isRefundable } from "../escrow/escrow.ts";
 import type { UnixSeconds } from "../unix-time.ts";
 
 /** What the ledger did with an escrow's money, in the evidence packet's words. */
@@ -9,7 +9,8 @@ export type SettlementDecision = {
     | "ttl_expired_refund_available"
     | "merchant_delivery_proof_verified"
     | "merchant_partial_delivery_proof_verified"
-    | "ttl_expired_without_delivery_proof";
+    | "ttl_expired_without_delivery_proof"
+    | "merchant_cancelled";
 };
 
 /** The decision of an escrow's state. The ledger's time matters only while Pending. */
@@ -27,6 +28,9 @@ export const settlementDecision = (escrow: Escrow, ledgerTime: UnixSeconds): Set
     case "PartiallyFulfilled":
       return { status: "released", reason: "merchant_partial_delivery_proof_verified" };
     case "Refunded":
-      return { status: "refunded", reason: "ttl_expired_without_delivery_proof" };
+      return {
+        status: "refunded",
+        reason: isCancelled(escrow) ? "merchant_cancelled" : "ttl_expired_without_delivery_proof",
+      };
   }
 };

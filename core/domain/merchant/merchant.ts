@@ -14,10 +14,10 @@ export type Merchant = {
   readonly bump: number;
   /** The merchant wallet. */
   readonly wallet: Address;
-  /** 1 to 32 bytes of UTF-8, without U+0000. */
+  /** 1 to 32 bytes of UTF-8 without control characters. */
   readonly name: string;
   readonly status: MerchantStatus;
-  /** The Ed25519 key whose attestations release escrows. */
+  /** The Ed25519 key that new escrows record, and whose attestations release them. */
   readonly attestor: Address;
   /** The key before the last rotation, null when there was none. */
   readonly previousAttestor: Address | null;
@@ -34,4 +34,6 @@ export type Merchant = {
   readonly partialDeliveries: bigint;
   /** Base units of the settlement mint delivered, u64. */
   readonly volume: bigint;
+  /** Escrows whose `createdSeq` is not above it can no longer be released; 0 where nothing was revoked. u64 */
+  readonly revokedSeq: bigint;
 };

@@ -28,6 +28,15 @@ export const SETTLEMENT_RULES = [
   "merchant_unregistered",
   "merchant_suspended",
   "payout_account_shared",
+  "payout_account_not_associated",
+  "payout_account_unusable",
+  "attestor_changed",
+  "attestor_revoked",
+  "attestor_unusable",
+  "escrow_archived",
+  "not_settled",
+  "not_archivable",
+  "last_bytes_differ",
 ] as const;
 export type SettlementRule = (typeof SETTLEMENT_RULES)[number];
 

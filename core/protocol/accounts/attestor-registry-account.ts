@@ -2,8 +2,8 @@ import type { Address } from "../../domain/address.ts";
 import type { Deployment } from "../../domain/ledger/deployment.ts";
 import type { Decoded, LedgerAccount } from "../../domain/ledger/account.ts";
 import { registryAddress } from "../addresses/addresses.ts";
+import { ATTESTOR_ACCOUNTS, ATTESTOR_CONSTANTS } from "../generated/attestor.ts";
 import { fieldsOf } from "./byte-fields.ts";
-import { accountDiscriminator } from "./discriminator.ts";
 
 /** The attestor program's one registry account, made by `initialize_registry`. */
 export type AttestorRegistry = {
@@ -13,10 +13,11 @@ export type AttestorRegistry = {
   readonly custodyProgram: Address;
   /** The mint whose deliveries count towards reputation and volume. */
   readonly settlementMint: Address;
+  /** Who may become admin, null where nobody is proposed. */
+  readonly proposedAdmin: Address | null;
 };
 
-const DISCRIMINATOR = accountDiscriminator("Registry");
-const LENGTH = 112;
+const { discriminator: DISCRIMINATOR, length: LENGTH, at: AT } = ATTESTOR_ACCOUNTS.Registry;
 
 /** The registry that account bytes hold (docs/protocol.md, "Registry account"), or the fault. */
 export const decodeAttestorRegistryAccount = (
@@ -27,17 +28,19 @@ export const decodeAttestorRegistryAccount = (
   if (data.length !== LENGTH) return { fault: "wrong_length" };
   if (DISCRIMINATOR.some((byte, i) => data[i] !== byte)) return { fault: "wrong_discriminator" };
   const fields = fieldsOf(data);
-  if (fields.u8(8) !== 1) return { fault: "unknown_version" };
-  if (!fields.isZero(10, 6)) return { fault: "reserved_bytes_set" };
+  if (fields.u8(AT.version) !== ATTESTOR_CONSTANTS.ACCOUNT_VERSION)
+    return { fault: "unknown_version" };
+  if (!fields.isZero(AT.reserved, AT.admin - AT.reserved)) return { fault: "reserved_bytes_set" };
   const derived = registryAddress(deployment);
-  if (derived.address !== address || derived.bump !== fields.u8(9))
+  if (derived.address !== address || derived.bump !== fields.u8(AT.bump))
     return { fault: "address_not_derived" };
   return {
     value: {
-      bump: fields.u8(9),
-      admin: fields.address(16),
-      custodyProgram: fields.address(48),
-      settlementMint: fields.address(80),
+      bump: fields.u8(AT.bump),
+      admin: fields.address(AT.admin),
+      custodyProgram: fields.address(AT.custodyProgram),
+      settlementMint: fields.address(AT.settlementMint),
+      proposedAdmin: fields.isZero(AT.proposedAdmin, 32) ? null : fields.address(AT.proposedAdmin),
     },
   };
 };

@@ -1,15 +1,22 @@
 import type { Address } from "../../domain/address.ts";
 import type { Deployment } from "../../domain/ledger/deployment.ts";
 import type { Decoded, LedgerAccount } from "../../domain/ledger/account.ts";
+import type { Hash32 } from "../../domain/hash32.ts";
 import { custodyConfigAddress } from "../addresses/addresses.ts";
+import { CUSTODY_ACCOUNTS, CUSTODY_CONSTANTS } from "../generated/custody.ts";
 import { fieldsOf } from "./byte-fields.ts";
-import { accountDiscriminator } from "./discriminator.ts";
 
 /** The custody program's one configuration account, made by `initialize_custody`. */
-export type CustodyConfig = { readonly bump: number; readonly attestorProgram: Address };
+export type CustodyConfig = {
+  readonly bump: number;
+  readonly attestorProgram: Address;
+  /** How many events were numbered: the number of the latest. u64 */
+  readonly count: bigint;
+  /** The chain over the leaves of all events, zero before the first. */
+  readonly head: Hash32;
+};
 
-const DISCRIMINATOR = accountDiscriminator("CustodyConfig");
-const LENGTH = 48;
+const { discriminator: DISCRIMINATOR, length: LENGTH, at: AT } = CUSTODY_ACCOUNTS.CustodyConfig;
 
 /** The configuration that account bytes hold (docs/protocol.md, "Custody config account"), or the fault. */
 export const decodeCustodyConfigAccount = (
@@ -20,10 +27,19 @@ export const decodeCustodyConfigAccount = (
   if (data.length !== LENGTH) return { fault: "wrong_length" };
   if (DISCRIMINATOR.some((byte, i) => data[i] !== byte)) return { fault: "wrong_discriminator" };
   const fields = fieldsOf(data);
-  if (fields.u8(8) !== 1) return { fault: "unknown_version" };
-  if (!fields.isZero(10, 6)) return { fault: "reserved_bytes_set" };
+  if (fields.u8(AT.version) !== CUSTODY_CONSTANTS.ACCOUNT_VERSION)
+    return { fault: "unknown_version" };
+  if (!fields.isZero(AT.reserved, AT.attestorProgram - AT.reserved))
+    return { fault: "reserved_bytes_set" };
   const derived = custodyConfigAddress(deployment);
-  if (derived.address !== address || derived.bump !== fields.u8(9))
+  if (derived.address !== address || derived.bump !== fields.u8(AT.bump))
     return { fault: "address_not_derived" };
-  return { value: { bump: fields.u8(9), attestorProgram: fields.address(16) } };
+  return {
+    value: {
+      bump: fields.u8(AT.bump),
+      attestorProgram: fields.address(AT.attestorProgram),
+      count: fields.u64(AT.count),
+      head: fields.hash(AT.head),
+    },
+  };
 };

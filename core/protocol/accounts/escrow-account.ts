@@ -1,4 +1,4 @@
-import type { Address } from "../../domain/address.ts";
+import { type Address, ZERO_ADDRESS } from "../../domain/address.ts";
 import { encodeBase64, decodeBase64 } from "../../domain/encoding/base64.ts";
 import type { Deployment } from "../../domain/ledger/deployment.ts";
 import {
@@ -12,40 +12,41 @@ import type { AccountFault, Decoded, LedgerAccount } from "../../domain/ledger/a
 import { LAST_UNIX_SECOND } from "../../domain/unix-time.ts";
 import { escrowSeeds } from "../addresses/addresses.ts";
 import { fieldsOf, fieldWriter } from "./byte-fields.ts";
-import { accountDiscriminator } from "./discriminator.ts";
+import { CUSTODY_ACCOUNTS, CUSTODY_CONSTANTS } from "../generated/custody.ts";
 import { findProgramDerivedAddress } from "../addresses/program-derived-address.ts";
 
+const { at: AT, discriminator, length } = CUSTODY_ACCOUNTS.Escrow;
+
 /** First eight bytes of every escrow account. */
-export const ESCROW_DISCRIMINATOR = accountDiscriminator("Escrow");
+export const ESCROW_DISCRIMINATOR = Uint8Array.from(discriminator);
 
-/** Offsets in bytes; see docs/protocol.md, "Escrow account". */
-const AT = {
-  version: 8,
-  bump: 9,
-  state: 10,
-  reserved: 11,
-  agentOwner: 16,
-  merchant: 48,
-  mint: 80,
-  rentPayer: 112,
-  taskHash: 144,
-  amount: 176,
-  released: 184,
-  createdAt: 192,
-  expiresAt: 200,
-  settledAt: 208,
-  proofHash: 216,
-  attestor: 248,
-  attestedAt: 280,
-  signature: 288,
-} as const;
+/** Every escrow account has exactly this many bytes; an archived one has fewer. */
+export const ESCROW_ACCOUNT_LENGTH = length;
 
-/** Every escrow account has exactly this many bytes. */
-export const ESCROW_ACCOUNT_LENGTH = 352;
+/** What settlement writes besides `state`: with zeros here and there, the bytes are those of the Pending escrow. */
+const SETTLEMENT_FIELDS = [
+  { at: AT.released, length: 8 },
+  { at: AT.settledAt, length: 8 },
+  { at: AT.proofHash, length: 32 },
+  { at: AT.attestedAt, length: 8 },
+  { at: AT.attestationSignature, length: 64 },
+  { at: AT.settledSeq, length: 8 },
+] as const;
+
+const PENDING = ESCROW_STATES.indexOf("Pending");
+
+/** The account bytes that an escrow had while Pending, from those it has in any state. */
+export const pendingEscrowBytes = (data: Uint8Array): Uint8Array => {
+  const bytes = data.slice();
+  bytes[AT.state] = PENDING;
+  for (const { at, length } of SETTLEMENT_FIELDS) bytes.fill(0, at, at + length);
+  return bytes;
+};
 
 /** What contradicts the escrow's own state or limits, if anything. */
 const contradiction = (escrow: Escrow): AccountFault | undefined => {
   const { state, amount, released, createdAt, expiresAt, settledAt, attestation } = escrow;
+  const { createdSeq, settledSeq } = escrow;
   const ttl = expiresAt - createdAt;
   if (createdAt < 0n || expiresAt > LAST_UNIX_SECOND) return "time_out_of_range";
   if (ttl < BigInt(MIN_TTL_SECONDS) || ttl > BigInt(MAX_TTL_SECONDS)) return "time_out_of_range";
@@ -58,7 +59,10 @@ const contradiction = (escrow: Escrow): AccountFault | undefined => {
   if (state === "Fulfilled" ? released !== amount : released === amount)
     return "fields_contradict_state";
   if (released > 0n !== paid) return "fields_contradict_state";
-  if (settledAt !== null && paid !== settledAt < expiresAt) return "time_out_of_range";
+  if (settledAt !== null && paid && settledAt >= expiresAt) return "time_out_of_range";
+  if (escrow.attestor === ZERO_ADDRESS || createdSeq === 0n) return "fields_contradict_state";
+  if ((settledSeq === null) !== (state === "Pending")) return "fields_contradict_state";
+  if (settledSeq !== null && settledSeq <= createdSeq) return "fields_contradict_state";
   if (attestation !== null) {
     const { attestedAt } = attestation;
     if (attestedAt < createdAt || attestedAt >= expiresAt) return "time_out_of_range";
@@ -74,23 +78,28 @@ const decodeFields = (address: Address, data: LedgerAccount["data"]): Decoded<Es
   if (data.length !== ESCROW_ACCOUNT_LENGTH) return { fault: "wrong_length" };
   const fields = fieldsOf(data);
   if (!fields.isAt(0, ESCROW_DISCRIMINATOR)) return { fault: "wrong_discriminator" };
-  if (fields.u8(AT.version) !== 1) return { fault: "unknown_version" };
+  if (fields.u8(AT.version) !== CUSTODY_CONSTANTS.ACCOUNT_VERSION)
+    return { fault: "unknown_version" };
   const state = ESCROW_STATES[fields.u8(AT.state)];
   if (state === undefined) return { fault: "unknown_enum_value" };
-  if (!fields.isZero(AT.reserved, 5)) return { fault: "reserved_bytes_set" };
-  const attested = !fields.isZero(AT.proofHash, ESCROW_ACCOUNT_LENGTH - AT.proofHash);
+  if (!fields.isZero(AT.reserved, AT.agentOwner - AT.reserved))
+    return { fault: "reserved_bytes_set" };
+  const attested =
+    !fields.isZero(AT.proofHash, 32) ||
+    !fields.isZero(AT.attestedAt, AT.createdSeq - AT.attestedAt);
   const attestation: Attestation | null = attested
     ? {
         proofHash: fields.hash(AT.proofHash),
-        attestor: fields.address(AT.attestor),
         attestedAt: fields.i64(AT.attestedAt),
-        signature: encodeBase64(fields.bytes(AT.signature, 64)),
+        signature: encodeBase64(fields.bytes(AT.attestationSignature, 64)),
       }
     : null;
   const settledAt = fields.i64(AT.settledAt);
+  const settledSeq = fields.u64(AT.settledSeq);
   const escrow: Escrow = {
     address,
     bump: fields.u8(AT.bump),
+    vaultBump: fields.u8(AT.vaultBump),
     state,
     agentOwner: fields.address(AT.agentOwner),
     merchant: fields.address(AT.merchant),
@@ -102,7 +111,10 @@ const decodeFields = (address: Address, data: LedgerAccount["data"]): Decoded<Es
     createdAt: fields.i64(AT.createdAt),
     expiresAt: fields.i64(AT.expiresAt),
     settledAt: settledAt === 0n ? null : settledAt,
+    attestor: fields.address(AT.attestor),
     attestation,
+    createdSeq: fields.u64(AT.createdSeq),
+    settledSeq: settledSeq === 0n ? null : settledSeq,
   };
   const fault = contradiction(escrow);
   return fault === undefined ? { value: escrow } : { fault };
@@ -134,10 +146,11 @@ export const decodeEscrowAccount = (
 export const encodeEscrowAccount = (escrow: Escrow): Uint8Array => {
   const writer = fieldWriter(ESCROW_ACCOUNT_LENGTH)
     .bytes(ESCROW_DISCRIMINATOR)
-    .u8(1)
+    .u8(CUSTODY_CONSTANTS.ACCOUNT_VERSION)
     .u8(escrow.bump)
     .u8(ESCROW_STATES.indexOf(escrow.state))
-    .skip(5)
+    .u8(escrow.vaultBump)
+    .skip(AT.agentOwner - AT.reserved)
     .address(escrow.agentOwner)
     .address(escrow.merchant)
     .address(escrow.mint)
@@ -148,14 +161,19 @@ export const encodeEscrowAccount = (escrow: Escrow): Uint8Array => {
     .i64(escrow.createdAt)
     .i64(escrow.expiresAt)
     .i64(escrow.settledAt ?? 0n);
-  const { attestation } = escrow;
-  if (attestation === null) return writer.skip(ESCROW_ACCOUNT_LENGTH - AT.proofHash).done();
-  const signature = decodeBase64(attestation.signature);
-  if (signature === undefined) throw new Error("attestation signature is not base64");
+  const { attestation, attestor } = escrow;
+  if (attestation === null) writer.skip(32).address(attestor).skip(8).skip(64);
+  else {
+    const signature = decodeBase64(attestation.signature);
+    if (signature === undefined) throw new Error("attestation signature is not base64");
+    writer
+      .hash(attestation.proofHash)
+      .address(attestor)
+      .i64(attestation.attestedAt)
+      .bytes(signature);
+  }
   return writer
-    .hash(attestation.proofHash)
-    .address(attestation.attestor)
-    .i64(attestation.attestedAt)
-    .bytes(signature)
+    .u64(escrow.createdSeq)
+    .u64(escrow.settledSeq ?? 0n)
     .done();
 };

@@ -2,10 +2,15 @@ import type { Address } from "../../domain/address.ts";
 import { type Escrow, ESCROW_STATES } from "../../domain/escrow/escrow.ts";
 import type { SettlementFault } from "../../domain/relay/settlement-rule.ts";
 import { formatUnixTime } from "../../domain/unix-time.ts";
+import { decodeArchivedEscrowAccount } from "./archived-escrow-account.ts";
 import { decodeEscrowAccount } from "./escrow-account.ts";
+import { CUSTODY_CONSTANTS } from "../generated/custody.ts";
 import type { CustodyCall, LedgerView } from "../rules/custody-call.ts";
 
 const [PENDING] = ESCROW_STATES;
+
+/** How long an escrow stays whole after its settlement, in seconds. */
+const ARCHIVE_DELAY_SECONDS = BigInt(CUSTODY_CONSTANTS.ARCHIVE_DELAY_SECONDS);
 
 /** The escrow an instruction settles; undefined when it cannot be known beforehand. */
 export const settledEscrow = (
@@ -15,6 +20,13 @@ export const settledEscrow = (
 ): Escrow | undefined | { readonly fault: SettlementFault } => {
   const account = call.found(address);
   if (account === undefined) return undefined;
+  if ("value" in decodeArchivedEscrowAccount(account, view.deployment))
+    return {
+      fault: {
+        rule: "escrow_archived",
+        detail: `the escrow ${address} was settled and archived; nothing can be done with it any more`,
+      },
+    };
   const decoded = decodeEscrowAccount(account, view.deployment);
   if ("fault" in decoded)
     return {
@@ -58,3 +70,19 @@ export const notExpiredFault = (
         rule: "not_expired",
         detail: `the escrow expires at ${formatUnixTime(expiresAt)}, in ${expiresAt - ledgerTime} s by the ledger's clock; it can be refunded from then on`,
       };
+
+/** Only a settled escrow is archived, seven days later; too early while that lies further away than the clock may be off. */
+export const notArchivableFault = (
+  { settledAt }: Escrow,
+  { ledgerTime, marginSeconds }: LedgerView,
+): SettlementFault | undefined => {
+  if (settledAt === null)
+    return { rule: "not_settled", detail: "the escrow is Pending; only a settled one is archived" };
+  const from = settledAt + ARCHIVE_DELAY_SECONDS;
+  return ledgerTime + marginSeconds >= from
+    ? undefined
+    : {
+        rule: "not_archivable",
+        detail: `the escrow was settled at ${formatUnixTime(settledAt)} and can be archived from ${formatUnixTime(from)} on, in ${from - ledgerTime} s by the ledger's clock`,
+      };
+};

@@ -2,45 +2,27 @@ import { ZERO_ADDRESS } from "../../domain/address.ts";
 import type { Deployment } from "../../domain/ledger/deployment.ts";
 import type { Decoded, LedgerAccount } from "../../domain/ledger/account.ts";
 import { MERCHANT_STATUSES, type Merchant } from "../../domain/merchant/merchant.ts";
+import { isMerchantName } from "../../domain/merchant/merchant-name.ts";
 import { LAST_UNIX_SECOND } from "../../domain/unix-time.ts";
 import { merchantAddress } from "../addresses/addresses.ts";
 import { fieldsOf, fieldWriter } from "./byte-fields.ts";
-import { accountDiscriminator } from "./discriminator.ts";
+import { ATTESTOR_ACCOUNTS, ATTESTOR_CONSTANTS } from "../generated/attestor.ts";
+
+const { at: AT, discriminator, length } = ATTESTOR_ACCOUNTS.Merchant;
 
 /** First eight bytes of every merchant account. */
-export const MERCHANT_DISCRIMINATOR = accountDiscriminator("Merchant");
-
-/** Offsets in bytes; see docs/protocol.md, "Merchant account". */
-const AT = {
-  version: 8,
-  bump: 9,
-  status: 10,
-  nameLength: 11,
-  reserved: 12,
-  wallet: 16,
-  attestor: 48,
-  previousAttestor: 80,
-  attestorSince: 112,
-  name: 120,
-  registeredAt: 152,
-  updatedAt: 160,
-  reputation: 168,
-  slashes: 172,
-  deliveries: 176,
-  partialDeliveries: 184,
-  volume: 192,
-} as const;
+export const MERCHANT_DISCRIMINATOR = Uint8Array.from(discriminator);
 
 /** Every merchant account has exactly this many bytes. */
-export const MERCHANT_ACCOUNT_LENGTH = 200;
+export const MERCHANT_ACCOUNT_LENGTH = length;
 
 const strictUtf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** Undefined for bytes that are no UTF-8 and for U+0000, which Postgres has no text for and SQLite ends a text at. */
+/** Undefined for bytes that are no UTF-8 and for names that the program refuses: no text of a store holds U+0000, for one. */
 const decodeName = (bytes: Uint8Array): string | undefined => {
   try {
     const name = strictUtf8.decode(bytes);
-    return name.includes("\0") ? undefined : name;
+    return isMerchantName(name) ? name : undefined;
   } catch {
     return undefined;
   }
@@ -60,10 +42,11 @@ export const decodeMerchantAccount = (
   if (data.length !== MERCHANT_ACCOUNT_LENGTH) return { fault: "wrong_length" };
   const fields = fieldsOf(data);
   if (!fields.isAt(0, MERCHANT_DISCRIMINATOR)) return { fault: "wrong_discriminator" };
-  if (fields.u8(AT.version) !== 1) return { fault: "unknown_version" };
+  if (fields.u8(AT.version) !== ATTESTOR_CONSTANTS.ACCOUNT_VERSION)
+    return { fault: "unknown_version" };
   const status = MERCHANT_STATUSES[fields.u8(AT.status)];
   if (status === undefined) return { fault: "unknown_enum_value" };
-  const nameLength = fields.u8(AT.nameLength);
+  const nameLength = fields.u8(AT.nameLen);
   if (nameLength < 1 || nameLength > 32) return { fault: "malformed_name" };
   if (!fields.isZero(AT.reserved, 4) || !fields.isZero(AT.name + nameLength, 32 - nameLength))
     return { fault: "reserved_bytes_set" };
@@ -73,7 +56,7 @@ export const decodeMerchantAccount = (
   const merchant: Merchant = {
     address: account.address,
     bump: fields.u8(AT.bump),
-    wallet: fields.address(AT.wallet),
+    wallet: fields.address(AT.merchant),
     name,
     status,
     attestor: fields.address(AT.attestor),
@@ -86,6 +69,7 @@ export const decodeMerchantAccount = (
     deliveries: fields.u64(AT.deliveries),
     partialDeliveries: fields.u64(AT.partialDeliveries),
     volume: fields.u64(AT.volume),
+    revokedSeq: fields.u64(AT.revokedSeq),
   };
   const { registeredAt, attestorSince, updatedAt } = merchant;
   if (registeredAt < 0n || attestorSince < registeredAt || updatedAt < attestorSince)
@@ -102,7 +86,7 @@ export const encodeMerchantAccount = (merchant: Merchant): Uint8Array => {
   const name = new TextEncoder().encode(merchant.name);
   return fieldWriter(MERCHANT_ACCOUNT_LENGTH)
     .bytes(MERCHANT_DISCRIMINATOR)
-    .u8(1)
+    .u8(ATTESTOR_CONSTANTS.ACCOUNT_VERSION)
     .u8(merchant.bump)
     .u8(MERCHANT_STATUSES.indexOf(merchant.status))
     .u8(name.length)
@@ -120,5 +104,6 @@ export const encodeMerchantAccount = (merchant: Merchant): Uint8Array => {
     .u64(merchant.deliveries)
     .u64(merchant.partialDeliveries)
     .u64(merchant.volume)
+    .u64(merchant.revokedSeq)
     .done();
 };

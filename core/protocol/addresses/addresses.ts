@@ -66,14 +66,18 @@ export const registryAddress = (deployment: Deployment): ProgramDerivedAddress =
 
 /** The associated SPL Token account of a wallet (or an escrow) for a mint. */
 export const associatedTokenAddress = (owner: Address, mint: Address): Address =>
+  tokenAccountOf(owner, mint).address;
+
+/** The same with its bump, which settlement instructions carry. */
+export const associatedToken = (owner: Address, mint: Address): ProgramDerivedAddress =>
   tokenAccountOf(owner, mint);
 
-const deriveTokenAccount = (owner: Address, mint: Address): Address =>
+const deriveTokenAccount = (owner: Address, mint: Address): ProgramDerivedAddress =>
   findProgramDerivedAddress(ASSOCIATED_TOKEN_PROGRAM, [
     addressToBytes(owner),
     TOKEN_PROGRAM_BYTES,
     addressToBytes(mint),
-  ]).address;
+  ]);
 
 const tokenAccountOf = memoized(MEMOIZED, deriveTokenAccount);
 
@@ -105,7 +109,7 @@ export const createEscrowAddresses = (
     escrow,
     merchantAccount: merchantAddress(deployment, terms.merchant),
     // The escrow does not exist yet: keeping its vault would push out addresses that are asked for again.
-    vaultTokenAccount: deriveTokenAccount(escrow.address, terms.mint),
+    vaultTokenAccount: deriveTokenAccount(escrow.address, terms.mint).address,
     agentTokenAccount: associatedTokenAddress(terms.agentOwner, terms.mint),
     config: custodyConfigAddress(deployment).address,
   };

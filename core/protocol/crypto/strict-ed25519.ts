@@ -56,3 +56,15 @@ export const verifyEd25519 = (
     return false;
   }
 };
+
+/**
+ * Whether a ledger could ever take a signature under a public key (32 bytes): it is a point, and not of small order. An
+ * encoding that is not canonical is read as curve25519-dalek reads it. Never throws.
+ */
+export const canVerifyUnder = (publicKey: Uint8Array): boolean => {
+  try {
+    return !Point.fromBytes(publicKey, true).isSmallOrder();
+  } catch {
+    return false;
+  }
+};

@@ -46,6 +46,7 @@ const escrowFields = (escrow: Escrow, network: EvidenceNetwork) => ({
   mint: escrow.mint,
   vault_token_account: associatedTokenAddress(escrow.address, escrow.mint),
   rent_payer: escrow.rentPayer,
+  attestor: escrow.attestor,
   task_hash: escrow.taskHash,
   amount_stroops: escrow.amount.toString(),
   released_stroops: escrow.released.toString(),
@@ -53,6 +54,8 @@ const escrowFields = (escrow: Escrow, network: EvidenceNetwork) => ({
   created_at: time(escrow.createdAt),
   expires_at: time(escrow.expiresAt),
   settled_at: time(escrow.settledAt),
+  created_seq: escrow.createdSeq.toString(),
+  settled_seq: escrow.settledSeq?.toString() ?? null,
 });
 
 const deliveryClaim = (escrow: Escrow) => {
@@ -75,12 +78,12 @@ const deliveryClaim = (escrow: Escrow) => {
   return {
     proof_hash: attestation.proofHash,
     verification: VERIFICATION,
-    attestor: attestation.attestor,
+    attestor: escrow.attestor,
     attested_at: time(attestation.attestedAt),
     attestation: {
       message_hex: bytesToHex(message),
       signature: attestation.signature,
-      public_key: attestation.attestor,
+      public_key: escrow.attestor,
     },
     claim: CLAIM,
   };

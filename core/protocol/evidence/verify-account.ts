@@ -32,7 +32,7 @@ const attestationCheck = (escrow: Escrow): EvidenceCheck => {
   const signature = decodeBase64(attestation.signature) ?? new Uint8Array(64);
   return passedOrFailed(
     "attestation_signature",
-    verifyEd25519(signature, message, addressToBytes(attestation.attestor)),
+    verifyEd25519(signature, message, addressToBytes(escrow.attestor)),
     "the attestor's signature verifies over the recomputed message",
     "the attestor's signature does not verify over the recomputed message",
   );

@@ -29,6 +29,8 @@ const sameTerms = (a: Escrow, b: Escrow): boolean =>
   a.mint === b.mint &&
   a.taskHash === b.taskHash &&
   a.amount === b.amount &&
+  a.attestor === b.attestor &&
+  a.createdSeq === b.createdSeq &&
   a.createdAt === b.createdAt &&
   a.expiresAt === b.expiresAt;
 
@@ -57,25 +59,22 @@ const accountCheck = (
     : outcome(name, "failed", "on the ledger the escrow was settled in another way");
 };
 
-/**
- * The ledger checked the key in the second it settled; the signed timestamp may be older or younger than
- * that, and so lie on the other side of a rotation.
- */
+/** The custody program recorded the merchant's key in the second the escrow was made; later rotations do not concern it. */
 const attestorCheck = (
-  { attestation, settledAt, merchant }: Escrow,
+  { attestation, attestor: recorded, createdAt, merchant }: Escrow,
   network: EvidenceNetwork,
   witness: LedgerWitness,
 ): EvidenceCheck => {
   const name = "attestor_is_the_merchants";
-  if (attestation === null || settledAt === null)
+  if (attestation === null)
     return outcome(name, "not_applicable", "nothing was attested for this escrow");
   const decoded = witness.merchant && decodeMerchantAccount(witness.merchant, network);
   if (decoded === null || "fault" in decoded || decoded.value.wallet !== merchant)
     return outcome(name, "failed", "the ledger has no such merchant");
   const { attestor, previousAttestor, attestorSince } = decoded.value;
-  if (attestation.attestor === attestor && settledAt >= attestorSince)
+  if (recorded === attestor && createdAt >= attestorSince)
     return outcome(name, "passed", "the attestor is the merchant's current key");
-  if (attestation.attestor === previousAttestor && settledAt <= attestorSince)
+  if (recorded === previousAttestor && createdAt <= attestorSince)
     return outcome(name, "passed", "the attestor was the merchant's key before its last rotation");
   return outcome(
     name,

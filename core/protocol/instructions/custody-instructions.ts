@@ -1,16 +1,10 @@
-import type { Address } from "../../domain/address.ts";
+import { type Address, ZERO_ADDRESS } from "../../domain/address.ts";
 import type { Deployment } from "../../domain/ledger/deployment.ts";
 import type { Hash32 } from "../../domain/hash32.ts";
-import {
-  type AccountMeta,
-  type Instruction,
-  readonly,
-  readonlySigner,
-  writable,
-  writableSigner,
-} from "../../domain/ledger/instruction.ts";
+import type { Instruction } from "../../domain/ledger/instruction.ts";
 import type { UnixSeconds } from "../../domain/unix-time.ts";
 import {
+  associatedToken,
   associatedTokenAddress,
   type CreateEscrowAddresses,
   createEscrowAddresses,
@@ -19,37 +13,26 @@ import {
   programDataAddress,
   registryAddress,
 } from "../addresses/addresses.ts";
-import { fieldWriter } from "../accounts/byte-fields.ts";
-import { instructionDiscriminator } from "../accounts/discriminator.ts";
-import {
-  ASSOCIATED_TOKEN_PROGRAM,
-  INSTRUCTIONS_SYSVAR,
-  SYSTEM_PROGRAM,
-  TOKEN_PROGRAM,
-} from "../addresses/well-known-addresses.ts";
-
-const INITIALIZE_CUSTODY = instructionDiscriminator("initialize_custody");
-const CREATE_ESCROW = instructionDiscriminator("create_escrow");
-const RELEASE_ESCROW = instructionDiscriminator("release_escrow");
-const RELEASE_PARTIAL = instructionDiscriminator("release_partial");
-const CLAIM_REFUND = instructionDiscriminator("claim_refund");
+import { CUSTODY_INSTRUCTIONS } from "../generated/custody.ts";
+import { encodeInstruction } from "./instruction-layout.ts";
 
 /** `initialize_custody`: once, by the custody program's upgrade authority. docs/protocol.md, "custody". */
 export const initializeCustodyInstruction = (
   deployment: Deployment,
   input: { readonly payer: Address; readonly upgradeAuthority: Address },
-): Instruction => ({
-  programAddress: deployment.custodyProgram,
-  accounts: [
-    writableSigner(input.payer),
-    readonlySigner(input.upgradeAuthority),
-    writable(custodyConfigAddress(deployment).address),
-    readonly(programDataAddress(deployment.custodyProgram)),
-    readonly(deployment.attestorProgram),
-    readonly(SYSTEM_PROGRAM),
-  ],
-  data: INITIALIZE_CUSTODY.slice(),
-});
+): Instruction =>
+  encodeInstruction(
+    deployment.custodyProgram,
+    CUSTODY_INSTRUCTIONS.initialize_custody,
+    {
+      payer: input.payer,
+      upgrade_authority: input.upgradeAuthority,
+      config: custodyConfigAddress(deployment).address,
+      program_data: programDataAddress(deployment.custodyProgram),
+      attestor_program: deployment.attestorProgram,
+    },
+    {},
+  );
 
 /** `create_escrow`: the agent locks `amount` base units of `mint` for a merchant. docs/protocol.md, "custody". */
 export const createEscrowInstruction = (
@@ -60,35 +43,36 @@ export const createEscrowInstruction = (
     readonly merchant: Address;
     readonly mint: Address;
     readonly taskHash: Hash32;
+    /** The key that must be the merchant's attestor when the escrow is made; left out: any. */
+    readonly attestor?: Address | undefined;
     /** u64, at least 1 */
     readonly amount: bigint;
     /** [1, 604800] */
     readonly ttlSeconds: number;
   },
   addresses: CreateEscrowAddresses = createEscrowAddresses(deployment, input),
-): Instruction => ({
-  programAddress: deployment.custodyProgram,
-  accounts: [
-    writableSigner(input.payer),
-    readonlySigner(input.agentOwner),
-    readonly(input.merchant),
-    readonly(addresses.merchantAccount.address),
-    readonly(input.mint),
-    writable(addresses.escrow.address),
-    writable(addresses.vaultTokenAccount),
-    writable(addresses.agentTokenAccount),
-    readonly(addresses.config),
-    readonly(TOKEN_PROGRAM),
-    readonly(ASSOCIATED_TOKEN_PROGRAM),
-    readonly(SYSTEM_PROGRAM),
-  ],
-  data: fieldWriter(52)
-    .bytes(CREATE_ESCROW)
-    .hash(input.taskHash)
-    .u64(input.amount)
-    .u32(input.ttlSeconds)
-    .done(),
-});
+): Instruction =>
+  encodeInstruction(
+    deployment.custodyProgram,
+    CUSTODY_INSTRUCTIONS.create_escrow,
+    {
+      payer: input.payer,
+      agent_owner: input.agentOwner,
+      merchant_wallet: input.merchant,
+      merchant: addresses.merchantAccount.address,
+      mint: input.mint,
+      escrow: addresses.escrow.address,
+      vault: addresses.vaultTokenAccount,
+      agent_token_account: addresses.agentTokenAccount,
+      config: addresses.config,
+    },
+    {
+      taskHash: input.taskHash,
+      attestor: input.attestor ?? ZERO_ADDRESS,
+      amount: input.amount,
+      ttlSeconds: input.ttlSeconds,
+    },
+  );
 
 /** What every settlement instruction needs to know of its escrow. */
 export type SettlementTarget = {
@@ -97,32 +81,52 @@ export type SettlementTarget = {
   readonly rentPayer: Address;
 };
 
-/** What a release needs besides: the signed claim, and whom it pays. */
-export type ReleaseInput = SettlementTarget & {
+type MerchantPayee = {
   readonly merchant: Address;
-  readonly proofHash: Hash32;
-  readonly timestamp: UnixSeconds;
-  /** An SPL Token account of the mint owned by the merchant's wallet; the associated one by default. */
-  readonly merchantTokenAccount?: Address;
+  /** A token account of the merchant's wallet that is paid where the associated one cannot be. */
+  readonly merchantFallbackAccount?: Address | undefined;
 };
 
-const releaseAccounts = (
-  deployment: Deployment,
-  input: ReleaseInput,
-  agentTokenAccount: ReadonlyArray<AccountMeta>,
-): ReadonlyArray<AccountMeta> => [
-  writable(input.escrow),
-  writable(associatedTokenAddress(input.escrow, input.mint)),
-  writable(merchantAddress(deployment, input.merchant).address),
-  writable(input.merchantTokenAccount ?? associatedTokenAddress(input.merchant, input.mint)),
-  ...agentTokenAccount,
-  writable(input.rentPayer),
-  readonly(custodyConfigAddress(deployment).address),
-  readonly(registryAddress(deployment).address),
-  readonly(deployment.attestorProgram),
-  readonly(INSTRUCTIONS_SYSVAR),
-  readonly(TOKEN_PROGRAM),
-];
+type AgentPayee = {
+  readonly agentOwner: Address;
+  /** A token account of the agent's wallet that is paid where the associated one cannot be. */
+  readonly agentFallbackAccount?: Address | undefined;
+};
+
+/** What a release needs besides: the signed claim, and whom it pays. */
+export type ReleaseInput = SettlementTarget &
+  MerchantPayee & { readonly proofHash: Hash32; readonly timestamp: UnixSeconds };
+
+const settlementAccounts = (deployment: Deployment, input: SettlementTarget) => ({
+  escrow: input.escrow,
+  vault: associatedTokenAddress(input.escrow, input.mint),
+  rent_payer: input.rentPayer,
+  config: custodyConfigAddress(deployment).address,
+});
+
+const releaseAccounts = (deployment: Deployment, input: ReleaseInput) => ({
+  ...settlementAccounts(deployment, input),
+  merchant: merchantAddress(deployment, input.merchant).address,
+  merchant_token_account: associatedTokenAddress(input.merchant, input.mint),
+  merchant_fallback_account: input.merchantFallbackAccount,
+  registry: registryAddress(deployment).address,
+  attestor_program: deployment.attestorProgram,
+});
+
+const releaseArgs = ({ proofHash, timestamp, merchant, mint }: ReleaseInput) => ({
+  proofHash,
+  timestamp,
+  merchantTokenBump: associatedToken(merchant, mint).bump,
+});
+
+const agentAccounts = (input: SettlementTarget & AgentPayee) => ({
+  agent_token_account: associatedTokenAddress(input.agentOwner, input.mint),
+  agent_fallback_account: input.agentFallbackAccount,
+});
+
+const agentArgs = (input: SettlementTarget & AgentPayee) => ({
+  agentTokenBump: associatedToken(input.agentOwner, input.mint).bump,
+});
 
 /**
  * `release_escrow`: pays the whole vault to the merchant; the attestation's Ed25519 instruction must
@@ -131,51 +135,71 @@ const releaseAccounts = (
 export const releaseEscrowInstruction = (
   deployment: Deployment,
   input: ReleaseInput,
-): Instruction => ({
-  programAddress: deployment.custodyProgram,
-  accounts: releaseAccounts(deployment, input, []),
-  data: fieldWriter(48).bytes(RELEASE_ESCROW).hash(input.proofHash).i64(input.timestamp).done(),
-});
+): Instruction =>
+  encodeInstruction(
+    deployment.custodyProgram,
+    CUSTODY_INSTRUCTIONS.release_escrow,
+    releaseAccounts(deployment, input),
+    releaseArgs(input),
+  );
 
 /** `release_partial`: pays `amount` to the merchant and the rest to the agent. docs/protocol.md, "custody". */
 export const releasePartialInstruction = (
   deployment: Deployment,
-  input: ReleaseInput & {
-    readonly agentOwner: Address;
-    /** Base units for the merchant: at least 1, below the escrow's amount. */
-    readonly amount: bigint;
-    /** An SPL Token account of the mint owned by the agent's wallet; the associated one by default. */
-    readonly agentTokenAccount?: Address;
-  },
-): Instruction => ({
-  programAddress: deployment.custodyProgram,
-  accounts: releaseAccounts(deployment, input, [
-    writable(input.agentTokenAccount ?? associatedTokenAddress(input.agentOwner, input.mint)),
-  ]),
-  data: fieldWriter(56)
-    .bytes(RELEASE_PARTIAL)
-    .hash(input.proofHash)
-    .i64(input.timestamp)
-    .u64(input.amount)
-    .done(),
-});
+  input: ReleaseInput &
+    AgentPayee & {
+      /** Base units for the merchant: at least 1, below the escrow's amount. */
+      readonly amount: bigint;
+    },
+): Instruction =>
+  encodeInstruction(
+    deployment.custodyProgram,
+    CUSTODY_INSTRUCTIONS.release_partial,
+    { ...releaseAccounts(deployment, input), ...agentAccounts(input) },
+    { ...releaseArgs(input), ...agentArgs(input), amount: input.amount },
+  );
 
 /** `claim_refund`: anyone returns an expired escrow to its agent. docs/protocol.md, "custody". */
 export const claimRefundInstruction = (
   deployment: Deployment,
-  input: SettlementTarget & {
-    readonly agentOwner: Address;
-    /** An SPL Token account of the mint owned by the agent's wallet; the associated one by default. */
-    readonly agentTokenAccount?: Address;
+  input: SettlementTarget & AgentPayee,
+): Instruction =>
+  encodeInstruction(
+    deployment.custodyProgram,
+    CUSTODY_INSTRUCTIONS.claim_refund,
+    { ...settlementAccounts(deployment, input), ...agentAccounts(input) },
+    agentArgs(input),
+  );
+
+/** `cancel_escrow`: the merchant's wallet returns an escrow to its agent before expiry. docs/protocol.md, "custody". */
+export const cancelEscrowInstruction = (
+  deployment: Deployment,
+  input: SettlementTarget & AgentPayee & { readonly merchant: Address },
+): Instruction =>
+  encodeInstruction(
+    deployment.custodyProgram,
+    CUSTODY_INSTRUCTIONS.cancel_escrow,
+    {
+      ...settlementAccounts(deployment, input),
+      ...agentAccounts(input),
+      merchant_wallet: input.merchant,
+    },
+    agentArgs(input),
+  );
+
+/** `archive_escrow`: anyone replaces a settled escrow by its tombstone. docs/protocol.md, "Archiving". */
+export const archiveEscrowInstruction = (
+  deployment: Deployment,
+  input: {
+    readonly escrow: Address;
+    readonly rentPayer: Address;
+    /** The escrow account's data, 368 bytes. */
+    readonly lastBytes: Uint8Array;
   },
-): Instruction => ({
-  programAddress: deployment.custodyProgram,
-  accounts: [
-    writable(input.escrow),
-    writable(associatedTokenAddress(input.escrow, input.mint)),
-    writable(input.agentTokenAccount ?? associatedTokenAddress(input.agentOwner, input.mint)),
-    writable(input.rentPayer),
-    readonly(TOKEN_PROGRAM),
-  ],
-  data: CLAIM_REFUND.slice(),
-});
+): Instruction =>
+  encodeInstruction(
+    deployment.custodyProgram,
+    CUSTODY_INSTRUCTIONS.archive_escrow,
+    { escrow: input.escrow, rent_payer: input.rentPayer },
+    { lastBytes: input.lastBytes },
+  );

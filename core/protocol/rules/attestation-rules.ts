@@ -1,7 +1,5 @@
 import { type Address, addressToBytes } from "../../domain/address.ts";
-import type { Merchant } from "../../domain/merchant/merchant.ts";
 import type { SettlementFault, SettlementRule } from "../../domain/relay/settlement-rule.ts";
-import { formatUnixTime } from "../../domain/unix-time.ts";
 import { type AttestationClaim, attestationMessage } from "../instructions/attestation.ts";
 import { readEd25519Instruction } from "../instructions/ed25519-instruction.ts";
 import { verifyEd25519 } from "../crypto/strict-ed25519.ts";
@@ -61,7 +59,7 @@ const judge = (
   index: number,
   data: Uint8Array,
   needed: Uint8Array,
-  merchant: Merchant | undefined,
+  attestor: Address | undefined,
 ): Judged | undefined => {
   const read = readEd25519Instruction(data);
   if (read.kind === "malformed")
@@ -72,16 +70,11 @@ const judge = (
       `Ed25519 instruction ${index} takes its ${read.part} from instruction ${read.instruction}; key, signature and message must be in its own data (65535)`,
     );
   const { publicKey, signature, message } = read;
-  if (merchant !== undefined && publicKey !== merchant.attestor) {
-    const replaced =
-      publicKey === merchant.previousAttestor
-        ? `, which replaced it at ${formatUnixTime(merchant.attestorSince)}`
-        : "";
+  if (attestor !== undefined && publicKey !== attestor)
     return fault(
       "wrong_attestor_key",
-      `instruction ${index} is signed by ${publicKey}; the merchant's attestor key is ${merchant.attestor}${replaced}`,
+      `instruction ${index} is signed by ${publicKey}; the attestor that the escrow records is ${attestor}`,
     );
-  }
   const { parts, detail } = messageDetail(index, message, needed);
   if (parts > 0) return fault("message_differs", detail, parts);
   if (!verifyEd25519(signature, message, addressToBytes(publicKey)))
@@ -94,12 +87,12 @@ const judge = (
 
 /**
  * What is wrong with the attestation that a release needs: an earlier Ed25519 instruction with the
- * merchant's key over exactly this claim. `merchant` is undefined when its key cannot be known beforehand.
+ * escrow's attestor over exactly this claim. `attestor` is undefined where it cannot be known beforehand.
  */
 export const attestationFault = (
   call: CustodyCall,
   claim: AttestationClaim & { readonly escrow: Address },
-  merchant: Merchant | undefined,
+  attestor: Address | undefined,
 ): SettlementFault | undefined => {
   const needed = attestationMessage(claim);
   const candidates = call.instructions.flatMap(({ program, data }, index) =>
@@ -112,12 +105,12 @@ export const attestationFault = (
     };
   let closest: Judged | undefined;
   for (const { index, data } of candidates.filter(({ index }) => index < call.index)) {
-    const judged = judge(index, data, needed, merchant);
+    const judged = judge(index, data, needed, attestor);
     if (judged === undefined) return undefined;
     if (closest === undefined || judged.closeness >= closest.closeness) closest = judged;
   }
   const late = candidates.filter(({ index }) => index > call.index);
-  const fits = late.find(({ index, data }) => judge(index, data, needed, merchant) === undefined);
+  const fits = late.find(({ index, data }) => judge(index, data, needed, attestor) === undefined);
   const misplaced = fits ?? (closest === undefined ? late[0] : undefined);
   if (misplaced !== undefined)
     return {

@@ -1,4 +1,4 @@
-import type { Address } from "../../domain/address.ts";
+import { type Address, ZERO_ADDRESS } from "../../domain/address.ts";
 import { MAX_TTL_SECONDS, MIN_TTL_SECONDS } from "../../domain/escrow/escrow.ts";
 import type { SettlementFault } from "../../domain/relay/settlement-rule.ts";
 import {
@@ -7,6 +7,7 @@ import {
   escrowAddress,
   merchantAddress,
 } from "../addresses/addresses.ts";
+import { CUSTODY_INSTRUCTIONS } from "../generated/custody.ts";
 import type { CustodyInstructionData } from "../instructions/custody-instruction-data.ts";
 import { decodeMerchantAccount } from "../accounts/merchant-account.ts";
 import {
@@ -16,12 +17,13 @@ import {
 } from "../addresses/well-known-addresses.ts";
 import { type CustodyCall, isVacant, type LedgerView, wrongAccount } from "./custody-call.ts";
 
+const PLACES = CUSTODY_INSTRUCTIONS.create_escrow.accounts;
+
 type CreateData = Extract<CustodyInstructionData, { name: "create_escrow" }>;
 
 const merchantFault = (
   call: CustodyCall,
-  wallet: Address,
-  pda: Address,
+  { wallet, pda, attestor }: { wallet: Address; pda: Address; attestor: Address },
   view: LedgerView,
 ): SettlementFault | undefined => {
   if (call.isTouched(pda)) return undefined;
@@ -33,22 +35,30 @@ const merchantFault = (
   if (account === null || isVacant(account)) return unregistered;
   const decoded = decodeMerchantAccount(account, view.deployment);
   if ("fault" in decoded) return unregistered;
-  return decoded.value.status === "Active"
+  const merchant = decoded.value;
+  if (merchant.status !== "Active")
+    return {
+      rule: "merchant_suspended",
+      detail: `the merchant ${wallet} is ${merchant.status} and takes no new escrows`,
+    };
+  return attestor === ZERO_ADDRESS || attestor === merchant.attestor
     ? undefined
     : {
-        rule: "merchant_suspended",
-        detail: `the merchant ${wallet} is ${decoded.value.status} and takes no new escrows`,
+        rule: "attestor_changed",
+        detail: `the merchant's attestor key is ${merchant.attestor}, not ${attestor} as asked for`,
       };
 };
 
 /** Why a `create_escrow` cannot succeed; see docs/protocol.md, "custody". */
 export const createFault = (
   call: CustodyCall,
-  { taskHash, amount, ttlSeconds }: CreateData,
+  { taskHash, amount, ttlSeconds, attestor }: CreateData,
   view: LedgerView,
 ): SettlementFault | undefined => {
   const { deployment } = view;
-  const [, agentOwner, wallet, , mint] = call.accounts;
+  const agentOwner = call.accounts[PLACES.agent_owner.place];
+  const wallet = call.accounts[PLACES.merchant_wallet.place];
+  const mint = call.accounts[PLACES.mint.place];
   if (agentOwner === undefined || wallet === undefined || mint === undefined) return undefined;
   if (amount === 0n)
     return { rule: "amount_out_of_range", detail: "an escrow's amount must be above 0" };
@@ -59,20 +69,20 @@ export const createFault = (
     };
   const escrow = escrowAddress(deployment, agentOwner, taskHash).address;
   const merchantPda = merchantAddress(deployment, wallet).address;
-  const misplaced = wrongAccount(call, {
-    merchant: [3, merchantPda],
-    escrow: [5, escrow],
-    vault: [6, associatedTokenAddress(escrow, mint)],
-    config: [8, custodyConfigAddress(deployment).address],
-    token_program: [9, TOKEN_PROGRAM],
-    associated_token_program: [10, ASSOCIATED_TOKEN_PROGRAM],
-    system_program: [11, SYSTEM_PROGRAM],
+  const misplaced = wrongAccount(call, PLACES, {
+    merchant: merchantPda,
+    escrow,
+    vault: associatedTokenAddress(escrow, mint),
+    config: custodyConfigAddress(deployment).address,
+    token_program: TOKEN_PROGRAM,
+    associated_token_program: ASSOCIATED_TOKEN_PROGRAM,
+    system_program: SYSTEM_PROGRAM,
   });
   if (misplaced !== undefined) return misplaced;
   if (call.found(escrow)?.owner === deployment.custodyProgram)
     return {
       rule: "escrow_address_taken",
-      detail: `the agent ${agentOwner} has an escrow for the task hash ${taskHash} already, at ${escrow}; use a fresh nonce for a new one`,
+      detail: `the agent ${agentOwner} has an escrow for the task hash ${taskHash} already, at ${escrow}, perhaps an archived one; use a fresh nonce for a new one`,
     };
-  return merchantFault(call, wallet, merchantPda, view);
+  return merchantFault(call, { wallet, pda: merchantPda, attestor }, view);
 };

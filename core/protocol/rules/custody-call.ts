@@ -5,6 +5,7 @@ import type { SettlementFault } from "../../domain/relay/settlement-rule.ts";
 import type { UnixSeconds } from "../../domain/unix-time.ts";
 import type { TransactionAccounts } from "../transaction/address-table.ts";
 import { SYSTEM_PROGRAM } from "../addresses/well-known-addresses.ts";
+import type { InstructionLayout } from "../instructions/instruction-layout.ts";
 import type { WireInstruction, WireMessage } from "../transaction/wire-message.ts";
 
 /** The ledger as the rules judge by it: accounts, clock, and how far that clock may be off. */
@@ -62,12 +63,18 @@ export const custodyCalls = (
   return calls;
 };
 
-/** The first account that is not the one its place asks for. */
-export const wrongAccount = (
+/** The accounts of an instruction by the IDL's names, and the place of each. */
+export type Places = InstructionLayout["accounts"];
+
+/** The first account that is not the one its place asks for; `expected` is by the names of the instruction's places. */
+export const wrongAccount = <All extends Places>(
   call: CustodyCall,
-  expected: Readonly<Record<string, readonly [place: number, address: Address]>>,
+  places: All,
+  expected: { readonly [Name in keyof All]?: Address },
 ): SettlementFault | undefined => {
-  for (const [name, [place, address]] of Object.entries(expected)) {
+  for (const [name, address] of Object.entries<Address | undefined>(expected)) {
+    const place = places[name]?.place;
+    if (place === undefined || address === undefined) continue;
     const actual = call.accounts[place];
     if (actual !== address)
       return {

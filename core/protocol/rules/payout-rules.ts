@@ -1,15 +1,21 @@
 import type { Address } from "../../domain/address.ts";
+import type { Deployment } from "../../domain/ledger/deployment.ts";
 import type { SettlementFault } from "../../domain/relay/settlement-rule.ts";
-import { associatedTokenAddress } from "../addresses/addresses.ts";
+import { associatedToken } from "../addresses/addresses.ts";
 import { decodeTokenAccount, type TokenAccount } from "../accounts/token.ts";
 import type { CustodyCall } from "./custody-call.ts";
 
-/** What a payout account must be. */
-export type Payout = {
+type Place = { readonly place: number };
+
+/** A payee, and the two places of the instruction that say where to pay. */
+export type Payee = {
   readonly whose: "merchant" | "agent";
-  readonly place: number;
   readonly mint: Address;
   readonly owner: Address;
+  /** The bump of the associated account's address, as the instruction gives it. */
+  readonly bump: number;
+  readonly associated: Place;
+  readonly fallback: Place;
 };
 
 /** Who besides the owner has a right on the account, in words; undefined where nobody has. */
@@ -18,19 +24,22 @@ const otherHolder = ({ delegate, closeAuthority }: TokenAccount): string | undef
   return closeAuthority === null ? undefined : `the close authority ${closeAuthority}`;
 };
 
-/**
- * A payout account that exists must be an SPL Token account of the escrow's mint, of the payee's wallet, and nobody else may
- * have a right on it unless it is the associated one.
- */
-export const payoutFault = (
+const fallbackFault = (
   call: CustodyCall,
-  { whose, place, mint, owner }: Payout,
+  { whose, mint, owner, fallback }: Payee,
+  reason: string,
+  deployment: Deployment,
 ): SettlementFault | undefined => {
-  const address = call.accounts[place];
+  const address = call.accounts[fallback.place];
+  if (address === deployment.custodyProgram)
+    return {
+      rule: "payout_account_unusable",
+      detail: `${reason}, and the instruction names no other account of the ${whose}'s`,
+    };
   const account = address === undefined ? undefined : call.found(address);
   if (account === undefined) return undefined;
   const token = decodeTokenAccount(account);
-  const named = `the ${whose}'s payout account ${address}`;
+  const named = `the ${whose}'s fallback account ${address}`;
   if (token === undefined)
     return {
       rule: "payout_account_wrong_owner",
@@ -46,13 +55,36 @@ export const payoutFault = (
       rule: "payout_account_wrong_mint",
       detail: `${named} is of the mint ${token.mint} and must be of the escrow's mint ${mint}`,
     };
+  if (token.frozen)
+    return { rule: "payout_account_unusable", detail: `${reason}, and ${named} is frozen as well` };
   const other = otherHolder(token);
-  if (other === undefined) return undefined;
-  const associated = associatedTokenAddress(owner, mint);
-  return address === associated
+  return other === undefined
     ? undefined
-    : {
-        rule: "payout_account_shared",
-        detail: `${named} has ${other}; only the associated account of the ${whose}'s wallet, ${associated}, is paid with one`,
-      };
+    : { rule: "payout_account_shared", detail: `${named} has ${other}` };
+};
+
+/**
+ * Why a payee cannot be paid: the associated account must be named, with its bump; where it is frozen or has another owner, the
+ * fallback must be a token account of the payee's on which nobody else has a right. See docs/protocol.md, "Payout".
+ */
+export const payoutFault = (
+  call: CustodyCall,
+  payee: Payee,
+  deployment: Deployment,
+): SettlementFault | undefined => {
+  const { whose, mint, owner, bump } = payee;
+  const { address, bump: canonical } = associatedToken(owner, mint);
+  const given = call.accounts[payee.associated.place];
+  if (given !== address || bump !== canonical)
+    return {
+      rule: "payout_account_not_associated",
+      detail: `the ${whose}'s payout account is ${given} with the bump ${bump} and must be the associated one of the ${whose}'s wallet, ${address} with the bump ${canonical}`,
+    };
+  const account = call.found(address);
+  const token = account && decodeTokenAccount(account);
+  if (token === undefined || (token.owner === owner && !token.frozen)) return undefined;
+  const named = `the ${whose}'s associated account ${address}`;
+  const reason =
+    token.owner === owner ? `${named} is frozen` : `${named} belongs to ${token.owner}`;
+  return fallbackFault(call, payee, reason, deployment);
 };

@@ -1,32 +1,61 @@
 import type { SettlementFault } from "../../domain/relay/settlement-rule.ts";
-import { associatedTokenAddress } from "../addresses/addresses.ts";
+import {
+  expiredFault,
+  notExpiredFault,
+  pendingFault,
+  settledEscrow,
+} from "../accounts/escrow-rules.ts";
+import { associatedTokenAddress, custodyConfigAddress } from "../addresses/addresses.ts";
 import { TOKEN_PROGRAM } from "../addresses/well-known-addresses.ts";
+import { CUSTODY_INSTRUCTIONS } from "../generated/custody.ts";
+import type { CustodyInstructionData } from "../instructions/custody-instruction-data.ts";
 import { type CustodyCall, type LedgerView, wrongAccount } from "./custody-call.ts";
-import { notExpiredFault, pendingFault, settledEscrow } from "../accounts/escrow-rules.ts";
 import { payoutFault } from "./payout-rules.ts";
 
-const VAULT = 1;
-const AGENT_TOKENS = 2;
-const RENT_PAYER = 3;
-const TOKENS = 4;
+/** Those of `cancel_escrow`: the places of `claim_refund`, and the merchant's wallet behind them. */
+const PLACES = CUSTODY_INSTRUCTIONS.cancel_escrow.accounts;
 
-/** Why a `claim_refund` cannot succeed; see docs/protocol.md, "custody". */
-export const refundFault = (call: CustodyCall, view: LedgerView): SettlementFault | undefined => {
-  const [escrowPda] = call.accounts;
+type RefundData = Extract<CustodyInstructionData, { name: "claim_refund" | "cancel_escrow" }>;
+
+/** Why a `claim_refund` or `cancel_escrow` cannot succeed; see docs/protocol.md, "custody". */
+export const refundFault = (
+  call: CustodyCall,
+  { name, agentTokenBump }: RefundData,
+  view: LedgerView,
+): SettlementFault | undefined => {
+  const { deployment } = view;
+  const escrowPda = call.accounts[PLACES.escrow.place];
   if (escrowPda === undefined) return undefined;
-  const token = wrongAccount(call, { token_program: [TOKENS, TOKEN_PROGRAM] });
+  const fixed = wrongAccount(call, PLACES, {
+    config: custodyConfigAddress(deployment).address,
+    token_program: TOKEN_PROGRAM,
+  });
   const escrow = settledEscrow(call, escrowPda, view);
-  if (escrow === undefined) return token;
+  if (escrow === undefined) return fixed;
   if ("fault" in escrow) return escrow.fault;
   const { mint, agentOwner, rentPayer } = escrow;
   return (
     pendingFault(escrow) ??
-    notExpiredFault(escrow, view) ??
-    wrongAccount(call, {
-      vault: [VAULT, associatedTokenAddress(escrow.address, mint)],
-      rent_payer: [RENT_PAYER, rentPayer],
+    (name === "claim_refund"
+      ? notExpiredFault(escrow, view)
+      : (wrongAccount(call, PLACES, { merchant_wallet: escrow.merchant }) ??
+        expiredFault(escrow, view))) ??
+    wrongAccount(call, PLACES, {
+      vault: associatedTokenAddress(escrow.address, mint),
+      rent_payer: rentPayer,
     }) ??
-    token ??
-    payoutFault(call, { whose: "agent", place: AGENT_TOKENS, mint, owner: agentOwner })
+    fixed ??
+    payoutFault(
+      call,
+      {
+        whose: "agent",
+        mint,
+        owner: agentOwner,
+        bump: agentTokenBump,
+        associated: PLACES.agent_token_account,
+        fallback: PLACES.agent_fallback_account,
+      },
+      deployment,
+    )
   );
 };

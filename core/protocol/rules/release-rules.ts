@@ -1,10 +1,14 @@
+import type { Escrow } from "../../domain/escrow/escrow.ts";
+import type { Merchant } from "../../domain/merchant/merchant.ts";
 import type { SettlementFault } from "../../domain/relay/settlement-rule.ts";
+import { formatUnixTime } from "../../domain/unix-time.ts";
 import {
   associatedTokenAddress,
   custodyConfigAddress,
   merchantAddress,
   registryAddress,
 } from "../addresses/addresses.ts";
+import { CUSTODY_INSTRUCTIONS } from "../generated/custody.ts";
 import type { CustodyInstructionData } from "../instructions/custody-instruction-data.ts";
 import { decodeMerchantAccount } from "../accounts/merchant-account.ts";
 import { INSTRUCTIONS_SYSVAR, TOKEN_PROGRAM } from "../addresses/well-known-addresses.ts";
@@ -16,12 +20,68 @@ import { payoutFault } from "./payout-rules.ts";
 
 type ReleaseData = Extract<CustodyInstructionData, { name: "release_escrow" | "release_partial" }>;
 
-/** Places of a release's first four accounts; those behind come one later in a partial release. */
-const ESCROW = 0;
-const VAULT = 1;
-const MERCHANT = 2;
-const MERCHANT_TOKENS = 3;
-const AGENT_TOKENS = 4;
+const payoutsFault = (
+  call: CustodyCall,
+  args: ReleaseData,
+  { mint, merchant, agentOwner }: Escrow,
+  { deployment }: LedgerView,
+): SettlementFault | undefined => {
+  const places = CUSTODY_INSTRUCTIONS[args.name].accounts;
+  const toMerchant = {
+    whose: "merchant",
+    mint,
+    owner: merchant,
+    bump: args.merchantTokenBump,
+    associated: places.merchant_token_account,
+    fallback: places.merchant_fallback_account,
+  } as const;
+  const fault = payoutFault(call, toMerchant, deployment);
+  if (fault !== undefined || args.name === "release_escrow") return fault;
+  const { agent_token_account: associated, agent_fallback_account: fallback } =
+    CUSTODY_INSTRUCTIONS.release_partial.accounts;
+  const bump = args.agentTokenBump;
+  const toAgent = { whose: "agent", mint, owner: agentOwner, bump, associated, fallback } as const;
+  return payoutFault(call, toAgent, deployment);
+};
+
+const escrowFault = (
+  call: CustodyCall,
+  args: ReleaseData,
+  escrow: Escrow,
+  view: LedgerView,
+): SettlementFault | undefined =>
+  pendingFault(escrow) ??
+  expiredFault(escrow, view) ??
+  wrongAccount(call, CUSTODY_INSTRUCTIONS[args.name].accounts, {
+    vault: associatedTokenAddress(escrow.address, escrow.mint),
+    merchant: merchantAddress(view.deployment, escrow.merchant).address,
+    rent_payer: escrow.rentPayer,
+  }) ??
+  payoutsFault(call, args, escrow, view);
+
+const amountFault = (
+  args: ReleaseData,
+  escrow: Escrow | undefined,
+): SettlementFault | undefined => {
+  if (args.name === "release_escrow") return undefined;
+  if (args.amount > 0n && (escrow === undefined || args.amount < escrow.amount)) return undefined;
+  const below = escrow === undefined ? "" : ` and below the escrow's ${escrow.amount}`;
+  return {
+    rule: "amount_out_of_range",
+    detail: `a partial release of ${args.amount} must be above 0${below}`,
+  };
+};
+
+const revokedFault = (
+  { createdSeq, attestor }: Escrow,
+  { revokedSeq, attestorSince }: Merchant,
+): SettlementFault | undefined =>
+  createdSeq > revokedSeq
+    ? undefined
+    : {
+        rule: "attestor_revoked",
+        detail: `the escrow is event ${createdSeq}, and the merchant revoked the attestor ${attestor} of all up to event ${revokedSeq}, last rotated at ${formatUnixTime(attestorSince)}; it can only be cancelled or refunded`,
+      };
 
 /** Why a `release_escrow` or `release_partial` cannot succeed; see docs/protocol.md, "custody" and "attestor". */
 export const releaseFault = (
@@ -30,67 +90,37 @@ export const releaseFault = (
   view: LedgerView,
 ): SettlementFault | undefined => {
   const { deployment } = view;
-  const partial = args.name === "release_partial";
-  const rest = partial ? AGENT_TOKENS + 1 : AGENT_TOKENS;
-  const [escrowPda, , merchantPda] = call.accounts;
+  const places = CUSTODY_INSTRUCTIONS[args.name].accounts;
+  const escrowPda = call.accounts[places.escrow.place];
+  const merchantPda = call.accounts[places.merchant.place];
   if (escrowPda === undefined || merchantPda === undefined) return undefined;
   const escrow = settledEscrow(call, escrowPda, view);
   if (escrow !== undefined && "fault" in escrow) return escrow.fault;
   const merchantAccount = call.found(merchantPda);
-  const merchant =
-    merchantAccount === undefined ? undefined : decodeMerchantAccount(merchantAccount, deployment);
-  const fixed = wrongAccount(call, {
-    config: [rest + 1, custodyConfigAddress(deployment).address],
-    registry: [rest + 2, registryAddress(deployment).address],
-    attestor_program: [rest + 3, deployment.attestorProgram],
-    instructions_sysvar: [rest + 4, INSTRUCTIONS_SYSVAR],
-    token_program: [rest + 5, TOKEN_PROGRAM],
+  const merchant = merchantAccount && decodeMerchantAccount(merchantAccount, deployment);
+  const fixed = wrongAccount(call, places, {
+    config: custodyConfigAddress(deployment).address,
+    registry: registryAddress(deployment).address,
+    attestor_program: deployment.attestorProgram,
+    instructions_sysvar: INSTRUCTIONS_SYSVAR,
+    token_program: TOKEN_PROGRAM,
   });
-  const ofEscrow = () => {
-    if (escrow === undefined) return undefined;
-    const { mint } = escrow;
-    return (
-      pendingFault(escrow) ??
-      expiredFault(escrow, view) ??
-      wrongAccount(call, {
-        escrow: [ESCROW, escrow.address],
-        vault: [VAULT, associatedTokenAddress(escrow.address, mint)],
-        merchant: [MERCHANT, merchantAddress(deployment, escrow.merchant).address],
-        rent_payer: [rest, escrow.rentPayer],
-      }) ??
-      payoutFault(call, {
-        whose: "merchant",
-        place: MERCHANT_TOKENS,
-        mint,
-        owner: escrow.merchant,
-      }) ??
-      (partial
-        ? payoutFault(call, { whose: "agent", place: AGENT_TOKENS, mint, owner: escrow.agentOwner })
-        : undefined)
-    );
-  };
-  const amount = (): SettlementFault | undefined => {
-    if (!partial) return undefined;
-    if (args.amount > 0n && (escrow === undefined || args.amount < escrow.amount)) return undefined;
-    const below = escrow === undefined ? "" : ` and below the escrow's ${escrow.amount}`;
-    return {
-      rule: "amount_out_of_range",
-      detail: `a partial release of ${args.amount} must be above 0${below}`,
-    };
-  };
   return (
-    ofEscrow() ??
+    (escrow && escrowFault(call, args, escrow, view)) ??
     fixed ??
-    amount() ??
+    amountFault(args, escrow) ??
+    (escrow && merchant !== undefined && "value" in merchant
+      ? revokedFault(escrow, merchant.value)
+      : undefined) ??
     attestationFault(
       call,
       {
         escrow: escrowPda,
         proofHash: args.proofHash,
         timestamp: args.timestamp,
-        ...(partial ? { partialAmount: args.amount } : {}),
+        ...(args.name === "release_partial" ? { partialAmount: args.amount } : {}),
       },
-      merchant !== undefined && "value" in merchant ? merchant.value : undefined,
+      escrow?.attestor,
     ) ??
     freshnessFault(args.timestamp, escrow, view)
   );

@@ -1,23 +1,13 @@
 import type { SettlementFault } from "../../domain/relay/settlement-rule.ts";
-import {
-  type CustodyInstructionData,
-  decodeCustodyInstruction,
-} from "../instructions/custody-instruction-data.ts";
+import { decodeCustodyInstruction } from "../instructions/custody-instruction-data.ts";
 import type { TransactionAccounts } from "../transaction/address-table.ts";
 import type { WireMessage } from "../transaction/wire-message.ts";
+import { CUSTODY_INSTRUCTIONS } from "../generated/custody.ts";
+import { archiveFault } from "./archive-rules.ts";
 import { createFault } from "./create-rules.ts";
 import { custodyCalls, type CustodyCall, type LedgerView } from "./custody-call.ts";
 import { refundFault } from "./refund-rules.ts";
 import { releaseFault } from "./release-rules.ts";
-
-/** How many accounts each instruction needs; more may be appended. See docs/protocol.md, "custody". */
-const ACCOUNT_COUNTS: Readonly<Record<CustodyInstructionData["name"], number>> = {
-  initialize_custody: 6,
-  create_escrow: 12,
-  release_escrow: 10,
-  release_partial: 11,
-  claim_refund: 5,
-};
 
 /** The most accounts, appended ones among them, that the program reads (`programs/sdk/input.h`). */
 const MOST_ACCOUNTS = 32;
@@ -29,7 +19,8 @@ const callFault = (call: CustodyCall, view: LedgerView): SettlementFault | undef
       rule: "unknown_instruction",
       detail: "the data is none of the custody program's instructions, or has the wrong length",
     };
-  const count = ACCOUNT_COUNTS[args.name];
+  // More may be appended.
+  const count = Object.keys(CUSTODY_INSTRUCTIONS[args.name].accounts).length;
   const given = call.accounts.length;
   if (given < count || given > MOST_ACCOUNTS)
     return {
@@ -45,7 +36,10 @@ const callFault = (call: CustodyCall, view: LedgerView): SettlementFault | undef
     case "release_partial":
       return releaseFault(call, args, view);
     case "claim_refund":
-      return refundFault(call, view);
+    case "cancel_escrow":
+      return refundFault(call, args, view);
+    case "archive_escrow":
+      return archiveFault(call, args, view);
   }
 };
 

@@ -2,15 +2,23 @@ import type { Address } from "../../domain/address.ts";
 import type { Deployment } from "../../domain/ledger/deployment.ts";
 import type { LedgerTransaction } from "../../domain/ledger/history.ts";
 import type { EventKind, EventReference } from "../../domain/index/settlement-event.ts";
-import { decodeCustodyInstruction } from "../instructions/custody-instruction-data.ts";
+import { CUSTODY_INSTRUCTIONS } from "../generated/custody.ts";
+import {
+  type CustodyInstructionName,
+  decodeCustodyInstruction,
+} from "../instructions/custody-instruction-data.ts";
 
-/** The event that each custody instruction causes, and where the escrow is among its accounts. */
-const CAUSES: Readonly<Record<string, { readonly kind: EventKind; readonly escrowAt: number }>> = {
-  create_escrow: { kind: "escrow_created", escrowAt: 5 },
-  release_escrow: { kind: "escrow_released", escrowAt: 0 },
-  release_partial: { kind: "escrow_partially_released", escrowAt: 0 },
-  claim_refund: { kind: "escrow_refunded", escrowAt: 0 },
-};
+/** The event that each custody instruction causes. */
+const CAUSES = {
+  create_escrow: "escrow_created",
+  release_escrow: "escrow_released",
+  release_partial: "escrow_partially_released",
+  claim_refund: "escrow_refunded",
+  cancel_escrow: "escrow_refunded",
+} as const satisfies Partial<Record<CustodyInstructionName, EventKind>>;
+
+const isCause = (name: CustodyInstructionName | undefined): name is keyof typeof CAUSES =>
+  name !== undefined && name in CAUSES;
 
 /**
  * Which events a transaction is the cause of. A transaction that landed without error ran every one of its
@@ -25,11 +33,10 @@ export const eventReferencesOf = (
   if (failed) return [];
   return instructions.flatMap(({ program, accounts, data }) => {
     if (program !== deployment.custodyProgram || data === null) return [];
-    const cause = CAUSES[decodeCustodyInstruction(data)?.name ?? ""];
-    const escrow = cause && accounts[cause.escrowAt];
-    return escrow === undefined || cause === undefined
-      ? []
-      : [{ escrow, kind: cause.kind, signature, slot }];
+    const name = decodeCustodyInstruction(data)?.name;
+    if (!isCause(name)) return [];
+    const escrow = accounts[CUSTODY_INSTRUCTIONS[name].accounts.escrow.place];
+    return escrow === undefined ? [] : [{ escrow, kind: CAUSES[name], signature, slot }];
   });
 };
 

@@ -1,5 +1,6 @@
 import { Duration, Effect } from "effect";
 import { RELAY_POLICY } from "../../domain/relay/relay-policy.ts";
+import { CUSTODY_INSTRUCTIONS } from "../../protocol/generated/custody.ts";
 import { decodeCustodyInstruction } from "../../protocol/instructions/custody-instruction-data.ts";
 import { feePayerFault } from "../../protocol/rules/fee-payer.ts";
 import { neverRuns } from "../../protocol/transaction/never-runs.ts";
@@ -14,8 +15,8 @@ import { BlockhashExpired, FeePayerCannotPay, InstructionBeyondBetaLimit } from 
 import { rejected } from "./relay-rejection.ts";
 import { checkSettlement, resolveTables } from "./settlement-precheck.ts";
 
-/** The index of the mint among `create_escrow`'s accounts; see docs/protocol.md, "custody". */
-const CREATE_ESCROW_MINT = 4;
+/** The place of the mint among `create_escrow`'s accounts; see docs/protocol.md, "custody". */
+const { place: CREATE_ESCROW_MINT } = CUSTODY_INSTRUCTIONS.create_escrow.accounts.mint;
 
 /** Blocks for which a blockhash stays valid (Agave `clock.rs`: MAX_PROCESSING_AGE). */
 const BLOCKHASH_AGE = 150n;

@@ -4,6 +4,7 @@ import { RELAY_POLICY } from "../../domain/relay/relay-policy.ts";
 import type { SettlementRule } from "../../domain/relay/settlement-rule.ts";
 import { decodeAddressTable, resolveAccounts } from "../../protocol/transaction/address-table.ts";
 import { decodeClockSysvar } from "../../protocol/accounts/clock-sysvar.ts";
+import { attestorKeyFault } from "../../protocol/rules/attestor-key-rules.ts";
 import { settlementFault } from "../../protocol/rules/settlement-check.ts";
 import { CLOCK_SYSVAR } from "../../protocol/addresses/well-known-addresses.ts";
 import type { WireTransaction } from "../../protocol/transaction/wire-transaction.ts";
@@ -15,10 +16,11 @@ import { LookupTableNotAllowed, SettlementCheckFailed } from "./relay-errors.ts"
 const CURABLE: ReadonlySet<SettlementRule> = new Set([
   "merchant_unregistered",
   "merchant_suspended",
-  "wrong_attestor_key",
   "payout_account_wrong_owner",
   "payout_account_wrong_mint",
   "payout_account_shared",
+  "payout_account_unusable",
+  "attestor_changed",
 ]);
 
 /** The most accounts the Ledger port reads at once. */
@@ -73,14 +75,18 @@ const judge = Effect.fnUntraced(function* (transaction: WireTransaction, account
 });
 
 /**
- * Fails with `SettlementCheckFailed`, which names the rule, when a custody instruction cannot succeed in the ledger's
- * present state. Faults that a transaction under way may cure are checked twice. See docs/protocol.md, "Relay".
+ * Fails with `SettlementCheckFailed` when an instruction of the custody program cannot succeed on the
+ * ledger as it stands, or an attestor key could never be used, naming the rule. What a transaction under way could cure is looked at twice.
+ * See docs/protocol.md, "Relay".
  */
 export const checkSettlement = Effect.fn("checkSettlement")(function* (
   transaction: WireTransaction,
   accounts: Accounts,
 ) {
   const { deployment } = yield* Instance;
+  const unusable = attestorKeyFault(transaction, deployment.attestorProgram);
+  if (unusable !== undefined)
+    return yield* new SettlementCheckFailed({ signature: transaction.signature, ...unusable });
   if (!transaction.instructions.some(({ program }) => program === deployment.custodyProgram))
     return;
   let fault = yield* judge(transaction, accounts);

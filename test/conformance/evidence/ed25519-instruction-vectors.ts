@@ -30,7 +30,7 @@ const attestationOf = (name: string) => {
     ...(escrow.state === "PartiallyFulfilled" ? { partialAmount: escrow.released } : {}),
   });
   const signature = new Uint8Array(Buffer.from(attestation.signature, "base64"));
-  const publicKey = attestation.attestor;
+  const publicKey = escrow.attestor;
   const { data } = ed25519Instruction({ publicKey, signature, message });
   const claim = {
     public_key: publicKey as string,

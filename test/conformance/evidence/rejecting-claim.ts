@@ -64,12 +64,16 @@ export const claimVectors = (): ReadonlyArray<Vector> => {
     unsigned(
       "attested-by-a-stranger",
       "another key in the account than the one that signed",
-      by({ attestor: stranger }),
+      invented({ ...escrow, attestor: stranger }),
     ),
     unsigned(
       "attested-by-neutral-point",
       "the neutral point as attestor",
-      by({ attestor: addressFromBytes(NEUTRAL), signature: encodeBase64(NEUTRAL_SIGNATURE) }),
+      invented({
+        ...escrow,
+        attestor: addressFromBytes(NEUTRAL),
+        attestation: { ...attestation, signature: encodeBase64(NEUTRAL_SIGNATURE) },
+      }),
     ),
     unsigned(
       "attestation-s-plus-l",
@@ -123,6 +127,20 @@ export const decisionVectors = (): ReadonlyArray<Vector> => {
   const { escrow } = goldenEscrow("pending");
   return [
     on("decision-refunded", "a release that calls itself a refund", "status", "refunded"),
+    on(
+      "decision-cancelled",
+      "a refund after expiry that calls itself a cancellation",
+      "reason",
+      "merchant_cancelled",
+      "refunded",
+    ),
+    on(
+      "decision-expired",
+      "a cancellation that calls itself a refund after expiry",
+      "reason",
+      "ttl_expired_without_delivery_proof",
+      "cancelled",
+    ),
     on(
       "decision-released",
       "a refund that calls itself a release",

@@ -1,5 +1,7 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
+import { typescriptOf } from "../../../programs/idl-typescript.ts";
+import { parseIdl } from "../../../programs/idl.ts";
 import {
   binaryPath,
   COMPILER,
@@ -20,6 +22,14 @@ const compilerMissing = !hasCompiler();
 for (const name of PROGRAM_NAMES) {
   test(`${name}: the committed header is what the IDL gives`, async () => {
     expect(await Bun.file(headerPath(name)).text()).toBe(await generateHeader(name));
+  });
+
+  test(`${name}: the committed TypeScript tables are what the IDL gives`, async () => {
+    const at = new URL(`../../../core/protocol/generated/${name}.ts`, import.meta.url);
+    const idl = await Bun.file(
+      new URL(`../../../programs/${name}.idl.json`, import.meta.url),
+    ).text();
+    expect(await Bun.file(at).text()).toBe(typescriptOf(parseIdl(idl)));
   });
 
   for (const version of SBPF_VERSIONS) {

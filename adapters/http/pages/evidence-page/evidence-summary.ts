@@ -28,5 +28,7 @@ export const evidenceSummary = ({ data }: EvidencePacketRecord, amountHtml: Amou
       return `The ledger released ${amountHtml(escrow.released_stroops)} of ${amount} to the merchant at ${at}, ${word}, and returned ${amountHtml(escrow.refunded_stroops)} to the agent.`;
     case "ttl_expired_without_delivery_proof":
       return `The ledger returned the whole ${amount} to the agent at ${at}. The escrow had expired without a delivery proof.`;
+    case "merchant_cancelled":
+      return `The merchant gave the whole ${amount} back to the agent at ${at}, before the escrow expired.`;
   }
 };

@@ -1,0 +1,17 @@
+/** The most bytes of UTF-8 that a merchant's name has. */
+const MAX_NAME_BYTES = 32;
+
+/**
+ * C0 and C1 control characters and U+007F; and what turns the direction of text, so that one name can look like another
+ * (Unicode 15, Bidi_Control).
+ */
+// oxlint-disable-next-line no-control-regex
+const CONTROLS = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
+
+const utf8 = new TextEncoder();
+
+/** Whether the attestor program takes a text as a merchant's name: 1 to 32 bytes of UTF-8 without control characters. */
+export const isMerchantName = (text: string): boolean => {
+  const { length } = utf8.encode(text);
+  return length >= 1 && length <= MAX_NAME_BYTES && text.isWellFormed() && !CONTROLS.test(text);
+};

@@ -1,0 +1,53 @@
+import { ESCROW_STATES, type EscrowState } from "../../domain/escrow/escrow.ts";
+import type { Hash32 } from "../../domain/hash32.ts";
+import type { Decoded, LedgerAccount } from "../../domain/ledger/account.ts";
+import type { Deployment } from "../../domain/ledger/deployment.ts";
+import { CUSTODY_ACCOUNTS, CUSTODY_CONSTANTS } from "../generated/custody.ts";
+import { fieldsOf } from "./byte-fields.ts";
+
+/** What is left of an archived escrow at its address. */
+export type ArchivedEscrow = {
+  readonly createdSeq: bigint;
+  readonly settledSeq: bigint;
+  readonly state: Exclude<EscrowState, "Pending">;
+  /** SHA-256 of the account's bytes while the escrow was Pending. */
+  readonly pendingHash: Hash32;
+  /** SHA-256 of the account's bytes when it was archived. */
+  readonly lastHash: Hash32;
+};
+
+const { at: AT, discriminator, length } = CUSTODY_ACCOUNTS.ArchivedEscrow;
+const DISCRIMINATOR = Uint8Array.from(discriminator);
+
+/**
+ * The tombstone that account bytes hold, or the fault. Its address says nothing: that custody owns it and wrote a
+ * discriminator suffices, since nobody else can. See docs/protocol.md, "Archiving".
+ */
+export const decodeArchivedEscrowAccount = (
+  { owner, data }: Pick<LedgerAccount, "owner" | "data">,
+  deployment: Deployment,
+): Decoded<ArchivedEscrow> => {
+  if (owner !== deployment.custodyProgram) return { fault: "wrong_owner" };
+  if (data.length !== length) return { fault: "wrong_length" };
+  const fields = fieldsOf(data);
+  if (!fields.isAt(0, DISCRIMINATOR)) return { fault: "wrong_discriminator" };
+  if (fields.u8(AT.version) !== CUSTODY_CONSTANTS.ACCOUNT_VERSION)
+    return { fault: "unknown_version" };
+  const state = ESCROW_STATES[fields.u8(AT.state)];
+  if (state === undefined) return { fault: "unknown_enum_value" };
+  if (!fields.isZero(AT.reserved, AT.pendingHash - AT.reserved))
+    return { fault: "reserved_bytes_set" };
+  const createdSeq = fields.u64(AT.createdSeq);
+  const settledSeq = fields.u64(AT.settledSeq);
+  if (state === "Pending" || createdSeq === 0n || settledSeq <= createdSeq)
+    return { fault: "fields_contradict_state" };
+  return {
+    value: {
+      createdSeq,
+      settledSeq,
+      state,
+      pendingHash: fields.hash(AT.pendingHash),
+      lastHash: fields.hash(AT.lastHash),
+    },
+  };
+};

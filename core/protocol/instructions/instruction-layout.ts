@@ -1,0 +1,199 @@
+import { type Address, address } from "../../domain/address.ts";
+import { type Hash32, hash32ToBytes } from "../../domain/hash32.ts";
+import {
+  type AccountMeta,
+  AccountRole,
+  type Instruction,
+} from "../../domain/ledger/instruction.ts";
+import { fieldsOf, fieldWriter } from "../accounts/byte-fields.ts";
+
+type ValueOf = {
+  readonly u8: number;
+  readonly u32: number;
+  readonly u64: bigint;
+  readonly i64: bigint;
+  readonly bool: boolean;
+  readonly address: Address;
+  readonly hash: Hash32;
+  readonly bytes: Uint8Array;
+  readonly string: string;
+};
+
+type Argument = { readonly type: keyof ValueOf; readonly at: number; readonly size: number };
+
+type Place = {
+  readonly place: number;
+  readonly role: keyof typeof AccountRole;
+  readonly optional?: true;
+  /** The one address that the place may have. */
+  readonly address?: string;
+};
+
+/** An instruction as `core/protocol/generated/` describes it. */
+export type InstructionLayout = {
+  /** The first eight bytes of the data. */
+  readonly discriminator: ReadonlyArray<number>;
+  /** Bytes of the data, without those of a text at its end. */
+  readonly length: number;
+  readonly args: Readonly<Record<string, Argument>>;
+  /** By the IDL's names, in the order of their places. */
+  readonly accounts: Readonly<Record<string, Place>>;
+};
+
+/** An instruction's arguments by name. */
+export type ArgsOf<Layout extends InstructionLayout> = {
+  readonly [Name in keyof Layout["args"]]: ValueOf[Layout["args"][Name]["type"]];
+};
+
+type Chosen<Accounts> = {
+  [Name in keyof Accounts]: Accounts[Name] extends { readonly address: string }
+    ? never
+    : Accounts[Name] extends { readonly optional: true }
+      ? never
+      : Name;
+}[keyof Accounts];
+
+type Optional<Accounts> = {
+  [Name in keyof Accounts]: Accounts[Name] extends { readonly optional: true } ? Name : never;
+}[keyof Accounts];
+
+/** An instruction's accounts by name, but for those of which there is only one; an optional one may be left out. */
+export type AccountsOf<Layout extends InstructionLayout> = {
+  readonly [Name in Chosen<Layout["accounts"]>]: Address;
+} & { readonly [Name in Optional<Layout["accounts"]>]?: Address | undefined };
+
+const utf8 = new TextEncoder();
+
+type Compiled = {
+  readonly discriminator: Uint8Array;
+  readonly args: ReadonlyArray<readonly [name: string, argument: Argument]>;
+  readonly places: ReadonlyArray<{
+    readonly name: string;
+    readonly role: AccountRole;
+    readonly optional: boolean;
+    readonly only: AccountMeta | undefined;
+  }>;
+};
+
+const compiled = new WeakMap<InstructionLayout, Compiled>();
+
+/** A layout's parts as lists, made once: taking an object apart at every instruction would be most of its cost. */
+const partsOf = (layout: InstructionLayout): Compiled => {
+  const known = compiled.get(layout);
+  if (known !== undefined) return known;
+  const parts: Compiled = {
+    discriminator: Uint8Array.from(layout.discriminator),
+    args: Object.entries(layout.args),
+    places: Object.entries(layout.accounts).map(([name, place]) => {
+      const role = AccountRole[place.role];
+      const only =
+        place.address === undefined ? undefined : { address: address(place.address), role };
+      return { name, role, optional: place.optional === true, only };
+    }),
+  };
+  compiled.set(layout, parts);
+  return parts;
+};
+
+const metaOf = (
+  program: Address,
+  { name, role, optional, only }: Compiled["places"][number],
+  given: Address | undefined,
+): AccountMeta => {
+  if (only !== undefined) return only;
+  if (given !== undefined) return { address: given, role };
+  if (optional) return { address: program, role: AccountRole.readonly };
+  throw new Error(`the account ${name} is missing`);
+};
+
+/** The data of an instruction: its first eight bytes, then the arguments in borsh. */
+const encodeArgs = (
+  layout: InstructionLayout,
+  values: Readonly<Record<string, unknown>>,
+): Uint8Array => {
+  const { discriminator, args } = partsOf(layout);
+  let { length } = layout;
+  for (const [name, { type }] of args)
+    if (type === "string") length += utf8.encode(values[name] as string).length;
+  const writer = fieldWriter(length).bytes(discriminator);
+  for (const [name, { type }] of args) {
+    const value = values[name];
+    switch (type) {
+      case "u8":
+      case "u32":
+        writer[type](value as number);
+        break;
+      case "u64":
+      case "i64":
+        writer[type](value as bigint);
+        break;
+      case "bool":
+        writer.u8(value === true ? 1 : 0);
+        break;
+      case "address":
+        writer.address(value as Address);
+        break;
+      case "hash":
+        writer.bytes(hash32ToBytes(value as Hash32));
+        break;
+      case "bytes":
+        writer.bytes(value as Uint8Array);
+        break;
+      case "string": {
+        const text = utf8.encode(value as string);
+        writer.u32(text.length).bytes(text);
+        break;
+      }
+    }
+  }
+  return writer.done();
+};
+
+/** An instruction of `program` with these accounts and arguments, each in its place. @throws Error when an account is missing. */
+export const encodeInstruction = <Layout extends InstructionLayout>(
+  program: Address,
+  layout: Layout,
+  accounts: AccountsOf<Layout>,
+  args: ArgsOf<Layout>,
+): Instruction => {
+  const given: Readonly<Record<string, Address | undefined>> = accounts;
+  return {
+    programAddress: program,
+    accounts: partsOf(layout).places.map((place) => metaOf(program, place, given[place.name])),
+    data: encodeArgs(layout, args),
+  };
+};
+
+const decodeArg = (data: Uint8Array, { type, at, size }: Argument): ValueOf[keyof ValueOf] => {
+  const fields = fieldsOf(data);
+  switch (type) {
+    case "u8":
+    case "u32":
+    case "u64":
+    case "i64":
+    case "address":
+    case "hash":
+      return fields[type](at);
+    case "bool":
+      return fields.u8(at) === 1;
+    case "bytes":
+      return fields.bytes(at, size);
+    case "string":
+      throw new Error("a text is not read back");
+  }
+};
+
+/** Whether data begins as this instruction's does and is as long. */
+export const isInstruction = (
+  { discriminator, length }: InstructionLayout,
+  data: Uint8Array,
+): boolean => data.length === length && discriminator.every((byte, i) => data[i] === byte);
+
+/** The arguments in an instruction's data; `isInstruction` says whether it has them. Not for instructions with a text. */
+export const decodeArgs = <Layout extends InstructionLayout>(
+  layout: Layout,
+  data: Uint8Array,
+): ArgsOf<Layout> =>
+  Object.fromEntries(
+    partsOf(layout).args.map(([name, argument]) => [name, decodeArg(data, argument)]),
+  ) as ArgsOf<Layout>;

@@ -1,0 +1,60 @@
+#pragma once
+
+#include "accounts.h"
+
+/* The account as it was while Pending: settlement writes these members and no others. */
+static inline void undo_settlement(Escrow *escrow) {
+  escrow->state = ESCROW_STATE_PENDING;
+  escrow->released = 0;
+  escrow->settled_at = 0;
+  escrow->settled_seq = 0;
+  escrow->proof_hash = (Bytes32){{0}};
+  escrow->attested_at = 0;
+  escrow->attestation_signature = (Bytes64){{0}};
+}
+
+NOINLINE void hash_escrow(const Escrow *escrow, Bytes32 *digest) {
+  const Slice bytes = {escrow, ESCROW_SIZE};
+  sol_sha256(&bytes, 1, digest);
+}
+
+/* Shortens the account to its tombstone: the length that the runtime reads back stands before the data. */
+NOINLINE void bury(const AccountInfo *account) {
+  Escrow *escrow = (Escrow *)account->data;
+  ArchivedEscrow tombstone = {
+      .discriminator = ACCOUNT_ARCHIVED_ESCROW,
+      .created_seq = escrow->created_seq,
+      .settled_seq = escrow->settled_seq,
+      .state = escrow->state,
+      .version = escrow->version,
+  };
+  hash_escrow(escrow, &tombstone.last_hash);
+  undo_settlement(escrow);
+  hash_escrow(escrow, &tombstone.pending_hash);
+  *(u64 *)(account->data - 8) = ARCHIVED_ESCROW_SIZE;
+  *(ArchivedEscrow *)account->data = tombstone;
+}
+
+NOINLINE u64 archive_escrow(Input *input) {
+  TRY(require_shape(input, ARCHIVE_ESCROW_ACCOUNTS, ARCHIVE_ESCROW_SIGNERS, ARCHIVE_ESCROW_WRITABLES,
+                    ARCHIVE_ESCROW_ARGS_SIZE));
+  const ArchiveEscrowArgs *args = (const ArchiveEscrowArgs *)input->data;
+  const AccountInfo *account = &input->account[ARCHIVE_ESCROW_ESCROW];
+  const AccountInfo *rent_payer = &input->account[ARCHIVE_ESCROW_RENT_PAYER];
+  LoadedEscrow *loaded = (LoadedEscrow *)HEAP_STATE;
+  i32 difference;
+  TRY(load_escrow(input, account, loaded));
+  REQUIRE(loaded->data->state != ESCROW_STATE_PENDING, ERROR_NOT_SETTLED);
+  REQUIRE(ledger_time() >= loaded->data->settled_at + ARCHIVE_DELAY_SECONDS, ERROR_NOT_ARCHIVABLE);
+  REQUIRE(same32(rent_payer->key, &loaded->data->rent_payer), ERROR_WRONG_RENT_PAYER);
+  sol_memcmp_(args->last_bytes, account->data, ESCROW_SIZE, &difference);
+  REQUIRE(difference == 0, ERROR_WRONG_LAST_BYTES);
+  bury(account);
+
+  u64 kept = rent_exempt_minimum(ARCHIVED_ESCROW_SIZE);
+  /* The runtime refuses a change of an executable account's lamports, so there all of it stays. */
+  if (*account->lamports <= kept || rent_payer->executable) return 0;
+  *rent_payer->lamports += *account->lamports - kept;
+  *account->lamports = kept;
+  return 0;
+}
