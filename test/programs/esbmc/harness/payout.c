@@ -96,7 +96,7 @@ int main(void) {
                        .bump = nondet_u8()};
   const AccountInfo *paid = NULL;
   u64 error = choose_payout(&input, &payee, &mint, &paid);
-  bool usable = asked_for_associated && same32(&associated.key, &associated_address) && is_payees(&associated) &&
+  bool usable = same32(&associated.key, &associated_address) && is_payees(&associated) &&
                 associated.token.state == 1;
   if (error == 0) {
     CLAIM(asked_for_associated && same32(&associated.key, &associated_address), "the first is the associated account");
@@ -118,7 +118,9 @@ int main(void) {
               (asked_for_associated && same32(&associated.key, &associated_address)),
           "nobody else has a right on it, unless it is the associated one");
   } else {
-    CLAIM(!is_payees(&associated) || has_rights_of_others(&associated), "the payee's own account never stops a settlement");
+    CLAIM(!is_payees(&associated) ||
+              (has_rights_of_others(&associated) && !same32(&associated.key, &associated_address)),
+          "the payee's associated account never stops a settlement, nor another that is not shared");
   }
 #endif
   return 0;
