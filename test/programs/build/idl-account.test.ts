@@ -1,0 +1,106 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { deflateSync } from "node:zlib";
+import { type Address, parseAddress } from "../../../core/domain/address.ts";
+import {
+  decodeIdlAccount,
+  encodeIdlAccount,
+  idlAddress,
+  PROGRAM_METADATA,
+} from "../../../programs/idl-account.ts";
+import * as s from "../fixture/settlement.ts";
+import vectors from "../../vectors/program-metadata.json" with { type: "json" };
+
+const bytes = (base64: string): Uint8Array => Uint8Array.from(Buffer.from(base64, "base64"));
+const addressOf = (text: string): Address => {
+  const found = parseAddress(text);
+  if (found === undefined) throw new Error(text);
+  return found;
+};
+const custody = s.deployment.custodyProgram;
+
+describe("the account of a published IDL", () => {
+  test.each(vectors.cases)(
+    "$program, $compression: as the Program Metadata program's own client has it",
+    ({ program, address, account }) => {
+      expect<string>(idlAddress(addressOf(program))).toBe(address);
+      expect(decodeIdlAccount(addressOf(program), bytes(account))).toBe(vectors.content);
+    },
+  );
+
+  test("what is encoded here has the client's header, and reads back", () => {
+    const zlib = vectors.cases.find(
+      ({ program, compression }) => program === custody && compression === "zlib",
+    );
+    const ours = encodeIdlAccount(custody, vectors.content);
+    // Behind 88 bytes comes the length of what zlib made of it, which need not be the same.
+    expect(ours.slice(0, 87)).toEqual(bytes(zlib?.account ?? "").slice(0, 87));
+    expect(decodeIdlAccount(custody, ours)).toBe(vectors.content);
+  });
+
+  test("another program's, an external one, and what does not unpack are none", () => {
+    const account = encodeIdlAccount(custody, vectors.content);
+    const other = s.deployment.attestorProgram;
+    expect(decodeIdlAccount(other, account)).toBeUndefined();
+    // discriminator, canonical, seed, encoding, compression, source, content
+    for (const at of [0, 66, 67, 83, 84, 86, 100])
+      expect(decodeIdlAccount(custody, account.with(at, 9))).toBeUndefined();
+    for (const length of [0, 95, 96, account.length - 1])
+      expect(decodeIdlAccount(custody, account.slice(0, length))).toBeUndefined();
+    const bomb = deflateSync(new Uint8Array(2 << 20));
+    const swollen = Uint8Array.from([...account.slice(0, 96), ...bomb]);
+    new DataView(swollen.buffer).setUint32(87, bomb.length, true);
+    expect(decodeIdlAccount(custody, swollen)).toBeUndefined();
+  });
+});
+
+describe("programs/published-idl.ts", () => {
+  /** What the node answers for any account. */
+  let value: unknown = null;
+  const node = Bun.serve({
+    port: 0,
+    fetch: () => Response.json({ jsonrpc: "2.0", id: 1, result: { value } }),
+  });
+  afterAll(() => node.stop(true));
+
+  const run = async (...args: ReadonlyArray<string>) => {
+    const command = join(import.meta.dir, "../../../programs/published-idl.ts");
+    const child = Bun.spawn([process.execPath, command, ...args], {
+      stdout: "pipe",
+      stderr: "pipe",
+    });
+    const [out, err, status] = await Promise.all([
+      new Response(child.stdout).text(),
+      new Response(child.stderr).text(),
+      child.exited,
+    ]);
+    return { out, err, status };
+  };
+  const account = (text: string, owner: string = PROGRAM_METADATA) => ({
+    owner,
+    data: [Buffer.from(encodeIdlAccount(custody, text)).toString("base64"), "base64"],
+  });
+
+  test("prints the IDL for a program id, and knows it again", async () => {
+    const printed = await run("custody", custody);
+    expect(printed.status).toBe(0);
+    expect((JSON.parse(printed.out) as { address: string }).address).toBe(custody);
+    const standing = async (found: unknown) => {
+      value = found;
+      const { status, err } = await run("custody", custody, "--rpc", node.url.href);
+      return `${status} ${err.trim()}`;
+    };
+    expect(await standing(account(printed.out))).toBe("0 ");
+    expect(
+      await standing(account(printed.out.replace("create_escrow", "create_escrov"))),
+    ).toContain("1 FYmrxXGviaUptExGtsyZQzckJwsse3Ea8EyrLeZt3bzW holds another IDL");
+    expect(await standing(account("no JSON"))).toContain("holds no IDL that can be read");
+    expect(await standing(account(printed.out, custody))).toContain("1 no IDL is published");
+    expect(await standing(null)).toContain("1 no IDL is published");
+  });
+
+  test("says how it is used", async () => {
+    expect(await run("custody", "no address")).toMatchObject({ status: 2, out: "" });
+    expect((await run("custodian", custody)).err).toContain("usage");
+  });
+});

@@ -1,0 +1,273 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+
+/** A fault put into a copy of the headers; a harness that still proves its claims does not see it. */
+export type Mutant = {
+  readonly what: string;
+  /** Below `programs/`. */
+  readonly file: string;
+  /** Must be there exactly once. */
+  readonly find: string | RegExp;
+  readonly replace: string;
+};
+
+/** A file of claims in `harness/`, how many rounds its loops take, and the faults that it must see. */
+export type Harness = {
+  readonly name: string;
+  readonly rounds: number;
+  /** The first one is also tried by `--quick`. */
+  readonly mutants: ReadonlyArray<Mutant>;
+};
+
+/** The folder of the programs' sources. */
+export const PROGRAMS = join(import.meta.dir, "../../../programs");
+
+const drop = (file: string, what: string, find: string | RegExp): Mutant => ({
+  what: `without ${what}`,
+  file,
+  find,
+  replace: "",
+});
+const swap = (file: string, what: string, find: string | RegExp, replace: string): Mutant => ({
+  what,
+  file,
+  find,
+  replace,
+});
+
+const [utf8, attestation, token] = ["sdk/utf8.h", "attestor/attestation.h", "sdk/token.h"];
+const verification = "attestor/verify-attestation.h";
+const own = (part: string) => new RegExp(`header->${part}_in == OWN_DATA(?: && )?`);
+
+const tokenMutants: ReadonlyArray<Mutant> = [
+  swap(token, "only a delegate makes an account shared", " | read_u32(token->close_authority)", ""),
+  swap(token, "only a close authority does", "read_u32(token->delegate) | ", ""),
+  drop(token, "the mint", " && same32(&token->mint, mint)"),
+  drop(token, "the token account's owner", / && same32\(&[^;]*owner, owner\)(?=;)/),
+  swap(token, "any length of data", /data_len == TOKEN_ACCOUNT_SIZE/, "data_len >= 0"),
+  swap(
+    token,
+    "any program's account",
+    /same32\(account->owner, &ADDRESS_TOKEN_PROGRAM\)(?= && account->data_len == TOKEN)/,
+    "true",
+  ),
+];
+
+// The name of the header says which rule the programs have: one account chosen by the caller, or two by the program.
+const payoutMutants: ReadonlyArray<Mutant> = existsSync(join(PROGRAMS, "custody/payout.h"))
+  ? [
+      swap("custody/payout.h", "a shared fallback is paid", "!is_shared(fallback)", "true"),
+      swap("custody/payout.h", "a frozen fallback is paid", "is_initialized(fallback)", "true"),
+      swap(
+        "custody/payout.h",
+        "a frozen associated account is paid",
+        " && is_initialized(payee->associated)",
+        "",
+      ),
+      swap(
+        "custody/payout.h",
+        "any address passes for the associated one",
+        /is_associated_address\(payee[^;]*\)(?=, payee->wrong)/,
+        "true",
+      ),
+      swap(
+        "custody/payout.h",
+        "the fallback is anybody's",
+        "is_token_account(fallback, mint, payee->wallet)",
+        "is_account_of_mint(fallback, mint)",
+      ),
+      swap(
+        "custody/payout.h",
+        "a delegate on the associated account sends the payout elsewhere",
+        " && is_initialized(payee->associated)",
+        " && is_initialized(payee->associated) && !is_shared(payee->associated)",
+      ),
+      swap(
+        "custody/payout.h",
+        "the fallback is paid all the same",
+        "*paid = payee->associated",
+        "*paid = fallback",
+      ),
+      swap(
+        "custody/payout.h",
+        "custody's own id is paid",
+        "!same32(fallback->key, input->program_id)",
+        "true",
+      ),
+      swap(
+        "custody/payout.h",
+        "a fallback that cannot be written",
+        "fallback->is_writable",
+        "true",
+      ),
+    ]
+  : [
+      swap(
+        "custody/vault.h",
+        "a shared account is paid",
+        "!is_shared(account) || is_associated_address(account->key, payee, mint)",
+        "true",
+      ),
+      swap(
+        "custody/vault.h",
+        "a shared associated account stops a settlement",
+        " || is_associated_address(account->key, payee, mint)",
+        "",
+      ),
+      swap(
+        "custody/vault.h",
+        "anybody's account is paid",
+        "REQUIRE(is_token_account(account, mint, payee), wrong);",
+        "",
+      ),
+    ];
+
+/** Everything that is proved, and what shows that it could fail. */
+export const HARNESSES: ReadonlyArray<Harness> = [
+  {
+    name: "utf8",
+    rounds: 6,
+    mutants: [
+      swap(utf8, "surrogates pass", "bytes[i] > 0x9f", "bytes[i] > 0xbf"),
+      swap(utf8, "an overlong form of two bytes passes", "lead < 0xc2", "lead < 0xc0"),
+      swap(utf8, "an overlong form of three bytes passes", "bytes[i] < 0xa0", "bytes[i] < 0x80"),
+      swap(utf8, "an overlong form of four bytes passes", "bytes[i] < 0x90", "bytes[i] < 0x80"),
+      swap(utf8, "a code point beyond the last passes", "bytes[i] > 0x8f", "bytes[i] > 0x9f"),
+      swap(utf8, "a lead byte beyond the last passes", "lead > 0xf4", "lead > 0xf5"),
+      swap(utf8, "U+0000 passes", "lead == 0 || ", ""),
+      swap(utf8, "what is cut short is read beyond its end", " || more > len - i", ""),
+      swap(utf8, "one byte too few is asked for", "more > len - i", "more > len - i + 1"),
+      swap(utf8, "a lead byte passes for a continuation", "next > 0xbf", "next > 0xc0"),
+      swap(utf8, "the continuation is not skipped", "i += more;", ""),
+      swap(utf8, "three bytes are taken for two", "lead < 0xe0 ? 1", "lead < 0xe1 ? 1"),
+    ],
+  },
+  {
+    name: "attestation",
+    rounds: 97,
+    mutants: [
+      swap(attestation, "the signature may be elsewhere", own("signature"), ""),
+      swap(attestation, "the key may be elsewhere", own("key"), ""),
+      swap(attestation, "the message may be elsewhere", / && header->message_in == OWN_DATA/, ""),
+      swap(attestation, "two signatures pass", "header->count == 1", "header->count >= 1"),
+      swap(
+        attestation,
+        "a header that is cut short is read",
+        "len >= sizeof(Ed25519Header) && ",
+        "",
+      ),
+      swap(attestation, "the key reaches beyond the data", "key_at + 32", "key_at + 31"),
+      swap(
+        attestation,
+        "the signature reaches beyond the data",
+        "signature_at + 64",
+        "signature_at + 63",
+      ),
+      swap(
+        attestation,
+        "the message reaches beyond the data",
+        "message_at + header->message_len <= len",
+        "message_at <= len",
+      ),
+      swap(
+        attestation,
+        "an offset wraps round",
+        "(u64)header->key_at + 32 <= len",
+        "(u16)(header->key_at + 32) <= len",
+      ),
+      swap(
+        attestation,
+        "anybody's key passes",
+        /same32\(\(const Pubkey \*\)\(instruction->data \+ header->key_at\), attestor\)/,
+        "true",
+      ),
+      swap(
+        attestation,
+        "only the message's first bytes count",
+        "message, expected_len, &difference",
+        "message, FULL_MESSAGE_SIZE, &difference",
+      ),
+      swap(
+        attestation,
+        "a full release takes a message of any length",
+        "header->message_len == expected_len",
+        "header->message_len >= expected_len",
+      ),
+      swap(
+        attestation,
+        "a partial release takes a full one's message",
+        "message->partial_amount == 0 ? FULL_MESSAGE_SIZE : PARTIAL_MESSAGE_SIZE",
+        "FULL_MESSAGE_SIZE",
+      ),
+      swap(attestation, "any message passes", "REQUIRE(difference == 0, ERROR_WRONG_MESSAGE);", ""),
+      swap(
+        attestation,
+        "the key's bytes are returned",
+        "(instruction->data + header->signature_at);",
+        "(instruction->data + header->key_at);",
+      ),
+    ],
+  },
+  {
+    name: "times",
+    rounds: 2,
+    mutants: [
+      swap(
+        verification,
+        "the second of expiry is still life",
+        "timestamp < escrow->expires_at",
+        "timestamp <= escrow->expires_at",
+      ),
+      swap(
+        verification,
+        "life begins a second late",
+        "timestamp >= escrow->created_at",
+        "timestamp > escrow->created_at",
+      ),
+      swap(
+        verification,
+        "the age is not limited",
+        "timestamp >= now - MAX_ATTESTATION_AGE_SECONDS",
+        "true",
+      ),
+      swap(
+        verification,
+        "the age is a second shorter",
+        "timestamp >= now - MAX",
+        "timestamp > now - MAX",
+      ),
+      swap(
+        verification,
+        "the future is not limited",
+        "timestamp <= now + MAX_ATTESTATION_LEAD_SECONDS",
+        "true",
+      ),
+      swap(
+        verification,
+        "the lead is the age",
+        "now + MAX_ATTESTATION_LEAD_SECONDS",
+        "now + MAX_ATTESTATION_AGE_SECONDS",
+      ),
+      swap(
+        verification,
+        "an age that leaves i64",
+        "timestamp >= now - MAX_ATTESTATION_AGE_SECONDS",
+        "timestamp + MAX_ATTESTATION_AGE_SECONDS >= now",
+      ),
+      swap(verification, "the deliveries wrap round", "if (*deliveries != ~0ull) ", ""),
+      swap(
+        verification,
+        "the reputation wraps round",
+        "if (merchant->reputation != 0xffffffffu) ",
+        "",
+      ),
+      swap(
+        verification,
+        "the volume wraps round",
+        "delivered > ~0ull - merchant->volume ? ~0ull : ",
+        "",
+      ),
+    ],
+  },
+  { name: "payout", rounds: 37, mutants: [...payoutMutants, ...tokenMutants] },
+];
