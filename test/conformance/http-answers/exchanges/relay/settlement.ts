@@ -2,7 +2,7 @@ import type { Address } from "../../../../../core/domain/address.ts";
 import type { LedgerAccount } from "../../../../../core/domain/ledger/account.ts";
 import { LOCAL_DEPLOYMENT } from "../../../../../core/protocol/addresses/local-deployment.ts";
 import { fieldWriter } from "../../../../../core/protocol/accounts/byte-fields.ts";
-import { accountDiscriminator } from "../../../../../core/protocol/accounts/discriminator.ts";
+import { accountDiscriminator } from "../../../../doubles/discriminator.ts";
 import { encodeMerchantAccount } from "../../../../../core/protocol/accounts/merchant-account.ts";
 import { hash32FromBytes } from "../../../../../core/domain/hash32.ts";
 import { type Instruction, readonly } from "../../../../../core/domain/ledger/instruction.ts";
