@@ -28,7 +28,8 @@ export const decodeAttestorRegistryAccount = (
   if (data.length !== LENGTH) return { fault: "wrong_length" };
   if (DISCRIMINATOR.some((byte, i) => data[i] !== byte)) return { fault: "wrong_discriminator" };
   const fields = fieldsOf(data);
-  if (fields.u8(AT.version) !== ATTESTOR_CONSTANTS.ACCOUNT_VERSION) return { fault: "unknown_version" };
+  if (fields.u8(AT.version) !== ATTESTOR_CONSTANTS.ACCOUNT_VERSION)
+    return { fault: "unknown_version" };
   if (!fields.isZero(AT.reserved, AT.admin - AT.reserved)) return { fault: "reserved_bytes_set" };
   const derived = registryAddress(deployment);
   if (derived.address !== address || derived.bump !== fields.u8(AT.bump))

@@ -27,8 +27,10 @@ export const decodeCustodyConfigAccount = (
   if (data.length !== LENGTH) return { fault: "wrong_length" };
   if (DISCRIMINATOR.some((byte, i) => data[i] !== byte)) return { fault: "wrong_discriminator" };
   const fields = fieldsOf(data);
-  if (fields.u8(AT.version) !== CUSTODY_CONSTANTS.ACCOUNT_VERSION) return { fault: "unknown_version" };
-  if (!fields.isZero(AT.reserved, AT.attestorProgram - AT.reserved)) return { fault: "reserved_bytes_set" };
+  if (fields.u8(AT.version) !== CUSTODY_CONSTANTS.ACCOUNT_VERSION)
+    return { fault: "unknown_version" };
+  if (!fields.isZero(AT.reserved, AT.attestorProgram - AT.reserved))
+    return { fault: "reserved_bytes_set" };
   const derived = custodyConfigAddress(deployment);
   if (derived.address !== address || derived.bump !== fields.u8(AT.bump))
     return { fault: "address_not_derived" };

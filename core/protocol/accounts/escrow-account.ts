@@ -78,10 +78,12 @@ const decodeFields = (address: Address, data: LedgerAccount["data"]): Decoded<Es
   if (data.length !== ESCROW_ACCOUNT_LENGTH) return { fault: "wrong_length" };
   const fields = fieldsOf(data);
   if (!fields.isAt(0, ESCROW_DISCRIMINATOR)) return { fault: "wrong_discriminator" };
-  if (fields.u8(AT.version) !== CUSTODY_CONSTANTS.ACCOUNT_VERSION) return { fault: "unknown_version" };
+  if (fields.u8(AT.version) !== CUSTODY_CONSTANTS.ACCOUNT_VERSION)
+    return { fault: "unknown_version" };
   const state = ESCROW_STATES[fields.u8(AT.state)];
   if (state === undefined) return { fault: "unknown_enum_value" };
-  if (!fields.isZero(AT.reserved, AT.agentOwner - AT.reserved)) return { fault: "reserved_bytes_set" };
+  if (!fields.isZero(AT.reserved, AT.agentOwner - AT.reserved))
+    return { fault: "reserved_bytes_set" };
   const attested =
     !fields.isZero(AT.proofHash, 32) ||
     !fields.isZero(AT.attestedAt, AT.createdSeq - AT.attestedAt);

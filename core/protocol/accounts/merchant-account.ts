@@ -42,7 +42,8 @@ export const decodeMerchantAccount = (
   if (data.length !== MERCHANT_ACCOUNT_LENGTH) return { fault: "wrong_length" };
   const fields = fieldsOf(data);
   if (!fields.isAt(0, MERCHANT_DISCRIMINATOR)) return { fault: "wrong_discriminator" };
-  if (fields.u8(AT.version) !== ATTESTOR_CONSTANTS.ACCOUNT_VERSION) return { fault: "unknown_version" };
+  if (fields.u8(AT.version) !== ATTESTOR_CONSTANTS.ACCOUNT_VERSION)
+    return { fault: "unknown_version" };
   const status = MERCHANT_STATUSES[fields.u8(AT.status)];
   if (status === undefined) return { fault: "unknown_enum_value" };
   const nameLength = fields.u8(AT.nameLen);

@@ -56,3 +56,12 @@ export const verifyEd25519 = (
     return false;
   }
 };
+
+/** Whether signatures can ever verify under a key (32 bytes): it encodes a point canonically, and none of small order. */
+export const isUsableKey = (publicKey: Uint8Array): boolean => {
+  try {
+    return publicKey.length === 32 && !Point.fromBytes(publicKey, false).isSmallOrder();
+  } catch {
+    return false;
+  }
+};

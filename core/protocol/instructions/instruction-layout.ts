@@ -1,6 +1,10 @@
 import { type Address, address } from "../../domain/address.ts";
 import { type Hash32, hash32ToBytes } from "../../domain/hash32.ts";
-import { type AccountMeta, AccountRole, type Instruction } from "../../domain/ledger/instruction.ts";
+import {
+  type AccountMeta,
+  AccountRole,
+  type Instruction,
+} from "../../domain/ledger/instruction.ts";
 import { fieldsOf, fieldWriter } from "../accounts/byte-fields.ts";
 
 type ValueOf = {

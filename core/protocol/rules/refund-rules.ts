@@ -1,5 +1,10 @@
 import type { SettlementFault } from "../../domain/relay/settlement-rule.ts";
-import { expiredFault, notExpiredFault, pendingFault, settledEscrow } from "../accounts/escrow-rules.ts";
+import {
+  expiredFault,
+  notExpiredFault,
+  pendingFault,
+  settledEscrow,
+} from "../accounts/escrow-rules.ts";
 import { associatedTokenAddress, custodyConfigAddress } from "../addresses/addresses.ts";
 import { TOKEN_PROGRAM } from "../addresses/well-known-addresses.ts";
 import { CUSTODY_INSTRUCTIONS } from "../generated/custody.ts";
