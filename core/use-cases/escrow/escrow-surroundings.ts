@@ -2,6 +2,7 @@ import { Effect } from "effect";
 import type { Address } from "../../domain/address.ts";
 import type { Escrow } from "../../domain/escrow/escrow.ts";
 import type { OpenInstruction } from "../../domain/escrow/next-action.ts";
+import type { Payout } from "../../domain/escrow/prepared-call.ts";
 import type { LedgerAccount } from "../../domain/ledger/account.ts";
 import { decodeRentSysvar } from "../../protocol/accounts/rent-sysvar.ts";
 import { decodeTokenAccount } from "../../protocol/accounts/token.ts";
@@ -106,7 +107,13 @@ export const wrongState = (
 /** Fails with `WrongState` when the ledger would refuse the instructions at the slot that was read. */
 export const checkInstructions = (
   surroundings: Surroundings,
-  instructions: ReadonlyArray<OpenInstruction>,
+  {
+    instructions,
+    unpayable = [],
+  }: {
+    readonly instructions: ReadonlyArray<OpenInstruction>;
+    readonly unpayable?: ReadonlyArray<Payout>;
+  },
   payer: Address | null,
 ) =>
   Effect.suspend(() => {
@@ -114,6 +121,16 @@ export const checkInstructions = (
     const sender = payer ?? escrow.rentPayer;
     const fault = preparedFault(withPayer(instructions, sender), sender, view);
     if (fault !== undefined) return Effect.fail(wrongState(surroundings, fault.rule, fault.detail));
+    const [unpaid] = unpayable;
+    // Of a fallback that is not there, the relay's rule cannot tell that it will not be.
+    if (unpaid !== undefined)
+      return Effect.fail(
+        wrongState(
+          surroundings,
+          "payout_account_unusable",
+          `the ${unpaid.whose}'s associated account ${unpaid.account} is frozen or has another owner, and no other account of the ${unpaid.whose}'s that can be paid is named`,
+        ),
+      );
     const isFrozen = vault !== null && decodeTokenAccount(vault)?.frozen === true;
     return escrow.state === "Pending" && isFrozen
       ? Effect.fail(

@@ -34,7 +34,7 @@ export const prepareArchive = Effect.fn("prepareArchive")(function* (
     cost: { deposits: [], returnedAtSettlement: 0n, ...archiving },
     returnedToPayer: sending.payer === escrow.rentPayer ? archiving.returnedAtArchiving : 0n,
   };
-  yield* checkInstructions(surroundings, draft.instructions, sending.payer);
+  yield* checkInstructions(surroundings, draft, sending.payer);
   return yield* finishCall(draft, sending, surroundings, (rule, detail) =>
     wrongState(surroundings, rule, detail),
   );

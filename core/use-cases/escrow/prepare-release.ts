@@ -108,7 +108,7 @@ export const prepareRelease = Effect.fn("prepareRelease")(function* (
     payer,
     until: latest < escrow.expiresAt ? latest : escrow.expiresAt,
   });
-  yield* checkInstructions(surroundings, draft.instructions, payer).pipe(
+  yield* checkInstructions(surroundings, draft, payer).pipe(
     Effect.catchIf(
       ({ rule }) => rule === "attestation_signature_invalid" || rule === "amount_out_of_range",
       ({ rule, detail }) =>

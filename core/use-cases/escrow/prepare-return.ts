@@ -45,7 +45,7 @@ export const prepareReturn = Effect.fnUntraced(function* (
     payer,
     until: isCancel ? escrow.expiresAt : null,
   });
-  yield* checkInstructions(surroundings, draft.instructions, payer);
+  yield* checkInstructions(surroundings, draft, payer);
   return yield* finishCall(draft, { ...asked, payer }, surroundings, (rule, detail) =>
     wrongState(surroundings, rule, detail),
   );

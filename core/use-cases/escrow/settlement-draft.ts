@@ -18,6 +18,8 @@ export type Side = {
 };
 
 type Paid = {
+  /** Whether the ledger shows an account that can be paid, or none yet at the associated address. */
+  readonly isPayable: boolean;
   readonly instructions: ReadonlyArray<OpenInstruction>;
   readonly payout: Payout;
   readonly warnings: ReadonlyArray<PrepareWarning>;
@@ -37,6 +39,7 @@ const paid = ({ escrow, find, rent }: Surroundings, { whose, fallback }: Side): 
   const rights = choice.kind === "associated" ? choice : undefined;
   const lamports = isCreated ? depositFor(associated, TOKEN_ACCOUNT_LENGTH, rent) : 0n;
   return {
+    isPayable: choice.kind !== "none",
     instructions: isCreated ? [openAssociatedToken(owner, mint)] : [],
     payout: { whose, account, isFallback, isCreated },
     warnings: [
@@ -65,6 +68,9 @@ const rentOfVault = ({ vault, escrow }: Surroundings): bigint => {
   return vault.lamports - wrapped;
 };
 
+/** A settlement, and the sides for which the ledger shows no account that can be paid. */
+export type SettlementDraft = DraftCall & { readonly unpayable: ReadonlyArray<Payout> };
+
 /**
  * A settlement that pays these sides: what makes missing payout accounts, then `calls`; its payouts and what it costs. It says
  * nothing of whether the ledger would take it.
@@ -82,7 +88,7 @@ export const settlementDraft = (
     readonly sides: ReadonlyArray<Side>;
     readonly payer: Address | null;
   },
-): DraftCall => {
+): SettlementDraft => {
   const { escrow, find } = surroundings;
   const all = sides.map((side) => paid(surroundings, side));
   // One wallet can be on both sides, and its account is made once.
@@ -101,6 +107,7 @@ export const settlementDraft = (
   return {
     operation,
     instructions: [...fresh.flatMap((each) => each.instructions), ...calls],
+    unpayable: all.flatMap((each) => (each.isPayable ? [] : [each.payout])),
     payouts: all.map(({ payout }) => payout),
     warnings: [...new Set(all.flatMap(({ warnings }) => warnings))],
     until,
