@@ -12,6 +12,7 @@ const COLUMNS: ReadonlyArray<Column> = [
   { name: "slot", type: "NUMERIC" },
   { name: "state", type: "INT2" },
   { name: "bump", type: "INT2" },
+  { name: "vault_bump", type: "INT2" },
   { name: "agent_owner", type: "BYTEA" },
   { name: "merchant", type: "BYTEA" },
   { name: "mint", type: "BYTEA" },
@@ -22,16 +23,19 @@ const COLUMNS: ReadonlyArray<Column> = [
   { name: "created_at", type: "INT8" },
   { name: "expires_at", type: "INT8" },
   { name: "settled_at", type: "INT8" },
-  { name: "proof_hash", type: "BYTEA" },
   { name: "attestor", type: "BYTEA" },
+  { name: "proof_hash", type: "BYTEA" },
   { name: "attested_at", type: "INT8" },
   { name: "attestation_signature", type: "BYTEA" },
+  { name: "created_seq", type: "NUMERIC" },
+  { name: "settled_seq", type: "NUMERIC" },
 ];
 
 type Row = {
   readonly address: Address;
   readonly state: number;
   readonly bump: number;
+  readonly vault_bump: number;
   readonly agent_owner: Uint8Array;
   readonly merchant: Uint8Array;
   readonly mint: Uint8Array;
@@ -42,10 +46,12 @@ type Row = {
   readonly created_at: bigint;
   readonly expires_at: bigint;
   readonly settled_at: bigint | null;
+  readonly attestor: Uint8Array;
   readonly proof_hash: Uint8Array | null;
-  readonly attestor: Uint8Array | null;
   readonly attested_at: bigint | null;
   readonly attestation_signature: Uint8Array | null;
+  readonly created_seq: string;
+  readonly settled_seq: string | null;
 };
 
 const valuesOf = ({ row, slot }: Sighted<Escrow>): Values => [
@@ -53,6 +59,7 @@ const valuesOf = ({ row, slot }: Sighted<Escrow>): Values => [
   slot,
   stateNumber(row.state),
   row.bump,
+  row.vaultBump,
   addressToBytes(row.agentOwner),
   addressToBytes(row.merchant),
   addressToBytes(row.mint),
@@ -63,15 +70,18 @@ const valuesOf = ({ row, slot }: Sighted<Escrow>): Values => [
   row.createdAt,
   row.expiresAt,
   row.settledAt,
+  addressToBytes(row.attestor),
   row.attestation && hash32ToBytes(row.attestation.proofHash),
-  row.attestation && addressToBytes(row.attestation.attestor),
   row.attestation && row.attestation.attestedAt,
   row.attestation && Buffer.from(row.attestation.signature, "base64"),
+  row.createdSeq,
+  row.settledSeq,
 ];
 
 const escrowOf = (row: Row): Escrow => ({
   address: row.address,
   bump: row.bump,
+  vaultBump: row.vault_bump,
   state: stateOf(row.state),
   agentOwner: addressFromBytes(row.agent_owner),
   merchant: addressFromBytes(row.merchant),
@@ -83,15 +93,17 @@ const escrowOf = (row: Row): Escrow => ({
   createdAt: row.created_at,
   expiresAt: row.expires_at,
   settledAt: row.settled_at,
+  attestor: addressFromBytes(row.attestor),
   attestation:
-    row.proof_hash && row.attestor && row.attested_at !== null && row.attestation_signature
+    row.proof_hash && row.attested_at !== null && row.attestation_signature
       ? {
           proofHash: hash32FromBytes(row.proof_hash),
-          attestor: addressFromBytes(row.attestor),
           attestedAt: row.attested_at,
           signature: Buffer.from(row.attestation_signature).toString("base64"),
         }
       : null,
+  createdSeq: BigInt(row.created_seq),
+  settledSeq: row.settled_seq === null ? null : BigInt(row.settled_seq),
 });
 
 const upsert = sightingUpsert("escrow", COLUMNS, { guard: "before.state = 0", raise: false });

@@ -46,6 +46,7 @@ export const INDEX_TABLES = `
     slot NUMERIC(20) NOT NULL,
     state INT2 NOT NULL CHECK (state BETWEEN 0 AND 3),
     bump INT2 NOT NULL,
+    vault_bump INT2 NOT NULL,
     agent_owner BYTEA NOT NULL CHECK (length(agent_owner) = 32),
     merchant BYTEA NOT NULL CHECK (length(merchant) = 32),
     mint BYTEA NOT NULL CHECK (length(mint) = 32),
@@ -56,14 +57,15 @@ export const INDEX_TABLES = `
     created_at INT8 NOT NULL,
     expires_at INT8 NOT NULL,
     settled_at INT8 CHECK ((settled_at IS NULL) = (state = 0)),
+    attestor BYTEA NOT NULL CHECK (length(attestor) = 32),
     proof_hash BYTEA,
-    attestor BYTEA,
     attested_at INT8,
     attestation_signature BYTEA,
+    created_seq NUMERIC(20) NOT NULL,
+    settled_seq NUMERIC(20) CHECK ((settled_seq IS NULL) = (state = 0)),
     delivery_seconds INT8 GENERATED ALWAYS AS
-      (CASE WHEN attestor IS NULL THEN NULL ELSE settled_at - created_at END) STORED,
-    CHECK ((proof_hash IS NULL) = (attestor IS NULL)
-      AND (attestor IS NULL) = (attested_at IS NULL)
+      (CASE WHEN proof_hash IS NULL THEN NULL ELSE settled_at - created_at END) STORED,
+    CHECK ((proof_hash IS NULL) = (attested_at IS NULL)
       AND (attested_at IS NULL) = (attestation_signature IS NULL))
   );
   CREATE INDEX escrow_by_state ON escrow (state, created_at, address);
@@ -89,6 +91,7 @@ export const INDEX_TABLES = `
     deliveries NUMERIC(20) NOT NULL,
     partial_deliveries NUMERIC(20) NOT NULL,
     volume NUMERIC(20) NOT NULL,
+    revoked_seq NUMERIC(20) NOT NULL,
     folded_name TEXT COLLATE "C" NOT NULL,
     folded_addresses TEXT COLLATE "C" NOT NULL
   );

@@ -23,6 +23,7 @@ const COLUMNS: ReadonlyArray<Column> = [
   { name: "deliveries", type: "NUMERIC" },
   { name: "partial_deliveries", type: "NUMERIC" },
   { name: "volume", type: "NUMERIC" },
+  { name: "revoked_seq", type: "NUMERIC" },
   { name: "folded_name", type: "TEXT" },
   { name: "folded_addresses", type: "TEXT" },
 ];
@@ -43,6 +44,7 @@ type Row = {
   readonly deliveries: string;
   readonly partial_deliveries: string;
   readonly volume: string;
+  readonly revoked_seq: string;
   readonly pending_count: bigint;
   readonly fulfilled_count: bigint;
   readonly refunded_count: bigint;
@@ -67,6 +69,7 @@ const valuesOf = ({ row, slot }: Sighted<Merchant>): Values => [
   row.deliveries,
   row.partialDeliveries,
   row.volume,
+  row.revokedSeq,
   foldCase(row.name),
   searchableAddresses(row).join(" "),
 ];
@@ -90,6 +93,7 @@ const merchantOf = (row: Row): Merchant => {
     deliveries: BigInt(row.deliveries),
     partialDeliveries: BigInt(row.partial_deliveries),
     volume: BigInt(row.volume),
+    revokedSeq: BigInt(row.revoked_seq),
   };
 };
 

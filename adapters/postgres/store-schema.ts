@@ -8,7 +8,5 @@ import { TALLY_TABLES } from "./tally-schema.ts";
  * are only ever added at the end.
  */
 export const STORE_MIGRATIONS: ReadonlyArray<string> = [
-  INDEX_TABLES + OUTCOME_TABLES,
-  TALLY_TABLES,
-  COUNTS_ONLY,
+  INDEX_TABLES + OUTCOME_TABLES + TALLY_TABLES + COUNTS_ONLY,
 ];

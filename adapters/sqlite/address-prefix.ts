@@ -17,11 +17,3 @@ export const addressPrefix = (address: Address): number => {
   for (let at = 0; at < DIGITS; at++) prefix = prefix * 58 + (digitOf[address.charCodeAt(at)] ?? 0);
   return prefix;
 };
-
-/** `addressPrefix` of a column of addresses, in SQL. */
-export const addressPrefixSql = (column: string): string =>
-  Array.from(
-    { length: DIGITS },
-    (_, at) =>
-      `(instr('${ALPHABET}', substr(${column}, ${at + 1}, 1)) - 1) * ${58 ** (DIGITS - 1 - at)}`,
-  ).join(" + ");

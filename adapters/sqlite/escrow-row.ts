@@ -9,6 +9,7 @@ import { stateNumber, stateOf } from "./escrow-filter.ts";
 export const ESCROW_CONTENT = [
   "state",
   "bump",
+  "vault_bump",
   "agent_owner",
   "merchant",
   "mint",
@@ -19,10 +20,12 @@ export const ESCROW_CONTENT = [
   "created_at",
   "expires_at",
   "settled_at",
-  "proof_hash",
   "attestor",
+  "proof_hash",
   "attested_at",
   "attestation_signature",
+  "created_seq",
+  "settled_seq",
 ];
 
 /** A row of the table `escrow` as it is read. */
@@ -30,6 +33,7 @@ export type EscrowRow = {
   readonly address: Address;
   readonly state: bigint;
   readonly bump: bigint;
+  readonly vault_bump: bigint;
   readonly agent_owner: bigint;
   readonly merchant: bigint;
   readonly mint: bigint;
@@ -40,10 +44,12 @@ export type EscrowRow = {
   readonly created_at: bigint;
   readonly expires_at: bigint;
   readonly settled_at: bigint | null;
+  readonly attestor: bigint;
   readonly proof_hash: Uint8Array | null;
-  readonly attestor: bigint | null;
   readonly attested_at: bigint | null;
   readonly attestation_signature: Uint8Array | null;
+  readonly created_seq: bigint;
+  readonly settled_seq: bigint | null;
 };
 
 /** What an escrow's row binds for `ESCROW_CONTENT`; inside a transaction, since it may name new addresses. */
@@ -52,6 +58,7 @@ export const escrowContent = (book: AddressBook, escrow: Escrow): Values => {
   return [
     stateNumber(escrow.state),
     escrow.bump,
+    escrow.vaultBump,
     book.numberOf(escrow.agentOwner),
     book.numberOf(escrow.merchant),
     book.numberOf(escrow.mint),
@@ -62,10 +69,12 @@ export const escrowContent = (book: AddressBook, escrow: Escrow): Values => {
     escrow.createdAt,
     escrow.expiresAt,
     escrow.settledAt,
+    book.numberOf(escrow.attestor),
     attestation && hash32ToBytes(attestation.proofHash),
-    attestation && book.numberOf(attestation.attestor),
     attestation && attestation.attestedAt,
     attestation && Buffer.from(attestation.signature, "base64"),
+    toColumn(escrow.createdSeq),
+    escrow.settledSeq === null ? null : toColumn(escrow.settledSeq),
   ];
 };
 
@@ -73,6 +82,7 @@ export const escrowContent = (book: AddressBook, escrow: Escrow): Values => {
 export const escrowOf = (book: AddressBook, row: EscrowRow): Escrow => ({
   address: row.address,
   bump: Number(row.bump),
+  vaultBump: Number(row.vault_bump),
   state: stateOf(row.state),
   agentOwner: book.addressOf(row.agent_owner),
   merchant: book.addressOf(row.merchant),
@@ -84,16 +94,15 @@ export const escrowOf = (book: AddressBook, row: EscrowRow): Escrow => ({
   createdAt: row.created_at,
   expiresAt: row.expires_at,
   settledAt: row.settled_at,
+  attestor: book.addressOf(row.attestor),
   attestation:
-    row.proof_hash !== null &&
-    row.attestor !== null &&
-    row.attested_at !== null &&
-    row.attestation_signature !== null
+    row.proof_hash !== null && row.attested_at !== null && row.attestation_signature !== null
       ? {
           proofHash: hash32FromBytes(row.proof_hash),
-          attestor: book.addressOf(row.attestor),
           attestedAt: row.attested_at,
           signature: Buffer.from(row.attestation_signature).toString("base64"),
         }
       : null,
+  createdSeq: fromColumn(row.created_seq),
+  settledSeq: row.settled_seq === null ? null : fromColumn(row.settled_seq),
 });

@@ -22,6 +22,7 @@ const CONTENT = [
   "deliveries",
   "partial_deliveries",
   "volume",
+  "revoked_seq",
   "folded_name",
   "folded_addresses",
 ];
@@ -42,6 +43,7 @@ type Row = {
   readonly deliveries: bigint;
   readonly partial_deliveries: bigint;
   readonly volume: bigint;
+  readonly revoked_seq: bigint;
 };
 
 const valuesOf = ({ row, slot }: Sighted<Merchant>): Values => [
@@ -61,6 +63,7 @@ const valuesOf = ({ row, slot }: Sighted<Merchant>): Values => [
   toColumn(row.deliveries),
   toColumn(row.partialDeliveries),
   toColumn(row.volume),
+  toColumn(row.revokedSeq),
   foldCase(row.name),
   searchableAddresses(row).join(" "),
 ];
@@ -84,6 +87,7 @@ const merchantOf = (row: Row): Merchant => {
     deliveries: fromColumn(row.deliveries),
     partialDeliveries: fromColumn(row.partial_deliveries),
     volume: fromColumn(row.volume),
+    revokedSeq: fromColumn(row.revoked_seq),
   };
 };
 

@@ -15,6 +15,8 @@ import { associatedTokenAddress, escrowAddress } from "../../core/protocol/addre
 import { createAssociatedTokenInstruction } from "../../core/protocol/accounts/token.ts";
 import { TOKEN_PROGRAM } from "../../core/protocol/addresses/well-known-addresses.ts";
 import * as s from "../programs/fixture/settlement.ts";
+import { rotate } from "../programs/fixture/settlement-attempts.ts";
+import { withAccount } from "../programs/fixture/tampering.ts";
 import {
   approve,
   initializeAccount,
@@ -180,6 +182,12 @@ const refused = (rule: string, error: number) => [
 ];
 const shared = refused("payout_account_shared", 6028);
 const misowned = refused("payout_account_wrong_owner", 6017);
+const unusable = refused("payout_account_unusable", 6030);
+/** An account that is not the associated one is another address, whatever the ledger holds there. */
+const misplaced = Array.from(
+  { length: 4 },
+  () => "422 settlement_check_failed payout_account_not_associated",
+);
 const take = (from: Wallet, amount: bigint): Instruction =>
   transferTokens(from.address, loot, thief.address, amount);
 const parties = { mint, rentPayer: agent.address };
@@ -198,23 +206,61 @@ const nothing = (answers: ReadonlyArray<string>) => ({
   held: String(AMOUNT),
 });
 
-test("a release into the merchant's till brings the delegate nothing", async () => {
-  const timestamp = await createdAt(toRelease);
-  const theft = [
-    s.attestInstruction({ escrow: toRelease, timestamp }),
-    s.releaseInstruction({
-      ...parties,
-      escrow: toRelease,
-      timestamp,
-      merchantTokenAccount: till.address,
-    }),
-    take(till, AMOUNT),
-  ];
-  const answers = await allWays(theft, till.address);
-  expect(await outcome(answers, toRelease)).toEqual(nothing(shared));
+/** The relay carries a change of owner beside a call of the programs, signed by the owner. */
+const giveAway = (owner: Wallet, call: Instruction): Promise<void> =>
+  relayed([call, setAuthority(tokensOf(owner), "owner", thief.address, owner.address)], [owner]);
+
+const expired = (): Promise<EscrowRecord> =>
+  until(
+    "the escrow expires",
+    () => escrowOf(toRefund),
+    ({ refundable }) => refundable,
+  );
+
+test("an old account in the associated one's place brings the delegate nothing", async () => {
+  await expired();
+  const refund = s.refundInstruction({ ...parties, escrow: toRefund });
+  for (const account of [purse.address, loot]) {
+    const theft = withAccount(refund, "agent_token_account", account);
+    const answers = await allWays([theft, take(purse, AMOUNT)], account);
+    expect(await outcome(answers, toRefund)).toEqual(nothing(misplaced));
+  }
 }, 30_000);
 
-test("a partial release into the agent's purse brings the delegate nothing", async () => {
+test("a refund to the agent's associated account once it is the thief's is refused, and nobody is told to try it", async () => {
+  const { next_actions: before } = await expired();
+  expect(before).toMatchObject([{ action: "claim_refund", awaiting: null }]);
+  await giveAway(agent, create(4, 3600));
+
+  const misdirected = s.refundInstruction({ ...parties, escrow: toRefund });
+  const answers = await allWays([misdirected], tokensOf(agent));
+  expect(await outcome(answers, toRefund)).toEqual(nothing(unusable));
+  const { next_actions: after } = await escrowOf(toRefund);
+  expect(after).toMatchObject([
+    { action: "claim_refund", by: "anyone", awaiting: "payout_account", instructions: [] },
+  ]);
+}, 30_000);
+
+test("a refund whose fallback is the agent's purse brings the delegate nothing", async () => {
+  const theft = [
+    s.refundInstruction({ ...parties, escrow: toRefund, agentFallbackAccount: purse.address }),
+    take(purse, AMOUNT),
+  ];
+  const answers = await allWays(theft, purse.address);
+  expect(await outcome(answers, toRefund)).toEqual(nothing(shared));
+}, 30_000);
+
+test("a refund whose fallback is the thief's is refused", async () => {
+  const misdirected = s.refundInstruction({
+    ...parties,
+    escrow: toRefund,
+    agentFallbackAccount: loot,
+  });
+  const answers = await allWays([misdirected], loot);
+  expect(await outcome(answers, toRefund)).toEqual(nothing(misowned));
+}, 30_000);
+
+test("a partial release whose fallback is the agent's purse brings the delegate nothing", async () => {
   const timestamp = await createdAt(toDivide);
   const theft = [
     s.attestInstruction({ escrow: toDivide, timestamp, partialAmount: PART }),
@@ -222,7 +268,7 @@ test("a partial release into the agent's purse brings the delegate nothing", asy
       ...parties,
       escrow: toDivide,
       timestamp,
-      agentTokenAccount: purse.address,
+      agentFallbackAccount: purse.address,
     }),
     take(purse, AMOUNT - PART),
   ];
@@ -236,52 +282,31 @@ test("a partial release into the agent's purse brings the delegate nothing", asy
   expect(await outcome(answers, toDivide)).toEqual(nothing(shared));
 }, 30_000);
 
-const expired = (): Promise<EscrowRecord> =>
-  until(
-    "the escrow expires",
-    () => escrowOf(toRefund),
-    ({ refundable }) => refundable,
-  );
-
-test("a refund into the agent's purse brings the delegate nothing", async () => {
-  await expired();
-  const theft = [
-    s.refundInstruction({ ...parties, escrow: toRefund, agentTokenAccount: purse.address }),
-    take(purse, AMOUNT),
-  ];
-  const answers = await allWays(theft, purse.address);
-  expect(await outcome(answers, toRefund)).toEqual(nothing(shared));
-}, 30_000);
-
-test("a refund to the thief is refused", async () => {
-  await expired();
-  const misdirected = s.refundInstruction({
-    ...parties,
-    escrow: toRefund,
-    agentTokenAccount: loot,
+test("a release whose fallback is the merchant's till brings the delegate nothing", async () => {
+  const made = createAssociatedTokenInstruction({
+    payer: merchant.address,
+    owner: merchant.address,
+    mint,
   });
-  const answers = await allWays([misdirected], loot);
-  expect(await outcome(answers, toRefund)).toEqual(nothing(misowned));
-}, 30_000);
-
-test("so is one to the agent's associated account once it is the thief's, and nobody is told to try it", async () => {
-  const { next_actions: before } = await expired();
-  expect(before).toMatchObject([{ action: "claim_refund", awaiting: null }]);
-  // The relay carries a change of owner beside a call of the programs, signed by the owner.
-  const given = setAuthority(tokensOf(agent), "owner", thief.address, agent.address);
-  await relayed([create(4, 3600), given], [agent]);
-
-  const misdirected = s.refundInstruction({ ...parties, escrow: toRefund });
-  const answers = await allWays([misdirected], tokensOf(agent));
-  expect(await outcome(answers, toRefund)).toEqual(nothing(misowned));
-  const { next_actions: after } = await escrowOf(toRefund);
-  expect(after).toMatchObject([
-    { action: "claim_refund", by: "anyone", awaiting: "payout_account", instructions: [] },
-  ]);
+  await relayed([made, rotate(wallet("another attestor"))], [merchant]);
+  await giveAway(merchant, rotate(s.attestor));
+  const timestamp = await createdAt(toRelease);
+  const theft = [
+    s.attestInstruction({ escrow: toRelease, timestamp }),
+    s.releaseInstruction({
+      ...parties,
+      escrow: toRelease,
+      timestamp,
+      merchantFallbackAccount: till.address,
+    }),
+    take(till, AMOUNT),
+  ];
+  const answers = await allWays(theft, till.address);
+  expect(await outcome(answers, toRelease)).toEqual(nothing(shared));
 }, 30_000);
 
 test("and the agent gets all of it in an account on which nobody else has a right", async () => {
-  const toPurse = { ...parties, escrow: toRefund, agentTokenAccount: purse.address };
+  const toPurse = { ...parties, escrow: toRefund, agentFallbackAccount: purse.address };
   await relayed([revoke(purse.address, agent.address), s.refundInstruction(toPurse)], [agent]);
   expect(await balanceOf(purse.address)).toBe(String(AMOUNT));
   expect(await balanceOf(loot)).toBe("0");

@@ -1,4 +1,5 @@
 import fc from "fast-check";
+import { ZERO_ADDRESS } from "../../core/domain/address.ts";
 import { MAX_U64 } from "../../core/domain/amount.ts";
 import { encodeBase64 } from "../../core/domain/encoding/base64.ts";
 import type { Deployment } from "../../core/domain/ledger/deployment.ts";
@@ -38,11 +39,18 @@ const amountFrom = (min: bigint): fc.Arbitrary<bigint> =>
 /** What depends on the state: how much was released, when it ended, and by whose word. */
 type Settlement = Pick<Escrow, "amount" | "released" | "settledAt" | "attestation">;
 
+/** Numbers of a creation and of a settlement after it. */
+const sequence = fc
+  .tuple(fc.bigInt({ min: 1n, max: MAX_U64 - 1n }), fc.bigInt({ min: 1n, max: MAX_U64 }))
+  .map(([createdSeq, more]) => ({
+    createdSeq,
+    settledSeq: createdSeq + more > MAX_U64 ? MAX_U64 : createdSeq + more,
+  }));
+
 const attestation = (from: bigint, until: bigint): fc.Arbitrary<Attestation> =>
   fc.record({
     // An attestation of nothing but zeros cannot be told from none; SHA-256 never makes that hash.
     proofHash: anyHash32.filter((hash) => /[1-9a-f]/.test(hash)),
-    attestor: anyAddress,
     attestedAt: fc.bigInt({ min: from, max: until - 1n }),
     signature: bytesOfLength(64).map(encodeBase64),
   });
@@ -83,9 +91,14 @@ const SETTLEMENT: {
   readonly [S in EscrowState]: (created: bigint, expires: bigint) => fc.Arbitrary<Settlement>;
 } = {
   Pending: () => nothingReleased(fc.constant(null)),
-  Refunded: (_, expires) =>
+  // Before expiry: cancelled by the merchant.
+  Refunded: (created, expires) =>
     nothingReleased(
-      fc.oneof(fc.bigInt({ min: expires, max: LAST_UNIX_SECOND }), fc.constant(expires)),
+      fc.oneof(
+        fc.bigInt({ min: expires, max: LAST_UNIX_SECOND }),
+        fc.constant(expires),
+        fc.bigInt({ min: created === 0n ? 1n : created, max: expires }),
+      ),
     ),
   Fulfilled: (created, expires) => delivered(wholeAmount, created, expires),
   PartiallyFulfilled: (created, expires) => delivered(partOfAmount, created, expires),
@@ -110,11 +123,15 @@ export const anyEscrow = (
           mint: anyAddress,
           rentPayer: anyAddress,
           taskHash: anyHash32,
+          attestor: anyAddress.filter((key) => key !== ZERO_ADDRESS),
+          vaultBump: fc.nat({ max: 255 }),
+          sequence,
           settlement: SETTLEMENT[state](createdAt, expiresAt),
         })
-        .map(({ settlement, ...parties }): Escrow => {
+        .map(({ settlement, sequence, ...parties }): Escrow => {
           const { address, bump } = escrowAddress(deployment, parties.agentOwner, parties.taskHash);
-          const own = { address, bump, state, createdAt, expiresAt };
+          const settledSeq = state === "Pending" ? null : sequence.settledSeq;
+          const own = { address, bump, state, createdAt, expiresAt, ...sequence, settledSeq };
           return Object.assign(own, parties, settlement);
         });
     });

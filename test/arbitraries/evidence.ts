@@ -56,7 +56,7 @@ export const attested = (escrow: Escrow): Escrow => {
       : attestationMessage(claim);
   const signature = encodeBase64(ATTESTOR_KEY.sign(message));
   const attestor = addressFromBytes(ATTESTOR_KEY.publicKey);
-  return { ...escrow, attestation: { ...attestation, attestor, signature } };
+  return { ...escrow, attestor, attestation: { ...attestation, signature } };
 };
 
 /** Any escrow of the local deployment whose attestation verifies. */

@@ -47,6 +47,7 @@ const pendingOf = (escrow: Escrow): Escrow => ({
   state: "Pending",
   released: 0n,
   settledAt: null,
+  settledSeq: null,
   attestation: null,
 });
 

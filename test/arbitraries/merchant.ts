@@ -49,6 +49,7 @@ export const anyMerchant = (deployment: Deployment): fc.Arbitrary<Merchant> =>
       deliveries: anyU64,
       partialDeliveries: anyU64,
       volume: anyU64,
+      revokedSeq: anyU64,
     })
     .map(({ times, ...fields }): Merchant => {
       const { address, bump } = merchantAddress(deployment, fields.wallet);

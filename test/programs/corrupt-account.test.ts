@@ -32,6 +32,11 @@ const cases: ReadonlyArray<
   ["registry at release_escrow", registry, release, s.stranger, "6107 WrongRegistry"],
   ["registry at register_merchant", registry, [register], s.stranger, "6107 WrongRegistry"],
   ["merchant at rotate_attestor", s.merchantPda, [rotate], s.merchant, "6111 WrongMerchant"],
+  ["registry at rotate_attestor", registry, [rotate], s.merchant, "6107 WrongRegistry"],
+  ["config at rotate_attestor", config, [rotate], s.merchant, "6127 WrongConfig"],
+  ["escrow at cancel_escrow", s.escrow, [s.cancelInstruction()], s.merchant, "6019 WrongEscrow"],
+  ["config at cancel_escrow", config, [s.cancelInstruction()], s.merchant, "6007 WrongConfig"],
+  ["vault at cancel_escrow", s.vault, [s.cancelInstruction()], s.merchant, "6021 WrongVault"],
 ];
 
 describe.each(cases)(
@@ -57,6 +62,27 @@ describe.each(cases)(
           const resized = new Uint8Array(data.length + change);
           resized.set(data.subarray(0, resized.length));
           ledger.put(address, owner, resized);
+        }),
+      ).toBe(code);
+    });
+
+    test.skipIf(address === s.vault)("another account version", () => {
+      for (const version of [1, 3])
+        expect(
+          refusalAfter((ledger) => {
+            const { owner, data } = ledger.account(address);
+            ledger.put(address, owner, data.with(8, version));
+          }),
+        ).toBe(code);
+    });
+
+    test("another bump", () => {
+      // The vault's bump is the escrow's to record.
+      const [at, place] = address === s.vault ? [s.escrow, 11] : [address, 9];
+      expect(
+        refusalAfter((ledger) => {
+          const { owner, data } = ledger.account(at);
+          ledger.put(at, owner, data.with(place, (data[place] ?? 0) ^ 1));
         }),
       ).toBe(code);
     });

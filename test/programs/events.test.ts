@@ -1,6 +1,8 @@
 import { expect, test } from "bun:test";
 import { fieldsOf } from "../../core/protocol/accounts/byte-fields.ts";
 import {
+  acceptAdminInstruction,
+  proposeAdminInstruction,
   rotateAttestorInstruction,
   setMerchantStatusInstruction,
   slashMerchantInstruction,
@@ -68,6 +70,8 @@ test("a creation logs EscrowCreated", () => {
       task_hash: s.TASK,
       created_at: s.START,
       expires_at: s.START + BigInt(s.TTL_SECONDS),
+      attestor: s.attestor.address,
+      seq: 1n,
     },
   ]);
 });
@@ -84,6 +88,7 @@ test("a full release logs EscrowReleased", () => {
       attestor: s.attestor.address,
       attested_at: s.START,
       settled_at: s.START + 5n,
+      seq: 2n,
     },
   ]);
 });
@@ -102,6 +107,7 @@ test("a partial release logs EscrowPartiallyReleased", () => {
       attestor: s.attestor.address,
       attested_at: s.START,
       settled_at: s.START,
+      seq: 2n,
     },
   ]);
 });
@@ -111,7 +117,32 @@ test("a refund logs EscrowRefunded", () => {
   ledger.time = s.START + 3600n;
   const { logs } = ledger.do([s.refundInstruction()], [s.stranger]);
   expect(eventsOf(logs)).toEqual([
-    { event: "EscrowRefunded", ...parties, settled_at: s.START + 3600n },
+    { event: "EscrowRefunded", ...parties, settled_at: s.START + 3600n, seq: 2n },
+  ]);
+});
+
+test("a cancellation logs EscrowRefunded", () => {
+  const { logs } = s.escrowLedger().do([s.cancelInstruction()], [s.merchant]);
+  expect(eventsOf(logs)).toEqual([
+    { event: "EscrowRefunded", ...parties, settled_at: s.START, seq: 2n },
+  ]);
+});
+
+test("a new admin logs AdminProposed and AdminChanged", () => {
+  const admin = s.upgradeAuthority.address;
+  const proposed = s.stranger.address;
+  const { logs } = s
+    .initializedLedger()
+    .do(
+      [
+        proposeAdminInstruction(s.deployment, { admin, proposed }),
+        acceptAdminInstruction(s.deployment, { proposed }),
+      ],
+      [s.upgradeAuthority, s.stranger],
+    );
+  expect(eventsOf(logs)).toEqual([
+    { event: "AdminProposed", admin, proposed_admin: proposed },
+    { event: "AdminChanged", previous_admin: admin, admin: proposed },
   ]);
 });
 
@@ -142,6 +173,7 @@ test("a merchant's life logs an event at each step", () => {
       previous_attestor: s.attestor.address,
       attestor,
       rotated_at: s.START,
+      revoked_seq: 0n,
     },
     { event: "MerchantStatusChanged", merchant, status: 1, changed_at: s.START },
     { event: "MerchantSlashed", merchant, points: 4, reputation: 0, slashed_at: s.START },

@@ -3,6 +3,7 @@ import { ESCROW_STATES, type Escrow } from "../../core/domain/escrow/escrow.ts";
 import { hash32FromBytes } from "../../core/domain/hash32.ts";
 import type { Merchant } from "../../core/domain/merchant/merchant.ts";
 import { escrowAddress, merchantAddress } from "../../core/protocol/addresses/addresses.ts";
+import { numbered } from "../arbitraries/escrow-numbers.ts";
 import { LOCAL_DEPLOYMENT } from "../../core/protocol/addresses/local-deployment.ts";
 
 /** 32 bytes that depend on the label and on nothing else. */
@@ -49,30 +50,33 @@ export const worldEscrow = (number: number): Escrow => {
   const isPaid = state === "Fulfilled" || state === "PartiallyFulfilled";
   const released = state === "Fulfilled" ? amount : state === "PartiallyFulfilled" ? 1000n : 0n;
   const settledAt = createdAt + BigInt(isPaid ? 60 : TTL_SECONDS + 60);
-  return {
-    ...escrowAddress(LOCAL_DEPLOYMENT, agentOwner, taskHash),
-    state,
-    agentOwner,
-    merchant,
-    mint: WORLD_MINT,
-    rentPayer: agentOwner,
-    taskHash,
-    amount,
-    released,
-    createdAt,
-    expiresAt: createdAt + BigInt(TTL_SECONDS),
-    settledAt: state === "Pending" ? null : settledAt,
-    attestation: isPaid
-      ? {
-          proofHash: hash32FromBytes(labelled(`proof ${number}`)),
-          attestor: walletOf(`attestor of ${merchant}`),
-          attestedAt: createdAt + 50n,
-          signature: Buffer.concat([labelled(`r ${number}`), labelled(`s ${number}`)]).toString(
-            "base64",
-          ),
-        }
-      : null,
-  };
+  return numbered(
+    {
+      ...escrowAddress(LOCAL_DEPLOYMENT, agentOwner, taskHash),
+      state,
+      agentOwner,
+      merchant,
+      mint: WORLD_MINT,
+      rentPayer: agentOwner,
+      taskHash,
+      amount,
+      released,
+      createdAt,
+      expiresAt: createdAt + BigInt(TTL_SECONDS),
+      settledAt: state === "Pending" ? null : settledAt,
+      attestor: walletOf(`attestor of ${merchant}`),
+      attestation: isPaid
+        ? {
+            proofHash: hash32FromBytes(labelled(`proof ${number}`)),
+            attestedAt: createdAt + 50n,
+            signature: Buffer.concat([labelled(`r ${number}`), labelled(`s ${number}`)]).toString(
+              "base64",
+            ),
+          }
+        : null,
+    },
+    number,
+  );
 };
 
 /** What an escrow was before it was settled. */
@@ -81,6 +85,7 @@ export const pendingOf = (escrow: Escrow): Escrow => ({
   state: "Pending",
   released: 0n,
   settledAt: null,
+  settledSeq: null,
   attestation: null,
 });
 
@@ -89,6 +94,7 @@ export const refundedOf = (escrow: Escrow): Escrow => ({
   ...escrow,
   state: "Refunded",
   settledAt: escrow.expiresAt + 60n,
+  settledSeq: escrow.createdSeq + 1n,
 });
 
 /** The `number`th merchant of a world, from 0 to 49. */
@@ -109,6 +115,7 @@ export const worldMerchant = (number: number): Merchant => {
     deliveries: BigInt(number),
     partialDeliveries: 0n,
     volume: BigInt(number) * 1_000_000n,
+    revokedSeq: 0n,
   };
 };
 

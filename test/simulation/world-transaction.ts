@@ -24,27 +24,32 @@ export type WorldTransaction = {
 };
 
 const dataOf = (escrow: Escrow): Uint8Array => {
-  const { state, taskHash, amount, released, createdAt, expiresAt, attestation } = escrow;
+  const { state, taskHash, amount, released, createdAt, expiresAt, attestor, attestation } = escrow;
   if (state === "Pending")
-    return fieldWriter(52)
+    return fieldWriter(84)
       .bytes(instructionDiscriminator("create_escrow"))
       .hash(taskHash)
+      .address(attestor)
       .u64(amount)
       .u32(Number(expiresAt - createdAt))
       .done();
-  if (attestation === null) return instructionDiscriminator("claim_refund");
+  if (attestation === null)
+    return fieldWriter(9).bytes(instructionDiscriminator("claim_refund")).u8(255).done();
   const { proofHash, attestedAt } = attestation;
   return state === "Fulfilled"
-    ? fieldWriter(48)
+    ? fieldWriter(49)
         .bytes(instructionDiscriminator("release_escrow"))
         .hash(proofHash)
         .i64(attestedAt)
+        .u8(255)
         .done()
-    : fieldWriter(56)
+    : fieldWriter(58)
         .bytes(instructionDiscriminator("release_partial"))
         .hash(proofHash)
         .i64(attestedAt)
         .u64(released)
+        .u8(255)
+        .u8(255)
         .done();
 };
 

@@ -27,6 +27,10 @@ import {
 } from "../openapi/values.ts";
 import { SAMPLE, sampleEscrow, sampleMerchant, sampleParties } from "../openapi/sample-values.ts";
 
+/** A u64 from 1 on, as a decimal string. */
+const Sequence = (description: string) =>
+  Type.String({ pattern: "^[1-9][0-9]{0,19}$", description, examples: ["42"] });
+
 const Network = record("EvidenceNetwork", "Which ledger and programs the packet speaks of.", {
   cluster: Type.String(),
   genesis_hash: Type.String(),
@@ -44,6 +48,7 @@ const EvidenceEscrow = record("EvidenceEscrow", "The escrow account, decoded.", 
   mint: Address("The token's mint."),
   vault_token_account: Address("Where the tokens were held."),
   rent_payer: Address("Who paid the vault's rent."),
+  attestor: Address("The only key that could release it, recorded at its creation."),
   task_hash: Hash("What was paid for."),
   amount_stroops: Stroops("Escrowed base units."),
   amount_usdc: Usdc("The same with six decimals."),
@@ -52,6 +57,10 @@ const EvidenceEscrow = record("EvidenceEscrow", "The escrow account, decoded.", 
   created_at: nullable(Time("By the ledger's clock.")),
   expires_at: nullable(Time("From here on it can only be refunded.")),
   settled_at: nullable(Time("When it was settled.")),
+  created_seq: Sequence("The number of its creation among the custody program's events."),
+  settled_seq: nullable(Sequence("The number of its settlement."), {
+    description: "Null: none yet.",
+  }),
 });
 
 const DeliveryClaim = record("DeliveryClaim", "What the merchant's attestor asserted.", {
@@ -78,6 +87,7 @@ const SettlementDecision = record("SettlementDecision", "What the ledger did wit
       "merchant_delivery_proof_verified",
       "merchant_partial_delivery_proof_verified",
       "ttl_expired_without_delivery_proof",
+      "merchant_cancelled",
     ],
     "Why.",
   ),

@@ -7,7 +7,11 @@ import type { Merchant } from "../../../core/domain/merchant/merchant.ts";
 import { proofHash } from "../../../core/domain/evidence/proof-template.ts";
 import { PROOF_TEMPLATES } from "../../../core/domain/evidence/proof-template-catalogue.ts";
 import { taskHash } from "../../../core/domain/escrow/task-hash.ts";
-import { escrowAddress, merchantAddress } from "../../../core/protocol/addresses/addresses.ts";
+import {
+  associatedToken,
+  escrowAddress,
+  merchantAddress,
+} from "../../../core/protocol/addresses/addresses.ts";
 import { attestationMessage } from "../../../core/protocol/instructions/attestation.ts";
 import { LOCAL_DEPLOYMENT } from "../../../core/protocol/addresses/local-deployment.ts";
 import { once } from "../server/once.ts";
@@ -52,6 +56,7 @@ export const sampleEscrow = once((): Escrow => {
   return {
     address,
     bump,
+    vaultBump: associatedToken(address, mint).bump,
     state: "Fulfilled",
     agentOwner: agent,
     merchant,
@@ -63,12 +68,14 @@ export const sampleEscrow = once((): Escrow => {
     createdAt,
     expiresAt: createdAt + BigInt(SAMPLE.ttlSeconds),
     settledAt: createdAt + 9n,
+    attestor,
     attestation: {
       proofHash: proof,
-      attestor,
       attestedAt,
       signature: encodeBase64(ed25519.sign(message, key("attestor").secret)),
     },
+    createdSeq: 41n,
+    settledSeq: 42n,
   };
 });
 
@@ -93,5 +100,6 @@ export const sampleMerchant = (): Merchant => {
     deliveries: 12n,
     partialDeliveries: 1n,
     volume: 18_500_000n,
+    revokedSeq: 0n,
   };
 };

@@ -57,10 +57,13 @@ export const verifyEd25519 = (
   }
 };
 
-/** Whether signatures can ever verify under a key (32 bytes): it encodes a point canonically, and none of small order. */
-export const isUsableKey = (publicKey: Uint8Array): boolean => {
+/**
+ * Whether a ledger could ever take a signature under a public key (32 bytes): it is a point, and not of small order. An
+ * encoding that is not canonical is read as curve25519-dalek reads it. Never throws.
+ */
+export const canVerifyUnder = (publicKey: Uint8Array): boolean => {
   try {
-    return publicKey.length === 32 && !Point.fromBytes(publicKey, false).isSmallOrder();
+    return !Point.fromBytes(publicKey, true).isSmallOrder();
   } catch {
     return false;
   }

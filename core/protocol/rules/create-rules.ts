@@ -1,4 +1,4 @@
-import { type Address, addressToBytes, ZERO_ADDRESS } from "../../domain/address.ts";
+import { type Address, ZERO_ADDRESS } from "../../domain/address.ts";
 import { MAX_TTL_SECONDS, MIN_TTL_SECONDS } from "../../domain/escrow/escrow.ts";
 import type { SettlementFault } from "../../domain/relay/settlement-rule.ts";
 import {
@@ -7,7 +7,6 @@ import {
   escrowAddress,
   merchantAddress,
 } from "../addresses/addresses.ts";
-import { isUsableKey } from "../crypto/strict-ed25519.ts";
 import { CUSTODY_INSTRUCTIONS } from "../generated/custody.ts";
 import type { CustodyInstructionData } from "../instructions/custody-instruction-data.ts";
 import { decodeMerchantAccount } from "../accounts/merchant-account.ts";
@@ -41,11 +40,6 @@ const merchantFault = (
     return {
       rule: "merchant_suspended",
       detail: `the merchant ${wallet} is ${merchant.status} and takes no new escrows`,
-    };
-  if (!isUsableKey(addressToBytes(merchant.attestor)))
-    return {
-      rule: "attestor_unusable",
-      detail: `no signature verifies under the merchant's attestor key ${merchant.attestor}, so that the escrow could never be released`,
     };
   return attestor === ZERO_ADDRESS || attestor === merchant.attestor
     ? undefined

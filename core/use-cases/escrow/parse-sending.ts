@@ -1,6 +1,6 @@
 import { Effect } from "effect";
 import { type Address, addressToBytes, parseAddress } from "../../domain/address.ts";
-import { isUsableKey } from "../../protocol/crypto/strict-ed25519.ts";
+import { canVerifyUnder } from "../../protocol/crypto/strict-ed25519.ts";
 import { addressFault, InvalidAddress, ValidationFailed } from "../request-errors.ts";
 import type { Sending } from "./finish-call.ts";
 
@@ -44,7 +44,7 @@ export const parseSending = Effect.fnUntraced(function* (
 export const checkAttestorKey = (
   attestor: Address,
 ): Effect.Effect<void, ValidationFailed<"attestor">> =>
-  isUsableKey(addressToBytes(attestor))
+  canVerifyUnder(addressToBytes(attestor))
     ? Effect.void
     : Effect.fail(
         new ValidationFailed<"attestor">([

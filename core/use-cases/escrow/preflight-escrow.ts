@@ -1,5 +1,5 @@
 import { Effect } from "effect";
-import type { Address } from "../../domain/address.ts";
+import { type Address, addressToBytes } from "../../domain/address.ts";
 import type { MerchantStatus } from "../../domain/merchant/merchant.ts";
 import { ESCROW_ACCOUNT_LENGTH } from "../../protocol/accounts/escrow-account.ts";
 import { ARCHIVED_ESCROW_LENGTH } from "../../protocol/accounts/archived-escrow-account.ts";
@@ -12,6 +12,7 @@ import {
 } from "../../protocol/accounts/token.ts";
 import { createEscrowAddresses } from "../../protocol/addresses/addresses.ts";
 import { CLOCK_SYSVAR, RENT_SYSVAR } from "../../protocol/addresses/well-known-addresses.ts";
+import { canVerifyUnder } from "../../protocol/crypto/strict-ed25519.ts";
 import { createEscrowInstruction } from "../../protocol/instructions/custody-instructions.ts";
 import { depositFor } from "../../protocol/rules/lamport-rules.ts";
 import { preparedFault } from "../../protocol/rules/prepared-fault.ts";
@@ -202,6 +203,14 @@ export const preflightEscrow = Effect.fn("preflightEscrow")(function* (
           },
         ]),
     ...(fault === undefined ? [] : [fault]),
+    ...(merchant !== null && !canVerifyUnder(addressToBytes(merchant.attestor))
+      ? [
+          {
+            rule: "attestor_unusable" as const,
+            detail: `no signature verifies under the merchant's attestor key ${merchant.attestor}, so that the escrow could never be released`,
+          },
+        ]
+      : []),
     ...tokenBlockers(prepared, find),
   ];
   const refuse = ({ rule, detail }: Blocker) =>

@@ -4,6 +4,7 @@ import { RELAY_POLICY } from "../../domain/relay/relay-policy.ts";
 import type { SettlementRule } from "../../domain/relay/settlement-rule.ts";
 import { decodeAddressTable, resolveAccounts } from "../../protocol/transaction/address-table.ts";
 import { decodeClockSysvar } from "../../protocol/accounts/clock-sysvar.ts";
+import { attestorKeyFault } from "../../protocol/rules/attestor-key-rules.ts";
 import { settlementFault } from "../../protocol/rules/settlement-check.ts";
 import { CLOCK_SYSVAR } from "../../protocol/addresses/well-known-addresses.ts";
 import type { WireTransaction } from "../../protocol/transaction/wire-transaction.ts";
@@ -75,7 +76,7 @@ const judge = Effect.fnUntraced(function* (transaction: WireTransaction, account
 
 /**
  * Fails with `SettlementCheckFailed` when an instruction of the custody program cannot succeed on the
- * ledger as it stands, naming the rule. What a transaction under way could cure is looked at twice.
+ * ledger as it stands, or an attestor key could never be used, naming the rule. What a transaction under way could cure is looked at twice.
  * See docs/protocol.md, "Relay".
  */
 export const checkSettlement = Effect.fn("checkSettlement")(function* (
@@ -83,6 +84,9 @@ export const checkSettlement = Effect.fn("checkSettlement")(function* (
   accounts: Accounts,
 ) {
   const { deployment } = yield* Instance;
+  const unusable = attestorKeyFault(transaction, deployment.attestorProgram);
+  if (unusable !== undefined)
+    return yield* new SettlementCheckFailed({ signature: transaction.signature, ...unusable });
   if (!transaction.instructions.some(({ program }) => program === deployment.custodyProgram))
     return;
   let fault = yield* judge(transaction, accounts);

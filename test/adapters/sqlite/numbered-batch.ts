@@ -3,6 +3,7 @@ import type { Escrow } from "../../../core/domain/escrow/escrow.ts";
 import { hash32FromBytes } from "../../../core/domain/hash32.ts";
 import { escrowAddress } from "../../../core/protocol/addresses/addresses.ts";
 import type { IndexBatch } from "../../../ports/escrow-index.ts";
+import { numbered } from "../../arbitraries/escrow-numbers.ts";
 import { batchOf } from "../../arbitraries/index-history.ts";
 import { TEST_DEPLOYMENT } from "../../arbitraries/test-ledger.ts";
 
@@ -16,21 +17,25 @@ const refunded = (batch: number, index: number): Escrow => {
   new DataView(seed.buffer).setUint32(0, batch * ESCROWS_PER_BATCH + index);
   const agentOwner = wallet(1 + (index % 3));
   const taskHash = hash32FromBytes(seed);
-  return {
-    ...escrowAddress(TEST_DEPLOYMENT, agentOwner, taskHash),
-    state: "Refunded",
-    agentOwner,
-    merchant: wallet(11),
-    mint: wallet(12),
-    rentPayer: agentOwner,
-    taskHash,
-    amount: BigInt(index + 1),
-    released: 0n,
-    createdAt: BigInt(1_700_000_000 + batch),
-    expiresAt: BigInt(1_700_000_060 + batch),
-    settledAt: BigInt(1_700_000_090 + batch),
-    attestation: null,
-  };
+  return numbered(
+    {
+      ...escrowAddress(TEST_DEPLOYMENT, agentOwner, taskHash),
+      state: "Refunded",
+      agentOwner,
+      merchant: wallet(11),
+      mint: wallet(12),
+      rentPayer: agentOwner,
+      taskHash,
+      amount: BigInt(index + 1),
+      released: 0n,
+      createdAt: BigInt(1_700_000_000 + batch),
+      expiresAt: BigInt(1_700_000_060 + batch),
+      settledAt: BigInt(1_700_000_090 + batch),
+      attestor: wallet(13),
+      attestation: null,
+    },
+    batch * ESCROWS_PER_BATCH + index,
+  );
 };
 
 /** The batch with a number from 1: always the same new escrows, two events each, and a mark at that slot. */

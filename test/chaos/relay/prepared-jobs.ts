@@ -1,3 +1,4 @@
+import { numbered } from "../../arbitraries/escrow-numbers.ts";
 import { encodeBase64 } from "../../../core/domain/encoding/base64.ts";
 import type { Escrow } from "../../../core/domain/escrow/escrow.ts";
 import type { LedgerAccount } from "../../../core/domain/ledger/account.ts";
@@ -46,7 +47,7 @@ const prepare = (job: number, attempt: number): Attempt => {
   const decoded = decodeWireTransaction(bytes);
   if ("malformed" in decoded) throw new Error(decoded.malformed);
   const { address, bump } = escrowAddress(LOCAL_DEPLOYMENT, agent.address, taskHash);
-  const escrow: Escrow = {
+  const escrow: Escrow = numbered({
     address,
     bump,
     state: "Pending",
@@ -60,8 +61,9 @@ const prepare = (job: number, attempt: number): Attempt => {
     createdAt: s.START,
     expiresAt: s.START + BigInt(s.TTL_SECONDS),
     settledAt: null,
+    attestor: s.attestor.address,
     attestation: null,
-  };
+  });
   return {
     signature: decoded.value.signature,
     blockhash,

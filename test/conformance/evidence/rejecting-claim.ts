@@ -64,12 +64,16 @@ export const claimVectors = (): ReadonlyArray<Vector> => {
     unsigned(
       "attested-by-a-stranger",
       "another key in the account than the one that signed",
-      by({ attestor: stranger }),
+      invented({ ...escrow, attestor: stranger }),
     ),
     unsigned(
       "attested-by-neutral-point",
       "the neutral point as attestor",
-      by({ attestor: addressFromBytes(NEUTRAL), signature: encodeBase64(NEUTRAL_SIGNATURE) }),
+      invented({
+        ...escrow,
+        attestor: addressFromBytes(NEUTRAL),
+        attestation: { ...attestation, signature: encodeBase64(NEUTRAL_SIGNATURE) },
+      }),
     ),
     unsigned(
       "attestation-s-plus-l",

@@ -13,6 +13,7 @@ import {
   slashMerchantInstruction,
 } from "../../../core/protocol/instructions/attestor-instructions.ts";
 import { encodeMerchantAccount } from "../../../core/protocol/accounts/merchant-account.ts";
+import { isMerchantName } from "../../../core/domain/merchant/merchant-name.ts";
 import * as s from "../fixture/settlement.ts";
 import { forgeCopy, nowhere, withAccount, withData, withRole } from "../fixture/tampering.ts";
 import type { TestLedger } from "../fixture/test-ledger.ts";
@@ -84,6 +85,7 @@ describe("register_merchant", () => {
       deliveries: 0n,
       partialDeliveries: 0n,
       volume: 0n,
+      revokedSeq: 0n,
     });
   });
 
@@ -120,13 +122,38 @@ describe("register_merchant", () => {
     expect(s.readMerchant(ledger).name).toBe("é".repeat(16));
   });
 
+  // C0, U+007F and C1; Unicode's Bidi_Control; and what lies beside them: docs/protocol.md, "attestor".
+  const controls =
+    "01 1b 1f 7f 4109 c280 c285 c29f 41c29f d89c e2808e e2808f e280aa e280ab e280ac e280ad e280ae e281a6 e281a7 " +
+    "e281a8 e281a9 41e280ae42";
+  const beside = "d89b d89d e2808d e28090 e280a9 e280af e281a5 e281aa d99c e2828e";
+  test.each([...controls.split(" "), ...beside.split(" ")])(
+    "takes the name %s only without control characters",
+    (hex) => {
+      const expected = beside.split(" ").includes(hex) ? undefined : "6113 InvalidName";
+      expect(registerBytes(shared, Uint8Array.from(Buffer.from(hex, "hex")))).toBe(expected);
+    },
+  );
+
+  test("takes the very characters that core takes, of the blocks that hold controls", () => {
+    const ledger = s.initializedLedger();
+    const differing: Array<string> = [];
+    for (const block of [0, 0x600, 0x2000])
+      for (let code = block; code < block + 0x100; code++) {
+        const name = String.fromCodePoint(code);
+        const taken = registerBytes(ledger, new TextEncoder().encode(name)) === undefined;
+        if (taken !== isMerchantName(name)) differing.push(code.toString(16));
+      }
+    expect(differing).toEqual([]);
+  });
+
   // The bounds of well-formed UTF-8 from both sides: Unicode, table 3-7.
-  const wellFormed = "01 7f c280 dfbf e0a080 ed9fbf ee8080 efbfbf f0908080 f3bfbfbf f48fbfbf";
+  const wellFormed = "20 7e c2a0 dfbf e0a080 ed9fbf ee8080 efbfbf f0908080 f3bfbfbf f48fbfbf";
   const illFormed =
     "00 4100 004100 80 8080 bf c0 c080 c1bf c2 c27f c2c0 41c2 e09fbf e0a0 e0a07f e0a0c0 eda080 edbfbf " +
     "f08fbfbf f09080 f0907f80 f0908041 f4908080 f5808080 ff 4180";
   test.each([...wellFormed.split(" "), ...illFormed.split(" ")])(
-    "takes the name %s only if it is UTF-8 without U+0000",
+    "takes the name %s only if it is UTF-8",
     (hex) => {
       const expected = wellFormed.split(" ").includes(hex) ? undefined : "6113 InvalidName";
       expect(registerBytes(shared, Uint8Array.from(Buffer.from(hex, "hex")))).toBe(expected);
@@ -134,10 +161,10 @@ describe("register_merchant", () => {
   );
 
   test("takes any text, and any bytes only if a strict decoder does", () => {
-    const strict = new TextDecoder("utf-8", { fatal: true });
+    const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
     const decodes = (bytes: Uint8Array): boolean => {
       try {
-        return !strict.decode(bytes).includes("\0");
+        return isMerchantName(strict.decode(bytes));
       } catch {
         return false;
       }
@@ -278,8 +305,8 @@ test("an attestor instruction that is unknown, or lacks data or accounts, is ref
     expect(refusal(ledger, withData(rotate, data), s.merchant)).toBe("6100 InvalidInstruction");
   const few = rotate.accounts.slice(0, 1);
   const many = Array.from({ length: 33 }, (_, i) => rotate.accounts[i] ?? readonly(nowhere));
-  for (const accounts of [few, many])
-    expect(refusal(ledger, { ...rotate, accounts }, s.merchant)).toBe("6101 MissingAccount");
+  expect(refusal(ledger, { ...rotate, accounts: few }, s.merchant)).toBe("6101 MissingAccount");
+  expect(refusal(ledger, { ...rotate, accounts: many }, s.merchant)).toBe("6126 TooManyAccounts");
   const fixed = withRole(rotate, "merchant", AccountRole.readonly);
   expect(refusal(ledger, fixed, s.merchant)).toBe("6103 AccountNotWritable");
 });

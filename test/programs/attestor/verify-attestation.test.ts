@@ -58,7 +58,7 @@ describe("nobody but custody is answered:", () => {
 
   test("not someone who gave his own, empty account to custody", () => {
     const ledger = s.escrowLedger();
-    ledger.put(plain.address, s.deployment.custodyProgram, new Uint8Array(352));
+    ledger.put(plain.address, s.deployment.custodyProgram, new Uint8Array(368));
     expect(refusal(ledger)).toBe("6116 WrongEscrow");
   });
 
@@ -80,7 +80,9 @@ describe("nobody but custody is answered:", () => {
     forgeCopy(ledger, s.escrow, { at: plain.address, owner: custody });
     const at = wallet("forged registry").address;
     const registry = ledger.account(registryAddress(s.deployment).address);
-    const forged = fieldWriter(112).bytes(registry.data.slice(0, 48)).address(custody);
+    const forged = fieldWriter(registry.data.length)
+      .bytes(registry.data.slice(0, 48))
+      .address(custody);
     ledger.put(at, s.deployment.attestorProgram, forged.bytes(registry.data.slice(80)).done());
     const call = uninvited(readonlySigner(plain.address));
     const withRegistry = (address: Address) => withAccount(call, "registry", address);

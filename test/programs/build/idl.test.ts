@@ -2,7 +2,9 @@ import { expect, test } from "bun:test";
 import type { Address } from "../../../core/domain/address.ts";
 import { AccountRole, type Instruction } from "../../../core/domain/ledger/instruction.ts";
 import {
+  acceptAdminInstruction,
   initializeRegistryInstruction,
+  proposeAdminInstruction,
   rotateAttestorInstruction,
   setMerchantStatusInstruction,
   slashMerchantInstruction,
@@ -33,6 +35,8 @@ const built: ReadonlyArray<readonly [Idl, string, Instruction]> = [
   [custody, "release_escrow", s.releaseInstruction()],
   [custody, "release_partial", s.partialInstruction(1n)],
   [custody, "claim_refund", s.refundInstruction()],
+  [custody, "cancel_escrow", s.cancelInstruction()],
+  [custody, "archive_escrow", s.archiveInstruction(s.escrowLedger())],
   [
     attestor,
     "initialize_registry",
@@ -54,11 +58,17 @@ const built: ReadonlyArray<readonly [Idl, string, Instruction]> = [
     "slash_merchant",
     slashMerchantInstruction(s.deployment, { admin, merchant, points: 1 }),
   ],
+  [
+    attestor,
+    "propose_admin",
+    proposeAdminInstruction(s.deployment, { admin, proposed: s.stranger.address }),
+  ],
+  [attestor, "accept_admin", acceptAdminInstruction(s.deployment, { proposed: admin })],
 ];
 
 /** Bytes of one argument; a string is the merchant's name of the fixture. */
 const argumentBytes = (type: IdlType): number => {
-  if (type === "u8") return 1;
+  if (type === "u8" || type === "bool") return 1;
   if (type === "u32") return 4;
   if (type === "u64" || type === "i64") return 8;
   if (type === "pubkey") return 32;
@@ -72,19 +82,23 @@ test.each(built)(
     const described = idl.instructions.find((each) => each.name === name);
     expect(instruction.programAddress as string).toBe(idl.address);
     expect(instruction.data.slice(0, 8)).toEqual(Uint8Array.from(described?.discriminator ?? []));
-    const roles = described?.accounts.map(({ writable, signer }) =>
-      signer === true
-        ? writable === true
-          ? AccountRole.writableSigner
-          : AccountRole.readonlySigner
-        : writable === true
-          ? AccountRole.writable
-          : AccountRole.readonly,
+    const roles = described?.accounts.map(({ writable, signer, optional }) =>
+      // Left out here: the program's own id stands there, which nobody writes.
+      optional === true
+        ? AccountRole.readonly
+        : signer === true
+          ? writable === true
+            ? AccountRole.writableSigner
+            : AccountRole.readonlySigner
+          : writable === true
+            ? AccountRole.writable
+            : AccountRole.readonly,
     );
     expect<ReadonlyArray<number> | undefined>(instruction.accounts.map(({ role }) => role)).toEqual(
       roles,
     );
-    described?.accounts.forEach(({ address }, i) => {
+    described?.accounts.forEach(({ address, optional }, i) => {
+      if (optional === true) expect(instruction.accounts[i]?.address).toBe(idl.address as Address);
       if (address !== undefined) expect(instruction.accounts[i]?.address).toBe(address as Address);
     });
     const size = described?.args.reduce((sum, { type }) => sum + argumentBytes(type), 8);

@@ -1,6 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { AccountRole, type Instruction } from "../../../core/domain/ledger/instruction.ts";
-import { associatedTokenAddress } from "../../../core/protocol/addresses/addresses.ts";
+import {
+  associatedTokenAddress,
+  custodyConfigAddress,
+} from "../../../core/protocol/addresses/addresses.ts";
 import * as s from "../fixture/settlement.ts";
 import {
   deployAcceptEverything,
@@ -90,6 +93,7 @@ describe("refuses", () => {
       nowhere,
       associatedTokenAddress(s.agent.address, s.otherMint),
       putTokenAccount(ledger, s.stranger.address, s.mint, 0n),
+      putTokenAccount(ledger, s.agent.address, s.mint, 0n, wallet("purse").address),
     ])
       expect(replaced(ledger, "agent_token_account", wrong)).toBe("6017 WrongAgentTokenAccount");
   });
@@ -97,18 +101,22 @@ describe("refuses", () => {
   test("the agent's associated account once its owner was changed, but not another of his", () => {
     const ledger = expiredLedger();
     putTokenAccount(ledger, s.stranger.address, s.mint, 0n, s.agentTokens);
-    expect(refusal(ledger)).toBe("6017 WrongAgentTokenAccount");
+    expect(refusal(ledger)).toBe("6030 PayoutAccountUnusable");
     const other = putTokenAccount(ledger, s.agent.address, s.mint, 0n, wallet("purse").address);
-    expect(replaced(ledger, "agent_token_account", other)).toBeUndefined();
+    expect(replaced(ledger, "agent_token_account", other)).toBe("6017 WrongAgentTokenAccount");
+    expect(refusal(ledger, s.refundInstruction({ agentFallbackAccount: other }))).toBeUndefined();
+    expect(tokenBalance(ledger, other)).toBe(s.AMOUNT);
   });
 
-  test("a forged escrow, a strange vault, another rent payer, a fake token program", () => {
+  test("a forged escrow or config, a strange vault, another rent payer, a fake token program", () => {
     const ledger = expiredLedger();
     expect(replaced(ledger, "escrow", forgeCopy(ledger, s.escrow))).toBe("6019 WrongEscrow");
     const at = wallet("strange vault").address;
     putTokenAccount(ledger, s.escrow, s.mint, s.AMOUNT, at);
     expect(replaced(ledger, "vault", at)).toBe("6021 WrongVault");
     expect(replaced(ledger, "rent_payer", s.stranger.address)).toBe("6023 WrongRentPayer");
+    const config = forgeCopy(ledger, custodyConfigAddress(s.deployment).address);
+    expect(replaced(ledger, "config", config)).toBe("6007 WrongConfig");
     const fake = deployAcceptEverything(ledger);
     expect(replaced(ledger, "token_program", fake)).toBe("6010 WrongTokenProgram");
   });
@@ -121,7 +129,7 @@ describe("refuses", () => {
     expect(refusal(ledger, { ...refund, accounts: refund.accounts.slice(1) })).toBe(
       "6001 MissingAccount",
     );
-    for (const name of ["escrow", "vault", "agent_token_account", "rent_payer"])
+    for (const name of ["escrow", "vault", "agent_token_account", "rent_payer", "config"])
       expect(refusal(ledger, withRole(refund, name, AccountRole.readonly))).toBe(
         "6003 AccountNotWritable",
       );

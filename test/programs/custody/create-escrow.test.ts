@@ -3,6 +3,7 @@ import { Rent } from "litesvm";
 import { AccountRole, readonly } from "../../../core/domain/ledger/instruction.ts";
 import type { Instruction } from "../../../core/domain/ledger/instruction.ts";
 import {
+  associatedToken,
   associatedTokenAddress,
   custodyConfigAddress,
   merchantAddress,
@@ -45,7 +46,11 @@ test("moves the agent's tokens into the vault and records who, what and until wh
     createdAt: s.START,
     expiresAt: s.START + BigInt(s.TTL_SECONDS),
     settledAt: null,
+    attestor: s.attestor.address,
     attestation: null,
+    vaultBump: associatedToken(s.escrow, s.mint).bump,
+    createdSeq: 1n,
+    settledSeq: null,
   });
 });
 
@@ -94,7 +99,7 @@ test("pays the rent that the ledger asks, at two years' rent as at SIMD-0194's r
     const ledger = s.merchantLedger();
     ledger.svm.setRent(new Rent(lamportsPerByte, years, 50));
     ledger.do([create], [s.agent]);
-    expect(ledger.account(s.escrow).lamports).toBe((128n + 352n) * 6960n);
+    expect(ledger.account(s.escrow).lamports).toBe((128n + 368n) * 6960n);
   }
 });
 
@@ -239,7 +244,7 @@ describe("refuses a forged", () => {
 describe("refuses a malformed instruction:", () => {
   test.each([
     ["no data", new Uint8Array()],
-    ["an unknown discriminator", new Uint8Array(52)],
+    ["an unknown discriminator", new Uint8Array(84)],
     ["data too short", create.data.slice(0, -1)],
     ["data too long", Uint8Array.of(...create.data, 0)],
   ])("%s", (_, data) => {
@@ -253,10 +258,10 @@ describe("refuses a malformed instruction:", () => {
 
   test("more accounts than the program takes", () => {
     const accounts = [...create.accounts, ...Array.from({ length: 21 }, () => readonly(nowhere))];
-    expect(refusal(s.merchantLedger(), { ...create, accounts })).toBe("6001 MissingAccount");
+    expect(refusal(s.merchantLedger(), { ...create, accounts })).toBe("6037 TooManyAccounts");
   });
 
-  test.each(["escrow", "vault", "agent_token_account"])("%s read-only", (name) => {
+  test.each(["escrow", "vault", "agent_token_account", "config"])("%s read-only", (name) => {
     const instruction = withRole(create, name, AccountRole.readonly);
     expect(refusal(s.merchantLedger(), instruction)).toBe("6003 AccountNotWritable");
   });

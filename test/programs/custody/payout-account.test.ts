@@ -4,13 +4,20 @@ import type { Instruction } from "../../../core/domain/ledger/instruction.ts";
 import type { LedgerAccount } from "../../../core/domain/ledger/account.ts";
 import type { SettlementRule } from "../../../core/domain/relay/settlement-rule.ts";
 import { fieldWriter } from "../../../core/protocol/accounts/byte-fields.ts";
-import { TOKEN_PROGRAM } from "../../../core/protocol/addresses/well-known-addresses.ts";
+import {
+  SYSTEM_PROGRAM,
+  TOKEN_PROGRAM,
+} from "../../../core/protocol/addresses/well-known-addresses.ts";
 import { verdicts } from "../fixture/precheck.ts";
 import * as s from "../fixture/settlement.ts";
 import { EXPIRY } from "../fixture/settlement-attempts.ts";
+import { nowhere } from "../fixture/tampering.ts";
+import type { TestLedger } from "../fixture/test-ledger.ts";
+import { tokenBalance } from "../fixture/token-account.ts";
 import { wallet } from "../fixture/wallet.ts";
 
-// Every kind of payout account in every place where one is paid: the check before sending and the program must say the same.
+// Every kind of associated account with every kind of fallback, for every payee: the check before sending and the program must
+// say the same, and a settlement must pay the place that the rule says.
 const other = wallet("another token account").address;
 
 const OF_MERCHANT = {
@@ -27,75 +34,108 @@ const OF_AGENT = {
 type Place = typeof OF_MERCHANT & {
   readonly name: string;
   readonly time: bigint;
-  readonly settle: (account: Address) => ReadonlyArray<Instruction>;
+  readonly paid: bigint;
+  readonly settle: (fallback: Address | undefined) => ReadonlyArray<Instruction>;
 };
-const attestPart = s.attestInstruction({ partialAmount: 2n });
+const PART = 2n;
+const attestPart = s.attestInstruction({ partialAmount: PART });
 const PLACES: ReadonlyArray<Place> = [
   {
     name: "a release",
     ...OF_MERCHANT,
     time: s.START,
-    settle: (merchantTokenAccount) => [
+    paid: s.AMOUNT,
+    settle: (merchantFallbackAccount) => [
       s.attestInstruction(),
-      s.releaseInstruction({ merchantTokenAccount }),
+      s.releaseInstruction({ merchantFallbackAccount }),
     ],
   },
   {
     name: "the merchant's part",
     ...OF_MERCHANT,
     time: s.START,
-    settle: (merchantTokenAccount) => [
+    paid: PART,
+    settle: (merchantFallbackAccount) => [
       attestPart,
-      s.partialInstruction(2n, { merchantTokenAccount }),
+      s.partialInstruction(PART, { merchantFallbackAccount }),
     ],
   },
   {
     name: "the agent's part",
     ...OF_AGENT,
     time: s.START,
-    settle: (agentTokenAccount) => [attestPart, s.partialInstruction(2n, { agentTokenAccount })],
+    paid: s.AMOUNT - PART,
+    settle: (agentFallbackAccount) => [
+      attestPart,
+      s.partialInstruction(PART, { agentFallbackAccount }),
+    ],
   },
   {
     name: "a refund",
     ...OF_AGENT,
     time: EXPIRY,
-    settle: (agentTokenAccount) => [s.refundInstruction({ agentTokenAccount })],
+    paid: s.AMOUNT,
+    settle: (agentFallbackAccount) => [s.refundInstruction({ agentFallbackAccount })],
   },
 ];
 
-const HOLDERS = ["the payee", "another owner", "another mint"] as const;
 /** `left`: a key stands there, behind the zero that says that it counts for nothing. */
 const RIGHTS = ["none", "left", "some"] as const;
 /** Besides, a delegate who may transfer nothing. */
 const DELEGATES = [...RIGHTS, "for nothing"] as const;
+const HOLDERS = ["the payee", "another owner", "another mint"] as const;
 
-type Case = {
-  readonly address: Address;
+type TokenState = {
   readonly holder: (typeof HOLDERS)[number];
   readonly delegate: (typeof DELEGATES)[number];
   readonly closeAuthority: (typeof RIGHTS)[number];
+  readonly frozen: boolean;
 };
 
-const casesOf = ({ associated }: Place): ReadonlyArray<Case> =>
-  [associated, other].flatMap((address) =>
-    HOLDERS.flatMap((holder) =>
-      DELEGATES.flatMap((delegate) =>
-        RIGHTS.map((closeAuthority): Case => ({ address, holder, delegate, closeAuthority })),
-      ),
-    ),
-  );
+const PLAIN: TokenState = {
+  holder: "the payee",
+  delegate: "none",
+  closeAuthority: "none",
+  frozen: false,
+};
+const SHARED: TokenState = { ...PLAIN, delegate: "some", closeAuthority: "some" };
+const ASSOCIATED: ReadonlyArray<TokenState | "absent"> = [
+  PLAIN,
+  SHARED,
+  { ...PLAIN, holder: "another owner" },
+  { ...SHARED, holder: "another owner" },
+  { ...PLAIN, frozen: true },
+  "absent",
+];
+
+const FALLBACKS: ReadonlyArray<TokenState | "none" | "absent" | "the vault" | "the associated"> = [
+  "none",
+  "absent",
+  "the vault",
+  "the associated",
+  ...HOLDERS.map((holder) => ({ ...PLAIN, holder })),
+  ...DELEGATES.flatMap((delegate) =>
+    RIGHTS.map((closeAuthority) => ({ ...PLAIN, delegate, closeAuthority })),
+  ),
+  { ...PLAIN, frozen: true },
+  { ...SHARED, frozen: true },
+];
 
 /** SPL Token `state.rs`, `Account`. */
-const accountData = (payee: Address, { holder, delegate, closeAuthority }: Case): Uint8Array => {
-  const tag = (right: Case["delegate"]) => (right === "none" || right === "left" ? 0 : 1);
-  const key = (right: Case["delegate"]) => new Uint8Array(32).fill(right === "none" ? 0 : 0xee);
+const accountData = (
+  payee: Address,
+  { holder, delegate, closeAuthority, frozen }: TokenState,
+): Uint8Array => {
+  const tag = (right: TokenState["delegate"]) => (right === "none" || right === "left" ? 0 : 1);
+  const key = (right: TokenState["delegate"]) =>
+    new Uint8Array(32).fill(right === "none" ? 0 : 0xee);
   return fieldWriter(165)
     .address(holder === "another mint" ? s.otherMint : s.mint)
     .address(holder === "another owner" ? s.stranger.address : payee)
     .u64(0n)
     .u32(tag(delegate))
     .bytes(key(delegate))
-    .u8(1)
+    .u8(frozen ? 2 : 1)
     .skip(12)
     .u64(delegate === "for nothing" ? 0n : 7n)
     .u32(tag(closeAuthority))
@@ -103,34 +143,121 @@ const accountData = (payee: Address, { holder, delegate, closeAuthority }: Case)
     .done();
 };
 
+type Expected = {
+  readonly rule?: SettlementRule;
+  readonly refusal?: string;
+  readonly paid?: "associated" | "fallback";
+};
+const UNUSABLE: Expected = {
+  rule: "payout_account_unusable",
+  refusal: "6030 PayoutAccountUnusable",
+};
+
 /** What the rule says, apart from the code on either side. */
 const expected = (
   foreign: string,
-  { address, holder, delegate, closeAuthority }: Case,
-): { readonly rule: SettlementRule | undefined; readonly refusal: string | undefined } => {
-  if (holder === "another owner") return { rule: "payout_account_wrong_owner", refusal: foreign };
-  if (holder === "another mint") return { rule: "payout_account_wrong_mint", refusal: foreign };
-  const isDelegated = delegate === "some" || delegate === "for nothing";
-  if (address === other && (isDelegated || closeAuthority === "some"))
+  associated: (typeof ASSOCIATED)[number],
+  fallback: (typeof FALLBACKS)[number],
+): Expected => {
+  if (associated === "absent") return { refusal: "6029 PayoutAccountMissing" };
+  if (associated.holder === "the payee" && !associated.frozen) return { paid: "associated" };
+  const misowned: Expected = { rule: "payout_account_wrong_owner", refusal: foreign };
+  if (fallback === "none") return UNUSABLE;
+  if (fallback === "absent") return { refusal: foreign };
+  if (fallback === "the vault") return misowned;
+  if (fallback === "the associated") return associated.frozen ? UNUSABLE : misowned;
+  if (fallback.holder === "another owner") return misowned;
+  if (fallback.holder === "another mint")
+    return { rule: "payout_account_wrong_mint", refusal: foreign };
+  if (fallback.frozen) return UNUSABLE;
+  const isDelegated = fallback.delegate === "some" || fallback.delegate === "for nothing";
+  if (isDelegated || fallback.closeAuthority === "some")
     return { rule: "payout_account_shared", refusal: "6028 PayoutAccountShared" };
-  return { rule: undefined, refusal: undefined };
+  return { paid: "fallback" };
+};
+
+const put = (
+  ledger: TestLedger,
+  address: Address,
+  payee: Address,
+  state: TokenState | "absent",
+): void => {
+  if (state !== "absent") return ledger.put(address, TOKEN_PROGRAM, accountData(payee, state));
+  ledger.set({
+    ...ledger.account(address),
+    owner: SYSTEM_PROGRAM,
+    lamports: 0n,
+    data: new Uint8Array(),
+  });
 };
 
 test.each(PLACES.map((place) => [place.name, place] as const))(
-  "%s: whatever the payout account is, the check before sending and the program agree",
+  "%s: whatever the two payout accounts are, the check before sending and the program agree",
   (_, place) => {
     const ledger = s.escrowLedger();
     const before: ReadonlyArray<LedgerAccount> = [s.escrow, s.vault].map((each) =>
       ledger.account(each),
     );
-    for (const each of casesOf(place)) {
-      // Of an account that is not the payee's, it does not matter who else has which right.
-      if (each.holder !== "the payee" && each.delegate !== each.closeAuthority) continue;
-      for (const account of before) ledger.set(account);
-      ledger.time = place.time;
-      ledger.put(each.address, TOKEN_PROGRAM, accountData(place.payee, each));
-      const { rule, refusal } = verdicts(ledger, place.settle(each.address), [s.stranger]);
-      expect({ ...each, rule, refusal }).toEqual({ ...each, ...expected(place.foreign, each) });
-    }
+    for (const associated of ASSOCIATED)
+      for (const fallback of FALLBACKS) {
+        for (const account of before) ledger.set(account);
+        ledger.time = place.time;
+        put(ledger, place.associated, place.payee, associated);
+        const named = {
+          none: undefined,
+          absent: nowhere,
+          "the vault": s.vault,
+          "the associated": place.associated,
+        };
+        if (typeof fallback === "object") put(ledger, other, place.payee, fallback);
+        const address = typeof fallback === "string" ? named[fallback] : other;
+        const { rule, refusal } = verdicts(ledger, place.settle(address), [s.stranger]);
+        const { paid, ...said } = expected(place.foreign, associated, fallback);
+        expect({ associated, fallback, rule, refusal }).toEqual({
+          associated,
+          fallback,
+          rule: said.rule,
+          refusal: said.refusal,
+        });
+        if (paid === undefined) expect(s.readEscrow(ledger).state).toBe("Pending");
+        else {
+          const at = paid === "associated" ? place.associated : other;
+          expect(tokenBalance(ledger, at)).toBe(place.paid);
+        }
+      }
   },
 );
+
+test.each(PLACES.map((place) => [place.name, place] as const))(
+  "%s: a wrong bump of the associated account's address makes only that transaction fail",
+  (_, place) => {
+    const ledger = s.escrowLedger();
+    ledger.time = place.time;
+    const instructions = place.settle(undefined);
+    const [settle] = instructions.slice(-1);
+    if (settle === undefined) throw new Error("nothing settles");
+    const bumps = place.name.endsWith("part") ? [-2, -1] : [-1];
+    for (const at of bumps) {
+      const data = settle.data.with(settle.data.length + at, 1);
+      const wrong = [...instructions.slice(0, -1), { ...settle, data }];
+      const { rule, refusal } = verdicts(ledger, wrong, [s.stranger]);
+      expect(rule).toBe("payout_account_not_associated");
+      expect(refusal).toEndWith("TokenAccount");
+    }
+    ledger.do(instructions, [s.stranger]);
+  },
+);
+
+test("a fallback that is paid must be writable", () => {
+  const ledger = s.escrowLedger();
+  ledger.time = EXPIRY;
+  put(ledger, s.agentTokens, s.agent.address, { ...PLAIN, frozen: true });
+  put(ledger, other, s.agent.address, PLAIN);
+  const refund = s.refundInstruction({ agentFallbackAccount: other });
+  const accounts = refund.accounts.map((meta) =>
+    meta.address === other ? { ...meta, role: 0 as const } : meta,
+  );
+  expect(ledger.send([{ ...refund, accounts }], [s.stranger]).refusal).toBe(
+    "6003 AccountNotWritable",
+  );
+});

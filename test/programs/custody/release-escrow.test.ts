@@ -46,9 +46,9 @@ test("pays the whole vault to the merchant and keeps the signed claim on record"
     amount: s.AMOUNT,
     released: s.AMOUNT,
     settledAt: s.START + 5n,
+    attestor: s.attestor.address,
     attestation: {
       proofHash: s.PROOF,
-      attestor: s.attestor.address,
       attestedAt: s.START,
       signature: encodeBase64(attest.data.slice(48, 112)),
     },
@@ -75,11 +75,12 @@ test("tokens that a stranger sent into the vault go to the merchant, and do not 
   expect(s.readEscrow(ledger).released).toBe(s.AMOUNT);
 });
 
-test("pays any token account of the merchant", () => {
+test("pays the merchant's associated account although the sender names another one of the merchant's", () => {
   const ledger = s.escrowLedger();
   const other = putTokenAccount(ledger, s.merchant.address, s.mint, 1n, wallet("till").address);
-  ledger.do([attest, s.releaseInstruction({ merchantTokenAccount: other })], [s.stranger]);
-  expect(tokenBalance(ledger, other)).toBe(s.AMOUNT + 1n);
+  ledger.do([attest, s.releaseInstruction({ merchantFallbackAccount: other })], [s.stranger]);
+  expect(tokenBalance(ledger, other)).toBe(1n);
+  expect(tokenBalance(ledger, s.merchantTokens)).toBe(s.AMOUNT);
 });
 
 test("a merchant suspended meanwhile is still paid", () => {
@@ -188,9 +189,14 @@ describe("refuses", () => {
   test("the merchant's associated account once its owner was changed, but not another of his", () => {
     const ledger = s.escrowLedger();
     putTokenAccount(ledger, s.stranger.address, s.mint, 0n, s.merchantTokens);
-    expect(refusal(ledger, release)).toBe("6022 WrongMerchantTokenAccount");
+    expect(refusal(ledger, release)).toBe("6030 PayoutAccountUnusable");
     const other = putTokenAccount(ledger, s.merchant.address, s.mint, 0n, wallet("till").address);
-    expect(replaced(ledger, "merchant_token_account", other)).toBeUndefined();
+    expect(replaced(ledger, "merchant_token_account", other)).toBe(
+      "6022 WrongMerchantTokenAccount",
+    );
+    const toOther = s.releaseInstruction({ merchantFallbackAccount: other });
+    expect(refusal(ledger, toOther)).toBeUndefined();
+    expect(tokenBalance(ledger, other)).toBe(s.AMOUNT);
   });
 
   test("another merchant's account", () => {
@@ -250,7 +256,7 @@ describe("refuses", () => {
     expect(tokenBalance(ledger, s.vault)).toBe(s.AMOUNT);
   });
 
-  test.each(["escrow", "vault", "merchant", "merchant_token_account", "rent_payer"])(
+  test.each(["escrow", "vault", "merchant", "merchant_token_account", "rent_payer", "config"])(
     "%s read-only",
     (name) => {
       const instruction = withRole(release, name, AccountRole.readonly);

@@ -21,7 +21,8 @@ test("pays the amount to the merchant and the rest to the agent", () => {
     state: "PartiallyFulfilled",
     amount: s.AMOUNT,
     released: 2_000_000n,
-    attestation: { proofHash: s.PROOF, attestor: s.attestor.address },
+    attestor: s.attestor.address,
+    attestation: { proofHash: s.PROOF },
   });
 });
 
@@ -51,13 +52,14 @@ test("every base unit goes to one of the two, whatever the amounts and whoever s
   );
 });
 
-test("pays any token account of the agent", () => {
+test("pays another account of the agent where the associated one has another owner", () => {
   const ledger = s.escrowLedger();
+  putTokenAccount(ledger, s.stranger.address, s.mint, 0n, s.agentTokens);
   const other = putTokenAccount(ledger, s.agent.address, s.mint, 0n, wallet("purse").address);
-  expect(
-    refusal(ledger, 1n, s.partialInstruction(1n, { agentTokenAccount: other })),
-  ).toBeUndefined();
+  const divide = s.partialInstruction(1n, { agentFallbackAccount: other });
+  expect(refusal(ledger, 1n, divide)).toBeUndefined();
   expect(tokenBalance(ledger, other)).toBe(s.AMOUNT - 1n);
+  expect(tokenBalance(ledger, s.agentTokens)).toBe(0n);
 });
 
 test.each([0n, s.AMOUNT, s.AMOUNT + 1n, 2n ** 64n - 1n])("refuses an amount of %d", (amount) => {

@@ -1,13 +1,16 @@
 import { describe, expect, test } from "bun:test";
 import { type Instruction } from "../../../core/domain/ledger/instruction.ts";
-import { SETTLEMENT_RULES } from "../../../core/domain/relay/settlement-rule.ts";
+import {
+  SETTLEMENT_RULES,
+  type SettlementRule,
+} from "../../../core/domain/relay/settlement-rule.ts";
 import { attestationMessage } from "../../../core/protocol/instructions/attestation.ts";
 import { ed25519Instruction } from "../../../core/protocol/instructions/ed25519-instruction.ts";
 import { createAssociatedTokenInstruction } from "../../../core/protocol/accounts/token.ts";
 import { SYSTEM_PROGRAM } from "../../../core/protocol/addresses/well-known-addresses.ts";
 import { verdicts } from "../fixture/precheck.ts";
 import * as s from "../fixture/settlement.ts";
-import { nowhere, withAccount } from "../fixture/tampering.ts";
+import { nowhere } from "../fixture/tampering.ts";
 import type { TestLedger } from "../fixture/test-ledger.ts";
 import { putTokenAccount } from "../fixture/token-account.ts";
 import { approve, revoke } from "../fixture/token-instructions.ts";
@@ -25,6 +28,10 @@ import {
   newKey,
   at,
   appended,
+  ARCHIVABLE,
+  cancel,
+  givenAway,
+  settled,
 } from "../fixture/settlement-attempts.ts";
 
 describe("names the rule that fails, and the program refuses the same", () => {
@@ -41,7 +48,10 @@ describe("names the rule that fails, and the program refuses the same", () => {
   );
 
   test("every rule has a case", () => {
-    expect(new Set(REFUSED_SETTLEMENTS.map(({ rule }) => rule))).toEqual(new Set(SETTLEMENT_RULES));
+    // The programs take a key of small order; only its attestations cannot be.
+    const more: ReadonlyArray<SettlementRule> = ["attestor_unusable"];
+    const rules = REFUSED_SETTLEMENTS.map(({ rule }) => rule);
+    expect(new Set([...rules, ...more])).toEqual(new Set(SETTLEMENT_RULES));
   });
 });
 
@@ -83,10 +93,34 @@ describe("has no objection to what the program accepts", () => {
       [s.agent, s.merchant],
     ],
     [
-      "a rotation and a release by the new key",
+      "a rotation and a release by the key that the escrow records",
       s.escrowLedger,
-      [rotate(newKey), s.attestInstruction({ timestamp }, newKey), release],
+      [rotate(newKey), s.attestInstruction({ timestamp }), release],
       [s.merchant],
+    ],
+    [
+      "a rotation that revokes, an escrow made after it, and its release by the new key",
+      s.merchantLedger,
+      [
+        rotate(newKey, true),
+        s.createInstruction({ attestor: newKey.address }),
+        s.attestInstruction({ timestamp }, newKey),
+        release,
+      ],
+      [s.merchant, s.agent],
+    ],
+    [
+      "a cancellation in the last second before expiry",
+      () => at(EXPIRY - 1n),
+      [cancel],
+      [s.merchant],
+    ],
+    ["a cancellation by a suspended merchant", suspended, [cancel], [s.merchant]],
+    [
+      "archiving in the first second that allows it",
+      () => at(ARCHIVABLE, settled()),
+      [s.archiveInstruction(settled())],
+      [s.stranger],
     ],
     [
       "a payout account made in the same transaction",
@@ -107,14 +141,14 @@ describe("has no objection to what the program accepts", () => {
       [s.stranger],
     ],
     [
-      "a payout account whose delegate the same transaction revokes",
+      "a fallback account whose delegate the same transaction revokes",
       () => {
-        const ledger = at(EXPIRY);
+        const ledger = givenAway(s.agent, s.agentTokens, at(EXPIRY));
         putTokenAccount(ledger, s.agent.address, s.mint, 0n, nowhere);
         ledger.do([approve(nowhere, s.stranger.address, s.agent.address, 1n)], [s.agent]);
         return ledger;
       },
-      [revoke(nowhere, s.agent.address), withAccount(refund, "agent_token_account", nowhere)],
+      [revoke(nowhere, s.agent.address), s.refundInstruction({ agentFallbackAccount: nowhere })],
       [s.agent],
     ],
     [
@@ -141,6 +175,9 @@ test("leaves to the simulation what only the margin of the clock decides", () =>
   expect(stale).toMatchObject({ rule: undefined, refusal: "6123 AttestationStale" });
   const early = verdicts(at(EXPIRY - 10n), [refund], [s.stranger]);
   expect(early).toMatchObject({ rule: undefined, refusal: "6026 NotExpired" });
+  const ledger = at(ARCHIVABLE - 10n, settled());
+  const whole = verdicts(ledger, [s.archiveInstruction(ledger)], [s.stranger]);
+  expect(whole).toMatchObject({ rule: undefined, refusal: "6034 NotArchivable" });
 });
 
 test("leaves to the simulation what the ledger does not show yet", () => {

@@ -27,5 +27,7 @@ export const evidenceSummary = ({ data }: EvidencePacketRecord): string => {
       return `The ledger released ${decision.released_usdc} of ${amount} to the merchant at ${at}, ${word}, and returned ${decision.refunded_usdc} to the agent.`;
     case "ttl_expired_without_delivery_proof":
       return `The ledger returned the whole ${amount} to the agent at ${at}. The escrow had expired without a delivery proof.`;
+    case "merchant_cancelled":
+      return `The merchant gave the whole ${amount} back to the agent at ${at}, before the escrow expired.`;
   }
 };

@@ -1,3 +1,4 @@
+import { numbered } from "../../../arbitraries/escrow-numbers.ts";
 import { ed25519Key } from "../../../../adapters/signer/ed25519-key.ts";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { addressFromBytes } from "../../../../core/domain/address.ts";
@@ -39,6 +40,7 @@ export const merchant = (wallet = MERCHANT, name = "Test Quotes"): Merchant => (
   deliveries: 3n,
   partialDeliveries: 0n,
   volume: 4_500_000n,
+  revokedSeq: 0n,
 });
 
 /** An escrow of the agent for a task, in a state; `age` seconds older than CREATED_AT. */
@@ -56,7 +58,7 @@ export const escrow = (task: string, state: EscrowState = "Pending", age = 0n): 
     timestamp: createdAt + 7n,
     ...(state === "PartiallyFulfilled" ? { partialAmount: released } : {}),
   });
-  return {
+  return numbered({
     ...derived,
     state,
     agentOwner: AGENT,
@@ -69,15 +71,15 @@ export const escrow = (task: string, state: EscrowState = "Pending", age = 0n): 
     createdAt,
     expiresAt,
     settledAt: state === "Pending" ? null : paid ? createdAt + 9n : expiresAt,
+    attestor: ATTESTOR,
     attestation: paid
       ? {
           proofHash,
-          attestor: ATTESTOR,
           attestedAt: createdAt + 7n,
           signature: encodeBase64(ed25519Key(seed("attestor")).sign(message)),
         }
       : null,
-  };
+  });
 };
 
 /** A valid body of `POST /v1/escrows/prepare`. */

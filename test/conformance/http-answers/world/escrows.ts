@@ -8,6 +8,7 @@ import { escrowAddress } from "../../../../core/protocol/addresses/addresses.ts"
 import { attestationMessage } from "../../../../core/protocol/instructions/attestation.ts";
 import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
 import { CREATED_AT, MINT } from "../../../adapters/http/support/parties.ts";
+import { numbered } from "../../../arbitraries/escrow-numbers.ts";
 import type { Wallet } from "../../../programs/fixture/wallet.ts";
 import {
   AGENT,
@@ -24,6 +25,9 @@ if (template === undefined) throw new Error("no proof template");
 
 const TTL_SECONDS = 3600n;
 
+/** How many escrows there are so far: their numbers follow the order of this file. */
+let nth = 0;
+
 const pending = (
   task: string,
   age: bigint,
@@ -37,21 +41,25 @@ const pending = (
   const { agent = AGENT, merchant = MERCHANT.wallet, mint = MINT, amount = 1_500_000n } = other;
   const hash = taskHash(task);
   const createdAt = CREATED_AT - age;
-  return {
-    ...escrowAddress(LOCAL_DEPLOYMENT, agent.address, hash),
-    state: "Pending",
-    agentOwner: agent.address,
-    merchant,
-    mint,
-    rentPayer: agent.address,
-    taskHash: hash,
-    amount,
-    released: 0n,
-    createdAt,
-    expiresAt: createdAt + TTL_SECONDS,
-    settledAt: null,
-    attestation: null,
-  };
+  return numbered(
+    {
+      ...escrowAddress(LOCAL_DEPLOYMENT, agent.address, hash),
+      state: "Pending",
+      agentOwner: agent.address,
+      merchant,
+      mint,
+      rentPayer: agent.address,
+      taskHash: hash,
+      amount,
+      released: 0n,
+      createdAt,
+      expiresAt: createdAt + TTL_SECONDS,
+      settledAt: null,
+      attestor: merchant === SUSPENDED.wallet ? SUSPENDED.attestor : ATTESTOR.address,
+      attestation: null,
+    },
+    nth++,
+  );
 };
 
 /** The delivery payload of an escrow: the first template's example with the escrow's task hash. */
@@ -74,9 +82,9 @@ const delivered = (escrow: Escrow, released: bigint): Escrow => {
     state: isWhole ? "Fulfilled" : "PartiallyFulfilled",
     released,
     settledAt: escrow.createdAt + 42n,
+    settledSeq: escrow.createdSeq + 1n,
     attestation: {
       proofHash: claim.proofHash,
-      attestor: ATTESTOR.address,
       attestedAt,
       signature: encodeBase64(ATTESTOR.sign(message)),
     },
@@ -87,6 +95,7 @@ const refunded = (escrow: Escrow): Escrow => ({
   ...escrow,
   state: "Refunded",
   settledAt: escrow.expiresAt + 5n,
+  settledSeq: escrow.createdSeq + 1n,
 });
 
 /** A Pending escrow with 59 minutes to go. */

@@ -49,13 +49,13 @@ export const tokenAccount = (
       .done(),
   );
 
-/** A token account of the merchant's, not the associated one, that a stranger may spend from. */
+/** A token account of the other agent's, not the associated one, that a stranger may spend from. */
 export const SHARED_TOKENS = account(
   wallet("shared tokens").address,
   TOKEN_PROGRAM,
   fieldWriter(165)
-    .address(MINT)
-    .address(MERCHANT.wallet)
+    .address(OTHER_MINT)
+    .address(OTHER_AGENT.address)
     .u64(0n)
     .u32(1)
     .address(STRANGER.address)
@@ -102,6 +102,7 @@ export const OTHER_ACCOUNTS: ReadonlyArray<LedgerAccount> = [
   tokenAccount(MERCHANT.wallet, MINT, 0n),
   SHARED_TOKENS,
   tokenAccount(OTHER_AGENT.address, MINT, 10_000_000n, true),
+  tokenAccount(OTHER_AGENT.address, OTHER_MINT, 0n, true),
   tokenAccount(MERCHANT.wallet, OTHER_MINT, 0n),
   BROKEN_ESCROW,
   BROKEN_MERCHANT,

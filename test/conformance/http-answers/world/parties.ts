@@ -35,6 +35,7 @@ const registered = (name: string, other: Partial<Merchant>): Merchant => {
     deliveries: 0n,
     partialDeliveries: 0n,
     volume: 0n,
+    revokedSeq: 0n,
     ...other,
   };
 };

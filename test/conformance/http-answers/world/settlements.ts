@@ -1,3 +1,4 @@
+import { type Address, addressFromBytes } from "../../../../core/domain/address.ts";
 import type { Escrow } from "../../../../core/domain/escrow/escrow.ts";
 import type { Instruction } from "../../../../core/domain/ledger/instruction.ts";
 import { proofHash } from "../../../../core/domain/evidence/proof-template.ts";
@@ -7,11 +8,14 @@ import {
   attestationMessage,
 } from "../../../../core/protocol/instructions/attestation.ts";
 import {
+  archiveEscrowInstruction,
   claimRefundInstruction,
   createEscrowInstruction,
   releaseEscrowInstruction,
   releasePartialInstruction,
 } from "../../../../core/protocol/instructions/custody-instructions.ts";
+import { registerMerchantInstruction } from "../../../../core/protocol/instructions/attestor-instructions.ts";
+import { encodeEscrowAccount } from "../../../../core/protocol/accounts/escrow-account.ts";
 import { ed25519Instruction } from "../../../../core/protocol/instructions/ed25519-instruction.ts";
 import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
 import { MINT } from "../../../adapters/http/support/parties.ts";
@@ -68,5 +72,21 @@ export const releasePartial = (amount: bigint): Instruction =>
   releasePartialInstruction(LOCAL_DEPLOYMENT, { ...targetOf(PENDING), amount });
 
 /** The refund of an escrow. */
-export const refund = (escrow: Escrow = EXPIRED): Instruction =>
-  claimRefundInstruction(LOCAL_DEPLOYMENT, targetOf(escrow));
+export const refund = (escrow: Escrow = EXPIRED, agentFallbackAccount?: Address): Instruction =>
+  claimRefundInstruction(LOCAL_DEPLOYMENT, { ...targetOf(escrow), agentFallbackAccount });
+
+/** The archiving of an escrow, with the bytes that it has. */
+export const archive = (escrow: Escrow): Instruction =>
+  archiveEscrowInstruction(LOCAL_DEPLOYMENT, {
+    ...targetOf(escrow),
+    lastBytes: encodeEscrowAccount(escrow),
+  });
+
+/** The registration of the agent as a merchant with an attestor key under which nothing verifies. */
+export const registerUnusable = (): Instruction =>
+  registerMerchantInstruction(LOCAL_DEPLOYMENT, {
+    payer: RELAYER.address,
+    merchant: AGENT.address,
+    attestor: addressFromBytes(new Uint8Array(32).with(0, 1)),
+    name: "Unusable",
+  });

@@ -35,7 +35,8 @@ const account = getStructCodec([
   ["version", getU8Codec()],
   ["bump", getU8Codec()],
   ["state", getU8Codec()],
-  ["reserved", fixCodecSize(getBytesCodec(), 5)],
+  ["vaultBump", getU8Codec()],
+  ["reserved", fixCodecSize(getBytesCodec(), 4)],
   ["agentOwner", getAddressCodec()],
   ["merchant", getAddressCodec()],
   ["mint", getAddressCodec()],
@@ -50,6 +51,8 @@ const account = getStructCodec([
   ["attestor", getAddressCodec()],
   ["attestedAt", getI64Codec()],
   ["signature", fixCodecSize(getBase64Codec(), 64)],
+  ["createdSeq", getU64Codec()],
+  ["settledSeq", getU64Codec()],
 ]);
 
 const byKit = (escrow: Escrow): Uint8Array => {
@@ -57,10 +60,11 @@ const byKit = (escrow: Escrow): Uint8Array => {
   return new Uint8Array(
     account.encode({
       discriminator: "1fd57bbbba16da9b",
-      version: 1,
+      version: 2,
       bump: escrow.bump,
       state: { Pending: 0, Fulfilled: 1, Refunded: 2, PartiallyFulfilled: 3 }[escrow.state],
-      reserved: new Uint8Array(5),
+      vaultBump: escrow.vaultBump,
+      reserved: new Uint8Array(4),
       agentOwner: escrow.agentOwner,
       merchant: escrow.merchant,
       mint: escrow.mint,
@@ -72,9 +76,11 @@ const byKit = (escrow: Escrow): Uint8Array => {
       expiresAt: escrow.expiresAt,
       settledAt: escrow.settledAt ?? 0n,
       proofHash: attestation?.proofHash ?? "00".repeat(32),
-      attestor: attestation?.attestor ?? address("11111111111111111111111111111111"),
+      attestor: escrow.attestor,
       attestedAt: attestation?.attestedAt ?? 0n,
       signature: attestation?.signature ?? "A".repeat(86).concat("=="),
+      createdSeq: escrow.createdSeq,
+      settledSeq: escrow.settledSeq ?? 0n,
     }),
   );
 };
@@ -88,6 +94,7 @@ const FIELDS = [
   [9, "version"],
   [10, "bump"],
   [11, "state"],
+  [12, "vaultBump"],
   [16, "reserved"],
   [48, "agentOwner"],
   [80, "merchant"],
@@ -103,6 +110,8 @@ const FIELDS = [
   [280, "attestor"],
   [288, "attestedAt"],
   [352, "signature"],
+  [360, "createdSeq"],
+  [368, "settledSeq"],
 ] as const;
 const fieldAt = (offset: number): string => FIELDS.find(([end]) => offset < end)?.[1] ?? "none";
 
@@ -136,15 +145,23 @@ describe("escrow account", () => {
   test("a changed byte is refused, or sits in a field that the address does not bind", () => {
     const free: Record<Escrow["state"], ReadonlyArray<string>> = {
       Pending: ["amount", "createdAt", "expiresAt"],
-      Refunded: ["amount", "createdAt", "expiresAt", "settledAt"],
-      Fulfilled: ["createdAt", "expiresAt", "settledAt"],
-      PartiallyFulfilled: ["amount", "released", "createdAt", "expiresAt", "settledAt"],
+      Refunded: ["amount", "createdAt", "expiresAt", "settledAt", "settledSeq"],
+      Fulfilled: ["createdAt", "expiresAt", "settledAt", "settledSeq"],
+      PartiallyFulfilled: [
+        "amount",
+        "released",
+        "createdAt",
+        "expiresAt",
+        "settledAt",
+        "settledSeq",
+      ],
     };
-    const paid = ["proofHash", "attestor", "attestedAt", "signature"];
+    const paid = ["proofHash", "attestedAt", "signature"];
+    const always = ["merchant", "mint", "rentPayer", "attestor", "vaultBump", "createdSeq"];
     fc.assert(
       fc.property(anyEscrow(deployment), fc.integer({ min: 1, max: 255 }), (escrow, mask) => {
         const data = encodeEscrowAccount(escrow);
-        const allowed = new Set(["merchant", "mint", "rentPayer", ...free[escrow.state]]);
+        const allowed = new Set([...always, ...free[escrow.state]]);
         if (escrow.attestation !== null) for (const field of paid) allowed.add(field);
         for (let offset = 0; offset < data.length; offset++) {
           const mutated = data.with(offset, (data[offset] ?? 0) ^ mask);
@@ -177,6 +194,8 @@ describe("escrow account", () => {
           lifetime: near,
           settledAfter: fc.option(near),
           attestedAfter: near,
+          createdSeq: fc.bigInt({ min: 0n, max: 2n }),
+          settledSeq: fc.bigInt({ min: 0n, max: 3n }),
         }),
         (escrow, numbers) => {
           const data = encodeEscrowAccount(escrow);
@@ -194,6 +213,11 @@ describe("escrow account", () => {
           view.setBigInt64(200, expiresAt, true);
           view.setBigInt64(208, settledAt, true);
           if (attested) view.setBigInt64(280, attestedAt, true);
+          view.setBigUint64(352, numbers.createdSeq, true);
+          view.setBigUint64(360, numbers.settledSeq, true);
+          const numbered =
+            numbers.createdSeq > 0n &&
+            (state === 0 ? numbers.settledSeq === 0n : numbers.settledSeq > numbers.createdSeq);
           const paid =
             attested &&
             settledAt !== 0n &&
@@ -201,12 +225,12 @@ describe("escrow account", () => {
           const holds = [
             !attested && released === 0n && settledAt === 0n,
             paid && released === amount,
-            !attested && released === 0n && settledAt >= expiresAt && settledAt !== 0n,
+            !attested && released === 0n && settledAt >= createdAt && settledAt !== 0n,
             paid && released > 0n && released < amount,
           ][state];
           const accepted = "value" in decode(escrow, data);
           const expected =
-            createdAt >= 0n && expiresAt > createdAt && amount > 0n && holds === true;
+            createdAt >= 0n && expiresAt > createdAt && amount > 0n && numbered && holds === true;
           expect(accepted).toBe(expected);
           seen.add(`${state} ${accepted}`);
         },
@@ -243,7 +267,7 @@ describe("escrow account", () => {
         expect(decode(escrow, junk)).toHaveProperty("fault");
         const data = encodeEscrowAccount(escrow);
         const tail = data.slice();
-        tail.set(junk.subarray(0, 344), 8);
+        tail.set(junk.subarray(0, 360), 8);
         if (junk.length > 8) expect(decode(escrow, tail)).toHaveProperty("fault");
         const length = junk.length === ESCROW_ACCOUNT_LENGTH ? 0 : junk.length;
         const resized = new Uint8Array(length);

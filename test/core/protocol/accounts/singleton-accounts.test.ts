@@ -19,12 +19,18 @@ import { runs } from "../../../arbitraries/runs.ts";
 const bytesOf = (...addresses: ReadonlyArray<Address>): Uint8Array =>
   Uint8Array.from(addresses.flatMap((each) => Array.from(getAddressEncoder().encode(each))));
 
-/** Discriminator, version 1, bump, six zero bytes, then the addresses. */
-const account = (name: string, bump: number, ...addresses: ReadonlyArray<Address>): Uint8Array =>
+/** Discriminator, version 2, bump, six zero bytes, the addresses, then what else there is. */
+const account = (
+  name: string,
+  bump: number,
+  addresses: ReadonlyArray<Address>,
+  rest: Uint8Array,
+): Uint8Array =>
   Buffer.concat([
     accountDiscriminator(name),
-    Uint8Array.of(1, bump, 0, 0, 0, 0, 0, 0),
+    Uint8Array.of(2, bump, 0, 0, 0, 0, 0, 0),
     bytesOf(...addresses),
+    rest,
   ]);
 
 /** One account a program: where it stands, who owns it, what it holds. */
@@ -33,6 +39,8 @@ const cases: ReadonlyArray<{
   readonly place: (deployment: Deployment) => { readonly address: Address; readonly bump: number };
   readonly program: (deployment: Deployment) => Address;
   readonly fields: ReadonlyArray<string>;
+  /** What stands behind the addresses, and what is read of it. */
+  readonly rest: { readonly bytes: Uint8Array; readonly fields: object };
   readonly decode: (
     account: { readonly address: Address; readonly owner: Address; readonly data: Uint8Array },
     deployment: Deployment,
@@ -43,6 +51,10 @@ const cases: ReadonlyArray<{
     place: custodyConfigAddress,
     program: ({ custodyProgram }) => custodyProgram,
     fields: ["attestorProgram"],
+    rest: {
+      bytes: Uint8Array.of(7, 0, 0, 0, 0, 0, 0, 1, ...new Uint8Array(32).fill(0xab)),
+      fields: { count: 2n ** 56n + 7n, head: "ab".repeat(32) },
+    },
     decode: decodeCustodyConfigAccount,
   },
   {
@@ -50,21 +62,22 @@ const cases: ReadonlyArray<{
     place: registryAddress,
     program: ({ attestorProgram }) => attestorProgram,
     fields: ["admin", "custodyProgram", "settlementMint"],
+    rest: { bytes: new Uint8Array(32), fields: { proposedAdmin: null } },
     decode: decodeAttestorRegistryAccount,
   },
 ];
 
-describe.each(cases)("$name account", ({ name, place, program, fields, decode }) => {
+describe.each(cases)("$name account", ({ name, place, program, fields, rest, decode }) => {
   const anyFields = fc.tuple(...fields.map(() => anyAddress));
 
   test("its fields are read, in order", () => {
     fc.assert(
       fc.property(anyDeployment, anyFields, (deployment, values) => {
         const { address, bump } = place(deployment);
-        const data = account(name, bump, ...values);
+        const data = account(name, bump, values, rest.bytes);
         const expected = Object.fromEntries(fields.map((field, i) => [field, values[i]]));
         const decoded = decode({ address, owner: program(deployment), data }, deployment);
-        expect(decoded as unknown).toEqual({ value: { bump, ...expected } });
+        expect(decoded as unknown).toEqual({ value: { bump, ...expected, ...rest.fields } });
       }),
       runs(50),
     );
@@ -75,7 +88,7 @@ describe.each(cases)("$name account", ({ name, place, program, fields, decode })
       fc.property(anyDeployment, anyFields, anyAddress, (deployment, values, other) => {
         const { address, bump } = place(deployment);
         const owner = program(deployment);
-        const data = account(name, bump, ...values);
+        const data = account(name, bump, values, rest.bytes);
         fc.pre(other !== address && other !== owner);
         const fault = (changed: Uint8Array, at = address, by = owner) =>
           decode({ address: at, owner: by, data: changed }, deployment);

@@ -270,8 +270,8 @@ describe("a packet that a lying service signs itself", () => {
     const stranger = addressFromBytes(ed25519Key(9).publicKey);
     const small = addressFromBytes(new Uint8Array(32).with(0, 1));
     const lies: ReadonlyArray<Escrow> = [
-      { ...escrow, attestation: { ...attestation, attestor: stranger } },
-      { ...escrow, attestation: { ...attestation, attestor: small } },
+      { ...escrow, attestor: stranger },
+      { ...escrow, attestor: small },
       { ...escrow, attestation: { ...attestation, signature: encodeBase64(new Uint8Array(64)) } },
       {
         ...escrow,
@@ -304,7 +304,7 @@ describe("a packet that a lying service signs itself", () => {
 
   test("account bytes that are no escrow are said to be none", () => {
     const bytes = resigned(fulfilled, (data) => {
-      inner(data, "account")["data_base64"] = encodeBase64(new Uint8Array(352));
+      inner(data, "account")["data_base64"] = encodeBase64(new Uint8Array(368));
     });
     expect(failedChecks(bytes)).toEqual(["account_bytes"]);
     const owner = resigned(fulfilled, (data) => {

@@ -1,13 +1,19 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import type { Address } from "../../../../core/domain/address.ts";
+import { type Address, ZERO_ADDRESS } from "../../../../core/domain/address.ts";
 import {
   type CustodyInstructionData,
   decodeCustodyInstruction,
 } from "../../../../core/protocol/instructions/custody-instruction-data.ts";
 import * as custody from "../../../../core/protocol/instructions/custody-instructions.ts";
+import { associatedToken } from "../../../../core/protocol/addresses/addresses.ts";
 import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
-import { anyAddress, anyHash32, anyU64 } from "../../../arbitraries/ledger-values.ts";
+import {
+  anyAddress,
+  anyHash32,
+  anyU64,
+  bytesOfLength,
+} from "../../../arbitraries/ledger-values.ts";
 import { runs } from "../../../arbitraries/runs.ts";
 
 const anyArguments = fc.record({
@@ -16,36 +22,57 @@ const anyArguments = fc.record({
   amount: anyU64,
   ttlSeconds: fc.integer({ min: 0, max: 2 ** 32 - 1 }),
   timestamp: fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }),
+  attestor: fc.option(anyAddress, { nil: undefined }),
+  lastBytes: bytesOfLength(368),
 });
 
 type Arguments = typeof anyArguments extends fc.Arbitrary<infer T> ? T : never;
 
 /** Every custody instruction with these arguments: what was meant, and the data core builds for it. */
 const built = (
-  { taskHash, proofHash, amount, ttlSeconds, timestamp }: Arguments,
+  { taskHash, proofHash, amount, ttlSeconds, timestamp, attestor, lastBytes }: Arguments,
   account: Address,
 ): ReadonlyArray<readonly [CustodyInstructionData, Uint8Array]> => {
   const [payer, agentOwner, merchant, mint] = [account, account, account, account];
-  const terms = { payer, agentOwner, merchant, mint, taskHash, amount, ttlSeconds };
+  const terms = { payer, agentOwner, merchant, mint, taskHash, amount, ttlSeconds, attestor };
   const target = { escrow: account, mint, rentPayer: account };
   const release = { ...target, merchant, proofHash, timestamp };
   const who = { payer, upgradeAuthority: account };
   const d = LOCAL_DEPLOYMENT;
+  const { bump } = associatedToken(account, account);
   return [
     [{ name: "initialize_custody" }, custody.initializeCustodyInstruction(d, who).data],
     [
-      { name: "create_escrow", taskHash, amount, ttlSeconds },
+      { name: "create_escrow", taskHash, attestor: attestor ?? ZERO_ADDRESS, amount, ttlSeconds },
       custody.createEscrowInstruction(d, terms).data,
     ],
     [
-      { name: "release_escrow", proofHash, timestamp },
+      { name: "release_escrow", proofHash, timestamp, merchantTokenBump: bump },
       custody.releaseEscrowInstruction(d, release).data,
     ],
     [
-      { name: "release_partial", proofHash, timestamp, amount },
+      {
+        name: "release_partial",
+        proofHash,
+        timestamp,
+        amount,
+        merchantTokenBump: bump,
+        agentTokenBump: bump,
+      },
       custody.releasePartialInstruction(d, { ...release, agentOwner, amount }).data,
     ],
-    [{ name: "claim_refund" }, custody.claimRefundInstruction(d, { ...target, agentOwner }).data],
+    [
+      { name: "claim_refund", agentTokenBump: bump },
+      custody.claimRefundInstruction(d, { ...target, agentOwner }).data,
+    ],
+    [
+      { name: "cancel_escrow", agentTokenBump: bump },
+      custody.cancelEscrowInstruction(d, { ...target, agentOwner, merchant }).data,
+    ],
+    [
+      { name: "archive_escrow", lastBytes },
+      custody.archiveEscrowInstruction(d, { ...target, lastBytes }).data,
+    ],
   ];
 };
 

@@ -5,6 +5,8 @@ import {
   getAddressCodec,
   getAddressEncoder,
   getBase16Codec,
+  getBooleanCodec,
+  getBytesCodec,
   getI64Codec,
   getProgramDerivedAddress,
   getStructCodec,
@@ -26,6 +28,7 @@ import {
   anyDeployment,
   anyHash32,
   anyU64,
+  bytesOfLength,
 } from "../../../arbitraries/ledger-values.ts";
 import { anyMerchantName } from "../../../arbitraries/merchant.ts";
 import { runs } from "../../../arbitraries/runs.ts";
@@ -46,9 +49,12 @@ const anyInput = fc.record({
   settlementMint: anyAddress,
   rentPayer: anyAddress,
   attestor: anyAddress,
+  revoke: fc.boolean(),
+  proposed: anyAddress,
   escrow: anyAddress,
-  merchantTokenAccount: fc.option(anyAddress, { nil: undefined }),
-  agentTokenAccount: fc.option(anyAddress, { nil: undefined }),
+  merchantFallbackAccount: fc.option(anyAddress, { nil: undefined }),
+  agentFallbackAccount: fc.option(anyAddress, { nil: undefined }),
+  lastBytes: bytesOfLength(368),
   taskHash: anyHash32,
   proofHash: anyHash32,
   amount: anyU64,
@@ -58,37 +64,51 @@ const anyInput = fc.record({
   status: fc.constantFrom(...MERCHANT_STATUSES),
   points: fc.integer({ min: 0, max: 2 ** 32 - 1 }),
 });
+/** Bumps of the payees' associated accounts. */
+type Bumps = { readonly merchantBump: number; readonly agentBump: number };
 type Input = typeof anyInput extends fc.Arbitrary<infer T> ? T : never;
 
 const hash = fixCodecSize(getBase16Codec(), 32);
 /** The arguments behind the discriminator, as kit's codecs write them. */
-const ARGUMENTS: Readonly<Record<string, (input: Input) => ReadonlyUint8Array>> = {
+const ARGUMENTS: Readonly<Record<string, (input: Input, bumps: Bumps) => ReadonlyUint8Array>> = {
   initialize_custody: () => new Uint8Array(0),
-  create_escrow: ({ taskHash, amount, ttlSeconds }) =>
+  create_escrow: ({ taskHash, attestor, amount, ttlSeconds }) =>
     getStructCodec([
       ["taskHash", hash],
+      ["attestor", getAddressCodec()],
       ["amount", getU64Codec()],
       ["ttlSeconds", getU32Codec()],
-    ]).encode({ taskHash, amount, ttlSeconds }),
-  release_escrow: ({ proofHash, timestamp }) =>
+    ]).encode({ taskHash, attestor, amount, ttlSeconds }),
+  release_escrow: ({ proofHash, timestamp }, { merchantBump }) =>
     getStructCodec([
       ["proofHash", hash],
       ["timestamp", getI64Codec()],
-    ]).encode({ proofHash, timestamp }),
-  release_partial: ({ proofHash, timestamp, amount }) =>
+      ["merchantBump", getU8Codec()],
+    ]).encode({ proofHash, timestamp, merchantBump }),
+  release_partial: ({ proofHash, timestamp, amount }, bumps) =>
     getStructCodec([
       ["proofHash", hash],
       ["timestamp", getI64Codec()],
       ["amount", getU64Codec()],
-    ]).encode({ proofHash, timestamp, amount }),
-  claim_refund: () => new Uint8Array(0),
+      ["merchantBump", getU8Codec()],
+      ["agentBump", getU8Codec()],
+    ]).encode({ proofHash, timestamp, amount, ...bumps }),
+  claim_refund: (_, { agentBump }) => getU8Codec().encode(agentBump),
+  cancel_escrow: (_, { agentBump }) => getU8Codec().encode(agentBump),
+  archive_escrow: ({ lastBytes }) => fixCodecSize(getBytesCodec(), 368).encode(lastBytes),
   initialize_registry: ({ settlementMint }) => getAddressCodec().encode(settlementMint),
   register_merchant: (input) =>
     getStructCodec([
       ["attestor", getAddressCodec()],
       ["name", addCodecSizePrefix(getUtf8Codec(), getU32Codec())],
     ]).encode({ attestor: input.attestor, name: input.name }),
-  rotate_attestor: (input) => getAddressCodec().encode(input.attestor),
+  rotate_attestor: ({ attestor, revoke }) =>
+    getStructCodec([
+      ["attestor", getAddressCodec()],
+      ["revoke", getBooleanCodec()],
+    ]).encode({ attestor, revoke }),
+  propose_admin: ({ proposed }) => getAddressCodec().encode(proposed),
+  accept_admin: () => new Uint8Array(0),
   set_merchant_status: ({ status }) => getU8Codec().encode(status === "Active" ? 0 : 1),
   slash_merchant: ({ points }) => getU32Codec().encode(points),
 };
@@ -97,39 +117,38 @@ type ReadonlyUint8Array = ReturnType<ReturnType<typeof getU8Codec>["encode"]>;
 const BUILD: Readonly<Record<string, (input: Input) => Instruction>> = {
   initialize_custody: (i) => custody.initializeCustodyInstruction(i.deployment, i),
   create_escrow: (i) => custody.createEscrowInstruction(i.deployment, i),
-  release_escrow: ({ merchantTokenAccount: account, ...i }) =>
-    custody.releaseEscrowInstruction(
-      i.deployment,
-      account === undefined ? i : { ...i, merchantTokenAccount: account },
-    ),
-  release_partial: ({ merchantTokenAccount, agentTokenAccount, ...i }) =>
-    custody.releasePartialInstruction(i.deployment, {
-      ...i,
-      ...(merchantTokenAccount === undefined ? {} : { merchantTokenAccount }),
-      ...(agentTokenAccount === undefined ? {} : { agentTokenAccount }),
-    }),
-  claim_refund: ({ agentTokenAccount: account, ...i }) =>
-    custody.claimRefundInstruction(
-      i.deployment,
-      account === undefined ? i : { ...i, agentTokenAccount: account },
-    ),
+  release_escrow: (i) => custody.releaseEscrowInstruction(i.deployment, i),
+  release_partial: (i) => custody.releasePartialInstruction(i.deployment, i),
+  claim_refund: (i) => custody.claimRefundInstruction(i.deployment, i),
+  cancel_escrow: (i) => custody.cancelEscrowInstruction(i.deployment, i),
+  archive_escrow: (i) => custody.archiveEscrowInstruction(i.deployment, i),
   initialize_registry: (i) => attestor.initializeRegistryInstruction(i.deployment, i),
   register_merchant: (i) => attestor.registerMerchantInstruction(i.deployment, i),
   rotate_attestor: (i) => attestor.rotateAttestorInstruction(i.deployment, i),
   set_merchant_status: (i) => attestor.setMerchantStatusInstruction(i.deployment, i),
   slash_merchant: (i) => attestor.slashMerchantInstruction(i.deployment, i),
+  propose_admin: (i) => attestor.proposeAdminInstruction(i.deployment, i),
+  accept_admin: (i) => attestor.acceptAdminInstruction(i.deployment, i),
 };
 
-const derive = async (program: string, ...seeds: ReadonlyArray<string>) => {
+const deriveWithBump = async (program: string, ...seeds: ReadonlyArray<string>) => {
   const encoded = seeds.map((seed) =>
     seed.length < 32 ? new TextEncoder().encode(seed) : getAddressEncoder().encode(address(seed)),
   );
   const programAddress = address(program);
-  const [derived] = await getProgramDerivedAddress({ programAddress, seeds: encoded });
-  return derived as string;
+  const [derived, bump] = await getProgramDerivedAddress({ programAddress, seeds: encoded });
+  return { derived: derived as string, bump: bump as number };
 };
+const derive = async (program: string, ...seeds: ReadonlyArray<string>) =>
+  (await deriveWithBump(program, ...seeds)).derived;
 
 const associated = (owner: string, mint: string) => derive(ASSOCIATED_TOKEN, owner, TOKEN, mint);
+/** The bumps of the payees' associated accounts, by kit's derivation. */
+const bumpsOf = async ({ merchant, agentOwner, mint }: Input): Promise<Bumps> => {
+  const bumpOf = async (owner: string) =>
+    (await deriveWithBump(ASSOCIATED_TOKEN, owner, TOKEN, mint)).bump;
+  return { merchantBump: await bumpOf(merchant), agentBump: await bumpOf(agentOwner) };
+};
 
 /** Which address each account of the IDL must have, by kit's derivations. */
 const addressesOf = async (
@@ -143,8 +162,6 @@ const addressesOf = async (
     name === "create_escrow"
       ? await derive(custodyProgram, "escrow", input.agentOwner, taskHash)
       : input.escrow;
-  const { agentTokenAccount, merchantTokenAccount } = input;
-  const override = name === "create_escrow" ? undefined : agentTokenAccount;
   return {
     payer: input.payer,
     upgrade_authority: input.upgradeAuthority,
@@ -156,9 +173,13 @@ const addressesOf = async (
     escrow,
     merchant: await derive(attestorProgram, "merchant", input.merchant),
     vault: await associated(escrow, input.mint),
-    merchant_token_account: merchantTokenAccount ?? (await associated(input.merchant, input.mint)),
-    agent_token_account: override ?? (await associated(input.agentOwner, input.mint)),
+    merchant_token_account: await associated(input.merchant, input.mint),
+    merchant_fallback_account: input.merchantFallbackAccount ?? custodyProgram,
+    agent_token_account: await associated(input.agentOwner, input.mint),
+    agent_fallback_account: input.agentFallbackAccount ?? custodyProgram,
     config: await derive(custodyProgram, "config"),
+    custody_config: await derive(custodyProgram, "config"),
+    proposed_admin: input.proposed,
     registry: await derive(attestorProgram, "registry"),
     program_data: await derive(LOADER, isCustody ? custodyProgram : attestorProgram),
     attestor_program: attestorProgram,
@@ -177,6 +198,7 @@ type Described = {
     readonly name: string;
     readonly writable?: boolean;
     readonly signer?: boolean;
+    readonly optional?: boolean;
   }>;
 };
 
@@ -206,16 +228,21 @@ describe("instructions", () => {
         fc.asyncProperty(anyInput, async (input) => {
           const instruction = BUILD[name]?.(input);
           const addresses = await addressesOf(name, input);
+          const bumps = await bumpsOf(input);
           const isCustody = custodyIdl.instructions.some((each) => each.name === name);
           const { custodyProgram, attestorProgram } = input.deployment;
           expect(instruction?.programAddress).toBe(isCustody ? custodyProgram : attestorProgram);
           expect(instruction?.accounts as unknown).toEqual(
             idl.accounts.map((account) => ({
               address: addresses[account.name],
-              role: roleOf(account),
+              // The program's own id stands for none, and is not written.
+              role:
+                account.optional === true && addresses[account.name] === custodyProgram
+                  ? AccountRole.readonly
+                  : roleOf(account),
             })),
           );
-          const expected = [...idl.discriminator, ...(ARGUMENTS[name]?.(input) ?? [])];
+          const expected = [...idl.discriminator, ...(ARGUMENTS[name]?.(input, bumps) ?? [])];
           expect(Array.from(instruction?.data ?? [])).toEqual(expected);
         }),
         runs(20),

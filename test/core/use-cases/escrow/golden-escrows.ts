@@ -6,7 +6,8 @@ import { proofHash } from "../../../../core/domain/evidence/proof-template.ts";
 import { PROOF_TEMPLATES } from "../../../../core/domain/evidence/proof-template-catalogue.ts";
 import { escrowAddress } from "../../../../core/protocol/addresses/addresses.ts";
 import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
-import { attested } from "../../../arbitraries/evidence.ts";
+import { numbered } from "../../../arbitraries/escrow-numbers.ts";
+import { ATTESTOR_KEY, attested } from "../../../arbitraries/evidence.ts";
 import { SUPPORTED_MINT } from "../test-instance.ts";
 
 /** 2026-09-01T12:00:00Z */
@@ -19,7 +20,7 @@ export const GOLDEN_MERCHANT = address("7cVfgArCheMR6Cs4t6vz5rfnqd56vZq4ndaBrY5x
 const pending = (nonce: string): Escrow => {
   const hash = taskHash("GET https://api.example.com/v1/quotes?symbol=SOL", nonce);
   const { address, bump } = escrowAddress(LOCAL_DEPLOYMENT, AGENT, hash);
-  return {
+  return numbered({
     address,
     bump,
     state: "Pending",
@@ -33,8 +34,9 @@ const pending = (nonce: string): Escrow => {
     createdAt: CREATED_AT,
     expiresAt: CREATED_AT + 3600n,
     settledAt: null,
+    attestor: addressFromBytes(ATTESTOR_KEY.publicKey),
     attestation: null,
-  };
+  });
 };
 
 const delivered = (escrow: Escrow, state: Escrow["state"], released: bigint): Escrow => {
@@ -45,10 +47,10 @@ const delivered = (escrow: Escrow, state: Escrow["state"], released: bigint): Es
     state,
     released,
     settledAt: CREATED_AT + 95n,
+    settledSeq: escrow.createdSeq + 1n,
     attestation: {
       proofHash: proofHash({ ...template.example, task_hash: escrow.taskHash }),
-      // Both are put in by `attested`.
-      attestor: addressFromBytes(new Uint8Array(32)),
+      // Put in by `attested`.
       signature: "",
       attestedAt: CREATED_AT + 90n,
     },
@@ -75,7 +77,22 @@ export const GOLDEN_ESCROWS: ReadonlyArray<{
   },
   {
     name: "refunded",
-    escrow: { ...pending("order-5"), state: "Refunded", settledAt: CREATED_AT + 4000n },
+    escrow: {
+      ...pending("order-5"),
+      state: "Refunded",
+      settledAt: CREATED_AT + 4000n,
+      settledSeq: 2n,
+    },
+    ledgerTime: CREATED_AT + 5000n,
+  },
+  {
+    name: "cancelled",
+    escrow: {
+      ...pending("order-6"),
+      state: "Refunded",
+      settledAt: CREATED_AT + 400n,
+      settledSeq: 2n,
+    },
     ledgerTime: CREATED_AT + 5000n,
   },
 ];

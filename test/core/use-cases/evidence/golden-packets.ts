@@ -51,6 +51,7 @@ export const GOLDEN_MERCHANT_ACCOUNT: Merchant = {
   deliveries: 3n,
   partialDeliveries: 0n,
   volume: 9n,
+  revokedSeq: 0n,
 };
 
 const signer = EvidenceSigner.of({

@@ -4,7 +4,7 @@ import { TestClock } from "effect/testing";
 import { RELAY_POLICY } from "../../../../core/domain/relay/relay-policy.ts";
 import { relayTransaction } from "../../../../core/use-cases/relay/relay-transaction.ts";
 import * as s from "../../../programs/fixture/settlement.ts";
-import { at, EXPIRY } from "../../../programs/fixture/settlement-attempts.ts";
+import { at, EXPIRY, givenAway } from "../../../programs/fixture/settlement-attempts.ts";
 import { putTokenAccount } from "../../../programs/fixture/token-account.ts";
 import { approve, revoke } from "../../../programs/fixture/token-instructions.ts";
 import { wallet } from "../../../programs/fixture/wallet.ts";
@@ -12,11 +12,11 @@ import { relayOver, scriptedPorts } from "./scripted-ledger.ts";
 import { signedBase64 } from "./signed.ts";
 
 const purse = wallet("purse").address;
-const refund = s.refundInstruction({ agentTokenAccount: purse });
+const refund = s.refundInstruction({ agentFallbackAccount: purse });
 
-/** Relays a refund into the agent's purse, on which someone has a right, and lets `meanwhile` happen before the second look. */
+/** Relays a refund whose fallback is the agent's purse, on which someone has a right, and lets `meanwhile` happen before the second look. */
 const relayed = (meanwhile: (ledger: ReturnType<typeof at>) => void) => {
-  const ledger = at(EXPIRY);
+  const ledger = givenAway(s.agent, s.agentTokens, at(EXPIRY));
   putTokenAccount(ledger, s.agent.address, s.mint, 0n, purse);
   ledger.do([approve(purse, s.attestor.address, s.agent.address, 1n)], [s.agent]);
   const { script, ports } = scriptedPorts(ledger);

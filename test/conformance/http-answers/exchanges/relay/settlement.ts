@@ -1,4 +1,9 @@
 import type { Address } from "../../../../../core/domain/address.ts";
+import type { LedgerAccount } from "../../../../../core/domain/ledger/account.ts";
+import { LOCAL_DEPLOYMENT } from "../../../../../core/protocol/addresses/local-deployment.ts";
+import { fieldWriter } from "../../../../../core/protocol/accounts/byte-fields.ts";
+import { accountDiscriminator } from "../../../../../core/protocol/accounts/discriminator.ts";
+import { encodeMerchantAccount } from "../../../../../core/protocol/accounts/merchant-account.ts";
 import { hash32FromBytes } from "../../../../../core/domain/hash32.ts";
 import { type Instruction, readonly } from "../../../../../core/domain/ledger/instruction.ts";
 import { RELAY_POLICY } from "../../../../../core/domain/relay/relay-policy.ts";
@@ -15,11 +20,19 @@ import {
   AGENT,
   FORMER_ATTESTOR,
   MERCHANT,
-  OTHER_MINT,
+  OTHER_AGENT,
   STRANGER,
   SUSPENDED,
 } from "../../world/parties.ts";
-import { attest, create, refund, release, releasePartial } from "../../world/settlements.ts";
+import {
+  archive,
+  attest,
+  create,
+  refund,
+  registerUnusable,
+  release,
+  releasePartial,
+} from "../../world/settlements.ts";
 import { relayed } from "../../world/transactions.ts";
 import { relay } from "./relay.ts";
 
@@ -42,7 +55,11 @@ const withAccounts = ({ accounts, ...rest }: Instruction, count: number): Instru
 
 const strangersHash = hash32FromBytes(new Uint8Array(32).fill(9));
 const agentTokens = associatedTokenAddress(AGENT.address, MINT);
-const merchantsOtherTokens = associatedTokenAddress(MERCHANT.wallet, OTHER_MINT);
+const otherAgentsTokens = associatedTokenAddress(OTHER_AGENT.address, MINT);
+const lastExpiry = LARGEST.expiresAt;
+const archivableAt = (FULFILLED.settledAt ?? 0n) + 604_800n;
+/** The refund of the escrow whose agent's associated account is frozen, into another one. */
+const refundInto = (account: Address) => [refund(LARGEST, account)];
 const beforeEscrow = PENDING.createdAt - 1n;
 const inAMinute = LEDGER_TIME + 60n;
 
@@ -57,6 +74,32 @@ type Case = {
   readonly instructions: ReadonlyArray<Instruction>;
   /** The ledger's clock, Unix seconds. */
   readonly at?: bigint;
+  /** Accounts that the ledger holds in this case alone. */
+  readonly holds?: ReadonlyArray<LedgerAccount>;
+};
+
+/** What is left of the fulfilled escrow once it is archived. */
+const TOMBSTONE: LedgerAccount = {
+  address: FULFILLED.address,
+  owner: LOCAL_DEPLOYMENT.custodyProgram,
+  lamports: 1n,
+  executable: false,
+  data: fieldWriter(96)
+    .bytes(accountDiscriminator("ArchivedEscrow"))
+    .u64(FULFILLED.createdSeq)
+    .u64(FULFILLED.settledSeq ?? 0n)
+    .u8(1)
+    .u8(2)
+    .skip(70)
+    .done(),
+};
+
+/** The merchant once it has revoked the attestor of every escrow there is. */
+const REVOKED: LedgerAccount = {
+  ...TOMBSTONE,
+  address: MERCHANT.address,
+  owner: LOCAL_DEPLOYMENT.attestorProgram,
+  data: encodeMerchantAccount({ ...MERCHANT, revokedSeq: 1_000n }),
 };
 
 /** By rule: settlements that it refuses. */
@@ -65,7 +108,7 @@ const REFUSED: Readonly<Record<SettlementRule, ReadonlyArray<Case>>> = {
     { of: "data of no instruction", instructions: [withData(refund(), 1, 2, 3)] },
   ],
   wrong_account_count: [
-    { of: "an account too few", instructions: [withAccounts(refund(), 4)] },
+    { of: "an account too few", instructions: [withAccounts(refund(), 6)] },
     { of: "more accounts than the program reads", instructions: [withAccounts(refund(), 33)] },
   ],
   wrong_account: [
@@ -105,24 +148,61 @@ const REFUSED: Readonly<Record<SettlementRule, ReadonlyArray<Case>>> = {
   ],
   payout_account_wrong_owner: [
     {
-      of: "the agent's token account",
-      instructions: [attest(), withAccount(release(), MERCHANT_TOKENS, agentTokens)],
+      of: "a fallback of the agent's for the other agent",
+      instructions: refundInto(agentTokens),
+      at: lastExpiry,
     },
     {
-      of: "not a token account",
-      instructions: [attest(), withAccount(release(), MERCHANT_TOKENS, SUSPENDED.address)],
+      of: "a fallback that is no token account",
+      instructions: refundInto(SUSPENDED.address),
+      at: lastExpiry,
     },
   ],
   payout_account_wrong_mint: [
     {
-      of: "a token account of another mint",
-      instructions: [attest(), withAccount(release(), MERCHANT_TOKENS, merchantsOtherTokens)],
+      of: "a fallback of another mint",
+      instructions: refundInto(otherAgentsTokens),
+      at: lastExpiry,
     },
   ],
   payout_account_shared: [
     {
-      of: "a token account with a delegate",
-      instructions: [attest(), withAccount(release(), MERCHANT_TOKENS, SHARED_TOKENS.address)],
+      of: "a fallback with a delegate",
+      instructions: refundInto(SHARED_TOKENS.address),
+      at: lastExpiry,
+    },
+  ],
+  payout_account_not_associated: [
+    {
+      of: "the agent's token account for the merchant",
+      instructions: [attest(), withAccount(release(), MERCHANT_TOKENS, agentTokens)],
+    },
+    { of: "another bump", instructions: [withByte(refund(), 8, 0)] },
+  ],
+  payout_account_unusable: [
+    {
+      of: "a frozen associated account, and no fallback",
+      instructions: [refund(LARGEST)],
+      at: lastExpiry,
+    },
+  ],
+  attestor_changed: [
+    { of: "another attestor", instructions: [create({ attestor: STRANGER.address })] },
+  ],
+  attestor_revoked: [
+    { of: "a key that was revoked", instructions: [attest(), release()], holds: [REVOKED] },
+  ],
+  attestor_unusable: [{ of: "a key of small order", instructions: [registerUnusable()] }],
+  escrow_archived: [
+    { of: "a second settlement", instructions: [refund(FULFILLED)], holds: [TOMBSTONE] },
+  ],
+  not_settled: [{ of: "a Pending escrow", instructions: [archive(PENDING)] }],
+  not_archivable: [{ of: "within seven days", instructions: [archive(FULFILLED)] }],
+  last_bytes_differ: [
+    {
+      of: "another last byte",
+      instructions: [withByte(archive(FULFILLED), 375, 0xff)],
+      at: archivableAt,
     },
   ],
   ed25519_missing: [{ of: "no attestation", instructions: [release()] }],
@@ -185,10 +265,11 @@ const REFUSED: Readonly<Record<SettlementRule, ReadonlyArray<Case>>> = {
 const CHECKED_TWICE: ReadonlySet<string> = new Set([
   "merchant_unregistered",
   "merchant_suspended",
-  "wrong_attestor_key",
   "payout_account_wrong_owner",
   "payout_account_wrong_mint",
   "payout_account_shared",
+  "payout_account_unusable",
+  "attestor_changed",
 ] satisfies ReadonlyArray<SettlementRule>);
 const SECOND_LOOK = { forMs: RELAY_POLICY.secondLookMs, passMs: RELAY_POLICY.secondLookMs };
 
@@ -209,13 +290,19 @@ export const settlementExchanges: ReadonlyArray<Exchange> = [
   settle("a release", [attest(), release()]),
   settle("a partial release", [attest({ partialAmount: 2n }), releasePartial(2n)]),
   settle("a refund", [refund()]),
+  settle("the archiving of an escrow settled a week ago", [archive(FULFILLED)], {
+    given: clockAt(archivableAt),
+  }),
   settle("a refund that is too early, without the ledger's clock", [refund(PENDING)], {
     given: ({ ledger }) => void ledger.accounts.delete(CLOCK_SYSVAR),
   }),
   ...Object.entries(REFUSED).flatMap(([rule, cases]) =>
-    cases.map(({ of, instructions, at }) =>
+    cases.map(({ of, instructions, at, holds = [] }) =>
       settle(`${rule}: ${of}`, instructions, {
-        ...(at === undefined ? {} : { given: clockAt(at) }),
+        given: (world) => {
+          if (at !== undefined) clockAt(at)(world);
+          for (const account of holds) world.ledger.accounts.set(account.address, account);
+        },
         ...(CHECKED_TWICE.has(rule) ? { waits: SECOND_LOOK } : {}),
       }),
     ),

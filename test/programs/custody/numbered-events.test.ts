@@ -1,0 +1,134 @@
+import { describe, expect, test } from "bun:test";
+import type { Address } from "../../../core/domain/address.ts";
+import { addressToBytes } from "../../../core/domain/address.ts";
+import { ESCROW_STATES } from "../../../core/domain/escrow/escrow.ts";
+import { hash32FromBytes, hash32ToBytes, type Hash32 } from "../../../core/domain/hash32.ts";
+import { sha256 } from "../../../core/domain/sha256.ts";
+import { decodeCustodyConfigAccount } from "../../../core/protocol/accounts/custody-config-account.ts";
+import {
+  encodeEscrowAccount,
+  pendingEscrowBytes,
+} from "../../../core/protocol/accounts/escrow-account.ts";
+import { custodyConfigAddress, escrowAddress } from "../../../core/protocol/addresses/addresses.ts";
+import * as s from "../fixture/settlement.ts";
+import {
+  attest,
+  attestPartial,
+  cancel,
+  EXPIRY,
+  partial,
+  refund,
+  release,
+} from "../fixture/settlement-attempts.ts";
+import type { TestLedger } from "../fixture/test-ledger.ts";
+
+const configOf = (ledger: TestLedger) => {
+  const account = ledger.account(custodyConfigAddress(s.deployment).address);
+  const decoded = decodeCustodyConfigAccount(account, s.deployment);
+  if ("fault" in decoded) throw new Error(decoded.fault);
+  return decoded.value;
+};
+
+const ZERO: Hash32 = hash32FromBytes(new Uint8Array(32));
+
+/** The chain after an event, from the account's bytes after it: docs/protocol.md, "Numbered events". */
+const chained = (head: Hash32, escrow: Address, data: Uint8Array): Hash32 => {
+  const leaf = Uint8Array.of(1, data[10] ?? 0xff, ...addressToBytes(escrow), ...sha256(data));
+  expect(leaf.length).toBe(66);
+  return hash32FromBytes(sha256(Uint8Array.of(...hash32ToBytes(head), ...leaf)));
+};
+
+test("a new deployment has numbered nothing", () => {
+  expect(configOf(s.initializedLedger())).toMatchObject({
+    attestorProgram: s.deployment.attestorProgram,
+    count: 0n,
+    head: ZERO,
+  });
+});
+
+const ENDINGS = [
+  ["a release", s.START + 7n, [attest, release], s.stranger, "Fulfilled"],
+  [
+    "a partial release",
+    s.START + 7n,
+    [attestPartial(2n), partial],
+    s.stranger,
+    "PartiallyFulfilled",
+  ],
+  ["a refund", EXPIRY, [refund], s.stranger, "Refunded"],
+  ["a cancellation", s.START + 7n, [cancel], s.merchant, "Refunded"],
+] as const;
+
+describe.each(ENDINGS)("creation and %s", (_, time, instructions, by, state) => {
+  test("take the numbers 1 and 2 and chain the account as each leaves it", () => {
+    const ledger = s.escrowLedger();
+    const first = ledger.account(s.escrow).data;
+    const created = chained(ZERO, s.escrow, first);
+    expect(configOf(ledger)).toMatchObject({ count: 1n, head: created });
+    expect(s.readEscrow(ledger)).toMatchObject({ createdSeq: 1n, settledSeq: null });
+
+    ledger.time = time;
+    ledger.do([...instructions], [by]);
+    const last = ledger.account(s.escrow).data;
+    expect(configOf(ledger)).toMatchObject({
+      count: 2n,
+      head: chained(created, s.escrow, last),
+    });
+    const escrow = s.readEscrow(ledger);
+    expect(escrow).toMatchObject({ state, createdSeq: 1n, settledSeq: 2n });
+    expect(encodeEscrowAccount(escrow)).toEqual(last);
+  });
+
+  test("settlement writes only what, zeroed, gives back the Pending bytes", () => {
+    const ledger = s.escrowLedger();
+    const first = ledger.account(s.escrow).data;
+    ledger.time = time;
+    ledger.do([...instructions], [by]);
+    const last = ledger.account(s.escrow).data;
+    expect(last).not.toEqual(first);
+    expect(pendingEscrowBytes(last)).toEqual(first);
+    expect(pendingEscrowBytes(first)).toEqual(first);
+  });
+});
+
+test("one transaction's events are numbered one after another, and one that fails takes no number", () => {
+  const ledger = s.merchantLedger();
+  const tasks = [0x31, 0x32, 0x33].map(s.hashOf);
+  const escrows = tasks.map((task) => escrowAddress(s.deployment, s.agent.address, task).address);
+  ledger.do(
+    tasks.map((taskHash) => s.createInstruction({ taskHash })),
+    [s.agent],
+  );
+  expect(escrows.map((each) => s.readEscrow(ledger, each).createdSeq)).toEqual([1n, 2n, 3n]);
+  const before = configOf(ledger);
+  const again = tasks.map((taskHash) => s.createInstruction({ taskHash }));
+  expect(ledger.send([s.createInstruction(), ...again], [s.agent]).refusal).toBe(
+    "6020 EscrowExists",
+  );
+  expect(configOf(ledger)).toEqual(before);
+
+  const [one, , three] = escrows as [Address, Address, Address];
+  ledger.do(
+    [
+      s.attestInstruction({ escrow: three }),
+      s.attestInstruction({ escrow: one }),
+      s.releaseInstruction({ escrow: three }),
+      s.releaseInstruction({ escrow: one }),
+    ],
+    [s.stranger],
+  );
+  expect(s.readEscrow(ledger, three).settledSeq).toBe(4n);
+  expect(s.readEscrow(ledger, one).settledSeq).toBe(5n);
+
+  let head = ZERO;
+  for (const each of escrows)
+    head = chained(head, each, pendingEscrowBytes(ledger.account(each).data));
+  for (const each of [three, one]) head = chained(head, each, ledger.account(each).data);
+  expect(configOf(ledger)).toMatchObject({ count: 5n, head });
+});
+
+test("the leaf's state byte is the account's", () => {
+  const ledger = s.escrowLedger();
+  ledger.do([attest, release], [s.stranger]);
+  expect(ledger.account(s.escrow).data[10]).toBe(ESCROW_STATES.indexOf("Fulfilled"));
+});
