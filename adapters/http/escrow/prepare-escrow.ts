@@ -79,7 +79,8 @@ export const prepareEscrowEndpoint = endpoint({
     "ledger_unavailable",
     "ledger_timeout",
   ],
-  handle: Effect.fnUntraced(function* ({ body, query }) {
+}).handle(
+  Effect.fnUntraced(function* ({ body, query }) {
     const prepared = yield* prepareEscrow(prepareRequestOf(body)).pipe(
       Effect.catchTags({
         ValidationFailed: pointers.validationFailed,
@@ -92,4 +93,4 @@ export const prepareEscrowEndpoint = endpoint({
     const preflight = preflightRecord(yield* preflightEscrow(prepared));
     return { json: { data: { ...record, preflight } } };
   }),
-});
+);

@@ -39,7 +39,8 @@ export const readEscrowEndpoint = endpoint({
     "ledger_unavailable",
     "ledger_timeout",
   ],
-  handle: Effect.fnUntraced(function* ({ params }) {
+}).handle(
+  Effect.fnUntraced(function* ({ params }) {
     const live = yield* readEscrow(params.pda).pipe(
       Effect.catchTag("InvalidAddress", pointers.invalidAddress),
     );
@@ -53,4 +54,4 @@ export const readEscrowEndpoint = endpoint({
       },
     };
   }),
-});
+);

@@ -3,6 +3,7 @@ import { Effect } from "effect";
 import { buildEvidence } from "../../../core/use-cases/evidence/build-evidence.ts";
 import type { EvidencePacket as Packet } from "../../../core/use-cases/evidence/settled-evidence.ts";
 import { fieldPointers } from "../request/field-pointers.ts";
+import { jsonText } from "../server/declared-answer.ts";
 import { endpoint } from "../server/endpoint.ts";
 import { entityTag, isNotModified } from "../request/entity-tag.ts";
 import { evidencePage } from "../pages/evidence-page/evidence-page.ts";
@@ -10,23 +11,28 @@ import { evidenceExample, EvidencePacket, evidenceRecord } from "./evidence-cont
 import { PathAddress } from "../openapi/values.ts";
 import { htmlContent } from "../pages/static-page.ts";
 
-/** A settled packet's JSON and its validator. */
-type PacketText = { readonly text: string; readonly etag: string };
-const texts = new WeakMap<Packet, PacketText>();
+/** A packet's JSON and its validator. */
+const made = (packet: Packet) => {
+  const text = jsonText(evidenceRecord(packet));
+  return {
+    body: { jsonText: text },
+    etag: entityTag(text),
+    headers: { "content-type": "application/json" },
+  };
+};
+
+const answers = new WeakMap<Packet, ReturnType<typeof made>>();
 
 /** Made once for each packet: the use case gives the same object as long as nothing in it has changed. */
-const textOf = (packet: Packet): PacketText => {
-  const made = texts.get(packet);
-  if (made !== undefined) return made;
-  const text = JSON.stringify(evidenceRecord(packet));
-  const result = { text, etag: entityTag(text) };
-  texts.set(packet, result);
-  return result;
+const answerOf = (packet: Packet) => {
+  const answer = answers.get(packet) ?? made(packet);
+  answers.set(packet, answer);
+  return answer;
 };
 
 const pageOf = (packet: Packet, origin: string) => {
   const { html, headers } = evidencePage(evidenceRecord(packet), origin);
-  return { text: html, etag: entityTag(html), headers };
+  return { body: { text: html }, etag: entityTag(html), headers };
 };
 
 const pointers = fieldPointers({ pda: "/pda" });
@@ -76,16 +82,15 @@ export const buildEvidenceEndpoint = endpoint({
     "ledger_unavailable",
     "ledger_timeout",
   ],
-  handle: Effect.fnUntraced(function* (input) {
+}).handle(
+  Effect.fnUntraced(function* (input) {
     const { params, query, mediaType } = input;
     const packet = yield* buildEvidence(params.pda).pipe(
       Effect.catchTag("InvalidAddress", pointers.invalidAddress),
     );
     const isSettled = packet.data.settlement_decision.status !== "pending";
     const isPage = mediaType === "text/html" && query.download === undefined;
-    const answer = isPage
-      ? pageOf(packet, input.origin())
-      : { ...textOf(packet), headers: { "content-type": "application/json" } };
+    const answer = isPage ? pageOf(packet, input.origin()) : answerOf(packet);
     if (isSettled && isNotModified(input.headers.get("if-none-match"), answer.etag))
       return { status: 304 as const, text: null, headers: { etag: answer.etag, vary: "accept" } };
     const headers: Record<string, string> = { vary: "accept", ...answer.headers };
@@ -93,6 +98,6 @@ export const buildEvidenceEndpoint = endpoint({
       headers["content-disposition"] =
         `attachment; filename="evidence-${packet.data.escrow.escrow_pda}.json"`;
     if (isSettled) headers["etag"] = answer.etag;
-    return { text: answer.text, headers };
+    return { ...answer.body, headers };
   }),
-});
+);

@@ -27,8 +27,7 @@ export const evidenceKeysEndpoint = endpoint({
     },
   },
   problems: [],
-  handle: () => Effect.map(evidenceKeys, (keys) => ({ json: keySetRecord(keys) })),
-});
+}).handle(() => Effect.map(evidenceKeys, (keys) => ({ json: keySetRecord(keys) })));
 
 /** `GET /.well-known/evidence-trust.json` */
 export const evidenceTrustEndpoint = endpoint({
@@ -52,5 +51,4 @@ export const evidenceTrustEndpoint = endpoint({
     },
   },
   problems: ["ledger_unavailable", "ledger_timeout"],
-  handle: () => Effect.map(evidenceTrust, (trust) => ({ json: evidenceTrustRecord(trust) })),
-});
+}).handle(() => Effect.map(evidenceTrust, (trust) => ({ json: evidenceTrustRecord(trust) })));

@@ -46,9 +46,9 @@ export const listProofTemplatesEndpoint = endpoint({
     },
   },
   problems: [],
-  handle: ({ query }) =>
-    Effect.succeed({ json: { data: listProofTemplates(query.wedge).map(proofTemplateRecord) } }),
-});
+}).handle(({ query }) =>
+  Effect.succeed({ json: { data: listProofTemplates(query.wedge).map(proofTemplateRecord) } }),
+);
 
 /** `GET /v1/proof-templates/{id}` */
 export const readProofTemplateEndpoint = endpoint({
@@ -74,8 +74,8 @@ export const readProofTemplateEndpoint = endpoint({
     },
   },
   problems: ["proof_template_not_found"],
-  handle: ({ params }) =>
-    Effect.map(readProofTemplate(params.id), (template) => ({
-      json: { data: proofTemplateRecord(template) },
-    })),
-});
+}).handle(({ params }) =>
+  Effect.map(readProofTemplate(params.id), (template) => ({
+    json: { data: proofTemplateRecord(template) },
+  })),
+);

@@ -1,5 +1,4 @@
 import { Effect } from "effect";
-import type { Json } from "../../../core/domain/encoding/canonical-json.ts";
 import { verifyDelivery } from "../../../core/use-cases/evidence/verify-delivery.ts";
 import { MAX_PAYLOAD_BODY_BYTES } from "../request/body-limits.ts";
 import { fieldPointers } from "../request/field-pointers.ts";
@@ -51,10 +50,10 @@ export const verifyDeliveryEndpoint = endpoint({
     "ledger_unavailable",
     "ledger_timeout",
   ],
-  handle: Effect.fnUntraced(function* ({ params, body }) {
+}).handle(
+  Effect.fnUntraced(function* ({ params, body }) {
     const comparison = yield* verifyDelivery(params.pda, {
-      // The body is out of a JSON text, so its members are JSON.
-      payload: body.payload as { readonly [name: string]: Json },
+      payload: body.payload,
       templateId: body.template_id,
     }).pipe(
       Effect.catchTags({
@@ -67,4 +66,4 @@ export const verifyDeliveryEndpoint = endpoint({
       json: { data: deliveryRecord(comparison), context: { slot: Number(slot), commitment } },
     };
   }),
-});
+);

@@ -3,6 +3,7 @@ import type { Deployment } from "../../../core/domain/ledger/deployment.ts";
 import type { EscrowPage } from "../../../core/use-cases/index/recent-pages.ts";
 import { queryEscrows } from "../../../core/use-cases/index/query-index.ts";
 import { Instance } from "../../../ports/instance.ts";
+import { type JsonText, jsonText } from "../server/declared-answer.ts";
 import { endpoint } from "../server/endpoint.ts";
 import { Escrow, escrowExample, escrowRecord } from "../escrow/escrow-contract.ts";
 import { indexPage, PAGE_EXAMPLE } from "../openapi/envelopes.ts";
@@ -11,16 +12,16 @@ import { filterPointers } from "./filter-pointers.ts";
 import { IndexParameters, indexQueryOf } from "./index-query.ts";
 import { limitOf, pageAnswer } from "./page-answer.ts";
 
-const texts = new WeakMap<EscrowPage, string>();
+const recordOf = (page: EscrowPage, limit: number, deployment: Deployment) => {
+  const ledgerTime = page.ledgerTime ?? 0n;
+  return pageAnswer(page, limit, escrowCursor, (row) => escrowRecord(row, ledgerTime, deployment));
+};
+
+const texts = new WeakMap<EscrowPage, JsonText<ReturnType<typeof recordOf>>>();
 
 /** Made once for each page: the use case gives the same object as long as nothing in it has changed. */
-const textOf = (page: EscrowPage, limit: number, deployment: Deployment): string => {
-  const made = texts.get(page);
-  if (made !== undefined) return made;
-  const ledgerTime = page.ledgerTime ?? 0n;
-  const text = JSON.stringify(
-    pageAnswer(page, limit, escrowCursor, (row) => escrowRecord(row, ledgerTime, deployment)),
-  );
+const textOf = (page: EscrowPage, limit: number, deployment: Deployment) => {
+  const text = texts.get(page) ?? jsonText(recordOf(page, limit, deployment));
   texts.set(page, text);
   return text;
 };
@@ -48,13 +49,14 @@ export const queryEscrowsEndpoint = endpoint({
     },
   },
   problems: ["invalid_address", "malformed_cursor", "store_unavailable"],
-  handle: Effect.fnUntraced(function* ({ query }) {
+}).handle(
+  Effect.fnUntraced(function* ({ query }) {
     const after = yield* escrowCursor.decode(query.cursor);
     const limit = limitOf(query);
     const page = yield* queryEscrows(indexQueryOf(query), limit, after).pipe(
       Effect.catchTag("InvalidAddress", filterPointers.invalidAddress),
     );
     const { deployment } = yield* Instance;
-    return { text: textOf(page, limit, deployment) };
+    return { jsonText: textOf(page, limit, deployment) };
   }),
-});
+);

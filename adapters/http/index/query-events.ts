@@ -30,7 +30,8 @@ export const queryEventsEndpoint = endpoint({
     },
   },
   problems: ["invalid_address", "malformed_cursor", "store_unavailable"],
-  handle: Effect.fnUntraced(function* ({ query }) {
+}).handle(
+  Effect.fnUntraced(function* ({ query }) {
     const before = yield* eventCursor.decode(query.cursor);
     const limit = limitOf(query);
     const page = yield* queryEvents(indexQueryOf(query), limit, before).pipe(
@@ -38,4 +39,4 @@ export const queryEventsEndpoint = endpoint({
     );
     return { json: pageAnswer(page, limit, eventCursor, eventRecord) };
   }),
-});
+);

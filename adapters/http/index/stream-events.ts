@@ -3,7 +3,7 @@ import { Effect } from "effect";
 import { followEvents } from "../../../core/use-cases/index/follow-events.ts";
 import { MalformedCursor } from "../../../core/use-cases/request-errors.ts";
 import { endpoint } from "../server/endpoint.ts";
-import { eventStream } from "../server/event-stream.ts";
+import { eventStream } from "./event-stream.ts";
 import { eventExample, eventRecord } from "./event-contract.ts";
 import type { HttpServices } from "../server/http-services.ts";
 import { RateLimited } from "../problems/http-failures.ts";
@@ -86,7 +86,8 @@ export const streamEventsEndpoint = (isDraining: () => boolean) => {
       },
     },
     problems: ["invalid_address", "malformed_cursor", "rate_limited", "store_unavailable"],
-    handle: Effect.fnUntraced(function* ({ query, headers, client }) {
+  }).handle(
+    Effect.fnUntraced(function* ({ query, headers, client }) {
       const after = yield* startOf(query, headers.get("last-event-id"));
       const key = client();
       if (streams >= MOST_STREAMS || (open.get(key) ?? 0) >= MOST_OF_A_CLIENT)
@@ -111,5 +112,5 @@ export const streamEventsEndpoint = (isDraining: () => boolean) => {
       });
       return { stream, headers: { "x-accel-buffering": "no" } };
     }),
-  });
+  );
 };

@@ -27,8 +27,9 @@ export const syncIndexEndpoint = endpoint({
     },
   },
   problems: ["ledger_unavailable", "ledger_timeout", "store_unavailable"],
-  handle: Effect.fnUntraced(function* () {
+}).handle(
+  Effect.fnUntraced(function* () {
     const sync = yield* IndexSync;
     return { json: { data: syncReportRecord(yield* sync.request) } };
   }),
-});
+);

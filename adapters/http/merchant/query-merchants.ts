@@ -47,11 +47,12 @@ export const queryMerchantsEndpoint = endpoint({
     },
   },
   problems: ["malformed_cursor", "store_unavailable"],
-  handle: Effect.fnUntraced(function* ({ query }) {
+}).handle(
+  Effect.fnUntraced(function* ({ query }) {
     const after = yield* merchantCursor.decode(query.cursor);
     const limit = limitOf(query);
     const filter = { status: query.status, text: query.q, minReputation: query.min_reputation };
     const page = yield* queryMerchants(filter, limit, after);
     return { json: pageAnswer(page, limit, merchantCursor, registryEntryRecord) };
   }),
-});
+);

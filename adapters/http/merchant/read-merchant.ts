@@ -36,7 +36,8 @@ export const readMerchantEndpoint = endpoint({
     "ledger_unavailable",
     "ledger_timeout",
   ],
-  handle: Effect.fnUntraced(function* ({ params }) {
+}).handle(
+  Effect.fnUntraced(function* ({ params }) {
     const { merchant, slot, commitment } = yield* readMerchant(params.pubkey).pipe(
       Effect.catchTag("InvalidAddress", pointers.invalidAddress),
     );
@@ -44,4 +45,4 @@ export const readMerchantEndpoint = endpoint({
       json: { data: merchantRecord(merchant), context: { slot: Number(slot), commitment } },
     };
   }),
-});
+);

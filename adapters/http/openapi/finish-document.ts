@@ -1,3 +1,5 @@
+import { REQUEST_BODY } from "./operation-object.ts";
+
 type Json = string | number | boolean | null | Array<Json> | { [key: string]: Json };
 type JsonObject = { [key: string]: Json };
 
@@ -25,12 +27,51 @@ const nameOf = (schema: JsonObject): string | undefined =>
 /** Under these keys stand values, not schemas: nothing in them is to be rewritten. */
 const VALUES = new Set(["example", "examples", "value", "default", "const", "enum"]);
 
+/** The members of an operation object, in the document's order. */
+const MEMBERS = [
+  "operationId",
+  "tags",
+  "summary",
+  "description",
+  "security",
+  "parameters",
+  "requestBody",
+  "responses",
+];
+
+/** An operation as its route tells it: of a body the plugin knows no more than the schema. */
+const operationOf = (collected: JsonObject): JsonObject => {
+  const members: JsonObject = { ...collected, requestBody: collected[REQUEST_BODY] ?? null };
+  return Object.fromEntries(
+    MEMBERS.flatMap((name) => {
+      const value = members[name] ?? null;
+      const isLeftOut = value === null || (name === "parameters" && JSON.stringify(value) === "[]");
+      return isLeftOut ? [] : [[name, value]];
+    }),
+  );
+};
+
+const mapValues = (value: Json | undefined, change: (part: JsonObject) => JsonObject): JsonObject =>
+  Object.fromEntries(
+    Object.entries(isObject(value) ? value : {}).map(([key, part]) => [
+      key,
+      isObject(part) ? change(part) : part,
+    ]),
+  );
+
+/** The members that every OpenAPI document has. */
+export type OpenApiDocument = {
+  readonly openapi: "3.1.0";
+  readonly info: JsonObject;
+  readonly paths: JsonObject;
+};
+
 /**
- * Finishes what the plugin collected: plain JSON, named records moved into `components.schemas` and
- * referred to, unions of constants as enums, OpenAPI 3.1.0 on top. @throws Error where two different
- * records have one name.
+ * Finishes what the plugin collected: paths in this order, operations as their routes tell them, named records moved
+ * into `components.schemas` and referred to, unions of constants as enums, OpenAPI 3.1.0 on top. @throws Error where
+ * two different records have one name, or a path was not collected.
  */
-export const finishDocument = (collected: unknown): JsonObject => {
+export const finishDocument = (collected: unknown, paths: Iterable<string>): OpenApiDocument => {
   const schemas: JsonObject = {};
   const texts = new Map<string, string>();
   const finish = (value: Json): Json => {
@@ -49,14 +90,23 @@ export const finishDocument = (collected: unknown): JsonObject => {
     schemas[name] = finished;
     return { $ref: `#/components/schemas/${name}` };
   };
-  // Through JSON: TypeBox's symbols and absent members fall away.
-  const document = finish(JSON.parse(JSON.stringify(collected)) as Json);
-  if (!isObject(document)) throw new Error("the plugin collected no document");
+  const document = finish(collected as Json);
+  if (!isObject(document) || !isObject(document["info"]))
+    throw new Error("the plugin collected no document");
+  const byPath = mapValues(document["paths"], (path) => mapValues(path, operationOf));
+  const ordered = Array.from(new Set(paths), (path) => {
+    const operations = byPath[path];
+    if (operations === undefined) throw new Error(`the plugin collected nothing of ${path}`);
+    return [path, operations] as const;
+  });
   const byName = Object.entries(schemas).sort(([a], [b]) => (a < b ? -1 : 1));
   const components = isObject(document["components"]) ? document["components"] : {};
-  return {
+  const finished = {
     ...document,
-    openapi: "3.1.0",
+    info: document["info"],
+    paths: Object.fromEntries(ordered),
+    openapi: "3.1.0" as const,
     components: { ...components, schemas: Object.fromEntries(byName) },
   };
+  return finished;
 };

@@ -1,10 +1,9 @@
 import { swagger } from "@elysiajs/swagger";
-import { Elysia } from "elysia";
-import { CONTRACT_VERSION, SERVICE_NAME } from "./contract.ts";
+import { CONTRACT_VERSION, SERVICE_NAME } from "./service-version.ts";
 import type { Endpoint } from "../server/endpoint.ts";
-import { routerPath } from "../server/router-path.ts";
-import { finishDocument } from "./finish-document.ts";
-import { operationObject, sharedComponents } from "./operation-object.ts";
+import { type JsonText, jsonText } from "../server/declared-answer.ts";
+import { finishDocument, type OpenApiDocument } from "./finish-document.ts";
+import { sharedComponents } from "./operation-object.ts";
 
 const SPEC_PATH = "/openapi.json";
 
@@ -30,34 +29,33 @@ const TAGS = [
 ];
 
 /**
- * The OpenAPI 3.1.0 document of these operations as JSON text. The plugin collects them from an app of
- * their routes, which exists for this alone: its own reference page, which loads scripts from elsewhere,
- * is never served.
+ * The plugin that collects the routes of the app which uses it, and the OpenAPI 3.1.0 document that it makes of them.
+ * The app's own routes take the place of the plugin's two, whose page would load scripts from elsewhere.
  */
-export const openApiDocument = async (operations: ReadonlyArray<Endpoint>): Promise<string> => {
-  const collector = new Elysia();
-  for (const operation of operations)
-    collector.route(operation.method, routerPath(operation.path), () => null, {
-      detail: operationObject(operation),
-    });
-  collector.use(
-    swagger({
-      path: "/collector",
-      specPath: `/collector${SPEC_PATH}`,
-      excludeStaticFile: false,
-      documentation: {
-        info: {
-          title: SERVICE_NAME,
-          version: CONTRACT_VERSION,
-          description: DESCRIPTION,
-          license: { name: "Apache-2.0", url: "https://www.apache.org/licenses/LICENSE-2.0" },
-        },
-        servers: [{ url: "/", description: "This service." }],
-        tags: TAGS,
-        components: sharedComponents(operations),
+export const openApiDocument = (operations: ReadonlyArray<Endpoint>) => {
+  const plugin = swagger({
+    path: "/docs",
+    specPath: SPEC_PATH,
+    excludeStaticFile: false,
+    documentation: {
+      info: {
+        title: SERVICE_NAME,
+        version: CONTRACT_VERSION,
+        description: DESCRIPTION,
+        license: { name: "Apache-2.0", url: "https://www.apache.org/licenses/LICENSE-2.0" },
       },
-    }),
-  );
-  const collected = await collector.handle(new Request(`http://localhost/collector${SPEC_PATH}`));
-  return JSON.stringify(finishDocument(await collected.json()));
+      servers: [{ url: "/", description: "This service." }],
+      tags: TAGS,
+      components: sharedComponents(operations),
+    },
+  });
+  return {
+    plugin,
+    /** The document as JSON text. */
+    text: async (): Promise<JsonText<OpenApiDocument>> => {
+      const collected = await plugin.handle(new Request(`http://localhost${SPEC_PATH}`));
+      const paths = operations.map(({ path }) => path);
+      return jsonText(finishDocument(await collected.json(), paths));
+    },
+  };
 };

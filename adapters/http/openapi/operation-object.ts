@@ -11,6 +11,12 @@ import { Problem, problemExample } from "../problems/problem-contract.ts";
 
 type Json = Record<string, unknown>;
 
+/** Stands for `requestBody`, which the plugin would overwrite, until the document is finished. */
+export const REQUEST_BODY = "x-request-body";
+
+/** An example that is computed when the document is written, not when the routes are made. */
+const later = (example: () => unknown) => ({ toJSON: example });
+
 const header = (description: string): Json => ({ description, schema: { type: "string" } });
 
 /** Headers that many answers share, by their name. */
@@ -51,7 +57,7 @@ const headersOf = (operation: Endpoint, status: number, own: Readonly<Record<str
 const successObject = (operation: Endpoint, status: number, success: Success): Json => {
   const content = Object.entries(success.content).map(([mediaType, { schema, example }]) => [
     mediaType,
-    { schema, example: example() },
+    { schema, example: later(example) },
   ]);
   return {
     description: success.description,
@@ -158,14 +164,14 @@ export const operationObject = (operation: Endpoint): Json => {
     ...(operation.body === undefined
       ? {}
       : {
-          requestBody: {
+          [REQUEST_BODY]: {
             required: true,
             description: `At most ${maxBodyBytes(operation)} bytes.`,
             "x-max-bytes": maxBodyBytes(operation),
             content: {
               "application/json": {
                 schema: operation.body.schema,
-                example: operation.body.example(),
+                example: later(operation.body.example),
               },
             },
           },

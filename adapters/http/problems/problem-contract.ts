@@ -1,4 +1,4 @@
-import { Type } from "@sinclair/typebox";
+import { type Static, Type } from "@sinclair/typebox";
 import { SETTLEMENT_RULES } from "../../../core/domain/relay/settlement-rule.ts";
 import { PROBLEM_CATALOGUE, type ProblemCode } from "./problem-catalogue.ts";
 import { problemType } from "./problem.ts";
@@ -69,4 +69,20 @@ export const problemExample = (code: ProblemCode) => {
     code,
     request_id: "018f6a1e-2b3c-4d5e-8f90-a1b2c3d4e5f6",
   };
+};
+
+/** The body of `GET /problems/{code}`. */
+export const ProblemPage = record("ProblemPage", "What a problem means, and its cure.", {
+  type: Type.String(),
+  code: Type.String(),
+  status: Type.Integer(),
+  title: Type.String(),
+  explanation: Type.String(),
+  cure: Type.String(),
+});
+
+/** What the service says of a problem, as JSON. */
+export const problemPageRecord = (code: ProblemCode): Static<typeof ProblemPage> => {
+  const { status, title, explanation, cure } = PROBLEM_CATALOGUE[code];
+  return { type: problemType(code), code, status, title, explanation, cure };
 };

@@ -1,7 +1,6 @@
 import { escapeHtml } from "../pages/html-text.ts";
 import { type StaticPage, staticPage } from "../pages/static-page.ts";
 import { PROBLEM_CATALOGUE, type ProblemCode } from "./problem-catalogue.ts";
-import { problemType } from "./problem.ts";
 
 const STYLE = `
 body { font: 1rem/1.6 system-ui, sans-serif; max-width: 42rem; margin: 3rem auto; padding: 0 1rem; }
@@ -14,13 +13,7 @@ dd { margin: 0; }
 /** The catalogue's words with what is between backquotes set as code. */
 const marked = (text: string): string => escapeHtml(text).replace(/`([^`]+)`/g, "<code>$1</code>");
 
-/** What the service says of a problem, as JSON. */
-export const problemPageRecord = (code: ProblemCode) => {
-  const { status, title, explanation, cure } = PROBLEM_CATALOGUE[code];
-  return { type: problemType(code), code, status, title, explanation, cure };
-};
-
-/** The same in Markdown. */
+/** What the service says of a problem, in Markdown. */
 export const problemMarkdown = (code: ProblemCode): string => {
   const { status, title, explanation, cure } = PROBLEM_CATALOGUE[code];
   return `# ${title}\n\n- code: \`${code}\`\n- status: ${status}\n\n${explanation}\n\n## What to do\n\n${cure}\n`;

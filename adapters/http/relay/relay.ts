@@ -65,9 +65,9 @@ export const readRelayPolicyEndpoint = endpoint({
     },
   },
   problems: [],
-  handle: () =>
-    Effect.map(readRelayPolicy, (policy) => ({ json: { data: relayPolicyRecord(policy) } })),
-});
+}).handle(() =>
+  Effect.map(readRelayPolicy, (policy) => ({ json: { data: relayPolicyRecord(policy) } })),
+);
 
 /** `POST /v1/relay` */
 export const relayTransactionEndpoint = endpoint({
@@ -124,7 +124,8 @@ export const relayTransactionEndpoint = endpoint({
         "The client's own name for this request, visible ASCII. A repetition with the same body gets the first answer, word for word.",
     }),
   },
-  handle: Effect.fnUntraced(function* ({ body, headers, client }) {
+}).handle(
+  Effect.fnUntraced(function* ({ body, headers, client }) {
     const idempotencyKey = yield* idempotencyKeyOf(headers);
     const result = yield* relayTransaction({
       client: client(),
@@ -135,7 +136,7 @@ export const relayTransactionEndpoint = endpoint({
     }).pipe(Effect.catchTag("InstructionBeyondBetaLimit", beyondBetaLimit));
     return { json: { data: relayResultRecord(result, yield* Instance) } };
   }),
-});
+);
 
 /** `GET /v1/relay/{signature}` */
 export const readRelayOutcomeEndpoint = endpoint({
@@ -165,7 +166,8 @@ export const readRelayOutcomeEndpoint = endpoint({
     },
   },
   problems: ["transaction_not_found", "store_unavailable", "ledger_unavailable", "ledger_timeout"],
-  handle: Effect.fnUntraced(function* ({ params }) {
+}).handle(
+  Effect.fnUntraced(function* ({ params }) {
     const signature = parseLedgerSignature(params.signature);
     if (signature === undefined)
       return yield* new InvalidRequest({
@@ -174,4 +176,4 @@ export const readRelayOutcomeEndpoint = endpoint({
     const outcome = yield* readRelayOutcome(signature);
     return { json: { data: relayOutcomeRecord(outcome, yield* Instance) } };
   }),
-});
+);

@@ -12,15 +12,28 @@ type Frozen<T> = T extends Scalar
     ? ReadonlyArray<Frozen<Item>>
     : { readonly [Name in keyof T]: Frozen<T[Name]> };
 
-/** The forms of one body. JSON may also be given as the text that it was made into before. */
+declare const Value: unique symbol;
+
+/** The JSON of a value of this type as text; only `jsonText` makes it. */
+export type JsonText<T> = string & { readonly [Value]: T };
+
+/** A value's JSON, for an answer that is kept as the text that it was made into. */
+export const jsonText = <const T>(value: T): JsonText<T> => JSON.stringify(value) as JsonText<T>;
+
+type JsonBody<Json> = { readonly json: Json } | { readonly jsonText: JsonText<Json> };
+
+/** The forms of one body. */
 type BodyOf<Content extends DeclaredContent> = keyof Content extends never
   ? { readonly text: null }
   :
       | ("application/json" extends keyof Content
-          ? { readonly json: Frozen<Static<Content["application/json"]["schema"]>> }
+          ? JsonBody<Frozen<Static<Content["application/json"]["schema"]>>>
           : never)
       | ("text/event-stream" extends keyof Content
           ? { readonly stream: ReadableStream<Uint8Array> }
+          : never)
+      | (Exclude<keyof Content, "application/json" | "text/event-stream"> extends never
+          ? never
           : { readonly text: string });
 
 type IsUnion<T, All = T> = T extends All ? ([All] extends [T] ? false : true) : never;
@@ -42,7 +55,11 @@ export type AnswerOf<Answers extends DeclaredAnswers> = {
 }[keyof Answers & number];
 
 /** The JSON of an answer, never where it has none. */
-export type JsonOf<Given> = Given extends { readonly json: infer Json } ? Json : never;
+export type JsonOf<Given> = Given extends { readonly json: infer Json }
+  ? Json
+  : Given extends { readonly jsonText: JsonText<infer Json> }
+    ? Json
+    : never;
 
 type Member<T, Name> = T extends unknown ? (Name extends keyof T ? T[Name] : never) : never;
 type Names<T> = T extends unknown ? keyof T : never;

@@ -19,12 +19,13 @@ export type Success = {
   readonly headers?: Readonly<Record<string, string>>;
 };
 
-/** What a handler answers; JSON unless it has a text of its own. */
+/** What a handler answers. */
 type Answer = {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
 } & (
   | { readonly json: unknown }
+  | { readonly jsonText: string }
   | { readonly text: string | null }
   | { readonly stream: ReadableStream<Uint8Array> }
 );
@@ -64,13 +65,12 @@ const BODY_PROBLEMS = [
   "unsupported_media_type",
 ] as const satisfies ReadonlyArray<ProblemCode>;
 
-/** The declaration of one operation: what the router, the checks and the OpenAPI document go by. */
+/** The declaration of one operation: what its route, the checks and the OpenAPI document go by. */
 export type EndpointSpec<
   Path extends string,
   Query extends TObject,
   Body extends TObject,
   Declared extends Answers,
-  Given extends Answer,
   Code extends ProblemCode,
 > = {
   readonly method: "GET" | "POST";
@@ -98,15 +98,12 @@ export type EndpointSpec<
   readonly answers: Declared;
   /** Problems beside the common ones; the handler may fail with no others. */
   readonly problems: ReadonlyArray<Code>;
-  readonly handle: (
-    input: Input<Path, Query, Static<Body>>,
-  ) => Effect.Effect<Given, FailureOf<Code | (typeof COMMON_PROBLEMS)[number]>, HttpServices>;
 };
 
 /** An operation, its type parameters forgotten. */
 export type Endpoint = Omit<
-  EndpointSpec<string, TObject, TObject, Answers, Answer, ProblemCode>,
-  "params" | "query" | "handle"
+  EndpointSpec<string, TObject, TObject, Answers, ProblemCode>,
+  "params" | "query"
 > & {
   readonly params: Readonly<Record<string, TSchema>>;
   readonly query: TObject;
@@ -118,24 +115,32 @@ export type Endpoint = Omit<
 const NO_MEMBERS = Type.Object({}, { additionalProperties: false });
 
 /**
- * Declares an operation. The compiler holds the handler to it: parameters and body have the types of
- * their schemas, every failure must have its code among `problems`, and an answer must be one of `answers`: a
- * declared status, and JSON of its schema without any other member.
+ * Declares an operation; `handle` takes its handler and makes it an endpoint. The compiler holds the handler to the
+ * declaration: it is given parameters, query and body of the types of their schemas, every failure must have its code
+ * among `problems`, and an answer must be one of `answers`: a declared status, and JSON of its schema without any
+ * other member.
  */
 export const endpoint = <
   const Path extends string,
   Query extends TObject = typeof NO_MEMBERS,
   Body extends TObject = typeof NO_MEMBERS,
   const Declared extends Answers = Answers,
-  const Given extends AnswerOf<NoInfer<Declared>> = never,
   const Code extends ProblemCode = never,
 >(
-  spec: EndpointSpec<Path, Query, Body, Declared, Given, Code>,
-  ..._undeclared: Undeclared<JsonOf<Given>, JsonOf<AnswerOf<Declared>>> extends never
-    ? []
-    : [undeclared: Undeclared<JsonOf<Given>, JsonOf<AnswerOf<Declared>>>]
-): Endpoint =>
-  ({ ...spec, params: spec.params ?? {}, query: spec.query ?? NO_MEMBERS }) as unknown as Endpoint;
+  spec: EndpointSpec<Path, Query, Body, Declared, Code>,
+) => ({
+  handle: <const Given extends AnswerOf<Declared>>(
+    handle: (
+      input: Input<Path, Query, Static<Body>>,
+    ) => Effect.Effect<Given, FailureOf<Code | (typeof COMMON_PROBLEMS)[number]>, HttpServices>,
+    ..._undeclared: Undeclared<JsonOf<Given>, JsonOf<AnswerOf<Declared>>> extends never
+      ? []
+      : [undeclared: Undeclared<JsonOf<Given>, JsonOf<AnswerOf<Declared>>>]
+  ): Endpoint => {
+    const { params = {}, query = NO_MEMBERS } = spec;
+    return { ...spec, params, query, handle } as unknown as Endpoint;
+  },
+});
 
 /** Every problem that an operation can answer with. */
 export const problemsOf = (operation: Endpoint): ReadonlyArray<ProblemCode> => [
@@ -155,3 +160,6 @@ export const maxBodyBytes = ({ body }: Pick<Endpoint, "body">): number =>
 /** Whether `*` among the CORS origins opens an operation to any page: reads and prepare only. */
 export const isOpenToAnyOrigin = ({ method, budget }: Endpoint): boolean =>
   method === "GET" || budget === "prepare";
+
+/** A path template in the router's form: `/v1/escrows/{pda}` becomes `/v1/escrows/:pda`. */
+export const routerPath = (template: string): string => template.replace(/\{([^}]+)\}/g, ":$1");

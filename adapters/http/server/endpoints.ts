@@ -1,4 +1,6 @@
+import type { JsonText } from "./declared-answer.ts";
 import type { Endpoint } from "./endpoint.ts";
+import type { OpenApiDocument } from "../openapi/finish-document.ts";
 import { buildEvidenceEndpoint } from "../evidence/build-evidence.ts";
 import { consoleVerifierEndpoint } from "../service/console-verifier.ts";
 import { descriptorEndpoint, rootEndpoint, versionEndpoint } from "../service/descriptor.ts";
@@ -34,7 +36,7 @@ export type EndpointParts = {
   /** The console's verifier, as the text of a module. */
   readonly consoleVerifier: () => Promise<string>;
   readonly reference: () => StaticPage;
-  readonly openApiDocument: () => Promise<string>;
+  readonly openApiDocument: () => Promise<JsonText<OpenApiDocument>>;
 };
 
 /** Every operation of the contract, in the order of its documentation. */

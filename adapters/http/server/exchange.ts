@@ -1,6 +1,5 @@
-import { Cause, type Context, Effect, Exit, Option } from "effect";
-import type { ClientKey } from "./client-address.ts";
-import { routeMeter } from "./http-metrics.ts";
+import { Cause, type Context, Effect, type Exit, Option } from "effect";
+import type { RouteMeter } from "./http-metrics.ts";
 import type { HttpServices } from "./http-services.ts";
 import type { ApiFailure } from "../problems/api-failure.ts";
 import { INTERNAL_ERROR, problemOfFailure } from "../problems/failure-problem.ts";
@@ -27,36 +26,47 @@ export type Connection = {
 /** What every exchange shares. */
 export type ExchangeSettings = {
   readonly context: Context.Context<HttpServices>;
+  /** Runs an effect with every service. */
+  readonly run: <A, E>(
+    effect: Effect.Effect<A, E, HttpServices>,
+    options?: Effect.RunOptions,
+  ) => Promise<Exit.Exit<A, E>>;
   readonly corsOrigins: ReadonlyArray<string>;
-  readonly clientKey: ClientKey;
-  /** Undefined for a request that came on none. */
-  readonly connectionOf: (request: Request) => Connection | undefined;
-  /** Scheme, host and port under which a request reached the service. */
-  readonly originOf: (request: Request) => string;
+  /** The client's key in the rate limiter. */
+  readonly clientOf: (exchange: Exchange) => string;
+  /** Scheme, host and port under which its request reached the service. */
+  readonly originOf: (exchange: Exchange) => string;
   /** Whether the instance has begun to shut down. */
   readonly isDraining: () => boolean;
 };
 
-/** An answer, decided. */
-type Reply = {
-  readonly status: number;
-  readonly body: string | ReadableStream<Uint8Array> | null;
-  readonly headers: Readonly<Record<string, string>>;
-};
+/** Where an exchange is counted: a path template or `unmatched`. */
+export type Route = { readonly path: string; readonly meter: RouteMeter };
 
-/** A request on its way: `headers` go with the answer whatever it will be. */
-export type Incoming = {
+/** One request and what is known of its answer so far. */
+export type Exchange = {
   readonly request: Request;
-  /** As the router decoded them: absent where the path has none. */
-  readonly params: Readonly<Record<string, string | null>> | undefined;
+  /** Undefined for a request that came on none. */
+  readonly connection: Connection | undefined;
+  readonly requestId: string;
+  readonly startedMs: number;
+  /** Headers of the answer, whatever it will be. */
   readonly headers: Record<string, string>;
+  route: Route;
+  /** The media type, of those the operation offers, that the caller likes best. */
+  mediaType: string;
+  /** Why the answer is a problem, null where it is none. */
+  cause: Cause.Cause<ApiFailure> | null;
 };
 
-/** What a route does with a request. */
-export type Decide = (incoming: Incoming) => Effect.Effect<Reply, ApiFailure, HttpServices>;
-
-/** Answers a request whose path gave these parameters. Never rejects. */
-export type Exchange = (request: Request, params: Incoming["params"]) => Promise<Response>;
+/** Thrown by a route to answer with the problem of a cause. */
+export class Failed extends Error {
+  readonly reason: Cause.Cause<ApiFailure>;
+  constructor(reason: Cause.Cause<ApiFailure>) {
+    super();
+    this.reason = reason;
+  }
+}
 
 const problemOf = (cause: Cause.Cause<ApiFailure>): Problem =>
   Option.match(Cause.findErrorOption(cause), {
@@ -64,69 +74,77 @@ const problemOf = (cause: Cause.Cause<ApiFailure>): Problem =>
     onSome: problemOfFailure,
   });
 
-/** One line a request; what a defect was stands here and nowhere else. */
-const logLine = (
-  fields: Readonly<Record<string, unknown>>,
-  exit: Exit.Exit<Reply, ApiFailure>,
-): Effect.Effect<void> =>
-  Exit.isFailure(exit) && Cause.hasDies(exit.cause)
-    ? Effect.logError("request", fields, exit.cause)
-    : Effect.logInfo("request", fields);
-
-const respond = (
-  exit: Exit.Exit<Reply, ApiFailure>,
-  requestId: string,
-  headers: Record<string, string>,
-): Response => {
-  if (Exit.isSuccess(exit)) {
-    const { status, body, headers: own } = exit.value;
-    const vary = [headers["vary"], own["vary"]].filter((names) => names !== undefined);
-    Object.assign(headers, own, vary.length === 0 ? {} : { vary: vary.join(", ") });
-    return new Response(body, { status, headers });
-  }
-  const problem = problemOf(exit.cause);
-  return new Response(problemDocument(problem, requestId), {
-    status: problemStatus(problem),
-    headers: Object.assign(headers, { "content-type": PROBLEM_MEDIA_TYPE }, problem.headers),
-  });
+/** Begins a request's exchange; its route is for the router to find. */
+export const beginExchange = (
+  { isDraining }: ExchangeSettings,
+  route: Route,
+  request: Request,
+  connection: Connection | undefined,
+): Exchange => {
+  const startedMs = performance.now();
+  const requestId = requestIdOf(request);
+  const headers = baseHeaders(request.method, requestId);
+  if (isDraining()) headers["connection"] = "close";
+  return { request, connection, requestId, startedMs, headers, route, mediaType: "", cause: null };
 };
 
-/**
- * Turns what a route decides into responses: problem documents, the headers of every answer, one log
- * line, one measurement. `isOpen` says whether pages of any origin may call it where `*` is configured.
- */
-export const makeExchange = (
-  settings: ExchangeSettings,
-  route: { readonly path: string; readonly isOpen: (request: Request) => boolean },
-  decide: Decide,
-): Exchange => {
-  const run = Effect.runPromiseExitWith(settings.context);
-  const meter = routeMeter(settings.context, route.path);
+/** Puts an exchange on its route. `isOpen` is whether pages of any origin may call it where `*` is configured. */
+export const enterRoute = (
+  { corsOrigins }: ExchangeSettings,
+  exchange: Exchange,
+  route: Route,
+  isOpen: boolean,
+): void => {
+  exchange.route = route;
+  const origin = exchange.request.headers.get("origin");
+  Object.assign(exchange.headers, corsHeaders(corsOrigins, origin, isOpen));
+};
 
-  return async (request, params) => {
-    const startedMs = performance.now();
-    const { method } = request;
-    const requestId = requestIdOf(request);
-    const headers = Object.assign(
-      baseHeaders(method, requestId),
-      corsHeaders(settings.corsOrigins, request.headers.get("origin"), route.isOpen(request)),
-    );
-    if (settings.isDraining()) headers["connection"] = "close";
-    // Only a read ends with its client's interest; what a POST began is finished.
-    const options = method === "POST" ? undefined : { signal: request.signal };
-    const exit = await run(decide({ request, params, headers }), options);
-    const response = respond(exit, requestId, headers);
-    const durationMs = performance.now() - startedMs;
-    meter(method, response.status, durationMs / 1000);
-    const fields = {
-      request_id: requestId,
-      method,
-      route: route.path,
-      status: response.status,
-      duration_ms: Math.round(durationMs * 1000) / 1000,
-      ...(Exit.isFailure(exit) ? { problem: problemOf(exit.cause).code } : {}),
-    };
-    void run(logLine(fields, exit));
-    return response;
+/** An answer, decided: what Elysia's `set` takes, and the text. */
+type Decided = {
+  readonly status: number;
+  readonly headers: Record<string, string>;
+  readonly text: string;
+};
+
+/** The problem document for what was thrown; the exchange remembers it for the log. */
+export const problemAnswer = (exchange: Exchange, thrown: unknown): Decided => {
+  exchange.cause = thrown instanceof Failed ? thrown.reason : Cause.die(thrown);
+  const problem = problemOf(exchange.cause);
+  return {
+    status: problemStatus(problem),
+    headers: { ...exchange.headers, "content-type": PROBLEM_MEDIA_TYPE, ...problem.headers },
+    text: problemDocument(problem, exchange.requestId),
   };
+};
+
+/** The same as a response, for what does not come by Elysia's `onError`. */
+export const problemResponse = (exchange: Exchange, thrown: unknown): Response => {
+  const { text, ...init } = problemAnswer(exchange, thrown);
+  return new Response(exchange.request.method === "HEAD" ? null : text, init);
+};
+
+/** Ends an exchange with its answer: one measurement, and one line in the log, where alone a defect is told. */
+export const endExchange = (
+  { run }: ExchangeSettings,
+  exchange: Exchange,
+  { status }: Response,
+): void => {
+  const { request, requestId, startedMs, route, cause } = exchange;
+  const { method } = request;
+  const durationMs = performance.now() - startedMs;
+  route.meter(method, status, durationMs / 1000);
+  const fields = {
+    request_id: requestId,
+    method,
+    route: route.path,
+    status,
+    duration_ms: Math.round(durationMs * 1000) / 1000,
+    ...(cause === null ? {} : { problem: problemOf(cause).code }),
+  };
+  void run(
+    cause !== null && Cause.hasDies(cause)
+      ? Effect.logError("request", fields, cause)
+      : Effect.logInfo("request", fields),
+  );
 };

@@ -1,25 +1,30 @@
-import { Elysia } from "elysia";
-import type { Context } from "effect";
+import { Elysia, ParseError } from "elysia";
+import { type Context, Effect } from "effect";
 import { clientKey } from "./client-address.ts";
 import { consolePage } from "../pages/console/console-page.ts";
 import { verifierModule } from "../pages/console/verifier-module.ts";
 import { allEndpoints } from "./endpoints.ts";
-import type { Endpoint } from "./endpoint.ts";
-import type { Connection, Exchange, ExchangeSettings } from "./exchange.ts";
+import { type Endpoint, routerPath } from "./endpoint.ts";
+import {
+  beginExchange,
+  type Connection,
+  endExchange,
+  type Exchange,
+  type ExchangeSettings,
+  problemAnswer,
+  problemResponse,
+} from "./exchange.ts";
+import { routeMeter } from "./http-metrics.ts";
 import type { HttpServices } from "./http-services.ts";
 import { once } from "./once.ts";
 import { openApiDocument } from "../openapi/openapi-document.ts";
-import { operationExchange } from "./operation.ts";
+import { operationRoute } from "./operation-route.ts";
 import { referencePage } from "../pages/reference/reference-page.ts";
-import { INTERNAL_ERROR } from "../problems/failure-problem.ts";
-import { PROBLEM_MEDIA_TYPE, problemDocument } from "../problems/problem.ts";
 import { hasSoundHost } from "../request/is-host.ts";
 import { requestOrigin } from "../request/request-origin.ts";
-import { baseHeaders } from "./response-headers.ts";
-import { routerPath } from "./router-path.ts";
-import { isAsSent, placeTarget } from "../request/sent-target.ts";
+import { placeTarget } from "../request/sent-target.ts";
 import { trustedProxies } from "../request/trusted-proxies.ts";
-import { unmatchedExchange } from "./unmatched.ts";
+import { unmatchedRoute } from "./unmatched.ts";
 
 /** What the HTTP surface is made from. */
 export type HttpOptions = {
@@ -41,75 +46,87 @@ export type HttpApp = {
   readonly operations: ReadonlyArray<Endpoint>;
 };
 
-/** The answer where even making one failed: Elysia's own would be the error's text. */
-const lastResort = ({ method }: Request): Response => {
-  const requestId = crypto.randomUUID();
-  return new Response(problemDocument(INTERNAL_ERROR, requestId), {
-    status: 500,
-    headers: { ...baseHeaders(method, requestId), "content-type": PROBLEM_MEDIA_TYPE },
-  });
-};
-
 /** The HTTP surface over these services. @throws Error for a trusted proxy that is no address or block. */
 export const createHttpApp = (options: HttpOptions): HttpApp => {
   let draining = false;
-  const connections = new WeakMap<Request, Connection>();
+  const exchanges = new WeakMap<Request, Exchange>();
+  const exchangeOf = (request: Request): Exchange => {
+    const exchange = exchanges.get(request);
+    if (exchange === undefined) throw new Error("a request that was not handed to `handle`");
+    return exchange;
+  };
   const isTrusted = trustedProxies(options.trustedProxies ?? []);
+  const keyOf = clientKey(isTrusted);
   const originOf = requestOrigin(isTrusted);
   const settings: ExchangeSettings = {
     context: options.context,
+    run: Effect.runPromiseExitWith(options.context),
     corsOrigins: options.corsOrigins ?? ["*"],
-    clientKey: clientKey(isTrusted),
-    connectionOf: (request) => connections.get(request),
-    originOf: (request) => originOf(request, connections.get(request)?.address ?? null),
+    clientOf: ({ request, connection }) => keyOf(request, connection?.address ?? null),
+    originOf: ({ request, connection }) => originOf(request, connection?.address ?? null),
     isDraining: () => draining,
   };
-  const operations: ReadonlyArray<Endpoint> = allEndpoints({
+  const operations = allEndpoints({
     isDraining: settings.isDraining,
     console: once(consolePage),
     consoleVerifier: once(verifierModule),
     reference: once(referencePage),
-    openApiDocument: once(() => openApiDocument(operations)),
+    openApiDocument: once(() => document.text()),
   });
+  const document = openApiDocument(operations);
 
-  // Elysia routes; bodies, queries and answers pass it unread, since its parsers coerce and strip.
-  const router = new Elysia({
+  const app = new Elysia({
     strictPath: true,
+    // Otherwise members that a schema lacks would be stripped.
     normalize: false,
     // Otherwise it looks for the path behind the eleventh character, which a host such as `api` falls short of.
     handler: { standardHostname: false },
-  });
-  router.onError(({ request }) => lastResort(request));
-  const unmatched = unmatchedExchange(settings, operations);
+  })
+    .onError(({ request, error, set }) => {
+      const thrown = error instanceof ParseError ? error.cause : error;
+      const { status, headers, text } = problemAnswer(exchangeOf(request), thrown);
+      set.status = status;
+      set.headers = headers;
+      return text;
+    })
+    .use(document.plugin);
+  const unmatchedPath = { path: "unmatched", meter: routeMeter(options.context, "unmatched") };
+  const unmatched = unmatchedRoute(settings, operations, unmatchedPath);
   for (const operation of operations) {
-    const { method, path } = operation;
-    const exchange = operationExchange(settings, operation);
-    const route = { path, names: Object.keys(operation.params) };
-    const answer: Exchange = (request, params) => {
-      const target = connections.get(request)?.target;
-      const isOwn = target === undefined || isAsSent(target, route, params);
-      return isOwn ? exchange(request, params) : unmatched(request, params);
-    };
-    router.route(method, routerPath(path), ({ request, params }) => answer(request, params), {
-      parse: "none",
-    });
+    const { handler, hooks } = operationRoute(settings, operation, exchangeOf, unmatched.refuse);
+    app.route(operation.method, routerPath(operation.path), handler, hooks);
   }
   // Each path takes every other method itself, so that a template beside it never does.
   for (const path of new Set([...operations.map((operation) => operation.path), "/*"]))
-    router.all(routerPath(path), ({ request }) => unmatched(request, {}), { parse: "none" });
+    app.all(routerPath(path), ({ request }) => unmatched.answer(exchangeOf(request)), {
+      parse: "none",
+      detail: { hide: true },
+    });
 
+  const answer = (exchange: Exchange): Promise<Response> | Response => {
+    const { request, connection } = exchange;
+    // A host that is none would shift the path the router looks for, and CONNECT's target is no path.
+    if (!hasSoundHost(request) || connection?.target === null || request.method === "CONNECT")
+      return unmatched.answer(exchange);
+    placeTarget(request);
+    return app.fetch(request);
+  };
   return {
     operations,
     drain: () => {
       draining = true;
     },
-    handle: (request, connection) => {
-      if (connection !== undefined) connections.set(request, connection);
-      // A host that is none would shift the path the router looks for, and CONNECT's target is no path.
-      if (!hasSoundHost(request) || connection?.target === null || request.method === "CONNECT")
-        return unmatched(request, {});
-      placeTarget(request);
-      return Promise.resolve(router.fetch(request));
+    handle: async (request, connection) => {
+      const exchange = beginExchange(settings, unmatchedPath, request, connection);
+      exchanges.set(request, exchange);
+      let response: Response;
+      try {
+        response = await answer(exchange);
+      } catch (thrown) {
+        response = problemResponse(exchange, thrown);
+      }
+      endExchange(settings, exchange, response);
+      return response;
     },
   };
 };

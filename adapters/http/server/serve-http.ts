@@ -1,6 +1,6 @@
 import { Data, Effect } from "effect";
 import type { HttpApp } from "./http-app.ts";
-import { routerPath } from "./router-path.ts";
+import { routerPath } from "./endpoint.ts";
 import type { SentTarget } from "../request/sent-target.ts";
 
 /** Where and how to listen. */

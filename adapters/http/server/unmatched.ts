@@ -1,6 +1,14 @@
-import { Effect } from "effect";
+import { Cause } from "effect";
 import { type Endpoint, isOpenToAnyOrigin } from "./endpoint.ts";
-import { type Exchange, type ExchangeSettings, makeExchange } from "./exchange.ts";
+import {
+  enterRoute,
+  type Exchange,
+  type ExchangeSettings,
+  Failed,
+  problemResponse,
+  type Route,
+} from "./exchange.ts";
+import type { ApiFailure } from "../problems/api-failure.ts";
 import { hasSoundHost } from "../request/is-host.ts";
 import { MalformedHost, MethodNotAllowed, RouteNotFound } from "../problems/http-failures.ts";
 import type { SentTarget } from "../request/sent-target.ts";
@@ -49,38 +57,45 @@ const preflightHeaders = (request: Request, allow: string): Readonly<Record<stri
       }
     : {};
 
+const failed = (failure: ApiFailure): Failed => new Failed(Cause.fail(failure));
+
 /**
- * The exchange of every request that no operation takes: 400 where its host is none (RFC 9112, section 3.2),
- * OPTIONS with `Allow`, 405 where the path has other methods (RFC 9110, section 15.5.6), otherwise 404.
+ * What becomes of requests that no operation takes: 400 where the host is none (RFC 9112, section 3.2), OPTIONS with
+ * `Allow`, 405 where the path has other methods (RFC 9110, section 15.5.6), otherwise 404.
  */
-export const unmatchedExchange = (
+export const unmatchedRoute = (
   settings: ExchangeSettings,
   operations: ReadonlyArray<Endpoint>,
-): Exchange => {
+  route: Route,
+) => {
   const entryAt = pathTable(operations);
-  const entryOf = (request: Request) =>
-    entryAt(request.url, settings.connectionOf(request)?.target);
-  const isOpen = (request: Request): boolean => {
+
+  /** The headers of the answer to OPTIONS. @throws Failed for any other request. */
+  const refuse = (exchange: Exchange): Readonly<Record<string, string>> => {
+    const { request, connection } = exchange;
+    const entry = entryAt(request.url, connection?.target);
     const wanted = request.headers.get("access-control-request-method");
-    const target = entryOf(request)?.operations.find(({ method }) => method === wanted);
-    return target === undefined || isOpenToAnyOrigin(target);
-  };
-  const answer = makeExchange(settings, { path: "unmatched", isOpen }, ({ request }) => {
-    if (!hasSoundHost(request)) return Effect.fail(new MalformedHost());
-    const allow = entryOf(request)?.allow;
-    if (allow === undefined) return Effect.fail(new RouteNotFound());
+    const target = entry?.operations.find(({ method }) => method === wanted);
+    enterRoute(settings, exchange, route, target === undefined || isOpenToAnyOrigin(target));
+    if (!hasSoundHost(request)) throw failed(new MalformedHost());
+    if (entry === undefined) throw failed(new RouteNotFound());
+    const { allow } = entry;
     if (request.method !== "OPTIONS")
       // A method that the path takes is here because its URL leads elsewhere.
-      return Effect.fail(
+      throw failed(
         allow.includes(request.method) ? new RouteNotFound() : new MethodNotAllowed({ allow }),
       );
     const list = allow.join(", ");
-    const headers = { allow: list, ...preflightHeaders(request, list) };
-    return Effect.succeed({ status: 204, body: null, headers });
-  });
-  return async (request, params) => {
-    const response = await answer(request, params);
-    // The router takes the body off the answer to a HEAD of an operation, and of these it must go too.
-    return request.method === "HEAD" ? new Response(null, response) : response;
+    return { allow: list, ...preflightHeaders(request, list) };
   };
+
+  const answer = (exchange: Exchange): Response => {
+    try {
+      const headers = refuse(exchange);
+      return new Response(null, { status: 204, headers: { ...exchange.headers, ...headers } });
+    } catch (thrown) {
+      return problemResponse(exchange, thrown);
+    }
+  };
+  return { refuse, answer };
 };

@@ -27,11 +27,11 @@ export const consoleVerifierEndpoint = (module: () => Promise<string>) =>
       },
     },
     problems: [],
-    handle: ({ headers }) =>
-      Effect.map(Effect.promise(module), (text) => {
-        const etag = entityTag(text);
-        return isNotModified(headers.get("if-none-match"), etag)
-          ? { status: 304 as const, text: null, headers: { etag } }
-          : { text, headers: { etag } };
-      }),
-  });
+  }).handle(({ headers }) =>
+    Effect.map(Effect.promise(module), (text) => {
+      const etag = entityTag(text);
+      return isNotModified(headers.get("if-none-match"), etag)
+        ? { status: 304 as const, text: null, headers: { etag } }
+        : { text, headers: { etag } };
+    }),
+  );

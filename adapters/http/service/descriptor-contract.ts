@@ -3,7 +3,7 @@ import { formatUsdc } from "../../../core/domain/amount.ts";
 import { BETA_LIMITS } from "../../../core/domain/escrow/beta-limits.ts";
 import type { Deployment } from "../../../core/domain/ledger/deployment.ts";
 import { Address, oneOf, record } from "../openapi/values.ts";
-import { SERVICE_NAME } from "../openapi/contract.ts";
+import { SERVICE_NAME } from "../openapi/service-version.ts";
 import { SAMPLE } from "../openapi/sample-values.ts";
 
 const Programs = record("DescriptorPrograms", "The two programs.", {

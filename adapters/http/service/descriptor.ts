@@ -27,8 +27,7 @@ export const descriptorEndpoint = endpoint({
     },
   },
   problems: [],
-  handle: ({ origin }) => Effect.map(describe(origin()), (json) => ({ json })),
-});
+}).handle(({ origin }) => Effect.map(describe(origin()), (json) => ({ json })));
 
 /** `GET /`: the descriptor, or for a browser the console. */
 export const rootEndpoint = (console: () => StaticPage) =>
@@ -51,13 +50,14 @@ export const rootEndpoint = (console: () => StaticPage) =>
       },
     },
     problems: [],
-    handle: Effect.fnUntraced(function* ({ origin, mediaType }) {
+  }).handle(
+    Effect.fnUntraced(function* ({ origin, mediaType }) {
       const headers = { vary: "accept" };
       if (mediaType !== "text/html") return { json: yield* describe(origin()), headers };
       const page = console();
       return { text: page.html, headers: { ...headers, ...page.headers } };
     }),
-  });
+  );
 
 /** `GET /v1` */
 export const versionEndpoint = endpoint({
@@ -80,8 +80,9 @@ export const versionEndpoint = endpoint({
     },
   },
   problems: [],
-  handle: Effect.fnUntraced(function* () {
+}).handle(
+  Effect.fnUntraced(function* () {
     const { version, revision } = yield* Instance;
     return { json: { data: versionRecord(version, revision) } };
   }),
-});
+);

@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { StaleIndex as Stale } from "../../../core/use-cases/service/read-status.ts";
 import { nullable, record } from "../openapi/values.ts";
-import { SERVICE_NAME } from "../openapi/contract.ts";
+import { SERVICE_NAME } from "../openapi/service-version.ts";
 import { syncErrorCode } from "./status-contract.ts";
 
 /** The body of `GET /health`. */

@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { Effect } from "effect";
 import { endpoint } from "../server/endpoint.ts";
-import { gaugeIndex } from "../server/index-metrics.ts";
+import { gaugeIndex } from "./index-metrics.ts";
 
 /** The exposition format's version (prometheus.io, "Exposition formats"). */
 const MEDIA_TYPE = "text/plain";
@@ -35,9 +35,9 @@ export const metricsEndpoint = endpoint({
     },
   },
   problems: [],
-  handle: () =>
-    Effect.map(Effect.andThen(gaugeIndex, format), (text) => ({
-      text,
-      headers: { "content-type": `${MEDIA_TYPE}; version=0.0.4; charset=utf-8` },
-    })),
-});
+}).handle(() =>
+  Effect.map(Effect.andThen(gaugeIndex, format), (text) => ({
+    text,
+    headers: { "content-type": `${MEDIA_TYPE}; version=0.0.4; charset=utf-8` },
+  })),
+);

@@ -2,19 +2,10 @@ import { Type } from "@sinclair/typebox";
 import { Effect } from "effect";
 import { endpoint } from "../server/endpoint.ts";
 import { isProblemCode } from "../problems/problem-catalogue.ts";
-import { problemHtml, problemMarkdown, problemPageRecord } from "../problems/problem-page.ts";
+import { ProblemPage, problemPageRecord } from "../problems/problem-contract.ts";
+import { problemHtml, problemMarkdown } from "../problems/problem-page.ts";
 import { RouteNotFound } from "../problems/http-failures.ts";
-import { record } from "../openapi/values.ts";
 import { htmlContent } from "../pages/static-page.ts";
-
-const ProblemPage = record("ProblemPage", "What a problem means, and its cure.", {
-  type: Type.String(),
-  code: Type.String(),
-  status: Type.Integer(),
-  title: Type.String(),
-  explanation: Type.String(),
-  cure: Type.String(),
-});
 
 /** `GET /problems/{code}` */
 export const problemPageEndpoint = endpoint({
@@ -46,7 +37,8 @@ export const problemPageEndpoint = endpoint({
     },
   },
   problems: ["route_not_found"],
-  handle: Effect.fnUntraced(function* ({ params: { code }, mediaType }) {
+}).handle(
+  Effect.fnUntraced(function* ({ params: { code }, mediaType }) {
     if (!isProblemCode(code)) return yield* new RouteNotFound();
     const headers = { vary: "accept" };
     if (mediaType === "text/markdown") return { text: problemMarkdown(code), headers };
@@ -54,4 +46,4 @@ export const problemPageEndpoint = endpoint({
     const page = problemHtml(code);
     return { text: page.html, headers: { ...headers, ...page.headers } };
   }),
-});
+);

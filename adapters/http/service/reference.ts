@@ -1,10 +1,12 @@
 import { Type } from "@sinclair/typebox";
 import { Effect } from "effect";
+import type { JsonText } from "../server/declared-answer.ts";
 import { endpoint } from "../server/endpoint.ts";
+import type { OpenApiDocument } from "../openapi/finish-document.ts";
 import { htmlContent, type StaticPage } from "../pages/static-page.ts";
 
 /** `GET /openapi.json`; `document` is the document's JSON text. */
-export const openApiEndpoint = (document: () => Promise<string>) =>
+export const openApiEndpoint = (document: () => Promise<JsonText<OpenApiDocument>>) =>
   endpoint({
     method: "GET",
     path: "/openapi.json",
@@ -28,8 +30,7 @@ export const openApiEndpoint = (document: () => Promise<string>) =>
       },
     },
     problems: [],
-    handle: () => Effect.map(Effect.promise(document), (text) => ({ text })),
-  });
+  }).handle(() => Effect.map(Effect.promise(document), (text) => ({ jsonText: text })));
 
 /** `GET /docs` */
 export const docsEndpoint = (page: () => StaticPage) =>
@@ -45,8 +46,7 @@ export const docsEndpoint = (page: () => StaticPage) =>
       200: { description: "The page.", content: htmlContent("<!doctype html>…") },
     },
     problems: [],
-    handle: () => {
-      const { html, headers } = page();
-      return Effect.succeed({ text: html, headers });
-    },
+  }).handle(() => {
+    const { html, headers } = page();
+    return Effect.succeed({ text: html, headers });
   });

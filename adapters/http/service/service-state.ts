@@ -35,12 +35,13 @@ export const healthEndpoint = endpoint({
     },
   },
   problems: [],
-  handle: Effect.fnUntraced(function* () {
+}).handle(
+  Effect.fnUntraced(function* () {
     const { version, startedAtMs } = yield* Instance;
     const uptimeMs = Math.max(0, (yield* Clock.currentTimeMillis) - startedAtMs);
     return { json: healthRecord(version, uptimeMs) };
   }),
-});
+);
 
 /** `GET /ready`; `isDraining` tells whether the instance has begun to shut down. */
 export const readyEndpoint = (isDraining: () => boolean) =>
@@ -62,13 +63,14 @@ export const readyEndpoint = (isDraining: () => boolean) =>
       },
     },
     problems: ["not_ready", "shutting_down"],
-    handle: Effect.fnUntraced(function* () {
+  }).handle(
+    Effect.fnUntraced(function* () {
       if (isDraining()) return yield* new ShuttingDown();
       const { missing, stale } = yield* readReadiness();
       if (missing.length > 0) return yield* new NotReady({ missing });
       return { json: readinessRecord(stale) };
     }),
-  });
+  );
 
 /** `GET /v1/status` */
 export const statusEndpoint = endpoint({
@@ -92,8 +94,9 @@ export const statusEndpoint = endpoint({
     },
   },
   problems: [],
-  handle: Effect.fnUntraced(function* () {
+}).handle(
+  Effect.fnUntraced(function* () {
     const { version } = yield* Instance;
     return { json: { data: statusRecord(yield* readStatus(), version) } };
   }),
-});
+);

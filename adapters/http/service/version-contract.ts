@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { EVIDENCE_VERSION } from "../../../core/protocol/evidence/evidence-data.ts";
 import { record } from "../openapi/values.ts";
-import { CONTRACT_VERSION, SERVICE_NAME } from "../openapi/contract.ts";
+import { CONTRACT_VERSION, SERVICE_NAME } from "../openapi/service-version.ts";
 
 /** The body of `GET /v1`. */
 export const Version = record(

@@ -2,12 +2,9 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Deferred, Effect, Layer, Redacted, Scope } from "effect";
-import { Elysia } from "elysia";
 import type { Static } from "@sinclair/typebox";
-import { clientKey } from "../../../../adapters/http/server/client-address.ts";
-import type { Endpoint } from "../../../../adapters/http/server/endpoint.ts";
-import type { Connection } from "../../../../adapters/http/server/exchange.ts";
-import { operationExchange } from "../../../../adapters/http/server/operation.ts";
+import { createHttpApp } from "../../../../adapters/http/server/http-app.ts";
+import { serveHttp } from "../../../../adapters/http/server/serve-http.ts";
 import {
   preparedEscrowRecord,
   type PrepareEscrowRequest,
@@ -60,10 +57,9 @@ const termsOf = (body: Static<typeof PrepareEscrowRequest>) => {
   };
 };
 
-const operation: Endpoint = {
-  ...prepareEscrowEndpoint,
-  handle: Effect.fnUntraced(function* ({ body }) {
-    const terms = termsOf(body as Static<typeof PrepareEscrowRequest>);
+Object.assign(prepareEscrowEndpoint, {
+  handle: Effect.fnUntraced(function* ({ body }: { body: Static<typeof PrepareEscrowRequest> }) {
+    const terms = termsOf(body);
     const addresses = yield* Effect.promise(() => kitAddresses(terms));
     const prepared = {
       ...terms,
@@ -80,31 +76,10 @@ const operation: Endpoint = {
     };
     return { json: { data: preparedEscrowRecord(prepared) } };
   }),
-};
-const connections = new WeakMap<Request, Connection>();
-const exchange = operationExchange(
-  {
-    context,
-    corsOrigins: ["*"],
-    clientKey: clientKey(() => false),
-    connectionOf: (request) => connections.get(request),
-    originOf: () => "",
-    isDraining: () => false,
-  },
-  operation,
-);
-const router = new Elysia({ strictPath: true, normalize: false }).route(
-  operation.method,
-  operation.path,
-  ({ request, params }) => exchange(request, params),
-  { parse: "none" },
-);
-const server = Bun.serve({
-  port: 0,
-  hostname: "127.0.0.1",
-  fetch: (request) => {
-    connections.set(request, { address: "127.0.0.1", allowSeconds: () => undefined });
-    return router.fetch(request);
-  },
 });
-process.stdout.write(`http://127.0.0.1:${server.port}\n`);
+const server = await Effect.runPromise(
+  serveHttp(createHttpApp({ context }), { hostname: "127.0.0.1", port: 0 }).pipe(
+    Effect.provideServiceEffect(Scope.Scope, Scope.make()),
+  ),
+);
+process.stdout.write(`${server.url}\n`);

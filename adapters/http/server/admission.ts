@@ -1,0 +1,80 @@
+import { Effect } from "effect";
+import { RateLimiter } from "../../../ports/rate-limiter.ts";
+import { acceptedMediaType } from "../request/accept.ts";
+import { requestCost } from "../request/body-limits.ts";
+import { type Endpoint, maxBodyBytes } from "./endpoint.ts";
+import type { Exchange, ExchangeSettings } from "./exchange.ts";
+import {
+  InvalidRequest,
+  MalformedJson,
+  NotAcceptable,
+  RateLimited,
+} from "../problems/http-failures.ts";
+import { queryDecoder } from "../request/query-string.ts";
+import { assertBodyFits, declaredBytes, parseJsonBody, readBody } from "../request/request-body.ts";
+import { rateLimitHeaders } from "./response-headers.ts";
+import { schemaCheck } from "../request/schema-check.ts";
+
+/**
+ * Takes what a request with a body of so many bytes costs from the client's budget, less what one of `paidBytes` costs
+ * where that is paid already, and writes what is left into the answer's headers. Fails with `RateLimited`.
+ */
+const spend = ({ clientOf }: ExchangeSettings, budget: NonNullable<Endpoint["budget"]>) =>
+  Effect.fnUntraced(function* (exchange: Exchange, bytes: number, paidBytes?: number) {
+    const limiter = yield* RateLimiter;
+    const limit = limiter.limits[budget];
+    const paid = paidBytes === undefined ? 0 : requestCost(paidBytes, limit);
+    const cost = requestCost(bytes, limit) - paid;
+    if (cost === 0) return;
+    const decision = yield* limiter.take(budget, clientOf(exchange), cost);
+    Object.assign(exchange.headers, rateLimitHeaders(budget, decision));
+    if (!decision.allowed) return yield* new RateLimited({ resetSeconds: decision.resetSeconds });
+  });
+
+/**
+ * What a request must pass to reach its handler: budget, Accept, query and body are judged in this order. Gives query and
+ * body as they were decoded, and notes in the exchange which of the media types `offers` the caller likes best.
+ */
+export const admission = (
+  settings: ExchangeSettings,
+  operation: Endpoint,
+  offers: ReadonlyArray<string>,
+) => {
+  const { budget, method } = operation;
+  const decodeQuery = queryDecoder(operation.query);
+  const checkBody = operation.body === undefined ? undefined : schemaCheck(operation.body.schema);
+  const pay = budget === null ? undefined : spend(settings, budget);
+  const maxBytes = maxBodyBytes(operation);
+
+  const decodeBody = Effect.fnUntraced(function* (
+    exchange: Exchange,
+    check: NonNullable<typeof checkBody>,
+    paidBytes: number,
+  ) {
+    const bytes = yield* readBody(exchange.request, maxBytes);
+    // More than was paid for comes only where no length was declared.
+    if (pay !== undefined && bytes.length > paidBytes)
+      yield* pay(exchange, bytes.length, paidBytes);
+    const parsed = parseJsonBody(bytes);
+    if ("fault" in parsed) return yield* new MalformedJson({ detail: parsed.fault });
+    const checked = check(parsed.value);
+    if ("value" in checked) return checked.value;
+    return yield* new InvalidRequest({ faults: checked.faults });
+  });
+
+  return Effect.fnUntraced(function* (exchange: Exchange) {
+    const { request } = exchange;
+    const declared = checkBody === undefined ? 0 : declaredBytes(request);
+    // A body that is too large is refused unread.
+    const paidBytes = declared > maxBytes ? 0 : declared;
+    if (pay !== undefined) yield* pay(exchange, paidBytes);
+    const mediaType = acceptedMediaType(request.headers.get("accept"), offers);
+    if (mediaType === undefined) return yield* new NotAcceptable({ offers });
+    exchange.mediaType = mediaType;
+    const query = yield* decodeQuery(request.url);
+    if (method === "POST" && checkBody === undefined) yield* assertBodyFits(request, maxBytes);
+    const body =
+      checkBody === undefined ? undefined : yield* decodeBody(exchange, checkBody, paidBytes);
+    return { query, body };
+  });
+};

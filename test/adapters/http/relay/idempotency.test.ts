@@ -1,0 +1,54 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { makeRelayClient, transaction } from "./relay-client.ts";
+import { dataOf, jsonOf, problemOf } from "../support/service.ts";
+let relayed: Awaited<ReturnType<typeof makeRelayClient>>;
+
+beforeAll(async () => {
+  relayed = await makeRelayClient();
+});
+beforeEach(() => relayed.service.ledger.reset());
+afterAll(() => relayed.service.runtime.dispose());
+
+const relay: (typeof relayed)["relay"] = (...request) => relayed.relay(...request);
+
+describe("Idempotency-Key", () => {
+  const keyed = (bytes: Uint8Array, key: string, more: Record<string, unknown> = {}) =>
+    relay(bytes, more, { "idempotency-key": key });
+
+  test("the same body again gets the first answer, though more is known by then", async () => {
+    const bytes = transaction(undefined, 8);
+    const first = await dataOf(await keyed(bytes, "order-8"));
+    relayed.service.ledger.landed = { slot: 1002n, commitment: "finalized", error: null };
+    const again = await keyed(bytes, "order-8");
+    expect(again.status).toBe(202);
+    expect(await dataOf(again)).toEqual(first);
+    expect(await dataOf(await relay(bytes))).toMatchObject({ status: "finalized" });
+  });
+
+  test("another body is a 422", async () => {
+    await keyed(transaction(undefined, 9), "order-9");
+    const other = await keyed(transaction(undefined, 10), "order-9");
+    expect(await problemOf(other)).toBe("422 idempotency_key_reused");
+    const flag = await keyed(transaction(undefined, 9), "order-9", { confirm: true });
+    expect(await problemOf(flag)).toBe("422 idempotency_key_reused");
+  });
+
+  test("a repetition while the first runs is a 409", async () => {
+    const bytes = transaction(undefined, 11);
+    const answers = await Promise.all([keyed(bytes, "order-11"), keyed(bytes, "order-11")]);
+    expect(answers.map(({ status }) => status).sort((a, b) => a - b)).toEqual([202, 409]);
+  });
+
+  test("a refused request gives its key free", async () => {
+    relayed.service.ledger.blockhashValid = false;
+    const bytes = transaction(undefined, 12);
+    expect(await problemOf(await keyed(bytes, "order-12"))).toBe("422 blockhash_expired");
+    relayed.service.ledger.blockhashValid = true;
+    expect((await keyed(bytes, "order-12")).status).toBe(202);
+  });
+
+  test.each(["a b", "\u00e4", "x".repeat(256)])("%j is no key", async (key) => {
+    const response = await keyed(transaction(undefined, 13), key);
+    expect(await jsonOf(response)).toMatchObject({ errors: [{ pointer: "Idempotency-Key" }] });
+  });
+});
