@@ -10,6 +10,10 @@ import {
   makeSettledEvidence,
   SettledEvidence,
 } from "../core/use-cases/evidence/settled-evidence.ts";
+import {
+  makeTransactionTerms,
+  TransactionTerms,
+} from "../core/use-cases/service/transaction-terms.ts";
 import type { HttpServices } from "../adapters/http/server/http-services.ts";
 import { LOCAL_USDC_MINT } from "../adapters/local-ledger/genesis/local-keys.ts";
 import { rateLimiterMemory } from "../adapters/memory/rate-limiter.ts";
@@ -22,6 +26,7 @@ import {
   evidenceSignerFromFile,
   evidenceSignerGenerated,
 } from "../adapters/signer/evidence-signer-file.ts";
+import { blockspaceSolanaRpc } from "../adapters/solana-rpc/broadcast/blockspace-solana-rpc.ts";
 import { broadcasterSolanaRpc } from "../adapters/solana-rpc/broadcast/broadcaster-solana-rpc.ts";
 import { ledgerSolanaRpc } from "../adapters/solana-rpc/ledger-solana-rpc.ts";
 import { nodePool } from "../adapters/solana-rpc/pool/node-pool.ts";
@@ -166,7 +171,7 @@ export const serviceLayer = (
   indexRefused: Deferred.Deferred<never, IndexRefused>,
 ): Layer.Layer<HttpServices, EvidenceKeyUnusable> => {
   const { settings, rpcUrls } = place;
-  const solana = Layer.mergeAll(ledgerSolanaRpc, broadcasterSolanaRpc).pipe(
+  const solana = Layer.mergeAll(ledgerSolanaRpc, broadcasterSolanaRpc, blockspaceSolanaRpc).pipe(
     Layer.provide(nodePool(solanaRpcConfig(rpcUrls))),
   );
   const { stores, indexSync } = storage(place, indexRefused);
@@ -185,5 +190,6 @@ export const serviceLayer = (
     Layer.effect(RelayDelivery, makeRelayDelivery),
     Layer.effect(SettledEvidence, makeSettledEvidence),
     Layer.effect(RecentPages, makeRecentPages),
+    Layer.effect(TransactionTerms, makeTransactionTerms),
   ).pipe(Layer.provideMerge(ports));
 };

@@ -29,6 +29,7 @@ export const NEXT_ACTION_PARTIES = ["holder_of_attestation", "merchant_wallet", 
 
 /** Something that can be done with an escrow now. */
 export type NextAction = {
+  readonly escrow: Address;
   readonly action: NextActionName;
   /** Who may do it: whoever holds an attestation by the escrow's attestor, the merchant's wallet, or anyone at all. */
   readonly by: (typeof NEXT_ACTION_PARTIES)[number];

@@ -14,7 +14,12 @@ const refund = (
   deployment: Deployment,
   agentTokens: LedgerAccount | null | undefined,
 ): NextAction => {
-  const claim = { action: "claim_refund", by: "anyone", until: null } as const;
+  const claim = {
+    escrow: escrow.address,
+    action: "claim_refund",
+    by: "anyone",
+    until: null,
+  } as const;
   const { agentOwner, mint } = escrow;
   const payee = { owner: agentOwner, mint, associated: agentTokens ?? null, fallback: null };
   if (choosePayout(payee).kind === "none")
@@ -48,6 +53,7 @@ export const nextActions = (
       ? []
       : [
           {
+            escrow: escrow.address,
             action: "archive_escrow",
             by: "anyone",
             awaiting: null,
@@ -58,6 +64,7 @@ export const nextActions = (
   if (isRefundable(escrow, ledgerTime)) return [refund(escrow, deployment, agentTokens)];
   return [
     {
+      escrow: escrow.address,
       action: "release_escrow",
       by: "holder_of_attestation",
       awaiting: "attestation",
@@ -65,6 +72,7 @@ export const nextActions = (
       instructions: [],
     },
     {
+      escrow: escrow.address,
       action: "cancel_escrow",
       by: "merchant_wallet",
       awaiting: null,
