@@ -47,7 +47,7 @@ const requestOf = (
 });
 
 const pointers = fieldPointers<keyof Request | "wallet">({
-  wallet: "/wallet",
+  wallet: "/pubkey",
   attestor: "/attestor",
   revoke: "/revoke",
   payer: "/payer",
@@ -69,17 +69,17 @@ const preparedRecord = (call: Effect.Success<ReturnType<typeof prepareAttestor>>
   ...callRecord(call),
 });
 
-/** `POST /v1/merchants/{wallet}/attestor/prepare` */
+/** `POST /v1/merchants/{pubkey}/attestor/prepare` */
 export const prepareAttestorEndpoint = endpoint({
   method: "POST",
-  path: "/v1/merchants/{wallet}/attestor/prepare",
+  path: "/v1/merchants/{pubkey}/attestor/prepare",
   operationId: "prepareAttestor",
   tag: "Merchants",
   summary: "Prepare the rotation of a merchant's attestor key",
   description:
     "The instruction with which a merchant's wallet names a new attestor key. Escrows keep the key that they recorded, unless `revoke` makes all until then impossible to release. Signs, sends and keeps nothing.",
   budget: "reads",
-  params: { wallet: PathAddress("The merchant's wallet.") },
+  params: { pubkey: PathAddress("The merchant's wallet.") },
   query: Type.Object(transactionQuery, { additionalProperties: false }),
   body: { schema: PrepareAttestorRequest, example: bodyExample },
   answers: {
@@ -110,7 +110,7 @@ export const prepareAttestorEndpoint = endpoint({
   ],
 }).handle(
   Effect.fnUntraced(function* ({ params, query, body }) {
-    const call = yield* prepareAttestor(params.wallet, requestOf(body, query.transaction)).pipe(
+    const call = yield* prepareAttestor(params.pubkey, requestOf(body, query.transaction)).pipe(
       Effect.catchTags({
         ValidationFailed: pointers.validationFailed,
         InvalidAddress: pointers.invalidAddress,
