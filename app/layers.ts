@@ -1,5 +1,5 @@
 import { type Deferred, Effect, Layer, Redacted } from "effect";
-import { type Address, address } from "../core/domain/address.ts";
+import type { Address } from "../core/domain/address.ts";
 import type { Deployment } from "../core/domain/ledger/deployment.ts";
 import { LOCAL_DEPLOYMENT } from "../core/protocol/addresses/local-deployment.ts";
 import { IndexSync, makeIndexSync } from "../core/use-cases/index/index-sync.ts";
@@ -15,7 +15,6 @@ import {
   TransactionTerms,
 } from "../core/use-cases/service/transaction-terms.ts";
 import type { HttpServices } from "../adapters/http/server/http-services.ts";
-import { LOCAL_USDC_MINT } from "../adapters/local-ledger/genesis/local-keys.ts";
 import { rateLimiterMemory } from "../adapters/memory/rate-limiter.ts";
 import { escrowIndexPostgres } from "../adapters/postgres/escrow-index.ts";
 import { outcomeLogPostgres } from "../adapters/postgres/outcome-log.ts";
@@ -30,6 +29,7 @@ import { blockspaceSolanaRpc } from "../adapters/solana-rpc/broadcast/blockspace
 import { broadcasterSolanaRpc } from "../adapters/solana-rpc/broadcast/broadcaster-solana-rpc.ts";
 import { ledgerSolanaRpc } from "../adapters/solana-rpc/ledger-solana-rpc.ts";
 import { nodePool } from "../adapters/solana-rpc/pool/node-pool.ts";
+import { USDC_MINTS } from "./config/supported-mints.ts";
 import { redactedRpcAddress } from "../adapters/solana-rpc/transport/redacted-rpc-address.ts";
 import { solanaRpcConfig } from "../adapters/solana-rpc/pool/solana-rpc-config.ts";
 import { escrowIndexSqlite } from "../adapters/sqlite/escrow-index.ts";
@@ -71,14 +71,6 @@ export type IndexRefused =
 /** How long `confirm` waits on the relay: most blockhashes have expired after a minute. */
 const CONFIRM_TIMEOUT_MS = 30_000;
 
-/** USDC's mints (Circle, "USDC contract addresses"); on a local ledger, the mock of it. */
-const DEFAULT_MINTS: Readonly<Record<Cluster, ReadonlyArray<Address>>> = {
-  localnet: [LOCAL_USDC_MINT],
-  devnet: [address("4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU")],
-  testnet: [],
-  "mainnet-beta": [address("EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v")],
-};
-
 /** Clients whose budgets are remembered: at about 200 bytes for each of four budgets, 40 MB at most. */
 const MAX_RATE_LIMITED_CLIENTS = 50_000;
 
@@ -100,7 +92,7 @@ const instance = ({ settings, rpcUrls, startedAtMs }: Place): Layer.Layer<Instan
       deployment: deploymentOf(settings),
       cluster: clusterOf(settings),
       networkAddress: redactedRpcAddress(Redacted.value(rpcUrls[0])),
-      supportedMints: settings.supportedMints ?? DEFAULT_MINTS[clusterOf(settings)],
+      supportedMints: settings.supportedMints ?? USDC_MINTS[clusterOf(settings)],
       enforceBetaLimits: settings.enforceBetaLimits,
       version: packageJson.version,
       revision: sourceRevision(),

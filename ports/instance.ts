@@ -1,6 +1,6 @@
 import { Context } from "effect";
-import type { Address } from "../core/domain/address.ts";
 import type { Deployment } from "../core/domain/ledger/deployment.ts";
+import type { SupportedMint } from "../core/domain/supported-mint.ts";
 
 /** What one running instance of the service is set up to serve. */
 export class Instance extends Context.Service<
@@ -11,7 +11,8 @@ export class Instance extends Context.Service<
     readonly cluster: string;
     /** The ledger node's address without credentials, path or query. */
     readonly networkAddress: string;
-    readonly supportedMints: ReadonlyArray<Address>;
+    /** The mints whose amounts this service shows as money. */
+    readonly supportedMints: ReadonlyArray<SupportedMint>;
     readonly enforceBetaLimits: boolean;
     /** Version of the package, and the revision it was started from, null when not known. */
     readonly version: string;

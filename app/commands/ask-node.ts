@@ -7,18 +7,20 @@ import type { LedgerWitness } from "../../core/protocol/evidence/verify-on-ledge
 import { witnessEvidence } from "../../core/use-cases/evidence/witness-evidence.ts";
 import { EX_UNAVAILABLE, EX_USAGE, exitWith } from "./command-line.ts";
 
+/** A node's address; ends the process when it is none. The message does not repeat it, since it can hold a key. */
+export const nodeAddress = (rpc: string): URL => {
+  const url = URL.parse(rpc);
+  return url !== null && ["http:", "https:"].includes(url.protocol)
+    ? url
+    : exitWith(EX_USAGE, "--rpc: expected the http:// or https:// address of a node");
+};
+
 /**
  * What one node says about a packet, undefined for a packet that names no accounts. Ends the process when
- * the address is none or the node gives no answer: that decides nothing about the packet. No message holds more
- * of the address than its host, since the rest may be a key.
+ * the node gives no answer: that decides nothing about the packet. No message holds more of the address than its
+ * host, since the rest may be a key.
  */
-export const askNode = async (
-  packet: Uint8Array,
-  rpc: string,
-): Promise<LedgerWitness | undefined> => {
-  const url = URL.parse(rpc);
-  if (url === null || !["http:", "https:"].includes(url.protocol))
-    return exitWith(EX_USAGE, "--rpc: expected the http:// or https:// address of a node");
+export const askNode = async (packet: Uint8Array, url: URL): Promise<LedgerWitness | undefined> => {
   const ledger = ledgerSolanaRpc.pipe(
     Layer.provide(nodePool(solanaRpcConfig([Redacted.make(url)]))),
   );

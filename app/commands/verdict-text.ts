@@ -1,3 +1,4 @@
+import { amountsText } from "../../core/domain/evidence/amounts-text.ts";
 import type { EvidenceCheck, EvidenceVerdict } from "../../core/domain/evidence/evidence-check.ts";
 
 const MARKS: Readonly<Record<EvidenceCheck["outcome"], string>> = {
@@ -14,15 +15,21 @@ Its references are not signed; look them up on the ledger.`;
 export const unprovenIn = ({ checks }: EvidenceVerdict): ReadonlyArray<string> =>
   checks.filter(({ outcome }) => outcome === "unproven").map(({ name }) => name);
 
+/** What is said of the node: none was named, it was asked, or it was spared since the packet fails without it. */
+const HINTS = {
+  none: " Ask a node of your choice with --rpc URL.",
+  asked: "",
+  spared: " The node was not asked, since the packet fails without it.",
+} as const;
+
 /** A verdict for people: a line for each check, what is not shown, and the verdict last. */
-export const verdictText = (result: EvidenceVerdict, askedNode: boolean): string => {
+export const verdictText = (result: EvidenceVerdict, node: keyof typeof HINTS): string => {
   const lines = result.checks.map(
     ({ name, outcome, reason }) => `${MARKS[outcome]}  ${name}: ${reason}`,
   );
   const unproven = unprovenIn(result);
   const open =
-    unproven.length === 0
-      ? ""
-      : `Not shown here: ${unproven.join(", ")}.${askedNode ? "" : " Ask a node of your choice with --rpc URL."}\n`;
-  return `${lines.join("\n")}\n\n${open}${NEVER_SHOWN}\n\n${result.verdict}\n`;
+    unproven.length === 0 ? "" : `Not shown here: ${unproven.join(", ")}.${HINTS[node]}\n`;
+  const paid = result.amounts === null ? "" : `${amountsText(result.amounts)}\n`;
+  return `${lines.join("\n")}\n\n${paid}${open}${NEVER_SHOWN}\n\n${result.verdict}\n`;
 };

@@ -1,7 +1,7 @@
 import type { TrustPolicy } from "../../core/domain/evidence/evidence-check.ts";
 import { parseTrustPolicy } from "../../core/protocol/evidence/trust-policy.ts";
 import { verifyEvidence } from "../../core/protocol/evidence/verify-evidence.ts";
-import { askNode } from "./ask-node.ts";
+import { askNode, nodeAddress } from "./ask-node.ts";
 import { EX_NOINPUT, exitWith, readCommandLine } from "./command-line.ts";
 import { unprovenIn, verdictText } from "./verdict-text.ts";
 
@@ -18,8 +18,8 @@ usage: bun run verify FILE [options]
   --help        this text
 
 Ends with 0 when no check fails under the trust policy, 1 when one fails, 2 when none fails but no policy
-was given, 64 for a wrong command line, 66 when the packet or the policy cannot be read, 69 when the node
-gives no answer.
+was given, 64 for a wrong command line, 66 when the packet or the policy cannot be read, 69 when nothing fails
+without the node and the node gives no answer.
 `;
 
 const EXIT_CODES = { verified: 0, failed: 1, untrusted: 2 } as const;
@@ -46,7 +46,7 @@ const read = async (from: string): Promise<Uint8Array> => {
 
 const readTrust = async (from: string | undefined): Promise<TrustPolicy | null> => {
   if (from === undefined) return null;
-  const parsed = parseTrustPolicy(new TextDecoder().decode(await read(from)));
+  const parsed = parseTrustPolicy(await read(from));
   return "value" in parsed ? parsed.value : exitWith(EX_NOINPUT, `${from}: ${parsed.fault}`);
 };
 
@@ -57,11 +57,14 @@ const { values, positionals } = readCommandLine(
 );
 const trust = await readTrust(values.trust);
 const packet = await read(positionals[0] ?? "-");
-const witness = values.rpc === undefined ? undefined : await askNode(packet, values.rpc);
-const result = verifyEvidence(packet, trust, witness);
+const node = values.rpc === undefined ? null : nodeAddress(values.rpc);
+const offline = verifyEvidence(packet, trust);
+// A node can only add to what the packet shows: one that fails by itself has failed, whether a node answers or not.
+const isAsked = node !== null && offline.verdict !== "failed";
+const result = isAsked ? verifyEvidence(packet, trust, await askNode(packet, node)) : offline;
 process.stdout.write(
   values.json === true
     ? `${JSON.stringify({ ...result, unproven: unprovenIn(result) }, null, 2)}\n`
-    : verdictText(result, witness !== undefined),
+    : verdictText(result, node === null ? "none" : isAsked ? "asked" : "spared"),
 );
 process.exitCode = EXIT_CODES[result.verdict];

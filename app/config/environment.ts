@@ -1,6 +1,7 @@
 import { Config } from "effect";
 import { type Cluster, CLUSTERS, clusterOfNode } from "./cluster.ts";
 import * as kinds from "./kinds.ts";
+import { supportedMint } from "./supported-mints.ts";
 import { type ConfigFault, type settle, variable } from "./variable.ts";
 
 const perMinute = kinds.wholeNumber(1, 1_000_000);
@@ -15,7 +16,7 @@ export const environment = Config.all({
   cluster: variable("SOLANA_CLUSTER", kinds.oneOf(...CLUSTERS), null),
   custodyProgram: variable("CUSTODY_PROGRAM_ID", kinds.ledgerAddress, null),
   attestorProgram: variable("ATTESTOR_PROGRAM_ID", kinds.ledgerAddress, null),
-  supportedMints: variable("SUPPORTED_MINTS", kinds.listOf(kinds.ledgerAddress), null),
+  supportedMints: variable("SUPPORTED_MINTS", kinds.listOf(supportedMint), null),
   // Its WebSocket takes the next port.
   localPort: variable("LOCAL_LEDGER_PORT", kinds.wholeNumber(0, 65_534), 8899),
   localDemo: variable("LOCAL_LEDGER_DEMO", kinds.flag, true),
@@ -81,6 +82,13 @@ export const faultsAcross = (values: Values): ReadonlyArray<ConfigFault> => {
       variable: "SOLANA_CLUSTER",
       problem: `is "${values.cluster}", but SOLANA_RPC_URL is not set`,
       expected: "localnet, or a SOLANA_RPC_URL of that cluster",
+    });
+  const mints = (values.supportedMints ?? []).map((mint) => mint.address);
+  if (new Set(mints).size < mints.length)
+    faults.push({
+      variable: "SUPPORTED_MINTS",
+      problem: "names a mint twice",
+      expected: "each mint once, so that it has one symbol",
     });
   if (values.evidenceKey && values.evidenceKeyFile)
     faults.push({

@@ -1,6 +1,6 @@
 import { ConfigProvider, Effect, Redacted } from "effect";
-import type { Address } from "../../core/domain/address.ts";
 import type { Deployment } from "../../core/domain/ledger/deployment.ts";
+import type { SupportedMint } from "../../core/domain/supported-mint.ts";
 import type { Budget } from "../../ports/rate-limiter.ts";
 import type { LOG_LEVELS, LogFormat } from "../logging.ts";
 import type { Cluster } from "./cluster.ts";
@@ -29,7 +29,7 @@ export type Settings = {
   readonly dataDir: string;
   readonly ledger: LedgerSettings;
   /** Null: the ledger's own default mints. */
-  readonly supportedMints: ReadonlyArray<Address> | null;
+  readonly supportedMints: ReadonlyArray<SupportedMint> | null;
   /** The text of an evidence key, and the file that holds one; both null, or one of them set. */
   readonly evidenceKey: Redacted.Redacted | null;
   readonly evidenceKeyFile: string | null;

@@ -11,8 +11,12 @@ export const parseAmount = (text: string): bigint | undefined => {
   return amount <= MAX_U64 ? amount : undefined;
 };
 
-/** A decimal rendering of base units with exactly six fractional digits: 1 becomes `0.000001`. */
-export const formatUsdc = (stroops: bigint): string => {
-  const digits = stroops.toString().padStart(7, "0");
-  return `${digits.slice(0, -6)}.${digits.slice(-6)}`;
+/** Base units of a mint as a decimal with exactly `decimals` fractional digits, [0, 255]: 1 of 2 is `0.01`. */
+export const formatUnits = (units: bigint, decimals: number): string => {
+  const digits = units.toString().padStart(decimals + 1, "0");
+  const point = digits.length - decimals;
+  return decimals === 0 ? digits : `${digits.slice(0, point)}.${digits.slice(point)}`;
 };
+
+/** A decimal rendering of base units with exactly six fractional digits: 1 becomes `0.000001`. */
+export const formatUsdc = (stroops: bigint): string => formatUnits(stroops, 6);

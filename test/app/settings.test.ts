@@ -122,3 +122,32 @@ describe("refuses", () => {
       expect(lines[0]).toStartWith(`${variable} `);
     });
 });
+
+const USDC_DEVNET = "4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU";
+const OTHER_MINT = "7cVfgArCheMR6Cs4t6vz5rfnqd56vZq4ndaBrY5xkxXy";
+
+test("a mint is listed with decimals and symbol; of USDC the address is enough", () => {
+  const mintsOf = (SUPPORTED_MINTS: string) =>
+    Effect.runSync(readSettings({ SUPPORTED_MINTS })).supportedMints;
+  const usdc = { address: USDC_DEVNET, decimals: 6, symbol: "USDC" };
+  expect(mintsOf(USDC_DEVNET)).toEqual([usdc] as never);
+  expect(mintsOf(`${OTHER_MINT}:9:SOME, ${USDC_DEVNET}`)).toEqual([
+    { address: OTHER_MINT, decimals: 9, symbol: "SOME" },
+    usdc,
+  ] as never);
+});
+
+test.each([
+  OTHER_MINT,
+  `${OTHER_MINT}:9`,
+  `${OTHER_MINT}:256:SOME`,
+  `${OTHER_MINT}:09:SOME`,
+  `${OTHER_MINT}:9:`,
+  `${OTHER_MINT}:9:SO ME`,
+  `${OTHER_MINT}:9:SOME:`,
+  `${USDC_DEVNET},${USDC_DEVNET}`,
+])("SUPPORTED_MINTS %j stops the start", (SUPPORTED_MINTS) => {
+  expect(linesOf({ SUPPORTED_MINTS })).toEqual([
+    expect.stringMatching(/^SUPPORTED_MINTS /) as string,
+  ]);
+});

@@ -10,6 +10,7 @@ import { attestationMessage } from "../../core/protocol/instructions/attestation
 import { encodeEscrowAccount } from "../../core/protocol/accounts/escrow-account.ts";
 import { evidenceData, type EvidenceNetwork } from "../../core/protocol/evidence/evidence-data.ts";
 import { LOCAL_DEPLOYMENT } from "../../core/protocol/addresses/local-deployment.ts";
+import { SUPPORTED_MINT, usdc } from "../core/use-cases/test-instance.ts";
 import { anyEscrow } from "./escrow.ts";
 
 /** An Ed25519 key of OpenSSL's, made from a seed of 32 equal bytes. */
@@ -39,6 +40,8 @@ export const NETWORK: EvidenceNetwork = {
 export const TRUST: TrustPolicy = {
   ...NETWORK,
   keys: [{ ...ed25519Jwk(SERVICE_KEY.publicKey), status: "current" }],
+  supportedMints: [usdc(SUPPORTED_MINT)],
+  log: null,
 };
 
 /** The escrow with its attestation, where it has one, really signed by the attestor. */

@@ -66,7 +66,7 @@ test.skipIf(node === null)("in Node it verifies a packet, and refuses a wrong on
     golden: ["verified", []],
     refused: ["failed", wrong?.failed_checks],
     without: "untrusted",
-    fault: "the trust policy has no usable jwks.keys",
+    fault: "the trust policy lacks version",
   });
   expect(await run.exited).toBe(0);
 });

@@ -8,6 +8,7 @@ import { IndexSync, makeIndexSync } from "../../core/use-cases/index/index-sync.
 import { EscrowIndex } from "../../ports/escrow-index.ts";
 import { Instance } from "../../ports/instance.ts";
 import { Ledger } from "../../ports/ledger.ts";
+import { usdc } from "../core/use-cases/test-instance.ts";
 import { walletOf, WORLD_MINT } from "./world-escrow.ts";
 
 /** Changes one port on its way to the use cases. */
@@ -17,7 +18,7 @@ const instance = Instance.of({
   deployment: LOCAL_DEPLOYMENT,
   cluster: "localnet",
   networkAddress: "http://127.0.0.1",
-  supportedMints: [WORLD_MINT],
+  supportedMints: [usdc(WORLD_MINT)],
   enforceBetaLimits: false,
   version: "0.0.0",
   revision: null,

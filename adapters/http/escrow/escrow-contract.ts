@@ -1,12 +1,11 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { formatUsdc } from "../../../core/domain/amount.ts";
-import type { Deployment } from "../../../core/domain/ledger/deployment.ts";
 import {
   type Escrow as DomainEscrow,
   isRefundable,
   refundedAmount,
 } from "../../../core/domain/escrow/escrow.ts";
 import type { LedgerAccount } from "../../../core/domain/ledger/account.ts";
+import { listedMint, usdcOf } from "../../../core/domain/supported-mint.ts";
 import { formatUnixTime, type UnixSeconds } from "../../../core/domain/unix-time.ts";
 import {
   associatedTokenAddress,
@@ -14,16 +13,20 @@ import {
 } from "../../../core/protocol/addresses/addresses.ts";
 import { nextActions } from "../../../core/protocol/instructions/next-actions.ts";
 import { NextAction, nextActionRecord } from "./next-action-contract.ts";
+import type { Instance } from "../../../ports/instance.ts";
 import {
   Address,
   EscrowState,
   Hash,
+  MintSupported,
+  MintSymbol,
   nullable,
   record,
   Stroops,
   Time,
-  Usdc,
+  UsdcOrNull,
 } from "../openapi/values.ts";
+import { sampleInstance } from "../openapi/sample-instance.ts";
 import { SAMPLE, sampleEscrow } from "../openapi/sample-values.ts";
 
 /** One escrow, as the ledger or the index shows it. */
@@ -34,12 +37,14 @@ export const Escrow = record("Escrow", "One escrow.", {
   merchant: Address("The merchant's wallet, which is to be paid."),
   merchant_pda: Address("The merchant's account in the attestor program."),
   mint: Address("The token's mint."),
+  mint_supported: MintSupported,
+  symbol: MintSymbol,
   vault_token_account: Address("Where the tokens are held until settlement."),
   rent_payer: Address(
     "Who paid the vault's rent and gets it back; a release or a refund names it.",
   ),
   amount_stroops: Stroops("Escrowed base units."),
-  amount_usdc: Usdc("The same with six decimals."),
+  amount_usdc: UsdcOrNull("The escrowed amount in USDC."),
   released_stroops: Stroops("Base units that went to the merchant."),
   refunded_stroops: Stroops("Base units that went back to the agent."),
   task_hash: Hash("What was paid for."),
@@ -59,38 +64,43 @@ const timeOrNull = (seconds: UnixSeconds | null): string | null =>
   seconds === null ? null : formatUnixTime(seconds);
 
 /**
- * An escrow as JSON at a ledger time, which decides whether it can be refunded; `agentTokens` as `nextActions`
- * takes it.
+ * An escrow as JSON at a ledger time, which decides whether it can be refunded, with its mint as the instance
+ * lists it; `agentTokens` as `nextActions` takes it.
  */
 export const escrowRecord = (
   escrow: DomainEscrow,
   ledgerTime: UnixSeconds,
-  deployment: Deployment,
+  { deployment, supportedMints }: Pick<Instance["Service"], "deployment" | "supportedMints">,
   agentTokens?: LedgerAccount | null,
-): EscrowRecord => ({
-  escrow_pda: escrow.address,
-  state: escrow.state,
-  agent_owner: escrow.agentOwner,
-  merchant: escrow.merchant,
-  merchant_pda: merchantAddress(deployment, escrow.merchant).address,
-  mint: escrow.mint,
-  vault_token_account: associatedTokenAddress(escrow.address, escrow.mint),
-  rent_payer: escrow.rentPayer,
-  amount_stroops: escrow.amount.toString(),
-  amount_usdc: formatUsdc(escrow.amount),
-  released_stroops: escrow.released.toString(),
-  refunded_stroops: refundedAmount(escrow).toString(),
-  task_hash: escrow.taskHash,
-  proof_hash: escrow.attestation?.proofHash ?? null,
-  attestor: escrow.attestor,
-  attested_at: timeOrNull(escrow.attestation?.attestedAt ?? null),
-  created_at: formatUnixTime(escrow.createdAt),
-  expires_at: formatUnixTime(escrow.expiresAt),
-  settled_at: timeOrNull(escrow.settledAt),
-  refundable: isRefundable(escrow, ledgerTime),
-  next_actions: nextActions(escrow, ledgerTime, deployment, agentTokens).map(nextActionRecord),
-});
+): EscrowRecord => {
+  const listed = listedMint(supportedMints, escrow.mint);
+  return {
+    escrow_pda: escrow.address,
+    state: escrow.state,
+    agent_owner: escrow.agentOwner,
+    merchant: escrow.merchant,
+    merchant_pda: merchantAddress(deployment, escrow.merchant).address,
+    mint: escrow.mint,
+    mint_supported: listed !== undefined,
+    symbol: listed?.symbol ?? null,
+    vault_token_account: associatedTokenAddress(escrow.address, escrow.mint),
+    rent_payer: escrow.rentPayer,
+    amount_stroops: escrow.amount.toString(),
+    amount_usdc: usdcOf(escrow.amount, listed),
+    released_stroops: escrow.released.toString(),
+    refunded_stroops: refundedAmount(escrow).toString(),
+    task_hash: escrow.taskHash,
+    proof_hash: escrow.attestation?.proofHash ?? null,
+    attestor: escrow.attestor,
+    attested_at: timeOrNull(escrow.attestation?.attestedAt ?? null),
+    created_at: formatUnixTime(escrow.createdAt),
+    expires_at: formatUnixTime(escrow.expiresAt),
+    settled_at: timeOrNull(escrow.settledAt),
+    refundable: isRefundable(escrow, ledgerTime),
+    next_actions: nextActions(escrow, ledgerTime, deployment, agentTokens).map(nextActionRecord),
+  };
+};
 
 /** An escrow as answers show it. */
 export const escrowExample = () =>
-  escrowRecord(sampleEscrow(), SAMPLE.createdAt + 30n, SAMPLE.deployment);
+  escrowRecord(sampleEscrow(), SAMPLE.createdAt + 30n, sampleInstance());

@@ -14,9 +14,13 @@ import type {
 import { Address, Base64, Count, nullable, oneOf, record, Time } from "../openapi/values.ts";
 import { OpenInstruction, openInstructionRecord } from "./instruction-contract.ts";
 
-/** A member of a request that counts as absent when it is null. */
+/** A text that may be absent; null counts as absent for it, and for no member that must be there or is an amount. */
 export const OrNull = (description: string) =>
-  Type.Optional(Type.Union([Type.String(), Type.Null()], { description }));
+  Type.Optional(
+    Type.Union([Type.String(), Type.Null()], {
+      description: `${description} Null counts as absent.`,
+    }),
+  );
 
 /** The member by which every prepare operation is told who pays. */
 export const payerMember = {

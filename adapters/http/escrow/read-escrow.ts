@@ -47,10 +47,10 @@ export const readEscrowEndpoint = endpoint({
     );
     const agentTokens = yield* readRefundAccount(live);
     const { escrow, ledgerTime } = live;
-    const { deployment } = yield* Instance;
+    const instance = yield* Instance;
     return {
       json: {
-        data: escrowRecord(escrow, ledgerTime, deployment, agentTokens),
+        data: escrowRecord(escrow, ledgerTime, instance, agentTokens),
         context: readContext(live),
       },
     };

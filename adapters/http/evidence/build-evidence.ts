@@ -2,6 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { Effect } from "effect";
 import { buildEvidence } from "../../../core/use-cases/evidence/build-evidence.ts";
 import type { EvidencePacket as Packet } from "../../../core/use-cases/evidence/settled-evidence.ts";
+import { Instance } from "../../../ports/instance.ts";
 import { fieldPointers } from "../request/field-pointers.ts";
 import { jsonText } from "../server/declared-answer.ts";
 import { endpoint } from "../server/endpoint.ts";
@@ -30,8 +31,12 @@ const answerOf = (packet: Packet) => {
   return answer;
 };
 
-const pageOf = (packet: Packet, origin: string) => {
-  const { html, headers } = evidencePage(evidenceRecord(packet), origin);
+const pageOf = (
+  packet: Packet,
+  origin: string,
+  supportedMints: Instance["Service"]["supportedMints"],
+) => {
+  const { html, headers } = evidencePage(evidenceRecord(packet), origin, supportedMints);
   return { body: { text: html }, etag: entityTag(html), headers };
 };
 
@@ -91,7 +96,9 @@ export const buildEvidenceEndpoint = endpoint({
     );
     const isSettled = packet.data.settlement_decision.status !== "pending";
     const isPage = mediaType === "text/html" && query.download === undefined;
-    const answer = isPage ? pageOf(packet, input.origin()) : answerOf(packet);
+    const answer = isPage
+      ? pageOf(packet, input.origin(), (yield* Instance).supportedMints)
+      : answerOf(packet);
     if (isSettled && isNotModified(input.headers.get("if-none-match"), answer.etag))
       return { status: 304 as const, text: null, headers: { etag: answer.etag, vary: "accept" } };
     const headers: Record<string, string> = { vary: "accept", ...answer.headers };

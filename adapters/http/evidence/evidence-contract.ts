@@ -23,7 +23,6 @@ import {
   Slot,
   Stroops,
   Time,
-  Usdc,
 } from "../openapi/values.ts";
 import { SAMPLE, sampleEscrow, sampleMerchant, sampleParties } from "../openapi/sample-values.ts";
 
@@ -51,7 +50,6 @@ const EvidenceEscrow = record("EvidenceEscrow", "The escrow account, decoded.", 
   attestor: Address("The only key that could release it, recorded at its creation."),
   task_hash: Hash("What was paid for."),
   amount_stroops: Stroops("Escrowed base units."),
-  amount_usdc: Usdc("The same with six decimals."),
   released_stroops: Stroops("To the merchant."),
   refunded_stroops: Stroops("Back to the agent."),
   created_at: nullable(Time("By the ledger's clock.")),
@@ -91,8 +89,6 @@ const SettlementDecision = record("SettlementDecision", "What the ledger did wit
     ],
     "Why.",
   ),
-  released_usdc: Usdc("To the merchant."),
-  refunded_usdc: Usdc("Back to the agent."),
   settled_at: nullable(Time("When it was settled.")),
 });
 

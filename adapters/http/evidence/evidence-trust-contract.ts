@@ -4,8 +4,10 @@ import type {
   evidenceTrust,
   PublishedKey,
 } from "../../../core/use-cases/evidence/evidence-trust.ts";
+import { TRUST_VERSION } from "../../../core/protocol/evidence/trust-policy.ts";
 import { ed25519Jwk } from "../../../core/domain/evidence/jwk.ts";
-import { Address, oneOf, record } from "../openapi/values.ts";
+import { Address, nullable, oneOf, record } from "../openapi/values.ts";
+import { sampleInstance } from "../openapi/sample-instance.ts";
 import { SAMPLE, sampleParties } from "../openapi/sample-values.ts";
 
 const JsonWebKey = record("JsonWebKey", "An Ed25519 key that signs or signed evidence.", {
@@ -29,11 +31,25 @@ export type JsonWebKeySetRecord = Static<typeof JsonWebKeySet>;
 
 /** What a verifier of packets pins beforehand. */
 export const EvidenceTrust = record("EvidenceTrust", "What a verifier pins beforehand.", {
+  version: Type.Literal(TRUST_VERSION, {
+    description: "A verifier refuses versions and members that it does not know.",
+  }),
   jwks: JsonWebKeySet,
   genesis_hash: Type.String(),
   cluster: Type.String(),
   custody_program: Address("The custody program."),
   attestor_program: Address("The attestor program."),
+  supported_mints: Type.Array(
+    record("SupportedMint", "A mint whose amounts are shown as money.", {
+      address: Address("The mint."),
+      decimals: Type.Integer({ minimum: 0, maximum: 255 }),
+      symbol: Type.String({ pattern: "^[!-~]{1,16}$", examples: ["USDC"] }),
+    }),
+    { description: "A payment in any other mint is named `mint_value` in a verdict's `unproven`." },
+  ),
+  log: nullable(Type.String({ minLength: 1 }), {
+    description: "Logs and witnesses of settlements; null: none.",
+  }),
 });
 export type EvidenceTrustRecord = Static<typeof EvidenceTrust>;
 
@@ -46,11 +62,14 @@ export const keySetRecord = (keys: ReadonlyArray<PublishedKey>): JsonWebKeySetRe
 export const evidenceTrustRecord = (
   trust: Effect.Success<typeof evidenceTrust>,
 ): EvidenceTrustRecord => ({
+  version: TRUST_VERSION,
   jwks: keySetRecord(trust.keys),
   genesis_hash: trust.genesisHash,
   cluster: trust.cluster,
   custody_program: trust.custodyProgram,
   attestor_program: trust.attestorProgram,
+  supported_mints: [...trust.supportedMints],
+  log: trust.log,
 });
 
 const sampleKeys = (): ReadonlyArray<PublishedKey> => [
@@ -68,4 +87,6 @@ export const evidenceTrustExample = () =>
     cluster: "localnet",
     custodyProgram: SAMPLE.deployment.custodyProgram,
     attestorProgram: SAMPLE.deployment.attestorProgram,
+    supportedMints: sampleInstance().supportedMints,
+    log: null,
   });

@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { formatUsdc } from "../../../core/domain/amount.ts";
 import { eventsOf, type IndexedEvent } from "../../../core/domain/index/settlement-event.ts";
+import { listedMint, type SupportedMint, usdcOf } from "../../../core/domain/supported-mint.ts";
 import { formatUnixTime } from "../../../core/domain/unix-time.ts";
 import { chainedEventHash, eventChainStart } from "../../../core/domain/index/event-chain.ts";
 import {
@@ -9,14 +9,17 @@ import {
   EscrowState,
   EventKind,
   Hash,
+  MintSupported,
+  MintSymbol,
   nullable,
   record,
   Signature,
   Slot,
   Stroops,
   Time,
-  Usdc,
+  UsdcOrNull,
 } from "../openapi/values.ts";
+import { sampleInstance } from "../openapi/sample-instance.ts";
 import { SAMPLE, sampleEscrow } from "../openapi/sample-values.ts";
 
 /** One settlement event, as the index keeps it. */
@@ -27,9 +30,11 @@ export const SettlementEvent = record("SettlementEvent", "One settlement event."
   agent_owner: Address("The agent's wallet."),
   merchant: Address("The merchant's wallet."),
   mint: Address("The token's mint."),
+  mint_supported: MintSupported,
+  symbol: MintSymbol,
   state: EscrowState,
   amount_stroops: Stroops("Base units that moved."),
-  amount_usdc: Usdc("The same with six decimals."),
+  amount_usdc: UsdcOrNull("What moved, in USDC."),
   proof_hash: nullable(Hash("The delivery proof, of a release.")),
   signature: nullable(Signature("The transaction."), {
     description: "Null until the ledger's history has been read.",
@@ -43,9 +48,13 @@ export const SettlementEvent = record("SettlementEvent", "One settlement event."
 });
 export type SettlementEventRecord = Static<typeof SettlementEvent>;
 
-/** An indexed event as JSON. */
-export const eventRecord = (indexed: IndexedEvent): SettlementEventRecord => {
+/** An indexed event as JSON, with its mint as a list shows it. */
+export const eventRecord = (
+  indexed: IndexedEvent,
+  supportedMints: ReadonlyArray<SupportedMint>,
+): SettlementEventRecord => {
   const { event } = indexed;
+  const listed = listedMint(supportedMints, event.mint);
   return {
     id: event.id,
     kind: event.kind,
@@ -53,9 +62,11 @@ export const eventRecord = (indexed: IndexedEvent): SettlementEventRecord => {
     agent_owner: event.agentOwner,
     merchant: event.merchant,
     mint: event.mint,
+    mint_supported: listed !== undefined,
+    symbol: listed?.symbol ?? null,
     state: event.state,
     amount_stroops: event.amount.toString(),
-    amount_usdc: formatUsdc(event.amount),
+    amount_usdc: usdcOf(event.amount, listed),
     proof_hash: event.proofHash,
     signature: indexed.signature,
     slot: indexed.slot === null ? null : Number(indexed.slot),
@@ -74,11 +85,12 @@ export const eventExample = () => {
     { event: events[0], previous: start },
   );
   if (chain.event === undefined) throw new Error("a settled escrow has events");
-  return eventRecord({
+  const indexed = {
     event: chain.event,
     position: BigInt(events.length),
     chainHash: chain.previous,
     signature: null,
     slot: null,
-  });
+  };
+  return eventRecord(indexed, sampleInstance().supportedMints);
 };

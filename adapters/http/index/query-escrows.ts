@@ -1,5 +1,4 @@
 import { Effect } from "effect";
-import type { Deployment } from "../../../core/domain/ledger/deployment.ts";
 import type { EscrowPage } from "../../../core/use-cases/index/recent-pages.ts";
 import { queryEscrows } from "../../../core/use-cases/index/query-index.ts";
 import { Instance } from "../../../ports/instance.ts";
@@ -12,16 +11,16 @@ import { filterPointers } from "./filter-pointers.ts";
 import { IndexParameters, indexQueryOf } from "./index-query.ts";
 import { limitOf, pageAnswer } from "./page-answer.ts";
 
-const recordOf = (page: EscrowPage, limit: number, deployment: Deployment) => {
+const recordOf = (page: EscrowPage, limit: number, instance: Instance["Service"]) => {
   const ledgerTime = page.ledgerTime ?? 0n;
-  return pageAnswer(page, limit, escrowCursor, (row) => escrowRecord(row, ledgerTime, deployment));
+  return pageAnswer(page, limit, escrowCursor, (row) => escrowRecord(row, ledgerTime, instance));
 };
 
 const texts = new WeakMap<EscrowPage, JsonText<ReturnType<typeof recordOf>>>();
 
 /** Made once for each page: the use case gives the same object as long as nothing in it has changed. */
-const textOf = (page: EscrowPage, limit: number, deployment: Deployment) => {
-  const text = texts.get(page) ?? jsonText(recordOf(page, limit, deployment));
+const textOf = (page: EscrowPage, limit: number, instance: Instance["Service"]) => {
+  const text = texts.get(page) ?? jsonText(recordOf(page, limit, instance));
   texts.set(page, text);
   return text;
 };
@@ -56,7 +55,6 @@ export const queryEscrowsEndpoint = endpoint({
     const page = yield* queryEscrows(indexQueryOf(query), limit, after).pipe(
       Effect.catchTag("InvalidAddress", filterPointers.invalidAddress),
     );
-    const { deployment } = yield* Instance;
-    return { jsonText: textOf(page, limit, deployment) };
+    return { jsonText: textOf(page, limit, yield* Instance) };
   }),
 );

@@ -1,5 +1,7 @@
 import { Effect } from "effect";
 import { queryEvents } from "../../../core/use-cases/index/query-index.ts";
+import type { IndexedEvent } from "../../../core/domain/index/settlement-event.ts";
+import { Instance } from "../../../ports/instance.ts";
 import { endpoint } from "../server/endpoint.ts";
 import { eventExample, eventRecord, SettlementEvent } from "./event-contract.ts";
 import { indexPage, PAGE_EXAMPLE } from "../openapi/envelopes.ts";
@@ -37,6 +39,8 @@ export const queryEventsEndpoint = endpoint({
     const page = yield* queryEvents(indexQueryOf(query), limit, before).pipe(
       Effect.catchTag("InvalidAddress", filterPointers.invalidAddress),
     );
-    return { json: pageAnswer(page, limit, eventCursor, eventRecord) };
+    const { supportedMints } = yield* Instance;
+    const record = (row: IndexedEvent) => eventRecord(row, supportedMints);
+    return { json: pageAnswer(page, limit, eventCursor, record) };
   }),
 );

@@ -2,6 +2,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { Effect } from "effect";
 import { followEvents } from "../../../core/use-cases/index/follow-events.ts";
 import { MalformedCursor } from "../../../core/use-cases/request-errors.ts";
+import { Instance } from "../../../ports/instance.ts";
 import { endpoint } from "../server/endpoint.ts";
 import { eventStream } from "./event-stream.ts";
 import { eventExample, eventRecord } from "./event-contract.ts";
@@ -96,12 +97,13 @@ export const streamEventsEndpoint = (isDraining: () => boolean) => {
         { merchant: query.merchant, agentOwner: query.agent_owner, state: query.state },
         after,
       ).pipe(Effect.catchTag("InvalidAddress", filterPointers.invalidAddress));
+      const { supportedMints } = yield* Instance;
       const context = yield* Effect.context<HttpServices>();
       const stream = eventStream({
         next: Effect.map(follower.next, (events) =>
           events.map((event) => ({
             id: event.position.toString(),
-            data: JSON.stringify(eventRecord(event)),
+            data: JSON.stringify(eventRecord(event, supportedMints)),
           })),
         ),
         context,

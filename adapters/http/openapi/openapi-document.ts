@@ -10,7 +10,8 @@ const SPEC_PATH = "/openapi.json";
 const DESCRIPTION = `Records what a merchant's attestor asserted about a delivery and what the ledger did with an agent's payment:
 escrow custody on Solana, Ed25519 attestation, automatic refund, and evidence packets that anyone can verify offline.
 
-Amounts are decimal strings in base units (\`*_stroops\`) beside a rendering with six decimals (\`*_usdc\`).
+Amounts are decimal strings in base units (\`*_stroops\`). Beside them \`*_usdc\` is a rendering with six decimals;
+of escrows and events it is null unless this service lists the mint as USDC.
 Times are RFC 3339 in UTC, addresses base58, hashes lower-case hex. Errors are RFC 9457 problem documents;
 their \`type\` is a path of this service that explains the problem and its cure. No operation asks for a
 credential: authority over an escrow is the signature inside a transaction.`;

@@ -7,7 +7,7 @@ export const sampleInstance = () =>
     deployment: SAMPLE.deployment,
     cluster: "localnet",
     networkAddress: "http://127.0.0.1:8899",
-    supportedMints: [sampleParties().mint],
+    supportedMints: [{ address: sampleParties().mint, decimals: 6, symbol: "USDC" }],
     enforceBetaLimits: false,
     version: "1.0.0-devnet",
     revision: null,

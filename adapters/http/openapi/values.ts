@@ -51,6 +51,20 @@ export const Stroops = (description: string) =>
 export const Usdc = (description: string) =>
   Type.String({ description, pattern: "^(0|[1-9][0-9]*)\\.[0-9]{6}$", examples: ["1.500000"] });
 
+/** Base units of a mint that this service lists as USDC, with six fractional digits; null for any other mint. */
+export const UsdcOrNull = (description: string) =>
+  nullable(Usdc(description), { description: "Null unless this service lists the mint as USDC." });
+
+/** Whether whoever answers lists the mint. */
+export const MintSupported = Type.Boolean({
+  description: "Whether this service lists the mint. Anybody can make a mint.",
+});
+
+/** What whoever answers calls the mint's units. */
+export const MintSymbol = nullable(Type.String({ maxLength: 16, examples: ["USDC"] }), {
+  description: "What this service calls the mint's units; null for a mint that it does not list.",
+});
+
 /** RFC 3339 in UTC, to the second. */
 export const Time = (description: string) =>
   Type.String({

@@ -8,10 +8,9 @@ const MAX_NAME_LENGTH = 64;
 export const MAX_FAULTS = 20;
 
 const oneOf = (schema: TSchema): string => {
-  const literals: ReadonlyArray<TSchema> = Array.isArray(schema["anyOf"]) ? schema["anyOf"] : [];
-  const values = literals.flatMap((part) =>
-    part[Kind] === "Literal" ? [String(part["const"])] : [],
-  );
+  const parts: ReadonlyArray<TSchema> = Array.isArray(schema["anyOf"]) ? schema["anyOf"] : [];
+  if (parts.map((part) => part[Kind]).join() === "String,Null") return "must be a string or null";
+  const values = parts.flatMap((part) => (part[Kind] === "Literal" ? [String(part["const"])] : []));
   return values.length > 0 ? `must be one of ${values.join(", ")}` : "has the wrong type";
 };
 

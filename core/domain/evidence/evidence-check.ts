@@ -1,3 +1,6 @@
+import type { Address } from "../address.ts";
+import type { SupportedMint } from "../supported-mint.ts";
+
 /** What one check of an evidence packet found. */
 export type EvidenceCheck = {
   readonly name: string;
@@ -18,11 +21,30 @@ export const passedOrFailed = (
   reason: holds ? passed : failed,
 });
 
+/** What was paid, as a verifier shows it: base units, and what the policy's list of mints makes of them. */
+export type EvidenceAmounts = {
+  readonly mint: Address;
+  /** Whether the policy lists the mint; false without a policy. */
+  readonly mint_supported: boolean;
+  /** What the policy calls the mint's units, null for a mint that it does not list. */
+  readonly symbol: string | null;
+  /** Base units as decimal texts. */
+  readonly amount_stroops: string;
+  readonly released_stroops: string;
+  readonly refunded_stroops: string;
+  /** With six decimals, null unless the policy lists the mint as USDC. */
+  readonly amount_usdc: string | null;
+  readonly released_usdc: string | null;
+  readonly refunded_usdc: string | null;
+};
+
 /** The checks of a packet, and the verdict over them. */
 export type EvidenceVerdict = {
   /** `verified` under a trust policy, `failed` in at least one check, or sound but `untrusted` without a policy. */
   readonly verdict: "verified" | "failed" | "untrusted";
   readonly checks: ReadonlyArray<EvidenceCheck>;
+  /** Null when a check failed: then nothing in the packet is believed. */
+  readonly amounts: EvidenceAmounts | null;
 };
 
 /** What a verifier pins beforehand. */
@@ -37,4 +59,8 @@ export type TrustPolicy = {
   readonly cluster: string;
   readonly custodyProgram: string;
   readonly attestorProgram: string;
+  /** The mints whose amounts the verifier shows as money. */
+  readonly supportedMints: ReadonlyArray<SupportedMint>;
+  /** Logs and witnesses (C2SP tlog-policy), which `verifyEvidence` does not read: nothing follows from them. */
+  readonly log: string | null;
 };

@@ -1,6 +1,5 @@
 import { bytesToHex } from "@noble/hashes/utils.js";
 import type { Address } from "../../domain/address.ts";
-import { formatUsdc } from "../../domain/amount.ts";
 import { encodeBase64 } from "../../domain/encoding/base64.ts";
 import type { Json } from "../../domain/encoding/canonical-json.ts";
 import type { Deployment } from "../../domain/ledger/deployment.ts";
@@ -50,7 +49,6 @@ const escrowFields = (escrow: Escrow, network: EvidenceNetwork) => ({
   attestor: escrow.attestor,
   task_hash: escrow.taskHash,
   amount_stroops: escrow.amount.toString(),
-  amount_usdc: formatUsdc(escrow.amount),
   released_stroops: escrow.released.toString(),
   refunded_stroops: refundedAmount(escrow).toString(),
   created_at: time(escrow.createdAt),
@@ -92,8 +90,8 @@ const deliveryClaim = (escrow: Escrow) => {
 };
 
 /**
- * The `data` of an evidence packet. For a settled escrow it is a function of the account alone, so its
- * bytes never change. See docs/protocol.md, "Evidence packet".
+ * The `data` of an evidence packet. For a settled escrow it is a function of account and deployment alone, so its
+ * bytes never change. Amounts are base units: what a mint's units are worth is no fact of the ledger. See docs/protocol.md, "Evidence packet".
  */
 export const evidenceData = (source: EvidenceSource) => {
   const { network, escrow, account, slot, ledgerTime } = source;
@@ -112,8 +110,6 @@ export const evidenceData = (source: EvidenceSource) => {
     delivery_claim: deliveryClaim(escrow),
     settlement_decision: {
       ...decision,
-      released_usdc: formatUsdc(escrow.released),
-      refunded_usdc: formatUsdc(refundedAmount(escrow)),
       settled_at: time(escrow.settledAt),
     },
     as_of:

@@ -1,7 +1,5 @@
 import type { Address } from "../../domain/address.ts";
 import type { Json } from "../../domain/encoding/canonical-json.ts";
-import { isCanonicalNumber, jsonNumbers } from "../../domain/encoding/json-numbers.ts";
-import { parseStrictJson } from "../../domain/encoding/strict-json.ts";
 import { parseUnixTime, type UnixSeconds } from "../../domain/unix-time.ts";
 import { EVIDENCE_VERSION, type EvidenceNetwork } from "./evidence-data.ts";
 import { assertReferences } from "./evidence-references.ts";
@@ -14,8 +12,8 @@ import {
   oneOfIn,
   slotIn,
   textIn,
-  WrongForm,
 } from "./packet-form.ts";
+import { formOf, readStrictDocument } from "./strict-document.ts";
 
 /** A packet of the right form; nothing in it is believed yet. */
 export type ParsedPacket = {
@@ -34,8 +32,8 @@ export type ParsedPacket = {
   };
 };
 
-/** No packet is nearly this long, in characters. */
-const MAX_LENGTH = 65_536;
+/** The most bytes of a packet's text; no packet has nearly so many. */
+const MAX_BYTES = 65_536;
 
 const DATA = [
   "version",
@@ -110,33 +108,11 @@ const parsePacket = (packet: Json): ParsedPacket => {
   };
 };
 
-const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-
-const textOf = (packet: string | Uint8Array): string => {
-  if (packet.length > MAX_LENGTH) return fail("the packet is far longer than one can be");
-  try {
-    return typeof packet === "string" ? packet : utf8.decode(packet);
-  } catch {
-    return fail("the packet is not UTF-8");
-  }
-};
-
 /**
  * An evidence packet out of its JSON text or bytes, or what is wrong with its form. Strict, so that all
- * verifiers read the same: a byte order mark, a member twice, unknown or missing, and a number written
- * otherwise than RFC 8785 does are refused. See docs/protocol.md, "Evidence packet".
+ * verifiers read the same. See docs/verify-evidence.md, "The packet".
  */
 export const parseEvidencePacket = (
   packet: string | Uint8Array,
-): { readonly value: ParsedPacket } | { readonly fault: string } => {
-  try {
-    const text = textOf(packet);
-    const json = parseStrictJson(text);
-    if ("fault" in json) return { fault: `the packet ${json.fault}` };
-    if (!jsonNumbers(text).every(isCanonicalNumber)) fail("a number is not written canonically");
-    return { value: parsePacket(json.value) };
-  } catch (error) {
-    if (error instanceof WrongForm) return { fault: error.message };
-    throw error;
-  }
-};
+): { readonly value: ParsedPacket } | { readonly fault: string } =>
+  formOf(() => parsePacket(readStrictDocument(packet, "the packet", MAX_BYTES)));

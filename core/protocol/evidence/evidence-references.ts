@@ -9,6 +9,9 @@ export type NotFound = "merchant" | EventKind;
 
 const NOT_FOUND: ReadonlyArray<NotFound> = ["merchant", ...EVENT_KINDS];
 
+/** The most bytes of UTF-8 that a merchant account has room for in its name. */
+const MAX_NAME_BYTES = 32;
+
 const assertDistinct = (values: ReadonlyArray<string>, what: string): void => {
   if (new Set(values).size < values.length) fail(`${what} repeats an entry`);
 };
@@ -40,7 +43,10 @@ export const assertReferences = (value: Json | undefined): void => {
   if (references["merchant"] !== null) {
     const what = "references.merchant";
     const merchant = objectIn(references["merchant"], what, ["name", "status", "current_attestor"]);
-    textIn(merchant["name"], `${what}.name`);
+    const name = textIn(merchant["name"], `${what}.name`);
+    if (new TextEncoder().encode(name).length > MAX_NAME_BYTES)
+      fail(`${what}.name has more than ${MAX_NAME_BYTES} bytes`);
+    if (missing.includes("merchant")) fail(`${what} is in references.not_found as well`);
     oneOfIn(merchant["status"], `${what}.status`, MERCHANT_STATUSES);
     addressIn(merchant["current_attestor"], `${what}.current_attestor`);
   }

@@ -13,17 +13,18 @@ export const fail = (what: string): never => {
   throw new WrongForm(what);
 };
 
-/** An object, with exactly these members where they are given. @throws WrongForm */
+/** An object, with exactly these members where they are given, and perhaps optional ones. @throws WrongForm */
 export const objectIn = (
   value: Json | undefined,
   what: string,
   members?: ReadonlyArray<string>,
+  optional: ReadonlyArray<string> = [],
 ): JsonObject => {
   if (typeof value !== "object" || value === null || Array.isArray(value))
     return fail(`${what} is not an object`);
   const found = value as JsonObject;
   if (members !== undefined) {
-    const stranger = Object.keys(found).find((key) => !members.includes(key));
+    const stranger = Object.keys(found).find((key) => ![...members, ...optional].includes(key));
     if (stranger !== undefined) fail(`${what} has an unknown member`);
     const missing = members.find((member) => !Object.hasOwn(found, member));
     if (missing !== undefined) fail(`${what} lacks ${missing}`);
@@ -58,8 +59,12 @@ export const bytesIn = (value: Json | undefined, what: string, length?: number):
     : fail(`${what} has not ${length} bytes`);
 };
 
+/** A whole number from 0 to `max`, at most 2^53 - 1, which JSON carries exactly. @throws WrongForm */
+export const wholeIn = (value: Json | undefined, what: string, max: number): number =>
+  typeof value === "number" && Number.isSafeInteger(value) && value >= 0 && value <= max
+    ? value
+    : fail(`${what} is not a whole number from 0 to ${max}`);
+
 /** A slot, which JSON carries exactly up to 2^53 - 1. @throws WrongForm */
 export const slotIn = (value: Json | undefined, what: string): bigint =>
-  typeof value === "number" && Number.isSafeInteger(value) && value >= 0
-    ? BigInt(value)
-    : fail(`${what} is not a slot`);
+  BigInt(wholeIn(value, what, Number.MAX_SAFE_INTEGER));

@@ -4,7 +4,7 @@ import { canonicalJsonBytes, type Json } from "../../domain/encoding/canonical-j
 import type { Escrow } from "../../domain/escrow/escrow.ts";
 import { type EvidenceCheck, passedOrFailed } from "../../domain/evidence/evidence-check.ts";
 import { attestationMessage } from "../instructions/attestation.ts";
-import { decodeEscrowAccount } from "../accounts/escrow-account.ts";
+import type { Decoded } from "../../domain/ledger/account.ts";
 import { evidenceData } from "./evidence-data.ts";
 import type { ParsedPacket } from "./evidence-packet.ts";
 import { verifyEd25519 } from "../crypto/strict-ed25519.ts";
@@ -60,9 +60,10 @@ const asOfCheck = (escrow: Escrow, asOf: ParsedPacket["asOf"]): EvidenceCheck =>
  * `escrow_fields`, `delivery_claim`, `attestation_signature`, `settlement_decision` and `as_of`, as far as
  * the first two let them be judged. See docs/protocol.md, "Evidence packet".
  */
-export const accountChecks = (packet: ParsedPacket): ReadonlyArray<EvidenceCheck> => {
-  const { network, account, escrowAddress, asOf, data } = packet;
-  const decoded = decodeEscrowAccount({ address: escrowAddress, ...account }, network);
+export const accountChecks = (
+  { network, account, asOf, data }: ParsedPacket,
+  decoded: Decoded<Escrow>,
+): ReadonlyArray<EvidenceCheck> => {
   const fault = "fault" in decoded ? decoded.fault : null;
   const misplaced = fault === "address_not_derived";
   const bytesCheck = passedOrFailed(

@@ -4,8 +4,11 @@ import {
   passedOrFailed,
   type TrustPolicy,
 } from "../../domain/evidence/evidence-check.ts";
+import type { Decoded } from "../../domain/ledger/account.ts";
 import { decodeEscrowAccount } from "../accounts/escrow-account.ts";
+import type { Escrow } from "../../domain/escrow/escrow.ts";
 import { type ParsedPacket, parseEvidencePacket } from "./evidence-packet.ts";
+import { evidenceAmounts, mintValueCheck } from "./mint-value.ts";
 import { accountChecks } from "./verify-account.ts";
 import { ledgerChecks, type LedgerWitness } from "./verify-on-ledger.ts";
 import { signatureChecks } from "./verify-signature.ts";
@@ -27,6 +30,7 @@ export const EVIDENCE_CHECKS = [
   "ledger",
   "account_on_ledger",
   "attestor_is_the_merchants",
+  "mint_value",
 ] as const;
 
 const networkCheck = ({ network }: ParsedPacket, trust: TrustPolicy): EvidenceCheck =>
@@ -41,12 +45,15 @@ const networkCheck = ({ network }: ParsedPacket, trust: TrustPolicy): EvidenceCh
   );
 
 /** What only a look at the ledger can show; named in every verdict without one. */
-const WITHOUT_WITNESS: ReadonlyArray<EvidenceCheck> = [
+const withoutWitness = (trust: TrustPolicy | null): ReadonlyArray<EvidenceCheck> => [
   { name: "ledger", outcome: "not_applicable", reason: "no node of the ledger was asked" },
   {
     name: "account_on_ledger",
     outcome: "unproven",
-    reason: "that the account really stands on the ledger, no offline check can show",
+    reason:
+      trust === null || trust.log === null
+        ? "that the account really stands on the ledger, no offline check can show"
+        : "the trust policy names a log, which this verifier does not read; ask a node",
   },
   {
     name: "attestor_is_the_merchants",
@@ -55,26 +62,27 @@ const WITHOUT_WITNESS: ReadonlyArray<EvidenceCheck> = [
   },
 ];
 
-const witnessChecks = (
-  { network, account, escrowAddress }: ParsedPacket,
-  witness: LedgerWitness,
-): ReadonlyArray<EvidenceCheck> => {
-  const decoded = decodeEscrowAccount({ address: escrowAddress, ...account }, network);
-  return "fault" in decoded
-    ? []
-    : ledgerChecks({ escrow: decoded.value, data: account.data, network }, witness);
-};
+const escrowChecks = (
+  { network, account }: ParsedPacket,
+  escrow: Escrow,
+  trust: TrustPolicy | null,
+  witness: LedgerWitness | undefined,
+): ReadonlyArray<EvidenceCheck> => [
+  ...(witness === undefined ? [] : ledgerChecks({ escrow, data: account.data, network }, witness)),
+  mintValueCheck(escrow, trust),
+];
 
 const packetChecks = (
   packet: ParsedPacket,
+  decoded: Decoded<Escrow>,
   trust: TrustPolicy | null,
   witness: LedgerWitness | undefined,
 ): ReadonlyArray<EvidenceCheck> => [
   passedOrFailed("form", true, "the packet has exactly the members it must have", ""),
   ...signatureChecks(packet, trust),
   ...(trust === null ? [] : [networkCheck(packet, trust)]),
-  ...accountChecks(packet),
-  ...(witness === undefined ? [] : witnessChecks(packet, witness)),
+  ...accountChecks(packet, decoded),
+  ...("fault" in decoded ? [] : escrowChecks(packet, decoded.value, trust, witness)),
 ];
 
 /** Every check by name: what was not judged says why. */
@@ -84,7 +92,10 @@ const completed = (
   witness: LedgerWitness | undefined,
 ): ReadonlyArray<EvidenceCheck> => {
   const found = new Map(
-    [...(witness === undefined ? WITHOUT_WITNESS : []), ...checks].map((each) => [each.name, each]),
+    [...(witness === undefined ? withoutWitness(trust) : []), ...checks].map((each) => [
+      each.name,
+      each,
+    ]),
   );
   return EVIDENCE_CHECKS.map(
     (name) =>
@@ -104,7 +115,7 @@ const completed = (
  * signature, account bytes, address, decoded fields, attestation and decision, under a trust policy
  * obtained beforehand or, without one, as far as the packet alone allows. A `witness`, what a node of
  * the verifier's choice says, adds the checks that need the ledger. Never throws.
- * See docs/protocol.md, "Evidence packet".
+ * See docs/verify-evidence.md, "The verdict".
  */
 export const verifyEvidence = (
   packet: string | Uint8Array,
@@ -112,11 +123,15 @@ export const verifyEvidence = (
   witness?: LedgerWitness,
 ): EvidenceVerdict => {
   const parsed = parseEvidencePacket(packet);
-  const judged =
-    "fault" in parsed
-      ? [passedOrFailed("form", false, "", parsed.fault)]
-      : packetChecks(parsed.value, trust, witness);
-  const checks = completed(judged, trust, witness);
-  const failed = checks.some(({ outcome }) => outcome === "failed");
-  return { verdict: failed ? "failed" : trust === null ? "untrusted" : "verified", checks };
+  if ("fault" in parsed) {
+    const checks = completed([passedOrFailed("form", false, "", parsed.fault)], trust, witness);
+    return { verdict: "failed", checks, amounts: null };
+  }
+  const { escrowAddress, account, network } = parsed.value;
+  const decoded = decodeEscrowAccount({ address: escrowAddress, ...account }, network);
+  const checks = completed(packetChecks(parsed.value, decoded, trust, witness), trust, witness);
+  if ("fault" in decoded || checks.some(({ outcome }) => outcome === "failed"))
+    return { verdict: "failed", checks, amounts: null };
+  const verdict = trust === null ? "untrusted" : "verified";
+  return { verdict, checks, amounts: evidenceAmounts(decoded.value, trust) };
 };

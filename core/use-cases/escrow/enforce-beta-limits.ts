@@ -2,6 +2,7 @@ import { Effect } from "effect";
 import type { Address } from "../../domain/address.ts";
 import { formatUsdc } from "../../domain/amount.ts";
 import { BETA_LIMITS } from "../../domain/escrow/beta-limits.ts";
+import { isUsdc, listedMint } from "../../domain/supported-mint.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { BetaLimitExceeded, type FieldFault, type LimitedTerm } from "../request-errors.ts";
 
@@ -25,7 +26,7 @@ export const enforceBetaLimits = Effect.fnUntraced(function* (terms: {
       field: "ttlSeconds",
       detail: `the beta takes at most ${BETA_LIMITS.maxTtlSeconds} seconds`,
     });
-  if (terms.mint === null || !instance.supportedMints.includes(terms.mint))
+  if (terms.mint === null || !isUsdc(listedMint(instance.supportedMints, terms.mint)))
     faults.push({ field: "mint", detail: "the beta takes the supported asset only" });
   if (faults.length > 0) return yield* new BetaLimitExceeded({ faults });
 });

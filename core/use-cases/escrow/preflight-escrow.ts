@@ -4,6 +4,7 @@ import type { MerchantStatus } from "../../domain/merchant/merchant.ts";
 import { ESCROW_ACCOUNT_LENGTH } from "../../protocol/accounts/escrow-account.ts";
 import { ARCHIVED_ESCROW_LENGTH } from "../../protocol/accounts/archived-escrow-account.ts";
 import { decodeCustodyConfigAccount } from "../../protocol/accounts/custody-config-account.ts";
+import { listedMint } from "../../domain/supported-mint.ts";
 import { decodeMerchantAccount } from "../../protocol/accounts/merchant-account.ts";
 import {
   decodeTokenAccount,
@@ -238,7 +239,7 @@ export const preflightEscrow = Effect.fn("preflightEscrow")(function* (
   const held = find(asked.escrow);
   const preflight: EscrowPreflight = {
     merchantStatus: merchant?.status ?? null,
-    mintSupported: supportedMints.includes(prepared.mint),
+    mintSupported: listedMint(supportedMints, prepared.mint) !== undefined,
     agentBalance: usable ? token.amount : null,
     balanceSufficient: usable && !token.frozen && token.amount >= prepared.amount,
     escrowAddressFree: held === null || held.data.length === 0,

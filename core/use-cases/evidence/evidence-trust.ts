@@ -24,11 +24,11 @@ export const evidenceKeys = Effect.gen(function* () {
 });
 
 /**
- * What a verifier pins beforehand: keys, ledger and programs. Fails as the ledger does.
+ * What a verifier pins beforehand: keys, ledger, programs and the mints that are listed. Fails as the ledger does.
  * See docs/protocol.md, "Evidence packet".
  */
 export const evidenceTrust = Effect.gen(function* () {
-  const { deployment, cluster } = yield* Instance;
+  const { deployment, cluster, supportedMints } = yield* Instance;
   const ledger = yield* Ledger;
   return {
     keys: yield* evidenceKeys,
@@ -36,5 +36,7 @@ export const evidenceTrust = Effect.gen(function* () {
     cluster,
     custodyProgram: deployment.custodyProgram,
     attestorProgram: deployment.attestorProgram,
+    supportedMints,
+    log: null,
   };
 });

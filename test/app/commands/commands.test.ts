@@ -71,7 +71,7 @@ test("verify ends with 0 under the trust document, 2 without one, 1 for a packet
     data: ReadonlyArray<EscrowRecord>;
   };
   const text = await (await fetch(`${service.url}/v1/evidence/${data[0]?.escrow_pda}`)).text();
-  const changed = text.replace('"released_usdc":"', '"released_usdc":"9');
+  const changed = text.replace('"released_stroops":"', '"released_stroops":"9');
   expect(changed).not.toBe(text);
   const packet = await save("packet.json", text);
   const trust = await save(

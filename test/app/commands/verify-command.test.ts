@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { EscrowRecord } from "../../../adapters/http/escrow/escrow-contract.ts";
-import { ed25519Jwk } from "../../../core/domain/evidence/jwk.ts";
-import { NETWORK, SERVICE_KEY } from "../../arbitraries/evidence.ts";
+import { NETWORK } from "../../arbitraries/evidence.ts";
 import { goldenEscrow, invented } from "../../conformance/evidence/packet-edits.ts";
+import { trustDocument } from "../../conformance/evidence/policy-vectors.ts";
 import { bundledScript } from "../support/bundled-script.ts";
 import { withDemoLedger } from "../support/demo-ledger.ts";
 import {
@@ -119,13 +119,7 @@ describe("a lying service that invented everything", () => {
     const names = ["fulfilled", "partially-fulfilled", "refunded", "pending"];
     await save(
       "liar-trust.json",
-      JSON.stringify({
-        jwks: { keys: [{ ...ed25519Jwk(SERVICE_KEY.publicKey), status: "current" }] },
-        genesis_hash: genesisHash,
-        cluster: network.cluster,
-        custody_program: network.custodyProgram,
-        attestor_program: network.attestorProgram,
-      }),
+      JSON.stringify({ ...trustDocument(), genesis_hash: genesisHash }),
     );
     await Promise.all(
       names.map(async (name) => {
@@ -165,6 +159,35 @@ describe("what cannot be decided", () => {
       stdout: "",
       stderr: "the node at http://127.0.0.1:1 gave no usable answer, so nothing was decided\n",
     });
+  });
+
+  test("a packet that fails offline has failed: a dead node is not asked, and does not hide it", async () => {
+    const packet = await Bun.file(join(directory.path, "Fulfilled.json")).text();
+    const tampered = await save(
+      "tampered.json",
+      packet.replace('"status":"released"', '"status":"refunded"'),
+    );
+    const dead = ["--trust", "trust.json", "--rpc", "http://127.0.0.1:1"];
+    const [forMachines, forPeople] = await Promise.all([
+      verify(tampered, ...dead, "--json"),
+      verify(tampered, ...dead),
+    ]);
+    expect([forMachines.code, forMachines.stderr]).toEqual([1, ""]);
+    expect(judged(forMachines).failed).toEqual([
+      "digest",
+      "service_signature",
+      "settlement_decision",
+    ]);
+    expect(forPeople.code).toBe(1);
+    expect(forPeople.stdout).toContain(
+      "The node was not asked, since the packet fails without it.",
+    );
+    expect(forPeople.stdout).toEndWith("\nfailed\n");
+  });
+
+  test("an address that is none is a fault of the command line, whatever the packet is", async () => {
+    const wrong = await save("wrong.json", "{}");
+    expect((await verify(wrong, "--rpc", "not-an-address")).code).toBe(64);
   });
 
   test("an address that is none is a fault of the command line", async () => {

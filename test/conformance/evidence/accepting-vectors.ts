@@ -1,3 +1,4 @@
+import { address } from "../../../core/domain/address.ts";
 import type { Json } from "../../../core/domain/encoding/canonical-json.ts";
 import { attested, ed25519Key } from "../../arbitraries/evidence.ts";
 import { GOLDEN_ESCROWS } from "../../core/use-cases/escrow/golden-escrows.ts";
@@ -43,6 +44,19 @@ const withReferences = (references: Record<string, Json>): string => {
   Object.assign(packet.references, references);
   return JSON.stringify(packet);
 };
+
+/** The fulfilled packet with another name for its merchant. */
+export const withMerchantName = (name: string): string => {
+  const { references } = goldenDraft();
+  return withReferences({ merchant: { ...inside(references, "merchant"), name } });
+};
+
+/** A packet with white space behind it, up to a length in bytes. */
+export const padded = (packet: string, bytes: number): string =>
+  packet + " ".repeat(bytes - Buffer.byteLength(packet));
+
+/** A mint that trust.json does not list. */
+const UNLISTED_MINT = address("Worth1ess1111111111111111111111111111111111");
 
 /** Packets that every verifier must accept under trust.json. */
 export const acceptingVectors = (): ReadonlyArray<Vector> => {
@@ -92,6 +106,23 @@ export const acceptingVectors = (): ReadonlyArray<Vector> => {
           current_attestor: inside(goldenDraft().data, "escrow")["merchant"] ?? null,
         },
       }),
+    ),
+    accepts(
+      "largest-name",
+      "a merchant's name of 32 bytes, which are 16 characters",
+      withMerchantName("é".repeat(16)),
+    ),
+    accepts(
+      "largest-packet",
+      "65,536 bytes, which are 65,520 characters",
+      padded(withMerchantName("é".repeat(16)), 65_536),
+    ),
+    accepts(
+      "nine-decimals",
+      "a token of which anybody can make a thousand million: no list names it, and nothing is said of its worth",
+      invented(
+        attested({ ...escrow, mint: UNLISTED_MINT, amount: 10n ** 15n, released: 10n ** 15n }),
+      ),
     ),
     accepts("largest-amount", "an amount of 2^64 - 1 base units", invented(attested(most))),
     accepts(

@@ -1,18 +1,19 @@
 import { createHash } from "node:crypto";
 import { address, getAddressEncoder, getProgramDerivedAddress } from "@solana/kit";
 import { strictlySigned } from "./independent-ed25519.ts";
+import {
+  base58,
+  fromBase58,
+  fromBase64,
+  isOneOf,
+  isSlot,
+  need,
+  object,
+  strictText,
+} from "./independent-form.ts";
+import { type Policy, readPolicy } from "./independent-policy.ts";
 import { type ObjectValue, readJson, type Value, writeCanonical } from "./independent-json.ts";
 
-/** What a policy document holds, read with JSON.parse. */
-export type Policy = {
-  readonly jwks: { readonly keys: ReadonlyArray<Readonly<Record<string, string>>> };
-  readonly genesis_hash: string;
-  readonly cluster: string;
-  readonly custody_program: string;
-  readonly attestor_program: string;
-};
-
-const ALPHABET = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
 const TOKEN_PROGRAM = "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA";
 const ASSOCIATED_TOKEN = "ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL";
 const TYPE = "application/vnd.settlement-evidence.v1+json";
@@ -22,57 +23,10 @@ const VERIFICATION =
   "Ed25519 attestation from a registered merchant key. The ledger releases an escrow only with one; it checks the signature and its time, never the delivery itself.";
 const KINDS = ["escrow_created", "escrow_released", "escrow_partially_released", "escrow_refunded"];
 
-const need: (holds: boolean) => asserts holds = (holds) => {
-  if (!holds) throw new Error("refused");
-};
-
 const sha256 = (bytes: Uint8Array | string) => createHash("sha256").update(bytes).digest();
-
-const base58 = (bytes: Uint8Array): string => {
-  let number = bytes.reduce((sum, byte) => sum * 256n + BigInt(byte), 0n);
-  let text = "";
-  for (; number > 0n; number /= 58n) text = ALPHABET.charAt(Number(number % 58n)) + text;
-  const zeros = bytes.findIndex((byte) => byte !== 0);
-  return "1".repeat(zeros < 0 ? bytes.length : zeros) + text;
-};
-
-const fromBase58 = (text: Value | undefined, length: number): Uint8Array => {
-  need(typeof text === "string" && text.length <= 90 && text !== "");
-  const value = Array.from(text).reduce((sum, c) => {
-    const digit = ALPHABET.indexOf(c);
-    need(digit >= 0);
-    return sum * 58n + BigInt(digit);
-  }, 0n);
-  const hex = value.toString(16);
-  need(hex.length <= length * 2);
-  const bytes = new Uint8Array(Buffer.from(hex.padStart(length * 2, "0"), "hex"));
-  need(base58(bytes) === text);
-  return bytes;
-};
-
-const fromBase64 = (text: Value | undefined): Uint8Array => {
-  need(typeof text === "string");
-  const bytes = Buffer.from(text, "base64");
-  need(bytes.toString("base64") === text);
-  return new Uint8Array(bytes);
-};
-
-const object = (value: Value | undefined, members: string): ObjectValue => {
-  need(value instanceof Map);
-  need([...value.keys()].sort().join(" ") === members.split(" ").sort().join(" "));
-  return value;
-};
-
-const isSlot = (value: Value | undefined): boolean =>
-  typeof value === "bigint" && value >= 0n && value < 2n ** 53n;
 
 const time = (seconds: bigint): string =>
   new Date(Number(seconds) * 1000).toISOString().replace(".000Z", "Z");
-
-const usdc = (stroops: bigint): string => {
-  const digits = stroops.toString().padStart(7, "0");
-  return `${digits.slice(0, -6)}.${digits.slice(-6)}`;
-};
 
 const derive = async (program: string, seeds: ReadonlyArray<Uint8Array | string>) => {
   const [found, bump] = await getProgramDerivedAddress({
@@ -81,9 +35,6 @@ const derive = async (program: string, seeds: ReadonlyArray<Uint8Array | string>
   });
   return { address: found as string, bump: BigInt(bump) };
 };
-
-const isOneOf = (value: Value | undefined, known: ReadonlyArray<string>): boolean =>
-  typeof value === "string" && known.includes(value);
 
 /** The references' form; nothing in them is believed. */
 const readReferences = (value: Value | undefined): void => {
@@ -103,7 +54,9 @@ const readReferences = (value: Value | undefined): void => {
   need(new Set([...seen, ...notFound]).size === seen.length + notFound.length);
   if (references.get("merchant") !== null) {
     const merchant = object(references.get("merchant"), "name status current_attestor");
-    need(typeof merchant.get("name") === "string");
+    const name = merchant.get("name");
+    need(typeof name === "string" && Buffer.byteLength(name) <= 32);
+    need(!notFound.includes("merchant"));
     need(merchant.get("status") === "Active" || merchant.get("status") === "Suspended");
     fromBase58(merchant.get("current_attestor"), 32);
   }
@@ -254,7 +207,6 @@ const rebuild = async (data: ObjectValue): Promise<Value> => {
         ["rent_payer", key(112)],
         ["task_hash", hash(144)],
         ["amount_stroops", amount.toString()],
-        ["amount_usdc", usdc(amount)],
         ["released_stroops", released.toString()],
         ["refunded_stroops", refunded.toString()],
         ["created_at", time(created)],
@@ -269,8 +221,6 @@ const rebuild = async (data: ObjectValue): Promise<Value> => {
       new Map<string, Value>([
         ["status", status],
         ["reason", reason],
-        ["released_usdc", usdc(released)],
-        ["refunded_usdc", usdc(refunded)],
         ["settled_at", settledAt],
       ]),
     ],
@@ -278,40 +228,52 @@ const rebuild = async (data: ObjectValue): Promise<Value> => {
   ]);
 };
 
-const judge = async (packet: Uint8Array, policy: Policy | null): Promise<void> => {
-  need(packet.length <= 4 * 65_536);
-  const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(packet);
-  need(text.length <= 65_536);
-  const whole = object(readJson(text), "data signature references");
+/** Whether the policy lists the mint of a packet that holds. @throws Error for one that does not */
+const judge = async (packet: Uint8Array, policy: Policy | null): Promise<boolean> => {
+  need(packet.length <= 65_536);
+  const whole = object(readJson(strictText(packet)), "data signature references");
   readReferences(whole.get("references"));
   const data = whole.get("data");
   need(data instanceof Map);
   need(writeCanonical(await rebuild(data)) === writeCanonical(data));
   const key = readSignature(whole.get("signature"), data);
-  if (policy === null) return;
+  if (policy === null) return false;
   need(key !== null);
-  const entries = policy.jwks.keys;
-  need(entries.some(({ kid, x }) => kid === key.id && x === key.x));
-  need(
-    !entries.some(({ kid, x, status }) => status === "revoked" && (kid === key.id || x === key.x)),
-  );
-  const network = data.get("network") as ObjectValue;
-  for (const name of ["cluster", "genesis_hash", "custody_program", "attestor_program"] as const)
-    need(network.get(name) === policy[name]);
+  const { keys, network, mints } = policy;
+  need(keys.some(({ kid, x }) => kid === key.id && x === key.x));
+  need(!keys.some(({ kid, x, status }) => status === "revoked" && (kid === key.id || x === key.x)));
+  const named = data.get("network") as ObjectValue;
+  for (const name of ["cluster", "genesis_hash", "custody_program", "attestor_program"])
+    need(named.get(name) === network.get(name));
+  const { mint } = Object.fromEntries(data.get("escrow") as ObjectValue);
+  return mints.includes(mint as string);
+};
+
+/** What the second verifier says; `refused` where the policy document is none. */
+export type IndependentVerdict = {
+  readonly verdict: "verified" | "untrusted" | "failed" | "refused";
+  /** Whether the policy lists the packet's mint, null where nothing in the packet is believed. */
+  readonly mintListed: boolean | null;
 };
 
 /**
- * A second verifier of evidence packets, written from docs/protocol.md and test/vectors/evidence/README.md
- * with node:crypto and kit alone: it shares no code with the first.
+ * A second verifier of evidence packets, written from docs/verify-evidence.md with node:crypto and kit alone: it
+ * shares no code with the first.
  */
 export const verifyIndependently = async (
   packet: Uint8Array,
-  policy: Policy | null,
-): Promise<"verified" | "untrusted" | "failed"> => {
+  policyDocument: Uint8Array | null,
+): Promise<IndependentVerdict> => {
+  let policy: Policy | null;
   try {
-    await judge(packet, policy);
+    policy = policyDocument === null ? null : readPolicy(policyDocument);
   } catch {
-    return "failed";
+    return { verdict: "refused", mintListed: null };
   }
-  return policy === null ? "untrusted" : "verified";
+  try {
+    const mintListed = await judge(packet, policy);
+    return { verdict: policy === null ? "untrusted" : "verified", mintListed };
+  } catch {
+    return { verdict: "failed", mintListed: null };
+  }
 };

@@ -1,4 +1,5 @@
 import type { Json } from "../../../core/domain/encoding/canonical-json.ts";
+import { attested } from "../../arbitraries/evidence.ts";
 import type { Vector } from "./accepting-vectors.ts";
 import { goldenEscrow, inside, invented, lie, withBytes } from "./packet-edits.ts";
 import { rejects } from "./rejects.ts";
@@ -6,6 +7,22 @@ import { rejects } from "./rejects.ts";
 const le = (value: bigint): ReadonlyArray<number> => [
   ...new Uint8Array(new BigInt64Array([value]).buffer),
 ];
+
+/** A released escrow of which every time is 0; a settled one has a time above 0. */
+const atTheEpoch = (): string => {
+  const { escrow } = goldenEscrow("fulfilled");
+  const { attestation } = escrow;
+  if (attestation === null) throw new Error("a fulfilled escrow is attested");
+  return invented(
+    attested({
+      ...escrow,
+      createdAt: 0n,
+      expiresAt: 3600n,
+      settledAt: 0n,
+      attestation: { ...attestation, attestedAt: 0n },
+    }),
+  );
+};
 
 /** Packets whose account bytes are no escrow, or one that belongs elsewhere. */
 export const accountVectors = (): ReadonlyArray<Vector> => {
@@ -69,6 +86,7 @@ export const accountVectors = (): ReadonlyArray<Vector> => {
       "settled before it was created",
       withBytes(208, le(createdAt - 1n)),
     ),
+    on("settled-at-0", "created, attested and settled in the first second of 1970", atTheEpoch()),
     on(
       "attested-before-created",
       "attested before it was created",
@@ -119,7 +137,6 @@ const FIELDS: ReadonlyArray<readonly [string, Json]> = [
   ["rent_payer", "7cVfgArCheMR6Cs4t6vz5rfnqd56vZq4ndaBrY5xkxXy"],
   ["task_hash", "00".repeat(32)],
   ["amount_stroops", "2500001"],
-  ["amount_usdc", "2.5"],
   ["released_stroops", "2499999"],
   ["refunded_stroops", "1"],
   ["created_at", "2026-09-01T12:00:01Z"],
@@ -142,6 +159,18 @@ export const fieldVectors = (): ReadonlyArray<Vector> => [
     "an unknown member in escrow",
     "escrow_fields",
     lie((data) => void (inside(data, "escrow")["delivered"] = true)),
+  ),
+  rejects(
+    "escrow-amount_usdc",
+    "an amount in a unit that no account names",
+    "escrow_fields",
+    lie((data) => void (inside(data, "escrow")["amount_usdc"] = "2.500000")),
+  ),
+  rejects(
+    "escrow-symbol",
+    "a symbol that no account names",
+    "escrow_fields",
+    lie((data) => void (inside(data, "escrow")["symbol"] = "USDC")),
   ),
   rejects(
     "escrow-amount-number",

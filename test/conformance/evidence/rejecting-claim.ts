@@ -141,8 +141,12 @@ export const decisionVectors = (): ReadonlyArray<Vector> => {
       "merchant_delivery_proof_verified",
       "partially-fulfilled",
     ),
-    on("decision-released-usdc", "another amount to the merchant", "released_usdc", "0.000000"),
-    on("decision-refunded-usdc", "another amount to the agent", "refunded_usdc", "2.500000"),
+    on(
+      "decision-released-usdc",
+      "an amount in a unit that no account names",
+      "released_usdc",
+      "2.500000",
+    ),
     on("decision-settled-at", "another time", "settled_at", "2026-09-01T12:01:36Z"),
     on("decision-unknown-member", "an unknown member", "delivered", true),
     on(

@@ -1,4 +1,4 @@
-import type { Vector } from "./accepting-vectors.ts";
+import { padded, type Vector, withMerchantName } from "./accepting-vectors.ts";
 import { type Draft, goldenDraft, inside, lie, type PacketDraft } from "./packet-edits.ts";
 
 const rejects = (name: string, why: string, packet: string): Vector => ({
@@ -102,7 +102,12 @@ const jsonText = (): ReadonlyArray<Vector> => {
       "an unknown member __proto__",
       replaced(text, '{"data":', '{"__proto__":{},"data":'),
     ),
-    rejects("far-too-long", "65,537 characters", text.padEnd(65_537)),
+    rejects("far-too-long", "65,537 bytes", text.padEnd(65_537)),
+    rejects(
+      "far-too-long-in-bytes",
+      "65,537 bytes, which are 65,521 characters",
+      padded(withMerchantName("é".repeat(16)), 65_537),
+    ),
   ];
 };
 
@@ -223,6 +228,22 @@ const references = (): ReadonlyArray<Vector> => {
       "a merchant status that does not exist",
       changed((packet) => void (inside(packet.references, "merchant")["status"] = "Trusted")),
     ),
+    rejects(
+      "merchant-name-33-bytes",
+      "a merchant's name of 33 bytes, which are 17 characters",
+      withMerchantName(`${"é".repeat(16)}.`),
+    ),
+    rejects(
+      "merchant-found-and-not-found",
+      "a merchant that could not be found",
+      with_({ not_found: ["merchant"] }),
+    ),
+    rejects(
+      "merchant-twice-not-found",
+      "merchant twice in not_found",
+      with_({ merchant: null, not_found: ["merchant", "merchant"] }),
+    ),
+    rejects("not-found-null", "null where a list can be empty", with_({ not_found: null })),
     rejects(
       "transaction-twice",
       "two transactions of one kind",

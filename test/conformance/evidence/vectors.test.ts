@@ -4,9 +4,11 @@ import {
   EVIDENCE_CHECKS,
   verifyEvidence,
 } from "../../../core/protocol/evidence/verify-evidence.ts";
+import type { EvidenceVerdict } from "../../../core/domain/evidence/evidence-check.ts";
 import { parseTrustPolicy } from "../../../core/protocol/evidence/trust-policy.ts";
 import type { Vector } from "./accepting-vectors.ts";
-import { type Policy, verifyIndependently } from "./independent-verifier.ts";
+import type { PolicyVector } from "./policy-vectors.ts";
+import { verifyIndependently } from "./independent-verifier.ts";
 import { vectorFiles } from "./vector-files.ts";
 
 const FOLDER = join(import.meta.dir, "../../vectors/evidence");
@@ -14,8 +16,10 @@ const read = (name: string) => Bun.file(join(FOLDER, name)).text();
 
 const accepting = JSON.parse(await read("accepting.json")) as ReadonlyArray<Vector>;
 const rejecting = JSON.parse(await read("rejecting.json")) as ReadonlyArray<Vector>;
+const policies = JSON.parse(await read("policies.json")) as ReadonlyArray<PolicyVector>;
 const policyText = await read("trust.json");
-const policy = JSON.parse(policyText) as Policy;
+const policy = new TextEncoder().encode(policyText);
+const fulfilled = new TextEncoder().encode(await read("fulfilled.json"));
 const parsed = parseTrustPolicy(policyText);
 if ("fault" in parsed) throw new Error(parsed.fault);
 const trust = parsed.value;
@@ -24,6 +28,17 @@ const bytesOf = (vector: Vector): Uint8Array =>
   "packet" in vector
     ? new TextEncoder().encode(vector.packet)
     : new Uint8Array(Buffer.from(vector.packet_base64, "base64"));
+
+const documentOf = (vector: PolicyVector): Uint8Array =>
+  "policy" in vector
+    ? new TextEncoder().encode(vector.policy)
+    : new Uint8Array(Buffer.from(vector.policy_base64, "base64"));
+
+/** Whether `mint_value` passes; null when it does not stand in a verdict that holds. */
+const mintListed = ({ verdict, checks }: EvidenceVerdict): boolean | null =>
+  verdict === "failed"
+    ? null
+    : checks.find(({ name }) => name === "mint_value")?.outcome === "passed";
 
 const failedChecks = (packet: Uint8Array): ReadonlyArray<string> =>
   verifyEvidence(packet, trust)
@@ -37,8 +52,10 @@ describe("the vectors of test/vectors/evidence", () => {
   });
 
   test("names are unique, and every check that offline verifying knows rejects something", () => {
-    const names = [...accepting, ...rejecting].map(({ name }) => name);
-    expect(names.filter((name, i) => names.indexOf(name) !== i)).toEqual([]);
+    for (const vectors of [[...accepting, ...rejecting], policies]) {
+      const names = vectors.map(({ name }) => name);
+      expect(names.filter((name, i) => names.indexOf(name) !== i)).toEqual([]);
+    }
     const failing = new Set(rejecting.flatMap(({ failed_checks }) => failed_checks));
     const offline = EVIDENCE_CHECKS.slice(0, EVIDENCE_CHECKS.indexOf("ledger"));
     expect([...offline].filter((name) => !failing.has(name))).toEqual([]);
@@ -63,8 +80,33 @@ describe.each([...accepting, ...rejecting].map((vector) => [vector.name, vector]
     });
 
     test("the independent verifier agrees", async () => {
-      expect(await verifyIndependently(packet, policy)).toBe(verdict);
-      expect(await verifyIndependently(packet, null)).toBe(vector.without_policy);
+      expect(await verifyIndependently(packet, policy)).toEqual({
+        verdict,
+        mintListed: mintListed(verifyEvidence(packet, trust)),
+      });
+      expect((await verifyIndependently(packet, null)).verdict).toBe(vector.without_policy);
+    });
+  },
+);
+
+describe.each(policies.map((vector) => [vector.name, vector] as const))(
+  "policy: %s",
+  (_, vector) => {
+    const document = documentOf(vector);
+
+    test("the service's verifier takes or refuses it, and judges the packet under it", () => {
+      const read = parseTrustPolicy(document);
+      const judged = "fault" in read ? null : verifyEvidence(fulfilled, read.value);
+      expect(judged?.verdict ?? "refused").toBe(vector.verdict);
+      expect(judged === null ? null : mintListed(judged)).toBe(vector.mint_listed);
+      if ("policy" in vector) expect(parseTrustPolicy(vector.policy)).toEqual(read);
+    });
+
+    test("the independent verifier agrees", async () => {
+      expect(await verifyIndependently(fulfilled, document)).toEqual({
+        verdict: vector.verdict,
+        mintListed: vector.mint_listed,
+      });
     });
   },
 );

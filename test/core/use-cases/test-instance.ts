@@ -1,9 +1,17 @@
-import { address } from "../../../core/domain/address.ts";
+import { type Address, address } from "../../../core/domain/address.ts";
+import type { SupportedMint } from "../../../core/domain/supported-mint.ts";
 import { LOCAL_DEPLOYMENT } from "../../../core/protocol/addresses/local-deployment.ts";
 import { Instance } from "../../../ports/instance.ts";
 
 /** The mint that the instance of the tests supports: devnet USDC. */
 export const SUPPORTED_MINT = address("4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU");
+
+/** A mint as a list shows it that calls it USDC. */
+export const usdc = (mint: Address): SupportedMint => ({
+  address: mint,
+  decimals: 6,
+  symbol: "USDC",
+});
 
 /** An instance on a local ledger, with or without the beta's limits enforced. */
 export const testInstance = (enforceBetaLimits = false) =>
@@ -11,7 +19,7 @@ export const testInstance = (enforceBetaLimits = false) =>
     deployment: LOCAL_DEPLOYMENT,
     cluster: "localnet",
     networkAddress: "http://127.0.0.1:8899",
-    supportedMints: [SUPPORTED_MINT],
+    supportedMints: [usdc(SUPPORTED_MINT)],
     enforceBetaLimits,
     version: "0.0.0",
     revision: null,

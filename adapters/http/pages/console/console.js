@@ -40,6 +40,12 @@ const showStatus = (status) => {
   );
 };
 
+/** Anybody can make a mint: units of one that is not listed are not shown as money. */
+const amountOf = ({ amount_stroops, amount_usdc, symbol }) =>
+  amount_usdc === null
+    ? `${amount_stroops} base units${symbol === null ? "" : ` of ${symbol}`}`
+    : `${amount_usdc} USDC`;
+
 const row = (escrow) =>
   element("tr", [
     element(
@@ -50,7 +56,7 @@ const row = (escrow) =>
       }),
     ),
     element("td", escrow.state),
-    element("td", escrow.amount_usdc),
+    element("td", amountOf(escrow)),
     element("td", escrow.created_at),
     element("td", [
       element("a", "page", { href: `/v1/evidence/${escrow.escrow_pda}` }),

@@ -2,6 +2,7 @@ import type {
   EvidenceVerdict,
   TrustPolicy,
 } from "../../../../core/domain/evidence/evidence-check.ts";
+import { amountsText } from "../../../../core/domain/evidence/amounts-text.ts";
 import { parseTrustPolicy } from "../../../../core/protocol/evidence/trust-policy.ts";
 import { verifyEvidence } from "../../../../core/protocol/evidence/verify-evidence.ts";
 
@@ -69,14 +70,13 @@ const fetchOwnPolicy = async (): Promise<string> => {
 };
 
 const policyOf = (document: Uint8Array | string): TrustPolicy => {
-  const text = typeof document === "string" ? document : new TextDecoder().decode(document);
-  const parsed = parseTrustPolicy(text);
+  const parsed = parseTrustPolicy(document);
   if ("fault" in parsed) throw new Error(parsed.fault);
   return parsed.value;
 };
 
 /** The verdict in words; under the service's own policy it says how little that is. */
-const meaningOf = ({ verdict, checks }: EvidenceVerdict, isPinned: boolean): string => {
+const meaningOf = ({ verdict, checks, amounts }: EvidenceVerdict, isPinned: boolean): string => {
   const unproven = checks.filter(({ outcome }) => outcome === "unproven").map(({ name }) => name);
   const under = isPinned
     ? " under the policy you gave."
@@ -85,7 +85,8 @@ const meaningOf = ({ verdict, checks }: EvidenceVerdict, isPinned: boolean): str
     verdict === "verified"
       ? ` Not shown here: ${unproven.join(", ")}; ask a node of your choice with bun run verify --rpc URL.`
       : "";
-  return `${under}${open} ${NEVER_SHOWN}`;
+  const paid = amounts === null ? "" : ` ${amountsText(amounts)}`;
+  return `${under}${paid}${open} ${NEVER_SHOWN}`;
 };
 
 const show = (judged: EvidenceVerdict, isPinned: boolean): void => {

@@ -1,7 +1,9 @@
 import { escapeHtml } from "../html-text.ts";
+import type { SupportedMint } from "../../../../core/domain/supported-mint.ts";
 import { once } from "../../server/once.ts";
 import type { EvidencePacketRecord } from "../../evidence/evidence-contract.ts";
 import { readBeside, type StaticPage, staticPage } from "../static-page.ts";
+import { amountIn } from "./amount-html.ts";
 import { evidenceSections } from "./evidence-sections.ts";
 import { evidenceSummary } from "./evidence-summary.ts";
 import { qrCodeSvg } from "./qr-code.ts";
@@ -10,10 +12,16 @@ const style = once(() => readBeside(import.meta.url, "evidence.css"));
 
 /**
  * A packet as a page to read, print and put beside a dispute, with its digest and a QR code of its
- * address. It loads nothing and runs nothing; every text of the packet is escaped.
+ * address. Amounts are in the units of a mint that `supportedMints` lists, otherwise in base units. It loads
+ * nothing and runs nothing; every text of the packet is escaped.
  */
-export const evidencePage = (packet: EvidencePacketRecord, origin: string): StaticPage => {
-  const pda = packet.data.escrow.escrow_pda;
+export const evidencePage = (
+  packet: EvidencePacketRecord,
+  origin: string,
+  supportedMints: ReadonlyArray<SupportedMint>,
+): StaticPage => {
+  const { escrow_pda: pda, mint } = packet.data.escrow;
+  const amountHtml = amountIn(supportedMints, mint);
   const address = `${origin}/v1/evidence/${pda}`;
   const link = escapeHtml(address);
   return staticPage({
@@ -24,7 +32,7 @@ export const evidencePage = (packet: EvidencePacketRecord, origin: string): Stat
 <header>
 <div>
 <h1>Evidence packet</h1>
-<p class="summary">${evidenceSummary(packet)}</p>
+<p class="summary">${evidenceSummary(packet, amountHtml)}</p>
 <p class="address">${link}</p>
 <p>SHA-256 of its data: <code>${escapeHtml(packet.signature.digest_sha256)}</code></p>
 <p class="screen"><a href="${link}?download=json">Download the packet (JSON)</a></p>
@@ -35,7 +43,7 @@ ${qrCodeSvg(address, "QR code of the packet's address")}
 <p><strong>What this says, and what it does not.</strong> It states what the merchant's attestor asserted and what the ledger did with the payment. It does not say that anything was delivered.</p>
 <p>This page is a rendering. The evidence is the packet at the address above, ${packet.signature.status === "signed" ? "signed by the service" : "which the service has not signed"}.</p>
 </aside>
-${evidenceSections(packet)}
+${evidenceSections(packet, amountHtml)}
 <section>
 <h2>How to check it</h2>
 <ol>

@@ -1,5 +1,6 @@
 import { escapeForeign, escapeHtml } from "../html-text.ts";
 import type { EvidencePacketRecord } from "../../evidence/evidence-contract.ts";
+import type { AmountHtml } from "./amount-html.ts";
 import { timeHtml } from "./evidence-summary.ts";
 
 type Row = readonly [label: string, html: string];
@@ -14,21 +15,29 @@ const table = (title: string, rows: ReadonlyArray<Row>, note = ""): string =>
     .map(([label, html]) => `<tr><th scope="row">${label}</th><td>${html}</td></tr>`)
     .join("")}</tbody></table></section>`;
 
-const decision = ({ data }: EvidencePacketRecord): string => {
+const decision = ({ data }: EvidencePacketRecord, amountHtml: AmountHtml): string => {
   const { escrow, settlement_decision: it, as_of: asOf } = data;
-  return table("What the ledger did", [
-    ["Decision", `<strong>${it.status}</strong> (${code(it.reason)})`],
-    ["Escrow state", escapeHtml(escrow.state)],
-    ["Amount escrowed", `${escrow.amount_usdc} (${escrow.amount_stroops} base units)`],
-    ["To the merchant", it.released_usdc],
-    ["Back to the agent", it.refunded_usdc],
-    ["Created", when(escrow.created_at)],
-    ["Expires", when(escrow.expires_at)],
-    ["Settled", when(it.settled_at)],
-    ...(asOf === null
-      ? []
-      : ([["True as of", `${when(asOf.ledger_time)}, slot ${asOf.slot}`]] as const)),
-  ]);
+  return table(
+    "What the ledger did",
+    [
+      ["Decision", `<strong>${it.status}</strong> (${code(it.reason)})`],
+      ["Escrow state", escapeHtml(escrow.state)],
+      ["Amount escrowed", amountHtml(escrow.amount_stroops)],
+      ["To the merchant", amountHtml(escrow.released_stroops)],
+      ["Back to the agent", amountHtml(escrow.refunded_stroops)],
+      [
+        "In base units",
+        `${escrow.amount_stroops} escrowed, ${escrow.released_stroops} to the merchant, ${escrow.refunded_stroops} back to the agent`,
+      ],
+      ["Created", when(escrow.created_at)],
+      ["Expires", when(escrow.expires_at)],
+      ["Settled", when(it.settled_at)],
+      ...(asOf === null
+        ? []
+        : ([["True as of", `${when(asOf.ledger_time)}, slot ${asOf.slot}`]] as const)),
+    ],
+    "The packet holds base units. What they are called beside that comes from this service's own list of tokens.",
+  );
 };
 
 const parties = ({ data: { escrow, network } }: EvidencePacketRecord): string =>
@@ -86,6 +95,8 @@ const references = ({ references: it }: EvidencePacketRecord): string =>
     "Not signed. It can change or be pruned; look it up on the ledger.",
   );
 
-/** Everything a packet holds, as tables. All text is escaped. */
-export const evidenceSections = (packet: EvidencePacketRecord): string =>
-  [decision, claim, parties, seal, references].map((section) => section(packet)).join("\n");
+/** Everything a packet holds, as tables, with amounts as `amountHtml` shows them. All text is escaped. */
+export const evidenceSections = (packet: EvidencePacketRecord, amountHtml: AmountHtml): string =>
+  [decision, claim, parties, seal, references]
+    .map((section) => section(packet, amountHtml))
+    .join("\n");

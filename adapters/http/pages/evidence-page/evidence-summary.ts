@@ -1,4 +1,5 @@
 import { escapeHtml } from "../html-text.ts";
+import type { AmountHtml } from "./amount-html.ts";
 import type { EvidencePacketRecord } from "../../evidence/evidence-contract.ts";
 
 /** `2026-09-01T12:01:35Z` as people read it, `2026-09-01 12:01:35 UTC`, as HTML. */
@@ -11,10 +12,10 @@ export const timeHtml = (time: string): string => {
  * The packet in one or two sentences, as HTML: what the ledger did, and on whose word. It never says that
  * something was delivered.
  */
-export const evidenceSummary = ({ data }: EvidencePacketRecord): string => {
+export const evidenceSummary = ({ data }: EvidencePacketRecord, amountHtml: AmountHtml): string => {
   const { escrow, settlement_decision: decision, as_of: asOf } = data;
   const at = timeHtml(decision.settled_at ?? asOf?.ledger_time ?? "");
-  const amount = `${escapeHtml(escrow.amount_usdc)} tokens`;
+  const amount = amountHtml(escrow.amount_stroops);
   const word = "on a statement signed by the merchant's attestor";
   switch (decision.reason) {
     case "awaiting_delivery_proof":
@@ -24,7 +25,7 @@ export const evidenceSummary = ({ data }: EvidencePacketRecord): string => {
     case "merchant_delivery_proof_verified":
       return `The ledger released the whole ${amount} to the merchant at ${at}, ${word}.`;
     case "merchant_partial_delivery_proof_verified":
-      return `The ledger released ${decision.released_usdc} of ${amount} to the merchant at ${at}, ${word}, and returned ${decision.refunded_usdc} to the agent.`;
+      return `The ledger released ${amountHtml(escrow.released_stroops)} of ${amount} to the merchant at ${at}, ${word}, and returned ${amountHtml(escrow.refunded_stroops)} to the agent.`;
     case "ttl_expired_without_delivery_proof":
       return `The ledger returned the whole ${amount} to the agent at ${at}. The escrow had expired without a delivery proof.`;
     case "merchant_cancelled":

@@ -4,6 +4,7 @@ import { Escrow, escrowRecord } from "../../../../adapters/http/escrow/escrow-co
 import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
 import { anyEscrow } from "../../../arbitraries/escrow.ts";
 import { runs } from "../../../arbitraries/runs.ts";
+import { testInstance } from "../../../core/use-cases/test-instance.ts";
 import { documentSchemas } from "../support/document-schemas.ts";
 
 const faultOf = documentSchemas({});
@@ -12,7 +13,7 @@ test("an escrow's record is as its schema says, in every state and at any time",
   const offset = fc.oneof(fc.bigInt({ min: -2n, max: 2n }), fc.bigInt({ min: -1000n, max: 1000n }));
   fc.assert(
     fc.property(anyEscrow(LOCAL_DEPLOYMENT), offset, (escrow, seconds) => {
-      const made = escrowRecord(escrow, escrow.expiresAt + seconds, LOCAL_DEPLOYMENT);
+      const made = escrowRecord(escrow, escrow.expiresAt + seconds, testInstance());
       expect(faultOf(Escrow, made)).toBe("");
       expect(Object.keys(made)).toEqual(Object.keys(Escrow.properties));
     }),

@@ -132,6 +132,36 @@ describe("prepare", () => {
     expect(await problemOf(response)).toBe(problem);
   });
 
+  test("null counts as absent for nonce, task_hash and task_intent, which can be absent", async () => {
+    const prepared = async (change: object) =>
+      dataOf(await client.postJson(PREPARE, { ...prepareBody(), ...change }));
+    const task_hash = "ab".repeat(32);
+    expect(await prepared({ nonce: null, task_hash: null })).toEqual(
+      await prepared({ nonce: undefined, task_hash: undefined }),
+    );
+    expect(await prepared({ task_hash, task_intent: null })).toEqual(
+      await prepared({ task_hash, task_intent: undefined }),
+    );
+    const nothing = { ...prepareBody(), task_hash: null, task_intent: null };
+    expect(await problemOf(await client.postJson(PREPARE, nothing))).toBe("422 task_required");
+  });
+
+  test.each(["amount_stroops", "ttl_seconds", "agent_owner", "merchant", "mint"])(
+    "null for %s is a 422 that names it",
+    async (name) => {
+      // What JSON.stringify makes of NaN must never become an amount.
+      const response = await client.postJson(PREPARE, { ...prepareBody(), [name]: Number.NaN });
+      expect(await errorsOf(response)).toMatchObject([{ pointer: `/${name}` }]);
+    },
+  );
+
+  test("a task hash that is no text is told so", async () => {
+    const response = await client.postJson(PREPARE, { ...prepareBody(), task_hash: 1 });
+    expect(await errorsOf(response)).toEqual([
+      { pointer: "/task_hash", detail: "must be a string or null" },
+    ]);
+  });
+
   test("the ends of each range are in it", async () => {
     for (const change of [
       { amount_stroops: "1" },

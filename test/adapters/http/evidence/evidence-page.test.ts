@@ -139,12 +139,32 @@ describe("the page", () => {
     service.ledger.setClock(EXPIRES_AT);
     expect(await textOf(pending)).toContain("anyone may claim the refund for the agent");
     expect(await textOf(released)).toContain(
-      "released the whole 1.500000 tokens to the merchant at 2026-03-01 12:00:09 UTC, on a statement signed by the merchant's attestor.",
+      "released the whole 1.500000 USDC to the merchant at 2026-03-01 12:00:09 UTC, on a statement signed by the merchant's attestor.",
     );
-    expect(await textOf(partial)).toContain("released 0.000001 of 1.500000 tokens to the merchant");
-    expect(await textOf(refunded)).toContain("returned the whole 1.500000 tokens to the agent");
+    expect(await textOf(partial)).toContain(
+      "released 0.000001 USDC of 1.500000 USDC to the merchant",
+    );
+    expect(await textOf(refunded)).toContain("returned the whole 1.500000 USDC to the agent");
     for (const row of [released, partial, refunded, pending])
       expect(await textOf(row)).toContain("It does not say that anything was delivered.");
+  });
+
+  test("of a mint that is not listed it shows base units and no money", async () => {
+    const listed = await textOf(partial);
+    expect(listed).toContain("In base units1500000 escrowed, 1 to the merchant, 1499999 back");
+    const other = await makeService({ instance: { supportedMints: [] } });
+    other.seed({ escrows: [partial] });
+    const { send } = await checkedClient(other);
+    const path = `/v1/evidence/${partial.address}`;
+    const html = await (await send(path, { headers: { accept: BROWSER } })).text();
+    const packet = await (await send(path)).text();
+    await other.runtime.dispose();
+    expect(html).toContain("1500000 base units of a token that is not listed");
+    expect(html).not.toContain("USDC");
+    expect(html).not.toContain("1.500000");
+    // What is signed does not depend on the list.
+    const { data } = JSON.parse(packet) as { data: object };
+    expect(data).toEqual((await jsonOf<{ data: object }>(await get(partial))).data);
   });
 
   test("an unsigned packet is said to be unsigned", async () => {

@@ -229,8 +229,11 @@ describe("a body's members", () => {
     expect(await faultsOf({ amount_stroops: 1500000 })).toEqual([
       { pointer: "/amount_stroops", detail: "must be a string" },
     ]);
-    expect(await faultsOf({ nonce: null })).toEqual([
-      { pointer: "/nonce", detail: "must be a string" },
+    expect(await faultsOf({ merchant: null })).toEqual([
+      { pointer: "/merchant", detail: "must be a string" },
+    ]);
+    expect(await faultsOf({ nonce: 1 })).toEqual([
+      { pointer: "/nonce", detail: "must be a string or null" },
     ]);
   });
 

@@ -30,6 +30,7 @@ import {
 } from "../../../../core/use-cases/service/transaction-terms.ts";
 import { EvidenceSigner } from "../../../../ports/evidence-signer.ts";
 import { Instance } from "../../../../ports/instance.ts";
+import { usdc } from "../../../core/use-cases/test-instance.ts";
 import { type Contract, documentedAnswers } from "./documented-answers.ts";
 import { makeLedgerDouble } from "./ledger-double.ts";
 import { CREATED_AT, MINT } from "./parties.ts";
@@ -81,7 +82,7 @@ export const makeService = async (options: ServiceOptions = {}) => {
     deployment: LOCAL_DEPLOYMENT,
     cluster: "localnet",
     networkAddress: "http://127.0.0.1:8899",
-    supportedMints: [MINT],
+    supportedMints: [usdc(MINT)],
     enforceBetaLimits,
     version: "1.0.0-devnet",
     revision: null,

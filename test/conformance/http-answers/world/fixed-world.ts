@@ -7,6 +7,7 @@ import { evidenceSignerFromSeed } from "../../../../adapters/signer/evidence-sig
 import { RelayDelivery } from "../../../../core/use-cases/relay/relay-delivery.ts";
 import { EscrowIndex } from "../../../../ports/escrow-index.ts";
 import { OutcomeLog } from "../../../../ports/outcome-log.ts";
+import { usdc } from "../../../core/use-cases/test-instance.ts";
 import { ESCROWS } from "./escrows.ts";
 import { fixedClock, LEDGER_TIME, START_MS } from "./fixed-clock.ts";
 import { HISTORY } from "./history.ts";
@@ -14,7 +15,7 @@ import { OTHER_ACCOUNTS } from "./ledger-accounts.ts";
 import { MERCHANTS } from "./parties.ts";
 
 const INSTANCE = {
-  supportedMints: [MINT],
+  supportedMints: [usdc(MINT)],
   version: "1.0.0-devnet",
   revision: "0123456789abcdef0123456789abcdef01234567",
   startedAtMs: START_MS - 42_000,

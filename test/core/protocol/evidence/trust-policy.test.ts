@@ -2,8 +2,12 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Json } from "../../../../core/domain/encoding/canonical-json.ts";
 import { parseTrustPolicy } from "../../../../core/protocol/evidence/trust-policy.ts";
-import { TRUST } from "../../../arbitraries/evidence.ts";
+import type { TrustPolicy } from "../../../../core/domain/evidence/evidence-check.ts";
+import { verifyEvidence } from "../../../../core/protocol/evidence/verify-evidence.ts";
+import { anyAttestedEscrow, packetText, TRUST } from "../../../arbitraries/evidence.ts";
 import { runs } from "../../../arbitraries/runs.ts";
+
+const fault = { fault: expect.any(String) as string };
 
 type Document = { [member: string]: Json };
 const [key] = TRUST.keys;
@@ -11,63 +15,119 @@ if (key === undefined) throw new Error("no key");
 const jwk: Document = { kty: "OKP", crv: "Ed25519", alg: "Ed25519", use: "sig", ...key };
 
 const document = (): Document => ({
+  version: 1,
   jwks: { keys: [jwk] },
   genesis_hash: TRUST.genesisHash,
   cluster: TRUST.cluster,
   custody_program: TRUST.custodyProgram,
   attestor_program: TRUST.attestorProgram,
+  supported_mints: TRUST.supportedMints.map((mint) => ({ ...mint })),
+  log: null,
 });
 const parse = (value: Json) => parseTrustPolicy(JSON.stringify(value));
 const keysOf = (...keys: ReadonlyArray<Json>) => parse({ ...document(), jwks: { keys } });
+const withoutStatus = Object.fromEntries(Object.entries(jwk).filter(([name]) => name !== "status"));
 
 describe("trust policy", () => {
-  test("the published document is read", () => {
+  test("the published document is read, as text and as bytes", () => {
     const { kid, x, status } = key;
-    const { genesisHash, cluster, custodyProgram, attestorProgram } = TRUST;
+    const { genesisHash, cluster, custodyProgram, attestorProgram, supportedMints } = TRUST;
     const keys = [{ kid, x, status }];
-    expect(parse(document())).toEqual({
-      value: { keys, genesisHash, cluster, custodyProgram, attestorProgram },
-    });
+    const text = JSON.stringify(document());
+    const value = {
+      keys,
+      genesisHash,
+      cluster,
+      custodyProgram,
+      attestorProgram,
+      supportedMints,
+      log: null,
+    };
+    expect(parseTrustPolicy(text)).toEqual({ value });
+    expect(parseTrustPolicy(new TextEncoder().encode(text))).toEqual({ value });
   });
 
-  test("a key's standing is current unless it says otherwise, and no unknown standing is taken", () => {
-    for (const status of ["current", "retired", "revoked"]) {
+  test("a revocation that is written wrongly is a fault: no key counts as current by default", () => {
+    for (const status of ["current", "retired", "revoked"])
       expect(keysOf({ ...jwk, status })).toHaveProperty("value.keys.0.status", status);
-    }
-    const { status, ...plain } = jwk;
-    expect(status).toBe("current");
-    expect(keysOf(plain)).toHaveProperty("value.keys.0.status", "current");
-    for (const other of ["", "Revoked", "expired", null, 1]) {
-      expect(keysOf({ ...jwk, status: other })).toHaveProperty("fault");
-    }
+    const wrong: ReadonlyArray<Json> = [
+      withoutStatus,
+      { ...withoutStatus, stauts: "revoked" },
+      { ...jwk, revoked: true },
+      ...["", "Revoked", "expired", null, 1].map((status) => ({ ...jwk, status })),
+    ];
+    for (const each of wrong) expect([each, keysOf(each)]).toEqual([each, fault]);
+  });
+
+  test("keys of other registered types are ignored, and a slip in the type is a fault", () => {
+    const others: ReadonlyArray<Json> = [
+      { kty: "EC", crv: "P-256", x: "", y: "" },
+      { kty: "RSA", n: "", e: "AQAB", status: "revoked" },
+      { kty: "OKP", crv: "X25519", x: 1 },
+      { kty: "AKP", alg: "ML-DSA-44", pub: "" },
+    ];
+    expect(keysOf(...others, jwk)).toEqual(keysOf(jwk));
+    const slips: ReadonlyArray<Json> = [
+      { ...jwk, kty: "OPK" },
+      { ...jwk, kty: "okp" },
+      { ...jwk, kty: null },
+      { ...jwk, crv: "ed25519" },
+      { kty: "OKP" },
+    ];
+    for (const slip of slips) expect([slip, keysOf(jwk, slip)]).toEqual([slip, fault]);
   });
 
   test("one unusable key spoils the document, rather than being passed over", () => {
     const unusable: ReadonlyArray<Json> = [
-      { ...jwk, kty: "EC" },
-      { ...jwk, crv: "X25519" },
       { ...jwk, kid: 1 },
+      { ...jwk, kid: "another" },
       { ...jwk, x: null },
+      { ...jwk, x: `${key.x}=` },
+      { ...jwk, exp: -1 },
+      { ...jwk, exp: null },
       null,
       "key",
       [],
     ];
-    for (const other of unusable) expect(keysOf(jwk, other)).toHaveProperty("fault");
+    for (const other of unusable) expect([other, keysOf(jwk, other)]).toEqual([other, fault]);
   });
 
-  test("a member that is missing, empty or of another kind is a fault", () => {
+  test("a member that is missing, empty, unknown or of another kind is a fault", () => {
     for (const name of Object.keys(document())) {
-      for (const value of ["", 1, null, [], {}, true]) {
-        expect([name, parse({ ...document(), [name]: value })]).toEqual([
-          name,
-          { fault: expect.any(String) as string },
-        ]);
+      for (const value of ["", 2, null, [], {}, true]) {
+        if (name === "log" && value === null) continue;
+        if (name === "supported_mints" && Array.isArray(value)) continue;
+        const lie = { ...document(), [name]: value };
+        expect([name, value, parse(lie)]).toEqual([name, value, fault]);
       }
       const lacking = document();
       delete lacking[name];
-      expect(parse(lacking)).toHaveProperty("fault");
+      expect([name, parse(lacking)]).toEqual([name, fault]);
     }
-    expect(parseTrustPolicy('{"cluster":"a","cluster":"b"}')).toHaveProperty("fault");
+    expect(parse({ ...document(), note: "" })).toEqual(fault);
+    expect(parseTrustPolicy('{"cluster":"a","cluster":"b"}')).toEqual(fault);
+  });
+
+  test("another version is named as such, whatever else it holds", () => {
+    for (const version of [0, 2, "1", null, 1.5]) {
+      expect([version, parse({ ...document(), version, note: "" })]).toEqual([
+        version,
+        { fault: "the trust policy is of another version than 1, the one that is known" },
+      ]);
+    }
+  });
+
+  test("of a log nothing follows: the account on the ledger stays unproven, and the reason says so", () => {
+    const { value } = parse({ ...document(), log: "quorum none\n" }) as { value: TrustPolicy };
+    const [escrow] = fc.sample(anyAttestedEscrow, { numRuns: 1, seed: 3 });
+    if (escrow === undefined) throw new Error("no sample");
+    const { verdict, checks } = verifyEvidence(packetText(escrow), value);
+    expect(verdict).toBe("verified");
+    expect(checks.find(({ name }) => name === "account_on_ledger")).toEqual({
+      name: "account_on_ledger",
+      outcome: "unproven",
+      reason: "the trust policy names a log, which this verifier does not read; ask a node",
+    });
   });
 
   test("any text is a policy or has a fault, and none throws", () => {

@@ -171,4 +171,14 @@ describe("prepare escrow", () => {
     const one = refusal({ ...request, mint: request.merchant }, true);
     expect(one).toEqual(["BetaLimitExceeded", "mint"]);
   });
+
+  test("the beta takes USDC, and not another mint that the instance lists", () => {
+    const supportedMints = [{ address: SUPPORTED_MINT, decimals: 9, symbol: "SOME" }];
+    const result = Effect.runSync(
+      Effect.result(prepareEscrow(request)).pipe(
+        Effect.provideService(Instance, { ...testInstance(true), supportedMints }),
+      ),
+    );
+    expect(result).toMatchObject({ _tag: "Failure", failure: { faults: [{ field: "mint" }] } });
+  });
 });

@@ -1,0 +1,125 @@
+import { goldenEscrow } from "./packet-edits.ts";
+import { addressToBytes } from "../../../core/domain/address.ts";
+import { attestationMessage } from "../../../core/protocol/instructions/attestation.ts";
+import { ed25519Instruction } from "../../../core/protocol/instructions/ed25519-instruction.ts";
+
+/** The data of an Ed25519 precompile instruction, and what the attestor program reads in it. */
+export type InstructionVector = {
+  readonly name: string;
+  readonly why: string;
+  readonly data_hex: string;
+  /** Null: passed over, since it is not one signature with all its parts in this data. */
+  readonly claim: {
+    readonly public_key: string;
+    readonly signature_hex: string;
+    readonly message_hex: string;
+  } | null;
+};
+
+const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex");
+
+/** The attestation of a golden escrow as the instruction that a release brings along. */
+const attestationOf = (name: string) => {
+  const { escrow } = goldenEscrow(name);
+  const { attestation } = escrow;
+  if (attestation === null) throw new Error(`${name} is not attested`);
+  const message = attestationMessage({
+    escrow: escrow.address,
+    proofHash: attestation.proofHash,
+    timestamp: attestation.attestedAt,
+    ...(escrow.state === "PartiallyFulfilled" ? { partialAmount: escrow.released } : {}),
+  });
+  const signature = new Uint8Array(Buffer.from(attestation.signature, "base64"));
+  const publicKey = escrow.attestor;
+  const { data } = ed25519Instruction({ publicKey, signature, message });
+  const claim = {
+    public_key: publicKey as string,
+    signature_hex: hex(signature),
+    message_hex: hex(message),
+  };
+  return { data: Uint8Array.from(data), claim, parts: { publicKey, signature, message } };
+};
+
+/** Where the u16 fields of the header are; the three indices name the instruction that a part is in. */
+const INDICES = { signature: 4, key: 8, message: 14 } as const;
+const MESSAGE_LENGTH_AT = 12;
+
+const withU16 = (data: Uint8Array, at: number, value: number): Uint8Array => {
+  const changed = Uint8Array.from(data);
+  new DataView(changed.buffer).setUint16(at, value, true);
+  return changed;
+};
+
+/** The same parts in another order, with unused bytes between them. */
+const rearranged = (): Uint8Array => {
+  const { publicKey, signature, message } = attestationOf("fulfilled").parts;
+  const places = [200, 0xffff, 20, 0xffff, 60, message.length, 0xffff];
+  const data = new Uint8Array(264);
+  const view = new DataView(data.buffer);
+  view.setUint8(0, 1);
+  places.forEach((value, i) => view.setUint16(2 + 2 * i, value, true));
+  data.set(addressToBytes(publicKey), 20);
+  data.set(message, 60);
+  data.set(signature, 200);
+  return data;
+};
+
+/** Ed25519 instructions that every reader must read, or pass over, as the attestor program does. */
+export const instructionVectors = (): ReadonlyArray<InstructionVector> => {
+  const full = attestationOf("fulfilled");
+  const partial = attestationOf("partially-fulfilled");
+  const reads = (name: string, why: string, data: Uint8Array, claim = full.claim) => ({
+    name,
+    why,
+    data_hex: hex(data),
+    claim,
+  });
+  const passes = (name: string, why: string, data: Uint8Array): InstructionVector => ({
+    name,
+    why,
+    data_hex: hex(data),
+    claim: null,
+  });
+  const elsewhere = Object.entries(INDICES).flatMap(([part, at]) =>
+    [0, 1, 0xfffe].map((index) =>
+      passes(
+        `${part}-in-instruction-${index}`,
+        `the ${part} is said to be in instruction ${index}: the index must be 65535, also where the instruction's own place is ${index}`,
+        withU16(full.data, at, index),
+      ),
+    ),
+  );
+  return [
+    reads("full-release", "the attestation of fulfilled.json", full.data),
+    reads(
+      "partial-release",
+      "the attestation of partially-fulfilled.json",
+      partial.data,
+      partial.claim,
+    ),
+    reads("another-order", "the parts in another order, with unused bytes between", rearranged()),
+    reads("padding-set", "the byte behind the count carries nothing", full.data.with(1, 255)),
+    reads(
+      "something-behind",
+      "unused bytes behind the message",
+      new Uint8Array([...full.data, 1, 2]),
+    ),
+    ...elsewhere,
+    passes("no-data", "no bytes", new Uint8Array()),
+    passes("header-cut-short", "15 bytes", full.data.slice(0, 15)),
+    passes("no-signature", "a count of 0", full.data.with(0, 0)),
+    passes("two-signatures", "a count of 2", full.data.with(0, 2)),
+    passes("message-cut-short", "the message ends behind the data", full.data.slice(0, -1)),
+    passes(
+      "message-too-long",
+      "the message is said to be longer",
+      withU16(full.data, MESSAGE_LENGTH_AT, 73),
+    ),
+    passes("key-behind-data", "the key is behind the data", withU16(full.data, 6, 0xffff)),
+    passes(
+      "signature-behind-data",
+      "the signature is behind the data",
+      withU16(full.data, 2, 0xffff),
+    ),
+  ];
+};

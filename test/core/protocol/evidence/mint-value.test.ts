@@ -1,0 +1,72 @@
+import { describe, expect, test } from "bun:test";
+import { address } from "../../../../core/domain/address.ts";
+import type { TrustPolicy } from "../../../../core/domain/evidence/evidence-check.ts";
+import { verifyEvidence } from "../../../../core/protocol/evidence/verify-evidence.ts";
+import { attested, packetText, TRUST } from "../../../arbitraries/evidence.ts";
+import { GOLDEN_ESCROWS } from "../../use-cases/escrow/golden-escrows.ts";
+
+/** A mint of 9 decimals that anybody can make, worth nothing. */
+const WORTHLESS = address("Worth1ess1111111111111111111111111111111111");
+
+const golden = GOLDEN_ESCROWS.find(({ name }) => name === "fulfilled")?.escrow;
+if (golden === undefined) throw new Error("no golden escrow is fulfilled");
+const AMOUNT = 1_000_000_000_000_000n;
+const worthless = packetText(
+  attested({ ...golden, mint: WORTHLESS, amount: AMOUNT, released: AMOUNT }),
+);
+
+const judge = (packet: string, trust: TrustPolicy | null) => {
+  const { verdict, checks, amounts } = verifyEvidence(packet, trust);
+  const unproven = checks.filter(({ outcome }) => outcome === "unproven").map(({ name }) => name);
+  return { verdict, amounts, listed: !unproven.includes("mint_value") };
+};
+
+describe("a payment of 10^15 base units of a mint that the policy does not list", () => {
+  test("is verified, and the packet says nothing of what it is worth", () => {
+    expect(worthless).not.toContain("1000000000.000000");
+    expect(worthless).not.toContain("usdc");
+    expect(judge(worthless, TRUST)).toEqual({
+      verdict: "verified",
+      listed: false,
+      amounts: {
+        mint: WORTHLESS,
+        mint_supported: false,
+        symbol: null,
+        amount_stroops: "1000000000000000",
+        released_stroops: "1000000000000000",
+        refunded_stroops: "0",
+        amount_usdc: null,
+        released_usdc: null,
+        refunded_usdc: null,
+      },
+    });
+  });
+
+  test("a list that has it under another name than USDC, or of other decimals, makes no USDC of it", () => {
+    for (const [decimals, symbol] of [
+      [9, "USDC"],
+      [6, "EURC"],
+    ] as const) {
+      const supportedMints = [{ address: WORTHLESS, decimals, symbol }];
+      const { listed, amounts } = judge(worthless, { ...TRUST, supportedMints });
+      expect([listed, amounts]).toMatchObject([true, { symbol, released_usdc: null }]);
+    }
+  });
+});
+
+test("a mint that the policy lists as USDC has its amounts in USDC", () => {
+  expect(judge(packetText(golden), TRUST)).toMatchObject({
+    verdict: "verified",
+    listed: true,
+    amounts: { symbol: "USDC", amount_usdc: "2.500000", refunded_usdc: "0.000000" },
+  });
+});
+
+test("without a policy no mint is listed, and of a packet that fails no amount is shown", () => {
+  expect(judge(packetText(golden), null)).toMatchObject({
+    verdict: "untrusted",
+    listed: false,
+    amounts: { mint_supported: false, amount_stroops: "2500000", amount_usdc: null },
+  });
+  expect(judge(packetText(golden).replace('"bump":', '"bump": 1'), TRUST).amounts).toBeNull();
+});
