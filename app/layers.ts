@@ -10,6 +10,10 @@ import {
   makeSettledEvidence,
   SettledEvidence,
 } from "../core/use-cases/evidence/settled-evidence.ts";
+import {
+  makeTransactionTerms,
+  TransactionTerms,
+} from "../core/use-cases/service/transaction-terms.ts";
 import type { HttpServices } from "../adapters/http/server/http-services.ts";
 import { rateLimiterMemory } from "../adapters/memory/rate-limiter.ts";
 import { escrowIndexPostgres } from "../adapters/postgres/escrow-index.ts";
@@ -21,6 +25,7 @@ import {
   evidenceSignerFromFile,
   evidenceSignerGenerated,
 } from "../adapters/signer/evidence-signer-file.ts";
+import { blockspaceSolanaRpc } from "../adapters/solana-rpc/broadcast/blockspace-solana-rpc.ts";
 import { broadcasterSolanaRpc } from "../adapters/solana-rpc/broadcast/broadcaster-solana-rpc.ts";
 import { ledgerSolanaRpc } from "../adapters/solana-rpc/ledger-solana-rpc.ts";
 import { nodePool } from "../adapters/solana-rpc/pool/node-pool.ts";
@@ -164,7 +169,7 @@ export const serviceLayer = (
   indexRefused: Deferred.Deferred<never, IndexRefused>,
 ): Layer.Layer<HttpServices, EvidenceKeyUnusable> => {
   const { settings, rpcUrls } = started;
-  const solana = Layer.mergeAll(ledgerSolanaRpc, broadcasterSolanaRpc).pipe(
+  const solana = Layer.mergeAll(ledgerSolanaRpc, broadcasterSolanaRpc, blockspaceSolanaRpc).pipe(
     Layer.provide(nodePool(solanaRpcConfig(rpcUrls))),
   );
   const { stores, indexSync } = storage(started, indexRefused);
@@ -183,5 +188,6 @@ export const serviceLayer = (
     Layer.effect(RelayDelivery, makeRelayDelivery),
     Layer.effect(SettledEvidence, makeSettledEvidence),
     Layer.effect(RecentPages, makeRecentPages),
+    Layer.effect(TransactionTerms, makeTransactionTerms),
   ).pipe(Layer.provideMerge(ports));
 };

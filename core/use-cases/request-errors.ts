@@ -1,5 +1,11 @@
 import { Data } from "effect";
+import type { EscrowState } from "../domain/escrow/escrow.ts";
+import type { NextAction } from "../domain/escrow/next-action.ts";
+import type { ReadAt } from "../domain/escrow/prepared-call.ts";
 import type { AccountFault } from "../domain/ledger/account.ts";
+import type { MerchantStatus } from "../domain/merchant/merchant.ts";
+import type { SettlementRule } from "../domain/relay/settlement-rule.ts";
+import type { ArchivedEscrow } from "../protocol/accounts/archived-escrow-account.ts";
 
 /** One fault of a use case's input. `field` is the use case's own name for it. */
 export type FieldFault<Field extends string> = {
@@ -64,7 +70,42 @@ export class NotAnEscrow extends Data.TaggedError("NotAnEscrow")<{
   readonly fault: AccountFault;
 }> {}
 
-/** Neither the address, nor the merchant account derived from it, is a registered merchant. */
+/** The address holds a tombstone, and nobody here kept the escrow's bytes. */
+export class EscrowArchived extends Data.TaggedError("EscrowArchived")<{
+  readonly address: string;
+  readonly tombstone: ArchivedEscrow;
+}> {}
+
+/** Rules that only prepare operations check, beside those of the relay; names are stable. */
+export const STATE_RULES = [
+  "vault_frozen",
+  "payer_cannot_pay",
+  "merchant_exists",
+  "attestor_unchanged",
+  "deployment_not_initialized",
+  "mint_unusable",
+  "agent_account_missing",
+  "agent_account_frozen",
+  "insufficient_funds",
+  "beta_limit_exceeded",
+] as const;
+
+/** What the ledger's state lacks for an operation. */
+export type StateRule = SettlementRule | (typeof STATE_RULES)[number];
+
+/** The ledger, as it was read, would refuse the operation. */
+export class WrongState extends Data.TaggedError("WrongState")<{
+  readonly rule: StateRule;
+  /** A sentence without its full stop. */
+  readonly detail: string;
+  /** Of the escrow or merchant; null where there is none. */
+  readonly state: EscrowState | MerchantStatus | null;
+  readonly awaiting: NextAction["awaiting"];
+  readonly nextActions: ReadonlyArray<NextAction>;
+  readonly at: ReadAt;
+}> {}
+
+/** Neither the address nor the merchant account it derives is a registered merchant. */
 export class MerchantNotFound extends Data.TaggedError("MerchantNotFound")<{
   readonly address: string;
 }> {}

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Effect, ManagedRuntime } from "effect";
 import { addressFromBytes } from "../../core/domain/address.ts";
 import { ledgerSignatureFromBytes } from "../../core/domain/ledger/signature.ts";
+import type { Blockspace } from "../../ports/blockspace.ts";
 import { Broadcaster } from "../../ports/broadcaster.ts";
 import { Ledger } from "../../ports/ledger.ts";
 import type { LedgerWorld } from "./ledger-world.ts";
@@ -23,7 +24,7 @@ const CANNOT_PAY = {
 export const broadcasterContract = (name: string, open: () => LedgerWorld): void =>
   describe(`Broadcaster: ${name}`, () => {
     let world: LedgerWorld;
-    let runtime: ManagedRuntime.ManagedRuntime<Ledger | Broadcaster, never>;
+    let runtime: ManagedRuntime.ManagedRuntime<Ledger | Broadcaster | Blockspace, never>;
     beforeAll(() => {
       world = open();
       runtime = ManagedRuntime.make(world.layer);

@@ -3,6 +3,7 @@ import type { AccountKind } from "../../core/domain/ledger/account-kind.ts";
 import type { Address } from "../../core/domain/address.ts";
 import type { LedgerAccount } from "../../core/domain/ledger/account.ts";
 import type { LedgerSignature } from "../../core/domain/ledger/signature.ts";
+import type { Blockspace } from "../../ports/blockspace.ts";
 import type { Broadcaster } from "../../ports/broadcaster.ts";
 import type { Ledger } from "../../ports/ledger.ts";
 
@@ -15,7 +16,7 @@ export type SignedTransfer = {
 
 /** A ledger that a contract suite may read and change, with the adapters of the ports. */
 export type LedgerWorld = {
-  readonly layer: Layer.Layer<Ledger | Broadcaster>;
+  readonly layer: Layer.Layer<Ledger | Broadcaster | Blockspace>;
   readonly genesisHash: string;
   /** An account that never changes. Its lamports exceed 2^53. */
   readonly known: LedgerAccount;

@@ -1,9 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
 import {
-  AWAITED,
-  type NextAction as DomainNextAction,
-} from "../../../core/domain/escrow/next-action.ts";
-import {
   type Escrow as DomainEscrow,
   isRefundable,
   refundedAmount,
@@ -16,8 +12,8 @@ import {
   merchantAddress,
 } from "../../../core/protocol/addresses/addresses.ts";
 import { nextActions } from "../../../core/protocol/instructions/next-actions.ts";
+import { NextAction, nextActionRecord } from "./next-action-contract.ts";
 import type { Instance } from "../../../ports/instance.ts";
-import { OpenInstruction, openInstructionRecord } from "./instruction-contract.ts";
 import {
   Address,
   EscrowState,
@@ -25,7 +21,6 @@ import {
   MintSupported,
   MintSymbol,
   nullable,
-  oneOf,
   record,
   Stroops,
   Time,
@@ -33,23 +28,6 @@ import {
 } from "../openapi/values.ts";
 import { sampleInstance } from "../openapi/sample-instance.ts";
 import { SAMPLE, sampleEscrow } from "../openapi/sample-values.ts";
-
-const NextAction = record("NextAction", "Something that can be done with an escrow now.", {
-  action: oneOf(["release_escrow", "claim_refund"], "What can be done."),
-  by: oneOf(["holder_of_attestation", "anyone"], "Who may do it."),
-  awaiting: nullable(
-    oneOf(
-      AWAITED,
-      "`attestation`: one by the merchant's attestor. `payout_account`: one of the agent's that can be paid, since the associated one cannot be.",
-    ),
-    { description: "What must be obtained first; null when nothing." },
-  ),
-  until: nullable(Time("When it is too late."), { description: "Null: never too late." }),
-  instructions: Type.Array(OpenInstruction, {
-    description:
-      "Ready, unsigned instructions in order; empty while something is awaited. Only the live read of one escrow looks at the account that they pay.",
-  }),
-});
 
 /** One escrow, as the ledger or the index shows it. */
 export const Escrow = record("Escrow", "One escrow.", {
@@ -84,14 +62,6 @@ export type EscrowRecord = Static<typeof Escrow>;
 /** A time as JSON, null where there is none. */
 const timeOrNull = (seconds: UnixSeconds | null): string | null =>
   seconds === null ? null : formatUnixTime(seconds);
-
-const nextActionRecord = (next: DomainNextAction): EscrowRecord["next_actions"][number] => ({
-  action: next.action,
-  by: next.by,
-  awaiting: next.awaiting,
-  until: timeOrNull(next.until),
-  instructions: next.instructions.map(openInstructionRecord),
-});
 
 /**
  * An escrow as JSON at a ledger time, which decides whether it can be refunded, with its mint as the instance

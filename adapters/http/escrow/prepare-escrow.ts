@@ -15,6 +15,7 @@ import {
   PrepareEscrowRequest,
   prepareRequestExample,
 } from "./prepared-escrow-contract.ts";
+import { transactionQuery, transactionRecord } from "./prepared-call-contract.ts";
 import { data } from "../openapi/envelopes.ts";
 
 /** The use case's request of a body. */
@@ -27,6 +28,8 @@ const prepareRequestOf = (body: Static<typeof PrepareEscrowRequest>): Request =>
   taskHash: body.task_hash ?? undefined,
   taskIntent: body.task_intent ?? undefined,
   nonce: body.nonce ?? undefined,
+  attestor: body.attestor,
+  payer: body.payer ?? undefined,
 });
 
 const pointers = fieldPointers<keyof Request>({
@@ -38,6 +41,8 @@ const pointers = fieldPointers<keyof Request>({
   taskHash: "/task_hash",
   taskIntent: "/task_intent",
   nonce: "/nonce",
+  attestor: "/attestor",
+  payer: "/payer",
 });
 
 /** `POST /v1/escrows/prepare` */
@@ -48,15 +53,17 @@ export const prepareEscrowEndpoint = endpoint({
   tag: "Escrows",
   summary: "Derive an escrow's deterministic inputs",
   description:
-    "Signs and submits nothing and creates no escrow. The same request gives the same bytes. With `preflight=true` the ledger is read as well, and `data.preflight` tells whether creating the escrow would work now.",
+    "Signs and submits nothing and creates no escrow. The same request gives the same bytes. With `preflight=true` the ledger is read as well, and `data.preflight` tells whether creating the escrow would work now and what it costs. With `transaction=true` `data.transaction` is the whole unsigned transaction, or the answer is a problem.",
   budget: "prepare",
   query: Type.Object(
     {
       preflight: Type.Optional(
         Type.Boolean({
-          description: "Also check merchant, mint, balance and address on the ledger.",
+          description:
+            "Also check on the ledger whether the escrow can be made and what it costs, and put the merchant's present attestor in.",
         }),
       ),
+      ...transactionQuery,
     },
     { additionalProperties: false },
   ),
@@ -76,6 +83,7 @@ export const prepareEscrowEndpoint = endpoint({
     "invalid_address",
     "task_required",
     "beta_limit_exceeded",
+    "wrong_state",
     "ledger_unavailable",
     "ledger_timeout",
   ],
@@ -88,9 +96,17 @@ export const prepareEscrowEndpoint = endpoint({
         BetaLimitExceeded: pointers.betaLimitExceeded,
       }),
     );
-    const record = preparedEscrowRecord(prepared);
-    if (query.preflight !== true) return { json: { data: record } };
-    const preflight = preflightRecord(yield* preflightEscrow(prepared));
-    return { json: { data: { ...record, preflight } } };
+    const { preflight = false, transaction = false } = query;
+    if (!preflight && !transaction) return { json: { data: preparedEscrowRecord(prepared) } };
+    const checked = yield* preflightEscrow(prepared, transaction);
+    const unsigned = checked.call?.transaction;
+    const data = {
+      ...preparedEscrowRecord(checked.prepared),
+      ...(preflight ? { preflight: preflightRecord(checked.preflight) } : {}),
+      ...(unsigned === undefined || unsigned === null
+        ? {}
+        : { transaction: transactionRecord(unsigned) }),
+    };
+    return { json: { data } };
   }),
 );

@@ -1,4 +1,4 @@
-import { type Static, type TSchema, Type } from "@sinclair/typebox";
+import { type Static, Type } from "@sinclair/typebox";
 import { Effect } from "effect";
 import { MAX_TTL_SECONDS, MIN_TTL_SECONDS } from "../../../core/domain/escrow/escrow.ts";
 import { MAX_NONCE_BYTES, MAX_TASK_INTENT_BYTES } from "../../../core/domain/escrow/task-hash.ts";
@@ -9,12 +9,17 @@ import {
   prepareEscrow,
 } from "../../../core/use-cases/escrow/prepare-escrow.ts";
 import { Instance } from "../../../ports/instance.ts";
+import { SETTLEMENT_RULES } from "../../../core/domain/relay/settlement-rule.ts";
+import { STATE_RULES } from "../../../core/use-cases/request-errors.ts";
+import { cureOf } from "../problems/state-cures.ts";
+import { Cost, costRecord, OrNull, UnsignedTransaction } from "./prepared-call-contract.ts";
 import { Instruction, instructionRecord } from "./instruction-contract.ts";
 import {
   Address,
   Hash,
   MerchantStatus,
   nullable,
+  oneOf,
   record,
   Slot,
   Stroops,
@@ -22,10 +27,6 @@ import {
 } from "../openapi/values.ts";
 import { sampleInstance } from "../openapi/sample-instance.ts";
 import { SAMPLE, sampleParties } from "../openapi/sample-values.ts";
-
-/** A member that may be absent; null counts as absent for it, and for no member that must be there. */
-const orAbsent = <S extends TSchema>(schema: S) =>
-  Type.Optional(nullable(schema, { description: "Null counts as absent." }));
 
 /** The body of `POST /v1/escrows/prepare`. Values are judged by the use case, types here. */
 export const PrepareEscrowRequest = record("PrepareEscrowRequest", "What is to be escrowed.", {
@@ -36,19 +37,20 @@ export const PrepareEscrowRequest = record("PrepareEscrowRequest", "What is to b
     description: "Base units as a decimal integer, 1 to 2^64-1, without sign or leading zero.",
   }),
   ttl_seconds: Type.Integer({ minimum: MIN_TTL_SECONDS, maximum: MAX_TTL_SECONDS }),
-  task_hash: orAbsent(
-    Type.String({ description: "32 bytes as 64 hex digits. Wins over task_intent." }),
+  task_hash: OrNull("32 bytes as 64 hex digits. Wins over task_intent."),
+  task_intent: OrNull(
+    `Text from which task_hash is derived, 1 to ${MAX_TASK_INTENT_BYTES} bytes of UTF-8.`,
   ),
-  task_intent: orAbsent(
+  nonce: OrNull(
+    `Lets one intent be escrowed more than once, 1 to ${MAX_NONCE_BYTES} bytes of UTF-8.`,
+  ),
+  attestor: Type.Optional(
     Type.String({
-      description: `Text from which task_hash is derived, 1 to ${MAX_TASK_INTENT_BYTES} bytes of UTF-8.`,
+      description:
+        "The key that must be the merchant's attestor when the escrow is made; left out: any. With `preflight` or `transaction` the present one is put in.",
     }),
   ),
-  nonce: orAbsent(
-    Type.String({
-      description: `Lets one intent be escrowed more than once, 1 to ${MAX_NONCE_BYTES} bytes of UTF-8.`,
-    }),
-  ),
+  payer: OrNull("Who pays the fee and the rent, and gets the rent back. By default the agent."),
 });
 
 const Inputs = record("PreparedInputs", "Every input, as it was understood.", {
@@ -63,17 +65,33 @@ const Inputs = record("PreparedInputs", "Every input, as it was understood.", {
   task_intent: nullable(Type.String()),
   nonce: nullable(Type.String()),
   nonce_applied: Type.Boolean({ description: "Whether the nonce went into the task hash." }),
+  attestor: Type.Optional(
+    Address("The key that must be the merchant's attestor, where one was named or put in."),
+  ),
+  payer: Type.Optional(Address("Who pays, where somebody was named.")),
 });
 
 const Preflight = record("EscrowPreflight", "Whether creating the escrow would work now.", {
-  ready: Type.Boolean({ description: "All of the checks below are well." }),
+  ready: Type.Boolean({
+    description: "Relay and ledger would take it, once it is signed: nothing is in `blockers`.",
+  }),
+  blockers: Type.Array(
+    record("PreflightBlocker", "Why relay or ledger would refuse the escrow.", {
+      rule: oneOf([...SETTLEMENT_RULES, ...STATE_RULES], "The rule that does not hold."),
+      detail: Type.String(),
+      cure: Type.String({ description: "What to do." }),
+    }),
+  ),
+  cost: Cost,
   merchant_status: nullable(MerchantStatus, { description: "Null: not registered." }),
   mint_supported: Type.Boolean(),
   agent_balance_stroops: nullable(Stroops("The agent's balance."), {
     description: "Null: the agent has no token account of the mint.",
   }),
   balance_sufficient: Type.Boolean(),
-  escrow_address_free: Type.Boolean({ description: "No escrow exists for the task yet." }),
+  escrow_address_free: Type.Boolean({
+    description: "No escrow was ever made for the task; an archived one counts.",
+  }),
   slot: Slot("The slot that was read."),
 });
 
@@ -96,6 +114,7 @@ export const PreparedEscrow = Type.Object(
       signer: Type.Literal("agent_owner", { description: "The field whose owner must sign." }),
     }),
     preflight: Type.Optional(Preflight),
+    transaction: Type.Optional(UnsignedTransaction),
   },
   {
     title: "PreparedEscrow",
@@ -131,6 +150,8 @@ export const preparedEscrowRecord = (prepared: Prepared): PreparedEscrowRecord =
     task_intent: prepared.taskIntent,
     nonce: prepared.nonce,
     nonce_applied: prepared.nonceApplied,
+    ...(prepared.attestor === null ? {} : { attestor: prepared.attestor }),
+    ...(prepared.payer === null ? {} : { payer: prepared.payer }),
   },
   instruction: instructionRecord(prepared.instruction),
   sdk_call: SDK_CALL,
@@ -139,6 +160,8 @@ export const preparedEscrowRecord = (prepared: Prepared): PreparedEscrowRecord =
 /** A preflight as JSON. */
 export const preflightRecord = (preflight: EscrowPreflight): PreflightRecord => ({
   ready: preflight.ready,
+  blockers: preflight.blockers.map(({ rule, detail }) => ({ rule, detail, cure: cureOf(rule) })),
+  cost: costRecord(preflight.cost),
   merchant_status: preflight.merchantStatus,
   mint_supported: preflight.mintSupported,
   agent_balance_stroops: preflight.agentBalance?.toString() ?? null,

@@ -5,7 +5,7 @@ import { Instance } from "../../../ports/instance.ts";
 import { fieldPointers } from "../request/field-pointers.ts";
 import { endpoint } from "../server/endpoint.ts";
 import { Escrow, escrowExample, escrowRecord } from "./escrow-contract.ts";
-import { ledgerRead, READ_CONTEXT_EXAMPLE } from "../openapi/envelopes.ts";
+import { ledgerRead, READ_CONTEXT_EXAMPLE, readContext } from "../openapi/envelopes.ts";
 import { PathAddress } from "../openapi/values.ts";
 
 const pointers = fieldPointers({ pda: "/pda" });
@@ -36,6 +36,7 @@ export const readEscrowEndpoint = endpoint({
     "invalid_address",
     "escrow_not_found",
     "not_an_escrow",
+    "archived_unseen",
     "ledger_unavailable",
     "ledger_timeout",
   ],
@@ -45,12 +46,12 @@ export const readEscrowEndpoint = endpoint({
       Effect.catchTag("InvalidAddress", pointers.invalidAddress),
     );
     const agentTokens = yield* readRefundAccount(live);
-    const { escrow, ledgerTime, slot, commitment } = live;
+    const { escrow, ledgerTime } = live;
     const instance = yield* Instance;
     return {
       json: {
         data: escrowRecord(escrow, ledgerTime, instance, agentTokens),
-        context: { slot: Number(slot), commitment },
+        context: readContext(live),
       },
     };
   }),

@@ -6,7 +6,7 @@ import type {
 } from "../../../core/use-cases/evidence/evidence-trust.ts";
 import { TRUST_VERSION } from "../../../core/protocol/evidence/trust-policy.ts";
 import { ed25519Jwk } from "../../../core/domain/evidence/jwk.ts";
-import { Address, nullable, oneOf, record } from "../openapi/values.ts";
+import { Address, nullable, oneOf, record, SupportedMint } from "../openapi/values.ts";
 import { sampleInstance } from "../openapi/sample-instance.ts";
 import { SAMPLE, sampleParties } from "../openapi/sample-values.ts";
 
@@ -39,14 +39,9 @@ export const EvidenceTrust = record("EvidenceTrust", "What a verifier pins befor
   cluster: Type.String(),
   custody_program: Address("The custody program."),
   attestor_program: Address("The attestor program."),
-  supported_mints: Type.Array(
-    record("SupportedMint", "A mint whose amounts are shown as money.", {
-      address: Address("The mint."),
-      decimals: Type.Integer({ minimum: 0, maximum: 255 }),
-      symbol: Type.String({ pattern: "^[!-~]{1,16}$", examples: ["USDC"] }),
-    }),
-    { description: "A payment in any other mint is named `mint_value` in a verdict's `unproven`." },
-  ),
+  supported_mints: Type.Array(SupportedMint, {
+    description: "A payment in any other mint is named `mint_value` in a verdict's `unproven`.",
+  }),
   log: nullable(Type.String({ minLength: 1 }), {
     description: "Logs and witnesses of settlements; null: none.",
   }),

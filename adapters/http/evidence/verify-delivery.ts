@@ -10,7 +10,7 @@ import {
   verifyDeliveryExample,
   VerifyDeliveryRequest,
 } from "./delivery-contract.ts";
-import { ledgerRead, READ_CONTEXT_EXAMPLE } from "../openapi/envelopes.ts";
+import { ledgerRead, READ_CONTEXT_EXAMPLE, readContext } from "../openapi/envelopes.ts";
 import { PathAddress } from "../openapi/values.ts";
 
 const pointers = fieldPointers({ pda: "/pda", payload: "/payload" });
@@ -46,6 +46,7 @@ export const verifyDeliveryEndpoint = endpoint({
     "invalid_address",
     "escrow_not_found",
     "not_an_escrow",
+    "archived_unseen",
     "proof_template_not_found",
     "ledger_unavailable",
     "ledger_timeout",
@@ -61,9 +62,8 @@ export const verifyDeliveryEndpoint = endpoint({
         InvalidAddress: pointers.invalidAddress,
       }),
     );
-    const { slot, commitment } = comparison.live;
     return {
-      json: { data: deliveryRecord(comparison), context: { slot: Number(slot), commitment } },
+      json: { data: deliveryRecord(comparison), context: readContext(comparison.live) },
     };
   }),
 );

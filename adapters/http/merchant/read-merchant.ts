@@ -3,7 +3,7 @@ import { readMerchant } from "../../../core/use-cases/merchant/read-merchant.ts"
 import { fieldPointers } from "../request/field-pointers.ts";
 import { endpoint } from "../server/endpoint.ts";
 import { Merchant, merchantExample, merchantRecord } from "./merchant-contract.ts";
-import { ledgerRead, READ_CONTEXT_EXAMPLE } from "../openapi/envelopes.ts";
+import { ledgerRead, READ_CONTEXT_EXAMPLE, readContext } from "../openapi/envelopes.ts";
 import { PathAddress } from "../openapi/values.ts";
 
 const pointers = fieldPointers({ pubkey: "/pubkey" });
@@ -38,11 +38,11 @@ export const readMerchantEndpoint = endpoint({
   ],
 }).handle(
   Effect.fnUntraced(function* ({ params }) {
-    const { merchant, slot, commitment } = yield* readMerchant(params.pubkey).pipe(
+    const { merchant, ...at } = yield* readMerchant(params.pubkey).pipe(
       Effect.catchTag("InvalidAddress", pointers.invalidAddress),
     );
     return {
-      json: { data: merchantRecord(merchant), context: { slot: Number(slot), commitment } },
+      json: { data: merchantRecord(merchant), context: readContext(at) },
     };
   }),
 );

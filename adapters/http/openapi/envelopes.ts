@@ -1,5 +1,7 @@
-import { type TSchema, Type } from "@sinclair/typebox";
+import { type Static, type TSchema, Type } from "@sinclair/typebox";
+import { formatUnixTime, type UnixSeconds } from "../../../core/domain/unix-time.ts";
 import { PAGE_LIMIT } from "../../../core/use-cases/index/index-query.ts";
+import type { Commitment as LedgerCommitment } from "../../../ports/ledger.ts";
 import { Commitment, Count, nullable, record, Slot, Time } from "./values.ts";
 import { SAMPLE } from "./sample-values.ts";
 
@@ -10,6 +12,18 @@ export const data = <S extends TSchema>(schema: S) =>
 const ReadContext = record("ReadContext", "Where on the ledger a live read was made.", {
   slot: Slot("The slot that was read."),
   commitment: Commitment,
+  ledger_time: Time("The ledger's clock at that slot, by which expiry is judged."),
+});
+
+/** Where a live read was made, as JSON. */
+export const readContext = (at: {
+  readonly slot: bigint;
+  readonly commitment?: LedgerCommitment;
+  readonly ledgerTime: UnixSeconds;
+}): Static<typeof ReadContext> => ({
+  slot: Number(at.slot),
+  commitment: at.commitment ?? "confirmed",
+  ledger_time: formatUnixTime(at.ledgerTime),
 });
 
 /** One resource read from the ledger. */
@@ -20,6 +34,7 @@ export const ledgerRead = <S extends TSchema>(schema: S) =>
 export const READ_CONTEXT_EXAMPLE = {
   slot: Number(SAMPLE.slot),
   commitment: "confirmed",
+  ledger_time: "2026-03-01T12:00:30Z",
 } as const;
 
 const PageInfo = record("Page", "How a list goes on.", {

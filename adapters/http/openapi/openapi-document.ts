@@ -47,6 +47,7 @@ export const openApiDocument = (operations: ReadonlyArray<Endpoint>) => {
       },
       servers: [{ url: "/", description: "This service." }],
       tags: TAGS,
+      externalDocs: { description: "The reference, as a page.", url: "/docs" },
       components: sharedComponents(operations),
     },
   });

@@ -101,3 +101,10 @@ export const EventKind = oneOf(EVENT_KINDS, "What happened.");
 
 /** How settled the slot of a live read was. */
 export const Commitment = oneOf(["confirmed", "finalized"], "How settled that slot was.");
+
+/** A mint of a service's list. */
+export const SupportedMint = record("SupportedMint", "A mint whose amounts are shown as money.", {
+  address: Address("The mint."),
+  decimals: Type.Integer({ minimum: 0, maximum: 255 }),
+  symbol: Type.String({ pattern: "^[!-~]{1,16}$", examples: ["USDC"] }),
+});

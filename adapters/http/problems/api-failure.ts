@@ -13,6 +13,8 @@ export type ApiFailure =
   | Request.TaskRequired
   | Request.EscrowNotFound
   | Request.NotAnEscrow
+  | Request.EscrowArchived
+  | Request.WrongState
   | Request.MerchantNotFound
   | Request.NotAMerchant
   | Request.ProofTemplateNotFound
@@ -40,6 +42,8 @@ export const CODE_OF_FAILURE = {
   TaskRequired: "task_required",
   EscrowNotFound: "escrow_not_found",
   NotAnEscrow: "not_an_escrow",
+  EscrowArchived: "archived_unseen",
+  WrongState: "wrong_state",
   MerchantNotFound: "merchant_not_found",
   NotAMerchant: "not_a_merchant",
   ProofTemplateNotFound: "proof_template_not_found",

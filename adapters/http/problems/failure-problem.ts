@@ -2,6 +2,10 @@ import type {
   RelayRefusal,
   TransactionNotFound,
 } from "../../../core/use-cases/relay/relay-errors.ts";
+import { formatUnixTime } from "../../../core/domain/unix-time.ts";
+import { nextActionRecord } from "../escrow/next-action-contract.ts";
+import { tombstoneRecord } from "../escrow/tombstone-contract.ts";
+import { cureOf } from "./state-cures.ts";
 import { rejectionRecord } from "../relay/transaction-error-contract.ts";
 import { type ApiFailure, CODE_OF_FAILURE } from "./api-failure.ts";
 import type { Problem } from "./problem.ts";
@@ -153,6 +157,26 @@ const told = (failure: ApiFailure): Told => {
         detail: "The account at this address is not an escrow of this deployment.",
         extensions: { reason: failure.fault },
       };
+    case "EscrowArchived":
+      return {
+        detail: "The escrow was archived, and this service does not have its bytes.",
+        extensions: { archived: tombstoneRecord(failure.tombstone) },
+      };
+    case "WrongState": {
+      const { rule, detail, state, awaiting, nextActions, at } = failure;
+      return {
+        detail: `${capitalised(detail)}.`,
+        extensions: {
+          rule,
+          state,
+          awaiting,
+          cure: cureOf(rule),
+          next_actions: nextActions.map(nextActionRecord),
+          slot: Number(at.slot),
+          ledger_time: formatUnixTime(at.ledgerTime),
+        },
+      };
+    }
     case "MerchantNotFound":
       return { detail: "No merchant is registered under this address." };
     case "NotAMerchant":

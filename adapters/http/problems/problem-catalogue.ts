@@ -87,6 +87,18 @@ export const PROBLEM_CATALOGUE = {
     "The `Accept` header excludes every form in which this answer exists.",
     "Accept `application/json`, or leave the header out.",
   ),
+  wrong_state: kind(
+    409,
+    "The ledger would refuse this now",
+    "By what the ledger shows at `slot`, the instructions that were asked for would fail. `rule` names what does not hold, `state` is the escrow's or the merchant's, `cure` says what to do, and `next_actions` what can be done with the escrow instead.",
+    "Follow `cure`, or one of `next_actions`. What depends on the ledger's clock or on other accounts can hold later.",
+  ),
+  archived_unseen: kind(
+    410,
+    "The escrow was archived, and its bytes are not kept here",
+    "The escrow was settled and archived: the ledger keeps a tombstone of 96 bytes with its final state, its event numbers and two digests, shown as `archived`. The address stays used for ever. This service does not have the account's last bytes.",
+    "Take the bytes from the transaction that archived the escrow, or from an evidence packet, and compare their SHA-256 with `archived.digest`.",
+  ),
   idempotency_key_in_flight: kind(
     409,
     "The first request with this key is not answered yet",

@@ -1,9 +1,23 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { STATE_RULES } from "../../../core/use-cases/request-errors.ts";
 import { SETTLEMENT_RULES } from "../../../core/domain/relay/settlement-rule.ts";
 import { PROBLEM_CATALOGUE, type ProblemCode } from "./problem-catalogue.ts";
 import { problemType } from "./problem.ts";
 import { ProgramError, TransactionError } from "../relay/transaction-error-contract.ts";
-import { Address, Count, nullable, oneOf, record, Signature, Slot } from "../openapi/values.ts";
+import { Awaited, NextAction } from "../escrow/next-action-contract.ts";
+import { Tombstone } from "../escrow/tombstone-contract.ts";
+import {
+  Address,
+  Count,
+  EscrowState,
+  MerchantStatus,
+  nullable,
+  oneOf,
+  record,
+  Signature,
+  Slot,
+  Time,
+} from "../openapi/values.ts";
 
 const Fault = record("Fault", "One place where a request departs from the contract.", {
   pointer: Type.String({
@@ -34,14 +48,29 @@ export const Problem = Type.Object(
     error: Type.Optional(nullable(TransactionError)),
     program_error: Type.Optional(nullable(ProgramError)),
     rule: Type.Optional(
-      oneOf(SETTLEMENT_RULES, "The rule that does not hold for an instruction of the transaction."),
+      oneOf(
+        [...SETTLEMENT_RULES, ...STATE_RULES],
+        "The rule that does not hold for an instruction of the transaction, or of what is prepared.",
+      ),
     ),
     instruction_index: Type.Optional(Count("The instruction that breaks the rule.")),
     actual: Type.Optional(Type.String({ description: "What the transaction asks for." })),
     max: Type.Optional(Type.String({ description: "The most that is carried." })),
     holder: Type.Optional(oneOf(["client", "fee_payer"], "Whose share of the queue is full.")),
     share: Type.Optional(Count("How many transactions may be under way in it at present.")),
-    slot: Type.Optional(Slot("Where the transaction failed.")),
+    state: Type.Optional(
+      nullable(Type.Union([EscrowState, MerchantStatus]), {
+        description: "The escrow's state or the merchant's status; null where there is neither.",
+      }),
+    ),
+    awaiting: Type.Optional(nullable(Awaited)),
+    cure: Type.Optional(Type.String({ description: "What to do." })),
+    next_actions: Type.Optional(
+      Type.Array(NextAction, { description: "What can be done with the escrow instead." }),
+    ),
+    ledger_time: Type.Optional(Time("The ledger's clock at that slot.")),
+    archived: Type.Optional(Tombstone),
+    slot: Type.Optional(Slot("Where the transaction failed, or what was read.")),
     commitment: Type.Optional(
       oneOf(["processed", "confirmed", "finalized"], "How settled that slot is."),
     ),

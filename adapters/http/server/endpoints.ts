@@ -7,6 +7,12 @@ import { descriptorEndpoint, rootEndpoint, versionEndpoint } from "../service/de
 import { evidenceKeysEndpoint, evidenceTrustEndpoint } from "../evidence/evidence-trust.ts";
 import { metricsEndpoint } from "../service/metrics.ts";
 import { prepareEscrowEndpoint } from "../escrow/prepare-escrow.ts";
+import { prepareArchiveEndpoint } from "../escrow/prepare-archive.ts";
+import { prepareAttestationEndpoint } from "../escrow/prepare-attestation.ts";
+import { prepareReleaseEndpoint } from "../escrow/prepare-release.ts";
+import { prepareCancelEndpoint, prepareRefundEndpoint } from "../escrow/prepare-return.ts";
+import { prepareAttestorEndpoint } from "../merchant/prepare-attestor.ts";
+import { prepareMerchantEndpoint } from "../merchant/prepare-merchant.ts";
 import { problemPageEndpoint } from "../service/problem-page.ts";
 import {
   listProofTemplatesEndpoint,
@@ -23,6 +29,7 @@ import {
   readRelayPolicyEndpoint,
   relayTransactionEndpoint,
 } from "../relay/relay.ts";
+import { idlEndpoints } from "../service/idl.ts";
 import { healthEndpoint, readyEndpoint, statusEndpoint } from "../service/service-state.ts";
 import { streamEventsEndpoint } from "../index/stream-events.ts";
 import { syncIndexEndpoint } from "../index/sync-index.ts";
@@ -43,11 +50,18 @@ export type EndpointParts = {
 export const allEndpoints = (parts: EndpointParts): ReadonlyArray<Endpoint> => [
   prepareEscrowEndpoint,
   readEscrowEndpoint,
+  prepareAttestationEndpoint,
+  prepareReleaseEndpoint,
+  prepareRefundEndpoint,
+  prepareCancelEndpoint,
+  prepareArchiveEndpoint,
   buildEvidenceEndpoint,
   verifyDeliveryEndpoint,
   evidenceKeysEndpoint,
   evidenceTrustEndpoint,
   readMerchantEndpoint,
+  prepareMerchantEndpoint,
+  prepareAttestorEndpoint,
   queryMerchantsEndpoint,
   listProofTemplatesEndpoint,
   readProofTemplateEndpoint,
@@ -61,6 +75,7 @@ export const allEndpoints = (parts: EndpointParts): ReadonlyArray<Endpoint> => [
   rootEndpoint(parts.console),
   consoleVerifierEndpoint(parts.consoleVerifier),
   descriptorEndpoint,
+  ...idlEndpoints,
   versionEndpoint,
   statusEndpoint,
   healthEndpoint,

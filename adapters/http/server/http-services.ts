@@ -2,6 +2,7 @@ import type { IndexSync } from "../../../core/use-cases/index/index-sync.ts";
 import type { RelayDelivery } from "../../../core/use-cases/relay/relay-delivery.ts";
 import type { RecentPages } from "../../../core/use-cases/index/recent-pages.ts";
 import type { SettledEvidence } from "../../../core/use-cases/evidence/settled-evidence.ts";
+import type { TransactionTerms } from "../../../core/use-cases/service/transaction-terms.ts";
 import type { Broadcaster } from "../../../ports/broadcaster.ts";
 import type { EscrowIndex } from "../../../ports/escrow-index.ts";
 import type { EvidenceSigner } from "../../../ports/evidence-signer.ts";
@@ -22,4 +23,5 @@ export type HttpServices =
   | RateLimiter
   | RecentPages
   | RelayDelivery
-  | SettledEvidence;
+  | SettledEvidence
+  | TransactionTerms;

@@ -14,10 +14,12 @@ import {
   oneOf,
   record,
   Slot,
+  SupportedMint,
   Time,
 } from "../openapi/values.ts";
 import { CODE_OF_FAILURE } from "../problems/api-failure.ts";
 import type { ProblemCode } from "../problems/problem-catalogue.ts";
+import { sampleInstance } from "../openapi/sample-instance.ts";
 import { SAMPLE, sampleParties } from "../openapi/sample-values.ts";
 
 const State = oneOf(
@@ -53,6 +55,12 @@ export const ServiceStatus = record(
     programs: record("ProgramStatuses", "Both programs.", {
       custody: ProgramStatus,
       attestor: ProgramStatus,
+    }),
+    settlement_mint: nullable(Address("Deliveries in this mint count towards reputation."), {
+      description: "Null: not known.",
+    }),
+    supported_mints: Type.Array(SupportedMint, {
+      description: "The mints whose amounts this service shows as money.",
     }),
     relay: record("RelayStatus", "The relay.", { status: State }),
     reads: record("ReadsStatus", "Live reads.", { status: State, commitment: Commitment }),
@@ -134,6 +142,12 @@ export const statusRecord = (status: Status, version: string): ServiceStatusReco
       healthy: network.healthy,
     },
     programs: { custody: programRecord(custody), attestor: programRecord(attestor) },
+    settlement_mint: status.settlementMint,
+    supported_mints: status.supportedMints.map(({ address, decimals, symbol }) => ({
+      address,
+      decimals,
+      symbol,
+    })),
     relay: { status: callable ? reads : "degraded" },
     reads: { status: reads, commitment: "confirmed" },
     indexer: indexerRecord(status.index),
@@ -163,6 +177,8 @@ export const statusExample = () =>
       },
       custody: programExample(LOCAL_DEPLOYMENT.custodyProgram),
       attestor: programExample(LOCAL_DEPLOYMENT.attestorProgram),
+      settlementMint: sampleParties().mint,
+      supportedMints: sampleInstance().supportedMints,
       index: {
         escrows: 4,
         merchants: 2,

@@ -15,18 +15,28 @@ export type OpenInstruction = {
 /** What an action may wait for. */
 export const AWAITED = ["attestation", "payout_account"] as const;
 
-/** An action that an escrow allows now. */
+/** Every action, and the prepare operation that gives its instructions. */
+export const NEXT_ACTIONS = {
+  release_escrow: "release",
+  cancel_escrow: "cancel",
+  claim_refund: "refund",
+  archive_escrow: "archive",
+} as const;
+export type NextActionName = keyof typeof NEXT_ACTIONS;
+
+/** Everybody by whom an action can be done. */
+export const NEXT_ACTION_PARTIES = ["holder_of_attestation", "merchant_wallet", "anyone"] as const;
+
+/** Something that can be done with an escrow now. */
 export type NextAction = {
-  readonly action: "release_escrow" | "claim_refund";
-  /** Who may act: the holder of an attestation by the merchant's attestor, or anyone. */
-  readonly by: "holder_of_attestation" | "anyone";
-  /**
-   * What must be obtained first: an attestation, or an account of the agent that can be paid. Null when nothing is
-   * missing.
-   */
+  readonly escrow: Address;
+  readonly action: NextActionName;
+  /** Who may do it: whoever holds an attestation by the escrow's attestor, the merchant's wallet, or anyone at all. */
+  readonly by: (typeof NEXT_ACTION_PARTIES)[number];
+  /** What must be obtained first, null when nothing: an attestation, or an account of the agent's that can be paid. */
   readonly awaiting: (typeof AWAITED)[number] | null;
   /** The first second at which the action is too late, null without a limit. */
   readonly until: UnixSeconds | null;
-  /** Complete, unsigned instructions in order; empty while something is missing. */
+  /** Ready, unsigned instructions of a refund, in order; empty while something is awaited and for every other action. */
   readonly instructions: ReadonlyArray<OpenInstruction>;
 };

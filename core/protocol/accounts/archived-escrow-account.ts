@@ -19,6 +19,9 @@ export type ArchivedEscrow = {
 const { at: AT, discriminator, length } = CUSTODY_ACCOUNTS.ArchivedEscrow;
 const DISCRIMINATOR = Uint8Array.from(discriminator);
 
+/** Every tombstone has exactly this many bytes. */
+export const ARCHIVED_ESCROW_LENGTH = length;
+
 /**
  * The tombstone that account bytes hold, or the fault. Its address says nothing: that custody owns it and wrote a
  * discriminator suffices, since nobody else can. See docs/protocol.md, "Archiving".

@@ -10,7 +10,7 @@ import type { CustodyCall, LedgerView } from "../rules/custody-call.ts";
 const [PENDING] = ESCROW_STATES;
 
 /** How long an escrow stays whole after its settlement, in seconds. */
-const ARCHIVE_DELAY_SECONDS = BigInt(CUSTODY_CONSTANTS.ARCHIVE_DELAY_SECONDS);
+export const ARCHIVE_DELAY_SECONDS = BigInt(CUSTODY_CONSTANTS.ARCHIVE_DELAY_SECONDS);
 
 /** The escrow an instruction settles; undefined when it cannot be known beforehand. */
 export const settledEscrow = (

@@ -14,6 +14,15 @@ import {
   TOKEN_PROGRAM,
 } from "../addresses/well-known-addresses.ts";
 
+/** Every SPL Token account and mint has exactly so many bytes (SPL Token, `state.rs`: `Account::LEN`, `Mint::LEN`). */
+export const TOKEN_ACCOUNT_LENGTH = 165;
+const MINT_LENGTH = 82;
+const MINT_IS_INITIALIZED = 45;
+
+/** Whether an account is an initialised mint of the classic token program, which alone custody takes. */
+export const isClassicMint = ({ owner, data }: Pick<LedgerAccount, "owner" | "data">): boolean =>
+  owner === TOKEN_PROGRAM && data.length === MINT_LENGTH && data[MINT_IS_INITIALIZED] === 1;
+
 /** The part of an SPL Token account that settlement depends on. */
 export type TokenAccount = {
   readonly mint: Address;
@@ -35,7 +44,8 @@ export type TokenAccount = {
 export const decodeTokenAccount = (
   account: Pick<LedgerAccount, "owner" | "data">,
 ): TokenAccount | undefined => {
-  if (account.owner !== TOKEN_PROGRAM || account.data.length !== 165) return undefined;
+  if (account.owner !== TOKEN_PROGRAM || account.data.length !== TOKEN_ACCOUNT_LENGTH)
+    return undefined;
   const fields = fieldsOf(account.data);
   const state = fields.u8(108);
   if (state !== 1 && state !== 2) return undefined;

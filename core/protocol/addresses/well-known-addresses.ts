@@ -4,6 +4,8 @@ import { address } from "../../domain/address.ts";
 export const SYSTEM_PROGRAM = address("11111111111111111111111111111111");
 export const TOKEN_PROGRAM = address("TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA");
 export const ASSOCIATED_TOKEN_PROGRAM = address("ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL");
+/** The mint of wrapped SOL, whose token accounts hold their amount in lamports as well. */
+export const NATIVE_MINT = address("So11111111111111111111111111111111111111112");
 export const COMPUTE_BUDGET_PROGRAM = address("ComputeBudget111111111111111111111111111111");
 export const ED25519_PROGRAM = address("Ed25519SigVerify111111111111111111111111111");
 export const MEMO_PROGRAM = address("MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr");

@@ -1,5 +1,6 @@
+import type { Instruction } from "../../domain/ledger/instruction.ts";
 import type { WireInstruction } from "../transaction/wire-message.ts";
-import { fieldsOf } from "../accounts/byte-fields.ts";
+import { fieldsOf, fieldWriter } from "../accounts/byte-fields.ts";
 import { COMPUTE_BUDGET_PROGRAM } from "../addresses/well-known-addresses.ts";
 
 /** What a transaction asks of the Compute Budget program; null where it asks nothing. */
@@ -91,3 +92,20 @@ export const computeBudgetFault = (
   }
   return null;
 };
+
+/**
+ * The Compute Budget instructions that set a transaction's compute units (u32), the bytes of account data that it loads (u32,
+ * above 0) and its price in micro-lamports for each unit (u64); none for a price of 0.
+ */
+export const computeBudgetInstructions = (budget: {
+  readonly unitLimit: number;
+  readonly loadedBytes: number;
+  readonly unitPrice: bigint;
+}): ReadonlyArray<Instruction> =>
+  [
+    fieldWriter(5).u8(SET_UNIT_LIMIT).u32(budget.unitLimit).done(),
+    fieldWriter(5).u8(SET_LOADED_DATA_LIMIT).u32(budget.loadedBytes).done(),
+    ...(budget.unitPrice === 0n
+      ? []
+      : [fieldWriter(9).u8(SET_UNIT_PRICE).u64(budget.unitPrice).done()]),
+  ].map((data) => ({ programAddress: COMPUTE_BUDGET_PROGRAM, accounts: [], data }));

@@ -1,37 +1,44 @@
-import { ZERO_ADDRESS } from "../../domain/address.ts";
 import type { Deployment } from "../../domain/ledger/deployment.ts";
 import { type Escrow, isRefundable } from "../../domain/escrow/escrow.ts";
 import type { LedgerAccount } from "../../domain/ledger/account.ts";
-import type { NextAction, OpenInstruction } from "../../domain/escrow/next-action.ts";
+import type { NextAction } from "../../domain/escrow/next-action.ts";
 import type { UnixSeconds } from "../../domain/unix-time.ts";
-import { claimRefundInstruction } from "./custody-instructions.ts";
+import { ARCHIVE_DELAY_SECONDS } from "../accounts/escrow-rules.ts";
 import { isVacant } from "../rules/custody-call.ts";
-import { createAssociatedTokenInstruction, decodeTokenAccount } from "../accounts/token.ts";
+import { choosePayout } from "../rules/payout-choice.ts";
+import { claimRefundInstruction } from "./custody-instructions.ts";
+import { openAssociatedToken } from "./open-instruction.ts";
 
-/** Makes the agent's token account if it is missing, at the sender's cost; harmless when it exists. */
-const ensureAgentTokenAccount = (escrow: Escrow): OpenInstruction => {
-  const { programAddress, accounts, data } = createAssociatedTokenInstruction({
-    payer: ZERO_ADDRESS,
-    owner: escrow.agentOwner,
-    mint: escrow.mint,
+const refund = (
+  escrow: Escrow,
+  deployment: Deployment,
+  agentTokens: LedgerAccount | null | undefined,
+): NextAction => {
+  const claim = {
+    escrow: escrow.address,
+    action: "claim_refund",
+    by: "anyone",
+    until: null,
+  } as const;
+  const { agentOwner, mint } = escrow;
+  const payee = { owner: agentOwner, mint, associated: agentTokens ?? null, fallback: null };
+  if (choosePayout(payee).kind === "none")
+    return { ...claim, awaiting: "payout_account", instructions: [] };
+  const instruction = claimRefundInstruction(deployment, {
+    escrow: escrow.address,
+    mint,
+    rentPayer: escrow.rentPayer,
+    agentOwner,
   });
-  return {
-    programAddress,
-    accounts: accounts.map(({ address, role }, i) => ({ address: i === 0 ? null : address, role })),
-    data,
-  };
-};
-
-/** Whether a refund into the agent's associated account works: it is the agent's and not frozen, or there is none yet. */
-const canBePaid = (account: LedgerAccount | null, { agentOwner, mint }: Escrow): boolean => {
-  if (account === null || isVacant(account)) return true;
-  const token = decodeTokenAccount(account);
-  return token?.owner === agentOwner && token.mint === mint && !token.frozen;
+  // Where the account was not looked at, making it is harmless: it fails only where the account has another owner.
+  const isAbsent = agentTokens === undefined || agentTokens === null || isVacant(agentTokens);
+  const made = isAbsent ? [openAssociatedToken(agentOwner, mint)] : [];
+  return { ...claim, awaiting: null, instructions: [...made, instruction] };
 };
 
 /**
- * What can be done with an escrow at a ledger time: release until it expires, refund from then on,
- * nothing once settled. `agentTokens` is the agent's associated account, null where there is none, undefined
+ * What can be done with an escrow at a ledger time: release and cancel until it expires, refund from then on, archive a week
+ * after settlement. `agentTokens` is the agent's associated account, null where there is none, undefined
  * where it was not looked at. See docs/protocol.md, "Next actions".
  */
 export const nextActions = (
@@ -40,25 +47,37 @@ export const nextActions = (
   deployment: Deployment,
   agentTokens?: LedgerAccount | null,
 ): ReadonlyArray<NextAction> => {
-  if (escrow.state !== "Pending") return [];
-  if (!isRefundable(escrow, ledgerTime))
-    return [
-      {
-        action: "release_escrow",
-        by: "holder_of_attestation",
-        awaiting: "attestation",
-        until: escrow.expiresAt,
-        instructions: [],
-      },
-    ];
-  const claim = { action: "claim_refund", by: "anyone", until: null } as const;
-  if (agentTokens !== undefined && !canBePaid(agentTokens, escrow))
-    return [{ ...claim, awaiting: "payout_account", instructions: [] }];
-  const refund = claimRefundInstruction(deployment, {
-    escrow: escrow.address,
-    mint: escrow.mint,
-    rentPayer: escrow.rentPayer,
-    agentOwner: escrow.agentOwner,
-  });
-  return [{ ...claim, awaiting: null, instructions: [ensureAgentTokenAccount(escrow), refund] }];
+  const { settledAt, expiresAt } = escrow;
+  if (settledAt !== null)
+    return ledgerTime < settledAt + ARCHIVE_DELAY_SECONDS
+      ? []
+      : [
+          {
+            escrow: escrow.address,
+            action: "archive_escrow",
+            by: "anyone",
+            awaiting: null,
+            until: null,
+            instructions: [],
+          },
+        ];
+  if (isRefundable(escrow, ledgerTime)) return [refund(escrow, deployment, agentTokens)];
+  return [
+    {
+      escrow: escrow.address,
+      action: "release_escrow",
+      by: "holder_of_attestation",
+      awaiting: "attestation",
+      until: expiresAt,
+      instructions: [],
+    },
+    {
+      escrow: escrow.address,
+      action: "cancel_escrow",
+      by: "merchant_wallet",
+      awaiting: null,
+      until: expiresAt,
+      instructions: [],
+    },
+  ];
 };

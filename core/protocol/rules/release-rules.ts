@@ -72,7 +72,8 @@ const amountFault = (
   };
 };
 
-const revokedFault = (
+/** Why the escrow's recorded attestor can no longer release it: the merchant has revoked the keys of all up to some event. */
+export const revokedFault = (
   { createdSeq, attestor }: Escrow,
   { revokedSeq, attestorSince }: Merchant,
 ): SettlementFault | undefined =>

@@ -1,11 +1,35 @@
 import { Effect } from "effect";
+import { type Address, addressToBytes } from "../../domain/address.ts";
 import type { MerchantStatus } from "../../domain/merchant/merchant.ts";
+import { ESCROW_ACCOUNT_LENGTH } from "../../protocol/accounts/escrow-account.ts";
+import { ARCHIVED_ESCROW_LENGTH } from "../../protocol/accounts/archived-escrow-account.ts";
+import { decodeCustodyConfigAccount } from "../../protocol/accounts/custody-config-account.ts";
 import { listedMint } from "../../domain/supported-mint.ts";
 import { decodeMerchantAccount } from "../../protocol/accounts/merchant-account.ts";
-import { decodeTokenAccount } from "../../protocol/accounts/token.ts";
+import {
+  decodeTokenAccount,
+  isClassicMint,
+  TOKEN_ACCOUNT_LENGTH,
+} from "../../protocol/accounts/token.ts";
+import { createEscrowAddresses } from "../../protocol/addresses/addresses.ts";
+import { CLOCK_SYSVAR, RENT_SYSVAR } from "../../protocol/addresses/well-known-addresses.ts";
+import { canVerifyUnder } from "../../protocol/crypto/strict-ed25519.ts";
+import { createEscrowInstruction } from "../../protocol/instructions/custody-instructions.ts";
+import { depositFor } from "../../protocol/rules/lamport-rules.ts";
+import { preparedFault } from "../../protocol/rules/prepared-fault.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { Ledger } from "../../../ports/ledger.ts";
+import { type StateRule, WrongState } from "../request-errors.ts";
+import { groundOf } from "./escrow-surroundings.ts";
+import {
+  assembleCall,
+  type DraftCall,
+  type FinishedCall,
+  type Ground,
+  payerFaultOf,
+} from "./finish-call.ts";
 import type { PreparedEscrow } from "./prepare-escrow.ts";
+import { ledgerTimeOf } from "./read-escrow.ts";
 
 /** Whether creating a prepared escrow would succeed, judged by the ledger's present state. */
 export type EscrowPreflight = {
@@ -15,41 +39,219 @@ export type EscrowPreflight = {
   /** Base units in the agent's associated token account, null when it has none. */
   readonly agentBalance: bigint | null;
   readonly balanceSufficient: boolean;
-  /** Whether the escrow's address still holds no account with data. */
+  /** Whether the escrow's address was never used: a tombstone counts as used. */
   readonly escrowAddressFree: boolean;
-  /** Whether every check above passes. */
+  /** Every rule that relay or ledger would refuse the escrow by now; empty when none. */
+  readonly blockers: ReadonlyArray<Blocker>;
+  /** No blocker was found. */
   readonly ready: boolean;
+  readonly cost: FinishedCall["cost"];
   readonly slot: bigint;
 };
 
-/** Reads what `create_escrow` will check: merchant, mint, the agent's balance and the escrow's address. */
-export const preflightEscrow = Effect.fn("preflightEscrow")(function* (prepared: PreparedEscrow) {
+type Blocker = { readonly rule: StateRule; readonly detail: string };
+
+/** A prepared escrow held against the ledger. */
+export type PreflightedEscrow = {
+  /** The same escrow with the merchant's present attestor in its instruction, where none was asked for. */
+  readonly prepared: PreparedEscrow;
+  readonly preflight: EscrowPreflight;
+  /** Null unless a transaction was wanted. */
+  readonly call: FinishedCall | null;
+};
+
+/** The escrow that the merchant's present attestor will be recorded in, unless another key was asked for. */
+const withAttestor = (
+  prepared: PreparedEscrow,
+  attestor: Address,
+  deployment: Instance["Service"]["deployment"],
+): PreparedEscrow => ({
+  ...prepared,
+  attestor,
+  instruction: createEscrowInstruction(
+    deployment,
+    { ...prepared, attestor, payer: prepared.payer ?? prepared.agentOwner },
+    createEscrowAddresses(deployment, prepared),
+  ),
+});
+
+const tokenBlockers = (
+  { mint, agentOwner, agentTokenAccount, vaultTokenAccount, amount }: PreparedEscrow,
+  find: Ground["find"],
+): ReadonlyArray<Blocker> => {
+  const mintAccount = find(mint);
+  if (mintAccount === null || !isClassicMint(mintAccount))
+    return [
+      {
+        rule: "mint_unusable",
+        detail: `${mint} is not a mint of the SPL Token program; mints of Token-2022 are not taken`,
+      },
+    ];
+  const account = find(agentTokenAccount);
+  const token = account === null ? undefined : decodeTokenAccount(account);
+  if (token === undefined || token.owner !== agentOwner || token.mint !== mint)
+    return [
+      {
+        rule: "agent_account_missing",
+        detail: `the agent's associated token account ${agentTokenAccount} does not exist or has another owner`,
+      },
+    ];
+  const vault = find(vaultTokenAccount);
+  return [
+    ...(token.frozen
+      ? [
+          {
+            rule: "agent_account_frozen" as const,
+            detail: `the agent's token account ${agentTokenAccount} is frozen`,
+          },
+        ]
+      : []),
+    ...(token.amount < amount
+      ? [
+          {
+            rule: "insufficient_funds" as const,
+            detail: `the agent's token account holds ${token.amount} of ${amount} base units`,
+          },
+        ]
+      : []),
+    ...(vault !== null && decodeTokenAccount(vault)?.frozen === true
+      ? [
+          {
+            rule: "vault_frozen" as const,
+            detail: `somebody made the vault ${vaultTokenAccount} and the mint's freeze authority froze it`,
+          },
+        ]
+      : []),
+  ];
+};
+
+const draftOf = (
+  { escrow, vaultTokenAccount, instruction }: PreparedEscrow,
+  { find, rent }: Ground,
+) => {
+  const [held, vault] = [find(escrow), find(vaultTokenAccount)];
+  const ofEscrow = depositFor(held, ESCROW_ACCOUNT_LENGTH, rent);
+  const ofVault = depositFor(vault, TOKEN_ACCOUNT_LENGTH, rent);
+  const inEscrow = (held?.lamports ?? 0n) + ofEscrow;
+  const kept = rent.minimumBalance(ARCHIVED_ESCROW_LENGTH);
+  const draft: DraftCall = {
+    operation: "create_escrow",
+    instructions: [instruction],
+    payouts: [],
+    warnings: [],
+    until: null,
+    cost: {
+      deposits: [
+        { account: escrow, lamports: ofEscrow },
+        { account: vaultTokenAccount, lamports: ofVault },
+      ],
+      returnedAtSettlement: (vault?.lamports ?? 0n) + ofVault,
+      returnedAtArchiving: inEscrow - kept,
+      kept,
+    },
+    returnedToPayer: 0n,
+  };
+  return draft;
+};
+
+/**
+ * Reads everything that relay and ledger will check when an escrow is created, and puts the merchant's present attestor into
+ * its instruction. With a transaction wanted, fails with `WrongState` by the first blocker. Fails as the ledger does.
+ */
+export const preflightEscrow = Effect.fn("preflightEscrow")(function* (
+  asked: PreparedEscrow,
+  wantsTransaction = false,
+) {
   const ledger = yield* Ledger;
   const { deployment, supportedMints } = yield* Instance;
-  const { slot, value } = yield* ledger.readAccounts(
-    [prepared.merchantAccount, prepared.agentTokenAccount, prepared.escrow],
-    "confirmed",
-  );
-  const [merchantAccount, tokenAccount, escrowAccount] = value;
-  const merchant = merchantAccount
-    ? decodeMerchantAccount(merchantAccount, deployment)
-    : { fault: "wrong_owner" as const };
-  const merchantStatus = "value" in merchant ? merchant.value.status : null;
-  const token = tokenAccount ? decodeTokenAccount(tokenAccount) : undefined;
+  const { config } = createEscrowAddresses(deployment, asked);
+  const payer = asked.payer ?? asked.agentOwner;
+  const addresses = [
+    asked.merchantAccount,
+    asked.agentTokenAccount,
+    asked.escrow,
+    asked.vaultTokenAccount,
+    asked.mint,
+    config,
+    payer,
+    CLOCK_SYSVAR,
+    RENT_SYSVAR,
+  ];
+  const { slot, value } = yield* ledger.readAccounts([...new Set(addresses)], "confirmed");
+  const { find, rent } = yield* groundOf(value);
+  const ledgerTime = yield* ledgerTimeOf(find(CLOCK_SYSVAR));
+  const ground: Ground = { find, rent, at: { slot, ledgerTime } };
+  const merchantAccount = find(asked.merchantAccount);
+  const decoded =
+    merchantAccount === null ? undefined : decodeMerchantAccount(merchantAccount, deployment);
+  const merchant = decoded !== undefined && "value" in decoded ? decoded.value : null;
+  const prepared =
+    asked.attestor === null && merchant !== null
+      ? withAttestor(asked, merchant.attestor, deployment)
+      : asked;
+  const view = { deployment, account: find, ledgerTime, marginSeconds: 0n };
+  const configAccount = find(config);
+  const isInitialized =
+    configAccount !== null && "value" in decodeCustodyConfigAccount(configAccount, deployment);
+  const fault = preparedFault([prepared.instruction], payer, view);
+  const blockers: Array<Blocker> = [
+    ...(isInitialized
+      ? []
+      : [
+          {
+            rule: "deployment_not_initialized" as const,
+            detail: "the custody config does not exist yet",
+          },
+        ]),
+    ...(fault === undefined ? [] : [fault]),
+    ...(merchant !== null && !canVerifyUnder(addressToBytes(merchant.attestor))
+      ? [
+          {
+            rule: "attestor_unusable" as const,
+            detail: `no signature verifies under the merchant's attestor key ${merchant.attestor}, so that the escrow could never be released`,
+          },
+        ]
+      : []),
+    ...tokenBlockers(prepared, find),
+  ];
+  const refuse = ({ rule, detail }: Blocker) =>
+    new WrongState({
+      rule,
+      detail,
+      state: merchant?.status ?? null,
+      awaiting: null,
+      nextActions: [],
+      at: ground.at,
+    });
+  const draft = draftOf(prepared, ground);
+  const account = find(asked.agentTokenAccount);
+  const token = account === null ? undefined : decodeTokenAccount(account);
   const usable =
     token !== undefined && token.mint === prepared.mint && token.owner === prepared.agentOwner;
-  const agentBalance = usable ? token.amount : null;
-  const mintSupported = listedMint(supportedMints, prepared.mint) !== undefined;
-  const balanceSufficient = usable && !token.frozen && token.amount >= prepared.amount;
-  const escrowAddressFree = !escrowAccount || escrowAccount.data.length === 0;
+  const call = yield* assembleCall(draft, { payer, wantsTransaction }, ground.at).pipe(
+    // The payer is the agent where nobody else is named.
+    Effect.catchTag("ValidationFailed", Effect.die),
+  );
+  const unpaid = payerFaultOf(call, draft, ground);
+  if (unpaid !== undefined) blockers.push({ rule: "payer_cannot_pay", detail: unpaid });
+  const [first] = blockers;
+  if (wantsTransaction && first !== undefined) return yield* refuse(first);
+  const held = find(asked.escrow);
   const preflight: EscrowPreflight = {
-    merchantStatus,
-    mintSupported,
-    agentBalance,
-    balanceSufficient,
-    escrowAddressFree,
-    ready: merchantStatus === "Active" && mintSupported && balanceSufficient && escrowAddressFree,
+    merchantStatus: merchant?.status ?? null,
+    mintSupported: listedMint(supportedMints, prepared.mint) !== undefined,
+    agentBalance: usable ? token.amount : null,
+    balanceSufficient: usable && !token.frozen && token.amount >= prepared.amount,
+    escrowAddressFree: held === null || held.data.length === 0,
+    blockers,
+    ready: blockers.length === 0,
+    cost: call.cost,
     slot,
   };
-  return preflight;
+  const result: PreflightedEscrow = {
+    prepared,
+    preflight,
+    call: wantsTransaction ? call : null,
+  };
+  return result;
 });

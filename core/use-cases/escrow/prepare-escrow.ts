@@ -14,6 +14,7 @@ import { createEscrowAddresses } from "../../protocol/addresses/addresses.ts";
 import { createEscrowInstruction } from "../../protocol/instructions/custody-instructions.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { enforceBetaLimits } from "./enforce-beta-limits.ts";
+import { checkAttestorKey } from "./parse-sending.ts";
 import {
   addressFault,
   type FieldFault,
@@ -32,6 +33,10 @@ export type PrepareEscrowRequest = {
   readonly taskHash?: string | undefined;
   readonly taskIntent?: string | undefined;
   readonly nonce?: string | undefined;
+  /** The key that must be the merchant's attestor when the escrow is made; undefined: any. */
+  readonly attestor?: string | undefined;
+  /** Who pays the fee and the rent, and gets the rent back; undefined: the agent. */
+  readonly payer?: string | undefined;
 };
 
 /** The terms of a valid request. */
@@ -48,6 +53,10 @@ type EscrowTerms = {
   readonly nonce: string | null;
   /** Whether the nonce went into the task hash. */
   readonly nonceApplied: boolean;
+  /** Null: any. */
+  readonly attestor: Address | null;
+  /** Null: the agent. */
+  readonly payer: Address | null;
 };
 
 /** Everything that follows from a request alone. Nothing of it exists on the ledger yet. */
@@ -57,7 +66,7 @@ export type PreparedEscrow = EscrowTerms & {
   readonly agentTokenAccount: Address;
   readonly merchantAccount: Address;
   readonly bumps: { readonly escrow: number; readonly merchant: number };
-  /** The complete, unsigned `create_escrow`, with the agent as payer. */
+  /** The complete, unsigned `create_escrow`, with the agent as payer unless another is named. */
   readonly instruction: Instruction;
 };
 
@@ -101,18 +110,29 @@ const escrowTerms = Effect.fnUntraced(function* (request: PrepareEscrowRequest) 
   const agentOwner = parseAddress(request.agentOwner);
   const merchant = parseAddress(request.merchant);
   const mint = parseAddress(request.mint);
+  const attestor = request.attestor === undefined ? null : parseAddress(request.attestor);
+  const payer = request.payer === undefined ? null : parseAddress(request.payer);
   const badAddresses = [
     ...(agentOwner === undefined ? [addressFault("agentOwner")] : []),
     ...(merchant === undefined ? [addressFault("merchant")] : []),
     ...(mint === undefined ? [addressFault("mint")] : []),
+    ...(attestor === undefined ? [addressFault("attestor")] : []),
+    ...(payer === undefined ? [addressFault("payer")] : []),
   ];
   const amount = parseAmount(request.amount);
   const supplied = request.taskHash === undefined ? undefined : parseHash32(request.taskHash);
   const badValues = valueFaults(request, { amount, hash: supplied });
   if (badValues.length > 0 || amount === undefined)
     return yield* new ValidationFailed([...badAddresses, ...badValues]);
-  if (agentOwner === undefined || merchant === undefined || mint === undefined)
+  if (
+    agentOwner === undefined ||
+    merchant === undefined ||
+    mint === undefined ||
+    attestor === undefined ||
+    payer === undefined
+  )
     return yield* new InvalidAddress(badAddresses);
+  if (attestor !== null) yield* checkAttestorKey(attestor);
   const { taskIntent, nonce } = request;
   const hash = supplied ?? (taskIntent === undefined ? undefined : taskHash(taskIntent, nonce));
   if (hash === undefined) return yield* new TaskRequired();
@@ -129,6 +149,8 @@ const escrowTerms = Effect.fnUntraced(function* (request: PrepareEscrowRequest) 
     taskIntent: taskIntent ?? null,
     nonce: nonce ?? null,
     nonceApplied: supplied === undefined && nonce !== undefined,
+    attestor,
+    payer,
   };
   return terms;
 });
@@ -143,7 +165,11 @@ export const prepareEscrow = Effect.fnUntraced(function* (request: PrepareEscrow
   const terms = yield* escrowTerms(request);
   const { deployment } = yield* Instance;
   const addresses = createEscrowAddresses(deployment, terms);
-  const asAgent = { ...terms, payer: terms.agentOwner };
+  const asked = {
+    ...terms,
+    payer: terms.payer ?? terms.agentOwner,
+    attestor: terms.attestor ?? undefined,
+  };
   const prepared: PreparedEscrow = {
     ...terms,
     escrow: addresses.escrow.address,
@@ -151,7 +177,7 @@ export const prepareEscrow = Effect.fnUntraced(function* (request: PrepareEscrow
     agentTokenAccount: addresses.agentTokenAccount,
     merchantAccount: addresses.merchantAccount.address,
     bumps: { escrow: addresses.escrow.bump, merchant: addresses.merchantAccount.bump },
-    instruction: createEscrowInstruction(deployment, asAgent, addresses),
+    instruction: createEscrowInstruction(deployment, asked, addresses),
   };
   return prepared;
 });

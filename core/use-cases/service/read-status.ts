@@ -1,5 +1,8 @@
 import { Clock, Effect } from "effect";
-import { programDataAddress } from "../../protocol/addresses/addresses.ts";
+import type { Address } from "../../domain/address.ts";
+import type { SupportedMint } from "../../domain/supported-mint.ts";
+import { decodeAttestorRegistryAccount } from "../../protocol/accounts/attestor-registry-account.ts";
+import { programDataAddress, registryAddress } from "../../protocol/addresses/addresses.ts";
 import type { IndexSummary } from "../../../ports/escrow-index.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { Ledger } from "../../../ports/ledger.ts";
@@ -21,6 +24,9 @@ export type ServiceStatus = {
   };
   readonly custody: ProgramStatus;
   readonly attestor: ProgramStatus;
+  /** The mint whose deliveries count towards reputation and volume; null when it could not be found out. */
+  readonly settlementMint: Address | null;
+  readonly supportedMints: ReadonlyArray<SupportedMint>;
   readonly index: (IndexSummary & SyncActivity & { readonly lagSlots: bigint | null }) | null;
 };
 
@@ -32,7 +38,11 @@ const ledgerStatus = Effect.gen(function* () {
   const tip = yield* ledger.tip("finalized");
   const latencyMs = Math.max(0, (yield* Clock.currentTimeMillis) - startedAtMs);
   const genesisHash = yield* ledger.genesisHash;
-  const addresses = programs.flatMap((program) => [program, programDataAddress(program)]);
+  const registry = registryAddress(deployment).address;
+  const addresses = [
+    ...programs.flatMap((program) => [program, programDataAddress(program)]),
+    registry,
+  ];
   const { value } = yield* ledger.readAccounts(
     addresses,
     "confirmed",
@@ -40,12 +50,24 @@ const ledgerStatus = Effect.gen(function* () {
     Number.POSITIVE_INFINITY,
   );
   const pair = (at: number) => ({ program: value[at] ?? null, data: value[at + 1] ?? null });
-  return { slot: tip.slot, latencyMs, genesisHash, custody: pair(0), attestor: pair(2) };
+  const registered = value[4] ?? null;
+  const decoded =
+    registered === null ? null : decodeAttestorRegistryAccount(registered, deployment);
+  const settlementMint =
+    decoded !== null && "value" in decoded ? decoded.value.settlementMint : null;
+  return {
+    slot: tip.slot,
+    latencyMs,
+    genesisHash,
+    custody: pair(0),
+    attestor: pair(2),
+    settlementMint,
+  };
 });
 
 /** The service's status; null means not known. Never fails, and answers within a second. */
 export const readStatus = Effect.fn("readStatus")(function* () {
-  const { cluster, networkAddress, deployment } = yield* Instance;
+  const { cluster, networkAddress, deployment, supportedMints } = yield* Instance;
   const [ledger, index] = yield* Effect.all([orNull(ledgerStatus), orNull(indexStatus)], {
     concurrency: "unbounded",
   });
@@ -66,6 +88,8 @@ export const readStatus = Effect.fn("readStatus")(function* () {
     },
     custody,
     attestor,
+    settlementMint: ledger?.settlementMint ?? null,
+    supportedMints,
     index: index && { ...index, lagSlots },
   };
   return status;

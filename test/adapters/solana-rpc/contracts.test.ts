@@ -1,4 +1,5 @@
 import { afterAll } from "bun:test";
+import { blockspaceContract } from "../../contracts/blockspace.ts";
 import { broadcasterContract } from "../../contracts/broadcaster.ts";
 import { ledgerContract } from "../../contracts/ledger.ts";
 import { configOver } from "./ledger-under-test.ts";
@@ -9,6 +10,7 @@ const direct = () => localLedgerWorld((url) => configOver([url]));
 
 ledgerContract("solana-rpc over the local ledger", direct);
 broadcasterContract("solana-rpc over the local ledger", direct);
+blockspaceContract("solana-rpc over the local ledger", direct);
 
 /** The ledger's answer. Only a test of mixed-up answers sets another `id`. */
 const answerOf = async (url: URL, call: object): Promise<string> =>
@@ -55,3 +57,4 @@ const behindTrouble = () =>
 
 ledgerContract("solana-rpc over a troubled node and the local ledger", behindTrouble);
 broadcasterContract("solana-rpc over a troubled node and the local ledger", behindTrouble);
+blockspaceContract("solana-rpc over a troubled node and the local ledger", behindTrouble);

@@ -5,6 +5,7 @@ import { LOCAL_FAUCET } from "../../../adapters/local-ledger/genesis/local-keys.
 import { manualTime } from "../../../adapters/local-ledger/runtime/time/ledger-time.ts";
 import { SLOT_MS } from "../../../adapters/local-ledger/runtime/time/slot-clock.ts";
 import { signedTransaction } from "../../../adapters/local-ledger/genesis/signed-transaction.ts";
+import { blockspaceSolanaRpc } from "../../../adapters/solana-rpc/broadcast/blockspace-solana-rpc.ts";
 import { broadcasterSolanaRpc } from "../../../adapters/solana-rpc/broadcast/broadcaster-solana-rpc.ts";
 import { ledgerSolanaRpc } from "../../../adapters/solana-rpc/ledger-solana-rpc.ts";
 import { nodePool } from "../../../adapters/solana-rpc/pool/node-pool.ts";
@@ -86,7 +87,7 @@ export const localLedgerWorld = (config: (ledgerUrl: URL) => SolanaRpcConfig): L
   });
   let unused = 0;
   return {
-    layer: Layer.mergeAll(ledgerSolanaRpc, broadcasterSolanaRpc).pipe(
+    layer: Layer.mergeAll(ledgerSolanaRpc, broadcasterSolanaRpc, blockspaceSolanaRpc).pipe(
       Layer.provide(nodePool(config(new URL(url)))),
       Layer.provideMerge(Logger.layer([])),
     ),

@@ -8,6 +8,7 @@ import type {
   LandedTransaction,
   TransactionError,
 } from "../../../../core/domain/relay/transaction-outcome.ts";
+import { Blockspace } from "../../../../ports/blockspace.ts";
 import { Broadcaster } from "../../../../ports/broadcaster.ts";
 import { Ledger, type LedgerFailure } from "../../../../ports/ledger.ts";
 import { accountOf, clockAccount, walletAccount } from "../../../doubles/accounts.ts";
@@ -37,6 +38,8 @@ export type LedgerDouble = {
   blockhashValid: boolean;
   simulationError: TransactionError | null;
   landed: LandedTransaction | null;
+  /** What the node says of recent prices, micro-lamports. */
+  prices: ReadonlyArray<bigint>;
   /** Log lines of what has landed. */
   logs: ReadonlyArray<string>;
   /** Makes everything work again, and rich whoever the relay asks about. */
@@ -54,6 +57,7 @@ export const makeLedgerDouble = (genesisHash: string) => {
     blockhashValid: true,
     simulationError: null,
     landed: null,
+    prices: [],
     logs: [],
   };
   const double: LedgerDouble = {
@@ -105,6 +109,18 @@ export const makeLedgerDouble = (genesisHash: string) => {
     historyStart: () => 0n,
     logs: () => double.logs,
   });
-  const layer = Layer.merge(Layer.succeed(Ledger, ledger), Layer.succeed(Broadcaster, broadcaster));
+  const blockspace = Blockspace.of({
+    latestBlockhash: answer(() => ({
+      blockhash: addressFromBytes(new Uint8Array(32).fill(5)),
+      lastValidBlockHeight: double.slot + 150n,
+      slot: double.slot,
+    })),
+    recentPrices: () => answer(() => double.prices),
+  });
+  const layer = Layer.mergeAll(
+    Layer.succeed(Ledger, ledger),
+    Layer.succeed(Broadcaster, broadcaster),
+    Layer.succeed(Blockspace, blockspace),
+  );
   return { double, layer };
 };

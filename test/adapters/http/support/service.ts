@@ -24,6 +24,10 @@ import {
   makeSettledEvidence,
   SettledEvidence,
 } from "../../../../core/use-cases/evidence/settled-evidence.ts";
+import {
+  makeTransactionTerms,
+  TransactionTerms,
+} from "../../../../core/use-cases/service/transaction-terms.ts";
 import { EvidenceSigner } from "../../../../ports/evidence-signer.ts";
 import { Instance } from "../../../../ports/instance.ts";
 import { usdc } from "../../../core/use-cases/test-instance.ts";
@@ -111,6 +115,7 @@ export const makeService = async (options: ServiceOptions = {}) => {
     Layer.effect(RelayDelivery, makeRelayDelivery),
     Layer.effect(SettledEvidence, makeSettledEvidence),
     Layer.effect(RecentPages, makeRecentPages),
+    Layer.effect(TransactionTerms, makeTransactionTerms),
   ).pipe(Layer.provide(ports));
   const runtime = ManagedRuntime.make(Layer.merge(ports, running));
   const context = await runtime.context();

@@ -63,6 +63,8 @@ Object.assign(prepareEscrowEndpoint, {
     const addresses = yield* Effect.promise(() => kitAddresses(terms));
     const prepared = {
       ...terms,
+      attestor: null,
+      payer: null,
       escrow: addresses.escrow.address,
       vaultTokenAccount: addresses.vaultTokenAccount,
       agentTokenAccount: addresses.agentTokenAccount,

@@ -22,31 +22,39 @@ const offset = fc.oneof(
 );
 
 describe("next actions", () => {
-  test("a settled escrow has none, at any time", () => {
+  test("a settled escrow has none for seven days, and can be archived from then on", () => {
     const settled = anyEscrow(LOCAL_DEPLOYMENT, ["Fulfilled", "Refunded", "PartiallyFulfilled"]);
     fc.assert(
       fc.property(settled, offset, (escrow, offset) => {
-        expect(nextActions(escrow, escrow.expiresAt + offset, LOCAL_DEPLOYMENT)).toEqual([]);
+        const archivable = (escrow.settledAt ?? 0n) + 604_800n;
+        const actions = nextActions(escrow, archivable + offset, LOCAL_DEPLOYMENT);
+        expect(actions.map(({ action, by }) => ({ action, by }))).toEqual(
+          offset < 0n ? [] : [{ action: "archive_escrow", by: "anyone" }],
+        );
       }),
       runs(50),
     );
   });
 
-  test("a pending escrow can be released until it expires, and from that second on only refunded", () => {
+  test("a pending escrow can be released or cancelled until it expires, and from that second on only refunded", () => {
     fc.assert(
       fc.property(anyEscrow(LOCAL_DEPLOYMENT, ["Pending"]), offset, (escrow, offset) => {
         const actions = nextActions(escrow, escrow.expiresAt + offset, LOCAL_DEPLOYMENT);
         const [action] = actions;
-        expect(actions).toHaveLength(1);
+        const { address, expiresAt: until } = escrow;
         if (offset < 0n) {
-          expect(action).toEqual({
-            action: "release_escrow",
-            by: "holder_of_attestation",
-            awaiting: "attestation",
-            until: escrow.expiresAt,
-            instructions: [],
-          });
+          const shared = { escrow: address, until, instructions: [] };
+          expect(actions).toEqual([
+            {
+              ...shared,
+              action: "release_escrow",
+              by: "holder_of_attestation",
+              awaiting: "attestation",
+            },
+            { ...shared, action: "cancel_escrow", by: "merchant_wallet", awaiting: null },
+          ]);
         } else {
+          expect(actions).toHaveLength(1);
           expect(action).toMatchObject({
             action: "claim_refund",
             by: "anyone",
@@ -109,11 +117,14 @@ describe("next actions", () => {
           data: data.done(),
         });
         const canBePaid = owner === agentOwner && tokens.state === 1;
+        const [whole] = nextActions(escrow, expiresAt, LOCAL_DEPLOYMENT);
         expect(actions).toEqual(
-          canBePaid
-            ? nextActions(escrow, expiresAt, LOCAL_DEPLOYMENT)
+          // An account that is there is not made.
+          canBePaid && whole !== undefined
+            ? [{ ...whole, instructions: whole.instructions.slice(1) }]
             : [
                 {
+                  escrow: escrow.address,
                   action: "claim_refund",
                   by: "anyone",
                   awaiting: "payout_account",

@@ -78,6 +78,8 @@ describe("prepare escrow", () => {
           taskIntent: request.taskIntent ?? null,
           nonce: nonce ?? null,
           nonceApplied: taskHash === undefined && nonce !== undefined,
+          attestor: null,
+          payer: null,
           instruction: createEscrowInstruction(LOCAL_DEPLOYMENT, { ...terms, payer: agentOwner }),
         });
         expect(prepared(request)).toEqual(prepared({ ...request }));

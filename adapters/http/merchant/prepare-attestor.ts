@@ -1,0 +1,121 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { Effect } from "effect";
+import {
+  prepareAttestor,
+  type PrepareAttestorRequest as Request,
+} from "../../../core/use-cases/merchant/prepare-attestor.ts";
+import {
+  callRecord,
+  payerMember,
+  preparedCall,
+  transactionQuery,
+} from "../escrow/prepared-call-contract.ts";
+import { ledgerRead, READ_CONTEXT_EXAMPLE, readContext } from "../openapi/envelopes.ts";
+import { onSampleRegistry } from "../openapi/sample-ledger.ts";
+import { sampleParties } from "../openapi/sample-values.ts";
+import { Address, PathAddress, record } from "../openapi/values.ts";
+import { fieldPointers } from "../request/field-pointers.ts";
+import { endpoint } from "../server/endpoint.ts";
+
+const PrepareAttestorRequest = record("PrepareAttestorRequest", "A merchant's new attestor key.", {
+  attestor: Type.String({ description: "The Ed25519 key that later escrows record." }),
+  revoke: Type.Optional(
+    Type.Boolean({
+      description:
+        "Whether the escrows made until then can only be cancelled or refunded: for a key that was stolen.",
+    }),
+  ),
+  ...payerMember,
+});
+
+const PreparedAttestorCall = preparedCall("PreparedAttestorCall", {
+  merchant: Address("The merchant's wallet, which must sign."),
+  merchant_pda: Address("Its account in the attestor program."),
+  previous_attestor: Address("The key that is replaced."),
+  attestor: Address("The key that will be recorded."),
+  revoke: Type.Boolean({ description: "Whether earlier escrows can no longer be released." }),
+});
+
+const requestOf = (
+  body: Static<typeof PrepareAttestorRequest>,
+  wantsTransaction: boolean | undefined,
+): Request => ({
+  attestor: body.attestor,
+  revoke: body.revoke,
+  payer: body.payer ?? undefined,
+  wantsTransaction,
+});
+
+const pointers = fieldPointers<keyof Request | "wallet">({
+  wallet: "/pubkey",
+  attestor: "/attestor",
+  revoke: "/revoke",
+  payer: "/payer",
+  wantsTransaction: "?transaction",
+});
+
+/** Any other key of the samples. */
+const bodyExample = (): Static<typeof PrepareAttestorRequest> => ({
+  attestor: sampleParties().agent,
+  revoke: true,
+});
+
+const preparedRecord = (call: Effect.Success<ReturnType<typeof prepareAttestor>>) => ({
+  merchant: call.merchant as string,
+  merchant_pda: call.merchantAccount as string,
+  previous_attestor: call.previous as string,
+  attestor: call.attestor as string,
+  revoke: call.revoke,
+  ...callRecord(call),
+});
+
+/** `POST /v1/merchants/{pubkey}/attestor/prepare` */
+export const prepareAttestorEndpoint = endpoint({
+  method: "POST",
+  path: "/v1/merchants/{pubkey}/attestor/prepare",
+  operationId: "prepareAttestor",
+  tag: "Merchants",
+  summary: "Prepare the rotation of a merchant's attestor key",
+  description:
+    "The instruction with which a merchant's wallet names a new attestor key. Escrows keep the key that they recorded, unless `revoke` makes all until then impossible to release. Signs, sends and keeps nothing.",
+  budget: "reads",
+  params: { pubkey: PathAddress("The merchant's wallet.") },
+  query: Type.Object(transactionQuery, { additionalProperties: false }),
+  body: { schema: PrepareAttestorRequest, example: bodyExample },
+  answers: {
+    200: {
+      description: "The instruction, and the transaction where it was asked for.",
+      content: {
+        "application/json": {
+          schema: ledgerRead(PreparedAttestorCall),
+          example: () => ({
+            data: preparedRecord(
+              onSampleRegistry(
+                true,
+                prepareAttestor(sampleParties().merchant, requestOf(bodyExample(), true)),
+              ),
+            ),
+            context: READ_CONTEXT_EXAMPLE,
+          }),
+        },
+      },
+    },
+  },
+  problems: [
+    "invalid_address",
+    "merchant_not_found",
+    "wrong_state",
+    "ledger_unavailable",
+    "ledger_timeout",
+  ],
+}).handle(
+  Effect.fnUntraced(function* ({ params, query, body }) {
+    const call = yield* prepareAttestor(params.pubkey, requestOf(body, query.transaction)).pipe(
+      Effect.catchTags({
+        ValidationFailed: pointers.validationFailed,
+        InvalidAddress: pointers.invalidAddress,
+      }),
+    );
+    return { json: { data: preparedRecord(call), context: readContext(call.at) } };
+  }),
+);

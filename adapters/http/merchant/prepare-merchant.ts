@@ -1,0 +1,103 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { Effect } from "effect";
+import {
+  prepareMerchant,
+  type PrepareMerchantRequest as Request,
+} from "../../../core/use-cases/merchant/prepare-merchant.ts";
+import {
+  callRecord,
+  payerMember,
+  preparedCall,
+  transactionQuery,
+} from "../escrow/prepared-call-contract.ts";
+import { ledgerRead, READ_CONTEXT_EXAMPLE, readContext } from "../openapi/envelopes.ts";
+import { onSampleRegistry } from "../openapi/sample-ledger.ts";
+import { Address, record } from "../openapi/values.ts";
+import { fieldPointers } from "../request/field-pointers.ts";
+import { endpoint } from "../server/endpoint.ts";
+import { sampleParties } from "../openapi/sample-values.ts";
+
+const PrepareMerchantRequest = record("PrepareMerchantRequest", "Who registers as a merchant.", {
+  merchant: Type.String({ description: "The merchant's wallet, which must sign." }),
+  attestor: Type.String({ description: "The Ed25519 key whose attestations release escrows." }),
+  name: Type.String({ description: "1 to 32 bytes of UTF-8 without control characters." }),
+  ...payerMember,
+});
+
+const PreparedMerchantCall = preparedCall("PreparedMerchantCall", {
+  merchant: Address("The merchant's wallet."),
+  merchant_pda: Address("Its account in the attestor program."),
+  attestor: Address("The key that will be recorded."),
+});
+
+const requestOf = (
+  body: Static<typeof PrepareMerchantRequest>,
+  wantsTransaction: boolean | undefined,
+): Request => ({
+  merchant: body.merchant,
+  attestor: body.attestor,
+  name: body.name,
+  payer: body.payer ?? undefined,
+  wantsTransaction,
+});
+
+const pointers = fieldPointers<keyof Request>({
+  merchant: "/merchant",
+  attestor: "/attestor",
+  name: "/name",
+  payer: "/payer",
+  wantsTransaction: "?transaction",
+});
+
+const bodyExample = (): Static<typeof PrepareMerchantRequest> => {
+  const { merchant, attestor } = sampleParties();
+  return { merchant, attestor, name: "Example Quotes" };
+};
+
+const preparedRecord = (call: Effect.Success<ReturnType<typeof prepareMerchant>>) => ({
+  merchant: call.merchant as string,
+  merchant_pda: call.merchantAccount as string,
+  attestor: call.attestor as string,
+  ...callRecord(call),
+});
+
+/** `POST /v1/merchants/prepare` */
+export const prepareMerchantEndpoint = endpoint({
+  method: "POST",
+  path: "/v1/merchants/prepare",
+  operationId: "prepareMerchant",
+  tag: "Merchants",
+  summary: "Prepare the registration of a merchant",
+  description:
+    "The instruction with which a wallet registers as a merchant and names its attestor key. The wallet must sign it. Keys under which no signature can verify are refused. Signs, sends and keeps nothing.",
+  budget: "reads",
+  query: Type.Object(transactionQuery, { additionalProperties: false }),
+  body: { schema: PrepareMerchantRequest, example: bodyExample },
+  answers: {
+    200: {
+      description: "The instruction, and the transaction where it was asked for.",
+      content: {
+        "application/json": {
+          schema: ledgerRead(PreparedMerchantCall),
+          example: () => ({
+            data: preparedRecord(
+              onSampleRegistry(false, prepareMerchant(requestOf(bodyExample(), true))),
+            ),
+            context: READ_CONTEXT_EXAMPLE,
+          }),
+        },
+      },
+    },
+  },
+  problems: ["invalid_address", "wrong_state", "ledger_unavailable", "ledger_timeout"],
+}).handle(
+  Effect.fnUntraced(function* ({ query, body }) {
+    const call = yield* prepareMerchant(requestOf(body, query.transaction)).pipe(
+      Effect.catchTags({
+        ValidationFailed: pointers.validationFailed,
+        InvalidAddress: pointers.invalidAddress,
+      }),
+    );
+    return { json: { data: preparedRecord(call), context: readContext(call.at) } };
+  }),
+);

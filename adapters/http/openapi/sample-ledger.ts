@@ -1,0 +1,179 @@
+import { Effect, Stream } from "effect";
+import { type Address, addressFromBytes } from "../../../core/domain/address.ts";
+import type { Escrow } from "../../../core/domain/escrow/escrow.ts";
+import type { LedgerAccount } from "../../../core/domain/ledger/account.ts";
+import type { UnixSeconds } from "../../../core/domain/unix-time.ts";
+import { fieldWriter } from "../../../core/protocol/accounts/byte-fields.ts";
+import {
+  decodeEscrowAccount,
+  encodeEscrowAccount,
+  pendingEscrowBytes,
+} from "../../../core/protocol/accounts/escrow-account.ts";
+import { encodeMerchantAccount } from "../../../core/protocol/accounts/merchant-account.ts";
+import {
+  associatedTokenAddress,
+  custodyConfigAddress,
+  registryAddress,
+} from "../../../core/protocol/addresses/addresses.ts";
+import {
+  ATTESTOR_ACCOUNTS,
+  ATTESTOR_CONSTANTS,
+} from "../../../core/protocol/generated/attestor.ts";
+import { CUSTODY_ACCOUNTS, CUSTODY_CONSTANTS } from "../../../core/protocol/generated/custody.ts";
+import {
+  CLOCK_SYSVAR,
+  RENT_SYSVAR,
+  SYSTEM_PROGRAM,
+  TOKEN_PROGRAM,
+} from "../../../core/protocol/addresses/well-known-addresses.ts";
+import { TransactionTerms } from "../../../core/use-cases/service/transaction-terms.ts";
+import { Instance } from "../../../ports/instance.ts";
+import { Ledger } from "../../../ports/ledger.ts";
+import { sampleInstance } from "./sample-instance.ts";
+import { SAMPLE, sampleEscrow, sampleMerchant, sampleParties } from "./sample-values.ts";
+
+const account = (
+  address: Address,
+  owner: Address,
+  data: Uint8Array,
+  lamports = 10_000_000n,
+): LedgerAccount => ({ address, owner, lamports, executable: false, data });
+
+/** Lamports for a byte and year, years that exempt, percent burnt (Agave `rent.rs`). */
+const rentData = (): Uint8Array => {
+  const data = new Uint8Array(17);
+  const view = new DataView(data.buffer);
+  view.setBigUint64(0, 3480n, true);
+  view.setFloat64(8, 2, true);
+  view.setUint8(16, 50);
+  return data;
+};
+
+const tokens = (owner: Address, mint: Address): LedgerAccount =>
+  account(
+    associatedTokenAddress(owner, mint),
+    TOKEN_PROGRAM,
+    fieldWriter(165).address(mint).address(owner).u64(SAMPLE.amount).skip(36).u8(1).skip(56).done(),
+    2_039_280n,
+  );
+
+/** The one account of each program that says how it is set up. */
+const setUp = (): ReadonlyArray<LedgerAccount> => {
+  const { deployment } = SAMPLE;
+  const config = custodyConfigAddress(deployment);
+  const registry = registryAddress(deployment);
+  const { merchant, mint } = sampleParties();
+  return [
+    account(
+      config.address,
+      deployment.custodyProgram,
+      fieldWriter(CUSTODY_ACCOUNTS.CustodyConfig.length)
+        .bytes(Uint8Array.from(CUSTODY_ACCOUNTS.CustodyConfig.discriminator))
+        .u8(CUSTODY_CONSTANTS.ACCOUNT_VERSION)
+        .u8(config.bump)
+        .skip(6)
+        .address(deployment.attestorProgram)
+        .u64(42n)
+        .skip(32)
+        .done(),
+    ),
+    account(
+      registry.address,
+      deployment.attestorProgram,
+      fieldWriter(ATTESTOR_ACCOUNTS.Registry.length)
+        .bytes(Uint8Array.from(ATTESTOR_ACCOUNTS.Registry.discriminator))
+        .u8(ATTESTOR_CONSTANTS.ACCOUNT_VERSION)
+        .u8(registry.bump)
+        .skip(6)
+        .address(merchant)
+        .address(deployment.custodyProgram)
+        .address(mint)
+        .skip(32)
+        .done(),
+    ),
+  ];
+};
+
+/** The sample escrow as it was before its release. */
+export const samplePendingEscrow = (): Escrow => {
+  const settled = sampleEscrow();
+  const decoded = decodeEscrowAccount(
+    {
+      address: settled.address,
+      owner: SAMPLE.deployment.custodyProgram,
+      data: pendingEscrowBytes(encodeEscrowAccount(settled)),
+    },
+    SAMPLE.deployment,
+  );
+  if ("fault" in decoded) throw new Error(decoded.fault);
+  return decoded.value;
+};
+
+/** An escrow at a time, by default among registered parties. */
+type Scene = {
+  readonly escrow: Escrow;
+  readonly ledgerTime: UnixSeconds;
+  readonly isRegistered?: boolean;
+};
+
+/** What a use case gives over a ledger that holds a scene, as the documentation's examples show it. */
+export const onSampleLedger = <A, E>(
+  { escrow, ledgerTime, isRegistered = true }: Scene,
+  useCase: Effect.Effect<A, E, Ledger | Instance | TransactionTerms>,
+): A => {
+  const { deployment } = SAMPLE;
+  const { agent, merchant, mint } = sampleParties();
+  const registered = sampleMerchant();
+  const held = [
+    account(escrow.address, deployment.custodyProgram, encodeEscrowAccount(escrow), 3_452_160n),
+    tokens(escrow.address, mint),
+    tokens(agent, mint),
+    tokens(merchant, mint),
+    ...(isRegistered
+      ? [account(registered.address, deployment.attestorProgram, encodeMerchantAccount(registered))]
+      : []),
+    ...setUp(),
+    account(agent, SYSTEM_PROGRAM, new Uint8Array(), 1_000_000_000n),
+    account(merchant, SYSTEM_PROGRAM, new Uint8Array(), 1_000_000_000n),
+    account(CLOCK_SYSVAR, SYSTEM_PROGRAM, fieldWriter(40).skip(32).i64(ledgerTime).done()),
+    account(RENT_SYSVAR, SYSTEM_PROGRAM, rentData()),
+  ];
+  const ledger = Ledger.of({
+    genesisHash: Effect.succeed(SAMPLE.genesisHash),
+    tip: () => Effect.succeed({ slot: SAMPLE.slot, blockHeight: SAMPLE.slot }),
+    readAccounts: (addresses) =>
+      Effect.succeed({
+        slot: SAMPLE.slot,
+        value: addresses.map((address) => held.find((each) => each.address === address) ?? null),
+      }),
+    programAccounts: () => Stream.empty,
+    history: () => Effect.succeed({ entries: [], completeFrom: null }),
+    transaction: () => Effect.succeed(null),
+  });
+  const terms = TransactionTerms.of({
+    read: Effect.succeed({
+      blockhash: addressFromBytes(new Uint8Array(32).fill(7)),
+      lastValidBlockHeight: SAMPLE.slot + 150n,
+      slot: SAMPLE.slot,
+      usualPrice: 0n,
+      urgentPrice: 0n,
+    }),
+  });
+  return Effect.runSync(
+    useCase.pipe(
+      Effect.provideService(Ledger, ledger),
+      Effect.provideService(Instance, sampleInstance()),
+      Effect.provideService(TransactionTerms, terms),
+    ),
+  );
+};
+
+/** The same among parties of which the merchant is registered or not yet, at the time of the escrow's creation. */
+export const onSampleRegistry = <A, E>(
+  isRegistered: boolean,
+  useCase: Effect.Effect<A, E, Ledger | Instance | TransactionTerms>,
+): A =>
+  onSampleLedger(
+    { escrow: sampleEscrow(), ledgerTime: SAMPLE.createdAt + 30n, isRegistered },
+    useCase,
+  );

@@ -1,0 +1,69 @@
+import type { Address } from "../../domain/address.ts";
+import type { LedgerAccount } from "../../domain/ledger/account.ts";
+import { AccountRole, type Instruction } from "../../domain/ledger/instruction.ts";
+import { ED25519_PROGRAM, SYSTEM_PROGRAM } from "../addresses/well-known-addresses.ts";
+import type { Rent } from "../accounts/rent-sysvar.ts";
+import { feePayerFault } from "./fee-payer.ts";
+
+/** What the ledger takes for each signature (Agave `fee-structure`: `lamports_per_signature`). */
+const LAMPORTS_PER_SIGNATURE = 5000n;
+/** Micro-lamports in a lamport. */
+const MICRO = 1_000_000n;
+
+/** What must be added so that an account of so many bytes can exist; 0 when it holds enough already. */
+export const depositFor = (account: LedgerAccount | null, bytes: number, rent: Rent): bigint => {
+  const missing = rent.minimumBalance(bytes) - (account?.lamports ?? 0n);
+  return missing > 0n ? missing : 0n;
+};
+
+/** Everybody whose signature the instructions need besides the payer, in order of appearance. */
+export const otherSigners = (
+  instructions: ReadonlyArray<Instruction>,
+  payer: Address,
+): ReadonlyArray<Address> => {
+  const signers = instructions.flatMap(({ accounts }) =>
+    accounts.flatMap(({ address, role }) =>
+      role === AccountRole.readonlySigner || role === AccountRole.writableSigner ? [address] : [],
+    ),
+  );
+  return [...new Set(signers)].filter((address) => address !== payer);
+};
+
+/**
+ * The fee of a transaction of these instructions, in lamports: for each signature, those that the Ed25519 program checks among
+ * them (Agave `solana-message`: `num_total_signatures`), and for the units it asks for at their price.
+ */
+export const transactionFee = (
+  instructions: ReadonlyArray<Instruction>,
+  payer: Address,
+  priority: { readonly unitLimit: number; readonly unitPrice: bigint } | null = null,
+): bigint => {
+  const checked = instructions.filter((each) => each.programAddress === ED25519_PROGRAM).length;
+  const signatures = 1 + otherSigners(instructions, payer).length + checked;
+  const forUnits =
+    priority === null ? 0n : BigInt(priority.unitLimit) * priority.unitPrice + MICRO - 1n;
+  return LAMPORTS_PER_SIGNATURE * BigInt(signatures) + forUnits / MICRO;
+};
+
+/**
+ * Why a payer cannot bear a transaction, in words, undefined when it can: the fee as the relay judges it, then deposits, for
+ * which it must be a wallet without data, and at the end the rent minimum or nothing. `returned` is what it gets back within.
+ */
+export const payerFault = (
+  account: LedgerAccount | null,
+  rent: Rent,
+  spent: { readonly fee: bigint; readonly deposits: bigint; readonly returned: bigint },
+): string | undefined => {
+  const { fee, deposits, returned } = spent;
+  const held = account?.lamports ?? 0n;
+  if (feePayerFault(account, rent, fee) !== null)
+    return `the payer holds ${held} lamports and cannot pay the fee of ${fee} and keep the rent minimum`;
+  if (deposits === 0n) return undefined;
+  if (account === null || account.owner !== SYSTEM_PROGRAM || account.data.length > 0)
+    return "the payer is not a wallet without data, and only such a one can pay for new accounts";
+  const left = held - fee - deposits;
+  const end = left + returned;
+  return left >= 0n && (end === 0n || end >= rent.minimumBalance(0))
+    ? undefined
+    : `the payer holds ${held} lamports; fee and deposits take ${fee + deposits}, and what is left must be nothing or the rent minimum`;
+};

@@ -1,0 +1,27 @@
+import type { Address } from "../../domain/address.ts";
+import type { Instruction } from "../../domain/ledger/instruction.ts";
+import type { SettlementFault } from "../../domain/relay/settlement-rule.ts";
+import { SYSTEM_PROGRAM } from "../addresses/well-known-addresses.ts";
+import { resolveAccounts } from "../transaction/address-table.ts";
+import { unsignedTransaction } from "../transaction/unsigned-transaction.ts";
+import { decodeWireMessage } from "../transaction/wire-message.ts";
+import type { LedgerView } from "./custody-call.ts";
+import { settlementFault } from "./settlement-check.ts";
+
+/**
+ * The rule that the relay's check finds broken in a transaction of these instructions; what it lets pass is undefined. So is a
+ * message that no ledger takes, since its payer is one of the programs: the check of the payer finds that.
+ */
+export const preparedFault = (
+  instructions: ReadonlyArray<Instruction>,
+  payer: Address,
+  view: LedgerView,
+): SettlementFault | undefined => {
+  // No rule looks at the blockhash.
+  const { message } = unsignedTransaction({ payer, instructions, blockhash: SYSTEM_PROGRAM });
+  const decoded = decodeWireMessage(message);
+  if (decoded === undefined) return undefined;
+  const accounts = resolveAccounts(decoded, new Map());
+  if ("fault" in accounts) throw new Error("a message without tables needs one");
+  return settlementFault(decoded, accounts, view);
+};

@@ -1,0 +1,144 @@
+import { Effect } from "effect";
+import type { Address } from "../../domain/address.ts";
+import type { Escrow } from "../../domain/escrow/escrow.ts";
+import type { OpenInstruction } from "../../domain/escrow/next-action.ts";
+import type { Payout } from "../../domain/escrow/prepared-call.ts";
+import type { LedgerAccount } from "../../domain/ledger/account.ts";
+import { decodeRentSysvar } from "../../protocol/accounts/rent-sysvar.ts";
+import { decodeTokenAccount } from "../../protocol/accounts/token.ts";
+import {
+  associatedTokenAddress,
+  custodyConfigAddress,
+  merchantAddress,
+  registryAddress,
+} from "../../protocol/addresses/addresses.ts";
+import { CLOCK_SYSVAR, RENT_SYSVAR } from "../../protocol/addresses/well-known-addresses.ts";
+import { nextActions } from "../../protocol/instructions/next-actions.ts";
+import { withPayer } from "../../protocol/instructions/open-instruction.ts";
+import type { LedgerView } from "../../protocol/rules/custody-call.ts";
+import { preparedFault } from "../../protocol/rules/prepared-fault.ts";
+import { Instance } from "../../../ports/instance.ts";
+import { Ledger, LedgerUnavailable } from "../../../ports/ledger.ts";
+import { type StateRule, WrongState } from "../request-errors.ts";
+import type { Ground } from "./finish-call.ts";
+import { escrowOf, ledgerTimeOf, readEscrow } from "./read-escrow.ts";
+
+/** An escrow and every account that a settlement of it depends on, as the ledger shows them at one slot. */
+export type Surroundings = Ground & {
+  readonly escrow: Escrow;
+  readonly account: LedgerAccount;
+  readonly vault: LedgerAccount | null;
+  /** The ledger as the rules judge by it, with a clock that is exact at that slot. */
+  readonly view: LedgerView;
+};
+
+/** Accounts by address, and the rent that they say; fails when the ledger shows no rent. */
+export const groundOf = (value: ReadonlyArray<LedgerAccount | null>) => {
+  const found = new Map(
+    value.flatMap((account) => (account === null ? [] : [[account.address, account] as const])),
+  );
+  const find = (address: Address) => found.get(address) ?? null;
+  const rent = decodeRentSysvar(find(RENT_SYSVAR));
+  return rent === undefined
+    ? Effect.fail(new LedgerUnavailable({ retryable: true, cause: "no rent sysvar" }))
+    : Effect.succeed({ find, rent });
+};
+
+/**
+ * Reads an escrow, then it and everything around it once more at one slot, with `others` besides. Fails as `readEscrow` does.
+ */
+export const readSurroundings = Effect.fn("readSurroundings")(function* (
+  pda: string,
+  others: ReadonlyArray<Address | null>,
+) {
+  const ledger = yield* Ledger;
+  const { deployment } = yield* Instance;
+  // Its parties never change, so the first read says what the second has to look at.
+  const { escrow: known } = yield* readEscrow(pda);
+  const vault = associatedTokenAddress(known.address, known.mint);
+  const addresses = [
+    known.address,
+    vault,
+    associatedTokenAddress(known.agentOwner, known.mint),
+    associatedTokenAddress(known.merchant, known.mint),
+    merchantAddress(deployment, known.merchant).address,
+    custodyConfigAddress(deployment).address,
+    registryAddress(deployment).address,
+    known.rentPayer,
+    known.merchant,
+    CLOCK_SYSVAR,
+    RENT_SYSVAR,
+    ...others.filter((address) => address !== null),
+  ];
+  const { slot, value } = yield* ledger.readAccounts([...new Set(addresses)], "confirmed");
+  const { find, rent } = yield* groundOf(value);
+  const { escrow, account } = yield* escrowOf(known.address, find(known.address));
+  const ledgerTime = yield* ledgerTimeOf(find(CLOCK_SYSVAR));
+  const surroundings: Surroundings = {
+    escrow,
+    account,
+    vault: find(vault),
+    find,
+    rent,
+    at: { slot, ledgerTime },
+    view: { deployment, account: find, ledgerTime, marginSeconds: 0n },
+  };
+  return surroundings;
+});
+
+/** The failure for an escrow that the ledger would not do something with. */
+export const wrongState = (
+  { escrow, find, at, view }: Surroundings,
+  rule: StateRule,
+  detail: string,
+): WrongState => {
+  const agentTokens = find(associatedTokenAddress(escrow.agentOwner, escrow.mint));
+  const isPayout = rule.startsWith("payout_account_");
+  return new WrongState({
+    rule,
+    detail,
+    state: escrow.state,
+    awaiting: isPayout ? "payout_account" : null,
+    nextActions: nextActions(escrow, at.ledgerTime, view.deployment, agentTokens),
+    at,
+  });
+};
+
+/** Fails with `WrongState` when the ledger would refuse the instructions at the slot that was read. */
+export const checkInstructions = (
+  surroundings: Surroundings,
+  {
+    instructions,
+    unpayable = [],
+  }: {
+    readonly instructions: ReadonlyArray<OpenInstruction>;
+    readonly unpayable?: ReadonlyArray<Payout>;
+  },
+  payer: Address | null,
+) =>
+  Effect.suspend(() => {
+    const { escrow, vault, view } = surroundings;
+    const sender = payer ?? escrow.rentPayer;
+    const fault = preparedFault(withPayer(instructions, sender), sender, view);
+    if (fault !== undefined) return Effect.fail(wrongState(surroundings, fault.rule, fault.detail));
+    const [unpaid] = unpayable;
+    // Of a fallback that is not there, the relay's rule cannot tell that it will not be.
+    if (unpaid !== undefined)
+      return Effect.fail(
+        wrongState(
+          surroundings,
+          "payout_account_unusable",
+          `the ${unpaid.whose}'s associated account ${unpaid.account} is frozen or has another owner, and no other account of the ${unpaid.whose}'s that can be paid is named`,
+        ),
+      );
+    const isFrozen = vault !== null && decodeTokenAccount(vault)?.frozen === true;
+    return escrow.state === "Pending" && isFrozen
+      ? Effect.fail(
+          wrongState(
+            surroundings,
+            "vault_frozen",
+            "the mint's freeze authority has frozen the escrow's vault, and nothing can leave it until that authority thaws it",
+          ),
+        )
+      : Effect.void;
+  });

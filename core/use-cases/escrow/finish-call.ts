@@ -1,0 +1,154 @@
+import { Effect } from "effect";
+import { type Address, ZERO_ADDRESS } from "../../domain/address.ts";
+import type { OpenInstruction } from "../../domain/escrow/next-action.ts";
+import type {
+  LamportCost,
+  Payout,
+  PreparedCall,
+  PreparedOperation,
+  PrepareWarning,
+  ReadAt,
+} from "../../domain/escrow/prepared-call.ts";
+import type { LedgerAccount } from "../../domain/ledger/account.ts";
+import type { UnixSeconds } from "../../domain/unix-time.ts";
+import type { Rent } from "../../protocol/accounts/rent-sysvar.ts";
+import { computeBudgetInstructions } from "../../protocol/instructions/compute-budget.ts";
+import { withPayer } from "../../protocol/instructions/open-instruction.ts";
+import { otherSigners, payerFault, transactionFee } from "../../protocol/rules/lamport-rules.ts";
+import {
+  LOADED_BYTES,
+  MAX_PREPARED_BYTES,
+  unitLimitOf,
+} from "../../protocol/transaction/transaction-budget.ts";
+import {
+  type UnsignedTransaction,
+  unsignedTransaction,
+} from "../../protocol/transaction/unsigned-transaction.ts";
+import { ValidationFailed, type WrongState } from "../request-errors.ts";
+import { TransactionTerms } from "../service/transaction-terms.ts";
+
+/** What a caller of any prepare operation can ask for besides. */
+export type Sending = {
+  /** Who pays the fee and new accounts; null: whoever sends it. */
+  readonly payer: Address | null;
+  /** Whether a whole transaction is wanted, beside the instructions. */
+  readonly wantsTransaction: boolean;
+};
+
+/** A whole transaction, ready to be signed. */
+export type PreparedTransaction = UnsignedTransaction & {
+  readonly blockhash: Address;
+  readonly lastValidBlockHeight: bigint;
+  readonly unitLimit: number;
+  /** Micro-lamports for a compute unit. */
+  readonly unitPrice: bigint;
+};
+
+/** A prepared call, with its transaction where one was wanted. */
+export type FinishedCall = PreparedCall & { readonly transaction: PreparedTransaction | null };
+
+/** What was read of the ledger, all of one slot. */
+export type Ground = {
+  readonly find: (address: Address) => LedgerAccount | null;
+  readonly rent: Rent;
+  readonly at: ReadAt;
+};
+
+/** A call before its payer, its fee and its transaction. */
+export type DraftCall = {
+  readonly operation: PreparedOperation;
+  readonly instructions: ReadonlyArray<OpenInstruction>;
+  readonly payouts: ReadonlyArray<Payout>;
+  readonly warnings: ReadonlyArray<PrepareWarning>;
+  readonly until: UnixSeconds | null;
+  /** All of a cost but the fee. */
+  readonly cost: Omit<LamportCost, "fee">;
+  /** What the payer gets back within the transaction, lamports. */
+  readonly returnedToPayer: bigint;
+};
+
+/** How near its end a call is urgent, seconds. */
+const URGENT_SECONDS = 120n;
+
+const transactionOf = Effect.fnUntraced(function* (
+  { operation, instructions, payouts, until }: DraftCall,
+  payer: Address,
+  at: ReadAt,
+) {
+  const terms = yield* (yield* TransactionTerms).read;
+  const isUrgent = until !== null && until - at.ledgerTime <= URGENT_SECONDS;
+  const unitPrice = isUrgent ? terms.urgentPrice : terms.usualPrice;
+  const created = payouts.filter(({ isCreated }) => isCreated).length;
+  const unitLimit = unitLimitOf(operation, created);
+  const budget = computeBudgetInstructions({ unitLimit, unitPrice, loadedBytes: LOADED_BYTES });
+  const { blockhash, lastValidBlockHeight } = terms;
+  const calls = withPayer(instructions, payer);
+  const made = unsignedTransaction({ payer, blockhash, instructions: [...budget, ...calls] });
+  if (made.bytes.length > MAX_PREPARED_BYTES)
+    return yield* Effect.die(new Error(`a prepared ${operation} has ${made.bytes.length} bytes`));
+  const transaction: PreparedTransaction = {
+    ...made,
+    blockhash,
+    lastValidBlockHeight,
+    unitLimit,
+    unitPrice,
+  };
+  return transaction;
+});
+
+/**
+ * The call with its fee and, where wanted, its transaction; whether the payer can pay is left open. Fails with
+ * `ValidationFailed` when a transaction is wanted without payer, and as the ledger does.
+ */
+export const assembleCall = Effect.fnUntraced(function* (
+  draft: DraftCall,
+  { payer, wantsTransaction }: Sending,
+  at: ReadAt,
+) {
+  if (payer === null && wantsTransaction)
+    return yield* new ValidationFailed<"payer">([
+      { field: "payer", detail: "is needed for a transaction" },
+    ]);
+  const transaction =
+    payer === null || !wantsTransaction ? null : yield* transactionOf(draft, payer, at);
+  const { operation, instructions, payouts, warnings, until, cost } = draft;
+  const sender = payer ?? ZERO_ADDRESS;
+  const closed = withPayer(instructions, sender);
+  const call: FinishedCall = {
+    operation,
+    instructions,
+    signers: otherSigners(closed, sender),
+    payer,
+    payouts,
+    warnings,
+    cost: { fee: transactionFee(closed, sender, transaction), ...cost },
+    until,
+    at,
+    transaction,
+  };
+  return call;
+});
+
+/** Why the payer of an assembled call cannot pay, in words; undefined when it can or is left open. */
+export const payerFaultOf = (
+  { payer, cost }: FinishedCall,
+  { returnedToPayer }: DraftCall,
+  { find, rent }: Ground,
+): string | undefined => {
+  if (payer === null) return undefined;
+  const deposits = cost.deposits.reduce((sum, { lamports }) => sum + lamports, 0n);
+  return payerFault(find(payer), rent, { fee: cost.fee, deposits, returned: returnedToPayer });
+};
+
+/** `assembleCall`, and what `refuse` makes of a payer that cannot pay. */
+export const finishCall = Effect.fnUntraced(function* (
+  draft: DraftCall,
+  sending: Sending,
+  ground: Ground,
+  refuse: (rule: "payer_cannot_pay", detail: string) => WrongState,
+) {
+  const call = yield* assembleCall(draft, sending, ground.at);
+  const detail = payerFaultOf(call, draft, ground);
+  if (detail !== undefined) return yield* refuse("payer_cannot_pay", detail);
+  return call;
+});

@@ -1,0 +1,156 @@
+import { Effect } from "effect";
+import type { Address } from "../../domain/address.ts";
+import { parseAmount } from "../../domain/amount.ts";
+import { canonicalFault } from "../../domain/encoding/canonical-fault.ts";
+import type { Json } from "../../domain/encoding/canonical-json.ts";
+import { jsonPointer } from "../../domain/encoding/json-pointer.ts";
+import type { ReadAt } from "../../domain/escrow/prepared-call.ts";
+import { compareWithTemplate } from "../../domain/evidence/delivery-payload.ts";
+import { proofHash } from "../../domain/evidence/proof-template.ts";
+import { type Hash32, parseHash32 } from "../../domain/hash32.ts";
+import type { UnixSeconds } from "../../domain/unix-time.ts";
+import { expiredFault, pendingFault } from "../../protocol/accounts/escrow-rules.ts";
+import { decodeMerchantAccount } from "../../protocol/accounts/merchant-account.ts";
+import { merchantAddress } from "../../protocol/addresses/addresses.ts";
+import {
+  attestationMessage,
+  MAX_ATTESTATION_AGE_SECONDS,
+} from "../../protocol/instructions/attestation.ts";
+import { revokedFault } from "../../protocol/rules/release-rules.ts";
+import { readProofTemplate } from "../evidence/proof-templates.ts";
+import { type FieldFault, ValidationFailed } from "../request-errors.ts";
+import { readSurroundings, type Surroundings, wrongState } from "./escrow-surroundings.ts";
+
+/** What is to be attested, the members' types checked and nothing else. */
+export type PrepareAttestationRequest = {
+  /** The delivery payload, the preimage of the proof hash; or the hash itself. One of the two. */
+  readonly payload?: { readonly [name: string]: Json } | undefined;
+  readonly proofHash?: string | undefined;
+  /** By default the payload's own `proof_template_id`, where it is a text. */
+  readonly templateId?: string | undefined;
+  /** Base units for the merchant in a partial release; undefined: all of them. */
+  readonly amount?: string | undefined;
+};
+
+/** What the escrow's attestor signs, and how long the signature is good for. */
+export type PreparedAttestation = {
+  readonly escrow: Address;
+  readonly proofHash: Hash32;
+  /** The template that the payload met, null without one. */
+  readonly templateId: string | null;
+  /** The ledger's time when it was read, which the message carries. */
+  readonly timestamp: UnixSeconds;
+  /** Null for a full release. */
+  readonly amount: bigint | null;
+  /** 72 bytes, 80 for a partial release. */
+  readonly message: Uint8Array;
+  /** The key that must sign. */
+  readonly attestor: Address;
+  /** The first second by the ledger's clock at which a release with it fails. */
+  readonly until: UnixSeconds;
+  readonly at: ReadAt;
+};
+
+type Field = keyof PrepareAttestationRequest;
+const failed = (...faults: ReadonlyArray<FieldFault<Field>>) =>
+  Effect.fail(new ValidationFailed<Field>(faults));
+
+/** The proof hash of a request, and the template that its payload meets. */
+const parseProof = Effect.fnUntraced(function* (request: PrepareAttestationRequest) {
+  const { payload, templateId } = request;
+  if ((payload === undefined) === (request.proofHash === undefined))
+    return yield* failed({ field: "payload", detail: "give either a payload or a proof hash" });
+  if (payload === undefined) {
+    const given = parseHash32(request.proofHash ?? "");
+    if (given === undefined)
+      return yield* failed({ field: "proofHash", detail: "must be 64 hex digits" });
+    return { hash: given, template: null };
+  }
+  const fault = canonicalFault(payload);
+  if (fault !== undefined)
+    return yield* failed({ field: "payload", inside: fault.pointer, detail: fault.detail });
+  const named = payload["proof_template_id"];
+  const id = templateId ?? (typeof named === "string" ? named : undefined);
+  if (id === undefined) return { hash: proofHash(payload), template: null };
+  const template = yield* readProofTemplate(id);
+  const faults = compareWithTemplate(payload, template).flatMap(({ name, outcome, expected }) =>
+    outcome === "ok" || outcome === "absent"
+      ? []
+      : [
+          {
+            field: "payload" as const,
+            inside: jsonPointer([name]),
+            detail:
+              outcome === "unexpected"
+                ? `is no member of the template ${id}`
+                : `must be ${expected ?? "absent"}, by the template ${id}`,
+          },
+        ],
+  );
+  if (faults.length > 0) return yield* failed(...faults);
+  return { hash: proofHash(payload), template: id };
+});
+
+/** Why the ledger would refuse every release of the escrow now. */
+const releaseStateFault = ({ escrow, find, view }: Surroundings) => {
+  const account = find(merchantAddress(view.deployment, escrow.merchant).address);
+  const merchant = account === null ? undefined : decodeMerchantAccount(account, view.deployment);
+  return (
+    pendingFault(escrow) ??
+    expiredFault(escrow, view) ??
+    (merchant !== undefined && "value" in merchant
+      ? revokedFault(escrow, merchant.value)
+      : {
+          rule: "merchant_unregistered" as const,
+          detail: `the wallet ${escrow.merchant} is not registered as a merchant`,
+        })
+  );
+};
+
+/**
+ * The message that releases an escrow once its attestor has signed it, with the ledger's time in it. Fails with `WrongState`
+ * where no release is possible at the slot that was read, `ValidationFailed` for a field of the request and a payload that does
+ * not meet its template or names another task, `ProofTemplateNotFound`, and as `readEscrow` does. See docs/protocol.md,
+ * "Attestation".
+ */
+export const prepareAttestation = Effect.fn("prepareAttestation")(function* (
+  pda: string,
+  request: PrepareAttestationRequest,
+) {
+  const { hash, template } = yield* parseProof(request);
+  const amount = request.amount === undefined ? null : parseAmount(request.amount);
+  if (amount === undefined)
+    return yield* failed({
+      field: "amount",
+      detail: "must be a decimal integer from 1 without sign or leading zero",
+    });
+  const surroundings = yield* readSurroundings(pda, []);
+  const { escrow, at } = surroundings;
+  const fault = releaseStateFault(surroundings);
+  if (fault !== undefined) return yield* wrongState(surroundings, fault.rule, fault.detail);
+  if (amount !== null && amount >= escrow.amount)
+    return yield* failed({
+      field: "amount",
+      detail: `must be below the escrow's ${escrow.amount}; leave it out to release all of it`,
+    });
+  const task = request.payload?.["task_hash"];
+  if (task !== undefined && task !== escrow.taskHash)
+    return yield* failed({
+      field: "payload",
+      inside: "/task_hash",
+      detail: `must be the escrow's task hash ${escrow.taskHash}`,
+    });
+  const timestamp = at.ledgerTime;
+  const claim = { escrow: escrow.address, proofHash: hash, timestamp };
+  const latest = timestamp + MAX_ATTESTATION_AGE_SECONDS + 1n;
+  const prepared: PreparedAttestation = {
+    ...claim,
+    templateId: template,
+    amount,
+    message: attestationMessage(amount === null ? claim : { ...claim, partialAmount: amount }),
+    attestor: escrow.attestor,
+    until: latest < escrow.expiresAt ? latest : escrow.expiresAt,
+    at,
+  };
+  return prepared;
+});

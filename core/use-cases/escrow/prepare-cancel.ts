@@ -1,0 +1,10 @@
+import { Effect } from "effect";
+import { prepareReturn, type PrepareReturnRequest } from "./prepare-return.ts";
+
+/**
+ * The instructions with which the merchant's wallet gives an escrow back before it expires. Fails as `prepareRefund` does. See
+ * docs/protocol.md, "Prepare operations".
+ */
+export const prepareCancel = Effect.fn("prepareCancel")(
+  (pda: string, request: PrepareReturnRequest) => prepareReturn("cancel_escrow", pda, request),
+);

@@ -1,0 +1,52 @@
+import { Effect } from "effect";
+import {
+  cancelEscrowInstruction,
+  claimRefundInstruction,
+} from "../../protocol/instructions/custody-instructions.ts";
+import { Instance } from "../../../ports/instance.ts";
+import { checkInstructions, readSurroundings, wrongState } from "./escrow-surroundings.ts";
+import { finishCall } from "./finish-call.ts";
+import { parseOptionalAddresses, parseSending, type SendingRequest } from "./parse-sending.ts";
+import { settlementDraft } from "./settlement-draft.ts";
+
+/** What a refund or cancellation is asked with, the members' types checked and nothing else. */
+export type PrepareReturnRequest = SendingRequest & {
+  readonly agentFallbackAccount?: string | undefined;
+};
+
+/** The instructions that give an escrow's money back to its agent; `prepareRefund` and `prepareCancel` say when. */
+export const prepareReturn = Effect.fnUntraced(function* (
+  operation: "claim_refund" | "cancel_escrow",
+  pda: string,
+  request: PrepareReturnRequest,
+) {
+  const { deployment } = yield* Instance;
+  const asked = yield* parseSending(request);
+  const { agentFallbackAccount } = yield* parseOptionalAddresses({
+    agentFallbackAccount: request.agentFallbackAccount,
+  });
+  const surroundings = yield* readSurroundings(pda, [agentFallbackAccount, asked.payer]);
+  const { escrow } = surroundings;
+  const isCancel = operation === "cancel_escrow";
+  // A cancellation needs the wallet's signature anyhow.
+  const payer = asked.payer ?? (isCancel ? escrow.merchant : null);
+  const input = {
+    ...escrow,
+    escrow: escrow.address,
+    agentFallbackAccount: agentFallbackAccount ?? undefined,
+  };
+  const call = isCancel
+    ? cancelEscrowInstruction(deployment, input)
+    : claimRefundInstruction(deployment, input);
+  const draft = settlementDraft(surroundings, {
+    operation,
+    calls: [call],
+    sides: [{ whose: "agent", fallback: agentFallbackAccount }],
+    payer,
+    until: isCancel ? escrow.expiresAt : null,
+  });
+  yield* checkInstructions(surroundings, draft, payer);
+  return yield* finishCall(draft, { ...asked, payer }, surroundings, (rule, detail) =>
+    wrongState(surroundings, rule, detail),
+  );
+});

@@ -1,0 +1,66 @@
+import { Effect } from "effect";
+import { parseAddress } from "../../domain/address.ts";
+import { rotateAttestorInstruction } from "../../protocol/instructions/attestor-instructions.ts";
+import { Instance } from "../../../ports/instance.ts";
+import { type DraftCall, finishCall } from "../escrow/finish-call.ts";
+import { checkAttestorKey, parseSending, type SendingRequest } from "../escrow/parse-sending.ts";
+import { addressFault, InvalidAddress, MerchantNotFound } from "../request-errors.ts";
+import { readMerchantGround, wrongMerchantState } from "./merchant-ground.ts";
+
+/** The new key, the members' types checked and nothing else. */
+export type PrepareAttestorRequest = SendingRequest & {
+  readonly attestor: string;
+  /** Whether the escrows made until then can no longer be released. */
+  readonly revoke?: boolean | undefined;
+};
+
+/**
+ * The instruction with which a merchant's wallet names a new attestor key. Fails with `MerchantNotFound`, `WrongState` when the
+ * key is the present one, `InvalidAddress` and `ValidationFailed` for a field of the request, and as the ledger does. See
+ * docs/protocol.md, "Prepare operations".
+ */
+export const prepareAttestor = Effect.fn("prepareAttestor")(function* (
+  wallet: string,
+  request: PrepareAttestorRequest,
+) {
+  const { deployment } = yield* Instance;
+  const merchant = parseAddress(wallet);
+  const attestor = parseAddress(request.attestor);
+  if (merchant === undefined || attestor === undefined)
+    return yield* new InvalidAddress<"wallet" | "attestor">([
+      ...(merchant === undefined ? [addressFault("wallet" as const)] : []),
+      ...(attestor === undefined ? [addressFault("attestor" as const)] : []),
+    ]);
+  const sending = yield* parseSending(request, merchant);
+  yield* checkAttestorKey(attestor);
+  const ground = yield* readMerchantGround(merchant, sending.payer ?? merchant);
+  if (ground.merchant === null) return yield* new MerchantNotFound({ address: merchant });
+  if (ground.merchant.attestor === attestor)
+    return yield* wrongMerchantState(
+      ground,
+      "attestor_unchanged",
+      `${attestor} is the merchant's attestor key already`,
+    );
+  const revoke = request.revoke ?? false;
+  const draft: DraftCall = {
+    operation: "rotate_attestor",
+    instructions: [rotateAttestorInstruction(deployment, { merchant, attestor, revoke })],
+    payouts: [],
+    warnings: [],
+    until: null,
+    cost: { deposits: [], returnedAtSettlement: 0n, returnedAtArchiving: 0n, kept: 0n },
+    returnedToPayer: 0n,
+  };
+  const call = yield* finishCall(draft, sending, ground, (rule, detail) =>
+    wrongMerchantState(ground, rule, detail),
+  );
+  const { address: merchantAccount } = ground.merchant;
+  return {
+    ...call,
+    merchant,
+    merchantAccount,
+    attestor,
+    revoke,
+    previous: ground.merchant.attestor,
+  };
+});

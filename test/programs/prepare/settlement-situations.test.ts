@@ -1,0 +1,355 @@
+import { expect, test } from "bun:test";
+import { type Address } from "../../../core/domain/address.ts";
+import { encodeBase64 } from "../../../core/domain/encoding/base64.ts";
+import type { Instruction } from "../../../core/domain/ledger/instruction.ts";
+import { formatUnixTime } from "../../../core/domain/unix-time.ts";
+import { createAssociatedTokenInstruction } from "../../../core/protocol/accounts/token.ts";
+import { SYSTEM_PROGRAM } from "../../../core/protocol/addresses/well-known-addresses.ts";
+import { attestationMessage } from "../../../core/protocol/instructions/attestation.ts";
+import { rotateAttestorInstruction } from "../../../core/protocol/instructions/attestor-instructions.ts";
+import {
+  archiveEscrowInstruction,
+  cancelEscrowInstruction,
+} from "../../../core/protocol/instructions/custody-instructions.ts";
+import { prepareArchive } from "../../../core/use-cases/escrow/prepare-archive.ts";
+import { prepareCancel } from "../../../core/use-cases/escrow/prepare-cancel.ts";
+import { prepareRefund } from "../../../core/use-cases/escrow/prepare-refund.ts";
+import { prepareRelease } from "../../../core/use-cases/escrow/prepare-release.ts";
+import { onLedger, sendPrepared, sendTransaction } from "../fixture/prepared-ledger.ts";
+import { type RandomChoice, randomChoice, situations } from "../fixture/random-choice.ts";
+import * as s from "../fixture/settlement.ts";
+import type { TestLedger } from "../fixture/test-ledger.ts";
+import { freezeToken, putTokenAccount } from "../fixture/token-account.ts";
+import { approve, setAuthority } from "../fixture/token-instructions.ts";
+import { type Wallet, wallet } from "../fixture/wallet.ts";
+
+const WALLETS = [s.agent, s.merchant, s.stranger];
+const WEEK = 604_800n;
+const EXPIRES = s.START + BigInt(s.TTL_SECONDS);
+
+/** An escrow's end: Pending at some second of its life or after it, or settled some time ago. */
+const reach = (ledger: TestLedger, choice: RandomChoice): void => {
+  switch (choice.below(9)) {
+    case 0:
+    case 1:
+      ledger.time = EXPIRES - BigInt(choice.below(3));
+      return;
+    case 2:
+      ledger.time = EXPIRES + BigInt(choice.below(3));
+      return;
+    case 3:
+    case 4: {
+      ledger.do([s.attestInstruction(), s.releaseInstruction()], [s.stranger]);
+      ledger.time += WEEK - 1n + BigInt(choice.below(3));
+      return;
+    }
+    case 5: {
+      ledger.time = EXPIRES;
+      ledger.do([s.refundInstruction()], [s.stranger]);
+      ledger.time += WEEK;
+      if (choice.oneIn(2)) return;
+      const lastBytes = ledger.account(s.escrow).data;
+      const target = { escrow: s.escrow, rentPayer: s.agent.address, lastBytes };
+      ledger.do([archiveEscrowInstruction(s.deployment, target)], [s.stranger]);
+      return;
+    }
+    default:
+      ledger.time = s.START + BigInt(choice.below(s.TTL_SECONDS));
+  }
+};
+
+/** Something that happened to a payee's associated account. */
+const disturbAccount = (
+  ledger: TestLedger,
+  choice: RandomChoice,
+  tokens: Address,
+  owner: Wallet,
+): void => {
+  const other = s.stranger.address;
+  switch (choice.below(10)) {
+    case 0:
+    case 1:
+      return ledger.set({
+        ...ledger.account(tokens),
+        owner: SYSTEM_PROGRAM,
+        data: new Uint8Array(),
+        lamports: choice.of(0n, 1n, 3_000_000n),
+      });
+    case 2:
+      return freezeToken(ledger, tokens);
+    case 3:
+      return void ledger.do([setAuthority(tokens, "owner", other, owner.address)], [owner]);
+    case 4:
+      return void ledger.do([approve(tokens, other, owner.address, 5n)], [owner]);
+    case 5:
+      return void ledger.do(
+        [setAuthority(tokens, "closeAuthority", other, owner.address)],
+        [owner],
+      );
+  }
+};
+
+/** An account that a caller names as fallback, good or not; undefined: names none. */
+const fallbackOf = (
+  ledger: TestLedger,
+  choice: RandomChoice,
+  owner: Wallet,
+): Address | undefined => {
+  const at = wallet(`fallback of ${owner.address}`).address;
+  const put = (by: Address, mint: Address) => putTokenAccount(ledger, by, mint, 0n, at);
+  switch (choice.below(8)) {
+    case 0:
+      return put(s.stranger.address, s.mint);
+    case 1:
+      return put(owner.address, s.otherMint);
+    case 2:
+      put(owner.address, s.mint);
+      freezeToken(ledger, at);
+      return at;
+    case 3:
+      put(owner.address, s.mint);
+      ledger.do([approve(at, s.stranger.address, owner.address, 0n)], [owner]);
+      return at;
+    case 4:
+      return at;
+    case 5:
+    case 6:
+      return put(owner.address, s.mint);
+    default:
+      return undefined;
+  }
+};
+
+const disturbPayer = (ledger: TestLedger, choice: RandomChoice, { address }: Wallet): void => {
+  const set = (lamports: bigint) => ledger.set({ ...ledger.account(address), lamports });
+  const min = 890_880n;
+  switch (choice.below(12)) {
+    case 0:
+      return set(choice.of(0n, 5000n, 9999n, 10_000n, 15_000n));
+    case 1:
+      return set(choice.of(min, min + 5000n, min + 4999n, min + 10_000n, min + 15_000n));
+    case 2:
+      return set(
+        2_039_280n + choice.of(4999n, 5000n, 10_000n, 15_000n, 5000n + min, 10_000n + min),
+      );
+    case 3:
+      return ledger.put(address, SYSTEM_PROGRAM, new Uint8Array(80));
+  }
+};
+
+type Attempt = {
+  readonly name: string;
+  readonly prepare: Parameters<
+    typeof onLedger<
+      import("../../../core/use-cases/escrow/finish-call.ts").FinishedCall,
+      { readonly _tag: string }
+    >
+  >[1];
+  /** The same without being asked: what the program would do with it. */
+  readonly plain: ReadonlyArray<Instruction>;
+};
+
+const situation = (seed: number) => {
+  const choice = randomChoice(seed);
+  const ledger = s.merchantLedger();
+  const creator = choice.of(s.agent, s.stranger);
+  ledger.do(
+    [s.createInstruction({ payer: creator.address })],
+    creator === s.agent ? [s.agent] : [creator, s.agent],
+  );
+  const rentPayer = creator.address;
+  const operation = choice.of("release", "partial", "refund", "cancel", "archive");
+  if (creator === s.agent) reach(ledger, choice);
+  else if (operation !== "archive")
+    ledger.time += operation === "refund" ? BigInt(s.TTL_SECONDS) : 60n;
+  if (choice.oneIn(12))
+    ledger.do(
+      [
+        rotateAttestorInstruction(s.deployment, {
+          merchant: s.merchant.address,
+          attestor: wallet("next").address,
+          revoke: choice.oneIn(2),
+        }),
+      ],
+      [s.merchant],
+    );
+  disturbAccount(ledger, choice, s.agentTokens, s.agent);
+  disturbAccount(ledger, choice, s.merchantTokens, s.merchant);
+  const agentFallbackAccount = fallbackOf(ledger, choice, s.agent);
+  const merchantFallbackAccount = fallbackOf(ledger, choice, s.merchant);
+  if (choice.oneIn(15) && ledger.account(s.vault).data.length > 0) freezeToken(ledger, s.vault);
+  const payer = operation === "cancel" ? s.merchant : choice.of(s.agent, s.stranger);
+  disturbPayer(ledger, choice, payer);
+  return {
+    choice,
+    ledger,
+    operation,
+    payer,
+    rentPayer,
+    agentFallbackAccount,
+    merchantFallbackAccount,
+  };
+};
+
+const attemptOf = (at: ReturnType<typeof situation>, wantsTransaction: boolean): Attempt => {
+  const {
+    choice,
+    ledger,
+    operation,
+    payer,
+    rentPayer,
+    agentFallbackAccount,
+    merchantFallbackAccount,
+  } = at;
+  const sending = { payer: payer.address, wantsTransaction };
+  const isAbsent = (tokens: Address) => ledger.account(tokens).data.length === 0;
+  const make = (owner: Wallet, tokens: Address) =>
+    isAbsent(tokens)
+      ? [
+          createAssociatedTokenInstruction({
+            payer: payer.address,
+            owner: owner.address,
+            mint: s.mint,
+          }),
+        ]
+      : [];
+  const back = { rentPayer, agentFallbackAccount };
+  const target = {
+    escrow: s.escrow,
+    mint: s.mint,
+    merchant: s.merchant.address,
+    agentOwner: s.agent.address,
+  };
+  switch (operation) {
+    case "refund":
+      return {
+        name: operation,
+        prepare: prepareRefund(s.escrow, { ...sending, agentFallbackAccount }),
+        plain: [...make(s.agent, s.agentTokens), s.refundInstruction(back)],
+      };
+    case "cancel":
+      return {
+        name: operation,
+        prepare: prepareCancel(s.escrow, { ...sending, agentFallbackAccount }),
+        plain: [
+          ...make(s.agent, s.agentTokens),
+          cancelEscrowInstruction(s.deployment, { ...target, ...back }),
+        ],
+      };
+    case "archive":
+      return {
+        name: operation,
+        prepare: prepareArchive(s.escrow, sending),
+        plain: [
+          archiveEscrowInstruction(s.deployment, {
+            escrow: s.escrow,
+            rentPayer,
+            lastBytes: Uint8Array.from(
+              { length: 368 },
+              (_, i) => ledger.account(s.escrow).data[i] ?? 0,
+            ),
+          }),
+        ],
+      };
+    case "release":
+    case "partial": {
+      const timestamp = ledger.time + choice.of(0n, 0n, 0n, 0n, -300n, -301n, 30n, 31n);
+      const amount =
+        operation === "partial" ? choice.of(1n, s.AMOUNT - 1n, 7n, s.AMOUNT) : undefined;
+      const claim = { escrow: s.escrow, proofHash: s.PROOF, timestamp };
+      const signed = attestationMessage(
+        amount === undefined ? claim : { ...claim, partialAmount: amount },
+      );
+      const signer = choice.oneIn(10) ? wallet("next") : s.attestor;
+      const fallbacks = {
+        merchantFallbackAccount,
+        ...(amount === undefined ? {} : { agentFallbackAccount }),
+      };
+      const request = {
+        ...sending,
+        ...fallbacks,
+        proofHash: s.PROOF,
+        timestamp: formatUnixTime(timestamp),
+        amount: amount?.toString(),
+        attestationSignature: encodeBase64(signer.sign(signed)),
+      };
+      const attest = s.attestInstruction(
+        { timestamp, ...(amount === undefined ? {} : { partialAmount: amount }) },
+        signer,
+      );
+      const release =
+        amount === undefined
+          ? s.releaseInstruction({ rentPayer, timestamp, merchantFallbackAccount })
+          : s.partialInstruction(amount, { rentPayer, timestamp, ...fallbacks });
+      const toAgent = amount === undefined ? [] : make(s.agent, s.agentTokens);
+      return {
+        name: operation,
+        prepare: prepareRelease(s.escrow, request),
+        plain: [...make(s.merchant, s.merchantTokens), ...toAgent, attest, release],
+      };
+    }
+  }
+};
+
+const COUNT = situations(80);
+
+test(`in ${COUNT} random situations prepare gives what the ledger takes, and refuses what it refuses`, () => {
+  const taken = new Map<string, number>();
+  for (let seed = 0; seed < COUNT; seed++) {
+    const at = situation(seed);
+    const { ledger, payer } = at;
+    const isWhole = seed % 2 === 1;
+    const attempt = attemptOf(at, isWhole);
+    const call = onLedger(ledger, attempt.prepare);
+    const before = new Map(
+      [payer.address, at.rentPayer, s.escrow].map((address) => [
+        address,
+        ledger.account(address).lamports,
+      ]),
+    );
+    const moved = (address: Address) =>
+      ledger.account(address).lamports - (before.get(address) ?? 0n);
+    const where = { seed, operation: attempt.name };
+    if ("_tag" in call) {
+      const signers: [Wallet, ...Array<Wallet>] =
+        at.operation === "cancel" && payer !== s.merchant ? [payer, s.merchant] : [payer];
+      // A transaction costs a priority fee besides, and the plain instructions none.
+      if (isWhole && "rule" in call && call.rule === "payer_cannot_pay") continue;
+      const { refusal } = ledger.send(attempt.plain, signers);
+      expect({
+        ...where,
+        rule: "rule" in call ? call.rule : call._tag,
+        refused: refusal !== undefined,
+      }).toMatchObject({ refused: true });
+      continue;
+    }
+    const { transaction, cost } = call;
+    const refusal =
+      transaction === null
+        ? sendPrepared(ledger, call, payer, WALLETS).refusal
+        : sendTransaction(ledger, transaction, WALLETS);
+    expect({ ...where, refusal }).toEqual({ ...where, refusal: undefined });
+    if (transaction !== null) expect(transaction.bytes.length).toBeLessThanOrEqual(1132);
+    taken.set(attempt.name, (taken.get(attempt.name) ?? 0) + 1);
+    const deposits = cost.deposits.reduce((sum, { lamports }) => sum + lamports, 0n);
+    const isArchive = attempt.name === "archive";
+    const returned = isArchive ? cost.returnedAtArchiving : cost.returnedAtSettlement;
+    const spent = -cost.fee - deposits;
+    if (payer.address === at.rentPayer) expect(moved(payer.address)).toBe(spent + returned);
+    else {
+      expect({ ...where, moved: moved(payer.address) }).toEqual({ ...where, moved: spent });
+      expect(moved(at.rentPayer)).toBe(returned);
+    }
+    const held = ledger.account(s.escrow).lamports;
+    expect(held).toBe(isArchive ? cost.kept : cost.kept - deposits + cost.returnedAtArchiving);
+  }
+  // Each operation is both given and refused often enough to mean something.
+  expect([...taken.keys()].toSorted()).toEqual([
+    "archive",
+    "cancel",
+    "partial",
+    "refund",
+    "release",
+  ]);
+  expect([...taken.values()].reduce((sum, count) => sum + count, 0)).toBeLessThan(COUNT * 0.9);
+});
