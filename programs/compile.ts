@@ -36,8 +36,8 @@ const FLAGS =
 
 const here = import.meta.dir;
 
-/** Where a program's committed binary is: `custody.so` for v0, `custody.v3.so` for v3. */
-export const binaryPath = (name: ProgramName, version: SbpfVersion): string =>
+/** Where a program's committed binary is: `custody.so` for v0, which the local ledger has, `custody.v3.so` for v3. */
+export const binaryPath = (name: ProgramName, version: SbpfVersion = "v0"): string =>
   join(here, version === "v0" ? `${name}.so` : `${name}.${version}.so`);
 
 /** Where the C header generated from a program's IDL is. */
