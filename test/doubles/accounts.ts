@@ -2,8 +2,11 @@ import type { Address } from "../../core/domain/address.ts";
 import type { LedgerAccount } from "../../core/domain/ledger/account.ts";
 import {
   CLOCK_SYSVAR,
+  RENT_SYSVAR,
   SYSTEM_PROGRAM,
 } from "../../core/protocol/addresses/well-known-addresses.ts";
+
+import { rentSysvarData } from "../arbitraries/rent-sysvar-data.ts";
 
 /** An account with one lamport by default. */
 export const accountOf = (
@@ -27,3 +30,10 @@ export const clockData = (seconds: bigint): Uint8Array => {
 /** The Clock sysvar at a time, Unix seconds. */
 export const clockAccount = (seconds: bigint): LedgerAccount =>
   accountOf(CLOCK_SYSVAR, SYSTEM_PROGRAM, clockData(seconds));
+
+/** The Rent sysvar as ledgers have it: 3,480 lamports for a byte and year, two years, half burnt (Agave `rent.rs`). */
+export const rentAccount: LedgerAccount = accountOf(
+  RENT_SYSVAR,
+  SYSTEM_PROGRAM,
+  rentSysvarData(3480n, 2),
+);

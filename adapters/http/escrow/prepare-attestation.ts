@@ -2,7 +2,6 @@ import { type Static, Type } from "@sinclair/typebox";
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { Effect } from "effect";
 import { encodeBase64 } from "../../../core/domain/encoding/base64.ts";
-import type { Json } from "../../../core/domain/encoding/canonical-json.ts";
 import { formatUnixTime } from "../../../core/domain/unix-time.ts";
 import {
   prepareAttestation,
@@ -92,8 +91,7 @@ const pointers = fieldPointers<keyof Request | "pda">({
 });
 
 const requestOf = (body: Static<typeof PrepareAttestationRequest>): Request => ({
-  // The body is out of a JSON text, so its members are JSON.
-  payload: body.payload as { readonly [name: string]: Json } | undefined,
+  payload: body.payload,
   proofHash: body.proof_hash,
   templateId: body.template_id ?? undefined,
   amount: body.amount_stroops,

@@ -29,7 +29,7 @@ import {
   readRelayPolicyEndpoint,
   relayTransactionEndpoint,
 } from "../relay/relay.ts";
-import { idlEndpoints } from "../service/idl.ts";
+import { attestorIdlEndpoint, custodyIdlEndpoint } from "../service/idl.ts";
 import { healthEndpoint, readyEndpoint, statusEndpoint } from "../service/service-state.ts";
 import { streamEventsEndpoint } from "../index/stream-events.ts";
 import { syncIndexEndpoint } from "../index/sync-index.ts";
@@ -75,7 +75,8 @@ export const allEndpoints = (parts: EndpointParts): ReadonlyArray<Endpoint> => [
   rootEndpoint(parts.console),
   consoleVerifierEndpoint(parts.consoleVerifier),
   descriptorEndpoint,
-  ...idlEndpoints,
+  custodyIdlEndpoint,
+  attestorIdlEndpoint,
   versionEndpoint,
   statusEndpoint,
   healthEndpoint,

@@ -1,10 +1,10 @@
-import { Type } from "@sinclair/typebox";
+import { type Static, Type } from "@sinclair/typebox";
 import { Effect } from "effect";
 import { Instance } from "../../../ports/instance.ts";
-import attestor from "../../../programs/attestor.idl.json" with { type: "json" };
-import custody from "../../../programs/custody.idl.json" with { type: "json" };
+import { LOCAL_DEPLOYMENT } from "../../../core/protocol/addresses/local-deployment.ts";
 import { Address } from "../openapi/values.ts";
 import { endpoint } from "../server/endpoint.ts";
+import { once } from "../server/once.ts";
 
 const Parts = (description: string) =>
   Type.Array(Type.Object({}, { additionalProperties: true }), { description });
@@ -28,35 +28,75 @@ const Idl = Type.Object(
   },
 );
 
-const idlEndpoint = (
-  name: "custody" | "attestor",
-  idl: typeof custody | typeof attestor,
-  program: (instance: Instance["Service"]) => string,
-) =>
-  endpoint({
-    method: "GET",
-    path: `/idl/${name}.json`,
-    operationId: name === "custody" ? "readCustodyIdl" : "readAttestorIdl",
-    tag: "Service",
-    summary: `The ${name} program's interface`,
-    description:
-      "From it code generators make clients for the program. `address` is the program's on the ledger that this service reads.",
-    budget: null,
-    answers: {
-      200: {
-        description: "The interface.",
-        content: { "application/json": { schema: Idl, example: () => idl } },
-      },
-    },
-    problems: [],
-  }).handle(() =>
-    Effect.map(Instance, (instance) => ({
-      json: { ...idl, address: program(instance) } as typeof idl,
-    })),
+/** The file of a program's interface, read at its first use. */
+const idlOf = (name: "custody" | "attestor") =>
+  once(
+    () =>
+      Bun.file(new URL(`../../../programs/${name}.idl.json`, import.meta.url)).json() as Promise<
+        Static<typeof Idl>
+      >,
   );
 
-/** `GET /idl/custody.json` and `GET /idl/attestor.json` */
-export const idlEndpoints = [
-  idlEndpoint("custody", custody, ({ deployment }) => deployment.custodyProgram),
-  idlEndpoint("attestor", attestor, ({ deployment }) => deployment.attestorProgram),
-];
+/** An interface whose parts are left out. */
+const example = (name: string, address: string) => ({
+  address,
+  metadata: { name, version: "2.0.0", spec: "0.1.0" },
+  instructions: [],
+  accounts: [],
+  events: [],
+  errors: [],
+  types: [],
+  constants: [],
+});
+
+const shared = {
+  method: "GET",
+  tag: "Service",
+  description:
+    "From it code generators make clients for the program. `address` is the program's on the ledger that this service reads.",
+  budget: null,
+  problems: [],
+} as const;
+
+const answers = (name: "custody" | "attestor", address: string) =>
+  ({
+    200: {
+      description: "The interface.",
+      content: {
+        "application/json": { schema: Idl, example: () => example(name, address) },
+      },
+    },
+  }) as const;
+
+const custodyIdl = idlOf("custody");
+const attestorIdl = idlOf("attestor");
+
+/** `GET /idl/custody.json` */
+export const custodyIdlEndpoint = endpoint({
+  ...shared,
+  path: "/idl/custody.json",
+  operationId: "readCustodyIdl",
+  summary: "The custody program's interface",
+  answers: answers("custody", LOCAL_DEPLOYMENT.custodyProgram),
+}).handle(
+  Effect.fnUntraced(function* () {
+    const idl = yield* Effect.promise(custodyIdl);
+    const { deployment } = yield* Instance;
+    return { json: { ...idl, address: deployment.custodyProgram as string } };
+  }),
+);
+
+/** `GET /idl/attestor.json` */
+export const attestorIdlEndpoint = endpoint({
+  ...shared,
+  path: "/idl/attestor.json",
+  operationId: "readAttestorIdl",
+  summary: "The attestor program's interface",
+  answers: answers("attestor", LOCAL_DEPLOYMENT.attestorProgram),
+}).handle(
+  Effect.fnUntraced(function* () {
+    const idl = yield* Effect.promise(attestorIdl);
+    const { deployment } = yield* Instance;
+    return { json: { ...idl, address: deployment.attestorProgram as string } };
+  }),
+);

@@ -72,7 +72,18 @@ const parseProof = Effect.fnUntraced(function* (request: PrepareAttestationReque
   const named = payload["proof_template_id"];
   const id = templateId ?? (typeof named === "string" ? named : undefined);
   if (id === undefined) return { hash: proofHash(payload), template: null };
-  const template = yield* readProofTemplate(id);
+  const template = yield* readProofTemplate(id).pipe(
+    // One that the payload itself names is a part of the payload.
+    Effect.catchIf(
+      () => templateId === undefined,
+      () =>
+        failed({
+          field: "payload",
+          inside: "/proof_template_id",
+          detail: "names no proof template of this service",
+        }),
+    ),
+  );
   const faults = compareWithTemplate(payload, template).flatMap(({ name, outcome, expected }) =>
     outcome === "ok" || outcome === "absent"
       ? []

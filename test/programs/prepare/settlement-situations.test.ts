@@ -1,4 +1,9 @@
 import { expect, test } from "bun:test";
+import type { Effect } from "effect";
+import type { FinishedCall } from "../../../core/use-cases/escrow/finish-call.ts";
+import type { TransactionTerms } from "../../../core/use-cases/service/transaction-terms.ts";
+import type { Instance } from "../../../ports/instance.ts";
+import type { Ledger } from "../../../ports/ledger.ts";
 import { type Address } from "../../../core/domain/address.ts";
 import { encodeBase64 } from "../../../core/domain/encoding/base64.ts";
 import type { Instruction } from "../../../core/domain/ledger/instruction.ts";
@@ -139,12 +144,11 @@ const disturbPayer = (ledger: TestLedger, choice: RandomChoice, { address }: Wal
 
 type Attempt = {
   readonly name: string;
-  readonly prepare: Parameters<
-    typeof onLedger<
-      import("../../../core/use-cases/escrow/finish-call.ts").FinishedCall,
-      { readonly _tag: string }
-    >
-  >[1];
+  readonly prepare: Effect.Effect<
+    FinishedCall,
+    { readonly _tag: string },
+    Ledger | Instance | TransactionTerms
+  >;
   /** The same without being asked: what the program would do with it. */
   readonly plain: ReadonlyArray<Instruction>;
 };

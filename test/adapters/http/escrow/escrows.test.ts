@@ -176,12 +176,31 @@ describe("prepare", () => {
     }
   });
 
-  test("preflight adds what the ledger shows and changes nothing else", async () => {
+  test("preflight adds what the ledger shows, and the merchant's present attestor", async () => {
+    const { attestor } = merchant();
     const plain = await dataOf(await client.postJson(PREPARE, prepareBody()));
+    const asked = await dataOf(await client.postJson(PREPARE, { ...prepareBody(), attestor }));
     const response = await client.postJson(`${PREPARE}?preflight=true`, prepareBody());
     const { preflight, ...rest } = await dataOf<Record<string, unknown>>(response);
-    expect(rest).toEqual(plain as Record<string, unknown>);
-    expect(preflight).toEqual({
+    expect(rest).toEqual(asked as Record<string, unknown>);
+    expect(rest).not.toEqual(plain as Record<string, unknown>);
+    expect(rest).toMatchObject({ inputs: { attestor } });
+    const { blockers, cost, ...shown } = preflight as {
+      readonly blockers: ReadonlyArray<{ readonly rule: string }>;
+      readonly cost: Record<string, unknown>;
+    };
+    expect(blockers.map(({ rule }) => rule)).toEqual([
+      "deployment_not_initialized",
+      "mint_unusable",
+      "payer_cannot_pay",
+    ]);
+    expect(cost).toMatchObject({
+      fee: "5000",
+      returned_at_settlement: "2039280",
+      returned_at_archiving: "1893120",
+      kept: "1559040",
+    });
+    expect(shown).toEqual({
       ready: false,
       merchant_status: "Active",
       mint_supported: true,
@@ -231,9 +250,25 @@ describe("one escrow", () => {
         created_at: "2026-03-01T12:00:00Z",
         expires_at: "2026-03-01T13:00:00Z",
         refundable: false,
-        next_actions: [{ action: "release_escrow", awaiting: "attestation", instructions: [] }],
+        next_actions: [
+          {
+            action: "release_escrow",
+            awaiting: "attestation",
+            instructions: [],
+            prepare: {
+              method: "POST",
+              path: `${path}/release/prepare`,
+              body: { proof_hash: null, timestamp: null, attestation_signature: null },
+            },
+          },
+          {
+            action: "cancel_escrow",
+            by: "merchant_wallet",
+            prepare: { path: `${path}/cancel/prepare`, body: {} },
+          },
+        ],
       },
-      context: { slot: 1000, commitment: "confirmed" },
+      context: { slot: 1000, commitment: "confirmed", ledger_time: "2026-03-01T12:01:00Z" },
     });
   });
 
@@ -262,7 +297,8 @@ describe("one escrow", () => {
           `${action} by ${by} awaiting ${awaiting}, ${instructions.length} instructions`,
       );
     };
-    const ready = ["claim_refund by anyone awaiting null, 2 instructions"];
+    // The account is there, so that nothing has to make it.
+    const ready = ["claim_refund by anyone awaiting null, 1 instructions"];
     const awaited = ["claim_refund by anyone awaiting payout_account, 0 instructions"];
     const [initialised, frozen] = [1, 2];
     expect(await offered(AGENT, initialised)).toEqual(ready);

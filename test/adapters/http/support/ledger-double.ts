@@ -11,7 +11,8 @@ import type {
 import { Blockspace } from "../../../../ports/blockspace.ts";
 import { Broadcaster } from "../../../../ports/broadcaster.ts";
 import { Ledger, type LedgerFailure } from "../../../../ports/ledger.ts";
-import { accountOf, clockAccount, walletAccount } from "../../../doubles/accounts.ts";
+import { RENT_SYSVAR } from "../../../../core/protocol/addresses/well-known-addresses.ts";
+import { accountOf, clockAccount, rentAccount, walletAccount } from "../../../doubles/accounts.ts";
 import { broadcasterDouble } from "../../../doubles/broadcaster-double.ts";
 import { type Answer, ledgerDouble } from "../../../doubles/ledger-double.ts";
 
@@ -52,6 +53,7 @@ export const makeLedgerDouble = (genesisHash: string) => {
   const put: LedgerDouble["put"] = ({ address, owner, data }) =>
     void accounts.set(address, accountOf(address, owner, data));
   const setClock = (seconds: bigint) => put(clockAccount(seconds));
+  accounts.set(RENT_SYSVAR, rentAccount);
   const works = {
     fault: null,
     blockhashValid: true,

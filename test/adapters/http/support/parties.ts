@@ -19,6 +19,8 @@ export const MERCHANT = addressOf("merchant");
 export const STRANGER = addressOf("stranger");
 export const MINT = addressOf("mint");
 const ATTESTOR = addressOf("attestor");
+/** The key under which the merchant's attestations verify. */
+export const ATTESTOR_KEY = ed25519Key(seed("attestor"));
 
 /** The second in which the test escrows are created: 2026-03-01T12:00:00Z. */
 export const CREATED_AT = 1_772_366_400n;
