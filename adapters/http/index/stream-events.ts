@@ -1,5 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Effect } from "effect";
+import { clientGroup } from "../../../core/domain/relay/client-group.ts";
 import { followEvents } from "../../../core/use-cases/index/follow-events.ts";
 import { MalformedCursor } from "../../../core/use-cases/request-errors.ts";
 import { Instance } from "../../../ports/instance.ts";
@@ -90,7 +91,7 @@ export const streamEventsEndpoint = (isDraining: () => boolean) => {
   }).handle(
     Effect.fnUntraced(function* ({ query, headers, client }) {
       const after = yield* startOf(query, headers.get("last-event-id"));
-      const key = client();
+      const key = clientGroup(client());
       if (streams >= MOST_STREAMS || (open.get(key) ?? 0) >= MOST_OF_A_CLIENT)
         return yield* new RateLimited({ resetSeconds: COME_BACK_SECONDS });
       const follower = yield* followEvents(

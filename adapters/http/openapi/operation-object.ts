@@ -42,11 +42,21 @@ const OF_STATUS: Readonly<Record<number, ReadonlyArray<keyof typeof SHARED_HEADE
   504: ["retry-after"],
 };
 
-const headersOf = (operation: Endpoint, status: number, own: Readonly<Record<string, string>>) => {
+const OF_CODE: { readonly [C in ProblemCode]?: ReadonlyArray<keyof typeof SHARED_HEADERS> } = {
+  idempotency_key_in_flight: ["retry-after"],
+};
+
+const headersOf = (
+  operation: Endpoint,
+  status: number,
+  own: Readonly<Record<string, string>>,
+  codes: ReadonlyArray<ProblemCode> = [],
+) => {
   const shared = [
     ...EVERYWHERE,
     ...(operation.budget === null ? [] : LIMITED),
     ...(OF_STATUS[status] ?? []),
+    ...codes.flatMap((code) => OF_CODE[code] ?? []),
   ];
   return Object.fromEntries([
     ...shared.map((name) => [name, { $ref: `#/components/headers/${name}` }]),
@@ -73,7 +83,7 @@ const problemObject = (
   codes: ReadonlyArray<ProblemCode>,
 ): Json => ({
   description: codes.map((code) => `\`${code}\`: ${PROBLEM_CATALOGUE[code].title}.`).join(" "),
-  headers: headersOf(operation, status, {}),
+  headers: headersOf(operation, status, {}, codes),
   content: {
     [PROBLEM_MEDIA_TYPE]: {
       schema: {

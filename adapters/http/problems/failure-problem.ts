@@ -14,6 +14,8 @@ type Told = Omit<Problem, "code">;
 
 const RETRY_SOON = { "retry-after": "1" };
 const RETRY_WHEN_SOME_HAVE_LANDED = { "retry-after": "5" };
+/** Most relays are answered within this. A key whose request was lost in a crash is free after the policy's limit. */
+const RETRY_WHEN_ANSWERED = { "retry-after": "5" };
 
 const capitalised = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
@@ -107,7 +109,10 @@ const relayRefusal = (refusal: RelayRefusal | TransactionNotFound): Told => {
     case "IdempotencyKeyReused":
       return { detail: "This Idempotency-Key came with another body before." };
     case "IdempotencyKeyInFlight":
-      return { detail: "The first request with this Idempotency-Key is not answered yet." };
+      return {
+        detail: "The first request with this Idempotency-Key is not answered yet.",
+        headers: RETRY_WHEN_ANSWERED,
+      };
     case "TransactionNotFound":
       return {
         detail: "Neither this relay nor the ledger's history knows this signature.",

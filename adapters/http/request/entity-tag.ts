@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 
 /** A strong validator of exactly these bytes (RFC 9110, section 8.8.3). */
-export const entityTag = (body: string): string =>
+export const entityTag = (body: string | Uint8Array): string =>
   `"${createHash("sha256").update(body).digest("base64url")}"`;
 
 /** Whether an If-None-Match header names this tag; the comparison is weak (RFC 9110, section 13.1.2). */

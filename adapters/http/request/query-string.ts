@@ -3,8 +3,8 @@ import { Effect } from "effect";
 import { InvalidRequest, type RequestFault } from "../problems/http-failures.ts";
 import { MAX_FAULTS, schemaCheck } from "./schema-check.ts";
 
-/** The one form of an integer: no sign, no leading zero, no exponent. */
-const INTEGER = /^(?:0|[1-9][0-9]{0,14})$/;
+/** The one form of an integer: no plus, no leading zero, no exponent. What is below a minimum is told so. */
+const INTEGER = /^(?:0|-?[1-9][0-9]{0,14})$/;
 
 /** The JSON value that a query value stands for under its schema; text that stands for none stays text. */
 const toJson = (text: string, schema: TSchema): unknown => {

@@ -1,3 +1,4 @@
+import { gzipSync } from "node:zlib";
 import type { Static, TSchema } from "@sinclair/typebox";
 
 type DeclaredContent = Readonly<Record<string, { readonly schema: TSchema }>>;
@@ -20,7 +21,18 @@ export type JsonText<T> = string & { readonly [Value]: T };
 /** A value's JSON, for an answer that is kept as the text that it was made into. */
 export const jsonText = <const T>(value: T): JsonText<T> => JSON.stringify(value) as JsonText<T>;
 
-type JsonBody<Json> = { readonly json: Json } | { readonly jsonText: JsonText<Json> };
+/** The JSON text of a value of this type under a content coding; only `gzipJson` makes it. */
+export type CodedJson<T> = Uint8Array<ArrayBuffer> & { readonly [Value]: T };
+
+/** JSON text as gzip (RFC 9110, section 8.4.1.3). */
+export const gzipJson = <T>(text: JsonText<T>): CodedJson<T> =>
+  new Uint8Array(gzipSync(text)) as CodedJson<T>;
+
+type JsonBody<Json> =
+  | { readonly json: Json }
+  | { readonly jsonText: JsonText<Json> }
+  /** The handler names the coding in `Content-Encoding`. */
+  | { readonly codedJson: CodedJson<Json> };
 
 /** The forms of one body. */
 type BodyOf<Content extends DeclaredContent> = keyof Content extends never
@@ -59,7 +71,9 @@ export type JsonOf<Given> = Given extends { readonly json: infer Json }
   ? Json
   : Given extends { readonly jsonText: JsonText<infer Json> }
     ? Json
-    : never;
+    : Given extends { readonly codedJson: CodedJson<infer Json> }
+      ? Json
+      : never;
 
 type Member<T, Name> = T extends unknown ? (Name extends keyof T ? T[Name] : never) : never;
 type Names<T> = T extends unknown ? keyof T : never;

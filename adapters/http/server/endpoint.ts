@@ -26,6 +26,7 @@ type Answer = {
 } & (
   | { readonly json: unknown }
   | { readonly jsonText: string }
+  | { readonly codedJson: Uint8Array<ArrayBuffer> }
   | { readonly text: string | null }
   | { readonly stream: ReadableStream<Uint8Array> }
 );

@@ -1,20 +1,39 @@
 import { Type } from "@sinclair/typebox";
 import { Effect } from "effect";
-import type { JsonText } from "../server/declared-answer.ts";
+import { acceptsGzip } from "../request/accept-encoding.ts";
+import { entityTag, isNotModified } from "../request/entity-tag.ts";
+import { gzipJson, type JsonText } from "../server/declared-answer.ts";
 import { endpoint } from "../server/endpoint.ts";
+import { once } from "../server/once.ts";
 import type { OpenApiDocument } from "../openapi/finish-document.ts";
 import { htmlContent, type StaticPage } from "../pages/static-page.ts";
 
-/** `GET /openapi.json`; `document` is the document's JSON text. */
-export const openApiEndpoint = (document: () => Promise<JsonText<OpenApiDocument>>) =>
-  endpoint({
+const VARY = "accept-encoding";
+
+/** The forms in which the document is answered, each with its own tag. */
+const formsOf = (text: JsonText<OpenApiDocument>) => {
+  const coded = gzipJson(text);
+  return {
+    plain: { body: { jsonText: text }, headers: { etag: entityTag(text), vary: VARY } },
+    gzip: {
+      body: { codedJson: coded },
+      headers: { etag: entityTag(coded), vary: VARY, "content-encoding": "gzip" },
+    },
+  };
+};
+
+/** `GET /openapi.json`; `document` is the document's JSON text, made at its first use. */
+export const openApiEndpoint = (document: () => Promise<JsonText<OpenApiDocument>>) => {
+  const forms = once(async () => formsOf(await document()));
+  return endpoint({
     method: "GET",
     path: "/openapi.json",
     operationId: "readOpenApi",
     tag: "Service",
     summary: "This contract as OpenAPI 3.1.0",
-    description: "Every operation, every status it can answer with, and an example of each.",
-    budget: null,
+    description:
+      "Every operation, every status it can answer with, and an example of each. Compressed with gzip where that is accepted.",
+    budget: "reads",
     answers: {
       200: {
         description: "The OpenAPI document.",
@@ -27,10 +46,25 @@ export const openApiEndpoint = (document: () => Promise<JsonText<OpenApiDocument
             example: () => ({ openapi: "3.1.0", info: {}, paths: {} }),
           },
         },
+        headers: { etag: "Strong validator of the document in the form that was answered." },
+      },
+      304: {
+        description: "The document is the one that `If-None-Match` names.",
+        content: {},
+        headers: { etag: "The document's validator." },
       },
     },
     problems: [],
-  }).handle(() => Effect.map(Effect.promise(document), (text) => ({ jsonText: text })));
+  }).handle(({ headers }) =>
+    Effect.map(Effect.promise(forms), ({ plain, gzip }) => {
+      const form = acceptsGzip(headers.get("accept-encoding")) ? gzip : plain;
+      const { etag, vary } = form.headers;
+      return isNotModified(headers.get("if-none-match"), etag)
+        ? { status: 304 as const, text: null, headers: { etag, vary } }
+        : { ...form.body, headers: form.headers };
+    }),
+  );
+};
 
 /** `GET /docs` */
 export const docsEndpoint = (page: () => StaticPage) =>

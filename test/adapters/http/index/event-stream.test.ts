@@ -205,6 +205,25 @@ describe("the stream of events", () => {
     for (const { close } of [...streams.slice(1), again]) await close();
   });
 
+  test("the addresses of one IPv6 /64 are one client, as they are to the rate limiter", async () => {
+    const service = await open();
+    const from = (address: string) =>
+      service.app.handle(new Request(`http://localhost${STREAM}`), {
+        address,
+        allowSeconds: () => undefined,
+      });
+    const streams = [];
+    for (let n = 0; n < 16; n++) {
+      const frames = framesOf(await from(`2001:db8:0:1::${n + 1}`));
+      await frames.frame();
+      streams.push(frames);
+    }
+    expect(await problemOf(await from("2001:db8:0:1:ffff::1"))).toBe("429 rate_limited");
+    const other = framesOf(await from("2001:db8:0:2::1"));
+    expect(await other.frame()).toBe("retry: 2000");
+    for (const { close } of [...streams, other]) await close();
+  });
+
   test("answers HEAD without keeping a place", async () => {
     const service = await open();
     for (let n = 0; n < 40; n++) {

@@ -37,6 +37,8 @@ describe("Idempotency-Key", () => {
     const bytes = transaction(undefined, 11);
     const answers = await Promise.all([keyed(bytes, "order-11"), keyed(bytes, "order-11")]);
     expect(answers.map(({ status }) => status).sort((a, b) => a - b)).toEqual([202, 409]);
+    const inFlight = answers.find(({ status }) => status === 409);
+    expect(inFlight?.headers.get("retry-after")).toBe("5");
   });
 
   test("a refused request gives its key free", async () => {

@@ -302,6 +302,18 @@ describe("a query", () => {
     },
   );
 
+  test("a negative number is told its minimum, not its type", async () => {
+    expect(await faults("/v1/registry/merchants?min_reputation=-1")).toEqual([
+      { pointer: "?min_reputation", detail: "must be at least 0" },
+    ]);
+    expect(await faults("/v1/indexer?limit=-5")).toEqual([
+      { pointer: "?limit", detail: "must be at least 1" },
+    ]);
+    expect(await faults("/v1/registry/merchants?min_reputation=-0")).toEqual([
+      { pointer: "?min_reputation", detail: "must be an integer" },
+    ]);
+  });
+
   test("limit is 1 to 500", async () => {
     expect(await faults("/v1/indexer?limit=0")).toEqual([
       { pointer: "?limit", detail: "must be at least 1" },

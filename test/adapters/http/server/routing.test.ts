@@ -215,6 +215,9 @@ describe("CORS", () => {
     expect(allowed(read)).toBe("*");
     expect(read.headers.get("access-control-allow-methods")).toBe("GET, HEAD, POST, OPTIONS");
     expect(read.headers.get("access-control-allow-headers")).toContain("content-type");
+    // A page that reads the stream by itself sends the last id on, as a browser's EventSource does.
+    const stream = await client.send("/v1/indexer/events/stream", preflight("GET"));
+    expect(stream.headers.get("access-control-allow-headers")).toContain("last-event-id");
   });
 
   test("a page can read the headers that a client needs", async () => {

@@ -1,0 +1,57 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { checkedClient, makeService, problemOf } from "../support/service.ts";
+
+const PATH = "/openapi.json";
+
+let service: Awaited<ReturnType<typeof makeService>>;
+let client: Awaited<ReturnType<typeof checkedClient>>;
+
+beforeAll(async () => {
+  service = await makeService();
+  client = await checkedClient(service);
+});
+afterAll(() => service.runtime.dispose());
+
+const get = (headers: Record<string, string> = {}) =>
+  service.app.handle(new Request(`http://localhost${PATH}`, { headers }));
+
+test("it comes compressed where that is accepted, and as it is elsewhere", async () => {
+  const plain = await get();
+  const coded = await get({ "accept-encoding": "br, gzip" });
+  expect([plain.headers.get("content-encoding"), coded.headers.get("content-encoding")]).toEqual([
+    null,
+    "gzip",
+  ]);
+  for (const { headers } of [plain, coded])
+    expect(headers.get("vary")).toContain("accept-encoding");
+  const text = await plain.text();
+  const bytes = await coded.bytes();
+  expect(Buffer.from(Bun.gunzipSync(bytes)).toString()).toBe(text);
+  expect(bytes.length).toBeLessThan(text.length / 4);
+});
+
+test("each form has a strong tag of its own, which answers 304", async () => {
+  const tagOf = async (headers: Record<string, string>) => (await get(headers)).headers.get("etag");
+  const gzip = { "accept-encoding": "gzip" };
+  const tags = [await tagOf({}), await tagOf(gzip)];
+  expect(tags.map((tag) => /^"[A-Za-z0-9_-]{43}"$/.test(tag ?? ""))).toEqual([true, true]);
+  const [plain = "", coded = ""] = tags.map((tag) => tag ?? "");
+  expect(plain).not.toBe(coded);
+  const status = async (headers: Record<string, string>) =>
+    (await client.send(PATH, { headers })).status;
+  expect(await status({ "if-none-match": plain })).toBe(304);
+  expect(await status({ ...gzip, "if-none-match": coded })).toBe(304);
+  expect(await status({ "if-none-match": coded })).toBe(200);
+  const unchanged = await get({ ...gzip, "if-none-match": coded });
+  expect([await unchanged.text(), unchanged.headers.get("etag")]).toEqual(["", coded]);
+});
+
+test("it counts against the budget of reads", async () => {
+  const small = await makeService({ limit: 2 });
+  const { send } = await checkedClient(small);
+  await send("/v1");
+  // The client has asked for the document once already where no other test did.
+  const answers = [await send(PATH), await send(PATH), await send(PATH)];
+  expect(await problemOf(answers[2] ?? Response.error())).toBe("429 rate_limited");
+  await small.runtime.dispose();
+});
