@@ -158,9 +158,9 @@ export const problemsOf = (operation: Endpoint): ReadonlyArray<ProblemCode> => [
 export const maxBodyBytes = ({ body }: Pick<Endpoint, "body">): number =>
   body?.maxBytes ?? MAX_BODY_BYTES;
 
-/** Whether `*` among the CORS origins opens an operation to any page: reads and prepare only. */
+/** Whether `*` among the CORS origins opens an operation to any page: reads and prepare only, by whichever method. */
 export const isOpenToAnyOrigin = ({ method, budget }: Endpoint): boolean =>
-  method === "GET" || budget === "prepare";
+  method === "GET" || budget === "prepare" || budget === "reads";
 
 /** A path template in the router's form: `/v1/escrows/{pda}` becomes `/v1/escrows/:pda`. */
 export const routerPath = (template: string): string => template.replace(/\{([^}]+)\}/g, ":$1");

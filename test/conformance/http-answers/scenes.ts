@@ -14,6 +14,7 @@ import { indexListExchanges, unsyncedExchanges } from "./exchanges/index-lists.t
 import { merchantExchanges } from "./exchanges/merchant.ts";
 import { OTHER_SETTINGS, otherSettingsExchanges } from "./exchanges/other-settings.ts";
 import { pageExchanges } from "./exchanges/pages.ts";
+import { prepareExchanges } from "./exchanges/prepare.ts";
 import { proofTemplateExchanges } from "./exchanges/proof-templates.ts";
 import { acceptedExchanges, expiredExchanges } from "./exchanges/relay/relay-accepted.ts";
 import { notAdmittedExchanges } from "./exchanges/relay/relay-not-admitted.ts";
@@ -43,6 +44,7 @@ export const SCENES: ReadonlyArray<Scene> = [
       ...escrowExchanges,
       ...evidenceExchanges,
       ...merchantExchanges,
+      ...prepareExchanges,
       ...proofTemplateExchanges,
       ...indexListExchanges,
       ...serviceStateExchanges,

@@ -10,8 +10,14 @@ import {
   PENDING,
   REFUNDED,
 } from "../world/escrows.ts";
-import { AGENT_TOKENS, BROKEN_ESCROW, ONLY_FUNDED } from "../world/ledger-accounts.ts";
-import { MERCHANT, OTHER_AGENT, OTHER_MINT, STRANGER, SUSPENDED } from "../world/parties.ts";
+import {
+  AGENT_TOKENS,
+  BROKEN_ESCROW,
+  ONLY_FUNDED,
+  RICH,
+  TOMBSTONE,
+} from "../world/ledger-accounts.ts";
+import { AGENT, MERCHANT, OTHER_AGENT, OTHER_MINT, STRANGER, SUSPENDED } from "../world/parties.ts";
 import { PRIVATE_KEY } from "./private-key.ts";
 import { PREPARE_BODY, sampleOf } from "./samples.ts";
 
@@ -51,6 +57,21 @@ const prepared: ReadonlyArray<Exchange> = [
   preflight("a suspended merchant", { merchant: SUSPENDED.wallet }),
   preflight("a merchant that is not registered", { merchant: STRANGER.address }),
   preflight("an escrow that exists", { nonce: undefined }),
+  preflight("a payer who cannot pay", { payer: STRANGER.address }),
+  preflight("an attestor that the merchant does not have", { attestor: AGENT.address }),
+  prepare("with an attestor and a payer", { attestor: AGENT.address, payer: RICH.address }),
+  prepare("members that are null", { task_hash: null, payer: null }),
+  prepare("a whole transaction", {}, "?transaction=true"),
+  prepare(
+    "a whole transaction that somebody else pays",
+    { payer: RICH.address },
+    "?transaction=true",
+  ),
+  prepare(
+    "a whole transaction, and the merchant is suspended",
+    { merchant: SUSPENDED.wallet },
+    "?transaction=true",
+  ),
 ];
 
 const notPrepared: ReadonlyArray<Exchange> = [
@@ -70,6 +91,11 @@ const notPrepared: ReadonlyArray<Exchange> = [
   prepare("a private key in the place of an address", {
     agent_owner: PRIVATE_KEY,
   }),
+  prepare("an attestor of small order", {
+    attestor: "4uQeVj5tqViQh7yWWGStvkEG1Zmhx6uasJtWCJziofM",
+  }),
+  prepare("an attestor that is null", { attestor: null }),
+  prepare("an amount that is null", { amount_stroops: null }),
   prepare("a bad address beside a bad amount", { merchant: "O0Il", amount_stroops: "0" }),
   prepare("an amount of 2^64", { amount_stroops: "18446744073709551616" }),
   prepare("an amount with a leading zero", { amount_stroops: "01" }),
@@ -104,6 +130,7 @@ const reads: ReadonlyArray<Exchange> = [
   read("a private key in the place of the address", PRIVATE_KEY),
   read("invalid percent-encoding", "%ff"),
   read("an encoded slash", "a%2Fb"),
+  read("a tombstone", TOMBSTONE.address),
   read("no account", STRANGER.address),
   read("an account of lamports alone", ONLY_FUNDED.address),
   read("a token account", AGENT_TOKENS.address),

@@ -1,6 +1,14 @@
 import { MINT } from "../../../adapters/http/support/parties.ts";
-import { FULFILLED, PENDING, payloadOf } from "../world/escrows.ts";
-import { AGENT, MERCHANT } from "../world/parties.ts";
+import {
+  EXPIRED,
+  FULFILLED,
+  PENDING,
+  payloadOf,
+  REFUNDED,
+  releaseBodyOf,
+} from "../world/escrows.ts";
+import { RICH } from "../world/ledger-accounts.ts";
+import { AGENT, ATTESTOR, MERCHANT } from "../world/parties.ts";
 import { REGISTRATION, signatureOf } from "../world/transactions.ts";
 
 /** A good request to an operation. */
@@ -34,6 +42,35 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
     query: "preflight=true",
   },
   readEscrow: at(`/v1/escrows/${PENDING.address}`),
+  prepareAttestation: {
+    method: "POST",
+    path: `/v1/escrows/${PENDING.address}/attestation/prepare`,
+    body: { payload: payloadOf(PENDING) },
+  },
+  prepareRelease: {
+    method: "POST",
+    path: `/v1/escrows/${PENDING.address}/release/prepare`,
+    body: releaseBodyOf(PENDING),
+    query: "transaction=false",
+  },
+  prepareRefund: {
+    method: "POST",
+    path: `/v1/escrows/${EXPIRED.address}/refund/prepare`,
+    body: {},
+    query: "transaction=false",
+  },
+  prepareCancel: {
+    method: "POST",
+    path: `/v1/escrows/${PENDING.address}/cancel/prepare`,
+    body: { payer: RICH.address },
+    query: "transaction=true",
+  },
+  prepareArchive: {
+    method: "POST",
+    path: `/v1/escrows/${REFUNDED.address}/archive/prepare`,
+    body: {},
+    query: "transaction=false",
+  },
   buildEvidence: {
     ...at(`/v1/evidence/${FULFILLED.address}`),
     query: "download=json",
@@ -46,6 +83,18 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
   listEvidenceKeys: at("/.well-known/jwks.json"),
   readEvidenceTrust: at("/.well-known/evidence-trust.json"),
   readMerchant: at(`/v1/merchants/${MERCHANT.wallet}`),
+  prepareMerchant: {
+    method: "POST",
+    path: "/v1/merchants/prepare",
+    body: { merchant: RICH.address, attestor: ATTESTOR.address, name: "New Data" },
+    query: "transaction=true",
+  },
+  prepareAttestor: {
+    method: "POST",
+    path: `/v1/merchants/${MERCHANT.wallet}/attestor/prepare`,
+    body: { attestor: AGENT.address, payer: RICH.address },
+    query: "transaction=true",
+  },
   queryMerchants: { ...at("/v1/registry/merchants"), query: "limit=1" },
   listProofTemplates: { ...at("/v1/proof-templates"), query: "wedge=api-data" },
   readProofTemplate: at("/v1/proof-templates/api-delivered-v1"),
@@ -63,6 +112,8 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
   readRoot: at("/"),
   readConsoleVerifier: at("/console/verify.js"),
   readDescriptor: at("/.well-known/settlement-evidence.json"),
+  readCustodyIdl: at("/idl/custody.json"),
+  readAttestorIdl: at("/idl/attestor.json"),
   readVersion: at("/v1"),
   readStatus: at("/v1/status"),
   readHealth: at("/health"),

@@ -5,6 +5,7 @@ import { proofHash } from "../../../../core/domain/evidence/proof-template.ts";
 import { PROOF_TEMPLATES } from "../../../../core/domain/evidence/proof-template-catalogue.ts";
 import { taskHash } from "../../../../core/domain/escrow/task-hash.ts";
 import { escrowAddress } from "../../../../core/protocol/addresses/addresses.ts";
+import { formatUnixTime } from "../../../../core/domain/unix-time.ts";
 import { attestationMessage } from "../../../../core/protocol/instructions/attestation.ts";
 import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
 import { CREATED_AT, MINT } from "../../../adapters/http/support/parties.ts";
@@ -67,6 +68,22 @@ export const payloadOf = (escrow: Escrow) => ({
   ...template.example,
   task_hash: escrow.taskHash as string,
 });
+
+/** A body of the release's prepare operation, with an attestation that is a minute old at the world's time. */
+export const releaseBodyOf = (escrow: Escrow, amount?: bigint) => {
+  const timestamp = CREATED_AT;
+  const hash = proofHash(payloadOf(escrow));
+  const claim = { escrow: escrow.address, proofHash: hash, timestamp };
+  const message = attestationMessage(
+    amount === undefined ? claim : { ...claim, partialAmount: amount },
+  );
+  return {
+    proof_hash: hash as string,
+    timestamp: formatUnixTime(timestamp),
+    ...(amount === undefined ? {} : { amount_stroops: amount.toString() }),
+    attestation_signature: encodeBase64(ATTESTOR.sign(message)),
+  };
+};
 
 const delivered = (escrow: Escrow, released: bigint): Escrow => {
   const attestedAt = escrow.createdAt + 40n;

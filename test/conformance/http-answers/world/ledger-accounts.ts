@@ -1,6 +1,12 @@
 import type { Address } from "../../../../core/domain/address.ts";
 import type { LedgerAccount } from "../../../../core/domain/ledger/account.ts";
-import { associatedTokenAddress } from "../../../../core/protocol/addresses/addresses.ts";
+import {
+  associatedTokenAddress,
+  custodyConfigAddress,
+  registryAddress,
+} from "../../../../core/protocol/addresses/addresses.ts";
+import { ATTESTOR_ACCOUNTS } from "../../../../core/protocol/generated/attestor.ts";
+import { CUSTODY_ACCOUNTS } from "../../../../core/protocol/generated/custody.ts";
 import { fieldWriter } from "../../../../core/protocol/accounts/byte-fields.ts";
 import { deployedProgramAccounts } from "../../../../core/protocol/accounts/loader-v3.ts";
 import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
@@ -93,11 +99,75 @@ const programs = [
   ),
 );
 
+const configPda = custodyConfigAddress(LOCAL_DEPLOYMENT);
+const registryPda = registryAddress(LOCAL_DEPLOYMENT);
+
+/** The one account of each program that says how it is set up. */
+const SET_UP: ReadonlyArray<LedgerAccount> = [
+  account(
+    configPda.address,
+    LOCAL_DEPLOYMENT.custodyProgram,
+    fieldWriter(CUSTODY_ACCOUNTS.CustodyConfig.length)
+      .bytes(Uint8Array.from(CUSTODY_ACCOUNTS.CustodyConfig.discriminator))
+      .u8(2)
+      .u8(configPda.bump)
+      .skip(6)
+      .address(LOCAL_DEPLOYMENT.attestorProgram)
+      .u64(12n)
+      .skip(32)
+      .done(),
+  ),
+  account(
+    registryPda.address,
+    LOCAL_DEPLOYMENT.attestorProgram,
+    fieldWriter(ATTESTOR_ACCOUNTS.Registry.length)
+      .bytes(Uint8Array.from(ATTESTOR_ACCOUNTS.Registry.discriminator))
+      .u8(2)
+      .u8(registryPda.bump)
+      .skip(6)
+      .address(RELAYER.address)
+      .address(LOCAL_DEPLOYMENT.custodyProgram)
+      .address(MINT)
+      .skip(32)
+      .done(),
+  ),
+];
+
+/** The mint that the instance lists (SPL Token `state.rs`, `Mint`). */
+const MINT_ACCOUNT = account(
+  MINT,
+  TOKEN_PROGRAM,
+  fieldWriter(82).skip(36).u64(1_000_000_000n).u8(6).u8(1).skip(36).done(),
+);
+
+/** A wallet with enough lamports for everything. */
+export const RICH = fundedWallet(wallet("rich").address, 1_000_000_000n);
+
+/** What is left of an escrow that was refunded and archived. */
+export const TOMBSTONE = account(
+  wallet("archived escrow").address,
+  LOCAL_DEPLOYMENT.custodyProgram,
+  fieldWriter(CUSTODY_ACCOUNTS.ArchivedEscrow.length)
+    .bytes(Uint8Array.from(CUSTODY_ACCOUNTS.ArchivedEscrow.discriminator))
+    .u64(3n)
+    .u64(4n)
+    .u8(2)
+    .u8(2)
+    .skip(6)
+    .bytes(new Uint8Array(32).fill(0xaa))
+    .bytes(new Uint8Array(32).fill(0xbb))
+    .done(),
+);
+
 /** Every account on the ledger that is neither escrow nor merchant. */
 export const OTHER_ACCOUNTS: ReadonlyArray<LedgerAccount> = [
   ...programs,
+  ...SET_UP,
+  MINT_ACCOUNT,
+  RICH,
+  TOMBSTONE,
   fundedWallet(RELAYER.address, 1_000_000n),
-  fundedWallet(AGENT.address, 1_000_000n),
+  fundedWallet(AGENT.address, 10_000_000n),
   AGENT_TOKENS,
   tokenAccount(MERCHANT.wallet, MINT, 0n),
   SHARED_TOKENS,

@@ -1,0 +1,199 @@
+import type { Escrow } from "../../../../core/domain/escrow/escrow.ts";
+import { type Exchange, post } from "../exchange.ts";
+import { all, clockAt, ledgerDown, ledgerSlow } from "../world/conditions.ts";
+import {
+  EXPIRED,
+  FULFILLED,
+  LARGEST,
+  payloadOf,
+  PENDING,
+  REFUNDED,
+  releaseBodyOf,
+} from "../world/escrows.ts";
+import { RICH, SHARED_TOKENS, TOMBSTONE, tokenAccount } from "../world/ledger-accounts.ts";
+import { AGENT, ATTESTOR, MERCHANT, STRANGER, SUSPENDED } from "../world/parties.ts";
+import { PRIVATE_KEY } from "./private-key.ts";
+import { MINT } from "../../../adapters/http/support/parties.ts";
+import type { World } from "../world/fixed-world.ts";
+
+type Given = Exchange["given"];
+
+const call =
+  (operation: string, name: string) =>
+  (title: string, escrow: { readonly address: string }, body: unknown, given?: Given, query = "") =>
+    post(operation, title, `/v1/escrows/${escrow.address}/${name}/prepare${query}`, body, {
+      ...(given === undefined ? {} : { given }),
+    });
+
+const attestation = call("prepareAttestation", "attestation");
+const release = call("prepareRelease", "release");
+const refund = call("prepareRefund", "refund");
+const cancel = call("prepareCancel", "cancel");
+const archive = call("prepareArchive", "archive");
+
+const WHOLE = "?transaction=true";
+const BY_RICH = { payer: RICH.address };
+
+/** The merchant's associated account is frozen. */
+const frozenMerchant = ({ ledger }: World): void => {
+  const account = tokenAccount(MERCHANT.wallet, MINT, 0n, true);
+  ledger.accounts.set(account.address, account);
+};
+
+/** The merchant has no associated account. */
+const noMerchantAccount = ({ ledger }: World): void => {
+  ledger.accounts.delete(tokenAccount(MERCHANT.wallet, MINT, 0n).address);
+};
+
+const archivable = ({ settledAt }: Escrow) => clockAt((settledAt ?? 0n) + 604_800n);
+
+const attestations: ReadonlyArray<Exchange> = [
+  attestation("of a payload", PENDING, { payload: payloadOf(PENDING) }),
+  attestation("of a hash", PENDING, { proof_hash: "0f".repeat(32) }),
+  attestation("for a part", PENDING, { proof_hash: "0f".repeat(32), amount_stroops: "1" }),
+  attestation(
+    "in the last second",
+    PENDING,
+    { proof_hash: "0f".repeat(32) },
+    clockAt(PENDING.expiresAt - 1n),
+  ),
+  attestation("for all of it as a part", PENDING, {
+    proof_hash: "0f".repeat(32),
+    amount_stroops: "1500000",
+  }),
+  attestation("an amount that is null", PENDING, {
+    proof_hash: "0f".repeat(32),
+    amount_stroops: null,
+  }),
+  attestation("neither payload nor hash", PENDING, {}),
+  attestation("both payload and hash", PENDING, {
+    payload: payloadOf(PENDING),
+    proof_hash: "0f".repeat(32),
+  }),
+  attestation("a payload of another task", PENDING, { payload: payloadOf(EXPIRED) }),
+  attestation("a payload that does not meet its template", PENDING, {
+    payload: { ...payloadOf(PENDING), status_code: "200" },
+  }),
+  attestation("an unknown template", PENDING, { payload: payloadOf(PENDING), template_id: "none" }),
+  attestation("a payload that names an unknown template", PENDING, {
+    payload: { proof_template_id: "none" },
+  }),
+  attestation("a hash that is too short", PENDING, { proof_hash: "0f" }),
+  attestation("an expired escrow", EXPIRED, { proof_hash: "0f".repeat(32) }),
+  attestation("a settled escrow", FULFILLED, { proof_hash: "0f".repeat(32) }),
+  attestation("a tombstone", TOMBSTONE, { proof_hash: "0f".repeat(32) }),
+  attestation("no account", STRANGER, { proof_hash: "0f".repeat(32) }),
+  attestation("the ledger is down", PENDING, { proof_hash: "0f".repeat(32) }, ledgerDown),
+];
+
+const releases: ReadonlyArray<Exchange> = [
+  release("of all of it", PENDING, releaseBodyOf(PENDING)),
+  release("of a part", PENDING, releaseBodyOf(PENDING, 400_000n)),
+  release(
+    "a whole transaction",
+    PENDING,
+    { ...releaseBodyOf(PENDING), ...BY_RICH },
+    undefined,
+    WHOLE,
+  ),
+  release("the merchant's account is missing", PENDING, releaseBodyOf(PENDING), noMerchantAccount),
+  release("the merchant's account is frozen", PENDING, releaseBodyOf(PENDING), frozenMerchant),
+  release(
+    "the merchant's account is frozen, and a shared one is named",
+    PENDING,
+    { ...releaseBodyOf(PENDING), merchant_fallback_account: SHARED_TOKENS.address },
+    frozenMerchant,
+  ),
+  release("a signature over another amount", PENDING, {
+    ...releaseBodyOf(PENDING, 400_000n),
+    amount_stroops: "400001",
+  }),
+  release("a signature that is not one", PENDING, {
+    ...releaseBodyOf(PENDING),
+    attestation_signature: "AAAA",
+  }),
+  release("an amount that is null", PENDING, { ...releaseBodyOf(PENDING), amount_stroops: null }),
+  release(
+    "an attestation that is stale",
+    PENDING,
+    releaseBodyOf(PENDING),
+    clockAt(PENDING.createdAt + 301n),
+  ),
+  release("an expired escrow", EXPIRED, releaseBodyOf(EXPIRED)),
+  release("a settled escrow", FULFILLED, releaseBodyOf(FULFILLED)),
+  release("a transaction without payer", PENDING, releaseBodyOf(PENDING), undefined, WHOLE),
+  release("a payer that is a private key", PENDING, {
+    ...releaseBodyOf(PENDING),
+    payer: PRIVATE_KEY,
+  }),
+  release("the ledger is slow", PENDING, releaseBodyOf(PENDING), ledgerSlow),
+];
+
+const returns: ReadonlyArray<Exchange> = [
+  refund("of an expired escrow", EXPIRED, {}),
+  refund("a whole transaction", EXPIRED, BY_RICH, undefined, WHOLE),
+  refund("before expiry", PENDING, {}),
+  refund("of a settled escrow", REFUNDED, {}),
+  refund("of a tombstone", TOMBSTONE, {}),
+  refund("a payer who cannot pay", EXPIRED, { payer: STRANGER.address }),
+  refund("the agent's account is frozen", LARGEST, {}, clockAt(LARGEST.expiresAt)),
+  cancel("paid by somebody else", PENDING, BY_RICH),
+  cancel("a whole transaction", PENDING, BY_RICH, undefined, WHOLE),
+  cancel("the merchant's wallet has nothing", PENDING, {}),
+  cancel("after expiry", EXPIRED, BY_RICH),
+  archive("a week after settlement", REFUNDED, {}, archivable(REFUNDED)),
+  archive("a whole transaction", REFUNDED, BY_RICH, archivable(REFUNDED), WHOLE),
+  archive("too early", FULFILLED, {}),
+  archive("a Pending escrow", PENDING, {}),
+  archive("a tombstone", TOMBSTONE, {}),
+  archive("the ledger is down", REFUNDED, {}, all(archivable(REFUNDED), ledgerDown)),
+];
+
+const register = (title: string, body: object, query = "") =>
+  post("prepareMerchant", title, `/v1/merchants/prepare${query}`, {
+    merchant: RICH.address,
+    attestor: ATTESTOR.address,
+    name: "New Data",
+    ...body,
+  });
+const rotate = (title: string, wallet: string, body: object, query = "") =>
+  post("prepareAttestor", title, `/v1/merchants/${wallet}/attestor/prepare${query}`, {
+    attestor: AGENT.address,
+    payer: RICH.address,
+    ...body,
+  });
+const SMALL_ORDER = "4uQeVj5tqViQh7yWWGStvkEG1Zmhx6uasJtWCJziofM";
+
+const merchants: ReadonlyArray<Exchange> = [
+  register("a wallet with lamports", {}),
+  register(
+    "a whole transaction that somebody else pays",
+    { merchant: STRANGER.address, ...BY_RICH },
+    WHOLE,
+  ),
+  register("a wallet without lamports", { merchant: STRANGER.address }),
+  register("one that is registered", { merchant: MERCHANT.wallet, ...BY_RICH }),
+  register("a key of small order", { attestor: SMALL_ORDER }),
+  register("a name that turns direction", { name: "a\u202eb" }),
+  register("an invalid wallet", { merchant: "O0Il" }),
+  rotate("to another key", MERCHANT.wallet, {}),
+  rotate(
+    "to another key, and all earlier escrows are revoked",
+    MERCHANT.wallet,
+    { revoke: true },
+    WHOLE,
+  ),
+  rotate("a Suspended merchant", SUSPENDED.wallet, {}),
+  rotate("to the present key", MERCHANT.wallet, { attestor: ATTESTOR.address }),
+  rotate("to a key of small order", MERCHANT.wallet, { attestor: SMALL_ORDER }),
+  rotate("a wallet that is not registered", STRANGER.address, {}),
+  rotate("an invalid wallet", "O0Il", {}),
+];
+
+/** What the prepare operations answer beside that for a new escrow. */
+export const prepareExchanges: ReadonlyArray<Exchange> = [
+  ...attestations,
+  ...releases,
+  ...returns,
+  ...merchants,
+];

@@ -1,0 +1,100 @@
+import { expect, test } from "bun:test";
+import { Effect } from "effect";
+import type { Address } from "../../../core/domain/address.ts";
+import { encodeBase64 } from "../../../core/domain/encoding/base64.ts";
+import { formatUnixTime } from "../../../core/domain/unix-time.ts";
+import { prepareArchive } from "../../../core/use-cases/escrow/prepare-archive.ts";
+import { prepareAttestation } from "../../../core/use-cases/escrow/prepare-attestation.ts";
+import { prepareCancel } from "../../../core/use-cases/escrow/prepare-cancel.ts";
+import { prepareEscrow } from "../../../core/use-cases/escrow/prepare-escrow.ts";
+import { preflightEscrow } from "../../../core/use-cases/escrow/preflight-escrow.ts";
+import { prepareRefund } from "../../../core/use-cases/escrow/prepare-refund.ts";
+import { prepareRelease } from "../../../core/use-cases/escrow/prepare-release.ts";
+import type { FinishedCall } from "../../../core/use-cases/escrow/finish-call.ts";
+import { onLedger, sendTransaction } from "../fixture/prepared-ledger.ts";
+import { type RandomChoice, randomChoice, situations } from "../fixture/random-choice.ts";
+import * as s from "../fixture/settlement.ts";
+import type { TestLedger } from "../fixture/test-ledger.ts";
+import { tokenBalance } from "../fixture/token-account.ts";
+
+const WALLETS = [s.agent, s.merchant, s.stranger];
+const WEEK = 604_800n;
+
+const lamports = (ledger: TestLedger, address: Address) => ledger.account(address).lamports;
+
+/** What a use case gives. @throws Error when it fails. */
+const given = <A extends object>(result: A): Exclude<A, { readonly _tag: string }> => {
+  if ("_tag" in result) throw new Error(Bun.inspect(result));
+  return result as Exclude<A, { readonly _tag: string }>;
+};
+
+/** Lands a call's transaction. @throws Error when it has none or is refused. */
+const land = (ledger: TestLedger, { operation, transaction }: FinishedCall): void => {
+  if (transaction === null) throw new Error("no transaction");
+  const refusal = sendTransaction(ledger, transaction, WALLETS);
+  if (refusal !== undefined) throw new Error(`${operation}: ${refusal}`);
+};
+
+const settle = (ledger: TestLedger, choice: RandomChoice): FinishedCall => {
+  const sending = { payer: s.stranger.address, wantsTransaction: true };
+  const way = choice.of("release", "partial", "refund", "cancel");
+  if (way === "cancel") return given(onLedger(ledger, prepareCancel(s.escrow, sending)));
+  if (way === "refund") {
+    ledger.time = s.START + BigInt(s.TTL_SECONDS) + BigInt(choice.below(1000));
+    return given(onLedger(ledger, prepareRefund(s.escrow, sending)));
+  }
+  const amount = way === "partial" ? String(1 + choice.below(Number(s.AMOUNT) - 1)) : undefined;
+  const claim = { proofHash: s.PROOF, amount };
+  const prepared = given(onLedger(ledger, prepareAttestation(s.escrow, claim)));
+  const attestationSignature = encodeBase64(s.attestor.sign(prepared.message));
+  const timestamp = formatUnixTime(prepared.timestamp);
+  ledger.time += BigInt(choice.below(300));
+  return given(
+    onLedger(
+      ledger,
+      prepareRelease(s.escrow, { ...sending, ...claim, timestamp, attestationSignature }),
+    ),
+  );
+};
+
+const COUNT = situations(25);
+
+test(`in ${COUNT} lives by prepared transactions alone, what preflight says of the cost is what moves`, () => {
+  for (let seed = 0; seed < COUNT; seed++) {
+    const choice = randomChoice(seed);
+    const ledger = s.merchantLedger();
+    const payer = choice.of(s.agent, s.stranger).address;
+    const other = { agentOwner: s.agent.address, merchant: s.merchant.address, mint: s.mint };
+    const terms = { amount: s.AMOUNT.toString(), ttlSeconds: s.TTL_SECONDS, taskHash: s.TASK };
+    if (choice.oneIn(4))
+      ledger.set({ ...ledger.account(s.escrow), lamports: BigInt(choice.below(5_000_000)) });
+    const prepare = Effect.flatMap(prepareEscrow({ ...other, ...terms, payer }), (each) =>
+      preflightEscrow(each, true),
+    );
+    const before = lamports(ledger, payer);
+    const { call, preflight } = given(onLedger(ledger, prepare));
+    if (call === null) throw new Error("no call");
+    expect(preflight.ready).toBe(true);
+    land(ledger, call);
+    const { cost } = call;
+    const deposits = cost.deposits.reduce((sum, each) => sum + each.lamports, 0n);
+    expect(before - lamports(ledger, payer)).toBe(cost.fee + deposits);
+
+    // Who settles and archives is the stranger, who may be the rent payer too.
+    const atSettlement = lamports(ledger, payer);
+    const settled = settle(ledger, choice);
+    land(ledger, settled);
+    const ownSettling = payer === s.stranger.address ? settled.cost.fee : 0n;
+    expect(lamports(ledger, payer) - atSettlement).toBe(cost.returnedAtSettlement - ownSettling);
+    expect(tokenBalance(ledger, s.vault)).toBeUndefined();
+
+    ledger.time += WEEK;
+    const atArchiving = lamports(ledger, payer);
+    const sending = { payer: s.stranger.address, wantsTransaction: true };
+    const archived = given(onLedger(ledger, prepareArchive(s.escrow, sending)));
+    land(ledger, archived);
+    const ownArchiving = payer === s.stranger.address ? archived.cost.fee : 0n;
+    expect(lamports(ledger, payer) - atArchiving).toBe(cost.returnedAtArchiving - ownArchiving);
+    expect(lamports(ledger, s.escrow)).toBe(cost.kept);
+  }
+});
