@@ -12,10 +12,17 @@ import {
 const README = readFileSync(join(import.meta.dir, "../../README.md"), "utf8");
 const LOCAL = "http://127.0.0.1:3000";
 
-/** Every curl of the README as words, unquoted as the shell does. */
-const commands = README.split("\n")
-  .filter((line) => /^ {4}curl /.test(line) && !line.includes("<base64>"))
-  .map((line) => Array.from(line.trim().matchAll(/'([^']*)'|(\S+)/g), (m) => m[1] ?? m[2] ?? ""));
+/** Every curl of the README as words, unquoted as the shell does, and the status of the problem printed below it, if one is. */
+const commands = README.split("\n").flatMap((line, at, lines) =>
+  /^ {4}curl /.test(line) && !line.includes("<base64>")
+    ? [
+        {
+          words: Array.from(line.trim().matchAll(/'([^']*)'|(\S+)/g), (m) => m[1] ?? m[2] ?? ""),
+          problem: /^ {4}\{"type":"\/problems\/.*?"status":(\d+)/.exec(lines[at + 1] ?? "")?.[1],
+        },
+      ]
+    : [],
+);
 
 const argument = (words: ReadonlyArray<string>, flag: string): string | undefined => {
   const at = words.indexOf(flag);
@@ -54,15 +61,14 @@ test("the README has a command for each operation of the contract", async () => 
   expect(missing).toEqual([]);
 });
 
-for (const words of commands) {
+for (const { words, problem } of commands) {
   const url = words.find((word) => word.startsWith(LOCAL)) ?? "";
-  const unhappy = url.includes("?stat=");
   test(`README: ${words.join(" ").slice(0, 110)}`, async () => {
     const body = argument(words, "-d");
     const response = await fetch(url.replace(LOCAL, service.url), {
       method: argument(words, "-X") ?? (body === undefined ? "GET" : "POST"),
       ...(body === undefined ? {} : { body, headers: { "content-type": "application/json" } }),
     });
-    expect(response.status).toBe(unhappy ? 422 : words.includes("-X") ? 202 : 200);
+    expect(response.status).toBe(Number(problem ?? (words.includes("-X") ? 202 : 200)));
   });
 }
