@@ -226,14 +226,22 @@ test("a new escrow is prepared for a registered merchant, and the preflight read
     task_intent: "GET /quotes",
     nonce: "n-1",
   };
-  const plain = await read<{ data: Record<string, unknown> }>("/v1/escrows/prepare", post(body));
-  const { data } = await read<{ data: Record<string, unknown> }>(
-    "/v1/escrows/prepare?preflight=true",
-    post(body),
-  );
-  const { preflight, ...rest } = data;
-  expect(rest).toEqual(plain.data);
+  type Prepared = {
+    readonly inputs: { readonly attestor: string | null };
+    readonly instruction: { readonly data_base64: string };
+    readonly preflight?: unknown;
+  };
+  const { attestor } = (await read<{ data: { attestor: string } }>(`/v1/merchants/${merchant}`))
+    .data;
+  const prepared = async (query: string, asked: object) =>
+    (await read<{ data: Prepared }>(`/v1/escrows/prepare${query}`, post(asked))).data;
+  const plain = await prepared("", body);
+  expect(plain.inputs.attestor).toBeNull();
+  const { preflight, ...rest } = await prepared("?preflight=true", body);
   expect(preflight).toMatchObject({ merchant_status: "Active", escrow_address_free: true });
+  // The merchant's present attestor, read from the ledger, is what asking for that key gives.
+  expect(rest).toEqual(await prepared("", { ...body, attestor }));
+  expect(rest.instruction.data_base64).not.toBe(plain.instruction.data_base64);
 });
 
 test("the relay states its policy and refuses bytes that are not a signed transaction", async () => {
