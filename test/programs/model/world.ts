@@ -1,0 +1,108 @@
+import { type Address, addressToBytes } from "../../../core/domain/address.ts";
+import { type Hash32, hash32FromBytes, hash32ToBytes } from "../../../core/domain/hash32.ts";
+import {
+  associatedToken,
+  custodyConfigAddress,
+  escrowAddress,
+  merchantAddress,
+  programDataAddress,
+  registryAddress,
+} from "../../../core/protocol/addresses/addresses.ts";
+import { LOCAL_DEPLOYMENT } from "../../../core/protocol/addresses/local-deployment.ts";
+import { ABSENT, type Account, digest, type Escrow, escrowBytes } from "./account.ts";
+
+type Derived = { readonly address: Address; readonly bump: number };
+
+const once = <Args extends ReadonlyArray<string>>(derive: (...args: Args) => Derived) => {
+  const known = new Map<string, Derived>();
+  return (...args: Args): Derived => {
+    const key = args.join();
+    const found = known.get(key) ?? derive(...args);
+    known.set(key, found);
+    return found;
+  };
+};
+
+/** Both programs' addresses. */
+export const PROGRAMS = LOCAL_DEPLOYMENT;
+export const CONFIG = custodyConfigAddress(PROGRAMS);
+export const REGISTRY = registryAddress(PROGRAMS);
+export const CUSTODY_DATA = programDataAddress(PROGRAMS.custodyProgram);
+export const ATTESTOR_DATA = programDataAddress(PROGRAMS.attestorProgram);
+/** Derived addresses, each computed once: few are asked for, a million times. */
+export const escrowOf = once((agent: Address, task: Hash32) =>
+  escrowAddress(PROGRAMS, agent, task),
+);
+export const merchantOf = once((wallet: Address) => merchantAddress(PROGRAMS, wallet));
+export const associatedOf = once((wallet: Address, mint: Address) => associatedToken(wallet, mint));
+
+/** The ledger as the model has it: the clock and every account that is not absent. */
+export type World = {
+  /** Unix seconds. */
+  readonly time: bigint;
+  readonly accounts: ReadonlyMap<Address, Account>;
+};
+
+/** The account at an address, perhaps none. */
+export const accountAt = ({ accounts }: World, address: Address): Account =>
+  accounts.get(address) ?? ABSENT;
+
+/** A world with other accounts at some addresses. */
+export const changed = (world: World, changes: ReadonlyMap<Address, Account>): World => {
+  const accounts = new Map(world.accounts);
+  for (const [address, account] of changes) {
+    if (account.lamports === 0n) accounts.delete(address);
+    else accounts.set(address, account);
+  }
+  return { ...world, accounts };
+};
+
+/** What one transaction does to a world, until it is taken or refused as a whole. */
+export class Draft {
+  readonly changes = new Map<Address, Account>();
+  readonly world: World;
+
+  constructor(world: World) {
+    this.world = world;
+  }
+
+  get time(): bigint {
+    return this.world.time;
+  }
+
+  at(address: Address): Account {
+    return this.changes.get(address) ?? accountAt(this.world, address);
+  }
+
+  put(address: Address, account: Account): void {
+    this.changes.set(address, account);
+  }
+
+  /** Gives lamports, or takes them where the number is negative. */
+  pay(address: Address, lamports: bigint): void {
+    const account = this.at(address);
+    this.put(address, { ...account, lamports: account.lamports + lamports });
+  }
+
+  /** Keeps the escrow as the next event leaves it, and chains that event: docs/protocol.md, "Numbered events". */
+  number(address: Address, escrow: Escrow, member: "createdSeq" | "settledSeq"): void {
+    const config = this.at(CONFIG.address);
+    if (config.content.kind !== "config") throw new Error("nothing is numbered without a config");
+    const count = config.content.count + 1n;
+    const numbered = { ...escrow, [member]: count };
+    this.put(address, { ...this.at(address), content: numbered });
+    const head = chained(config.content.head, address, numbered);
+    this.put(CONFIG.address, { ...config, content: { ...config.content, count, head } });
+  }
+}
+
+/** The chain's head after an event that leaves the escrow so. */
+export const chained = (head: Hash32, address: Address, after: Escrow): Hash32 =>
+  hash32FromBytes(
+    digest(
+      hash32ToBytes(head),
+      Uint8Array.of(1, after.state),
+      addressToBytes(address),
+      digest(escrowBytes(after)),
+    ),
+  );
