@@ -82,7 +82,7 @@ export const custodyIdlEndpoint = endpoint({
   Effect.fnUntraced(function* () {
     const idl = yield* Effect.promise(custodyIdl);
     const { deployment } = yield* Instance;
-    return { json: { ...idl, address: deployment.custodyProgram as string } };
+    return { json: { ...idl, address: deployment.custodyProgram } };
   }),
 );
 
@@ -97,6 +97,6 @@ export const attestorIdlEndpoint = endpoint({
   Effect.fnUntraced(function* () {
     const idl = yield* Effect.promise(attestorIdl);
     const { deployment } = yield* Instance;
-    return { json: { ...idl, address: deployment.attestorProgram as string } };
+    return { json: { ...idl, address: deployment.attestorProgram } };
   }),
 );

@@ -21,9 +21,13 @@ type Given = Exchange["given"];
 const call =
   (operation: string, name: string) =>
   (title: string, escrow: { readonly address: string }, body: unknown, given?: Given, query = "") =>
-    post(operation, title, `/v1/escrows/${escrow.address}/${name}/prepare${query}`, body, {
-      ...(given === undefined ? {} : { given }),
-    });
+    post(
+      operation,
+      title,
+      `/v1/escrows/${escrow.address}/${name}/prepare${query}`,
+      body,
+      given === undefined ? {} : { given },
+    );
 
 const attestation = call("prepareAttestation", "attestation");
 const release = call("prepareRelease", "release");

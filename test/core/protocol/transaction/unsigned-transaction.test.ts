@@ -104,7 +104,9 @@ test("an unsigned transaction means what kit's own means, and is as long", () =>
         })),
       );
       expect(made.signers.toSorted()).toEqual(found.signers);
-      expect([...made.bytes.slice(-made.message.length)]).toEqual([...made.message]);
+      expect(Buffer.from(made.bytes).subarray(-made.message.length)).toEqual(
+        Buffer.from(made.message),
+      );
     }),
     runs(60),
   );
