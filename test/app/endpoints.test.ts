@@ -227,7 +227,7 @@ test("a new escrow is prepared for a registered merchant, and the preflight read
     nonce: "n-1",
   };
   type Prepared = {
-    readonly inputs: { readonly attestor: string | null };
+    readonly inputs: { readonly attestor?: string };
     readonly instruction: { readonly data_base64: string };
     readonly preflight?: unknown;
   };
@@ -236,7 +236,7 @@ test("a new escrow is prepared for a registered merchant, and the preflight read
   const prepared = async (query: string, asked: object) =>
     (await read<{ data: Prepared }>(`/v1/escrows/prepare${query}`, post(asked))).data;
   const plain = await prepared("", body);
-  expect(plain.inputs.attestor).toBeNull();
+  expect(plain.inputs.attestor).toBeUndefined();
   const { preflight, ...rest } = await prepared("?preflight=true", body);
   expect(preflight).toMatchObject({ merchant_status: "Active", escrow_address_free: true });
   // The merchant's present attestor, read from the ledger, is what asking for that key gives.
