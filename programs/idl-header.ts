@@ -1,5 +1,5 @@
 import { addressToBytes, parseAddress } from "../core/domain/address.ts";
-import type { Idl, IdlField, IdlInstruction, IdlTag } from "./idl.ts";
+import { fixedAddress, type Idl, type IdlField, type IdlInstruction, type IdlTag } from "./idl.ts";
 
 /**
  * The C header of an IDL: discriminators, account positions and flags, layouts, and, for the program
@@ -60,7 +60,10 @@ const addressLine = (name: string, text: string): string => {
 const fixedAddresses = (idl: Idl): ReadonlyMap<string, string> =>
   new Map(
     idl.instructions.flatMap(({ accounts }) =>
-      accounts.flatMap(({ name, address }) => (address === undefined ? [] : [[name, address]])),
+      accounts.flatMap((account) => {
+        const address = fixedAddress(account);
+        return address === undefined ? [] : [[account.name, address]];
+      }),
     ),
   );
 

@@ -1,4 +1,11 @@
-import type { Idl, IdlField, IdlInstruction, IdlTag, IdlType } from "./idl.ts";
+import {
+  fixedAddress,
+  type Idl,
+  type IdlField,
+  type IdlInstruction,
+  type IdlTag,
+  type IdlType,
+} from "./idl.ts";
 
 /**
  * The TypeScript tables of an IDL, as `core/protocol/generated/` keeps them: lengths and offsets of accounts, arguments and
@@ -94,7 +101,9 @@ const instructionLines = ({ name, discriminator, accounts, args }: IdlInstructio
     ),
     "    },",
     "    accounts: {",
-    ...accounts.map(({ name, writable, signer, optional, address }, place) => {
+    ...accounts.map((account, place) => {
+      const { name, writable, signer, optional } = account;
+      const address = fixedAddress(account);
       const role = ROLES[(writable === true ? 1 : 0) + (signer === true ? 2 : 0)];
       const only = address === undefined ? "" : `, address: "${address}"`;
       return `      ${name}: { place: ${place}, role: "${role}"${optional === true ? ", optional: true" : ""}${only} },`;

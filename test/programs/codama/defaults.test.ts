@@ -1,0 +1,49 @@
+import { expect, test } from "bun:test";
+import { type AnchorIdl, rootNodeFromAnchor } from "@codama/nodes-from-anchor";
+import attestor from "../../../programs/attestor.idl.json" with { type: "json" };
+import custody from "../../../programs/custody.idl.json" with { type: "json" };
+
+/** The accounts of each instruction that Codama has no default for: signers and optional ones are not counted. */
+const asked = (idl: unknown) =>
+  Object.fromEntries(
+    rootNodeFromAnchor(idl as AnchorIdl).program.instructions.map(({ name, accounts }) => [
+      name as string,
+      accounts
+        .filter(
+          (account) =>
+            account.isSigner === false &&
+            account.isOptional !== true &&
+            account.defaultValue === undefined,
+        )
+        .map((account) => account.name as string),
+    ]),
+  );
+
+// What follows from the escrow's own fields (a seed such as escrow.mint) has a default in clients of Anchor's only: Codama leaves it out.
+const PAID_TO_MERCHANT = ["escrow", "vault", "merchant", "merchantTokenAccount"];
+const PAID_TO_AGENT = ["escrow", "vault", "agentTokenAccount", "rentPayer"];
+
+test("custody: a generated client asks for what nobody can derive without reading the escrow, and for nothing else", () => {
+  expect(asked(custody)).toEqual({
+    initializeCustody: ["attestorProgram"],
+    createEscrow: ["merchantWallet", "mint"],
+    releaseEscrow: [...PAID_TO_MERCHANT, "rentPayer"],
+    releasePartial: [...PAID_TO_MERCHANT, "agentTokenAccount", "rentPayer"],
+    claimRefund: PAID_TO_AGENT,
+    cancelEscrow: PAID_TO_AGENT,
+    archiveEscrow: ["escrow", "rentPayer"],
+  });
+});
+
+test("attestor: a generated client asks for a merchant's account only where the wallet takes no part", () => {
+  expect(asked(attestor)).toEqual({
+    initializeRegistry: ["custodyProgram"],
+    registerMerchant: [],
+    rotateAttestor: [],
+    setMerchantStatus: ["merchant"],
+    slashMerchant: ["merchant"],
+    proposeAdmin: [],
+    acceptAdmin: [],
+    verifyAttestation: ["merchant"],
+  });
+});
