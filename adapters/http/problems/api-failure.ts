@@ -31,6 +31,7 @@ export type ApiFailure =
   | Http.UnsupportedMediaType
   | Http.PayloadTooLarge
   | Http.MalformedJson
+  | Http.BodyBrokenOff
   | Http.RateLimited
   | Http.ShuttingDown
   | Http.NotReady;
@@ -76,6 +77,7 @@ export const CODE_OF_FAILURE = {
   UnsupportedMediaType: "unsupported_media_type",
   PayloadTooLarge: "payload_too_large",
   MalformedJson: "malformed_json",
+  BodyBrokenOff: "malformed_json",
   RateLimited: "rate_limited",
   ShuttingDown: "shutting_down",
   NotReady: "not_ready",
