@@ -1,0 +1,24 @@
+import { Clock, Effect } from "effect";
+import { programDataAddress } from "../../protocol/addresses/addresses.ts";
+import { Instance } from "../../../ports/instance.ts";
+import { Ledger } from "../../../ports/ledger.ts";
+
+/** The ledger's tip, its identity, and the accounts of both programs with their data. Fails as a read of the ledger does. */
+export const readLedgerStatus = Effect.gen(function* () {
+  const ledger = yield* Ledger;
+  const { deployment } = yield* Instance;
+  const programs = [deployment.custodyProgram, deployment.attestorProgram];
+  const startedAtMs = yield* Clock.currentTimeMillis;
+  const tip = yield* ledger.tip("finalized");
+  const latencyMs = Math.max(0, (yield* Clock.currentTimeMillis) - startedAtMs);
+  const genesisHash = yield* ledger.genesisHash;
+  const addresses = programs.flatMap((program) => [program, programDataAddress(program)]);
+  const { value } = yield* ledger.readAccounts(
+    addresses,
+    "confirmed",
+    // The whole ELF is needed for its hash.
+    Number.POSITIVE_INFINITY,
+  );
+  const pair = (at: number) => ({ program: value[at] ?? null, data: value[at + 1] ?? null });
+  return { slot: tip.slot, latencyMs, genesisHash, custody: pair(0), attestor: pair(2) };
+});
