@@ -5,6 +5,7 @@ import { LOCAL_DEPLOYMENT } from "../core/protocol/addresses/local-deployment.ts
 import { IndexSync, makeIndexSync } from "../core/use-cases/index/index-sync.ts";
 import { makeReplicatedIndexSync } from "../core/use-cases/index/replicated-index-sync.ts";
 import { makeRelayDelivery, RelayDelivery } from "../core/use-cases/relay/relay-delivery.ts";
+import { LedgerPulse, makeLedgerPulse } from "../core/use-cases/service/ledger-pulse.ts";
 import { makeRecentPages, RecentPages } from "../core/use-cases/index/recent-pages.ts";
 import {
   makeSettledEvidence,
@@ -189,5 +190,6 @@ export const serviceLayer = (
     Layer.effect(SettledEvidence, makeSettledEvidence),
     Layer.effect(RecentPages, makeRecentPages),
     Layer.effect(TransactionTerms, makeTransactionTerms),
+    Layer.effect(LedgerPulse, makeLedgerPulse),
   ).pipe(Layer.provideMerge(ports));
 };

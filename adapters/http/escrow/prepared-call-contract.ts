@@ -1,4 +1,4 @@
-import { type Static, type TProperties, Type } from "@sinclair/typebox";
+import { type Static, type StringOptions, type TProperties, Type } from "@sinclair/typebox";
 import { encodeBase64 } from "../../../core/domain/encoding/base64.ts";
 import {
   type LamportCost,
@@ -11,13 +11,22 @@ import type {
   FinishedCall,
   PreparedTransaction,
 } from "../../../core/use-cases/escrow/finish-call.ts";
-import { Address, Base64, Count, nullable, oneOf, record, Time } from "../openapi/values.ts";
+import {
+  Address,
+  Base64,
+  Count,
+  judged,
+  nullable,
+  oneOf,
+  record,
+  Time,
+} from "../openapi/values.ts";
 import { OpenInstruction, openInstructionRecord } from "./instruction-contract.ts";
 
 /** A text that may be absent; null counts as absent for it, and for no member that must be there or is an amount. */
-export const OrNull = (description: string) =>
+export const OrNull = (description: string, constraints: StringOptions = {}) =>
   Type.Optional(
-    Type.Union([Type.String(), Type.Null()], {
+    Type.Union([Type.String(judged(constraints)), Type.Null()], {
       description: `${description} Null counts as absent.`,
     }),
   );

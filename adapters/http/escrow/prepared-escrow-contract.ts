@@ -17,10 +17,12 @@ import { Instruction, instructionRecord } from "./instruction-contract.ts";
 import {
   Address,
   Hash,
+  judged,
   MerchantStatus,
   nullable,
   oneOf,
   record,
+  RequestAddress,
   Slot,
   Stroops,
   Usdc,
@@ -30,25 +32,29 @@ import { SAMPLE, sampleParties } from "../openapi/sample-values.ts";
 
 /** The body of `POST /v1/escrows/prepare`. Values are judged by the use case, types here. */
 export const PrepareEscrowRequest = record("PrepareEscrowRequest", "What is to be escrowed.", {
-  agent_owner: Type.String({ description: "Agent wallet address." }),
-  merchant: Type.String({ description: "Merchant wallet address." }),
-  mint: Type.String({ description: "Token mint address." }),
+  agent_owner: RequestAddress("Agent wallet address."),
+  merchant: RequestAddress("Merchant wallet address."),
+  mint: RequestAddress("Token mint address."),
   amount_stroops: Type.String({
     description: "Base units as a decimal integer, 1 to 2^64-1, without sign or leading zero.",
+    ...judged({ pattern: "^[1-9][0-9]{0,19}$" }),
   }),
   ttl_seconds: Type.Integer({ minimum: MIN_TTL_SECONDS, maximum: MAX_TTL_SECONDS }),
-  task_hash: OrNull("32 bytes as 64 hex digits. Wins over task_intent."),
+  task_hash: OrNull("32 bytes as 64 hex digits. Wins over task_intent.", {
+    pattern: "^[0-9a-fA-F]{64}$",
+  }),
   task_intent: OrNull(
     `Text from which task_hash is derived, 1 to ${MAX_TASK_INTENT_BYTES} bytes of UTF-8.`,
+    { minLength: 1, maxLength: MAX_TASK_INTENT_BYTES },
   ),
   nonce: OrNull(
     `Lets one intent be escrowed more than once, 1 to ${MAX_NONCE_BYTES} bytes of UTF-8.`,
+    { minLength: 1, maxLength: MAX_NONCE_BYTES },
   ),
   attestor: Type.Optional(
-    Type.String({
-      description:
-        "The key that must be the merchant's attestor when the escrow is made; left out: any. With `preflight` or `transaction` the present one is put in.",
-    }),
+    RequestAddress(
+      "The key that must be the merchant's attestor when the escrow is made; left out: any. With `preflight` or `transaction` the present one is put in.",
+    ),
   ),
   payer: OrNull("Who pays the fee and the rent, and gets the rent back. By default the agent."),
 });

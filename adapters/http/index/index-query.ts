@@ -1,16 +1,16 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { IndexQuery } from "../../../core/use-cases/index/index-query.ts";
 import { pageParameters } from "../openapi/envelopes.ts";
-import { EscrowState } from "../openapi/values.ts";
+import { EscrowState, RequestAddress } from "../openapi/values.ts";
 
 /** The query parameters of the index's two lists. */
 export const IndexParameters = Type.Object(
   {
     merchant: Type.Optional(
-      Type.String({ maxLength: 64, description: "Only of this merchant wallet." }),
+      Type.String({ ...RequestAddress("Only of this merchant wallet."), maxLength: 64 }),
     ),
     agent_owner: Type.Optional(
-      Type.String({ maxLength: 64, description: "Only of this agent wallet." }),
+      Type.String({ ...RequestAddress("Only of this agent wallet."), maxLength: 64 }),
     ),
     state: Type.Optional(EscrowState),
     refundable: Type.Optional(

@@ -6,7 +6,7 @@ import { MalformedCursor } from "../../../core/use-cases/request-errors.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { endpoint } from "../server/endpoint.ts";
 import { eventStream } from "./event-stream.ts";
-import { eventExample, eventRecord } from "./event-contract.ts";
+import { eventExample, eventRecord, SettlementEvent } from "./event-contract.ts";
 import type { HttpServices } from "../server/http-services.ts";
 import { RateLimited } from "../problems/http-failures.ts";
 import { filterPointers } from "./filter-pointers.ts";
@@ -70,14 +70,21 @@ export const streamEventsEndpoint = (isDraining: () => boolean) => {
     maySeconds: 60,
     query: StreamParameters,
     requestHeaders: {
-      "last-event-id": Type.String({ description: "The `id` of the last event that arrived." }),
+      "last-event-id": Type.String({
+        pattern: POSITION.source,
+        description: "The `id` of the last event that arrived.",
+      }),
     },
     answers: {
       200: {
         description: "The stream.",
         content: {
           "text/event-stream": {
-            schema: Type.String({ description: "WHATWG HTML, section 9.2." }),
+            schema: Type.String({
+              description: "WHATWG HTML, section 9.2. The `data` of each event is this record.",
+              contentMediaType: "application/json",
+              contentSchema: SettlementEvent,
+            }),
             example: () => {
               const record = eventExample();
               return `id: ${record.position}\ndata: ${JSON.stringify(record)}\n\n`;

@@ -4,7 +4,7 @@ import { fieldPointers } from "../request/field-pointers.ts";
 import { endpoint } from "../server/endpoint.ts";
 import { Merchant, merchantExample, merchantRecord } from "./merchant-contract.ts";
 import { ledgerRead, READ_CONTEXT_EXAMPLE, readContext } from "../openapi/envelopes.ts";
-import { PathAddress } from "../openapi/values.ts";
+import { EXAMPLE_WALLET, PathAddress } from "../openapi/values.ts";
 
 const pointers = fieldPointers({ pubkey: "/pubkey" });
 
@@ -17,7 +17,9 @@ export const readMerchantEndpoint = endpoint({
   summary: "Read one merchant from the ledger",
   description: "A live read at `confirmed`, by the merchant's wallet or its merchant account.",
   budget: "reads",
-  params: { pubkey: PathAddress("The merchant's wallet, or its merchant account.") },
+  params: {
+    pubkey: PathAddress("The merchant's wallet, or its merchant account.", EXAMPLE_WALLET),
+  },
   answers: {
     200: {
       description: "The merchant.",

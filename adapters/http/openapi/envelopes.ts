@@ -5,9 +5,15 @@ import type { Commitment as LedgerCommitment } from "../../../ports/ledger.ts";
 import { Commitment, Count, nullable, record, Slot, Time } from "./values.ts";
 import { SAMPLE } from "./sample-values.ts";
 
+/** The name of an answer that holds records of a schema. @throws Error for a schema without a name. */
+const nameWith = ({ title }: TSchema, suffix: string): string => {
+  if (title === undefined) throw new Error("the schema of an answer's data has no title");
+  return `${title}${suffix}`;
+};
+
 /** One resource. */
 export const data = <S extends TSchema>(schema: S) =>
-  Type.Object({ data: schema }, { additionalProperties: false });
+  record(nameWith(schema, "Answer"), "One resource.", { data: schema });
 
 const ReadContext = record("ReadContext", "Where on the ledger a live read was made.", {
   slot: Slot("The slot that was read."),
@@ -28,7 +34,10 @@ export const readContext = (at: {
 
 /** One resource read from the ledger. */
 export const ledgerRead = <S extends TSchema>(schema: S) =>
-  Type.Object({ data: schema, context: ReadContext }, { additionalProperties: false });
+  record(nameWith(schema, "Read"), "One resource, read from the ledger.", {
+    data: schema,
+    context: ReadContext,
+  });
 
 /** What an example of a live read says beside its record. */
 export const READ_CONTEXT_EXAMPLE = {
@@ -55,10 +64,11 @@ const IndexFreshness = record("IndexFreshness", "Up to where the index is comple
 
 /** A page of a list out of the index. */
 export const indexPage = <S extends TSchema>(schema: S) =>
-  Type.Object(
-    { data: Type.Array(schema), page: PageInfo, index: IndexFreshness },
-    { additionalProperties: false },
-  );
+  record(nameWith(schema, "Page"), "A page of a list out of the index.", {
+    data: Type.Array(schema),
+    page: PageInfo,
+    index: IndexFreshness,
+  });
 
 /** What an example of a page says beside its rows. */
 export const PAGE_EXAMPLE = {
@@ -68,7 +78,9 @@ export const PAGE_EXAMPLE = {
 
 /** A list that is always answered whole. */
 export const list = <S extends TSchema>(schema: S) =>
-  Type.Object({ data: Type.Array(schema) }, { additionalProperties: false });
+  record(nameWith(schema, "List"), "A list that is always answered whole.", {
+    data: Type.Array(schema),
+  });
 
 /** The query parameters that every paged list takes. */
 export const pageParameters = {

@@ -1,4 +1,5 @@
 import { REQUEST_BODY } from "./operation-object.ts";
+import { JUDGED } from "./values.ts";
 
 type Json = string | number | boolean | null | Array<Json> | { [key: string]: Json };
 type JsonObject = { [key: string]: Json };
@@ -16,16 +17,44 @@ const asEnum = (schema: JsonObject): JsonObject => {
     : schema;
 };
 
-/** A named record is a schema with a title that TypeBox closed. */
-const nameOf = (schema: JsonObject): string | undefined =>
-  schema["type"] === "object" &&
-  typeof schema["title"] === "string" &&
-  isObject(schema["properties"])
-    ? schema["title"]
-    : undefined;
+/** A schema that the document names: a text that is one of a list, or an object with members. */
+const isNamed = (schema: JsonObject): boolean =>
+  Array.isArray(schema["enum"]) ||
+  (schema["type"] === "object" &&
+    isObject(schema["properties"]) &&
+    Object.keys(schema["properties"]).length > 0);
+
+/** `next_cursor` as `NextCursor`. */
+const pascal = (name: string): string =>
+  name.replace(/(?:^|_)([a-z0-9])/g, (_, first: string) => first.toUpperCase());
+
+/** Where a part of the document stands. */
+type Place = {
+  /** In a request: its objects take no other members, those of answers may gain some. */
+  readonly isSent: boolean;
+  /** What a schema here is called unless it has a title; null outside of named schemas. */
+  readonly name: string | null;
+};
+
+/** A schema with what the document alone says of it, and open where it is answered. */
+const stated = (schema: JsonObject, { isSent }: Place): JsonObject => {
+  const { [JUDGED]: constraints, additionalProperties, ...rest } = schema;
+  return {
+    ...rest,
+    // A constant of type `number` becomes one of a type without exact values in some languages.
+    ...(Number.isInteger(rest["const"]) ? { type: "integer" } : {}),
+    ...(additionalProperties === undefined || (additionalProperties === false && !isSent)
+      ? {}
+      : { additionalProperties }),
+    ...(isObject(constraints) ? constraints : {}),
+  };
+};
 
 /** Under these keys stand values, not schemas: nothing in them is to be rewritten. */
 const VALUES = new Set(["example", "examples", "value", "default", "const", "enum"]);
+
+/** A request body as the route tells it, and as the plugin does. */
+const BODIES = new Set([REQUEST_BODY, "requestBody"]);
 
 /** The members of an operation object, in the document's order. */
 const MEMBERS = [
@@ -51,11 +80,14 @@ const operationOf = (collected: JsonObject): JsonObject => {
   );
 };
 
-const mapValues = (value: Json | undefined, change: (part: JsonObject) => JsonObject): JsonObject =>
+const mapValues = (
+  value: Json | undefined,
+  change: (part: JsonObject, key: string) => JsonObject,
+): JsonObject =>
   Object.fromEntries(
     Object.entries(isObject(value) ? value : {}).map(([key, part]) => [
       key,
-      isObject(part) ? change(part) : part,
+      isObject(part) ? change(part, key) : part,
     ]),
   );
 
@@ -67,30 +99,42 @@ export type OpenApiDocument = {
 };
 
 /**
- * Finishes what the plugin collected: paths in this order, operations as their routes tell them, named records moved
- * into `components.schemas` and referred to, unions of constants as enums, OpenAPI 3.1.0 on top. @throws Error where
- * two different records have one name, or a path was not collected.
+ * Finishes what the plugin collected: paths in this order, operations as their routes tell them, objects and enums moved
+ * into `components.schemas` under their names and referred to, unions of constants as enums, OpenAPI 3.1.0 on top. @throws
+ * Error where two different schemas have one name, or a path was not collected.
  */
 export const finishDocument = (collected: unknown, paths: Iterable<string>): OpenApiDocument => {
   const schemas: JsonObject = {};
   const texts = new Map<string, string>();
-  const finish = (value: Json): Json => {
-    if (Array.isArray(value)) return value.map(finish);
-    if (!isObject(value)) return value;
-    const finished = asEnum(
-      Object.fromEntries(
-        Object.entries(value).map(([key, part]) => [key, VALUES.has(key) ? part : finish(part)]),
-      ),
-    );
-    const name = nameOf(finished);
-    if (name === undefined) return finished;
-    const text = JSON.stringify(finished);
+  const named = (schema: JsonObject, { name: placeName }: Place): JsonObject => {
+    const { title } = schema;
+    const name = typeof title === "string" ? title : placeName;
+    if (name === null || !isNamed(schema)) return schema;
+    const whole: JsonObject = { title: name, ...schema };
+    const text = JSON.stringify(whole);
     if ((texts.get(name) ?? text) !== text) throw new Error(`two schemas are named ${name}`);
     texts.set(name, text);
-    schemas[name] = finished;
+    schemas[name] = whole;
     return { $ref: `#/components/schemas/${name}` };
   };
-  const document = finish(collected as Json);
+  const finish = (value: Json, place: Place): Json => {
+    if (Array.isArray(value)) return value.map((part) => finish(part, place));
+    if (!isObject(value)) return value;
+    const { title } = value;
+    const within: Place = { ...place, name: typeof title === "string" ? title : place.name };
+    const members = (properties: Json): Json =>
+      mapValues(properties, (member, key) => {
+        const name = within.name === null ? null : `${within.name}${pascal(key)}`;
+        return finish(member, { ...within, name }) as JsonObject;
+      });
+    const parts = Object.entries(value).map(([key, part]) => {
+      if (key === "properties") return [key, members(part)] as const;
+      if (BODIES.has(key)) return [key, finish(part, { ...within, isSent: true })] as const;
+      return [key, VALUES.has(key) ? part : finish(part, within)] as const;
+    });
+    return named(asEnum(stated(Object.fromEntries(parts), place)), within);
+  };
+  const document = finish(collected as Json, { isSent: false, name: null });
   if (!isObject(document) || !isObject(document["info"]))
     throw new Error("the plugin collected no document");
   const byPath = mapValues(document["paths"], (path) => mapValues(path, operationOf));

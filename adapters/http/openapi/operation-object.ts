@@ -76,7 +76,7 @@ const successObject = (operation: Endpoint, status: number, success: Success): J
   };
 };
 
-/** One response for all problems of a status, its codes enumerated, an example for each. */
+/** One response for all problems of a status, its codes told in words and by an example of each. */
 const problemObject = (
   operation: Endpoint,
   status: number,
@@ -86,15 +86,7 @@ const problemObject = (
   headers: headersOf(operation, status, {}, codes),
   content: {
     [PROBLEM_MEDIA_TYPE]: {
-      schema: {
-        allOf: [
-          Problem,
-          {
-            type: "object",
-            properties: { code: { type: "string", enum: codes }, status: { const: status } },
-          },
-        ],
-      },
+      schema: Problem,
       examples: Object.fromEntries(
         codes.map((code) => [code, { $ref: `#/components/examples/${code}` }]),
       ),
@@ -139,13 +131,17 @@ const parameterObjects = (
   schemas: Readonly<Record<string, TSchema>>,
   required: ReadonlyArray<string>,
 ): ReadonlyArray<Json> =>
-  Object.entries(schemas).map(([name, { description, ...schema }]) => ({
-    name,
-    in: location,
-    required: required.includes(name),
-    description,
-    schema,
-  }));
+  Object.entries(schemas).map(([name, schema]) => {
+    const { description, ...undescribed } = schema;
+    return {
+      name,
+      in: location,
+      required: required.includes(name),
+      description,
+      // A schema with a title is the same wherever it stands.
+      schema: schema.title === undefined ? undescribed : schema,
+    };
+  });
 
 /** The OpenAPI operation object of an endpoint, schemas still inline. */
 export const operationObject = (operation: Endpoint): Json => {

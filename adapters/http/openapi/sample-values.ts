@@ -35,6 +35,9 @@ export const SAMPLE = {
   genesisHash: addressFromBytes(seed("genesis")),
 } as const;
 
+/** The secret of the sample's agent, which follows from published words and holds nothing. */
+export const sampleAgentSecret = (): Uint8Array => key("agent").secret;
+
 /** The sample's wallets, mint and keys. */
 export const sampleParties = once(() => ({
   agent: addressFromBytes(key("agent").publicKey),

@@ -3,7 +3,16 @@ import { ESCROW_STATES } from "../../../core/domain/escrow/escrow.ts";
 import { EVENT_KINDS } from "../../../core/domain/index/settlement-event.ts";
 import { MERCHANT_STATUSES } from "../../../core/domain/merchant/merchant.ts";
 
-const EXAMPLE_ADDRESS = "7fUAJdStEuGbc3sM84cKRL6yYaaSstyLSU4ve5oovLS7";
+/** The sample escrow's address, written out because every start needs it. */
+const EXAMPLE_ADDRESS = "9kKqMtFDcsVU5f4btXxriXm3NB5eqvvxLdQeyc36rLpz";
+
+/** The sample merchant's wallet, written out as the escrow's address is. */
+export const EXAMPLE_WALLET = "A4aH2Fqc7a34uucjrd8WYPBWtoNPDYjxVJB8aTdKVWTh";
+
+/** Stands for constraints that are stated and not checked, until the document is finished. */
+export const JUDGED = "x-judged";
+
+const ADDRESS = { pattern: "^[1-9A-HJ-NP-Za-km-z]{32,44}$", minLength: 32, maxLength: 44 };
 
 /** An object of exactly these members, published under its name in the OpenAPI document's components. */
 export const record = <P extends Record<string, TSchema>>(
@@ -16,24 +25,45 @@ export const record = <P extends Record<string, TSchema>>(
 export const nullable = <S extends TSchema>(schema: S, options: SchemaOptions = {}) =>
   Type.Union([schema, Type.Null()], options);
 
-/** A text that is one of a list. */
-export const oneOf = <const T extends ReadonlyArray<string>>(values: T, description: string) =>
+/**
+ * A text that is one of a list. In the OpenAPI document it has a name: `title`, or the record's and the member's where
+ * it has no other place.
+ */
+export const oneOf = <const T extends ReadonlyArray<string>>(
+  values: T,
+  description: string,
+  title?: string,
+) =>
   Type.Union(
     values.map((value) => Type.Literal(value as T[number])),
-    { description },
+    { description, ...(title === undefined ? {} : { title }) },
   );
+
+/**
+ * What the OpenAPI document says of a schema beside what is checked by it: the use case judges it, so that a fault has
+ * a problem of its own.
+ */
+export const judged = (constraints: SchemaOptions) => ({ [JUDGED]: constraints });
 
 /** A base58 address of 32 bytes, as an answer states it. */
 export const Address = (description: string) =>
   Type.String({
     description,
-    pattern: "^[1-9A-HJ-NP-Za-km-z]{32,44}$",
+    ...ADDRESS,
     examples: [EXAMPLE_ADDRESS],
   });
 
-/** An address as a path parameter: judged by the use case, so that a bad one has its own problem. */
-export const PathAddress = (description: string) =>
-  Type.String({ description: `${description} Base58 of 32 bytes.`, examples: [EXAMPLE_ADDRESS] });
+/** An address in a body or a query, judged by the use case, so that a bad one has its own problem. */
+export const RequestAddress = (description: string) =>
+  Type.String({ description: `${description} Base58 of 32 bytes.`, ...judged(ADDRESS) });
+
+/** An address as a path parameter, by default an escrow's: judged by the use case, so that a bad one has its own problem. */
+export const PathAddress = (description: string, example = EXAMPLE_ADDRESS) =>
+  Type.String({
+    description: `${description} Base58 of 32 bytes.`,
+    examples: [example],
+    ...judged(ADDRESS),
+  });
 
 /** 32 bytes in lower-case hex. */
 export const Hash = (description: string) =>
@@ -88,19 +118,25 @@ export const Base64 = (description: string) =>
 export const EscrowState = oneOf(
   ESCROW_STATES,
   "Pending can change; Fulfilled, PartiallyFulfilled and Refunded are final.",
+  "EscrowState",
 );
 
 /** A merchant's standing. */
 export const MerchantStatus = oneOf(
   MERCHANT_STATUSES,
   "Only an Active merchant can be named by a new escrow.",
+  "MerchantStatus",
 );
 
 /** What a settlement event tells. */
-export const EventKind = oneOf(EVENT_KINDS, "What happened.");
+export const EventKind = oneOf(EVENT_KINDS, "What happened.", "EventKind");
 
 /** How settled the slot of a live read was. */
-export const Commitment = oneOf(["confirmed", "finalized"], "How settled that slot was.");
+export const Commitment = oneOf(
+  ["confirmed", "finalized"],
+  "How settled that slot was.",
+  "Commitment",
+);
 
 /** A mint of a service's list. */
 export const SupportedMint = record("SupportedMint", "A mint whose amounts are shown as money.", {

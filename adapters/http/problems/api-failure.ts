@@ -33,6 +33,7 @@ export type ApiFailure =
   | Http.UnsupportedMediaType
   | Http.PayloadTooLarge
   | Http.MalformedJson
+  | Http.BodyBrokenOff
   | Http.RateLimited
   | Http.ShuttingDown
   | Http.NotReady;
@@ -80,6 +81,7 @@ export const CODE_OF_FAILURE = {
   UnsupportedMediaType: "unsupported_media_type",
   PayloadTooLarge: "payload_too_large",
   MalformedJson: "malformed_json",
+  BodyBrokenOff: "malformed_json",
   RateLimited: "rate_limited",
   ShuttingDown: "shutting_down",
   NotReady: "not_ready",

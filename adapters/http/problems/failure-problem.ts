@@ -247,6 +247,8 @@ const told = (failure: ApiFailure): Told => {
       };
     case "MalformedJson":
       return { detail: `The body ${failure.detail}.` };
+    case "BodyBrokenOff":
+      return { detail: "The body ended too early." };
     case "RateLimited":
       return {
         detail: `The budget does not cover this request for ${failure.resetSeconds} more seconds.`,

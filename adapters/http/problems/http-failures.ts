@@ -49,6 +49,9 @@ export class MalformedJson extends Data.TaggedError("MalformedJson")<{
   readonly detail: string;
 }> {}
 
+/** The body ended before the length or the last chunk that its framing promised. */
+export class BodyBrokenOff extends Data.TaggedError("BodyBrokenOff") {}
+
 /** The client's budget has less left than the request costs for `resetSeconds`. */
 export class RateLimited extends Data.TaggedError("RateLimited")<{
   readonly resetSeconds: number;

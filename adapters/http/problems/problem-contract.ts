@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { STATE_RULES } from "../../../core/use-cases/request-errors.ts";
 import { SETTLEMENT_RULES } from "../../../core/domain/relay/settlement-rule.ts";
-import { PROBLEM_CATALOGUE, type ProblemCode } from "./problem-catalogue.ts";
+import { PROBLEM_CATALOGUE, PROBLEM_CODES, type ProblemCode } from "./problem-catalogue.ts";
 import { problemType } from "./problem.ts";
 import { ProgramError, TransactionError } from "../relay/transaction-error-contract.ts";
 import { Awaited, NextAction } from "../escrow/next-action-contract.ts";
@@ -28,6 +28,8 @@ const Fault = record("Fault", "One place where a request departs from the contra
   detail: Type.String(),
 });
 
+const Code = oneOf(PROBLEM_CODES, "Stable machine name of a problem.", "ProblemCode");
+
 /** An RFC 9457 problem document, with this service's own members. */
 export const Problem = Type.Object(
   {
@@ -36,7 +38,7 @@ export const Problem = Type.Object(
     status: Type.Integer({ minimum: 400, maximum: 599 }),
     detail: Type.String(),
     instance: Type.String({ description: "Names this occurrence." }),
-    code: Type.String({ description: "Stable machine name of the problem." }),
+    code: Code,
     request_id: Type.String(),
     errors: Type.Optional(Type.Array(Fault)),
     reason: Type.Optional(
@@ -103,7 +105,7 @@ export const problemExample = (code: ProblemCode) => {
 /** The body of `GET /problems/{code}`. */
 export const ProblemPage = record("ProblemPage", "What a problem means, and its cure.", {
   type: Type.String(),
-  code: Type.String(),
+  code: Code,
   status: Type.Integer(),
   title: Type.String(),
   explanation: Type.String(),

@@ -10,15 +10,30 @@ import {
   TransactionError,
   transactionErrorRecord,
 } from "./transaction-error-contract.ts";
-import { Address, Count, nullable, oneOf, record, Signature, Slot } from "../openapi/values.ts";
+import {
+  Address,
+  Count,
+  judged,
+  nullable,
+  oneOf,
+  record,
+  Signature,
+  Slot,
+} from "../openapi/values.ts";
 import { sampleInstance } from "../openapi/sample-instance.ts";
+import { sampleTransaction } from "../openapi/sample-transaction.ts";
 import { SAMPLE, sampleParties } from "../openapi/sample-values.ts";
+
+/** Characters of the longest transaction, 1232 bytes (Solana's PACKET_DATA_SIZE), in base64. */
+const MAX_BASE64_LENGTH = 1644;
 
 /** The body of `POST /v1/relay`. */
 export const RelayRequest = record("RelayRequest", "A fully signed transaction.", {
   signed_transaction: Type.String({
     minLength: 1,
     description: "The serialized, fully signed transaction in base64.",
+    contentEncoding: "base64",
+    ...judged({ pattern: "^[A-Za-z0-9+/]+={0,2}$", maxLength: MAX_BASE64_LENGTH }),
   }),
   encoding: Type.Optional(Type.Literal("base64", { default: "base64" })),
   confirm: Type.Optional(
@@ -114,19 +129,19 @@ export const relayOutcomeRecord = (outcome: Outcome, network: Network): RelayOut
 });
 
 const SIGNATURE =
-  "BQBTycnkpdan87EhLjrvCgQMYeCo47noqzazB21HzAqwGovrwvMZdVBhGFj61w3rCGv9LjW9SDDw39GniJ4D13i";
+  "CbaytbX9sqmpNjZ3SZbAeAd7CuEn6nbyoaJJqKtKzsfHQQzzPZWXpyd7qDRrfX3eVC8PwEfMHgUKznFu9X5ri3f";
 
 /**
- * A transaction's signature: that of "example" by the sample's evidence key. It is written out because every start
- * needs it, and a first signature takes 40 ms.
+ * The signature of the sample transaction. It is written out because every start needs it, and a first signature takes
+ * 40 ms.
  */
 export const SAMPLE_SIGNATURE = ledgerSignatureFromBytes(
   decodeBase58(SIGNATURE, 64) ?? new Uint8Array(),
 );
 
-/** A body of the right form; its transaction is 64 bytes of nothing behind one signature. */
+/** A body with the transaction that creates the example escrow. */
 export const relayRequestExample = () => ({
-  signed_transaction: encodeBase64(Uint8Array.of(1, ...new Uint8Array(64))),
+  signed_transaction: encodeBase64(sampleTransaction()),
   confirm: true,
 });
 

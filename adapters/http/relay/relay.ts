@@ -21,6 +21,7 @@ import {
   relayResultRecord,
 } from "./relay-contract.ts";
 import { data } from "../openapi/envelopes.ts";
+import { judged } from "../openapi/values.ts";
 
 const MAX_KEY_LENGTH = 255;
 
@@ -120,6 +121,7 @@ export const relayTransactionEndpoint = endpoint({
     "Idempotency-Key": Type.String({
       minLength: 1,
       maxLength: MAX_KEY_LENGTH,
+      pattern: "^[!-~]+$",
       description:
         "The client's own name for this request, visible ASCII. A repetition with the same body gets the first answer, word for word.",
     }),
@@ -151,6 +153,7 @@ export const readRelayOutcomeEndpoint = endpoint({
   params: {
     signature: Type.String({
       description: "The transaction's first signature. Base58 of 64 bytes.",
+      ...judged({ pattern: "^[1-9A-HJ-NP-Za-km-z]{64,88}$", minLength: 64, maxLength: 88 }),
       examples: [SAMPLE_SIGNATURE],
     }),
   },

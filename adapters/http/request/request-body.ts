@@ -5,7 +5,7 @@ import {
   parseUnambiguousJson,
 } from "../../../core/domain/encoding/strict-json.ts";
 import { LARGE_BODY_BYTES, MAX_VALUES_OF_LARGE_BODY } from "./body-limits.ts";
-import { MalformedJson, PayloadTooLarge, UnsupportedMediaType } from "../problems/http-failures.ts";
+import { BodyBrokenOff, PayloadTooLarge, UnsupportedMediaType } from "../problems/http-failures.ts";
 
 /** `application/json` in any case, alone or with a charset of UTF-8 (RFC 9110, section 8.3). */
 const JSON_MEDIA_TYPE = /^application\/json(?:;charset\s*=\s*(?:"utf-8"|utf-8))?;?$/i;
@@ -68,7 +68,7 @@ export const assertBodyFits = (request: Request, maxBytes: number) =>
 
 /**
  * The bytes of a body that is to be JSON. Fails with `UnsupportedMediaType`, `PayloadTooLarge` before more
- * than `maxBytes` are buffered, or `MalformedJson` when the client breaks off.
+ * than `maxBytes` are buffered, or `BodyBrokenOff`.
  */
 export const readBody = Effect.fnUntraced(function* (request: Request, maxBytes: number) {
   const { headers } = request;
@@ -79,7 +79,7 @@ export const readBody = Effect.fnUntraced(function* (request: Request, maxBytes:
   yield* assertBodyFits(request, maxBytes);
   const bytes = yield* Effect.tryPromise({
     try: () => readBytes(request, maxBytes),
-    catch: () => new MalformedJson({ detail: "ended too early" }),
+    catch: () => new BodyBrokenOff(),
   });
   if (bytes === null || bytes.length > maxBytes) return yield* new PayloadTooLarge({ maxBytes });
   return bytes;

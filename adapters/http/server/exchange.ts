@@ -124,13 +124,26 @@ export const problemResponse = (exchange: Exchange, thrown: unknown): Response =
   return new Response(exchange.request.method === "HEAD" ? null : text, init);
 };
 
+/** Stands in log and metric for the answer that nobody waited for; the number is nginx's. */
+const CLIENT_GONE = 499;
+
+/** Whether the client hung up before its request was whole, or while its read ran. What was done all the same counts. */
+const isAbandoned = ({ request, cause }: Exchange): boolean =>
+  cause !== null &&
+  (Cause.hasInterruptsOnly(cause) ||
+    Option.exists(Cause.findErrorOption(cause), ({ _tag }) => _tag === "BodyBrokenOff")) &&
+  request.signal.aborted;
+
 /** Ends an exchange with its answer: one measurement, and one line in the log, where alone a defect is told. */
 export const endExchange = (
   { run }: ExchangeSettings,
   exchange: Exchange,
-  { status }: Response,
+  response: Pick<Response, "status">,
 ): void => {
-  const { request, requestId, startedMs, route, cause } = exchange;
+  const { request, requestId, startedMs, route } = exchange;
+  const isGone = isAbandoned(exchange);
+  const cause = isGone ? null : exchange.cause;
+  const status = isGone ? CLIENT_GONE : response.status;
   const { method } = request;
   const durationMs = performance.now() - startedMs;
   route.meter(method, status, durationMs / 1000);

@@ -1,5 +1,6 @@
 import type { IndexSync } from "../../../core/use-cases/index/index-sync.ts";
 import type { RelayDelivery } from "../../../core/use-cases/relay/relay-delivery.ts";
+import type { LedgerPulse } from "../../../core/use-cases/service/ledger-pulse.ts";
 import type { RecentPages } from "../../../core/use-cases/index/recent-pages.ts";
 import type { SettledEvidence } from "../../../core/use-cases/evidence/settled-evidence.ts";
 import type { TransactionTerms } from "../../../core/use-cases/service/transaction-terms.ts";
@@ -19,6 +20,7 @@ export type HttpServices =
   | IndexSync
   | Instance
   | Ledger
+  | LedgerPulse
   | OutcomeLog
   | RateLimiter
   | RecentPages

@@ -41,7 +41,7 @@ export const openApiEndpoint = (document: () => Promise<JsonText<OpenApiDocument
           "application/json": {
             schema: Type.Object(
               { openapi: Type.Literal("3.1.0"), info: Type.Object({}), paths: Type.Object({}) },
-              { additionalProperties: true },
+              { title: "OpenApiDocument", additionalProperties: true },
             ),
             example: () => ({ openapi: "3.1.0", info: {}, paths: {} }),
           },

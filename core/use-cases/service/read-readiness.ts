@@ -1,7 +1,7 @@
 import { Effect } from "effect";
-import { Ledger } from "../../../ports/ledger.ts";
 import type { SyncActivity } from "../index/index-sync.ts";
 import { indexStatus, lagBehind, orNull } from "./index-status.ts";
+import { LedgerPulse } from "./ledger-pulse.ts";
 
 /** Why an index is stale: how this process's last sync and snapshot failed, and the lag in slots. */
 export type StaleIndex = Pick<SyncActivity, "lastError" | "snapshotError"> & {
@@ -16,8 +16,8 @@ const STALE_SLOTS = 750n;
  * fresh, not known, or never synced. Never fails, and answers within a second.
  */
 export const readReadiness = Effect.fn("readReadiness")(function* () {
-  const ledger = yield* Ledger;
-  const [index, tip] = yield* Effect.all([orNull(indexStatus), orNull(ledger.tip("confirmed"))], {
+  const pulse = yield* LedgerPulse;
+  const [index, tip] = yield* Effect.all([orNull(indexStatus), orNull(pulse.tip("confirmed"))], {
     concurrency: "unbounded",
   });
   const missing = [...(index === null ? ["store"] : []), ...(tip === null ? ["ledger"] : [])];

@@ -1,13 +1,11 @@
-import { Clock, Effect } from "effect";
+import { Effect } from "effect";
 import type { Address } from "../../domain/address.ts";
 import type { SupportedMint } from "../../domain/supported-mint.ts";
-import { decodeAttestorRegistryAccount } from "../../protocol/accounts/attestor-registry-account.ts";
-import { programDataAddress, registryAddress } from "../../protocol/addresses/addresses.ts";
 import type { IndexSummary } from "../../../ports/escrow-index.ts";
 import { Instance } from "../../../ports/instance.ts";
-import { Ledger } from "../../../ports/ledger.ts";
 import type { SyncActivity } from "../index/index-sync.ts";
 import { indexStatus, lagBehind, orNull } from "./index-status.ts";
+import { LedgerPulse } from "./ledger-pulse.ts";
 import { type ProgramStatus, programStatus } from "./program-status.ts";
 
 /** The state of the service and of what it depends on. */
@@ -30,45 +28,11 @@ export type ServiceStatus = {
   readonly index: (IndexSummary & SyncActivity & { readonly lagSlots: bigint | null }) | null;
 };
 
-const ledgerStatus = Effect.gen(function* () {
-  const ledger = yield* Ledger;
-  const { deployment } = yield* Instance;
-  const programs = [deployment.custodyProgram, deployment.attestorProgram];
-  const startedAtMs = yield* Clock.currentTimeMillis;
-  const tip = yield* ledger.tip("finalized");
-  const latencyMs = Math.max(0, (yield* Clock.currentTimeMillis) - startedAtMs);
-  const genesisHash = yield* ledger.genesisHash;
-  const registry = registryAddress(deployment).address;
-  const addresses = [
-    ...programs.flatMap((program) => [program, programDataAddress(program)]),
-    registry,
-  ];
-  const { value } = yield* ledger.readAccounts(
-    addresses,
-    "confirmed",
-    // The whole ELF is needed for its hash.
-    Number.POSITIVE_INFINITY,
-  );
-  const pair = (at: number) => ({ program: value[at] ?? null, data: value[at + 1] ?? null });
-  const registered = value[4] ?? null;
-  const decoded =
-    registered === null ? null : decodeAttestorRegistryAccount(registered, deployment);
-  const settlementMint =
-    decoded !== null && "value" in decoded ? decoded.value.settlementMint : null;
-  return {
-    slot: tip.slot,
-    latencyMs,
-    genesisHash,
-    custody: pair(0),
-    attestor: pair(2),
-    settlementMint,
-  };
-});
-
 /** The service's status; null means not known. Never fails, and answers within a second. */
 export const readStatus = Effect.fn("readStatus")(function* () {
   const { cluster, networkAddress, deployment, supportedMints } = yield* Instance;
-  const [ledger, index] = yield* Effect.all([orNull(ledgerStatus), orNull(indexStatus)], {
+  const pulse = yield* LedgerPulse;
+  const [ledger, index] = yield* Effect.all([orNull(pulse.status), orNull(indexStatus)], {
     concurrency: "unbounded",
   });
   const custody = programStatus(deployment.custodyProgram, ledger && ledger.custody);

@@ -4,11 +4,8 @@ type Response_ = {
     Record<
       string,
       {
-        readonly schema: {
-          readonly allOf?: ReadonlyArray<{
-            readonly properties?: { readonly code?: { readonly enum?: ReadonlyArray<string> } };
-          }>;
-        };
+        /** Of problems: by code. */
+        readonly examples?: Readonly<Record<string, unknown>>;
       }
     >
   >;
@@ -63,9 +60,7 @@ export const promisedAnswers = (text: string): ReadonlyArray<PromisedAnswers> =>
           return types.length === 0 ? [status] : types.map((type) => `${status} ${type}`);
         }),
         problems: answers.flatMap(([, content]) =>
-          (content["application/problem+json"]?.schema.allOf ?? []).flatMap(
-            ({ properties }) => properties?.code?.enum ?? [],
-          ),
+          Object.keys(content["application/problem+json"]?.examples ?? {}),
         ),
       };
     }),

@@ -3,14 +3,16 @@ import { Context, Effect } from "effect";
 import { EscrowIndex } from "../../../../ports/escrow-index.ts";
 import { Instance } from "../../../../ports/instance.ts";
 import { Ledger, LedgerUnavailable } from "../../../../ports/ledger.ts";
+import { forwardedClock } from "../../../doubles/forwarded-clock.ts";
 import { AGENT } from "../support/parties.ts";
 import { checkedClient, makeService, problemOf } from "../support/service.ts";
 
+const clock = forwardedClock();
 let service: Awaited<ReturnType<typeof makeService>>;
 let client: Awaited<ReturnType<typeof checkedClient>>;
 
 beforeAll(async () => {
-  service = await makeService();
+  service = await makeService({ clock: clock.layer });
   client = await checkedClient(service);
 });
 afterAll(() => service.runtime.dispose());
@@ -118,6 +120,8 @@ describe("metrics", () => {
     expect(await gauge("index_synced_timestamp_seconds")).toBe("1700000000.5");
     expect(await gauge("index_lag_slots")).toBe("7");
     service.ledger.fault = new LedgerUnavailable({ retryable: true, cause: "down" });
+    // What was read of the ledger is told for a second.
+    clock.forward(1000);
     expect(await gauge("index_lag_slots")).toBe("NaN");
     service.ledger.fault = null;
   });

@@ -4,14 +4,19 @@ import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-depl
 import { deployedProgramAccounts } from "../../../../core/protocol/accounts/loader-v3.ts";
 import { IndexSync, type SyncActivity } from "../../../../core/use-cases/index/index-sync.ts";
 import { LedgerUnavailable } from "../../../../ports/ledger.ts";
+import { forwardedClock } from "../../../doubles/forwarded-clock.ts";
 import { AGENT } from "../support/parties.ts";
 import { checkedClient, dataOf, jsonOf, makeService, problemOf } from "../support/service.ts";
+
+const clock = forwardedClock();
+/** What was read of the ledger is told for a second. */
+const FRESH_MS = 1000;
 
 let service: Awaited<ReturnType<typeof makeService>>;
 let client: Awaited<ReturnType<typeof checkedClient>>;
 
 beforeAll(async () => {
-  service = await makeService();
+  service = await makeService({ clock: clock.layer });
   client = await checkedClient(service);
   for (const program of [LOCAL_DEPLOYMENT.custodyProgram, LOCAL_DEPLOYMENT.attestorProgram])
     for (const account of deployedProgramAccounts(
@@ -53,9 +58,10 @@ describe("status", () => {
   });
 
   test("is degraded, and still a 200 within a second, when the ledger hangs", async () => {
-    service.ledger.fault = "hangs";
-    const response = await client.send("/v1/status");
-    service.ledger.fault = null;
+    const hanging = await makeService();
+    hanging.ledger.fault = "hangs";
+    const response = await (await checkedClient(hanging)).send("/v1/status");
+    await hanging.runtime.dispose();
     expect(response.status).toBe(200);
     expect(await dataOf(response)).toMatchObject({
       status: "degraded",
@@ -70,6 +76,7 @@ describe("ready", () => {
   test("names what does not answer", async () => {
     expect(await jsonOf(await client.send("/ready"))).toEqual({ status: "ready" });
     service.ledger.fault = new LedgerUnavailable({ retryable: true, cause: "down" });
+    clock.forward(FRESH_MS);
     const response = await client.send("/ready");
     expect(await jsonOf(response)).toMatchObject({
       status: 503,
@@ -80,9 +87,12 @@ describe("ready", () => {
   });
 
   test("tells of a stale index in the body, and sends nobody away", async () => {
-    const stale = await makeService();
+    const stale = await makeService({ clock: clock.layer });
     const { send } = await checkedClient(stale);
-    const ready = async () => jsonOf(await send("/ready"));
+    const ready = async () => {
+      clock.forward(FRESH_MS);
+      return jsonOf(await send("/ready"));
+    };
     const indexer = async () =>
       (await dataOf<{ readonly indexer: object }>(await send("/v1/status"))).indexer;
     const metric = async () =>

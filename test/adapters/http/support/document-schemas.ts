@@ -3,6 +3,28 @@ import addFormats from "ajv-formats";
 
 type Json = Record<string, unknown>;
 
+const isObject = (value: unknown): value is Json =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/**
+ * A schema, or an object of schemas, whose objects take no member beside those that they declare. The document leaves
+ * answers open, for clients of later versions; what this version answers is declared.
+ */
+const closed = (part: unknown): unknown => {
+  if (Array.isArray(part)) return part.map(closed);
+  if (!isObject(part)) return part;
+  const { type, properties, additionalProperties } = part;
+  const isOpenByDefault =
+    type === "object" &&
+    isObject(properties) &&
+    Object.keys(properties).length > 0 &&
+    additionalProperties === undefined;
+  return {
+    ...Object.fromEntries(Object.entries(part).map(([key, inner]) => [key, closed(inner)])),
+    ...(isOpenByDefault ? { additionalProperties: false } : {}),
+  };
+};
+
 const made = new Map<string, ReturnType<typeof validatorsOf>>();
 
 const validatorsOf = (components: unknown) => {
@@ -10,10 +32,10 @@ const validatorsOf = (components: unknown) => {
   const options = { inlineRefs: false, code: { optimize: false } };
   const ajv = new Ajv2020({ strict: false, allErrors: true, ...options });
   addFormats(ajv);
-  ajv.addSchema({ $id: "openapi", components });
+  ajv.addSchema({ $id: "openapi", components: closed(components) });
   const validators = new Map<string, ValidateFunction>();
   return (schema: Json, value: unknown): string => {
-    const text = JSON.stringify(schema).replaceAll('"#/components', '"openapi#/components');
+    const text = JSON.stringify(closed(schema)).replaceAll('"#/components', '"openapi#/components');
     const validate = validators.get(text) ?? ajv.compile(JSON.parse(text) as Json);
     validators.set(text, validate);
     return validate(value) ? "" : ajv.errorsText(validate.errors);

@@ -4,7 +4,7 @@ type Json = Record<string, unknown>;
 type Headers_ = Readonly<Record<string, unknown>>;
 type ResponseObject = {
   readonly headers?: Headers_;
-  readonly content?: Readonly<Record<string, { readonly schema: Json }>>;
+  readonly content?: Readonly<Record<string, { readonly schema: Json; readonly examples?: Json }>>;
 };
 type Operation = {
   readonly responses: Readonly<Record<string, ResponseObject | { $ref: string }>>;
@@ -96,5 +96,11 @@ export const documentedAnswers = (document: Contract) => {
     const value: unknown = mediaType.endsWith("json") ? JSON.parse(body) : body;
     const fault = faultOf(schema, value);
     if (fault !== "") throw new Error(`${where}: ${fault}\n${body.slice(0, 2000)}`);
+    if (mediaType !== "application/problem+json") return;
+    // One schema serves all problems; which of them an operation has, the names of the examples say.
+    const { code, status } = value as { readonly code: string; readonly status: number };
+    const codes = Object.keys(promised.content[mediaType]?.examples ?? {});
+    if (!codes.includes(code)) throw new Error(`${where} with the undocumented problem ${code}`);
+    if (status !== response.status) throw new Error(`${where} with a problem of ${status}`);
   };
 };

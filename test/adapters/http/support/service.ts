@@ -20,6 +20,7 @@ import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-depl
 import { encodeMerchantAccount } from "../../../../core/protocol/accounts/merchant-account.ts";
 import { IndexSync, makeIndexSync } from "../../../../core/use-cases/index/index-sync.ts";
 import { makeRecentPages, RecentPages } from "../../../../core/use-cases/index/recent-pages.ts";
+import { LedgerPulse, makeLedgerPulse } from "../../../../core/use-cases/service/ledger-pulse.ts";
 import {
   makeSettledEvidence,
   SettledEvidence,
@@ -116,6 +117,7 @@ export const makeService = async (options: ServiceOptions = {}) => {
     Layer.effect(SettledEvidence, makeSettledEvidence),
     Layer.effect(RecentPages, makeRecentPages),
     Layer.effect(TransactionTerms, makeTransactionTerms),
+    Layer.effect(LedgerPulse, makeLedgerPulse),
   ).pipe(Layer.provide(ports));
   const runtime = ManagedRuntime.make(Layer.merge(ports, running));
   const context = await runtime.context();

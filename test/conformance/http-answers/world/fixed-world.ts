@@ -1,10 +1,11 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { Context, type Effect, Redacted } from "effect";
+import { Context, Effect, Redacted, Scope } from "effect";
 import { TestClock } from "effect/testing";
 import { MINT } from "../../../adapters/http/support/parties.ts";
 import { makeService, type ServiceOptions } from "../../../adapters/http/support/service.ts";
 import { evidenceSignerFromSeed } from "../../../../adapters/signer/evidence-signer.ts";
 import { RelayDelivery } from "../../../../core/use-cases/relay/relay-delivery.ts";
+import { LedgerPulse, makeLedgerPulse } from "../../../../core/use-cases/service/ledger-pulse.ts";
 import { EscrowIndex } from "../../../../ports/escrow-index.ts";
 import { OutcomeLog } from "../../../../ports/outcome-log.ts";
 import { usdc } from "../../../core/use-cases/test-instance.ts";
@@ -39,6 +40,12 @@ export const fixedWorld = async (options: ServiceOptions = {}, isSynced = true) 
   });
   const index = Context.get(context, EscrowIndex);
   const relayLog = Context.get(context, OutcomeLog);
+  const pulse = Context.get(context, LedgerPulse);
+  /** Forgets what was read of the ledger, so that each answer is the first that anybody asked for. */
+  const forgetPulse = (): void => {
+    const unread = Effect.provideService(makeLedgerPulse, Scope.Scope, Scope.makeUnsafe());
+    Object.assign(pulse, runtime.runSync(unread));
+  };
 
   /** Waits, without real time, until a condition holds. @throws Error when it does not within MOST_TURNS. */
   const until = async (what: string, isSo: () => boolean): Promise<void> => {
@@ -93,6 +100,7 @@ export const fixedWorld = async (options: ServiceOptions = {}, isSynced = true) 
     /** Undoes changes to the ledger and to the store services. Written rows, history and the clock stay. */
     restore: (): void => {
       Object.assign(ledger, usual);
+      forgetPulse();
       ledger.accounts.clear();
       for (const [address, account] of accounts) ledger.accounts.set(address, account);
       for (const [service, whole] of services) Object.assign(service, whole);

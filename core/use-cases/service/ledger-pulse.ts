@@ -1,0 +1,40 @@
+import { Context, Effect } from "effect";
+import { Instance } from "../../../ports/instance.ts";
+import { type Commitment, Ledger, type LedgerFailure } from "../../../ports/ledger.ts";
+import { readLedgerStatus } from "./ledger-status.ts";
+import { sharedReading } from "./shared-reading.ts";
+
+/** How old what is told of the ledger may be, milliseconds. */
+const FRESH_MS = 1_000;
+
+/**
+ * What anonymous callers are told of the ledger: read once a second at most, however many ask, since each call may cost
+ * the operator money. What a payment depends on is read from the ledger itself.
+ */
+export class LedgerPulse extends Context.Service<
+  LedgerPulse,
+  {
+    readonly tip: (
+      commitment: Commitment,
+    ) => Effect.Effect<Effect.Success<ReturnType<Ledger["Service"]["tip"]>>, LedgerFailure>;
+    readonly status: Effect.Effect<Effect.Success<typeof readLedgerStatus>, LedgerFailure>;
+  }
+>()("settlement-evidence/core/use-cases/LedgerPulse") {}
+
+/** The process's one `LedgerPulse`. */
+export const makeLedgerPulse = Effect.gen(function* () {
+  const scope = yield* Effect.scope;
+  const ledger = yield* Ledger;
+  const status = readLedgerStatus.pipe(
+    Effect.provideService(Ledger, ledger),
+    Effect.provideService(Instance, yield* Instance),
+  );
+  const tips = {
+    confirmed: sharedReading(scope, FRESH_MS, ledger.tip("confirmed")),
+    finalized: sharedReading(scope, FRESH_MS, ledger.tip("finalized")),
+  };
+  return LedgerPulse.of({
+    tip: (commitment) => tips[commitment],
+    status: sharedReading(scope, FRESH_MS, status),
+  });
+});

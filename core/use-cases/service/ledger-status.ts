@@ -1,0 +1,37 @@
+import { Clock, Effect } from "effect";
+import { decodeAttestorRegistryAccount } from "../../protocol/accounts/attestor-registry-account.ts";
+import { programDataAddress, registryAddress } from "../../protocol/addresses/addresses.ts";
+import { Instance } from "../../../ports/instance.ts";
+import { Ledger } from "../../../ports/ledger.ts";
+
+/** The ledger's tip, its identity, the accounts of both programs with their data, and the registry's settlement mint. Fails as a read of the ledger does. */
+export const readLedgerStatus = Effect.gen(function* () {
+  const ledger = yield* Ledger;
+  const { deployment } = yield* Instance;
+  const programs = [deployment.custodyProgram, deployment.attestorProgram];
+  const startedAtMs = yield* Clock.currentTimeMillis;
+  const tip = yield* ledger.tip("finalized");
+  const latencyMs = Math.max(0, (yield* Clock.currentTimeMillis) - startedAtMs);
+  const genesisHash = yield* ledger.genesisHash;
+  const addresses = [
+    ...programs.flatMap((program) => [program, programDataAddress(program)]),
+    registryAddress(deployment).address,
+  ];
+  const { value } = yield* ledger.readAccounts(
+    addresses,
+    "confirmed",
+    // The whole ELF is needed for its hash.
+    Number.POSITIVE_INFINITY,
+  );
+  const pair = (at: number) => ({ program: value[at] ?? null, data: value[at + 1] ?? null });
+  const registry = value[4] ?? null;
+  const decoded = registry && decodeAttestorRegistryAccount(registry, deployment);
+  return {
+    slot: tip.slot,
+    latencyMs,
+    genesisHash,
+    custody: pair(0),
+    attestor: pair(2),
+    settlementMint: decoded && "value" in decoded ? decoded.value.settlementMint : null,
+  };
+});

@@ -1,0 +1,71 @@
+import { expect, test } from "bun:test";
+import { SAMPLE_SIGNATURE } from "../../../../adapters/http/relay/relay-contract.ts";
+import {
+  sampleEscrow,
+  sampleMerchant,
+  sampleParties,
+} from "../../../../adapters/http/openapi/sample-values.ts";
+import { walletAccount } from "../../../doubles/accounts.ts";
+import { checkedClient, dataOf, jsonOf, makeService } from "../support/service.ts";
+
+type Parameter = {
+  readonly name: string;
+  readonly in: string;
+  readonly schema: { readonly examples?: ReadonlyArray<string> };
+};
+type Operation = {
+  readonly operationId: string;
+  readonly parameters?: ReadonlyArray<Parameter>;
+  readonly requestBody?: {
+    readonly content: Readonly<Record<string, { readonly example: unknown }>>;
+  };
+};
+type Document = {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+};
+
+/** The path with the example of each parameter. */
+const pathOf = (template: string, { operationId, parameters = [] }: Operation): string =>
+  parameters
+    .filter((parameter) => parameter.in === "path")
+    .reduce((path, { name, schema }) => {
+      const [example] = schema.examples ?? [];
+      if (example === undefined) throw new Error(`${operationId}: ${name} has no example`);
+      return path.replace(`{${name}}`, example);
+    }, template);
+
+test("the service accepts every example request of its document", async () => {
+  const service = await makeService();
+  const { send, postJson } = await checkedClient(service);
+  service.seed({ merchants: [sampleMerchant()] });
+  const { agent } = sampleParties();
+  service.ledger.accounts.set(agent, walletAccount(agent, 1_000_000_000n));
+  service.ledger.landed = { slot: 1000n, commitment: "finalized", error: null };
+
+  const { paths } = await jsonOf<Document>(await send("/openapi.json"));
+  const answers: Record<string, number> = {};
+  const ask = async (template: string, method: string, operation: Operation) => {
+    const path = pathOf(template, operation);
+    const { example } = operation.requestBody?.content["application/json"] ?? {};
+    const response =
+      example === undefined
+        ? await send(path, { method: method.toUpperCase() })
+        : await postJson(path, example);
+    answers[operation.operationId] = response.status;
+    await response.body?.cancel();
+  };
+  // The example transaction creates the escrow that the other examples speak of.
+  const relay = paths["/v1/relay"]?.["post"];
+  if (relay !== undefined) await ask("/v1/relay", "post", relay);
+  service.seed({ escrows: [sampleEscrow()] });
+  for (const [template, methods] of Object.entries(paths))
+    for (const [method, operation] of Object.entries(methods))
+      if (operation !== relay) await ask(template, method, operation);
+  expect(Object.entries(answers).filter(([, status]) => status >= 300)).toEqual([]);
+  expect(Object.keys(answers).length).toBe(service.app.operations.length);
+
+  // The outcome in the examples is that of the transaction in the example request.
+  const outcome = await send(`/v1/relay/${SAMPLE_SIGNATURE}`);
+  expect(await dataOf(outcome)).toMatchObject({ status: "landed", signature: SAMPLE_SIGNATURE });
+  await service.runtime.dispose();
+});
