@@ -195,7 +195,7 @@ describe("escrow account", () => {
           settledAfter: fc.option(near),
           attestedAfter: near,
           createdSeq: fc.constantFrom(0n, 1n, 1n, 1n, 2n),
-          settledSeq: fc.constantFrom("right", "right", 0n, 1n, 2n),
+          settledSeq: fc.constantFrom<"right" | bigint>("right", "right", 0n, 1n, 2n),
         }),
         (escrow, numbers) => {
           const data = encodeEscrowAccount(escrow);
