@@ -5,6 +5,7 @@ import { deployedProgramAccounts } from "../../../core/protocol/accounts/loader-
 import { decodeTokenAccount } from "../../../core/protocol/accounts/token.ts";
 import {
   ED25519_PROGRAM,
+  INSTRUCTIONS_SYSVAR,
   SYSTEM_PROGRAM,
   TOKEN_PROGRAM,
 } from "../../../core/protocol/addresses/well-known-addresses.ts";
@@ -38,12 +39,13 @@ export type Outcome =
       /** -1 where no instruction ran */
       readonly index: number;
       readonly refusal: Refusal;
-      readonly text: string;
+      readonly text: () => string;
     };
 
 const outcomeOf = (failed: FailedTransactionMetadata, sent: Sent): Outcome => {
   const error = failed.err();
-  const text = failed.toString().slice(0, 400);
+  // Only a difference is printed, and the logs take longer to write than the programs to run.
+  const text = () => failed.toString().slice(0, 2000);
   if (typeof error === "number" || !("err" in error))
     return { accepted: false, index: -1, refusal: "runtime", text };
   const cause = error.err();
@@ -146,7 +148,7 @@ export class Machine {
   /** Puts the model's account on the ledger; programs stay as they were deployed. */
   set(address: Address, account: Account): void {
     const { kind } = account.content;
-    if (kind === "program" || kind === "programData") return;
+    if (kind === "program" || kind === "programData" || address === INSTRUCTIONS_SYSVAR) return;
     this.ledger.svm.setAccount(addressToBytes(address), encoded(account));
   }
 

@@ -88,11 +88,11 @@ export const compared = (machine: Machine, world: World, sent: Sent, tally: Tall
   }
   if (expected.accepted)
     throw new Error(
-      `the ledger refuses with ${named(outcome.refusal)} what the model takes:\n  ${described(sent)}\n${outcome.text}`,
+      `the ledger refuses with ${named(outcome.refusal)} what the model takes:\n  ${described(sent)}\n${outcome.text()}`,
     );
   if (expected.index !== outcome.index || !expected.refusals.has(outcome.refusal))
     throw new Error(
-      `instruction ${outcome.index} ends with ${named(outcome.refusal)}; the model has ${[...expected.refusals].map(named).join(", ")} for instruction ${expected.index}:\n  ${described(sent)}\n${outcome.text}`,
+      `instruction ${outcome.index} ends with ${named(outcome.refusal)}; the model has ${[...expected.refusals].map(named).join(", ")} for instruction ${expected.index}:\n  ${described(sent)}\n${outcome.text()}`,
     );
   count(tally, `${name} refused, ${named(outcome.refusal)}`);
   return world;

@@ -4,22 +4,18 @@ import { runs } from "../../arbitraries/runs.ts";
 import { LAYOUTS } from "./call.ts";
 import { committedBinaries, Machine } from "./machine.ts";
 import { takeSteps, type Tally } from "./run.ts";
+import { STEPS } from "./sequences.ts";
 
-/** Steps of a sequence: 60 on average. */
-const LENGTH = { minLength: 40, maxLength: 80, size: "max" } as const;
-/** As many numbers as the longest choice of a step takes. */
-const NUMBERS = { minLength: 24, maxLength: 24 };
 /** Sequences in which each instruction is taken at some time, whatever the seed. */
 const MANY = 300;
 
-const steps = fc.noBias(fc.array(fc.array(fc.nat(2 ** 16 - 1), NUMBERS), LENGTH));
 const machine = new Machine(await committedBinaries());
 
 test("the programs do what the model says, and the relay refuses nothing that they take", () => {
   const tally: Tally = new Map();
   const asked = runs<[ReadonlyArray<ReadonlyArray<number>>]>(34);
   fc.assert(
-    fc.property(steps, (each) => void takeSteps(machine, each, tally)),
+    fc.property(STEPS, (each) => void takeSteps(machine, each, tally)),
     asked,
   );
   if ((asked.numRuns ?? 0) < MANY) return;

@@ -28,6 +28,7 @@ import { Choices } from "./choice.ts";
 import { deviating } from "./deviate.ts";
 import {
   accountAt,
+  associatedOf,
   ATTESTOR_DATA,
   changed,
   CONFIG,
@@ -64,12 +65,18 @@ const chosenEscrow = (
 ): { readonly target: Target; readonly escrow: Escrow | undefined } => {
   const all = escrowsOf(world);
   const suiting = all.filter(({ escrow }) => suits(escrow));
-  const pool = suiting.length > 0 && !choices.seldom(1) ? suiting : all;
+  const pending = all.filter(({ escrow }) => escrow.state === 0);
+  const pools = [suiting, suiting, suiting, suiting, suiting, suiting, suiting, pending, all];
+  const pool = [choices.of(pools), all].find((each) => each.length > 0) ?? [];
   const found = pool.length > 0 && !choices.seldom(1) ? choices.of(pool) : undefined;
   const fallbacks = (agent: Address, merchant: Address, mint: Address) => {
-    const which = choices.mostly([0, 1, 2], 9);
+    const isPaid = [agent, merchant].every((wallet) => {
+      const { content } = accountAt(world, associatedOf(wallet, mint).address);
+      return content.kind !== "token" || (content.holder === wallet && !content.frozen);
+    });
+    const which = choices.mostly(isPaid ? [0, 1, 2] : [1, 0, 2], 11);
     if (which === 0) return {};
-    const other = which === 1 ? { a: agent, m: merchant } : { a: STRANGER, m: agent };
+    const other = which === 1 ? { a: agent, m: merchant } : { a: merchant, m: agent };
     return {
       agentFallback: fallbackOf(other.a, mint),
       merchantFallback: fallbackOf(other.m, mint),
@@ -126,7 +133,7 @@ const release = (world: World, choices: Choices, isPartial: boolean): Sent => {
   const [created, expires] = [escrow?.createdAt ?? now, escrow?.expiresAt ?? now + 1n];
   const timestamp = choices.mostly(
     [
-      now,
+      now < expires ? now : expires - 1n,
       now - 300n,
       now - 301n,
       now + 30n,
@@ -371,7 +378,15 @@ const wait = (world: World, choices: Choices): Step => {
 };
 
 const tokens = (world: World, choices: Choices): Step | undefined => {
-  const { address, holder, mint } = choices.of(TOKEN_PLACES);
+  const pending = escrowsOf(world).filter(({ escrow }) => escrow.state === 0);
+  const payees = pending.flatMap(({ escrow }) => [escrow.agentOwner, escrow.merchant]);
+  const near = TOKEN_PLACES.filter(
+    (each) =>
+      payees.includes(each.holder) && pending.some(({ escrow }) => escrow.mint === each.mint),
+  );
+  const { address, holder, mint } = choices.of(
+    near.length > 0 && !choices.seldom(2) ? near : TOKEN_PLACES,
+  );
   const account = accountAt(world, address);
   const { content } = account;
   const put = (what: string, token: Partial<Token>): Step | undefined =>
@@ -437,7 +452,10 @@ const meddling = (world: World, choices: Choices): Step | undefined => {
   switch (choices.below(7)) {
     case 0: {
       // Base units that nobody asked for; and anyone can make a vault before its escrow.
-      const { address, escrow, mint } = choices.of(VAULTS);
+      const open = VAULTS.filter((each) => accountAt(world, each.address).content.kind === "token");
+      const { address, escrow, mint } = choices.of(
+        open.length > 0 && !choices.seldom(6) ? open : VAULTS,
+      );
       const present = accountAt(world, address);
       const token: Token =
         present.content.kind === "token"
