@@ -1,4 +1,5 @@
 import fc from "fast-check";
+import { isMerchantName } from "../../core/domain/merchant/merchant-name.ts";
 import type { Deployment } from "../../core/domain/ledger/deployment.ts";
 import { MERCHANT_STATUSES, type Merchant } from "../../core/domain/merchant/merchant.ts";
 import { LAST_UNIX_SECOND } from "../../core/domain/unix-time.ts";
@@ -7,15 +8,13 @@ import { merchantAddress } from "../../core/protocol/addresses/addresses.ts";
 import { anyCharacter } from "./any-character.ts";
 import { anyAddress, anyU64 } from "./ledger-values.ts";
 
-const utf8 = new TextEncoder();
-
-/** Any name a merchant may have: 1 to 32 bytes of UTF-8 without U+0000. */
+/** Any name a merchant may have: 1 to 32 bytes of UTF-8 without control characters. */
 export const anyMerchantName: fc.Arbitrary<string> = fc
   .oneof(
     fc.string({ minLength: 1, maxLength: 32 }),
     fc.string({ minLength: 1, maxLength: 10, unit: anyCharacter }),
   )
-  .filter((name) => utf8.encode(name).length <= 32 && !name.includes("\0"));
+  .filter(isMerchantName);
 
 const u32 = fc.oneof(fc.nat({ max: 200 }), fc.integer({ min: 0, max: 2 ** 32 - 1 }));
 

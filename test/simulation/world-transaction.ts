@@ -6,7 +6,7 @@ import {
   ledgerSignatureFromBytes,
 } from "../../core/domain/ledger/signature.ts";
 import { fieldWriter } from "../../core/protocol/accounts/byte-fields.ts";
-import { instructionDiscriminator } from "../../core/protocol/accounts/discriminator.ts";
+import { instructionDiscriminator } from "../doubles/discriminator.ts";
 import { LOCAL_DEPLOYMENT } from "../../core/protocol/addresses/local-deployment.ts";
 import { labelled, walletOf } from "./world-escrow.ts";
 

@@ -2,18 +2,20 @@ import type { Deployment } from "../../domain/ledger/deployment.ts";
 import type { Escrow } from "../../domain/escrow/escrow.ts";
 import type { Decoded, LedgerAccount } from "../../domain/ledger/account.ts";
 import type { Merchant } from "../../domain/merchant/merchant.ts";
+import { type ArchivedEscrow, decodeArchivedEscrowAccount } from "./archived-escrow-account.ts";
 import { decodeAttestorRegistryAccount } from "./attestor-registry-account.ts";
 import { decodeCustodyConfigAccount } from "./custody-config-account.ts";
 import { decodeEscrowAccount } from "./escrow-account.ts";
 import { decodeMerchantAccount } from "./merchant-account.ts";
 
-/** An account of one of the two programs as one of the kinds an index holds, or why it is none. */
+/** An account of one of the two programs as one of the kinds an index holds, or why it is none; or what archiving left. */
 export type ProgramAccount =
+  | { readonly kind: "archived_escrow"; readonly decoded: Decoded<ArchivedEscrow> }
   | { readonly kind: "escrow"; readonly decoded: Decoded<Escrow> }
   | { readonly kind: "merchant"; readonly decoded: Decoded<Merchant> };
 
 /**
- * What an account is by its owner: custody's are escrows, the attestor's are merchants. Null for the account
+ * What an account is by its owner: custody's are escrows, whole or archived, the attestor's are merchants. Null for the account
  * of another program, and for the one account of each program that is rightly neither (config, registry).
  */
 export const readProgramAccount = (
@@ -22,6 +24,8 @@ export const readProgramAccount = (
 ): ProgramAccount | null => {
   if (account.owner === deployment.custodyProgram) {
     if ("value" in decodeCustodyConfigAccount(account, deployment)) return null;
+    const archived = decodeArchivedEscrowAccount(account, deployment);
+    if ("value" in archived) return { kind: "archived_escrow", decoded: archived };
     return { kind: "escrow", decoded: decodeEscrowAccount(account, deployment) };
   }
   if (account.owner === deployment.attestorProgram) {

@@ -29,6 +29,8 @@ const sameTerms = (a: Escrow, b: Escrow): boolean =>
   a.mint === b.mint &&
   a.taskHash === b.taskHash &&
   a.amount === b.amount &&
+  a.attestor === b.attestor &&
+  a.createdSeq === b.createdSeq &&
   a.createdAt === b.createdAt &&
   a.expiresAt === b.expiresAt;
 

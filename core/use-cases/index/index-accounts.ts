@@ -103,7 +103,8 @@ export class IndexAccounts {
         continue;
       }
       const read = readProgramAccount(account, this.#deployment);
-      if (read === null) continue;
+      // An archived escrow says nothing that its row does not say.
+      if (read === null || read.kind === "archived_escrow") continue;
       if (read.kind === "escrow")
         this.#sort(this.escrows, address, read.decoded, (row) => this.#escrows.push({ row, slot }));
       else

@@ -136,7 +136,7 @@ describe("a new ledger with demo data", () => {
       LOCAL_DEPLOYMENT.custodyProgram,
       {
         encoding: "base64",
-        filters: [{ dataSize: 352 }],
+        filters: [{ dataSize: 368 }],
       },
     );
     expect(result).toHaveLength(before.length);

@@ -18,7 +18,14 @@ const batchOf = (escrows: ReadonlyArray<Sighted<Escrow>>): IndexBatch => ({
 });
 
 const pending = ({ row }: Sighted<Escrow>): Sighted<Escrow> => ({
-  row: { ...row, state: "Pending", released: 0n, settledAt: null, attestation: null },
+  row: {
+    ...row,
+    state: "Pending",
+    released: 0n,
+    settledAt: null,
+    settledSeq: null,
+    attestation: null,
+  },
   slot: 1n,
 });
 

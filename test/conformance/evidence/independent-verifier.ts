@@ -105,9 +105,9 @@ const rebuild = async (data: ObjectValue): Promise<Value> => {
   const account = object(data.get("account"), "owner data_base64");
   need(account.get("owner") === custody);
   const bytes = Buffer.from(fromBase64(account.get("data_base64")));
-  need(bytes.length === 352);
+  need(bytes.length === 368);
   need(bytes.subarray(0, 8).equals(sha256("account:Escrow").subarray(0, 8)));
-  need(bytes[8] === 1 && bytes.subarray(11, 16).every((byte) => byte === 0));
+  need(bytes[8] === 2 && bytes.subarray(12, 16).every((byte) => byte === 0));
   const state = ["Pending", "Fulfilled", "Refunded", "PartiallyFulfilled"][bytes[10] ?? 9];
   need(state !== undefined);
   const key = (at: number) => base58(bytes.subarray(at, at + 32));
@@ -123,7 +123,10 @@ const rebuild = async (data: ObjectValue): Promise<Value> => {
   );
   need(amount > 0n && (state === "Fulfilled" ? released === amount : released < amount));
   need(released > 0n === paid && (settled === 0n) === pending);
-  if (!pending) need(settled >= created && settled <= last && paid === settled < expires);
+  if (!pending) need(settled >= created && settled <= last && (!paid || settled < expires));
+  const [createdSeq, settledSeq] = [bytes.readBigUInt64LE(352), bytes.readBigUInt64LE(360)];
+  need(createdSeq > 0n && (pending ? settledSeq === 0n : settledSeq > createdSeq));
+  need(bytes.subarray(248, 280).some((byte) => byte !== 0));
   const derived = await derive(custody, [
     "escrow",
     bytes.subarray(16, 48),
@@ -155,13 +158,18 @@ const rebuild = async (data: ObjectValue): Promise<Value> => {
         "attestation",
         new Map([
           ["message_hex", message.toString("hex")],
-          ["signature", bytes.subarray(288).toString("base64")],
+          ["signature", bytes.subarray(288, 352).toString("base64")],
           ["public_key", key(248)],
         ]),
       ],
       ["claim", "asserted by the merchant's attestor"],
     ]);
-  } else need(bytes.subarray(216).every((byte) => byte === 0));
+  } else
+    for (const [from, to] of [
+      [216, 248],
+      [280, 352],
+    ] as const)
+      need(bytes.subarray(from, to).every((byte) => byte === 0));
 
   let refundable = false;
   let asOf: Value = null;
@@ -179,7 +187,10 @@ const rebuild = async (data: ObjectValue): Promise<Value> => {
     Pending: ["pending", refundable ? "ttl_expired_refund_available" : "awaiting_delivery_proof"],
     Fulfilled: ["released", "merchant_delivery_proof_verified"],
     PartiallyFulfilled: ["released", "merchant_partial_delivery_proof_verified"],
-    Refunded: ["refunded", "ttl_expired_without_delivery_proof"],
+    Refunded: [
+      "refunded",
+      settled < expires ? "merchant_cancelled" : "ttl_expired_without_delivery_proof",
+    ],
   }[state] as [string, string];
   const encoder = getAddressEncoder();
   const vault = await derive(ASSOCIATED_TOKEN, [
@@ -205,6 +216,7 @@ const rebuild = async (data: ObjectValue): Promise<Value> => {
         ["mint", key(80)],
         ["vault_token_account", vault.address],
         ["rent_payer", key(112)],
+        ["attestor", key(248)],
         ["task_hash", hash(144)],
         ["amount_stroops", amount.toString()],
         ["released_stroops", released.toString()],
@@ -212,6 +224,8 @@ const rebuild = async (data: ObjectValue): Promise<Value> => {
         ["created_at", time(created)],
         ["expires_at", time(expires)],
         ["settled_at", settledAt],
+        ["created_seq", createdSeq.toString()],
+        ["settled_seq", pending ? null : settledSeq.toString()],
       ]),
     ],
     ["account", account],

@@ -39,16 +39,17 @@ export const accountVectors = (): ReadonlyArray<Vector> => {
     ),
     on(
       "account-too-short",
-      "351 bytes",
-      invented(escrow, { bytes: (all) => all.subarray(0, 351) }),
+      "367 bytes",
+      invented(escrow, { bytes: (all) => all.subarray(0, 367) }),
     ),
     on(
       "account-too-long",
-      "353 bytes",
+      "369 bytes",
       invented(escrow, { bytes: (all) => new Uint8Array([...all, 0]) }),
     ),
     on("another-discriminator", "not the discriminator of an escrow", withBytes(0, [0])),
-    on("account-version-2", "version 2", withBytes(8, [2])),
+    on("account-version-1", "version 1", withBytes(8, [1])),
+    on("account-version-3", "version 3", withBytes(8, [3])),
     on("state-4", "a state that does not exist", withBytes(10, [4])),
     on("reserved-byte-set", "a reserved byte that is not zero", withBytes(15, [1])),
     on("ttl-zero", "it expires when it is created", withBytes(200, le(createdAt))),
@@ -71,10 +72,18 @@ export const accountVectors = (): ReadonlyArray<Vector> => {
       "PartiallyFulfilled, and yet all was released",
       withBytes(184, le(2_500_000n), "partially-fulfilled"),
     ),
+    on("no-attestor", "no attestor is recorded", withBytes(248, [...new Uint8Array(32)])),
+    on("never-numbered", "its creation has no number", withBytes(352, le(0n))),
+    on("settled-without-number", "its settlement has no number", withBytes(360, le(0n))),
     on(
-      "refunded-before-expiry",
-      "refunded a second too early",
-      withBytes(208, le(expiresAt - 1n), "refunded"),
+      "settled-as-numbered",
+      "its settlement has the number of its creation",
+      withBytes(360, le(escrow.createdSeq)),
+    ),
+    on(
+      "pending-yet-numbered",
+      "Pending, and yet numbered twice",
+      withBytes(360, le(2n), "pending"),
     ),
     on(
       "released-at-expiry",
@@ -135,6 +144,7 @@ const FIELDS: ReadonlyArray<readonly [string, Json]> = [
   ["mint", "7cVfgArCheMR6Cs4t6vz5rfnqd56vZq4ndaBrY5xkxXy"],
   ["vault_token_account", "7cVfgArCheMR6Cs4t6vz5rfnqd56vZq4ndaBrY5xkxXy"],
   ["rent_payer", "7cVfgArCheMR6Cs4t6vz5rfnqd56vZq4ndaBrY5xkxXy"],
+  ["attestor", "7cVfgArCheMR6Cs4t6vz5rfnqd56vZq4ndaBrY5xkxXy"],
   ["task_hash", "00".repeat(32)],
   ["amount_stroops", "2500001"],
   ["released_stroops", "2499999"],
@@ -142,6 +152,8 @@ const FIELDS: ReadonlyArray<readonly [string, Json]> = [
   ["created_at", "2026-09-01T12:00:01Z"],
   ["expires_at", "2026-09-02T12:00:00Z"],
   ["settled_at", null],
+  ["created_seq", "2"],
+  ["settled_seq", "3"],
 ];
 
 /** Packets whose decoded fields are not those of the account. */

@@ -128,6 +128,20 @@ export const decisionVectors = (): ReadonlyArray<Vector> => {
   return [
     on("decision-refunded", "a release that calls itself a refund", "status", "refunded"),
     on(
+      "decision-cancelled",
+      "a refund after expiry that calls itself a cancellation",
+      "reason",
+      "merchant_cancelled",
+      "refunded",
+    ),
+    on(
+      "decision-expired",
+      "a cancellation that calls itself a refund after expiry",
+      "reason",
+      "ttl_expired_without_delivery_proof",
+      "cancelled",
+    ),
+    on(
       "decision-released",
       "a refund that calls itself a release",
       "status",

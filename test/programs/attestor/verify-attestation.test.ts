@@ -8,7 +8,7 @@ import {
 } from "../../../core/domain/ledger/instruction.ts";
 import { registryAddress } from "../../../core/protocol/addresses/addresses.ts";
 import { fieldWriter } from "../../../core/protocol/accounts/byte-fields.ts";
-import { instructionDiscriminator } from "../../../core/protocol/accounts/discriminator.ts";
+import { instructionDiscriminator } from "../../doubles/discriminator.ts";
 import { INSTRUCTIONS_SYSVAR } from "../../../core/protocol/addresses/well-known-addresses.ts";
 import * as s from "../fixture/settlement.ts";
 import { deployAcceptEverything, forgeCopy, withAccount } from "../fixture/tampering.ts";

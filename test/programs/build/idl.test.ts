@@ -14,7 +14,7 @@ import {
   accountDiscriminator,
   eventDiscriminator,
   instructionDiscriminator,
-} from "../../../core/protocol/accounts/discriminator.ts";
+} from "../../doubles/discriminator.ts";
 import { PROGRAM_ERRORS } from "../../../core/protocol/instructions/program-errors.ts";
 import attestorJson from "../../../programs/attestor.idl.json";
 import custodyJson from "../../../programs/custody.idl.json";

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { Rent } from "litesvm";
 import { address } from "../../../core/domain/address.ts";
 import { hash32FromBytes } from "../../../core/domain/hash32.ts";
 import { AccountRole } from "../../../core/domain/ledger/instruction.ts";
@@ -101,6 +102,16 @@ test("a rent payer that has become a program gets nothing, and the escrow is arc
   expect(tombstoneOf(ledger).state).toBe("Fulfilled");
   expect(ledger.account(s.escrow).lamports).toBe(lamports);
   expect(ledger.account(s.agent.address).lamports).toBe(program.lamports);
+});
+
+test("where the rent has risen so far that nothing is left over, nothing moves", () => {
+  const ledger = archivable();
+  const { lamports } = ledger.account(s.escrow);
+  const before = ledger.account(s.agent.address).lamports;
+  ledger.svm.setRent(new Rent(3n * 6960n, 1, 50));
+  ledger.do([s.archiveInstruction(ledger)], [s.stranger]);
+  expect(ledger.account(s.escrow).lamports).toBe(lamports);
+  expect(ledger.account(s.agent.address).lamports).toBe(before);
 });
 
 test("the ledger's history holds the last bytes whole", () => {

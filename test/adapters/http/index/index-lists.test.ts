@@ -69,7 +69,7 @@ test("a sync reports what it did, also of accounts it refuses", async () => {
   service.seed({ escrows, merchants: [merchant(), merchant(STRANGER, "Zebra GmbH")] });
   const owner = LOCAL_DEPLOYMENT.custodyProgram;
   // What a stranger can make is not even listed; what custody itself has written is, and judged.
-  service.ledger.put({ address: STRANGER, owner, data: new Uint8Array(352) });
+  service.ledger.put({ address: STRANGER, owner, data: new Uint8Array(368) });
   const future = encodeEscrowAccount(escrow("from a later version")).with(8, 9);
   service.ledger.put({ address: AGENT, owner, data: future });
   const response = await client.send("/v1/indexer/sync", { method: "POST" });

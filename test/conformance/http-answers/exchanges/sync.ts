@@ -12,7 +12,12 @@ const sync = (title: string, given?: Exchange["given"]) =>
     ...(given === undefined ? {} : { given }),
   });
 const status = (title: string) => get("readStatus", title, "/v1/status");
-const settled = { ...EXPIRED, state: "Refunded", settledAt: EXPIRED.expiresAt + 60n } as const;
+const settled = {
+  ...EXPIRED,
+  state: "Refunded",
+  settledAt: EXPIRED.expiresAt + 60n,
+  settledSeq: EXPIRED.createdSeq + 1n,
+} as const;
 
 /** The ledger has its whole history and is one slot further, without a new transaction. */
 const quietSlot = ({ ledger }: World): void => {

@@ -80,7 +80,7 @@ export const BROKEN_ESCROW = account(
 export const BROKEN_MERCHANT = account(
   wallet("broken merchant").address,
   LOCAL_DEPLOYMENT.attestorProgram,
-  new Uint8Array(200),
+  new Uint8Array(208),
 );
 /** An address that holds lamports and has no account data. */
 export const ONLY_FUNDED = fundedWallet(wallet("only funded").address, 1n);

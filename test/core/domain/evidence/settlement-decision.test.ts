@@ -21,8 +21,12 @@ test("the decision is the one the protocol's table gives, at any ledger time", (
     fc.property(anyEscrow(LOCAL_DEPLOYMENT), offset, (escrow, offset) => {
       const decision = settlementDecision(escrow, escrow.expiresAt + offset);
       const waiting = offset < 0n ? "awaiting_delivery_proof" : "ttl_expired_refund_available";
-      expect(decision).toEqual(
-        escrow.state === "Pending" ? { status: "pending", reason: waiting } : SETTLED[escrow.state],
+      const settled = (state: keyof typeof SETTLED) =>
+        state === "Refunded" && (escrow.settledAt ?? 0n) < escrow.expiresAt
+          ? { status: "refunded", reason: "merchant_cancelled" }
+          : SETTLED[state];
+      expect<object>(decision).toEqual(
+        escrow.state === "Pending" ? { status: "pending", reason: waiting } : settled(escrow.state),
       );
     }),
     runs(300),

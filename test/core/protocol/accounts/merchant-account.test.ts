@@ -50,6 +50,7 @@ const account = getStructCodec([
   ["deliveries", getU64Codec()],
   ["partialDeliveries", getU64Codec()],
   ["volume", getU64Codec()],
+  ["revokedSeq", getU64Codec()],
 ]);
 
 const byKit = (merchant: Merchant): Uint8Array =>
@@ -57,7 +58,7 @@ const byKit = (merchant: Merchant): Uint8Array =>
     account.encode({
       ...merchant,
       discriminator: "47eb1e28e7152040",
-      version: 1,
+      version: 2,
       status: { Active: 0, Suspended: 1 }[merchant.status],
       nameLength: Buffer.byteLength(merchant.name),
       reserved: new Uint8Array(4),
@@ -79,7 +80,7 @@ const FIELDS = [
   [12, "nameLength"],
   [16, "reserved"],
   [48, "merchant"],
-  [200, "the rest"],
+  [208, "the rest"],
 ] as const;
 const fieldAt = (offset: number): string => FIELDS.find(([end]) => offset < end)?.[1] ?? "none";
 
@@ -97,7 +98,7 @@ describe("merchant account", () => {
         expect(data).toEqual(byKit(merchant));
         expect(decode(merchant, data)).toEqual({ value: merchant });
         const buffer = Buffer.concat([Buffer.alloc(3, 0xaa), data, Buffer.alloc(5, 0xaa)]);
-        expect(decode(merchant, buffer.subarray(3, 203))).toEqual({ value: merchant });
+        expect(decode(merchant, buffer.subarray(3, 211))).toEqual({ value: merchant });
       }),
       runs(300),
     );
@@ -137,7 +138,7 @@ describe("merchant account", () => {
         expect(decode(merchant, junk)).toHaveProperty("fault");
         const data = encodeMerchantAccount(merchant);
         const tail = data.slice();
-        tail.set(junk.subarray(0, 192), 8);
+        tail.set(junk.subarray(0, 200), 8);
         if (junk.length > 8) expect(decode(merchant, tail)).toHaveProperty("fault");
         const length = junk.length === MERCHANT_ACCOUNT_LENGTH ? 0 : junk.length;
         const resized = new Uint8Array(length);

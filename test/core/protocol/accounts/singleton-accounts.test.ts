@@ -11,7 +11,7 @@ import {
 import { decodeAttestorRegistryAccount } from "../../../../core/protocol/accounts/attestor-registry-account.ts";
 import { decodeClockSysvar } from "../../../../core/protocol/accounts/clock-sysvar.ts";
 import { decodeCustodyConfigAccount } from "../../../../core/protocol/accounts/custody-config-account.ts";
-import { accountDiscriminator } from "../../../../core/protocol/accounts/discriminator.ts";
+import { accountDiscriminator } from "../../../doubles/discriminator.ts";
 import { SYSTEM_PROGRAM } from "../../../../core/protocol/addresses/well-known-addresses.ts";
 import { anyAddress, anyDeployment } from "../../../arbitraries/ledger-values.ts";
 import { runs } from "../../../arbitraries/runs.ts";

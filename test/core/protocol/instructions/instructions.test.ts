@@ -229,6 +229,10 @@ describe("instructions", () => {
           const instruction = BUILD[name]?.(input);
           const addresses = await addressesOf(name, input);
           const bumps = await bumpsOf(input);
+          const left: Readonly<Record<string, string | undefined>> = {
+            merchant_fallback_account: input.merchantFallbackAccount,
+            agent_fallback_account: input.agentFallbackAccount,
+          };
           const isCustody = custodyIdl.instructions.some((each) => each.name === name);
           const { custodyProgram, attestorProgram } = input.deployment;
           expect(instruction?.programAddress).toBe(isCustody ? custodyProgram : attestorProgram);
@@ -237,7 +241,7 @@ describe("instructions", () => {
               address: addresses[account.name],
               // The program's own id stands for none, and is not written.
               role:
-                account.optional === true && addresses[account.name] === custodyProgram
+                account.optional === true && left[account.name] === undefined
                   ? AccountRole.readonly
                   : roleOf(account),
             })),

@@ -32,7 +32,7 @@ const NO_POINT = s.escrow;
 
 const faultOf = (instructions: ReadonlyArray<Instruction>) => {
   const decoded = decodeWireTransaction(
-    signedTransaction({ payer: s.merchant, signers: [], instructions, blockhash: s.mint }),
+    signedTransaction({ payer: s.merchant, signers: [s.agent], instructions, blockhash: s.mint }),
   );
   if ("malformed" in decoded) throw new Error(decoded.malformed);
   return attestorKeyFault(decoded.value, s.deployment.attestorProgram);

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { Effect, Stream } from "effect";
 import { TestClock } from "effect/testing";
 import fc from "fast-check";
+import type { Escrow } from "../../../../core/domain/escrow/escrow.ts";
 import {
   decodeEscrowAccount,
   encodeEscrowAccount,
@@ -11,6 +12,7 @@ import { syncIndex } from "../../../../core/use-cases/index/sync-index.ts";
 import { Ledger } from "../../../../ports/ledger.ts";
 import { escrowLife } from "../../../arbitraries/index-history.ts";
 import { runs } from "../../../arbitraries/runs.ts";
+import { tombstoneOf } from "../../../doubles/tombstone.ts";
 import { seededRandom } from "../../../arbitraries/seeded-random.ts";
 import { TEST_DEPLOYMENT } from "../../../arbitraries/test-ledger.ts";
 import { SimulatedLedger } from "./simulated-ledger.ts";
@@ -30,7 +32,7 @@ describe("a sync", () => {
 
   test("reports mutated accounts with their reasons and stores none of them", () =>
     fc.assert(
-      fc.asyncProperty(fc.nat({ max: 351 }), fc.integer({ min: 1, max: 255 }), async (at, flip) => {
+      fc.asyncProperty(fc.nat({ max: 367 }), fc.integer({ min: 1, max: 255 }), async (at, flip) => {
         const ledger = ledgerWithOne();
         const data = encodeEscrowAccount(other);
         data[at] = (data[at] ?? 0) ^ flip;
@@ -71,6 +73,32 @@ describe("a sync", () => {
         yield* TestClock.adjust("2 hours");
         const report = yield* syncIndex(2, memory);
         expect(report).toMatchObject({ mode: "snapshot", vanished: [other.address] });
+        expect((yield* contents(index)).escrows).toHaveLength(2);
+      }),
+    );
+  });
+
+  test("keeps the row of an escrow that was archived, and neither rejects nor misses it", () => {
+    const ledger = ledgerWithOne();
+    const refunded: Escrow = {
+      ...other,
+      state: "Refunded",
+      released: 0n,
+      settledAt: other.expiresAt,
+      settledSeq: other.createdSeq + 1n,
+      attestation: null,
+    };
+    return simulate(ledger, (index) =>
+      Effect.gen(function* () {
+        ledger.create([other]);
+        yield* syncIndex(0, new SyncMemory());
+        const memory = new SyncMemory();
+        ledger.slot += 10n;
+        ledger.plant(other.address, tombstoneOf(refunded));
+        const nothing = { rejected: [], vanished: [] };
+        expect(yield* syncIndex(1, memory)).toMatchObject({ mode: "incremental", ...nothing });
+        yield* TestClock.adjust("2 hours");
+        expect(yield* syncIndex(2, memory)).toMatchObject({ mode: "snapshot", ...nothing });
         expect((yield* contents(index)).escrows).toHaveLength(2);
       }),
     );

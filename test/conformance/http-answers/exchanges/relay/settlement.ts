@@ -1,8 +1,7 @@
 import type { Address } from "../../../../../core/domain/address.ts";
 import type { LedgerAccount } from "../../../../../core/domain/ledger/account.ts";
 import { LOCAL_DEPLOYMENT } from "../../../../../core/protocol/addresses/local-deployment.ts";
-import { fieldWriter } from "../../../../../core/protocol/accounts/byte-fields.ts";
-import { accountDiscriminator } from "../../../../../core/protocol/accounts/discriminator.ts";
+import { tombstoneOf } from "../../../../doubles/tombstone.ts";
 import { encodeMerchantAccount } from "../../../../../core/protocol/accounts/merchant-account.ts";
 import { hash32FromBytes } from "../../../../../core/domain/hash32.ts";
 import { type Instruction, readonly } from "../../../../../core/domain/ledger/instruction.ts";
@@ -84,14 +83,7 @@ const TOMBSTONE: LedgerAccount = {
   owner: LOCAL_DEPLOYMENT.custodyProgram,
   lamports: 1n,
   executable: false,
-  data: fieldWriter(96)
-    .bytes(accountDiscriminator("ArchivedEscrow"))
-    .u64(FULFILLED.createdSeq)
-    .u64(FULFILLED.settledSeq ?? 0n)
-    .u8(1)
-    .u8(2)
-    .skip(70)
-    .done(),
+  data: tombstoneOf(FULFILLED),
 };
 
 /** The merchant once it has revoked the attestor of every escrow there is. */

@@ -1,4 +1,4 @@
-import { sha256 } from "../../domain/sha256.ts";
+import { sha256 } from "../../core/domain/sha256.ts";
 
 const discriminator = (preimage: string): Uint8Array =>
   sha256(new TextEncoder().encode(preimage)).slice(0, 8);
