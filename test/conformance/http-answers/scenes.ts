@@ -5,7 +5,7 @@ import {
 } from "../../../adapters/signer/evidence-signer.ts";
 import { ed25519Key } from "../../arbitraries/evidence.ts";
 import type { Scene } from "./exchange.ts";
-import { wrongBodies } from "./exchanges/bodies.ts";
+import { wrongBodies, wrongPrepareBodies } from "./exchanges/bodies.ts";
 import { escrowBetaExchanges, escrowExchanges } from "./exchanges/escrow.ts";
 import { everyOperation, overBudget } from "./exchanges/every-operation.ts";
 import { evidenceExchanges, rotatedExchanges, unsignedExchanges } from "./exchanges/evidence.ts";
@@ -51,6 +51,7 @@ export const SCENES: ReadonlyArray<Scene> = [
       ...pageExchanges,
       ...everyOperation,
       ...wrongBodies,
+      ...wrongPrepareBodies,
     ],
   },
   {

@@ -62,3 +62,32 @@ export const wrongBodies: ReadonlyArray<Exchange> = [
   "verifyDelivery",
   "relayTransaction",
 ].flatMap(bodiesOf);
+
+/** A body of another media type, one that is too long, and one that is no JSON. */
+const fewBodiesOf = (operation: string): ReadonlyArray<Exchange> => {
+  const { path, body } = sampleOf(operation);
+  const text = JSON.stringify(body);
+  return [
+    post(operation, "a body of media type text", path, text, {
+      headers: { "content-type": "text/plain" },
+    }),
+    post(operation, "half an object", path, text.slice(0, -1)),
+    post(
+      operation,
+      "a body that is too long, without a content-length",
+      path,
+      " ".repeat(LIMIT + 1),
+    ),
+  ];
+};
+
+/** What the operations that prepare a change answer to wrong bodies: the same code reads them. */
+export const wrongPrepareBodies: ReadonlyArray<Exchange> = [
+  "prepareAttestation",
+  "prepareRelease",
+  "prepareRefund",
+  "prepareCancel",
+  "prepareArchive",
+  "prepareMerchant",
+  "prepareAttestor",
+].flatMap(fewBodiesOf);

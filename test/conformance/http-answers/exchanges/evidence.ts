@@ -9,7 +9,7 @@ import {
   PENDING,
   REFUNDED,
 } from "../world/escrows.ts";
-import { AGENT_TOKENS, BROKEN_ESCROW } from "../world/ledger-accounts.ts";
+import { AGENT_TOKENS, BROKEN_ESCROW, TOMBSTONE } from "../world/ledger-accounts.ts";
 import { MERCHANT, STRANGER } from "../world/parties.ts";
 
 const packet = (
@@ -71,6 +71,7 @@ const packets: ReadonlyArray<Exchange> = [
   packet("the ledger is slow", PENDING.address, { given: ledgerSlow }),
   packet("the store is down: a Pending escrow", PENDING.address, { given: storeDown }),
   packet("an invalid address", "O0Il"),
+  packet("a tombstone", TOMBSTONE.address),
   packet("no account", STRANGER.address),
   packet("a merchant account", MERCHANT.address),
   packet("a token account", AGENT_TOKENS.address),
@@ -106,6 +107,7 @@ const deliveries: ReadonlyArray<Exchange> = [
   delivery("half a character", '{"payload":{"a":["\\ud800"]}}'),
   delivery("a member of the payload twice", '{"payload":{"a":1,"a":2}}'),
   delivery("an invalid address", { payload }, { of: "O0Il" }),
+  delivery("a tombstone", { payload }, { of: TOMBSTONE.address }),
   delivery("no account", { payload }, { of: STRANGER.address }),
   delivery("a merchant account", { payload }, { of: MERCHANT.address }),
   delivery("the ledger is down", { payload }, { given: ledgerDown }),

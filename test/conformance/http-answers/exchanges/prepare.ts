@@ -10,7 +10,13 @@ import {
   REFUNDED,
   releaseBodyOf,
 } from "../world/escrows.ts";
-import { RICH, SHARED_TOKENS, TOMBSTONE, tokenAccount } from "../world/ledger-accounts.ts";
+import {
+  AGENT_TOKENS,
+  RICH,
+  SHARED_TOKENS,
+  TOMBSTONE,
+  tokenAccount,
+} from "../world/ledger-accounts.ts";
 import { AGENT, ATTESTOR, MERCHANT, STRANGER, SUSPENDED } from "../world/parties.ts";
 import { PRIVATE_KEY } from "./private-key.ts";
 import { MINT } from "../../../adapters/http/support/parties.ts";
@@ -85,8 +91,6 @@ const attestations: ReadonlyArray<Exchange> = [
   attestation("a hash that is too short", PENDING, { proof_hash: "0f" }),
   attestation("an expired escrow", EXPIRED, { proof_hash: "0f".repeat(32) }),
   attestation("a settled escrow", FULFILLED, { proof_hash: "0f".repeat(32) }),
-  attestation("a tombstone", TOMBSTONE, { proof_hash: "0f".repeat(32) }),
-  attestation("no account", STRANGER, { proof_hash: "0f".repeat(32) }),
   attestation("the ledger is down", PENDING, { proof_hash: "0f".repeat(32) }, ledgerDown),
 ];
 
@@ -138,7 +142,6 @@ const returns: ReadonlyArray<Exchange> = [
   refund("a whole transaction", EXPIRED, BY_RICH, undefined, WHOLE),
   refund("before expiry", PENDING, {}),
   refund("of a settled escrow", REFUNDED, {}),
-  refund("of a tombstone", TOMBSTONE, {}),
   refund("a payer who cannot pay", EXPIRED, { payer: STRANGER.address }),
   refund("the agent's account is frozen", LARGEST, {}, clockAt(LARGEST.expiresAt)),
   cancel("paid by somebody else", PENDING, BY_RICH),
@@ -149,23 +152,41 @@ const returns: ReadonlyArray<Exchange> = [
   archive("a whole transaction", REFUNDED, BY_RICH, archivable(REFUNDED), WHOLE),
   archive("too early", FULFILLED, {}),
   archive("a Pending escrow", PENDING, {}),
-  archive("a tombstone", TOMBSTONE, {}),
   archive("the ledger is down", REFUNDED, {}, all(archivable(REFUNDED), ledgerDown)),
 ];
 
-const register = (title: string, body: object, query = "") =>
-  post("prepareMerchant", title, `/v1/merchants/prepare${query}`, {
-    merchant: RICH.address,
-    attestor: ATTESTOR.address,
-    name: "New Data",
-    ...body,
-  });
-const rotate = (title: string, wallet: string, body: object, query = "") =>
-  post("prepareAttestor", title, `/v1/merchants/${wallet}/attestor/prepare${query}`, {
-    attestor: AGENT.address,
-    payer: RICH.address,
-    ...body,
-  });
+/** What every prepare operation on an escrow answers to an address that is none of an escrow, and without a ledger. */
+const notEscrows: ReadonlyArray<Exchange> = [
+  { of: attestation, body: { proof_hash: "0f".repeat(32) } },
+  { of: release, body: releaseBodyOf(PENDING) },
+  { of: refund, body: {} },
+  { of: cancel, body: {} },
+  { of: archive, body: {} },
+].flatMap(({ of, body }) => [
+  of("an invalid address", { address: "O0Il" }, body),
+  of("no escrow at the address", STRANGER, body),
+  of("an archived escrow", TOMBSTONE, body),
+  of("a token account", AGENT_TOKENS, body),
+  of("no node answers", PENDING, body, ledgerDown),
+  of("no node answers in time", PENDING, body, ledgerSlow),
+]);
+
+const register = (title: string, body: object, query = "", given?: Given) =>
+  post(
+    "prepareMerchant",
+    title,
+    `/v1/merchants/prepare${query}`,
+    { merchant: RICH.address, attestor: ATTESTOR.address, name: "New Data", ...body },
+    given === undefined ? {} : { given },
+  );
+const rotate = (title: string, wallet: string, body: object, query = "", given?: Given) =>
+  post(
+    "prepareAttestor",
+    title,
+    `/v1/merchants/${wallet}/attestor/prepare${query}`,
+    { attestor: AGENT.address, payer: RICH.address, ...body },
+    given === undefined ? {} : { given },
+  );
 const SMALL_ORDER = "4uQeVj5tqViQh7yWWGStvkEG1Zmhx6uasJtWCJziofM";
 
 const merchants: ReadonlyArray<Exchange> = [
@@ -192,6 +213,10 @@ const merchants: ReadonlyArray<Exchange> = [
   rotate("to a key of small order", MERCHANT.wallet, { attestor: SMALL_ORDER }),
   rotate("a wallet that is not registered", STRANGER.address, {}),
   rotate("an invalid wallet", "O0Il", {}),
+  register("no node answers", {}, "", ledgerDown),
+  register("no node answers in time", {}, "", ledgerSlow),
+  rotate("no node answers", MERCHANT.wallet, {}, "", ledgerDown),
+  rotate("no node answers in time", MERCHANT.wallet, {}, "", ledgerSlow),
 ];
 
 /** What the prepare operations answer beside that for a new escrow. */
@@ -199,5 +224,6 @@ export const prepareExchanges: ReadonlyArray<Exchange> = [
   ...attestations,
   ...releases,
   ...returns,
+  ...notEscrows,
   ...merchants,
 ];
