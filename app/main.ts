@@ -20,8 +20,9 @@ readCommandLine(HELP, {});
 const serve = Effect.gen(function* () {
   const settings = yield* readSettings(process.env);
   const untilRefused = Effect.gen(function* () {
-    const { url, refused } = yield* startService(settings);
-    yield* Effect.logInfo("listening", { url });
+    const { url, metricsUrl, refused } = yield* startService(settings);
+    const metrics = metricsUrl === null ? {} : { metrics_url: metricsUrl };
+    yield* Effect.logInfo("listening", { url, ...metrics });
     return yield* refused;
   });
   const untilNpxEnds = Effect.as(npxEnded, { kind: "asked", by: "the end of npx" } as const);

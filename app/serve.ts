@@ -1,5 +1,17 @@
-import { Clock, Deferred, Duration, Effect, Layer, Redacted, Schedule, type Scope } from "effect";
+import {
+  Clock,
+  type Context,
+  Data,
+  Deferred,
+  Duration,
+  Effect,
+  Layer,
+  Redacted,
+  Schedule,
+  type Scope,
+} from "effect";
 import { sha256Bun } from "../adapters/bun/sha256.ts";
+import type { HttpServices } from "../adapters/http/server/http-services.ts";
 import { createHttpApp } from "../adapters/http/server/http-app.ts";
 import { type ListenFailed, serveHttp } from "../adapters/http/server/serve-http.ts";
 import type { LocalLedgerDidNotStart } from "../adapters/local-ledger/ledger-process.ts";
@@ -13,17 +25,25 @@ import { claimDataDirectory, type DataDirectoryUnusable } from "./data-directory
 import { type IndexRefused, programsOf, serviceLayer } from "./layers.ts";
 import { logging } from "./logging.ts";
 
+/** The port for the metrics could not be taken. */
+export class MetricsListenFailed extends Data.TaggedError("MetricsListenFailed")<{
+  readonly cause: ListenFailed;
+}> {}
+
 /** Why a service does not start. */
 export type StartFailure =
   | DataDirectoryUnusable
   | EvidenceKeyUnusable
   | LocalLedgerDidNotStart
-  | ListenFailed;
+  | ListenFailed
+  | MetricsListenFailed;
 
 /** A running service. */
 export type RunningService = {
   /** Scheme, host and port. */
   readonly url: string;
+  /** The same of the listener for metrics; null without one. */
+  readonly metricsUrl: string | null;
   readonly rpcUrl: string;
   /** The process id of the embedded ledger; null while it is down, and for a remote ledger. */
   readonly ledgerPid: Effect.Effect<number | null>;
@@ -52,6 +72,19 @@ const findLedger = Effect.fnUntraced(function* ({ ledger }: Settings, dataDir: s
   };
 });
 
+/** A listener for the metrics alone, where one is configured, and its address. */
+const serveMetrics = Effect.fnUntraced(function* (
+  { host, metricsPort, trustedProxies }: Settings,
+  context: Context.Context<HttpServices>,
+) {
+  if (metricsPort === null) return null;
+  const app = createHttpApp({ context, trustedProxies, corsOrigins: [], serves: "metrics" });
+  const { url } = yield* serveHttp(app, { hostname: host, port: metricsPort }).pipe(
+    Effect.mapError((cause) => new MetricsListenFailed({ cause })),
+  );
+  return url;
+});
+
 /**
  * Starts everything, and leaves the slow parts for last: the claim on the data directory, the embedded ledger, HTTP,
  * and then store and index as soon as the ledger answers. Closing the scope stops all in reverse order, so that
@@ -73,7 +106,9 @@ export const startService = (
       context,
       trustedProxies: settings.trustedProxies,
       corsOrigins: settings.corsOrigins,
+      serves: settings.metricsPort === null ? "all" : "all_but_metrics",
     });
+    const metricsUrl = yield* serveMetrics(settings, context);
     const { url } = yield* serveHttp(app, { hostname: settings.host, port: settings.port });
     yield* backgroundSync(settings.syncIntervalSeconds).pipe(
       Effect.provide(
@@ -83,5 +118,5 @@ export const startService = (
       Effect.forkScoped,
     );
     const rpcUrl = Redacted.value(rpcUrls[0]).href;
-    return { url, rpcUrl, ledgerPid, refused: Deferred.await(indexRefused) };
+    return { url, metricsUrl, rpcUrl, ledgerPid, refused: Deferred.await(indexRefused) };
   }).pipe(Effect.provide(logging(settings.logFormat, settings.logLevel)));

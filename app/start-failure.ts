@@ -1,3 +1,4 @@
+import type { ListenFailed } from "../adapters/http/server/serve-http.ts";
 import type { StartFailure } from "./serve.ts";
 import type { ConfigInvalid } from "./config/variable.ts";
 import { faultLines } from "./config/variable.ts";
@@ -5,6 +6,11 @@ import type { IndexRefused } from "./layers.ts";
 
 const reasonOf = (cause: unknown): string =>
   cause instanceof Error ? cause.message : String(cause);
+
+const listenFailed = ({ hostname, port, reason }: ListenFailed, variable: string): string =>
+  reason === "EADDRINUSE"
+    ? `Port ${port} on ${hostname} is taken; stop what uses it or set another ${variable}`
+    : `HOST ${hostname}, ${variable} ${port} cannot be listened on (${reason}); set an address of this machine and a port that this user may take`;
 
 /** The operator's message when the service cannot start or continue: what is wrong, and the cure. */
 export const explain = (failure: ConfigInvalid | StartFailure | IndexRefused): string => {
@@ -16,9 +22,9 @@ export const explain = (failure: ConfigInvalid | StartFailure | IndexRefused): s
     case "LocalLedgerDidNotStart":
       return `The local ledger did not start; LOCAL_LEDGER_PORT sets its port. It said: ${failure.reason}`;
     case "ListenFailed":
-      return failure.reason === "EADDRINUSE"
-        ? `Port ${failure.port} on ${failure.hostname} is taken; stop what uses it or set another PORT`
-        : `HOST ${failure.hostname}, PORT ${failure.port} cannot be listened on (${failure.reason}); set an address of this machine and a port that this user may take`;
+      return listenFailed(failure, "PORT");
+    case "MetricsListenFailed":
+      return listenFailed(failure.cause, "METRICS_PORT");
     case "StoreUnavailable":
       return `The store (at DATABASE_URL, or else in DATA_DIR) cannot be used: ${reasonOf(failure.cause)}`;
     case "EvidenceKeyUnusable":

@@ -10,6 +10,7 @@ const perMinute = kinds.wholeNumber(1, 1_000_000);
 export const environment = Config.all({
   host: variable("HOST", kinds.host, "127.0.0.1"),
   port: variable("PORT", kinds.wholeNumber(0, 65_535), 3000),
+  metricsPort: variable("METRICS_PORT", kinds.wholeNumber(0, 65_535), null),
   dataDir: variable("DATA_DIR", kinds.text, "./data"),
   rpcUrls: variable("SOLANA_RPC_URL", kinds.listOf(kinds.rpcUrl), null),
   webSocketUrl: variable("SOLANA_WS_URL", kinds.webSocketUrl, null),
@@ -68,6 +69,12 @@ export const faultsAcross = (values: Values): ReadonlyArray<ConfigFault> => {
         expected: "both or neither: the embedded ledger brings its own programs",
       });
   }
+  if (values.metricsPort && values.metricsPort === values.port)
+    faults.push({
+      variable: "METRICS_PORT",
+      problem: "is PORT",
+      expected: "another port, or not set: PORT then has the metrics too",
+    });
   const named = clustersOf(values.rpcUrls ?? []);
   if (named.length > 1)
     faults.push({
@@ -102,6 +109,7 @@ export const faultsAcross = (values: Values): ReadonlyArray<ConfigFault> => {
 /** Name prefixes that belong to this service. A name with such a prefix that is not listed is misspelt. */
 const FAMILIES: Readonly<Record<string, ReadonlyArray<string>>> = {
   RATE_LIMIT_: ["READS", "PREPARE", "RELAY", "SYNC"],
+  METRICS_: ["PORT"],
   LOCAL_LEDGER_: ["PORT", "DEMO"],
   EVIDENCE_SIGNING_: ["KEY", "KEY_FILE"],
 };

@@ -26,6 +26,8 @@ export type Settings = {
   readonly host: string;
   /** 0 takes a free port. */
   readonly port: number;
+  /** The port of a listener for metrics alone; 0 takes a free one, null: `port` has them. */
+  readonly metricsPort: number | null;
   readonly dataDir: string;
   readonly ledger: LedgerSettings;
   /** Null: the ledger's own default mints. */
@@ -90,6 +92,7 @@ export const readSettings = Effect.fnUntraced(function* (
   const settings: Settings = {
     host: values.host,
     port: values.port,
+    metricsPort: values.metricsPort,
     dataDir: values.dataDir,
     ledger,
     supportedMints: values.supportedMints,

@@ -18,6 +18,7 @@ test("an empty environment gives a service on the embedded ledger", () => {
   expect(settings).toMatchObject({
     host: "127.0.0.1",
     port: 3000,
+    metricsPort: null,
     dataDir: "./data",
     ledger: { kind: "embedded", port: 8899, demo: true },
     syncIntervalSeconds: 2,
@@ -95,6 +96,8 @@ describe("refuses", () => {
   const twoClusters = "https://api.devnet.solana.com,https://api.testnet.solana.com";
   const cases: ReadonlyArray<readonly [string, Record<string, string>, string]> = [
     ["a port in another base", { PORT: "0x10" }, "PORT"],
+    ["the service's own port for the metrics", { METRICS_PORT: "3000" }, "METRICS_PORT"],
+    ["a misspelt port for the metrics", { METRICS_PROT: "9100" }, "METRICS_PROT"],
     ["a negative interval", { SYNC_INTERVAL_SECONDS: "-1" }, "SYNC_INTERVAL_SECONDS"],
     ["a host with a scheme", { HOST: "http://0.0.0.0" }, "HOST"],
     ["an origin with a path", { CORS_ORIGINS: "https://a.example/x" }, "CORS_ORIGINS"],

@@ -18,6 +18,7 @@ import { routeMeter } from "./http-metrics.ts";
 import type { HttpServices } from "./http-services.ts";
 import { once } from "./once.ts";
 import { openApiDocument } from "../openapi/openapi-document.ts";
+import { METRICS_PATH } from "../service/metrics.ts";
 import { operationRoute } from "./operation-route.ts";
 import { referencePage } from "../pages/reference/reference-page.ts";
 import { hasSoundHost } from "../request/is-host.ts";
@@ -32,6 +33,8 @@ export type HttpOptions = {
   readonly context: Context.Context<HttpServices>;
   /** Addresses and CIDR blocks whose `X-Forwarded-*` headers are believed; none by default. */
   readonly trustedProxies?: ReadonlyArray<string>;
+  /** Which operations it answers: the metrics can have a listener of their own. Default `all`. */
+  readonly serves?: "all" | "all_but_metrics" | "metrics";
   /** Origins whose pages may call the service; `*` opens reads and prepare to all. Default `["*"]`. */
   readonly corsOrigins?: ReadonlyArray<string>;
 };
@@ -66,13 +69,16 @@ export const createHttpApp = (options: HttpOptions): HttpApp => {
     originOf: ({ request, connection }) => originOf(request, connection?.address ?? null),
     isDraining: () => draining,
   };
+  const { serves = "all" } = options;
+  const isServed = ({ path }: Endpoint): boolean =>
+    serves === "all" || (path === METRICS_PATH) === (serves === "metrics");
   const operations = allEndpoints({
     isDraining: settings.isDraining,
     console: once(consolePage),
     consoleVerifier: once(verifierModule),
     reference: once(referencePage),
     openApiDocument: once(() => document.text()),
-  });
+  }).filter(isServed);
   const document = openApiDocument(operations);
 
   const app = new Elysia({
@@ -81,15 +87,15 @@ export const createHttpApp = (options: HttpOptions): HttpApp => {
     normalize: false,
     // Otherwise it looks for the path behind the eleventh character, which a host such as `api` falls short of.
     handler: { standardHostname: false },
-  })
-    .onError(({ request, error, set }) => {
-      const thrown = error instanceof ParseError ? error.cause : error;
-      const { status, headers, text } = problemAnswer(exchangeOf(request), thrown);
-      set.status = status;
-      set.headers = headers;
-      return text;
-    })
-    .use(document.plugin);
+  }).onError(({ request, error, set }) => {
+    const thrown = error instanceof ParseError ? error.cause : error;
+    const { status, headers, text } = problemAnswer(exchangeOf(request), thrown);
+    set.status = status;
+    set.headers = headers;
+    return text;
+  });
+  // It brings routes of its own, which those of the service replace.
+  if (serves !== "metrics") app.use(document.plugin);
   const unmatchedPath = { path: "unmatched", meter: routeMeter(options.context, "unmatched") };
   const unmatched = unmatchedRoute(settings, operations, unmatchedPath);
   for (const operation of operations) {

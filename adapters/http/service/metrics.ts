@@ -12,10 +12,13 @@ const format = Effect.flatMap(
   ({ PrometheusMetrics }) => PrometheusMetrics.format({ prefix: "settlement_evidence" }),
 );
 
+/** Where the metrics are, on whichever listener. */
+export const METRICS_PATH = "/metrics";
+
 /** `GET /metrics` */
 export const metricsEndpoint = endpoint({
   method: "GET",
-  path: "/metrics",
+  path: METRICS_PATH,
   operationId: "readMetrics",
   tag: "Service",
   summary: "Metrics in Prometheus text format",
