@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import type { Address } from "../../../core/domain/address.ts";
+import { hash32ToBytes } from "../../../core/domain/hash32.ts";
 import { AccountRole, type Instruction } from "../../../core/domain/ledger/instruction.ts";
 import {
   acceptAdminInstruction,
@@ -19,6 +20,7 @@ import { PROGRAM_ERRORS } from "../../../core/protocol/instructions/program-erro
 import attestorJson from "../../../programs/attestor.idl.json";
 import custodyJson from "../../../programs/custody.idl.json";
 import { type Idl, type IdlType, parseIdl } from "../../../programs/idl.ts";
+import { idlAddresses } from "../fixture/idl-addresses.ts";
 import * as s from "../fixture/settlement.ts";
 
 const custody = parseIdl(JSON.stringify(custodyJson));
@@ -105,6 +107,47 @@ test.each(built)(
     expect(instruction.data.length).toBe(size ?? 0);
   },
 );
+
+/** An address in a field of an account of the fixture's escrow, which the seed `escrow.mint` names, for one. */
+const escrowField = (_: Address, account: string, field: string): Address => {
+  const { agentOwner, merchant, mint, rentPayer } = s.readEscrow(s.escrowLedger());
+  const found = { agent_owner: agentOwner, merchant, mint, rent_payer: rentPayer }[field];
+  if (account !== "Escrow" || found === undefined) throw new Error(`${account} has no ${field}`);
+  return found;
+};
+
+test.each(built)(
+  "%# every address that the IDL has or derives is the one that core puts there",
+  async (idl, name, instruction) => {
+    const accounts = idl.instructions.find((each) => each.name === name)?.accounts ?? [];
+    const chosen = accounts.flatMap(({ name, address, pda, relations }, i) => {
+      const account = instruction.accounts[i];
+      const says = address ?? pda ?? relations;
+      return account === undefined || says !== undefined ? [] : [[name, account.address] as const];
+    });
+    const found = await idlAddresses(idl, name, {
+      accounts: Object.fromEntries(chosen),
+      args: { task_hash: hash32ToBytes(s.TASK) },
+      field: escrowField,
+    });
+    expect(accounts.map(({ name }) => found[name]?.address)).toEqual(
+      instruction.accounts.map(({ address }) => address),
+    );
+  },
+);
+
+test.each([
+  ["custody", custodyJson],
+  ["attestor", attestorJson],
+] as const)("%s: every part of the IDL that has a name for readers says what it is", (_, idl) => {
+  const parts = [
+    ...idl.instructions,
+    ...idl.instructions.flatMap(({ accounts, args }) => [...accounts, ...args]),
+    ...idl.types,
+    ...idl.constants,
+  ] as ReadonlyArray<{ readonly name: string; readonly docs?: ReadonlyArray<string> }>;
+  expect(parts.filter(({ docs }) => docs?.[0] === undefined).map(({ name }) => name)).toEqual([]);
+});
 
 test("core builds every instruction but the one that only custody may send", () => {
   const described = [custody, attestor].flatMap((idl) => idl.instructions.map(({ name }) => name));

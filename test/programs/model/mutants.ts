@@ -122,7 +122,7 @@ export const compileMutant = async ({ program, file, from, to }: Mutant): Promis
       join(folder, file),
       source.replace(from, () => to),
     );
-    return await compileSource(join(folder, `${program}.c`));
+    return await compileSource(join(folder, `${program}.c`), "v0");
   } finally {
     await rm(folder, { recursive: true });
   }
