@@ -1,5 +1,6 @@
 import { Data } from "effect";
 import type { AccountFault } from "../domain/ledger/account.ts";
+import type { ArchivedEscrow } from "../protocol/accounts/archived-escrow-account.ts";
 
 /** One fault of a use case's input. `field` is the use case's own name for it. */
 export type FieldFault<Field extends string> = {
@@ -62,6 +63,12 @@ export class EscrowNotFound extends Data.TaggedError("EscrowNotFound")<{
 export class NotAnEscrow extends Data.TaggedError("NotAnEscrow")<{
   readonly address: string;
   readonly fault: AccountFault;
+}> {}
+
+/** The address holds a tombstone, and nobody here kept the escrow's bytes. */
+export class EscrowArchived extends Data.TaggedError("EscrowArchived")<{
+  readonly address: string;
+  readonly tombstone: ArchivedEscrow;
 }> {}
 
 /** Neither the address, nor the merchant account derived from it, is a registered merchant. */

@@ -84,6 +84,7 @@ export const buildEvidenceEndpoint = endpoint({
     "invalid_address",
     "escrow_not_found",
     "not_an_escrow",
+    "archived_unseen",
     "ledger_unavailable",
     "ledger_timeout",
   ],

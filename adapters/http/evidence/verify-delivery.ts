@@ -46,6 +46,7 @@ export const verifyDeliveryEndpoint = endpoint({
     "invalid_address",
     "escrow_not_found",
     "not_an_escrow",
+    "archived_unseen",
     "proof_template_not_found",
     "ledger_unavailable",
     "ledger_timeout",

@@ -13,6 +13,7 @@ export type ApiFailure =
   | Request.TaskRequired
   | Request.EscrowNotFound
   | Request.NotAnEscrow
+  | Request.EscrowArchived
   | Request.MerchantNotFound
   | Request.NotAMerchant
   | Request.ProofTemplateNotFound
@@ -40,6 +41,7 @@ export const CODE_OF_FAILURE = {
   TaskRequired: "task_required",
   EscrowNotFound: "escrow_not_found",
   NotAnEscrow: "not_an_escrow",
+  EscrowArchived: "archived_unseen",
   MerchantNotFound: "merchant_not_found",
   NotAMerchant: "not_a_merchant",
   ProofTemplateNotFound: "proof_template_not_found",

@@ -2,6 +2,7 @@ import type {
   RelayRefusal,
   TransactionNotFound,
 } from "../../../core/use-cases/relay/relay-errors.ts";
+import { tombstoneRecord } from "../escrow/tombstone-contract.ts";
 import { rejectionRecord } from "../relay/transaction-error-contract.ts";
 import { type ApiFailure, CODE_OF_FAILURE } from "./api-failure.ts";
 import type { Problem } from "./problem.ts";
@@ -152,6 +153,11 @@ const told = (failure: ApiFailure): Told => {
       return {
         detail: "The account at this address is not an escrow of this deployment.",
         extensions: { reason: failure.fault },
+      };
+    case "EscrowArchived":
+      return {
+        detail: "The escrow was archived, and this service does not have its bytes.",
+        extensions: { archived: tombstoneRecord(failure.tombstone) },
       };
     case "MerchantNotFound":
       return { detail: "No merchant is registered under this address." };

@@ -87,6 +87,12 @@ export const PROBLEM_CATALOGUE = {
     "The `Accept` header excludes every form in which this answer exists.",
     "Accept `application/json`, or leave the header out.",
   ),
+  archived_unseen: kind(
+    410,
+    "The escrow was archived, and its bytes are not kept here",
+    "The escrow was settled and archived: the ledger keeps a tombstone of 96 bytes with its final state, its event numbers and two digests, shown as `archived`. The address stays used for ever. This service does not have the account's last bytes.",
+    "Take the bytes from the transaction that archived the escrow, or from an evidence packet, and compare their SHA-256 with `archived.digest`.",
+  ),
   idempotency_key_in_flight: kind(
     409,
     "The first request with this key is not answered yet",

@@ -3,6 +3,7 @@ import { SETTLEMENT_RULES } from "../../../core/domain/relay/settlement-rule.ts"
 import { PROBLEM_CATALOGUE, type ProblemCode } from "./problem-catalogue.ts";
 import { problemType } from "./problem.ts";
 import { ProgramError, TransactionError } from "../relay/transaction-error-contract.ts";
+import { Tombstone } from "../escrow/tombstone-contract.ts";
 import { Address, Count, nullable, oneOf, record, Signature, Slot } from "../openapi/values.ts";
 
 const Fault = record("Fault", "One place where a request departs from the contract.", {
@@ -41,6 +42,7 @@ export const Problem = Type.Object(
     max: Type.Optional(Type.String({ description: "The most that is carried." })),
     holder: Type.Optional(oneOf(["client", "fee_payer"], "Whose share of the queue is full.")),
     share: Type.Optional(Count("How many transactions may be under way in it at present.")),
+    archived: Type.Optional(Tombstone),
     slot: Type.Optional(Slot("Where the transaction failed.")),
     commitment: Type.Optional(
       oneOf(["processed", "confirmed", "finalized"], "How settled that slot is."),
