@@ -2,6 +2,7 @@ import type { Deployment } from "../../domain/ledger/deployment.ts";
 import type { Escrow } from "../../domain/escrow/escrow.ts";
 import type { Decoded, LedgerAccount } from "../../domain/ledger/account.ts";
 import type { Merchant } from "../../domain/merchant/merchant.ts";
+import { type ArchivedEscrow, decodeArchivedEscrowAccount } from "./archived-escrow-account.ts";
 import { decodeAttestorRegistryAccount } from "./attestor-registry-account.ts";
 import { decodeCustodyConfigAccount } from "./custody-config-account.ts";
 import { decodeEscrowAccount } from "./escrow-account.ts";
@@ -10,10 +11,11 @@ import { decodeMerchantAccount } from "./merchant-account.ts";
 /** An account of one of the two programs as one of the kinds an index holds, or why it is none. */
 export type ProgramAccount =
   | { readonly kind: "escrow"; readonly decoded: Decoded<Escrow> }
+  | { readonly kind: "archived"; readonly decoded: { readonly value: ArchivedEscrow } }
   | { readonly kind: "merchant"; readonly decoded: Decoded<Merchant> };
 
 /**
- * What an account is by its owner: custody's are escrows, the attestor's are merchants. Null for the account
+ * What an account is by its owner: custody's are escrows or tombstones of them, the attestor's are merchants. Null for the account
  * of another program, and for the one account of each program that is rightly neither (config, registry).
  */
 export const readProgramAccount = (
@@ -22,6 +24,8 @@ export const readProgramAccount = (
 ): ProgramAccount | null => {
   if (account.owner === deployment.custodyProgram) {
     if ("value" in decodeCustodyConfigAccount(account, deployment)) return null;
+    const archived = decodeArchivedEscrowAccount(account, deployment);
+    if ("value" in archived) return { kind: "archived", decoded: archived };
     return { kind: "escrow", decoded: decodeEscrowAccount(account, deployment) };
   }
   if (account.owner === deployment.attestorProgram) {
