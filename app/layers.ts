@@ -4,6 +4,7 @@ import type { Deployment } from "../core/domain/ledger/deployment.ts";
 import { LOCAL_DEPLOYMENT } from "../core/protocol/addresses/local-deployment.ts";
 import { IndexSync, makeIndexSync } from "../core/use-cases/index/index-sync.ts";
 import { makeReplicatedIndexSync } from "../core/use-cases/index/replicated-index-sync.ts";
+import { ArchivedEscrows, makeArchivedEscrows } from "../core/use-cases/escrow/archived-escrows.ts";
 import { makeRelayDelivery, RelayDelivery } from "../core/use-cases/relay/relay-delivery.ts";
 import { LedgerPulse, makeLedgerPulse } from "../core/use-cases/service/ledger-pulse.ts";
 import { makeRecentPages, RecentPages } from "../core/use-cases/index/recent-pages.ts";
@@ -187,6 +188,7 @@ export const serviceLayer = (
   return Layer.mergeAll(
     indexSync,
     Layer.effect(RelayDelivery, makeRelayDelivery),
+    Layer.effect(ArchivedEscrows, makeArchivedEscrows),
     Layer.effect(SettledEvidence, makeSettledEvidence),
     Layer.effect(RecentPages, makeRecentPages),
     Layer.effect(TransactionTerms, makeTransactionTerms),

@@ -102,6 +102,7 @@ export const storesOfLedger = <E, R = never>(options: {
       return Context.make(EscrowIndex, {
         apply: (batch) => indexed((index) => index.apply(batch)),
         escrows: (filter, limit, after) => indexed((index) => index.escrows(filter, limit, after)),
+        escrowsAt: (addresses) => indexed((index) => index.escrowsAt(addresses)),
         events: (filter, limit, before) => indexed((index) => index.events(filter, limit, before)),
         eventsAfter: (filter, limit, after) =>
           indexed((index) => index.eventsAfter(filter, limit, after)),

@@ -105,6 +105,10 @@ export class EscrowIndex extends Context.Service<
       limit: number,
       after: EscrowCursor | null,
     ) => Effect.Effect<ReadonlyArray<Escrow>, StoreUnavailable>;
+    /** The stored ones of at most 1000 escrows, in any order. */
+    readonly escrowsAt: (
+      addresses: ReadonlyArray<Address>,
+    ) => Effect.Effect<ReadonlyArray<Escrow>, StoreUnavailable>;
     /** At most `limit` events with a position below `before`, newest first by position. */
     readonly events: (
       filter: EscrowFilter,

@@ -1,6 +1,9 @@
 import { Data } from "effect";
 
-/** A newer version of the service wrote the store. Nothing in it was changed. */
+/**
+ * A newer version of the service wrote the store, or one for account version 1, whose schemas were numbered higher.
+ * Nothing in it was changed.
+ */
 export class StoreTooNew extends Data.TaggedError("StoreTooNew")<{
   /** The store's file or address without credentials. */
   readonly store: string;
@@ -8,7 +11,7 @@ export class StoreTooNew extends Data.TaggedError("StoreTooNew")<{
   readonly supported: number;
 }> {
   override get message() {
-    return `${this.store} has schema version ${this.found}; this version of the service knows versions up to ${this.supported}. Use a newer service or another store.`;
+    return `${this.store} has schema version ${this.found}; this version of the service knows versions up to ${this.supported}. A newer service wrote it, or one for account version 1 of the programs. Use the service that wrote it, or another store: another DATA_DIR, or another schema of the database. An index is rebuilt from the ledger.`;
   }
 }
 

@@ -1,4 +1,5 @@
 import { join, relative } from "node:path";
+import { binaryHashes } from "./binary-hashes.ts";
 import { typescriptOf } from "./idl-typescript.ts";
 import { parseIdl } from "./idl.ts";
 import {
@@ -23,3 +24,7 @@ for (const name of PROGRAM_NAMES)
     await Bun.write(binaryPath(name, version), binary);
     console.log(`${relative(".", binaryPath(name, version))} ${binary.length} bytes`);
   }
+await Bun.write(
+  join(import.meta.dir, "../core/protocol/generated/program-hashes.ts"),
+  await binaryHashes(),
+);

@@ -152,6 +152,13 @@ export const escrowIndexMemory = (ledger: {
             .sort(newestFirst)
             .slice(0, limit),
         ),
+      escrowsAt: (addresses) =>
+        Effect.sync(() =>
+          addresses.flatMap((address) => {
+            const row = escrows.get(address)?.row;
+            return row === undefined ? [] : [row];
+          }),
+        ),
       events: (filter, limit, before) =>
         Effect.sync(() =>
           events

@@ -8,7 +8,7 @@ import {
   StoreUnavailable,
 } from "../../ports/escrow-index.ts";
 import { SyncEpoch } from "../../ports/sync-lease.ts";
-import { escrowPage, putEscrows } from "./escrow-table.ts";
+import { escrowPage, escrowsAt, putEscrows } from "./escrow-table.ts";
 import {
   appendEvents,
   eventPage,
@@ -116,6 +116,9 @@ export const escrowIndexPostgres = (identity: LedgerIdentity) =>
         }),
         escrows: Effect.fn("EscrowIndex.escrows")((filter, limit, after) =>
           store.run((sql) => escrowPage(sql, filter, limit, after)),
+        ),
+        escrowsAt: Effect.fn("EscrowIndex.escrowsAt")((addresses) =>
+          store.run((sql) => escrowsAt(sql, addresses)),
         ),
         events: Effect.fn("EscrowIndex.events")((filter, limit, before) =>
           store.run((sql) => eventPage(sql, filter, limit, { before })),

@@ -145,3 +145,14 @@ export const escrowPage = async (
     ? []
     : (await rowsOf<Row>(sql, query.text, query.values)).map((row) => escrowOf(row));
 };
+
+/** The stored ones of these escrows. */
+export const escrowsAt = async (
+  sql: Queries,
+  addresses: ReadonlyArray<Address>,
+): Promise<ReadonlyArray<Escrow>> =>
+  (
+    await rowsOf<Row>(sql, "SELECT * FROM escrow WHERE address = ANY($1::text[])", [
+      sql.array([...addresses], "TEXT"),
+    ])
+  ).map((row) => escrowOf(row));

@@ -85,6 +85,9 @@ export const escrowIndexSqlite = (options: LedgerIdentity & { readonly path: str
         escrows: Effect.fn("EscrowIndex.escrows")((filter, limit, after) =>
           attempt(() => escrows.page(filter, limit, after)),
         ),
+        escrowsAt: Effect.fn("EscrowIndex.escrowsAt")((addresses) =>
+          attempt(() => escrows.at(addresses)),
+        ),
         events: Effect.fn("EscrowIndex.events")((filter, limit, before) =>
           attempt(() => events.page(filter, limit, before)),
         ),

@@ -1,4 +1,5 @@
 import type { Database } from "bun:sqlite";
+import type { Address } from "../../core/domain/address.ts";
 import type { Escrow } from "../../core/domain/escrow/escrow.ts";
 import type { EscrowFilter, EscrowCursor } from "../../ports/escrow-index.ts";
 import type { AddressBook } from "./address-book.ts";
@@ -9,9 +10,20 @@ import { type EscrowRow, escrowOf } from "./escrow-row.ts";
 
 const BEHIND = "(created_at, address_prefix, address) < ($createdAt, $prefix, $address)";
 
-/** Reads pages of the table `escrow`. */
+/** Reads the table `escrow`, by pages and by address. */
 export const escrowPages = (db: Database, book: AddressBook) => {
   const count = db.query<{ count: bigint | null }, []>("SELECT max(number) AS count FROM escrow");
+
+  const one = db.query<EscrowRow, [number, string]>(
+    "SELECT * FROM escrow WHERE address_prefix = ?1 AND address = ?2",
+  );
+
+  /** The stored ones of these escrows. */
+  const at = (addresses: ReadonlyArray<Address>): ReadonlyArray<Escrow> =>
+    addresses.flatMap((address) => {
+      const row = one.get(addressPrefix(address), address);
+      return row === null ? [] : [escrowOf(book, row)];
+    });
 
   /** Each state is a run of an index, in the order of pages already; the runs are merged. */
   const page = (
@@ -47,5 +59,6 @@ export const escrowPages = (db: Database, book: AddressBook) => {
   return {
     count: (): number => Number(count.get()?.count ?? 0n),
     page,
+    at,
   };
 };

@@ -83,6 +83,12 @@ export const packetText = (
       public_key: encodeBase64(SERVICE_KEY.publicKey),
       signature: encodeBase64(SERVICE_KEY.sign(signedBytes)),
     },
-    references: { transactions: [], merchant: null, observed: null, not_found: ["merchant"] },
+    references: {
+      transactions: [],
+      merchant: null,
+      observed: null,
+      archived: null,
+      not_found: ["merchant"],
+    },
   });
 };

@@ -74,6 +74,19 @@ export const escrowIndexContract = <E>(
   const { withIndex, holds } = onFreshIndexes(fresh, numRuns);
 
   describe(`${name} is an escrow index`, () => {
+    test("stored escrows are found by their addresses, others are not", () =>
+      holds(fc.tuple(escrowLives(6), fc.nat()), (index, [lives, seed]) =>
+        Effect.gen(function* () {
+          const latest = lives.map((life) => life.at(-1) ?? life[0]);
+          const isStored = (_: unknown, at: number) => ((seed >> at) & 1) === 1;
+          const stored = latest.filter(isStored);
+          yield* index.apply(finalBatch(lives.filter(isStored)));
+          const addresses = latest.map(({ address }) => address);
+          expect(new Set(yield* index.escrowsAt(addresses))).toEqual(new Set(stored));
+          expect(yield* index.escrowsAt([])).toEqual([]);
+        }),
+      ));
+
     test("an empty index has no rows and was never synced", () =>
       withIndex((index) =>
         Effect.gen(function* () {

@@ -1,4 +1,6 @@
+import type { Address } from "../../core/domain/address.ts";
 import { type Escrow, ESCROW_STATES } from "../../core/domain/escrow/escrow.ts";
+import type { LedgerAccount } from "../../core/domain/ledger/account.ts";
 import { sha256 } from "../../core/domain/sha256.ts";
 import { fieldWriter } from "../../core/protocol/accounts/byte-fields.ts";
 import {
@@ -6,8 +8,9 @@ import {
   pendingEscrowBytes,
 } from "../../core/protocol/accounts/escrow-account.ts";
 import { accountDiscriminator } from "./discriminator.ts";
+import { accountOf } from "./accounts.ts";
 
-/** The 96 bytes that archiving leaves of a settled escrow: docs/protocol.md, "Archiving". */
+/** The 96 bytes that custody leaves of a settled escrow; see docs/protocol.md, "Archiving". */
 export const tombstoneOf = (escrow: Escrow): Uint8Array => {
   const last = encodeEscrowAccount(escrow);
   return fieldWriter(96)
@@ -21,3 +24,7 @@ export const tombstoneOf = (escrow: Escrow): Uint8Array => {
     .bytes(sha256(last))
     .done();
 };
+
+/** The account at the address of an archived escrow. */
+export const tombstoneAccount = (escrow: Escrow, custodyProgram: Address): LedgerAccount =>
+  accountOf(escrow.address, custodyProgram, tombstoneOf(escrow));

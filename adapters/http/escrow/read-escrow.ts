@@ -4,7 +4,7 @@ import { readRefundAccount } from "../../../core/use-cases/escrow/read-refund-ac
 import { Instance } from "../../../ports/instance.ts";
 import { fieldPointers } from "../request/field-pointers.ts";
 import { endpoint } from "../server/endpoint.ts";
-import { Escrow, escrowExample, escrowRecord } from "./escrow-contract.ts";
+import { LiveEscrow, liveEscrowExample, liveEscrowRecord } from "./live-escrow-contract.ts";
 import { ledgerRead, READ_CONTEXT_EXAMPLE, readContext } from "../openapi/envelopes.ts";
 import { PathAddress } from "../openapi/values.ts";
 
@@ -18,7 +18,7 @@ export const readEscrowEndpoint = endpoint({
   tag: "Escrows",
   summary: "Read one escrow from the ledger",
   description:
-    "A live read at `confirmed`. `next_actions` tells who can do what now, with ready, unsigned instructions.",
+    "A live read at `confirmed`; of an archived escrow at `finalized`, with the bytes that it had until then. `next_actions` tells who can do what now, with ready, unsigned instructions.",
   budget: "reads",
   params: { pda: PathAddress("The escrow address.") },
   answers: {
@@ -26,8 +26,8 @@ export const readEscrowEndpoint = endpoint({
       description: "The escrow.",
       content: {
         "application/json": {
-          schema: ledgerRead(Escrow),
-          example: () => ({ data: escrowExample(), context: READ_CONTEXT_EXAMPLE }),
+          schema: ledgerRead(LiveEscrow),
+          example: () => ({ data: liveEscrowExample(), context: READ_CONTEXT_EXAMPLE }),
         },
       },
     },
@@ -46,11 +46,10 @@ export const readEscrowEndpoint = endpoint({
       Effect.catchTag("InvalidAddress", pointers.invalidAddress),
     );
     const agentTokens = yield* readRefundAccount(live);
-    const { escrow, ledgerTime } = live;
     const instance = yield* Instance;
     return {
       json: {
-        data: escrowRecord(escrow, ledgerTime, instance, agentTokens),
+        data: liveEscrowRecord(live, instance, agentTokens),
         context: readContext(live),
       },
     };

@@ -146,6 +146,12 @@ const EvidenceReferences = record(
         commitment: Type.Literal("finalized"),
       }),
     ),
+    archived: nullable(
+      record("EvidenceArchived", "What the ledger keeps of an archived escrow.", {
+        digest: Hash("SHA-256 of the account's bytes, which are those in `data`."),
+      }),
+      { description: "Null while the whole account stands on the ledger." },
+    ),
     not_found: Type.Array(
       oneOf(["merchant", ...EVENT_KINDS], "The merchant's account, or an event's transaction."),
       { description: "What could not be found when the packet was made.", maxItems: 3 },
@@ -163,7 +169,7 @@ export type EvidencePacketRecord = Static<typeof EvidencePacket>;
 
 /** An evidence packet as JSON. */
 export const evidenceRecord = (packet: Packet): EvidencePacketRecord => {
-  const { transactions, merchant, observed, notFound } = packet.references;
+  const { transactions, merchant, observed, archived, notFound } = packet.references;
   return {
     data: packet.data,
     signature: packet.signature,
@@ -183,6 +189,7 @@ export const evidenceRecord = (packet: Packet): EvidencePacketRecord => {
             },
       observed:
         observed === null ? null : { slot: Number(observed.slot), commitment: observed.commitment },
+      archived: archived === null ? null : { digest: archived.digest },
       not_found: [...notFound],
     },
   };
@@ -223,6 +230,7 @@ export const evidenceExample = () => {
       })),
       merchant: { name, status, currentAttestor: attestor },
       observed: null,
+      archived: null,
       notFound: [],
     },
   });

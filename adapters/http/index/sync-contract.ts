@@ -31,6 +31,9 @@ export const SyncReport = record("SyncReport", "What one completed sync did.", {
     description: "Indexed accounts that the ledger shows no longer, at most 100. Their rows stay.",
     maxItems: 100,
   }),
+  unseen: Count(
+    "Archived escrows that are not in the index, because their last bytes were not found so far. Later syncs go on searching.",
+  ),
   duration_ms: Count("How long it took."),
 });
 export type SyncReportRecord = Static<typeof SyncReport>;
@@ -46,6 +49,7 @@ export const syncReportRecord = (report: DomainSyncReport): SyncReportRecord => 
   events: { added: report.eventsAdded },
   rejected: report.rejected.map(({ address, fault }) => ({ address, reason: fault })),
   vanished: [...report.vanished],
+  unseen: report.unseen,
   duration_ms: report.durationMs,
 });
 
@@ -62,6 +66,7 @@ export const syncReportExample = () =>
     eventsAdded: 1,
     rejected: [],
     vanished: [],
+    unseen: 0,
     startedAtMs: Number(SAMPLE.createdAt) * 1000,
     durationMs: 12,
   });

@@ -1,3 +1,4 @@
+import type { ArchivedEscrows } from "../../../core/use-cases/escrow/archived-escrows.ts";
 import type { IndexSync } from "../../../core/use-cases/index/index-sync.ts";
 import type { RelayDelivery } from "../../../core/use-cases/relay/relay-delivery.ts";
 import type { LedgerPulse } from "../../../core/use-cases/service/ledger-pulse.ts";
@@ -14,6 +15,7 @@ import type { RateLimiter } from "../../../ports/rate-limiter.ts";
 
 /** Everything that an answer can need. */
 export type HttpServices =
+  | ArchivedEscrows
   | Broadcaster
   | EscrowIndex
   | EvidenceSigner

@@ -1,9 +1,11 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { sha256 } from "@noble/hashes/sha2.js";
-import type { ProgramStatus as Program } from "../../../core/use-cases/service/program-status.ts";
+import { PROGRAM_HASHES } from "../../../core/protocol/generated/program-hashes.ts";
+import type {
+  ProgramName,
+  ProgramStatus as Program,
+} from "../../../core/use-cases/service/program-status.ts";
 import type { ServiceStatus as Status } from "../../../core/use-cases/service/read-status.ts";
 import type { SyncError } from "../../../core/use-cases/index/sync-failure.ts";
-import { hash32FromBytes } from "../../../core/domain/hash32.ts";
 import { LOCAL_DEPLOYMENT } from "../../../core/protocol/addresses/local-deployment.ts";
 import {
   Address,
@@ -35,6 +37,15 @@ const ProgramStatus = record("ProgramStatus", "What the ledger shows of one prog
     description: "Null: nobody, or not known.",
   }),
   sha256: nullable(Hash("Of the deployed ELF, without the zero bytes at its end.")),
+  sbpf_version: nullable(Count("The bytecode's version, as the ELF says it: 0 or 3 for ours."), {
+    description: "Null: no ELF, or not known.",
+  }),
+  is_ours: nullable(
+    Type.Boolean({
+      description: "Whether it is the binary of that version that comes with this service.",
+    }),
+    { description: "Null: not known." },
+  ),
 });
 
 /** The state of the service and of what it depends on. */
@@ -99,6 +110,8 @@ const programRecord = (program: Program): Static<typeof ProgramStatus> => ({
   executable: program.executable,
   upgrade_authority: program.upgradeAuthority,
   sha256: program.sha256,
+  sbpf_version: program.sbpfVersion,
+  is_ours: program.isOurs,
 });
 
 /** The problem code of what ended work on the index, null where nothing did. */
@@ -154,12 +167,14 @@ export const statusRecord = (status: Status, version: string): ServiceStatusReco
   };
 };
 
-const programExample = (address: Program["address"]) => ({
+const programExample = (name: ProgramName, address: Program["address"]) => ({
   address,
   deployed: true,
   executable: true,
   upgradeAuthority: sampleParties().agent,
-  sha256: hash32FromBytes(sha256(new TextEncoder().encode(address))),
+  sha256: PROGRAM_HASHES[name].v3,
+  sbpfVersion: 3,
+  isOurs: true,
 });
 
 /** The status of a service whose ledger and index work. */
@@ -175,8 +190,8 @@ export const statusExample = () =>
         latencyMs: 1,
         healthy: true,
       },
-      custody: programExample(LOCAL_DEPLOYMENT.custodyProgram),
-      attestor: programExample(LOCAL_DEPLOYMENT.attestorProgram),
+      custody: programExample("custody", LOCAL_DEPLOYMENT.custodyProgram),
+      attestor: programExample("attestor", LOCAL_DEPLOYMENT.attestorProgram),
       settlementMint: sampleParties().mint,
       supportedMints: sampleInstance().supportedMints,
       index: {

@@ -2,8 +2,17 @@ import { Database } from "bun:sqlite";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 
-/** Increased when the tables change. A database of another version is refused. */
-const SCHEMA_VERSION = 1;
+/** Increased when the tables or the programs' accounts change. A database of another version is refused. */
+const SCHEMA_VERSION = 2;
+/** The schema whose ledgers run the programs of account version 1. */
+const OF_ACCOUNT_VERSION_1 = 1;
+
+const refusalOf = (version: number, directory: string): string => {
+  const cure = `Delete the folder ${directory}, or set another DATA_DIR`;
+  return version === OF_ACCOUNT_VERSION_1
+    ? `it holds escrows and merchants of account version 1, which these programs do not read. ${cure}`
+    : `schema version ${version}, expected ${SCHEMA_VERSION}. ${cure}`;
+};
 
 /**
  * `token_holder` is the index that finds a wallet's token accounts: bytes 32 to 63 of an SPL Token account are its
@@ -41,8 +50,9 @@ const isBusy = (cause: unknown): boolean =>
 export const openLedgerDatabase = (directory: string): Database => {
   mkdirSync(directory, { recursive: true });
   const path = join(directory, "ledger.sqlite");
+  let database: Database | undefined;
   try {
-    const database = new Database(path, { create: true, strict: true, safeIntegers: true });
+    database = new Database(path, { create: true, strict: true, safeIntegers: true });
     // A process that was just killed needs a moment to release the file.
     database.run("pragma busy_timeout = 1000");
     database.run("pragma locking_mode = exclusive");
@@ -50,16 +60,21 @@ export const openLedgerDatabase = (directory: string): Database => {
     database.run("pragma synchronous = normal");
     const found = database.query<{ user_version: bigint }, []>("pragma user_version").get();
     const version = Number(found?.user_version ?? 0n);
+    const opened = database;
     if (version === 0)
-      database.transaction(() => {
-        database.run(SCHEMA);
-        database.run(`pragma user_version = ${SCHEMA_VERSION}`);
+      opened.transaction(() => {
+        opened.run(SCHEMA);
+        opened.run(`pragma user_version = ${SCHEMA_VERSION}`);
       })();
-    else if (version !== SCHEMA_VERSION)
-      throw new Error(`schema version ${version}, expected ${SCHEMA_VERSION}`);
-    return database;
+    else if (version !== SCHEMA_VERSION) throw new Error(refusalOf(version, directory));
+    return opened;
   } catch (cause) {
-    const reason = isBusy(cause) ? "another process is using it" : String(cause);
+    database?.close();
+    const reason = isBusy(cause)
+      ? "another process is using it"
+      : cause instanceof Error
+        ? cause.message
+        : String(cause);
     throw new Error(`cannot open the ledger at ${path}: ${reason}`, { cause });
   }
 };

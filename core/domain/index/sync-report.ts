@@ -36,6 +36,8 @@ export type SyncReport = {
   readonly rejected: ReadonlyArray<RejectedAccount>;
   /** Stored accounts that are gone from the ledger, at most 100. Their rows stay. */
   readonly vanished: ReadonlyArray<Address>;
+  /** Archived escrows that are not in the index, because nobody has shown their last bytes so far. */
+  readonly unseen: number;
   readonly startedAtMs: number;
   readonly durationMs: number;
 };

@@ -17,7 +17,12 @@ export type ArchivedEscrow = {
 };
 
 const { at: AT, discriminator, length } = CUSTODY_ACCOUNTS.ArchivedEscrow;
-const DISCRIMINATOR = Uint8Array.from(discriminator);
+
+/** The first eight bytes of a tombstone. */
+export const ARCHIVED_ESCROW_DISCRIMINATOR = Uint8Array.from(discriminator);
+
+/** Offset of the first byte of a hash, and so of one that is evenly spread. */
+export const ARCHIVED_ESCROW_HASH_AT = AT.lastHash;
 
 /** Every tombstone has exactly this many bytes. */
 export const ARCHIVED_ESCROW_LENGTH = length;
@@ -31,9 +36,9 @@ export const decodeArchivedEscrowAccount = (
   deployment: Deployment,
 ): Decoded<ArchivedEscrow> => {
   if (owner !== deployment.custodyProgram) return { fault: "wrong_owner" };
-  if (data.length !== length) return { fault: "wrong_length" };
+  if (data.length !== ARCHIVED_ESCROW_LENGTH) return { fault: "wrong_length" };
   const fields = fieldsOf(data);
-  if (!fields.isAt(0, DISCRIMINATOR)) return { fault: "wrong_discriminator" };
+  if (!fields.isAt(0, ARCHIVED_ESCROW_DISCRIMINATOR)) return { fault: "wrong_discriminator" };
   if (fields.u8(AT.version) !== CUSTODY_CONSTANTS.ACCOUNT_VERSION)
     return { fault: "unknown_version" };
   const state = ESCROW_STATES[fields.u8(AT.state)];

@@ -10,12 +10,12 @@ import { decodeMerchantAccount } from "./merchant-account.ts";
 
 /** An account of one of the two programs as one of the kinds an index holds, or why it is none; or what archiving left. */
 export type ProgramAccount =
-  | { readonly kind: "archived_escrow"; readonly decoded: Decoded<ArchivedEscrow> }
   | { readonly kind: "escrow"; readonly decoded: Decoded<Escrow> }
+  | { readonly kind: "archived_escrow"; readonly decoded: { readonly value: ArchivedEscrow } }
   | { readonly kind: "merchant"; readonly decoded: Decoded<Merchant> };
 
 /**
- * What an account is by its owner: custody's are escrows, whole or archived, the attestor's are merchants. Null for the account
+ * What an account is by its owner: custody's are escrows or tombstones of them, the attestor's are merchants. Null for the account
  * of another program, and for the one account of each program that is rightly neither (config, registry).
  */
 export const readProgramAccount = (

@@ -30,7 +30,7 @@ const assertTransaction = (value: Json): EventKind => {
  * them is believed. See docs/protocol.md, "Evidence packet". @throws WrongForm
  */
 export const assertReferences = (value: Json | undefined): void => {
-  const members = ["transactions", "merchant", "observed", "not_found"];
+  const members = ["transactions", "merchant", "observed", "archived", "not_found"];
   const references = objectIn(value, "references", members);
   const transactions = arrayIn(references["transactions"], "references.transactions");
   const missing = arrayIn(references["not_found"], "references.not_found").map((each) =>
@@ -55,5 +55,11 @@ export const assertReferences = (value: Json | undefined): void => {
     const observed = objectIn(references["observed"], what, ["slot", "commitment"]);
     slotIn(observed["slot"], `${what}.slot`);
     oneOfIn(observed["commitment"], `${what}.commitment`, ["finalized"]);
+  }
+  if (references["archived"] !== null) {
+    const what = "references.archived";
+    const { digest } = objectIn(references["archived"], what, ["digest"]);
+    if (!/^[0-9a-f]{64}$/.test(textIn(digest, `${what}.digest`)))
+      fail(`${what}.digest is not 32 bytes in lower-case hex`);
   }
 };

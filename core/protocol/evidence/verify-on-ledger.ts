@@ -1,6 +1,12 @@
 import type { Escrow } from "../../domain/escrow/escrow.ts";
 import type { EvidenceCheck } from "../../domain/evidence/evidence-check.ts";
+import { hash32FromBytes } from "../../domain/hash32.ts";
 import type { LedgerAccount } from "../../domain/ledger/account.ts";
+import { sha256 } from "../../domain/sha256.ts";
+import {
+  type ArchivedEscrow,
+  decodeArchivedEscrowAccount,
+} from "../accounts/archived-escrow-account.ts";
 import { decodeEscrowAccount } from "../accounts/escrow-account.ts";
 import type { EvidenceNetwork } from "./evidence-data.ts";
 import { decodeMerchantAccount } from "../accounts/merchant-account.ts";
@@ -34,6 +40,35 @@ const sameTerms = (a: Escrow, b: Escrow): boolean =>
   a.createdAt === b.createdAt &&
   a.expiresAt === b.expiresAt;
 
+/** By the digests that the ledger keeps of an archived escrow: they stand for its bytes. */
+const tombstoneCheck = (
+  name: string,
+  escrow: Escrow,
+  data: Uint8Array,
+  { state, pendingHash, lastHash }: ArchivedEscrow,
+): EvidenceCheck => {
+  const digest = hash32FromBytes(sha256(data));
+  if (escrow.state === "Pending")
+    return digest === pendingHash
+      ? outcome(
+          name,
+          "passed",
+          `the escrow was archived as ${state}, and the ledger keeps the digest of the packet's account bytes as those it had while Pending`,
+        )
+      : outcome(name, "failed", "the escrow was archived, and had other bytes while Pending");
+  return digest === lastHash
+    ? outcome(
+        name,
+        "passed",
+        "the escrow was archived, and the ledger keeps the digest of the packet's account bytes",
+      )
+    : outcome(
+        name,
+        "failed",
+        "the escrow was archived, and the digest on the ledger is not that of the packet's account bytes",
+      );
+};
+
 const accountCheck = (
   escrow: Escrow,
   data: Uint8Array,
@@ -45,6 +80,8 @@ const accountCheck = (
     return outcome(name, "failed", "the ledger has no account at the escrow's address");
   if (witness.escrow.owner === network.custodyProgram && sameBytes(witness.escrow.data, data))
     return outcome(name, "passed", "the same account stands on the ledger");
+  const archived = decodeArchivedEscrowAccount(witness.escrow, network);
+  if ("value" in archived) return tombstoneCheck(name, escrow, data, archived.value);
   const now = decodeEscrowAccount(witness.escrow, network);
   if ("fault" in now || !sameTerms(now.value, escrow))
     return outcome(name, "failed", "the account on the ledger is not the packet's");

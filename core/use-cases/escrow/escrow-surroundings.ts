@@ -21,7 +21,7 @@ import { Instance } from "../../../ports/instance.ts";
 import { Ledger, LedgerUnavailable } from "../../../ports/ledger.ts";
 import { type StateRule, WrongState } from "../request-errors.ts";
 import type { Ground } from "./finish-call.ts";
-import { escrowOf, ledgerTimeOf, readEscrow } from "./read-escrow.ts";
+import { escrowOf, ledgerTimeOf, readChangeableEscrow } from "./read-escrow.ts";
 
 /** An escrow and every account that a settlement of it depends on, as the ledger shows them at one slot. */
 export type Surroundings = Ground & {
@@ -54,7 +54,7 @@ export const readSurroundings = Effect.fn("readSurroundings")(function* (
   const ledger = yield* Ledger;
   const { deployment } = yield* Instance;
   // Its parties never change, so the first read says what the second has to look at.
-  const { escrow: known } = yield* readEscrow(pda);
+  const known = yield* readChangeableEscrow(pda);
   const vault = associatedTokenAddress(known.address, known.mint);
   const addresses = [
     known.address,

@@ -2,8 +2,12 @@ import { Effect } from "effect";
 import { type Address, parseAddress } from "../../domain/address.ts";
 import type { Escrow } from "../../domain/escrow/escrow.ts";
 import type { LedgerAccount } from "../../domain/ledger/account.ts";
+import type { Deployment } from "../../domain/ledger/deployment.ts";
 import type { UnixSeconds } from "../../domain/unix-time.ts";
-import { decodeArchivedEscrowAccount } from "../../protocol/accounts/archived-escrow-account.ts";
+import {
+  type ArchivedEscrow,
+  decodeArchivedEscrowAccount,
+} from "../../protocol/accounts/archived-escrow-account.ts";
 import { decodeClockSysvar } from "../../protocol/accounts/clock-sysvar.ts";
 import { decodeEscrowAccount } from "../../protocol/accounts/escrow-account.ts";
 import { CLOCK_SYSVAR, SYSTEM_PROGRAM } from "../../protocol/addresses/well-known-addresses.ts";
@@ -16,11 +20,15 @@ import {
   InvalidAddress,
   NotAnEscrow,
 } from "../request-errors.ts";
+import { ArchivedEscrows } from "./archived-escrows.ts";
 
 /** An escrow as the ledger shows it at one slot. */
 export type LiveEscrow = {
   readonly escrow: Escrow;
+  /** Its account; of an archived escrow with the bytes that it had until then. */
   readonly account: LedgerAccount;
+  /** What the ledger keeps of it once it is archived, null before. */
+  readonly archived: ArchivedEscrow | null;
   /** The ledger's clock at that slot. */
   readonly ledgerTime: UnixSeconds;
   readonly slot: bigint;
@@ -32,8 +40,8 @@ const isOnlyFunded = ({ owner, data }: LedgerAccount): boolean =>
   owner === SYSTEM_PROGRAM && data.length === 0;
 
 /**
- * The escrow that an account holds. Fails with `EscrowNotFound` when there is none, `EscrowArchived` when it is a tombstone,
- * `NotAnEscrow` when it is another one.
+ * The escrow that an account holds. Fails with `EscrowNotFound` when there is none, `EscrowArchived` when it is a
+ * tombstone, `NotAnEscrow` when it is another one.
  */
 export const escrowOf = Effect.fnUntraced(function* (
   address: Address,
@@ -56,17 +64,64 @@ export const ledgerTimeOf = (account: LedgerAccount | null) => {
     : Effect.succeed(ledgerTime);
 };
 
-/** Reads one escrow and the ledger's clock together. Fails with `InvalidAddress`, and as `escrowOf` does. */
+/** As `escrowOf`; but a tombstone's escrow where its last bytes are known. */
+const escrowOrArchived = Effect.fnUntraced(function* (
+  address: Address,
+  account: LedgerAccount | null,
+) {
+  const live = yield* Effect.result(escrowOf(address, account));
+  if (live._tag === "Success") return { ...live.success, archived: null };
+  const failure = live.failure;
+  if (failure._tag !== "EscrowArchived" || account === null) return yield* failure;
+  const archived = failure.tombstone;
+  const last = yield* (yield* ArchivedEscrows).find(address, archived);
+  if (last === null) return yield* failure;
+  return { escrow: last.escrow, account: { ...account, data: last.data }, archived };
+});
+
+const readBoth = Effect.fnUntraced(function* (address: Address, commitment: Commitment) {
+  const ledger = yield* Ledger;
+  const { slot, value } = yield* ledger.readAccounts([address, CLOCK_SYSVAR], commitment);
+  return { slot, account: value[0] ?? null, clock: value[1] ?? null };
+});
+
+/** Whether an account says that its escrow was archived, which is believed only at `finalized`. */
+const isTombstone = (account: LedgerAccount | null, deployment: Deployment): boolean =>
+  account !== null && "value" in decodeArchivedEscrowAccount(account, deployment);
+
+/**
+ * Reads one escrow and the ledger's clock at one slot. An archived one is read at `finalized`, with the bytes that it
+ * had until then. Fails with `InvalidAddress`, with `EscrowArchived` when nobody kept those bytes, with
+ * `EscrowNotFound` when there is no account, and with `NotAnEscrow` for any other account.
+ */
 export const readEscrow = Effect.fn("readEscrow")(function* (
   pda: string,
   commitment: Commitment = "confirmed",
 ) {
   const address = parseAddress(pda);
   if (address === undefined) return yield* new InvalidAddress([addressFault("pda")]);
-  const ledger = yield* Ledger;
-  const { slot, value } = yield* ledger.readAccounts([address, CLOCK_SYSVAR], commitment);
-  const { escrow, account } = yield* escrowOf(address, value[0] ?? null);
-  const ledgerTime = yield* ledgerTimeOf(value[1] ?? null);
-  const live: LiveEscrow = { escrow, account, ledgerTime, slot, commitment };
+  const { deployment } = yield* Instance;
+  const first = yield* readBoth(address, commitment);
+  const isSure = commitment === "finalized" || !isTombstone(first.account, deployment);
+  const read = isSure ? first : yield* readBoth(address, "finalized");
+  const found = yield* escrowOrArchived(address, read.account);
+  const ledgerTime = yield* ledgerTimeOf(read.clock);
+  const live: LiveEscrow = {
+    ...found,
+    ledgerTime,
+    slot: read.slot,
+    commitment: isSure ? commitment : "finalized",
+  };
   return live;
+});
+
+/**
+ * As `readEscrow`, for operations that change the escrow: nothing changes an archived one, so it fails with `EscrowArchived`
+ * whether or not its last bytes are known.
+ */
+export const readChangeableEscrow = Effect.fn("readChangeableEscrow")(function* (pda: string) {
+  const address = parseAddress(pda);
+  if (address === undefined) return yield* new InvalidAddress([addressFault("pda")]);
+  const { account } = yield* readBoth(address, "confirmed");
+  return (yield* escrowOf(address, account)).escrow;
 });

@@ -41,7 +41,7 @@ const signData = Effect.fnUntraced(function* (data: EvidenceData) {
 
 /** A new packet from the ledger's present state. */
 const newPacket = Effect.fnUntraced(function* (pda: string) {
-  const { escrow, account, ledgerTime, slot } = yield* readEscrow(pda, "finalized");
+  const { escrow, account, archived, ledgerTime, slot } = yield* readEscrow(pda, "finalized");
   const { deployment, cluster } = yield* Instance;
   const ledger = yield* Ledger;
   const genesisHash = yield* ledger.genesisHash;
@@ -57,6 +57,7 @@ const newPacket = Effect.fnUntraced(function* (pda: string) {
     transactions,
     merchant,
     observed: escrow.state === "Pending" ? { slot, commitment: "finalized" } : null,
+    archived: archived === null ? null : { digest: archived.lastHash },
   });
   const packet: EvidencePacket = { data, signature, references };
   if (escrow.state !== "Pending") settled.keep({ escrow, packet, revision });
@@ -69,16 +70,26 @@ const renewedPacket = Effect.fnUntraced(function* (known: KeptEvidence) {
   const { escrow, packet } = known;
   const before = packet.references;
   const merchant = yield* settled.standingOf(escrow.merchant);
+  const archived = before.archived ?? (yield* settled.archivalOf(escrow));
   const found = yield* findTransactions(escrow, {
     transactions: before.transactions,
     revision: known.revision,
   });
   const { transactions, revision } = found;
-  if (merchant === before.merchant && transactions === before.transactions) {
+  const isSame =
+    merchant === before.merchant &&
+    transactions === before.transactions &&
+    archived === before.archived;
+  if (isSame) {
     if (revision !== known.revision) settled.keep({ ...known, revision });
     return packet;
   }
-  const references = referencesOf(escrow, { transactions, merchant, observed: before.observed });
+  const references = referencesOf(escrow, {
+    transactions,
+    merchant,
+    observed: before.observed,
+    archived,
+  });
   const renewed: EvidencePacket = { ...packet, references };
   settled.keep({ escrow, packet: renewed, revision });
   return renewed;

@@ -1,6 +1,7 @@
 import { Effect } from "effect";
 import type { Address } from "../../domain/address.ts";
 import type { Escrow } from "../../domain/escrow/escrow.ts";
+import type { Hash32 } from "../../domain/hash32.ts";
 import type { LedgerSignature } from "../../domain/ledger/signature.ts";
 import type { MerchantStatus } from "../../domain/merchant/merchant.ts";
 import { type EventKind, eventsOf } from "../../domain/index/settlement-event.ts";
@@ -29,6 +30,8 @@ export type EvidenceReferences = {
   readonly merchant: MerchantStanding | null;
   /** The slot at which a Pending escrow was read, null once settled. */
   readonly observed: { readonly slot: bigint; readonly commitment: "finalized" } | null;
+  /** The digest of the account bytes that the ledger keeps once the escrow is archived, null before. */
+  readonly archived: { readonly digest: Hash32 } | null;
   /** What is missing: the merchant's account, or transactions of events that the account proves. */
   readonly notFound: ReadonlyArray<NotFound>;
 };

@@ -1,15 +1,22 @@
-import { Context, Effect } from "effect";
+import { Clock, Context, Effect } from "effect";
 import type { Address } from "../../domain/address.ts";
 import type { Escrow } from "../../domain/escrow/escrow.ts";
 import type { EvidenceSignature } from "../../domain/evidence/evidence-signature.ts";
 import { RecentlyUsed } from "../../domain/recently-used.ts";
 import type { EvidenceData } from "../../protocol/evidence/evidence-data.ts";
-import type { Instance } from "../../../ports/instance.ts";
-import type { Ledger } from "../../../ports/ledger.ts";
+import { Instance } from "../../../ports/instance.ts";
+import { Ledger } from "../../../ports/ledger.ts";
 import type { EvidenceReferences, MerchantStanding } from "./evidence-references.ts";
 import { monotonicMs } from "../monotonic-time.ts";
+import { decodeArchivedEscrowAccount } from "../../protocol/accounts/archived-escrow-account.ts";
+import { CUSTODY_CONSTANTS } from "../../protocol/generated/custody.ts";
 import { readMerchant } from "../merchant/read-merchant.ts";
 import { makeSingleFlight } from "../single-flight.ts";
+
+/** How long a packet may not show that its escrow was archived, milliseconds. */
+export const ARCHIVAL_FRESH_MS = 60_000;
+/** An escrow is archived seven days after its settlement at the earliest; the service's clock may be an hour behind. */
+const ARCHIVED_AFTER_MS = (CUSTODY_CONSTANTS.ARCHIVE_DELAY_SECONDS - 3600) * 1000;
 
 /** One escrow's evidence packet. */
 export type EvidencePacket = {
@@ -49,6 +56,11 @@ export class SettledEvidence extends Context.Service<
      * Returns the same object until the state changes.
      */
     readonly standingOf: (wallet: Address) => Effect.Effect<MerchantStanding | null>;
+    /**
+     * The digest in a settled escrow's tombstone, as the ledger showed it at most `ARCHIVAL_FRESH_MS` ago; null when it
+     * is not archived or could not be read.
+     */
+    readonly archivalOf: (escrow: Escrow) => Effect.Effect<EvidenceReferences["archived"]>;
   }
 >()("settlement-evidence/core/use-cases/SettledEvidence") {}
 
@@ -70,6 +82,19 @@ export const readStanding = (wallet: Address) =>
     Effect.orElseSucceed(() => null),
   );
 
+/** The digest in the tombstone at an escrow's address, null when there is none or it could not be read. */
+const readArchival = Effect.fnUntraced(
+  function* (escrow: Address) {
+    const ledger = yield* Ledger;
+    const { deployment } = yield* Instance;
+    const { value } = yield* ledger.readAccounts([escrow], "finalized");
+    const account = value[0] ?? null;
+    const decoded = account === null ? null : decodeArchivedEscrowAccount(account, deployment);
+    return decoded !== null && "value" in decoded ? { digest: decoded.value.lastHash } : null;
+  },
+  Effect.orElseSucceed(() => null),
+);
+
 /** The process's one `SettledEvidence`. Its reads of the ledger end with the scope. */
 export const makeSettledEvidence = Effect.gen(function* () {
   const scope = yield* Effect.scope;
@@ -77,6 +102,8 @@ export const makeSettledEvidence = Effect.gen(function* () {
   const packets = new RecentlyUsed<string, KeptEvidence>(PACKETS);
   const merchants = new RecentlyUsed<Address, Asked>(MERCHANTS);
   const once = makeSingleFlight<MerchantStanding | null, never>(scope);
+  /** When each escrow's account was last read without a tombstone, milliseconds. */
+  const unarchived = new RecentlyUsed<Address, number>(PACKETS);
 
   const ask = Effect.fnUntraced(function* (wallet: Address, before: MerchantStanding | null) {
     const atMs = yield* monotonicMs;
@@ -89,6 +116,15 @@ export const makeSettledEvidence = Effect.gen(function* () {
   return SettledEvidence.of({
     find: (escrow) => packets.get(escrow),
     keep: (known) => packets.set(known.escrow.address, known),
+    archivalOf: Effect.fnUntraced(function* ({ address, settledAt }) {
+      const settledMs = Number(settledAt ?? 0n) * 1000;
+      if ((yield* Clock.currentTimeMillis) < settledMs + ARCHIVED_AFTER_MS) return null;
+      const nowMs = yield* monotonicMs;
+      const readMs = unarchived.get(address);
+      if (readMs !== undefined && nowMs - readMs < ARCHIVAL_FRESH_MS) return null;
+      unarchived.set(address, nowMs);
+      return yield* readArchival(address).pipe(Effect.provide(context));
+    }),
     standingOf: Effect.fnUntraced(function* (wallet) {
       const asked = merchants.get(wallet);
       const nowMs = yield* monotonicMs;

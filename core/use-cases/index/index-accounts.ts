@@ -12,6 +12,7 @@ import {
 } from "../../domain/index/settlement-event.ts";
 import type { RejectedAccount, SyncCounts } from "../../domain/index/sync-report.ts";
 import { readProgramAccount } from "../../protocol/accounts/program-account.ts";
+import type { FoundTombstone } from "./unseen-escrows.ts";
 import {
   EscrowIndex,
   type RowChanges,
@@ -71,6 +72,7 @@ export class IndexAccounts {
   readonly #rejections: AddressFingerprints;
   #escrows: Array<Observed<Escrow>> = [];
   #merchants: Array<Observed<Merchant>> = [];
+  #archived: Array<FoundTombstone> = [];
 
   /**
    * Continues the counts of `earlier`, of the same sync, except for valid accounts: the new pass reads all of them
@@ -109,15 +111,34 @@ export class IndexAccounts {
         continue;
       }
       const read = readProgramAccount(account, this.#deployment);
-      // An archived escrow says nothing that its row does not say.
-      if (read === null || read.kind === "archived_escrow") continue;
-      if (read.kind === "escrow")
+      if (read === null) continue;
+      if (read.kind === "archived_escrow")
+        this.#archived.push({ address, tombstone: read.decoded.value, slot });
+      else if (read.kind === "escrow")
         this.#sort(this.escrows, address, read.decoded, (row) => this.#escrows.push({ row, slot }));
       else
         this.#sort(this.merchants, address, read.decoded, (row) =>
           this.#merchants.push({ row, slot }),
         );
     }
+  }
+
+  /** The tombstones gathered since the last call. */
+  takeArchived(): ReadonlyArray<FoundTombstone> {
+    const found = this.#archived;
+    this.#archived = [];
+    return found;
+  }
+
+  /** Counts an archived escrow that the index holds already. */
+  holds(address: Address): void {
+    this.escrows.valid.add(address);
+  }
+
+  /** Keeps an archived escrow whose tombstone was read at `slot` for `write`. */
+  add(row: Escrow, slot: bigint): void {
+    this.escrows.valid.add(row.address);
+    this.#escrows.push({ row, slot });
   }
 
   /** Writes the kept rows and the given extras in one store transaction. */

@@ -3,12 +3,14 @@ import type { Address } from "../../domain/address.ts";
 import type { LedgerAccount } from "../../domain/ledger/account.ts";
 import type { LedgerTransaction } from "../../domain/ledger/history.ts";
 import type { EventReference } from "../../domain/index/settlement-event.ts";
+import { type ArchivedBytes, archivedBytesOf } from "../../protocol/transaction/archived-bytes.ts";
 import {
   eventReferencesOf,
   touchedAccountsOf,
 } from "../../protocol/transaction/settlement-transaction.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { Ledger } from "../../../ports/ledger.ts";
+import { gatherArchived } from "./gather-archived.ts";
 import type { IndexAccounts } from "./index-accounts.ts";
 import { listHistory } from "./list-history.ts";
 import { refuseOlder } from "../refuse-answer.ts";
@@ -72,7 +74,13 @@ export const syncChanges = Effect.fn("syncChanges")(function* (
   }
   const touched = [...new Set(transactions.flatMap((one) => touchedAccountsOf(one, deployment)))];
   const references = transactions.flatMap((one) => eventReferencesOf(one, deployment));
-  const lowest = yield* applyTouched(accounts, memory, { touched, references, since: since.slot });
+  const archived = transactions.flatMap((one) => archivedBytesOf(one, deployment));
+  const lowest = yield* applyTouched(accounts, memory, {
+    touched,
+    references,
+    archived,
+    since: since.slot,
+  });
   for (const { signature, slot } of transactions) {
     // A read below a transaction's slot may not show its changes. Such a transaction stays in the overlap and is read
     // again.
@@ -88,10 +96,12 @@ const applyTouched = Effect.fnUntraced(function* (
   {
     touched,
     references,
+    archived,
     since,
   }: {
     readonly touched: ReadonlyArray<Address>;
     readonly references: ReadonlyArray<EventReference>;
+    readonly archived: ReadonlyArray<ArchivedBytes>;
     readonly since: bigint;
   },
 ) {
@@ -106,6 +116,7 @@ const applyTouched = Effect.fnUntraced(function* (
     const named = new Set(asked);
     // Written with the rows, so that no reader sees an event without its known transaction.
     accounts.gather(slot, present);
+    yield* gatherArchived(accounts, memory, archived);
     yield* accounts.write({
       references: references.filter(({ escrow }) => named.has(escrow)),
     });

@@ -5,6 +5,7 @@ import { CLOCK_SYSVAR } from "../../protocol/addresses/well-known-addresses.ts";
 import { EscrowIndex, type SyncCheckpoint } from "../../../ports/escrow-index.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { Ledger } from "../../../ports/ledger.ts";
+import { searchArchived } from "./search-archived.ts";
 import { findEventTransactions } from "./find-event-transactions.ts";
 import { IndexAccounts } from "./index-accounts.ts";
 import { monotonicMs } from "../monotonic-time.ts";
@@ -126,6 +127,7 @@ export const syncIndex = Effect.fn("syncIndex")(
       checkpoint === null
         ? yield* takeSnapshot(memory.snapshots, bySnapshot(sync, 0n))
         : yield* onwards(sync, { slot: checkpoint.slot, rows: escrows + merchants });
+    yield* searchArchived(pass.accounts, memory);
     yield* Effect.catchTags(findEventTransactions(memory), {
       // The sync is complete without them. The next one continues the search.
       LedgerUnavailable: () => Effect.void,
@@ -140,6 +142,7 @@ export const syncIndex = Effect.fn("syncIndex")(
       eventsAdded: pass.accounts.eventsAdded,
       rejected: pass.accounts.rejected,
       vanished: pass.vanished.slice(0, 100),
+      unseen: memory.unseen.size,
       startedAtMs,
       durationMs: Math.max(0, Math.round((yield* monotonicMs) - startedMs)),
     };

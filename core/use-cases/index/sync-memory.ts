@@ -1,5 +1,6 @@
 import type { LedgerSignature } from "../../domain/ledger/signature.ts";
 import type { SyncProgress } from "../../domain/index/sync-report.ts";
+import { UnseenEscrows } from "./unseen-escrows.ts";
 import { SnapshotSchedule } from "./snapshot-schedule.ts";
 
 /** The most transactions kept: those of the overlap, which each incremental sync reads again. */
@@ -11,6 +12,7 @@ const MAX_REMEMBERED = 20_000;
  */
 export class SyncMemory {
   readonly snapshots = new SnapshotSchedule();
+  readonly unseen = new UnseenEscrows();
   /** The position after which the search for transactions continues. */
   searchedTo = 0n;
   /** When the search last restarted, milliseconds of a monotonic clock. */

@@ -3,9 +3,11 @@ import type { Address } from "../../domain/address.ts";
 import { EscrowIndex, type EscrowCursor } from "../../../ports/escrow-index.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { Ledger } from "../../../ports/ledger.ts";
+import { gatherArchived } from "./gather-archived.ts";
 import type { IndexAccounts } from "./index-accounts.ts";
 import { refuseOlder, untrustworthy } from "../refuse-answer.ts";
 import type { SyncMemory } from "./sync-memory.ts";
+import { ARCHIVED_ESCROW_LENGTH } from "../../protocol/accounts/archived-escrow-account.ts";
 import { indexedKinds } from "../../protocol/accounts/indexed-kinds.ts";
 import { readProgramAccount } from "../../protocol/accounts/program-account.ts";
 
@@ -94,7 +96,7 @@ const vanishedOf = Effect.fnUntraced(function* (
 });
 
 /**
- * Reads every merchant and every escrow and writes them to the index in large store transactions. Returns the lowest
+ * Reads every merchant, escrow and tombstone and writes them to the index in large store transactions. Returns the lowest
  * slot of all answers, and the stored rows that are gone from the ledger. The index is complete up to `notBefore`, so
  * an answer of an older slot is refused.
  */
@@ -109,19 +111,24 @@ export const syncSnapshot = Effect.fn("syncSnapshot")(function* (
   const stored = yield* index.summary;
   const total = stored.escrows + stored.merchants;
   let lowest: bigint | null = null;
+  let newest = notBefore;
   for (const kind of indexedKinds(deployment)) {
+    // Tombstones come last, and not from before the escrows: nothing that is archived meanwhile is in neither.
+    const floor = kind.length === ARCHIVED_ESCROW_LENGTH ? newest : notBefore;
     yield* Stream.runForEach(ledger.programAccounts(kind), ({ slot, value }) =>
       Effect.gen(function* () {
-        yield* refuseOlder(slot, notBefore);
+        yield* refuseOlder(slot, floor);
         lowest = lowest === null || slot < lowest ? slot : lowest;
+        newest = slot > newest ? slot : newest;
         accounts.gather(slot, value, kind.program);
+        yield* gatherArchived(accounts, memory);
         if (accounts.waiting >= SNAPSHOT_BATCH_ROWS) yield* accounts.write();
         const done = accounts.seen;
         memory.progress = { phase: "accounts", done, total: Math.max(done, total) };
       }),
     );
+    yield* accounts.write();
   }
-  yield* accounts.write();
   const missing = yield* missingRows(accounts);
   const vanished = yield* vanishedOf(missing, notBefore);
   return { slot: lowest, vanished };

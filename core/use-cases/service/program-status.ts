@@ -2,6 +2,7 @@ import { bytesToHex } from "@noble/hashes/utils.js";
 import type { Address } from "../../domain/address.ts";
 import type { LedgerAccount } from "../../domain/ledger/account.ts";
 import { sha256 } from "../../domain/sha256.ts";
+import { PROGRAM_HASHES } from "../../protocol/generated/program-hashes.ts";
 import { decodeProgramDataAccount } from "../../protocol/accounts/loader-v3.ts";
 
 /** One program as the ledger shows it. Null means not known. */
@@ -13,6 +14,29 @@ export type ProgramStatus = {
   readonly upgradeAuthority: Address | null;
   /** SHA-256 of the deployed ELF without the zero bytes at its end, hex. */
   readonly sha256: string | null;
+  /** The bytecode's version as the ELF says it, null where it is no ELF or not known. */
+  readonly sbpfVersion: number | null;
+  /** Whether the ELF is the binary of that version that comes with this service; null where nothing is known. */
+  readonly isOurs: boolean | null;
+};
+
+/** The programs by name, as `PROGRAM_HASHES` has them. */
+export type ProgramName = keyof typeof PROGRAM_HASHES;
+
+/** Offset of `e_flags` (u32 LE) in an ELF-64 header, and the header's length. */
+const FLAGS_AT = 48;
+const HEADER_LENGTH = 64;
+const MAGIC = [0x7f, 0x45, 0x4c, 0x46];
+
+/** The SBPF version of an ELF, which is its `e_flags` (Agave `solana-sbpf`, `elf.rs`). */
+const sbpfVersionOf = (elf: Uint8Array): number | null =>
+  elf.length >= HEADER_LENGTH && MAGIC.every((byte, at) => elf[at] === byte)
+    ? new DataView(elf.buffer, elf.byteOffset).getUint32(FLAGS_AT, true)
+    : null;
+
+const isOursOf = (name: ProgramName, version: number | null, hash: string): boolean => {
+  const hashes: Readonly<Record<string, string>> = PROGRAM_HASHES[name];
+  return hashes[`v${version}`] === hash;
 };
 
 const withoutTrailingZeros = (bytes: Uint8Array): Uint8Array => {
@@ -23,19 +47,32 @@ const withoutTrailingZeros = (bytes: Uint8Array): Uint8Array => {
 
 /** The status of a program from its account and its data account. Null accounts mean that the ledger did not answer. */
 export const programStatus = (
+  name: ProgramName,
   address: Address,
   accounts: { readonly program: LedgerAccount | null; readonly data: LedgerAccount | null } | null,
 ): ProgramStatus => {
   if (accounts === null)
-    return { address, deployed: null, executable: null, upgradeAuthority: null, sha256: null };
+    return {
+      address,
+      deployed: null,
+      executable: null,
+      upgradeAuthority: null,
+      sha256: null,
+      sbpfVersion: null,
+      isOurs: null,
+    };
   const { program, data } = accounts;
   const programData = data === null ? undefined : decodeProgramDataAccount(data);
+  const elf = programData === undefined ? null : withoutTrailingZeros(programData.elf);
+  const hash = elf === null ? null : bytesToHex(sha256(elf));
+  const sbpfVersion = elf === null ? null : sbpfVersionOf(elf);
   return {
     address,
     deployed: program !== null,
     executable: program?.executable ?? false,
     upgradeAuthority: programData?.upgradeAuthority ?? null,
-    sha256:
-      programData === undefined ? null : bytesToHex(sha256(withoutTrailingZeros(programData.elf))),
+    sha256: hash,
+    sbpfVersion,
+    isOurs: hash === null ? null : isOursOf(name, sbpfVersion, hash),
   };
 };

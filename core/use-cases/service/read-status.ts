@@ -35,8 +35,8 @@ export const readStatus = Effect.fn("readStatus")(function* () {
   const [ledger, index] = yield* Effect.all([orNull(pulse.status), orNull(indexStatus)], {
     concurrency: "unbounded",
   });
-  const custody = programStatus(deployment.custodyProgram, ledger && ledger.custody);
-  const attestor = programStatus(deployment.attestorProgram, ledger && ledger.attestor);
+  const custody = programStatus("custody", deployment.custodyProgram, ledger && ledger.custody);
+  const attestor = programStatus("attestor", deployment.attestorProgram, ledger && ledger.attestor);
   const lagSlots = lagBehind(index?.checkpoint, ledger?.slot);
   const healthy = ledger !== null;
   const usable = custody.executable === true && attestor.executable === true;

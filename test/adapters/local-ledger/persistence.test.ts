@@ -1,4 +1,5 @@
 import { afterAll, expect, test } from "bun:test";
+import { Database } from "bun:sqlite";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { generateKeyPairSigner, getBase64EncodedWireTransaction, lamports } from "@solana/kit";
@@ -111,6 +112,36 @@ test("a second process is refused a folder in use, and the error names a damaged
   writeFileSync(join(damaged, "ledger.sqlite"), "no database at all, but long enough to be read");
   expect(() => openLedger({ directory: damaged, genesis })).toThrow(/ledger\.sqlite/);
 });
+
+test.each([
+  [
+    1,
+    /holds escrows and merchants of account version 1.* Delete the folder .* or set another DATA_DIR/,
+  ],
+  [99, /schema version 99, expected \d+\. Delete the folder .* or set another DATA_DIR/],
+] as const)(
+  "a ledger of schema %i is refused, with the cure, and left as it was",
+  (version, said) => {
+    const directory = folder();
+    const open = () => openLedger({ directory, genesis: localGenesis({ demo: false }) });
+    open().close();
+    const path = join(directory, "ledger.sqlite");
+    const setVersion = (to: number) => {
+      using database = new Database(path);
+      database.run(`pragma user_version = ${to}`);
+    };
+    const before = new Database(path, { readonly: true });
+    const { user_version: own } = before
+      .query<{ user_version: number }, []>("pragma user_version")
+      .get() ?? { user_version: 0 };
+    before.close();
+    setVersion(version);
+    expect(open).toThrow(said);
+    expect(open).toThrow(directory);
+    setVersion(own);
+    open().close();
+  },
+);
 
 test("kill -9 at any moment loses nothing that was acknowledged", async () => {
   const directory = folder();

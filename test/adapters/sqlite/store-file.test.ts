@@ -86,6 +86,18 @@ describe("the SQLite file", () => {
     expect(refusal.message).toContain(path);
   });
 
+  test("refuses the file of account version 1, whose schemas had higher numbers, and names the cure", async () => {
+    const path = freshPath();
+    await Effect.runPromise(withStore(path, applyNumbered(1)));
+    const db = new Database(path);
+    db.run("PRAGMA user_version = 4");
+    db.close();
+    const refusal = await Effect.runPromise(Effect.flip(withStore(path, everything)));
+    expect(refusal).toMatchObject({ _tag: "StoreTooNew", found: 4 });
+    expect(refusal.message).toContain("account version 1");
+    expect(refusal.message).toContain("another DATA_DIR");
+  });
+
   test("refuses the file of another ledger or of other programs, and says what differs", async () => {
     const path = freshPath();
     await Effect.runPromise(withStore(path, applyNumbered(1)));

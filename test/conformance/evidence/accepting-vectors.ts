@@ -1,8 +1,16 @@
+import { createHash } from "node:crypto";
 import { address } from "../../../core/domain/address.ts";
 import type { Json } from "../../../core/domain/encoding/canonical-json.ts";
 import { attested, ed25519Key } from "../../arbitraries/evidence.ts";
 import { GOLDEN_ESCROWS } from "../../core/use-cases/escrow/golden-escrows.ts";
-import { goldenDraft, goldenEscrow, inside, invented, sign } from "./packet-edits.ts";
+import {
+  goldenDraft,
+  goldenEscrow,
+  inside,
+  invented,
+  type PacketDraft,
+  sign,
+} from "./packet-edits.ts";
 
 /** A packet and the verdict that every verifier must reach. */
 export type Vector = {
@@ -45,6 +53,12 @@ const withReferences = (references: Record<string, Json>): string => {
   return JSON.stringify(packet);
 };
 
+/** SHA-256 of a packet's account bytes, hex. */
+const digestOf = ({ data }: PacketDraft): string =>
+  createHash("sha256")
+    .update(Buffer.from(inside(data, "account")["data_base64"] as string, "base64"))
+    .digest("hex");
+
 /** The fulfilled packet with another name for its merchant. */
 export const withMerchantName = (name: string): string => {
   const { references } = goldenDraft();
@@ -66,6 +80,11 @@ export const acceptingVectors = (): ReadonlyArray<Vector> => {
   return [
     ...GOLDEN_ESCROWS.map(({ name }) =>
       accepts(name, `the golden packet ${name}.json, compact`, JSON.stringify(goldenDraft(name))),
+    ),
+    accepts(
+      "archived",
+      "the packet of an escrow that was archived",
+      withReferences({ archived: { digest: digestOf(goldenDraft()) } }),
     ),
     accepts(
       "members-reversed",

@@ -38,7 +38,7 @@ const derive = async (program: string, seeds: ReadonlyArray<Uint8Array | string>
 
 /** The references' form; nothing in them is believed. */
 const readReferences = (value: Value | undefined): void => {
-  const references = object(value, "transactions merchant observed not_found");
+  const references = object(value, "transactions merchant observed archived not_found");
   const { transactions, notFound } = {
     transactions: references.get("transactions"),
     notFound: references.get("not_found"),
@@ -63,6 +63,10 @@ const readReferences = (value: Value | undefined): void => {
   if (references.get("observed") !== null) {
     const observed = object(references.get("observed"), "slot commitment");
     need(isSlot(observed.get("slot")) && observed.get("commitment") === "finalized");
+  }
+  if (references.get("archived") !== null) {
+    const digest = object(references.get("archived"), "digest").get("digest");
+    need(typeof digest === "string" && /^[0-9a-f]{64}$/.test(digest));
   }
 };
 

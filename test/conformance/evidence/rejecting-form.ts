@@ -264,6 +264,21 @@ const references = (): ReadonlyArray<Vector> => {
       "observed at another commitment than finalized",
       with_({ observed: { slot: 1, commitment: "confirmed" } }),
     ),
+    rejects(
+      "archived-missing",
+      "no references.archived",
+      changed((packet) => without(packet.references, "archived")),
+    ),
+    rejects(
+      "archived-digest-upper-case",
+      "a digest in upper-case hex",
+      with_({ archived: { digest: "AB".repeat(32) } }),
+    ),
+    rejects(
+      "archived-digest-short",
+      "a digest of 31 bytes",
+      with_({ archived: { digest: "ab".repeat(31) } }),
+    ),
   ];
 };
 

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
+import { binaryHashes } from "../../../programs/binary-hashes.ts";
 import { typescriptOf } from "../../../programs/idl-typescript.ts";
 import { parseIdl } from "../../../programs/idl.ts";
 import {
@@ -18,6 +19,11 @@ import { V3_RODATA_GAP } from "../../../programs/linker/elf-v3.ts";
 import { elfSegments } from "../fixture/elf-segments.ts";
 
 const compilerMissing = !hasCompiler();
+
+test("the committed hashes are those of the committed binaries", async () => {
+  const at = new URL("../../../core/protocol/generated/program-hashes.ts", import.meta.url);
+  expect(await Bun.file(at).text()).toBe(await binaryHashes());
+});
 
 for (const name of PROGRAM_NAMES) {
   test(`${name}: the committed header is what the IDL gives`, async () => {

@@ -88,6 +88,9 @@ const references = ({ references: it }: EvidencePacketRecord): string =>
           ? `<span class="none">not found</span>`
           : `${escapeForeign(it.merchant.name)}, ${it.merchant.status}, attestor ${code(it.merchant.current_attestor)}`,
       ],
+      ...(it.archived === null
+        ? []
+        : ([["Archived; the ledger keeps the digest", code(it.archived.digest)]] as const)),
       ...(it.not_found.length === 0
         ? []
         : ([["Not found", escapeHtml(it.not_found.join(", ").replaceAll("_", " "))]] as const)),

@@ -50,6 +50,8 @@ describe("status", () => {
           upgrade_authority: AGENT,
           // SHA-256 of 01 02 03
           sha256: "039058c6f2c0cb492c533b0a4d14ef77cc0f78abccced5287d84a1a2011cfb81",
+          sbpf_version: null,
+          is_ours: false,
         },
       },
       relay: { status: "online" },

@@ -18,6 +18,10 @@ import type { Merchant } from "../../../../core/domain/merchant/merchant.ts";
 import { encodeEscrowAccount } from "../../../../core/protocol/accounts/escrow-account.ts";
 import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
 import { encodeMerchantAccount } from "../../../../core/protocol/accounts/merchant-account.ts";
+import {
+  ArchivedEscrows,
+  makeArchivedEscrows,
+} from "../../../../core/use-cases/escrow/archived-escrows.ts";
 import { IndexSync, makeIndexSync } from "../../../../core/use-cases/index/index-sync.ts";
 import { makeRecentPages, RecentPages } from "../../../../core/use-cases/index/recent-pages.ts";
 import { LedgerPulse, makeLedgerPulse } from "../../../../core/use-cases/service/ledger-pulse.ts";
@@ -114,6 +118,7 @@ export const makeService = async (options: ServiceOptions = {}) => {
   const running = Layer.mergeAll(
     Layer.effect(IndexSync, makeIndexSync),
     Layer.effect(RelayDelivery, makeRelayDelivery),
+    Layer.effect(ArchivedEscrows, makeArchivedEscrows),
     Layer.effect(SettledEvidence, makeSettledEvidence),
     Layer.effect(RecentPages, makeRecentPages),
     Layer.effect(TransactionTerms, makeTransactionTerms),

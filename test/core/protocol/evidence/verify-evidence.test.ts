@@ -91,7 +91,8 @@ describe("a genuine packet", () => {
   test("what is not signed may change without a word from the verifier, but not its form", () => {
     const packet = JSON.parse(packetText(escrowIn("Refunded"))) as Packet;
     const merchant = { name: "anyone", status: "Active", current_attestor: TRUST.custodyProgram };
-    packet.references = { transactions: [], merchant, observed: null, not_found: [] };
+    const archived = { digest: "00".repeat(32) };
+    packet.references = { transactions: [], merchant, observed: null, archived, not_found: [] };
     expect(verifyEvidence(JSON.stringify(packet), TRUST).verdict).toBe("verified");
     const wrong: ReadonlyArray<JsonObject> = [
       { extra: 1 },

@@ -19,6 +19,7 @@ import {
   TRUST,
 } from "../../../arbitraries/evidence.ts";
 import { runs } from "../../../arbitraries/runs.ts";
+import { tombstoneAccount } from "../../../doubles/tombstone.ts";
 
 const ATTESTOR = addressFromBytes(ATTESTOR_KEY.publicKey);
 const OTHER_KEY = addressFromBytes(ed25519Key(9).publicKey);
@@ -148,6 +149,62 @@ describe("a packet beside a node's answer", () => {
         });
       }),
       runs(5),
+    );
+  });
+});
+
+describe("a packet of an escrow that was archived", () => {
+  const archived = (packet: Escrow, gone: Escrow, owner = NETWORK.custodyProgram) =>
+    outcomes(packet, { ...witnessOf(packet), escrow: tombstoneAccount(gone, owner) });
+  const settled = anyAttestedEscrow.filter(({ state }) => state !== "Pending");
+  const passes = { verdict: "verified", account: "passed" };
+  const fails = { verdict: "failed", account: "failed" };
+
+  test("is held against the tombstone's digest, settled or still Pending", () => {
+    fc.assert(
+      fc.property(settled, (escrow) => {
+        expect(archived(escrow, escrow)).toMatchObject(passes);
+        const before: Escrow = {
+          ...escrow,
+          state: "Pending",
+          released: 0n,
+          settledAt: null,
+          attestation: null,
+          settledSeq: null,
+        };
+        expect(archived(before, escrow)).toMatchObject(passes);
+        const text = packetText(escrow);
+        const witness = {
+          ...witnessOf(escrow),
+          escrow: tombstoneAccount(escrow, NETWORK.custodyProgram),
+        };
+        const check = verifyEvidence(text, TRUST, witness).checks.find(
+          ({ name }) => name === "account_on_ledger",
+        );
+        expect(check?.reason).toBe(
+          "the escrow was archived, and the ledger keeps the digest of the packet's account bytes",
+        );
+      }),
+      runs(20),
+    );
+  });
+
+  test("fails on other bytes, and on a tombstone that custody does not own", () => {
+    fc.assert(
+      fc.property(settled, (escrow) => {
+        expect(archived(escrow, { ...escrow, rentPayer: OTHER_KEY })).toMatchObject(fails);
+        expect(archived(escrow, escrow, SYSTEM_PROGRAM)).toMatchObject(fails);
+        const pendingToo: Escrow = {
+          ...escrow,
+          state: "Pending",
+          released: 0n,
+          settledAt: null,
+          attestation: null,
+          settledSeq: null,
+        };
+        expect(archived(pendingToo, { ...escrow, rentPayer: OTHER_KEY })).toMatchObject(fails);
+      }),
+      runs(20),
     );
   });
 });

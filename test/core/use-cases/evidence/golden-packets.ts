@@ -13,6 +13,10 @@ import { merchantAddress } from "../../../../core/protocol/addresses/addresses.t
 import { encodeEscrowAccount } from "../../../../core/protocol/accounts/escrow-account.ts";
 import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
 import { encodeMerchantAccount } from "../../../../core/protocol/accounts/merchant-account.ts";
+import {
+  ArchivedEscrows,
+  makeArchivedEscrows,
+} from "../../../../core/use-cases/escrow/archived-escrows.ts";
 import { buildEvidence } from "../../../../core/use-cases/evidence/build-evidence.ts";
 import {
   type EvidencePacket,
@@ -84,6 +88,7 @@ const indexOf = (events: ReadonlyArray<IndexedEvent> | null) => {
   return EscrowIndex.of({
     apply: unexpected,
     escrows: unexpected,
+    escrowsAt: unexpected,
     events: unexpected,
     eventsAfter: unexpected,
     eventsWithoutReference: unexpected,
@@ -117,6 +122,7 @@ export const goldenPacket = (
   return Effect.runSync(
     buildEvidence(escrow.address).pipe(
       Effect.provideServiceEffect(SettledEvidence, makeSettledEvidence),
+      Effect.provideServiceEffect(ArchivedEscrows, makeArchivedEscrows),
       Effect.scoped,
       Effect.provideService(Ledger, ledgerOfAccounts(accounts, { slot, ledgerTime })),
       Effect.provideService(Instance, testInstance()),

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { expect, test } from "bun:test";
 import { Cause, Effect, Exit, Layer, ManagedRuntime } from "effect";
 import { TestClock } from "effect/testing";
@@ -7,9 +8,15 @@ import type { Escrow } from "../../../../core/domain/escrow/escrow.ts";
 import { jwkThumbprint } from "../../../../core/domain/evidence/jwk.ts";
 import { ledgerSignatureFromBytes } from "../../../../core/domain/ledger/signature.ts";
 import { eventsOf } from "../../../../core/domain/index/settlement-event.ts";
+import { encodeEscrowAccount } from "../../../../core/protocol/accounts/escrow-account.ts";
 import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
+import {
+  ArchivedEscrows,
+  makeArchivedEscrows,
+} from "../../../../core/use-cases/escrow/archived-escrows.ts";
 import { buildEvidence } from "../../../../core/use-cases/evidence/build-evidence.ts";
 import {
+  ARCHIVAL_FRESH_MS,
   makeSettledEvidence,
   SettledEvidence,
   STANDING_FRESH_MS,
@@ -21,6 +28,7 @@ import { LedgerUnavailable } from "../../../../ports/ledger.ts";
 import { makeLedgerDouble } from "../../../adapters/http/support/ledger-double.ts";
 import { CREATED_AT, escrow, merchant } from "../../../adapters/http/support/parties.ts";
 import { seedInto } from "../../../adapters/http/support/service.ts";
+import { tombstoneAccount } from "../../../doubles/tombstone.ts";
 import { testInstance } from "../test-instance.ts";
 
 const GENESIS = "4uhcVJyU9pJkvQyS88uRDiswHXSCkY3zQawwpjk2NsNY";
@@ -50,7 +58,10 @@ const makeWorld = () => {
     TestClock.layer(),
   );
   const runtime = ManagedRuntime.make(
-    Layer.effect(SettledEvidence, makeSettledEvidence).pipe(Layer.provideMerge(ports)),
+    Layer.mergeAll(
+      Layer.effect(SettledEvidence, makeSettledEvidence),
+      Layer.effect(ArchivedEscrows, makeArchivedEscrows),
+    ).pipe(Layer.provideMerge(ports)),
   );
   return {
     ledger,
@@ -197,4 +208,52 @@ test("another key gives another signature of the same data", async () => {
   const unsigned = await world.run(Effect.provideService(build, EvidenceSigner, none));
   expect(unsigned.signature.status).toBe("unsigned");
   expect((await world.packet()).signature).toEqual(first.signature);
+});
+
+const ARCHIVABLE_MS = (Number(settled.settledAt) + 604_800) * 1000;
+
+test("an archived escrow keeps its data and signature, and its references say so", async () => {
+  const world = makeWorld();
+  const first = await world.packet();
+  expect(first.references.archived).toBeNull();
+  await world.pass(ARCHIVABLE_MS);
+  const tombstone = tombstoneAccount(settled, LOCAL_DEPLOYMENT.custodyProgram);
+  expect(await world.packet()).toMatchObject({ references: { archived: null } });
+  world.ledger.accounts.set(settled.address, tombstone);
+  await world.pass(ARCHIVAL_FRESH_MS);
+  const second = await world.packet();
+  const digest = createHash("sha256").update(encodeEscrowAccount(settled)).digest("hex");
+  expect(second.references.archived as unknown).toEqual({ digest });
+  expect(second.data).toBe(first.data);
+  expect(second.signature).toBe(first.signature);
+  const { reads } = world.ledger;
+  await world.pass(ARCHIVAL_FRESH_MS);
+  await world.packet();
+  // The merchant's state, and nothing of the escrow any more.
+  expect(world.ledger.reads - reads).toBe(1);
+});
+
+test("before an escrow can be archived, nobody asks the ledger whether it was", async () => {
+  const world = makeWorld();
+  await world.packet();
+  const { reads } = world.ledger;
+  await world.pass(ARCHIVAL_FRESH_MS);
+  await world.packet();
+  expect(world.ledger.reads - reads).toBe(1);
+});
+
+test("a process that never saw the escrow builds the same data from its index and the tombstone", async () => {
+  const world = makeWorld();
+  const before = await world.packet();
+  const other = makeWorld();
+  other.ledger.accounts.set(
+    settled.address,
+    tombstoneAccount(settled, LOCAL_DEPLOYMENT.custodyProgram),
+  );
+  expect(await other.failure(settled)).toContain("EscrowArchived");
+  await other.apply({ escrows: [{ row: settled, slot: 900n }] });
+  const after = await other.packet();
+  expect(after.data).toEqual(before.data);
+  expect(after.signature).toEqual(before.signature);
+  expect(after.references.archived).not.toBeNull();
 });

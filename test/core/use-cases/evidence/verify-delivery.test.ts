@@ -7,6 +7,7 @@ import type { Escrow } from "../../../../core/domain/escrow/escrow.ts";
 import { PROOF_TEMPLATES } from "../../../../core/domain/evidence/proof-template-catalogue.ts";
 import { encodeEscrowAccount } from "../../../../core/protocol/accounts/escrow-account.ts";
 import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
+import { ArchivedEscrows } from "../../../../core/use-cases/escrow/archived-escrows.ts";
 import {
   type DeliveryToVerify,
   verifyDelivery,
@@ -40,6 +41,7 @@ const verify = (delivery: DeliveryToVerify, escrow = fulfilled) => {
     Effect.result(verifyDelivery(escrow.address, delivery)).pipe(
       Effect.provideService(Ledger, ledger),
       Effect.provideService(Instance, testInstance()),
+      Effect.provideService(ArchivedEscrows, { find: () => Effect.die("nothing is archived") }),
     ),
   );
 };

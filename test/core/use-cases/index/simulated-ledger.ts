@@ -14,6 +14,7 @@ import {
 } from "../../../../core/domain/ledger/signature.ts";
 import type { Merchant } from "../../../../core/domain/merchant/merchant.ts";
 import type { EventKind } from "../../../../core/domain/index/settlement-event.ts";
+import { archiveEscrowInstruction } from "../../../../core/protocol/instructions/custody-instructions.ts";
 import { registerMerchantInstruction } from "../../../../core/protocol/instructions/attestor-instructions.ts";
 import { encodeEscrowAccount } from "../../../../core/protocol/accounts/escrow-account.ts";
 import { encodeMerchantAccount } from "../../../../core/protocol/accounts/merchant-account.ts";
@@ -25,6 +26,7 @@ import { LedgerUnavailable } from "../../../../ports/ledger.ts";
 import type { EscrowLife } from "../../../arbitraries/index-history.ts";
 import { TEST_DEPLOYMENT, TEST_GENESIS_HASH } from "../../../arbitraries/test-ledger.ts";
 import { accountOf, clockAccount } from "../../../doubles/accounts.ts";
+import { tombstoneOf } from "../../../doubles/tombstone.ts";
 import { type Answer, ledgerDouble } from "../../../doubles/ledger-double.ts";
 import { creationOf, settlementOf } from "./escrow-instructions.ts";
 
@@ -107,6 +109,18 @@ export class SimulatedLedger {
     const { signature } = this.#land(ix, WALLET);
     this.#write(escrow.address, TEST_DEPLOYMENT.custodyProgram, encodeEscrowAccount(escrow));
     this.#refer(escrow.address, kind, signature);
+  }
+
+  /** Archives the settled escrow in this slot. */
+  archive(escrow: Escrow): void {
+    const { custodyProgram } = TEST_DEPLOYMENT;
+    const { address, rentPayer } = escrow;
+    const lastBytes = encodeEscrowAccount(escrow);
+    this.#land(
+      archiveEscrowInstruction(TEST_DEPLOYMENT, { escrow: address, rentPayer, lastBytes }),
+      WALLET,
+    );
+    this.#write(address, custodyProgram, tombstoneOf(escrow));
   }
 
   register(merchant: Merchant): void {

@@ -42,7 +42,12 @@ const play = (
       { life, at: random(), act: () => ledger.create(life) },
       ...life
         .slice(1)
-        .map((settled) => ({ life, at: 1 + random(), act: () => ledger.settle(settled) })),
+        .flatMap((settled) => [
+          { life, at: 1 + random(), act: () => ledger.settle(settled) },
+          ...(random() < 0.5
+            ? [{ life, at: 2 + random(), act: () => ledger.archive(settled) }]
+            : []),
+        ]),
     ]),
     ...merchants.map((merchant) => ({ at: 2 * random(), act: () => ledger.register(merchant) })),
     ...[true, false, false].map((failed) => ({ at: 2 * random(), act: () => ledger.spam(failed) })),
@@ -113,9 +118,13 @@ describe("syncs of a simulated ledger", () => {
             ledger.slot += 1n;
             const report = yield* syncIndex(2, yield* Ref.get(memory));
             expect(report).toMatchObject({ slot: ledger.slot, vanished: [], rejected: [] });
-            // The search for transactions that a node hid is repeated after ten minutes.
-            yield* TestClock.adjust("11 minutes");
+            // A snapshot finds the tombstones that a restarted process forgot, and the search for transactions that a
+            // node hid is repeated after ten minutes.
+            yield* TestClock.adjust("61 minutes");
             yield* syncIndex(3, yield* Ref.get(memory));
+            yield* TestClock.adjust("11 minutes");
+            const last = yield* syncIndex(4, yield* Ref.get(memory));
+            expect(last.unseen).toBe(0);
             const expected = oracle(ledger, world);
             const held = asSets(yield* contents(index));
             expect(held.escrows).toEqual(expected.escrows);
@@ -245,6 +254,7 @@ describe("syncs of a simulated ledger", () => {
           apply: (batch) => call(index.apply(batch), db),
           summary: call(index.summary, db),
           escrows: (...asked) => call(index.escrows(...asked), db),
+          escrowsAt: (addresses) => call(index.escrowsAt(addresses), db),
           merchants: (...asked) => call(index.merchants(...asked), db),
           eventsWithoutReference: (...asked) => call(index.eventsWithoutReference(...asked), db),
         },

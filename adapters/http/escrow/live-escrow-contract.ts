@@ -1,0 +1,34 @@
+import type { Static } from "@sinclair/typebox";
+import type { LedgerAccount } from "../../../core/domain/ledger/account.ts";
+import type { LiveEscrow as Live } from "../../../core/use-cases/escrow/read-escrow.ts";
+import type { Instance } from "../../../ports/instance.ts";
+import { nullable, record } from "../openapi/values.ts";
+import { Escrow, escrowExample, escrowRecord } from "./escrow-contract.ts";
+import { Tombstone, tombstoneRecord } from "./tombstone-contract.ts";
+
+/** One escrow as the ledger shows it, archived or not. */
+export const LiveEscrow = record("LiveEscrow", "One escrow, as the ledger shows it.", {
+  ...Escrow.properties,
+  archived: nullable(Tombstone, {
+    description:
+      "What the ledger keeps since the escrow was archived; every other member follows from bytes with that digest. Null before.",
+  }),
+});
+
+/** An escrow read from the ledger as JSON; `agentTokens` as `nextActions` takes it. */
+export const liveEscrowRecord = (
+  { escrow, ledgerTime, archived }: Live,
+  instance: Pick<Instance["Service"], "deployment" | "supportedMints">,
+  agentTokens?: LedgerAccount | null,
+): Static<typeof LiveEscrow> => {
+  const record = escrowRecord(escrow, ledgerTime, instance, agentTokens);
+  return archived === null
+    ? { ...record, archived: null }
+    : { ...record, next_actions: [], archived: tombstoneRecord(archived) };
+};
+
+/** A live read as answers show it. */
+export const liveEscrowExample = (): Static<typeof LiveEscrow> => ({
+  ...escrowExample(),
+  archived: null,
+});
