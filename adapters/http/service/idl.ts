@@ -1,5 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { Effect } from "effect";
+import { deployedIdl } from "../../../core/protocol/addresses/deployed-idl.ts";
 import { Instance } from "../../../ports/instance.ts";
 import attestor from "../../../programs/attestor.idl.json" with { type: "json" };
 import custody from "../../../programs/custody.idl.json" with { type: "json" };
@@ -28,11 +29,7 @@ const Idl = Type.Object(
   },
 );
 
-const idlEndpoint = (
-  name: "custody" | "attestor",
-  idl: typeof custody | typeof attestor,
-  program: (instance: Instance["Service"]) => string,
-) =>
+const idlEndpoint = (name: "custody" | "attestor", idl: typeof custody | typeof attestor) =>
   endpoint({
     method: "GET",
     path: `/idl/${name}.json`,
@@ -40,7 +37,7 @@ const idlEndpoint = (
     tag: "Service",
     summary: `The ${name} program's interface`,
     description:
-      "From it code generators make clients for the program. `address` is the program's on the ledger that this service reads.",
+      "From it code generators make clients for the program. Its program ids are those on the ledger that this service reads.",
     budget: null,
     answers: {
       200: {
@@ -50,13 +47,8 @@ const idlEndpoint = (
     },
     problems: [],
   }).handle(() =>
-    Effect.map(Instance, (instance) => ({
-      json: { ...idl, address: program(instance) } as typeof idl,
-    })),
+    Effect.map(Instance, ({ deployment }) => ({ json: deployedIdl(idl, deployment) })),
   );
 
 /** `GET /idl/custody.json` and `GET /idl/attestor.json` */
-export const idlEndpoints = [
-  idlEndpoint("custody", custody, ({ deployment }) => deployment.custodyProgram),
-  idlEndpoint("attestor", attestor, ({ deployment }) => deployment.attestorProgram),
-];
+export const idlEndpoints = [idlEndpoint("custody", custody), idlEndpoint("attestor", attestor)];
