@@ -1,11 +1,13 @@
 import { join } from "node:path";
 import { type Address, parseAddress } from "../core/domain/address.ts";
+import type { Deployment } from "../core/domain/ledger/deployment.ts";
+import { deployedIdl } from "../core/protocol/addresses/deployed-idl.ts";
 import { PROGRAM_NAMES } from "./compile.ts";
 import { decodeIdlAccount, idlAddress, PROGRAM_METADATA } from "./idl-account.ts";
 
-const USAGE = `usage: bun run published-idl custody|attestor PROGRAM_ID [--rpc URL]
+const USAGE = `usage: bun run published-idl custody|attestor CUSTODY_ID ATTESTOR_ID [--rpc URL]
 
-Prints the program's IDL for that program id, to publish it. With --rpc it says instead whether the upgrade
+Prints the program's IDL for a deployment with these program ids, to publish it. With --rpc it says instead whether the upgrade
 authority has published that very IDL there: 0 the same, 1 another or none, 2 the node gave no usable answer.`;
 
 const end = (status: number, text: string): never => {
@@ -13,11 +15,9 @@ const end = (status: number, text: string): never => {
   process.exit(status);
 };
 
-/** The IDL with the address that the program has on that ledger. */
-const idlFor = async (name: string, program: Address): Promise<Record<string, unknown>> => {
-  const file = Bun.file(join(import.meta.dir, `${name}.idl.json`));
-  return { ...((await file.json()) as Record<string, unknown>), address: program };
-};
+/** The IDL with the addresses that both programs have on that ledger. */
+const idlFor = async (name: string, deployment: Deployment): Promise<unknown> =>
+  deployedIdl(await Bun.file(join(import.meta.dir, `${name}.idl.json`)).json(), deployment);
 
 /** Owner and data of the account, null when there is none. @throws Error when the node does not answer that. */
 const accountAt = async (rpc: string, at: Address) => {
@@ -36,12 +36,21 @@ const accountAt = async (rpc: string, at: Address) => {
   return result.value;
 };
 
-const [name, programText, option, rpc, ...more] = process.argv.slice(2);
-const program = parseAddress(programText ?? "");
-const known = PROGRAM_NAMES.some((each) => each === name);
-if (name === undefined || !known || program === undefined || more.length > 0) end(2, USAGE);
+const [name, custody, attestor, option, rpc, ...more] = process.argv.slice(2);
+const custodyProgram = parseAddress(custody ?? "");
+const attestorProgram = parseAddress(attestor ?? "");
+const known = PROGRAM_NAMES.find((each) => each === name);
+if (
+  known === undefined ||
+  custodyProgram === undefined ||
+  attestorProgram === undefined ||
+  more.length > 0
+)
+  end(2, USAGE);
 else {
-  const idl = await idlFor(name, program);
+  const deployment = { custodyProgram, attestorProgram };
+  const program = deployment[`${known}Program`];
+  const idl = await idlFor(known, deployment);
   if (option === undefined) end(0, JSON.stringify(idl, null, 2));
   if (option !== "--rpc" || rpc === undefined) end(2, USAGE);
   const at = idlAddress(program);

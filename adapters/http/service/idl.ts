@@ -1,5 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Effect } from "effect";
+import { deployedIdl } from "../../../core/protocol/addresses/deployed-idl.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { LOCAL_DEPLOYMENT } from "../../../core/protocol/addresses/local-deployment.ts";
 import { Address } from "../openapi/values.ts";
@@ -53,7 +54,7 @@ const shared = {
   method: "GET",
   tag: "Service",
   description:
-    "From it code generators make clients for the program. `address` is the program's on the ledger that this service reads.",
+    "From it code generators make clients for the program. Its program ids are those on the ledger that this service reads.",
   budget: null,
   problems: [],
 } as const;
@@ -82,7 +83,7 @@ export const custodyIdlEndpoint = endpoint({
   Effect.fnUntraced(function* () {
     const idl = yield* Effect.promise(custodyIdl);
     const { deployment } = yield* Instance;
-    return { json: { ...idl, address: deployment.custodyProgram } };
+    return { json: deployedIdl(idl, deployment) };
   }),
 );
 
@@ -97,6 +98,6 @@ export const attestorIdlEndpoint = endpoint({
   Effect.fnUntraced(function* () {
     const idl = yield* Effect.promise(attestorIdl);
     const { deployment } = yield* Instance;
-    return { json: { ...idl, address: deployment.attestorProgram } };
+    return { json: deployedIdl(idl, deployment) };
   }),
 );

@@ -8,6 +8,8 @@ import {
   idlAddress,
   PROGRAM_METADATA,
 } from "../../../programs/idl-account.ts";
+import { deployedIdl } from "../../../core/protocol/addresses/deployed-idl.ts";
+import attestorIdl from "../../../programs/attestor.idl.json" with { type: "json" };
 import * as s from "../fixture/settlement.ts";
 import vectors from "../../vectors/program-metadata.json" with { type: "json" };
 
@@ -82,12 +84,18 @@ describe("programs/published-idl.ts", () => {
   });
 
   test("prints the IDL for a program id, and knows it again", async () => {
-    const printed = await run("custody", custody);
+    const printed = await run("custody", custody, s.deployment.attestorProgram);
     expect(printed.status).toBe(0);
     expect((JSON.parse(printed.out) as { address: string }).address).toBe(custody);
     const standing = async (found: unknown) => {
       value = found;
-      const { status, err } = await run("custody", custody, "--rpc", node.url.href);
+      const { status, err } = await run(
+        "custody",
+        custody,
+        s.deployment.attestorProgram,
+        "--rpc",
+        node.url.href,
+      );
       return `${status} ${err.trim()}`;
     };
     expect(await standing(account(printed.out))).toBe("0 ");
@@ -99,8 +107,17 @@ describe("programs/published-idl.ts", () => {
     expect(await standing(null)).toContain("1 no IDL is published");
   });
 
+  test("prints a deployment's IDL with both of its program ids", async () => {
+    const { out } = await run("attestor", s.agent.address, s.merchant.address);
+    const idl: unknown = JSON.parse(out);
+    const deployment = { custodyProgram: s.agent.address, attestorProgram: s.merchant.address };
+    expect(idl).toEqual(deployedIdl(attestorIdl, deployment));
+    expect(idl).toMatchObject({ address: s.merchant.address });
+  });
+
   test("says how it is used", async () => {
-    expect(await run("custody", "no address")).toMatchObject({ status: 2, out: "" });
-    expect((await run("custodian", custody)).err).toContain("usage");
+    expect(await run("custody", custody, "no address")).toMatchObject({ status: 2, out: "" });
+    expect(await run("custody", custody)).toMatchObject({ status: 2, out: "" });
+    expect((await run("custodian", custody, custody)).err).toContain("usage");
   });
 });

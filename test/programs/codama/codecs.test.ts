@@ -100,7 +100,7 @@ test.each(instructions)(
         if (name !== "register_merchant")
           expect<Record<string, unknown>>(decodeArgs(layout, bytes)).toEqual(side(pairs, "core"));
       }),
-      runs(50),
+      runs(20),
     );
   },
 );
@@ -150,7 +150,7 @@ test("Escrow: what core writes and reads, Codama's code reads and writes", () =>
       const account = { address: escrow.address, owner: s.deployment.custodyProgram, data };
       expect(decodeEscrowAccount(account, s.deployment)).toEqual({ value: escrow });
     }),
-    runs(50),
+    runs(20),
   );
 });
 
@@ -178,7 +178,7 @@ test("Merchant: what core writes and reads, Codama's code reads and writes", () 
       const account = { address, owner: s.deployment.attestorProgram, data };
       expect(decodeMerchantAccount(account, s.deployment)).toEqual({ value: merchant });
     }),
-    runs(50),
+    runs(20),
   );
 });
 

@@ -43,7 +43,7 @@ test("the service accepts every example request of its document", async () => {
   service.ledger.landed = { slot: 1000n, commitment: "finalized", error: null };
 
   const { paths } = await jsonOf<Document>(await send("/openapi.json"));
-  const answers: Record<string, number> = {};
+  const answers: Record<string, number | string> = {};
   const ask = async (template: string, method: string, operation: Operation) => {
     const path = pathOf(template, operation);
     const { example } = operation.requestBody?.content["application/json"] ?? {};
@@ -51,8 +51,12 @@ test("the service accepts every example request of its document", async () => {
       example === undefined
         ? await send(path, { method: method.toUpperCase() })
         : await postJson(path, example);
-    answers[operation.operationId] = response.status;
-    await response.body?.cancel();
+    // One escrow cannot be in the state that each of the prepare operations asks for.
+    answers[operation.operationId] =
+      response.status === 409
+        ? ((await response.json()) as { readonly code: string }).code
+        : response.status;
+    if (!response.bodyUsed) await response.body?.cancel();
   };
   // The example transaction creates the escrow that the other examples speak of.
   const relay = paths["/v1/relay"]?.["post"];
@@ -61,7 +65,16 @@ test("the service accepts every example request of its document", async () => {
   for (const [template, methods] of Object.entries(paths))
     for (const [method, operation] of Object.entries(methods))
       if (operation !== relay) await ask(template, method, operation);
-  expect(Object.entries(answers).filter(([, status]) => status >= 300)).toEqual([]);
+  const refused = Object.entries(answers).filter(
+    ([operation, answer]) =>
+      !(answer === "wrong_state" && operation.startsWith("prepare")) &&
+      Number(answer) !== 200 &&
+      Number(answer) !== 202,
+  );
+  expect(refused).toEqual([]);
+  expect(Object.values(answers).filter((answer) => answer === "wrong_state").length).toBeLessThan(
+    6,
+  );
   expect(Object.keys(answers).length).toBe(service.app.operations.length);
 
   // The outcome in the examples is that of the transaction in the example request.
