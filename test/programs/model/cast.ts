@@ -40,7 +40,7 @@ export const ATTESTORS: readonly [Wallet, ...ReadonlyArray<Wallet>] = [
   wallet("merchant"),
 ];
 export const MINTS = [wallet("settlement mint").address, wallet("other mint").address] as const;
-export const TASKS = [1, 2, 3].map(hashOf);
+export const TASKS = [1, 2, 3, 4, 5, 6, 7, 8].map(hashOf);
 export const PROOFS = [hashOf(0x22), hashOf(0x23)] as const;
 
 const HOLDERS = [...new Set([...AGENTS, ...MERCHANTS])];

@@ -7,7 +7,8 @@ import { programError } from "../../../core/protocol/instructions/program-errors
 import type { Refusal, Sent } from "./call.ts";
 import { deployedWorld } from "./cast.ts";
 import type { Machine } from "./machine.ts";
-import { stepFrom, worldAfter } from "./steps.ts";
+import { shrunk } from "./shrink.ts";
+import { type Step, stepFrom, worldAfter } from "./steps.ts";
 import { judge } from "./transaction.ts";
 import { PROGRAMS, type World } from "./world.ts";
 
@@ -61,7 +62,7 @@ const precheck = (machine: Machine, world: World, bytes: Uint8Array) => {
 };
 
 /** Sends a transaction and compares everything with the model; the world after it. @throws Error where they differ. */
-export const compared = (machine: Machine, world: World, sent: Sent, tally: Tally): World => {
+const compared = (machine: Machine, world: World, sent: Sent, tally: Tally): World => {
   const bytes = machine.bytesOf(sent);
   const expected = judge(world, sent);
   const objection = precheck(machine, world, bytes);
@@ -106,31 +107,70 @@ export const takeSteps = (
   machine: Machine,
   steps: ReadonlyArray<ReadonlyArray<number>>,
   tally: Tally = new Map(),
-): World => {
+): void => {
   let world = deployedWorld();
   const met = new Set<Address>([...world.accounts.keys(), ...metBefore]);
-  machine.load(world, metBefore);
-  for (const numbers of steps) {
-    const step = stepFrom(world, numbers);
-    if (step.kind === "send") {
-      world = compared(machine, world, step.sent, tally);
-      for (const { sent } of step.sent) for (const { address } of sent.accounts) met.add(address);
-      continue;
+  const done: Array<Step> = [];
+  try {
+    machine.load(world, metBefore);
+    for (const numbers of steps) {
+      const step = stepFrom(world, numbers);
+      done.push(step);
+      world = taken(machine, world, step, tally);
+      for (const address of addressesOf(step)) met.add(address);
     }
-    world = worldAfter(world, step);
-    if (step.kind === "wait") machine.ledger.time = world.time;
-    else {
-      met.add(step.address);
-      machine.set(step.address, step.account);
-    }
-    count(tally, step.kind === "wait" ? "wait" : step.what);
+    for (const address of world.accounts.keys()) met.add(address);
+    const differences = machine.differences(world, met);
+    if (differences.length > 0) throw new Error(`at the end:\n${differences.join("\n")}`);
+  } catch (error) {
+    const lines = done.map((step) => (step.kind === "send" ? described(step.sent) : aside(step)));
+    const cause = error instanceof Error ? error.message : String(error);
+    throw new Error(`${cause}\n\nThe steps:\n${lines.join("\n")}\n`, { cause: error });
+  } finally {
+    for (const address of met) metBefore.add(address);
   }
-  for (const address of world.accounts.keys()) met.add(address);
-  for (const address of met) metBefore.add(address);
-  const differences = machine.differences(world, met);
-  if (differences.length > 0) throw new Error(`at the end:\n${differences.join("\n")}`);
-  return world;
+};
+
+/** `takeSteps`, but a failure is that of as few and plain steps as show one. @throws Error where ledger and model differ. */
+export const checkSteps = (
+  machine: Machine,
+  steps: ReadonlyArray<ReadonlyArray<number>>,
+  tally: Tally,
+): void => {
+  try {
+    takeSteps(machine, steps, tally);
+  } catch {
+    const fails = (fewer: ReadonlyArray<ReadonlyArray<number>>): boolean => {
+      try {
+        takeSteps(machine, fewer);
+        return false;
+      } catch {
+        return true;
+      }
+    };
+    takeSteps(machine, shrunk(steps, fails));
+    throw new Error("a failure that does not repeat");
+  }
 };
 
 /** Every address that an earlier sequence may have left something at. */
 const metBefore = new Set<Address>();
+
+const addressesOf = (step: Step): ReadonlyArray<Address> => {
+  if (step.kind === "wait") return [];
+  return step.kind === "change"
+    ? [step.address]
+    : step.sent.flatMap((each) => each.sent.accounts.map(({ address }) => address));
+};
+
+const aside = (step: Exclude<Step, { readonly kind: "send" }>): string =>
+  step.kind === "wait" ? `wait until ${step.until}` : `${step.what}: ${step.address}`;
+
+const taken = (machine: Machine, world: World, step: Step, tally: Tally): World => {
+  if (step.kind === "send") return compared(machine, world, step.sent, tally);
+  const after = worldAfter(world, step);
+  if (step.kind === "wait") machine.ledger.time = after.time;
+  else machine.set(step.address, step.account);
+  count(tally, step.kind === "wait" ? "wait" : step.what);
+  return after;
+};

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 
-/** Steps of a sequence: 60 on average. */
-const LENGTH = { minLength: 40, maxLength: 80, size: "max" } as const;
+/** Steps of a sequence on average. */
+export const AVERAGE_LENGTH = 60;
+const LENGTH = { maxLength: 2 * AVERAGE_LENGTH, size: "max" } as const;
 /** As many numbers as the longest choice of a step takes. */
 const NUMBERS = { minLength: 24, maxLength: 24 };
 

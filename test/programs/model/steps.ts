@@ -320,7 +320,11 @@ const calls = (world: World, choices: Choices): Sent => {
   if (isEmpty(CONFIG.address) && !choices.seldom(3)) return [initialize(choices, true)];
   if (isEmpty(REGISTRY.address) && !choices.seldom(3)) return [initialize(choices, false)];
   if (merchantsOf(world).length === 0 && !choices.seldom(3)) return [register(world, choices)];
-  switch (choices.below(20)) {
+  const which = choices.below(20);
+  const settles = which >= 4 && which <= 12;
+  const hasPending = escrowsOf(world).some(({ escrow }) => escrow.state === 0);
+  if (settles && !hasPending && !choices.seldom(3)) return [create(world, choices)];
+  switch (which) {
     case 0:
     case 1:
     case 2:
