@@ -216,7 +216,7 @@ describe("evidence", () => {
 });
 
 test("a new escrow is prepared for a registered merchant, and the preflight reads the ledger", async () => {
-  const { agent_owner, merchant, mint } = inState("Pending");
+  const { agent_owner, merchant, mint, attestor } = inState("Pending");
   const body = {
     agent_owner,
     merchant,
@@ -226,14 +226,23 @@ test("a new escrow is prepared for a registered merchant, and the preflight read
     task_intent: "GET /quotes",
     nonce: "n-1",
   };
-  const plain = await read<{ data: Record<string, unknown> }>("/v1/escrows/prepare", post(body));
+  // The preflight puts the merchant's present attestor in.
+  const plain = await read<{ data: Record<string, unknown> }>(
+    "/v1/escrows/prepare",
+    post({ ...body, attestor }),
+  );
   const { data } = await read<{ data: Record<string, unknown> }>(
     "/v1/escrows/prepare?preflight=true",
     post(body),
   );
   const { preflight, ...rest } = data;
   expect(rest).toEqual(plain.data);
-  expect(preflight).toMatchObject({ merchant_status: "Active", escrow_address_free: true });
+  expect(preflight).toMatchObject({
+    ready: true,
+    blockers: [],
+    merchant_status: "Active",
+    escrow_address_free: true,
+  });
 });
 
 test("the relay tells its policy and refuses what is not a signed transaction", async () => {
