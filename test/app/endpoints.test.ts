@@ -216,7 +216,7 @@ describe("evidence", () => {
 });
 
 test("a new escrow is prepared for a registered merchant, and the preflight reads the ledger", async () => {
-  const { agent_owner, merchant, mint } = inState("Pending");
+  const { agent_owner, merchant, mint, attestor } = inState("Pending");
   const body = {
     agent_owner,
     merchant,
@@ -238,7 +238,12 @@ test("a new escrow is prepared for a registered merchant, and the preflight read
   const plain = await prepared("", body);
   expect(plain.inputs.attestor).toBeUndefined();
   const { preflight, ...rest } = await prepared("?preflight=true", body);
-  expect(preflight).toMatchObject({ merchant_status: "Active", escrow_address_free: true });
+  expect(preflight).toMatchObject({
+    ready: true,
+    blockers: [],
+    merchant_status: "Active",
+    escrow_address_free: true,
+  });
   // The merchant's present attestor, read from the ledger, is what asking for that key gives.
   expect(rest).toEqual(await prepared("", { ...body, attestor }));
   expect(rest.instruction.data_base64).not.toBe(plain.instruction.data_base64);
