@@ -50,13 +50,18 @@ const archive = (ledger: LocalLedger): void => {
 
 /** A transfer by the System program: tag 2, u64 lamports. */
 const sendLamport = (ledger: LocalLedger): void => {
-  runLocally(ledger, LOCAL_FAUCET, [], [
-    {
-      programAddress: SYSTEM_PROGRAM,
-      accounts: [writableSigner(LOCAL_FAUCET.address), writable(ESCROW)],
-      data: fieldWriter(12).u32(2).u64(1n).done(),
-    },
-  ]);
+  runLocally(
+    ledger,
+    LOCAL_FAUCET,
+    [],
+    [
+      {
+        programAddress: SYSTEM_PROGRAM,
+        accounts: [writableSigner(LOCAL_FAUCET.address), writable(ESCROW)],
+        data: fieldWriter(12).u32(2).u64(1n).done(),
+      },
+    ],
+  );
 };
 
 /** The demo data, and a week later its released escrow archived and a lamport sent to the tombstone. */

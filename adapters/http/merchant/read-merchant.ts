@@ -1,4 +1,5 @@
 import { Effect } from "effect";
+import { countSameNames } from "../../../core/use-cases/merchant/count-same-names.ts";
 import { readMerchant } from "../../../core/use-cases/merchant/read-merchant.ts";
 import { fieldPointers } from "../request/field-pointers.ts";
 import { endpoint } from "../server/endpoint.ts";
@@ -41,8 +42,12 @@ export const readMerchantEndpoint = endpoint({
     const { merchant, slot, commitment } = yield* readMerchant(params.pubkey).pipe(
       Effect.catchTag("InvalidAddress", pointers.invalidAddress),
     );
+    const sameName = yield* countSameNames(merchant);
     return {
-      json: { data: merchantRecord(merchant), context: { slot: Number(slot), commitment } },
+      json: {
+        data: merchantRecord(merchant, sameName),
+        context: { slot: Number(slot), commitment },
+      },
     };
   }),
 );
