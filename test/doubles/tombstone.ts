@@ -11,7 +11,7 @@ import { accountDiscriminator } from "../../core/protocol/accounts/discriminator
 import { accountOf } from "./accounts.ts";
 
 /** The 96 bytes that custody leaves of a settled escrow; see docs/protocol.md, "Archiving". */
-export const tombstoneBytes = (escrow: Escrow): Uint8Array => {
+export const tombstoneOf = (escrow: Escrow): Uint8Array => {
   const last = encodeEscrowAccount(escrow);
   return fieldWriter(96)
     .bytes(accountDiscriminator("ArchivedEscrow"))
@@ -27,4 +27,4 @@ export const tombstoneBytes = (escrow: Escrow): Uint8Array => {
 
 /** The account at the address of an archived escrow. */
 export const tombstoneAccount = (escrow: Escrow, custodyProgram: Address): LedgerAccount =>
-  accountOf(escrow.address, custodyProgram, tombstoneBytes(escrow));
+  accountOf(escrow.address, custodyProgram, tombstoneOf(escrow));

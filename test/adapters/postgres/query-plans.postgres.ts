@@ -14,21 +14,23 @@ const LIMIT = 50;
 
 /** Many escrows of twenty merchants and thirty agents, an event for each, and the merchants. */
 const FILL = `
-  INSERT INTO escrow (address, slot, state, bump, agent_owner, merchant, mint, rent_payer, task_hash,
-      amount, released, created_at, expires_at, settled_at, proof_hash, attestor, attested_at, attestation_signature)
-    SELECT 'E' || lpad(n::text, 9, '0'), 1, n % 4, 255, sha256(('agent' || n % 30)::bytea),
+  INSERT INTO escrow (address, slot, state, bump, vault_bump, agent_owner, merchant, mint, rent_payer, task_hash,
+      amount, released, created_at, expires_at, settled_at, proof_hash, attestor, attested_at, attestation_signature,
+      created_seq, settled_seq)
+    SELECT 'E' || lpad(n::text, 9, '0'), 1, n % 4, 255, 254, sha256(('agent' || n % 30)::bytea),
       sha256(('merchant' || n % 20)::bytea), sha256('mint'), sha256('payer'), sha256(n::text::bytea),
       18446744073709551615, CASE WHEN n % 4 IN (1, 3) THEN 18446744073709551615 ELSE 0 END, n, n + 600,
       CASE WHEN n % 4 > 0 THEN n + n % 500 END,
-      CASE WHEN n % 4 IN (1, 3) THEN sha256('proof') END, CASE WHEN n % 4 IN (1, 3) THEN sha256('attestor') END,
-      CASE WHEN n % 4 IN (1, 3) THEN n END, CASE WHEN n % 4 IN (1, 3) THEN sha512('signature') END
+      CASE WHEN n % 4 IN (1, 3) THEN sha256('proof') END, sha256('attestor'),
+      CASE WHEN n % 4 IN (1, 3) THEN n END, CASE WHEN n % 4 IN (1, 3) THEN sha512('signature') END,
+      n, CASE WHEN n % 4 > 0 THEN n + 1 END
     FROM generate_series(1, ${ROWS}) AS n;
   INSERT INTO event (position, escrow, kind, state, agent_owner, merchant, mint, amount, occurred_at, chain_hash, refundable_from)
     SELECT created_at, address, 0, 0, agent_owner, merchant, mint, amount, created_at, sha256('link'),
       CASE WHEN state = 0 THEN expires_at END FROM escrow;
   INSERT INTO merchant
     SELECT 'M' || lpad(n::text, 9, '0'), 1, 255, sha256(('merchant' || n)::bytea), 'name', 0, sha256('attestor'),
-      NULL, 1, 1, 1, n, 0, 0, 0, 0, 'name', 'name' FROM generate_series(0, 19) AS n;
+      NULL, 1, 1, 1, n, 0, 0, 0, 0, 0, n::text, 'name', 'name' FROM generate_series(0, 19) AS n;
   ANALYZE escrow, event, merchant, escrow_tally, delivery_tally`;
 
 type Plan = {

@@ -1,6 +1,6 @@
 import { MINT } from "../../../adapters/http/support/parties.ts";
 import { type Exchange, get, post } from "../exchange.ts";
-import { clockAt, ledgerDown, ledgerSlow } from "../world/conditions.ts";
+import { archivedNow, clockAt, ledgerDown, ledgerSlow } from "../world/conditions.ts";
 import {
   EXPIRED,
   FULFILLED,
@@ -10,7 +10,7 @@ import {
   PENDING,
   REFUNDED,
 } from "../world/escrows.ts";
-import { AGENT_TOKENS, BROKEN_ESCROW, ONLY_FUNDED } from "../world/ledger-accounts.ts";
+import { AGENT_TOKENS, BROKEN_ESCROW, ONLY_FUNDED, TOMBSTONE } from "../world/ledger-accounts.ts";
 import { MERCHANT, OTHER_AGENT, OTHER_MINT, STRANGER, SUSPENDED } from "../world/parties.ts";
 import { PRIVATE_KEY } from "./private-key.ts";
 import { PREPARE_BODY, sampleOf } from "./samples.ts";
@@ -109,6 +109,8 @@ const reads: ReadonlyArray<Exchange> = [
   read("a token account", AGENT_TOKENS.address),
   read("a merchant account", MERCHANT.address),
   read("a broken escrow", BROKEN_ESCROW.address),
+  read("a tombstone", TOMBSTONE.address),
+  read("archived, with a row in the index", FULFILLED.address, archivedNow(FULFILLED)),
   read("the ledger is down", PENDING.address, ledgerDown),
   read("the ledger is slow", PENDING.address, ledgerSlow),
 ];

@@ -9,7 +9,7 @@ import {
   PENDING,
   REFUNDED,
 } from "../world/escrows.ts";
-import { AGENT_TOKENS, BROKEN_ESCROW } from "../world/ledger-accounts.ts";
+import { AGENT_TOKENS, BROKEN_ESCROW, TOMBSTONE } from "../world/ledger-accounts.ts";
 import { MERCHANT, STRANGER } from "../world/parties.ts";
 
 const packet = (
@@ -74,6 +74,7 @@ const packets: ReadonlyArray<Exchange> = [
   packet("no account", STRANGER.address),
   packet("a merchant account", MERCHANT.address),
   packet("a token account", AGENT_TOKENS.address),
+  packet("a tombstone", TOMBSTONE.address),
   packet("a broken escrow", BROKEN_ESCROW.address),
   packet("an unknown form of download", FULFILLED.address, { query: "?download=pdf" }),
 ];
@@ -107,6 +108,7 @@ const deliveries: ReadonlyArray<Exchange> = [
   delivery("a member of the payload twice", '{"payload":{"a":1,"a":2}}'),
   delivery("an invalid address", { payload }, { of: "O0Il" }),
   delivery("no account", { payload }, { of: STRANGER.address }),
+  delivery("a tombstone", { payload }, { of: TOMBSTONE.address }),
   delivery("a merchant account", { payload }, { of: MERCHANT.address }),
   delivery("the ledger is down", { payload }, { given: ledgerDown }),
   delivery("the ledger is slow", { payload }, { given: ledgerSlow }),

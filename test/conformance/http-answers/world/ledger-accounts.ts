@@ -4,6 +4,7 @@ import { associatedTokenAddress } from "../../../../core/protocol/addresses/addr
 import { fieldWriter } from "../../../../core/protocol/accounts/byte-fields.ts";
 import { deployedProgramAccounts } from "../../../../core/protocol/accounts/loader-v3.ts";
 import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
+import { CUSTODY_ACCOUNTS } from "../../../../core/protocol/generated/custody.ts";
 import {
   SYSTEM_PROGRAM,
   TOKEN_PROGRAM,
@@ -93,9 +94,26 @@ const programs = [
   ),
 );
 
+/** What is left of an escrow that was refunded and archived. */
+export const TOMBSTONE = account(
+  wallet("archived escrow").address,
+  LOCAL_DEPLOYMENT.custodyProgram,
+  fieldWriter(CUSTODY_ACCOUNTS.ArchivedEscrow.length)
+    .bytes(Uint8Array.from(CUSTODY_ACCOUNTS.ArchivedEscrow.discriminator))
+    .u64(3n)
+    .u64(4n)
+    .u8(2)
+    .u8(2)
+    .skip(6)
+    .bytes(new Uint8Array(32).fill(0xaa))
+    .bytes(new Uint8Array(32).fill(0xbb))
+    .done(),
+);
+
 /** Every account on the ledger that is neither escrow nor merchant. */
 export const OTHER_ACCOUNTS: ReadonlyArray<LedgerAccount> = [
   ...programs,
+  TOMBSTONE,
   fundedWallet(RELAYER.address, 1_000_000n),
   fundedWallet(AGENT.address, 1_000_000n),
   AGENT_TOKENS,

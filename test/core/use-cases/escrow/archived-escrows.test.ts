@@ -27,7 +27,7 @@ import { Ledger, LedgerUnavailable } from "../../../../ports/ledger.ts";
 import { CREATED_AT, escrow, STRANGER } from "../../../adapters/http/support/parties.ts";
 import { accountOf, clockAccount } from "../../../doubles/accounts.ts";
 import { type Answer, ledgerDouble } from "../../../doubles/ledger-double.ts";
-import { tombstoneAccount, tombstoneBytes } from "../../../doubles/tombstone.ts";
+import { tombstoneAccount, tombstoneOf } from "../../../doubles/tombstone.ts";
 import { testInstance } from "../test-instance.ts";
 
 const GENESIS = "4uhcVJyU9pJkvQyS88uRDiswHXSCkY3zQawwpjk2NsNY";
@@ -65,7 +65,7 @@ const lamports = (count: number): ReadonlyArray<Step> =>
   Array.from({ length: count }, () => lamport);
 
 /** A ledger with the tombstone of `gone` and the given history, oldest first, and a process that reads it. */
-const makeWorld = (steps: ReadonlyArray<Step>, tombstone = tombstoneBytes(gone)) => {
+const makeWorld = (steps: ReadonlyArray<Step>, tombstone = tombstoneOf(gone)) => {
   const asked = { pages: 0, transactions: 0 };
   let fault: LedgerUnavailable | null = null;
   const answer: Answer = (value) =>
@@ -247,7 +247,7 @@ describe("an archived escrow", () => {
     const { data } = tombstoneAccount(gone, custodyProgram);
     forged.accounts.set(gone.address, accountOf(gone.address, SYSTEM_PROGRAM, data));
     expect(await read(forged)).toBe("NotAnEscrow");
-    const newer = makeWorld([archive(gone)], tombstoneBytes(gone).with(25, 3));
+    const newer = makeWorld([archive(gone)], tombstoneOf(gone).with(25, 3));
     expect(await read(newer)).toBe("NotAnEscrow");
   });
 });

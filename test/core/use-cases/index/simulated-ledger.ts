@@ -26,7 +26,7 @@ import { LedgerUnavailable } from "../../../../ports/ledger.ts";
 import type { EscrowLife } from "../../../arbitraries/index-history.ts";
 import { TEST_DEPLOYMENT, TEST_GENESIS_HASH } from "../../../arbitraries/test-ledger.ts";
 import { accountOf, clockAccount } from "../../../doubles/accounts.ts";
-import { tombstoneBytes } from "../../../doubles/tombstone.ts";
+import { tombstoneOf } from "../../../doubles/tombstone.ts";
 import { type Answer, ledgerDouble } from "../../../doubles/ledger-double.ts";
 import { creationOf, settlementOf } from "./escrow-instructions.ts";
 
@@ -120,7 +120,7 @@ export class SimulatedLedger {
       archiveEscrowInstruction(TEST_DEPLOYMENT, { escrow: address, rentPayer, lastBytes }),
       WALLET,
     );
-    this.#write(address, custodyProgram, tombstoneBytes(escrow));
+    this.#write(address, custodyProgram, tombstoneOf(escrow));
   }
 
   register(merchant: Merchant): void {
