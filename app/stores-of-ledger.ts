@@ -111,6 +111,7 @@ export const storesOfLedger = <E, R = never>(options: {
         eventsOfEscrow: (escrow) => indexed((index) => index.eventsOfEscrow(escrow)),
         merchants: (filter, limit, after) =>
           indexed((index) => index.merchants(filter, limit, after)),
+        sameNames: (name, except) => indexed((index) => index.sameNames(name, except)),
         summary: indexed((index) => index.summary),
         revision: indexed((index) => index.revision),
       }).pipe(

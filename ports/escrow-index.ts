@@ -75,16 +75,24 @@ export type EscrowFilter = {
 /** Where a page of escrows ended: the next begins with what sorts behind it, newest first. */
 export type EscrowCursor = { readonly createdAt: UnixSeconds; readonly address: Address };
 
+/** Where a page of merchants ended: the next begins with what sorts behind it, the earliest registered first. */
+export type MerchantCursor = { readonly registeredAt: UnixSeconds; readonly address: Address };
+
 export type MerchantFilter = {
   readonly status?: MerchantStatus | undefined;
-  /** Case-insensitive substring of name, wallet, merchant address or attestor. */
+  /** Substring of name, wallet, merchant address or attestor, by NFC and without case. */
   readonly text?: string | undefined;
   /** Inclusive. */
   readonly minReputation?: number | undefined;
 };
 
 /** A merchant with what the index counts of it. */
-export type RegistryEntry = { readonly merchant: Merchant; readonly stats: MerchantStats };
+export type RegistryEntry = {
+  readonly merchant: Merchant;
+  readonly stats: MerchantStats;
+  /** How many other merchants have the same `nameKey`. */
+  readonly sameName: number;
+};
 
 export type IndexSummary = {
   readonly escrows: number;
@@ -130,12 +138,14 @@ export class EscrowIndex extends Context.Service<
     readonly eventsOfEscrow: (
       escrow: Address,
     ) => Effect.Effect<ReadonlyArray<IndexedEvent>, StoreUnavailable>;
-    /** At most `limit` merchants whose address sorts behind `after`, by merchant address (base58 text). */
+    /** At most `limit` merchants behind `after`, earliest first by (registeredAt, address as base58 text). */
     readonly merchants: (
       filter: MerchantFilter,
       limit: number,
-      after: Address | null,
+      after: MerchantCursor | null,
     ) => Effect.Effect<ReadonlyArray<RegistryEntry>, StoreUnavailable>;
+    /** How many merchants but the one at this address have the same `nameKey` as a name. */
+    readonly sameNames: (name: string, except: Address) => Effect.Effect<number, StoreUnavailable>;
     readonly summary: Effect.Effect<IndexSummary, StoreUnavailable>;
     /**
      * Where the store's content stands: between two answers that are the same number, nobody, this process or

@@ -4,7 +4,7 @@ import type { Address } from "../../core/domain/address.ts";
 import type { Deployment } from "../../core/domain/ledger/deployment.ts";
 import { type Escrow, isRefundable } from "../../core/domain/escrow/escrow.ts";
 import { chainedEventHash, eventChainStart } from "../../core/domain/index/event-chain.ts";
-import { matchesMerchant } from "../../core/domain/merchant/merchant-search.ts";
+import { matchesMerchant, nameKey } from "../../core/domain/merchant/merchant-search.ts";
 import { merchantStats } from "../../core/domain/merchant/merchant-stats.ts";
 import type { Merchant } from "../../core/domain/merchant/merchant.ts";
 import {
@@ -17,6 +17,7 @@ import {
   EscrowIndex,
   type EscrowFilter,
   type EscrowCursor,
+  type MerchantCursor,
   type MerchantFilter,
   type RowChanges,
   type Observed,
@@ -62,6 +63,18 @@ const newestFirst = (a: EscrowCursor, b: EscrowCursor): number =>
       ? 1
       : -1;
 
+/** Earliest first: by registration, then by address text. */
+const earliestFirst = (a: MerchantCursor, b: MerchantCursor): number =>
+  a.registeredAt === b.registeredAt
+    ? a.address < b.address
+      ? -1
+      : a.address > b.address
+        ? 1
+        : 0
+    : a.registeredAt < b.registeredAt
+      ? -1
+      : 1;
+
 const names = (filter: EscrowFilter, row: { agentOwner: Address; merchant: Address }): boolean =>
   (filter.agentOwner === undefined || filter.agentOwner === row.agentOwner) &&
   (filter.merchant === undefined || filter.merchant === row.merchant);
@@ -90,6 +103,10 @@ export const escrowIndexMemory = (ledger: {
     const events: Array<IndexedEvent> = [];
     /** Each event's index in `events`. */
     const eventIndexes = new Map<string, number>();
+    const sameNames = (name: string, except: Address): number =>
+      Array.from(merchants.values()).filter(
+        ({ row }) => row.address !== except && nameKey(row.name) === nameKey(name),
+      ).length;
     let checkpoint: SyncCheckpoint | null = null;
     let revision = 0n;
 
@@ -187,14 +204,16 @@ export const escrowIndexMemory = (ledger: {
           const all = Array.from(escrows.values(), ({ row }) => row);
           return Array.from(merchants.values(), ({ row }) => row)
             .filter((merchant) => matches(filter, merchant))
-            .filter((merchant) => after === null || merchant.address > after)
-            .sort((a, b) => (a.address < b.address ? -1 : 1))
+            .filter((merchant) => after === null || earliestFirst(after, merchant) < 0)
+            .sort(earliestFirst)
             .slice(0, limit)
             .map((merchant) => ({
               merchant,
+              sameName: sameNames(merchant.name, merchant.address),
               stats: merchantStats(all.filter((e) => e.merchant === merchant.wallet)),
             }));
         }),
+      sameNames: (name, except) => Effect.sync(() => sameNames(name, except)),
       summary: Effect.sync(() => ({
         escrows: escrows.size,
         merchants: merchants.size,

@@ -18,7 +18,7 @@ import {
   referEvents,
 } from "./event-table.ts";
 import { type LedgerIdentity, openClaimed } from "./ledger-identity.ts";
-import { putMerchants, registryPage } from "./merchant-table.ts";
+import { putMerchants, registryPage, sameNames } from "./merchant-table.ts";
 import { type Queries, rowsOf } from "./queries.ts";
 import { countChanges } from "./sighting-upsert.ts";
 
@@ -134,6 +134,9 @@ export const escrowIndexPostgres = (identity: LedgerIdentity) =>
         ),
         merchants: Effect.fn("EscrowIndex.merchants")((filter, limit, after) =>
           store.run((sql) => registryPage(sql, filter, limit, after)),
+        ),
+        sameNames: Effect.fn("EscrowIndex.sameNames")((name, except) =>
+          store.run((sql) => sameNames(sql, name, except)),
         ),
         summary: Effect.withSpan(store.run(summaryIn), "EscrowIndex.summary"),
         // Asking costs a round trip, which is most of what a page costs.

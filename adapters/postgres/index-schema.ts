@@ -92,9 +92,12 @@ export const INDEX_TABLES = `
     partial_deliveries NUMERIC(20) NOT NULL,
     volume NUMERIC(20) NOT NULL,
     revoked_seq NUMERIC(20) NOT NULL,
+    name_key TEXT COLLATE "C" NOT NULL,
     folded_name TEXT COLLATE "C" NOT NULL,
     folded_addresses TEXT COLLATE "C" NOT NULL
   );
+  CREATE INDEX merchant_by_registration ON merchant (registered_at, address);
+  CREATE INDEX merchant_by_name ON merchant (name_key);
 
   CREATE TABLE event (
     position INT8 PRIMARY KEY,

@@ -1,7 +1,16 @@
 import { type Address, addressFromBytes, addressToBytes } from "../../core/domain/address.ts";
-import { foldCase, searchableAddresses } from "../../core/domain/merchant/merchant-search.ts";
+import {
+  foldName,
+  nameKey,
+  searchableAddresses,
+} from "../../core/domain/merchant/merchant-search.ts";
 import { MERCHANT_STATUSES, type Merchant } from "../../core/domain/merchant/merchant.ts";
-import type { MerchantFilter, RegistryEntry, Observed } from "../../ports/escrow-index.ts";
+import type {
+  MerchantCursor,
+  MerchantFilter,
+  RegistryEntry,
+  Observed,
+} from "../../ports/escrow-index.ts";
 import { bindings, type Column, type Queries, rowsOf, type Values } from "./queries.ts";
 import { sightingUpsert, type Written } from "./sighting-upsert.ts";
 
@@ -24,6 +33,7 @@ const COLUMNS: ReadonlyArray<Column> = [
   { name: "partial_deliveries", type: "NUMERIC" },
   { name: "volume", type: "NUMERIC" },
   { name: "revoked_seq", type: "NUMERIC" },
+  { name: "name_key", type: "TEXT" },
   { name: "folded_name", type: "TEXT" },
   { name: "folded_addresses", type: "TEXT" },
 ];
@@ -50,6 +60,7 @@ type Row = {
   readonly refunded_count: bigint;
   readonly partially_fulfilled_count: bigint;
   readonly median_delivery_seconds: bigint | null;
+  readonly same_name: bigint;
 };
 
 const valuesOf = ({ row, slot }: Observed<Merchant>): Values => [
@@ -70,7 +81,8 @@ const valuesOf = ({ row, slot }: Observed<Merchant>): Values => [
   row.partialDeliveries,
   row.volume,
   row.revokedSeq,
-  foldCase(row.name),
+  nameKey(row.name),
+  foldName(row.name),
   searchableAddresses(row).join(" "),
 ];
 
@@ -107,6 +119,7 @@ const entryOf = (row: Row): RegistryEntry => {
   const [pending = 0, fulfilled = 0, refunded = 0, partiallyFulfilled = 0] = counts;
   return {
     merchant: merchantOf(row),
+    sameName: Number(row.same_name),
     stats: {
       escrows: pending + fulfilled + refunded + partiallyFulfilled,
       pending,
@@ -146,23 +159,30 @@ const STATISTICS = `
         sum(deliveries) OVER () AS total
       FROM delivery_tally WHERE delivery_tally.merchant = page.wallet
     ) AS delivered WHERE up_to > (total::int8 - 1) / 2 ORDER BY seconds LIMIT 1
-  ) AS median ON true`;
+  ) AS median ON true
+  CROSS JOIN LATERAL (
+    SELECT count(*) AS same_name FROM merchant AS other
+    WHERE other.name_key = page.name_key AND other.address <> page.address
+  ) AS names`;
 
 /** The statement for a page of the registry. */
 export const registryPageQuery = (
   filter: MerchantFilter,
   limit: number,
-  after: Address | null,
+  after: MerchantCursor | null,
 ): { readonly text: string; readonly values: Values } => {
   const { bind, values } = bindings();
   const conditions = ["true"];
-  if (after !== null) conditions.push(`address > ${bind(after)}`);
+  if (after !== null)
+    conditions.push(
+      `(registered_at, address) > (${bind(after.registeredAt)}, ${bind(after.address)})`,
+    );
   if (filter.status !== undefined)
     conditions.push(`status = ${bind(MERCHANT_STATUSES.indexOf(filter.status))}`);
   if (filter.minReputation !== undefined)
     conditions.push(`reputation >= ${bind(filter.minReputation)}`);
   if (filter.text !== undefined) {
-    const text = foldCase(filter.text);
+    const text = foldName(filter.text);
     // Postgres has no U+0000 in text, and neither has a merchant's name.
     const found = text.includes("\0") ? "false" : `strpos(folded_name, ${bind(text)}) > 0`;
     // A text with a space could otherwise match across two addresses.
@@ -172,12 +192,22 @@ export const registryPageQuery = (
   const text = `
     SELECT * FROM (
       SELECT * FROM merchant WHERE ${conditions.join(" AND ")}
-      ORDER BY address LIMIT ${bind(limit)}
-    ) AS page ${STATISTICS} ORDER BY page.address`;
+      ORDER BY registered_at, address LIMIT ${bind(limit)}
+    ) AS page ${STATISTICS} ORDER BY page.registered_at, page.address`;
   return { text, values };
 };
 
-/** A page of the registry, by merchant address. */
+/** How many merchants but the one at this address have the same `nameKey` as a name. */
+export const sameNames = async (sql: Queries, name: string, except: Address): Promise<number> => {
+  const [row] = await rowsOf<{ count: bigint }>(
+    sql,
+    "SELECT count(*) AS count FROM merchant WHERE name_key = $1 AND address <> $2",
+    [nameKey(name), except],
+  );
+  return Number(row?.count ?? 0n);
+};
+
+/** A page of the registry, the earliest registered first. */
 export const registryPage = async (
   sql: Queries,
   ...page: Parameters<typeof registryPageQuery>

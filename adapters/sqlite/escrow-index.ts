@@ -65,7 +65,9 @@ export const escrowIndexSqlite = (options: LedgerIdentity & { readonly path: str
       const statsOf = merchantCounts(reader, book);
       const mark = syncMark(reader);
       const registry = reader.transaction((...query: Parameters<typeof merchants.page>) =>
-        merchants.page(...query).map((merchant) => ({ merchant, stats: statsOf(merchant.wallet) })),
+        merchants
+          .page(...query)
+          .map((entry) => ({ ...entry, stats: statsOf(entry.merchant.wallet) })),
       );
       const revision = storeRevision(reader);
       const summary = reader.transaction(() => ({
@@ -102,6 +104,9 @@ export const escrowIndexSqlite = (options: LedgerIdentity & { readonly path: str
         ),
         merchants: Effect.fn("EscrowIndex.merchants")((filter, limit, after) =>
           attempt(() => registry.deferred(filter, limit, after)),
+        ),
+        sameNames: Effect.fn("EscrowIndex.sameNames")((name, except) =>
+          attempt(() => merchants.sameNames(name, except)),
         ),
         summary: Effect.withSpan(
           attempt(() => summary.deferred()),

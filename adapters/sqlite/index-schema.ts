@@ -101,9 +101,12 @@ export const INDEX_MIGRATIONS: ReadonlyArray<Migration> = [
     partial_deliveries INTEGER NOT NULL,
     volume INTEGER NOT NULL,
     revoked_seq INTEGER NOT NULL,
+    name_key TEXT NOT NULL,
     folded_name TEXT NOT NULL,
     folded_addresses TEXT NOT NULL
   ) STRICT;
+  CREATE INDEX merchant_by_registration ON merchant (registered_at, address);
+  CREATE INDEX merchant_by_name ON merchant (name_key);
 
   CREATE TABLE event (
     position INTEGER PRIMARY KEY,

@@ -1,8 +1,12 @@
 import type { Database } from "bun:sqlite";
 import { type Address, addressFromBytes, addressToBytes } from "../../core/domain/address.ts";
-import { foldCase, searchableAddresses } from "../../core/domain/merchant/merchant-search.ts";
+import {
+  foldName,
+  nameKey,
+  searchableAddresses,
+} from "../../core/domain/merchant/merchant-search.ts";
 import { MERCHANT_STATUSES, type Merchant } from "../../core/domain/merchant/merchant.ts";
-import type { MerchantFilter, Observed } from "../../ports/escrow-index.ts";
+import type { MerchantCursor, MerchantFilter, Observed } from "../../ports/escrow-index.ts";
 import { fromColumn, type NamedValues, toColumn, type Values } from "./columns.ts";
 import { type Change, sightingUpsert } from "./sighting-upsert.ts";
 
@@ -23,6 +27,7 @@ const CONTENT = [
   "partial_deliveries",
   "volume",
   "revoked_seq",
+  "name_key",
   "folded_name",
   "folded_addresses",
 ];
@@ -64,7 +69,8 @@ const valuesOf = ({ row, slot }: Observed<Merchant>): Values => [
   toColumn(row.partialDeliveries),
   toColumn(row.volume),
   toColumn(row.revokedSeq),
-  foldCase(row.name),
+  nameKey(row.name),
+  foldName(row.name),
   searchableAddresses(row).join(" "),
 ];
 
@@ -114,28 +120,37 @@ export const merchantTable = (db: Database) => {
 export const merchantPages = (db: Database) => {
   const count = db.query<{ count: bigint | null }, []>("SELECT max(number) AS count FROM merchant");
 
-  const page = (filter: MerchantFilter, limit: number, after: Address | null) => {
-    const conditions = ["address > $after"];
+  const named = db.query<{ count: bigint }, [string, string]>(
+    "SELECT count(*) AS count FROM merchant WHERE name_key = ?1 AND address <> ?2",
+  );
+  /** How many merchants but the one at this address have the same `nameKey` as a name. */
+  const sameNames = (name: string, except: Address): number =>
+    Number(named.get(nameKey(name), except)?.count ?? 0n);
+
+  const page = (filter: MerchantFilter, limit: number, after: MerchantCursor | null) => {
+    const conditions = ["true"];
+    if (after !== null) conditions.push("(registered_at, address) > ($registeredAt, $address)");
     if (filter.status !== undefined) conditions.push("status = $status");
     if (filter.minReputation !== undefined) conditions.push("reputation >= $minReputation");
     if (filter.text !== undefined) {
       conditions.push("(instr(folded_name, $text) OR instr(folded_addresses, $addressText))");
     }
-    const text = filter.text === undefined ? undefined : foldCase(filter.text);
+    const text = filter.text === undefined ? undefined : foldName(filter.text);
     return db
       .query<Row, NamedValues>(
-        `SELECT * FROM merchant WHERE ${conditions.join(" AND ")} ORDER BY address LIMIT $limit`,
+        `SELECT * FROM merchant WHERE ${conditions.join(" AND ")} ORDER BY registered_at, address LIMIT $limit`,
       )
       .all({
         limit,
-        after: after ?? "",
+        ...(after !== null && { registeredAt: after.registeredAt, address: after.address }),
         ...(filter.status !== undefined && { status: MERCHANT_STATUSES.indexOf(filter.status) }),
         ...(filter.minReputation !== undefined && { minReputation: filter.minReputation }),
         // Null matches nothing: a text with a space could otherwise match across two addresses.
         ...(text !== undefined && { text, addressText: text.includes(" ") ? null : text }),
       })
-      .map(merchantOf);
+      .map(merchantOf)
+      .map((merchant) => ({ merchant, sameName: sameNames(merchant.name, merchant.address) }));
   };
 
-  return { count: (): number => Number(count.get()?.count ?? 0n), page };
+  return { count: (): number => Number(count.get()?.count ?? 0n), page, sameNames };
 };

@@ -231,8 +231,6 @@ test("a new escrow is prepared for a registered merchant, and the preflight read
     readonly instruction: { readonly data_base64: string };
     readonly preflight?: unknown;
   };
-  const { attestor } = (await read<{ data: { attestor: string } }>(`/v1/merchants/${merchant}`))
-    .data;
   const prepared = async (query: string, asked: object) =>
     (await read<{ data: Prepared }>(`/v1/escrows/prepare${query}`, post(asked))).data;
   const plain = await prepared("", body);

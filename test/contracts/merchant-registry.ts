@@ -2,11 +2,25 @@ import { describe, expect, test } from "bun:test";
 import { Effect, type Layer } from "effect";
 import fc from "fast-check";
 import { merchantStats } from "../../core/domain/merchant/merchant-stats.ts";
+import type { Merchant } from "../../core/domain/merchant/merchant.ts";
 import type { EscrowIndex } from "../../ports/escrow-index.ts";
 import { anyMerchant, batchOf, escrowLives, finalBatch } from "../arbitraries/index-history.ts";
 import { onFreshIndexes } from "./fresh-index.ts";
 
-const fold = (text: string) => Array.from(text, (c) => c.toLowerCase()).join("");
+const fold = (text: string) => Array.from(text.normalize("NFC"), (c) => c.toLowerCase()).join("");
+const earliestFirst = (a: Merchant, b: Merchant) =>
+  a.registeredAt === b.registeredAt
+    ? a.address < b.address
+      ? -1
+      : 1
+    : Number(a.registeredAt - b.registeredAt);
+
+/** Spellings of one name: of other case, composed or not, of full width, with a ligature's letters. */
+const SAME: ReadonlyArray<string> = [
+  "Caf\u00e9 Stra\u00dfe 1",
+  "CAFE\u0301 STRASSE 1",
+  "caf\u00e9 strasse \uff11",
+];
 
 /** What every index must do with merchants; see `escrowIndexContract`. */
 export const merchantRegistryContract = <E>(
@@ -37,7 +51,7 @@ export const merchantRegistryContract = <E>(
             );
             const entries = yield* index.merchants({}, 1000, null);
             expect(entries.map(({ merchant }) => merchant)).toEqual(
-              [...newest.values()].sort((a, b) => (a.address < b.address ? -1 : 1)),
+              [...newest.values()].sort(earliestFirst),
             );
           }),
       ));
@@ -75,9 +89,16 @@ export const merchantRegistryContract = <E>(
           }),
       ));
 
-    test("pages of merchants hold each merchant once, by address", () =>
+    test("pages of merchants hold each merchant once, the earliest registered first", () =>
       holds(
-        fc.uniqueArray(anyMerchant, { selector: (m) => m.address, maxLength: 3 }),
+        fc
+          .tuple(
+            fc.uniqueArray(anyMerchant, { selector: (m) => m.address, maxLength: 3 }),
+            fc.boolean(),
+          )
+          .map(([merchants, atOnce]) =>
+            merchants.map((m) => ({ ...m, registeredAt: atOnce ? 5n : m.registeredAt })),
+          ),
         (index, merchants) =>
           Effect.gen(function* () {
             yield* index.apply(
@@ -85,11 +106,40 @@ export const merchantRegistryContract = <E>(
             );
             const paged: typeof merchants = [];
             for (let more = true; more;) {
-              const page = yield* index.merchants({}, 1, paged.at(-1)?.address ?? null);
+              const page = yield* index.merchants({}, 1, paged.at(-1) ?? null);
               paged.push(...page.map(({ merchant }) => merchant));
               more = page.length > 0;
             }
-            expect(paged).toEqual(merchants.sort((a, b) => (a.address < b.address ? -1 : 1)));
+            expect(paged).toEqual(merchants.sort(earliestFirst));
+          }),
+      ));
+
+    test("each merchant has the number of others with its name, whatever case, width and composition", () =>
+      holds(
+        fc
+          .uniqueArray(anyMerchant, { selector: (m) => m.address, minLength: 3, maxLength: 3 })
+          .chain((merchants) =>
+            fc
+              .array(fc.constantFrom(...SAME, "Café Straße 2", "CAFE STRASSE 1"), {
+                minLength: 3,
+                maxLength: 3,
+              })
+              .map((names) => merchants.map((m, at) => ({ ...m, name: names[at] ?? "" }))),
+          ),
+        (index, merchants) =>
+          Effect.gen(function* () {
+            yield* index.apply(
+              batchOf([], { merchants: merchants.map((row) => ({ row, slot: 1n })) }),
+            );
+            const groupOf = (name: string) => (SAME.includes(name) ? "same" : name);
+            for (const { merchant, sameName } of yield* index.merchants({}, 10, null)) {
+              const others = merchants.filter(
+                ({ address, name }) =>
+                  address !== merchant.address && groupOf(name) === groupOf(merchant.name),
+              );
+              expect(sameName).toBe(others.length);
+              expect(yield* index.sameNames(merchant.name, merchant.address)).toBe(others.length);
+            }
           }),
       ));
 

@@ -23,6 +23,9 @@ const members = {
   merchant: Address("The merchant's wallet."),
   merchant_pda: Address("The merchant's account in the attestor program."),
   name: Type.String({ minLength: 1 }),
+  same_name: nullable(Count("Other merchants with the same name, by NFKC and without case."), {
+    description: "Null: the index does not answer, or has not been synced yet.",
+  }),
   attestor: Address("The key that new escrows record, and whose attestations release them."),
   previous_attestor: nullable(Address("The key before the last rotation."), {
     description: "Null: never rotated.",
@@ -71,11 +74,15 @@ export const RegistryEntry = record("RegistryEntry", "A registered merchant with
 });
 export type RegistryEntryRecord = Static<typeof RegistryEntry>;
 
-/** A merchant as JSON. */
-export const merchantRecord = (merchant: DomainMerchant): MerchantRecord => ({
+/** A merchant as JSON; `sameName` is null where the index does not know it. */
+export const merchantRecord = (
+  merchant: DomainMerchant,
+  sameName: number | null,
+): MerchantRecord => ({
   merchant: merchant.wallet,
   merchant_pda: merchant.address,
   name: merchant.name,
+  same_name: sameName,
   attestor: merchant.attestor,
   previous_attestor: merchant.previousAttestor,
   attestor_since: formatUnixTime(merchant.attestorSince),
@@ -104,14 +111,18 @@ const statsRecord = (stats: DomainMerchantStats, volume: bigint): RegistryEntryR
 });
 
 /** A merchant with its counts as JSON. */
-export const registryEntryRecord = ({ merchant, stats }: Entry): RegistryEntryRecord => ({
-  ...merchantRecord(merchant),
+export const registryEntryRecord = ({ merchant, stats, sameName }: Entry): RegistryEntryRecord => ({
+  ...merchantRecord(merchant, sameName),
   stats: statsRecord(stats, merchant.volume),
 });
 
 /** A merchant as answers show it. */
-export const merchantExample = () => merchantRecord(sampleMerchant());
+export const merchantExample = () => merchantRecord(sampleMerchant(), 0);
 
 /** A registry entry as answers show it. */
 export const registryEntryExample = () =>
-  registryEntryRecord({ merchant: sampleMerchant(), stats: merchantStats([sampleEscrow()]) });
+  registryEntryRecord({
+    merchant: sampleMerchant(),
+    stats: merchantStats([sampleEscrow()]),
+    sameName: 0,
+  });

@@ -25,7 +25,8 @@ export const queryMerchantsEndpoint = endpoint({
         Type.String({
           minLength: 1,
           maxLength: 100,
-          description: "Looked for in name, wallet, merchant account and attestor, in any case.",
+          description:
+            "Looked for in name, wallet, merchant account and attestor, in any case; a letter with its accent may be one character or two.",
         }),
       ),
       min_reputation: Type.Optional(
@@ -37,7 +38,7 @@ export const queryMerchantsEndpoint = endpoint({
   ),
   answers: {
     200: {
-      description: "A page of merchants, by merchant account.",
+      description: "A page of merchants, the earliest registered first.",
       content: {
         "application/json": {
           schema: indexPage(RegistryEntry),

@@ -1,4 +1,5 @@
 import { Effect } from "effect";
+import { countSameNames } from "../../../core/use-cases/merchant/count-same-names.ts";
 import { readMerchant } from "../../../core/use-cases/merchant/read-merchant.ts";
 import { fieldPointers } from "../request/field-pointers.ts";
 import { endpoint } from "../server/endpoint.ts";
@@ -43,8 +44,9 @@ export const readMerchantEndpoint = endpoint({
     const { merchant, ...at } = yield* readMerchant(params.pubkey).pipe(
       Effect.catchTag("InvalidAddress", pointers.invalidAddress),
     );
+    const sameName = yield* countSameNames(merchant);
     return {
-      json: { data: merchantRecord(merchant), context: readContext(at) },
+      json: { data: merchantRecord(merchant, sameName), context: readContext(at) },
     };
   }),
 );

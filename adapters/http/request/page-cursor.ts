@@ -1,7 +1,7 @@
 import { Effect } from "effect";
-import { type Address, parseAddress } from "../../../core/domain/address.ts";
+import { parseAddress } from "../../../core/domain/address.ts";
 import { MalformedCursor } from "../../../core/use-cases/request-errors.ts";
-import type { EscrowCursor } from "../../../ports/escrow-index.ts";
+import type { EscrowCursor, MerchantCursor } from "../../../ports/escrow-index.ts";
 
 /** How the places of one list become opaque text and back. */
 export type PageCursor<Place> = {
@@ -36,16 +36,20 @@ const pageCursor = <Place>(
   };
 };
 
+/** A time and an address separated by a colon, undefined for any other text. */
+const timeAndAddress = (text: string) => {
+  const [time = "", name = ""] = text.split(":");
+  const address = parseAddress(name);
+  return DECIMAL.test(time) && address !== undefined ? { time: BigInt(time), address } : undefined;
+};
+
 /** Places among escrows: creation time and address. */
 export const escrowCursor: PageCursor<EscrowCursor> = pageCursor(
   "escrow",
   ({ createdAt, address }) => `${createdAt}:${address}`,
   (text) => {
-    const [time = "", name = ""] = text.split(":");
-    const address = parseAddress(name);
-    return DECIMAL.test(time) && address !== undefined
-      ? { createdAt: BigInt(time), address }
-      : undefined;
+    const place = timeAndAddress(text);
+    return place && { createdAt: place.time, address: place.address };
   },
 );
 
@@ -54,5 +58,12 @@ export const eventCursor: PageCursor<bigint> = pageCursor("event", String, (text
   DECIMAL.test(text) ? BigInt(text) : undefined,
 );
 
-/** Places among merchants: the merchant account's address. */
-export const merchantCursor: PageCursor<Address> = pageCursor("merchant", String, parseAddress);
+/** Places among merchants: registration time and merchant account. */
+export const merchantCursor: PageCursor<MerchantCursor> = pageCursor(
+  "merchant",
+  ({ registeredAt, address }) => `${registeredAt}:${address}`,
+  (text) => {
+    const place = timeAndAddress(text);
+    return place && { registeredAt: place.time, address: place.address };
+  },
+);

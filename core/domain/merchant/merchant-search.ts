@@ -7,14 +7,24 @@ import type { Merchant } from "./merchant.ts";
 export const foldCase = (text: string): string =>
   Array.from(text, (character) => character.toLowerCase()).join("");
 
+/** A name, or a text that is looked for in names: composed (NFC) and without case. */
+export const foldName = (text: string): string => foldCase(text.normalize("NFC"));
+
+/**
+ * What two names have in common that look alike apart from case, width and ligatures: NFKC and case folding. Upper case
+ * first, because it makes one of letters that lower case keeps apart (ss and U+00DF).
+ */
+export const nameKey = (name: string): string =>
+  foldCase(name.normalize("NFKC").toUpperCase()).normalize("NFKC");
+
 /** The folded addresses that find a merchant: wallet, merchant account and attestor. */
 export const searchableAddresses = (merchant: Merchant): ReadonlyArray<string> =>
   [merchant.wallet, merchant.address, merchant.attestor].map(foldCase);
 
 /** Whether a merchant's name, wallet, merchant address or attestor contains a text, ignoring case. */
 export const matchesMerchant = (merchant: Merchant, text: string): boolean => {
-  const wanted = foldCase(text);
-  return [foldCase(merchant.name), ...searchableAddresses(merchant)].some((candidate) =>
+  const wanted = foldName(text);
+  return [foldName(merchant.name), ...searchableAddresses(merchant)].some((candidate) =>
     candidate.includes(wanted),
   );
 };

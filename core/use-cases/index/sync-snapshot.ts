@@ -1,6 +1,10 @@
 import { Effect, Stream } from "effect";
 import type { Address } from "../../domain/address.ts";
-import { EscrowIndex, type EscrowCursor } from "../../../ports/escrow-index.ts";
+import {
+  EscrowIndex,
+  type EscrowCursor,
+  type MerchantCursor,
+} from "../../../ports/escrow-index.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { Ledger } from "../../../ports/ledger.ts";
 import { gatherArchived } from "./gather-archived.ts";
@@ -57,10 +61,10 @@ const missingRows = Effect.fnUntraced(function* (accounts: IndexAccounts) {
   const merchants =
     stored.merchants <= accounts.merchants.valid.size
       ? []
-      : yield* missingFrom<Address>(accounts.merchants.valid, (after) =>
+      : yield* missingFrom<MerchantCursor>(accounts.merchants.valid, (after) =>
           Effect.map(index.merchants({}, PAGE, after), (rows) => ({
             addresses: rows.map(({ merchant }) => merchant.address),
-            last: rows.at(-1)?.merchant.address,
+            last: rows.at(-1)?.merchant,
           })),
         );
   return [...escrows, ...merchants];

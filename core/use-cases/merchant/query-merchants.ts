@@ -1,7 +1,10 @@
 import { Effect } from "effect";
-import type { Address } from "../../domain/address.ts";
-import type { MerchantStatus } from "../../domain/merchant/merchant.ts";
-import { EscrowIndex, type RegistryEntry } from "../../../ports/escrow-index.ts";
+import type { Merchant, MerchantStatus } from "../../domain/merchant/merchant.ts";
+import {
+  EscrowIndex,
+  type MerchantCursor,
+  type RegistryEntry,
+} from "../../../ports/escrow-index.ts";
 import { coverage, pageOf } from "../index/index-query.ts";
 import type { Page } from "../index/recent-pages.ts";
 
@@ -12,17 +15,22 @@ export type RegistryQuery = {
   readonly minReputation?: number | undefined;
 };
 
-/** A page of registered merchants with their statistics, ordered by merchant address. `limit` in [1, 500]. */
+const cursorOf = ({ registeredAt, address }: Merchant): MerchantCursor => ({
+  registeredAt,
+  address,
+});
+
+/** A page of registered merchants with their statistics, the earliest registered first. `limit` in [1, 500]. */
 export const queryMerchants = Effect.fn("queryMerchants")(function* (
   query: RegistryQuery,
   limit: number,
-  after: Address | null,
+  after: MerchantCursor | null,
 ) {
   const index = yield* EscrowIndex;
   const covered = yield* coverage;
   const rows = yield* index.merchants(query, limit + 1, after);
-  const page: Page<RegistryEntry, Address> = {
-    ...pageOf(rows, limit, (row) => row.merchant.address),
+  const page: Page<RegistryEntry, MerchantCursor> = {
+    ...pageOf(rows, limit, ({ merchant }) => cursorOf(merchant)),
     ...covered,
   };
   return page;

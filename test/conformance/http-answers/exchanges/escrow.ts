@@ -1,6 +1,6 @@
 import { MINT } from "../../../adapters/http/support/parties.ts";
 import { type Exchange, get, post } from "../exchange.ts";
-import { clockAt, ledgerDown, ledgerSlow } from "../world/conditions.ts";
+import { archivedNow, clockAt, ledgerDown, ledgerSlow } from "../world/conditions.ts";
 import {
   EXPIRED,
   FULFILLED,
@@ -136,6 +136,8 @@ const reads: ReadonlyArray<Exchange> = [
   read("a token account", AGENT_TOKENS.address),
   read("a merchant account", MERCHANT.address),
   read("a broken escrow", BROKEN_ESCROW.address),
+  read("a tombstone", TOMBSTONE.address),
+  read("archived, with a row in the index", FULFILLED.address, archivedNow(FULFILLED)),
   read("the ledger is down", PENDING.address, ledgerDown),
   read("the ledger is slow", PENDING.address, ledgerSlow),
 ];

@@ -24,6 +24,7 @@ export const merchantExchanges: ReadonlyArray<Exchange> = [
   read("a token account", AGENT_TOKENS.address),
   read("a broken escrow", BROKEN_ESCROW.address),
   read("a broken merchant", BROKEN_MERCHANT.address),
+  read("the store is down", MERCHANT.wallet, storeDown),
   read("the ledger is down", MERCHANT.wallet, ledgerDown),
   read("the ledger is slow", MERCHANT.wallet, ledgerSlow),
 
@@ -35,6 +36,7 @@ export const merchantExchanges: ReadonlyArray<Exchange> = [
   list("Suspended", "?status=Suspended"),
   list("by a part of the name, in any case", "?q=SKYLINE"),
   list("by a part of the name that is not ASCII", "?q=s%C3%B6hne"),
+  list("by the same part, with its accent as a character of its own", "?q=so%CC%88hne"),
   list("by a wallet", `?q=${IDLE.wallet}`),
   list("by the attestor", `?q=${ATTESTOR.address}`),
   list("by reputation", "?min_reputation=2"),

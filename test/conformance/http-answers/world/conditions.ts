@@ -1,6 +1,9 @@
 import { Effect } from "effect";
+import type { Escrow } from "../../../../core/domain/escrow/escrow.ts";
+import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
 import { StoreUnavailable } from "../../../../ports/escrow-index.ts";
 import { LedgerTimeout, LedgerUnavailable } from "../../../../ports/ledger.ts";
+import { tombstoneAccount } from "../../../doubles/tombstone.ts";
 import type { World } from "./fixed-world.ts";
 
 /** Changes the world before a request. */
@@ -50,6 +53,15 @@ export const clockAt =
   (time: bigint): Condition =>
   ({ ledger }) =>
     ledger.setClock(time);
+
+/** Archives a settled escrow. */
+export const archivedNow =
+  (escrow: Escrow): Condition =>
+  ({ ledger }) =>
+    void ledger.accounts.set(
+      escrow.address,
+      tombstoneAccount(escrow, LOCAL_DEPLOYMENT.custodyProgram),
+    );
 
 /** All of these conditions together. */
 export const all =

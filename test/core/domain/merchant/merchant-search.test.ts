@@ -1,6 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { foldCase, matchesMerchant } from "../../../../core/domain/merchant/merchant-search.ts";
+import {
+  foldCase,
+  matchesMerchant,
+  nameKey,
+} from "../../../../core/domain/merchant/merchant-search.ts";
 import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
 import { anyCharacter } from "../../../arbitraries/any-character.ts";
 import { anyMerchant } from "../../../arbitraries/merchant.ts";
@@ -26,7 +30,7 @@ describe("merchant search", () => {
       fc.property(anyMerchant(LOCAL_DEPLOYMENT), fc.nat(), fc.nat(), (merchant, from, count) => {
         const { name, wallet, address, attestor } = merchant;
         for (const field of [name, wallet, address, attestor]) {
-          const characters = Array.from(field);
+          const characters = Array.from(field.normalize("NFC"));
           const start = from % characters.length;
           const part = characters.slice(start, start + 1 + (count % characters.length)).join("");
           expect(matchesMerchant(merchant, part)).toBe(true);
@@ -51,4 +55,28 @@ describe("merchant search", () => {
       runs(50),
     );
   });
+
+  test("a name is found by its letters with their accents in one character or in two", () => {
+    fc.assert(
+      fc.property(anyMerchant(LOCAL_DEPLOYMENT), (merchant) => {
+        for (const name of ["Caf\u00e9", "Cafe\u0301"])
+          for (const wanted of ["f\u00e9", "fe\u0301", "F\u00c9"])
+            expect(matchesMerchant({ ...merchant, name }, wanted)).toBe(true);
+      }),
+      runs(5),
+    );
+  });
+});
+
+test.each([
+  ["Skyline Forecast API", "skyline forecast api", true],
+  ["Skyline Forecast API", "Skyline Forecast \uff21PI", true],
+  ["\ufb01at", "FIAT", true],
+  ["Stra\u00dfe", "STRASSE", true],
+  ["\u03c3\u03bf\u03c6\u03cc\u03c2", "\u03a3\u039f\u03a6\u038c\u03a3", true],
+  ["Caf\u00e9", "Cafe\u0301", true],
+  ["Caf\u00e9", "Cafe", false],
+  ["Skyline", "Skyl1ne", false],
+] as const)("%j and %j are the same name: %p", (one, other, same) => {
+  expect(nameKey(one) === nameKey(other)).toBe(same);
 });

@@ -93,6 +93,7 @@ const indexOf = (events: ReadonlyArray<IndexedEvent> | null) => {
     eventsAfter: unexpected,
     eventsWithoutReference: unexpected,
     merchants: unexpected,
+    sameNames: unexpected,
     summary: Effect.die("not expected"),
     revision: Effect.succeed(null),
     eventsOfEscrow: () => (events === null ? Effect.fail(refusal) : Effect.succeed(events)),
