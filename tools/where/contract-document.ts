@@ -58,13 +58,53 @@ const RESPONSES = "#/components/responses/";
 const namedBy = ({ refs }: Names): ReadonlyArray<string> =>
   [...refs].flatMap((ref) => (ref.startsWith(SCHEMAS) ? [ref.slice(SCHEMAS.length)] : []));
 
+const ENVELOPE = /(?:Answer|Read|Page|List)$/;
+
+/** Whether a named schema only wraps the `data` of an answer: it is written in no file, so its operation has its fields. */
+const isEnvelope = ([name, schema]: readonly [string, unknown]): boolean =>
+  ENVELOPE.test(name) &&
+  isJson(schema) &&
+  isJson(schema["properties"]) &&
+  "data" in schema["properties"];
+
+/** A part of the document with the schemas of envelopes in the places that name them. */
+const unwrapped = (part: unknown, envelopes: Json): unknown => {
+  if (!isJson(part)) return part;
+  if (Array.isArray(part)) return part.map((inner) => unwrapped(inner, envelopes));
+  const { $ref } = part;
+  const envelope =
+    typeof $ref === "string" && $ref.startsWith(SCHEMAS)
+      ? envelopes[$ref.slice(SCHEMAS.length)]
+      : undefined;
+  return (
+    envelope ??
+    Object.fromEntries(
+      Object.entries(part).map(([key, inner]) => [key, unwrapped(inner, envelopes)]),
+    )
+  );
+};
+
+/** The codes of the problems that a response is an answer for: the names of its examples. */
+const codesOf = (response: unknown): ReadonlyArray<string> => {
+  const { content } = isJson(response) ? response : {};
+  const problem = isJson(content) ? content["application/problem+json"] : undefined;
+  const examples = isJson(problem) ? problem["examples"] : undefined;
+  return isJson(examples) ? Object.keys(examples) : [];
+};
+
 /** Reads an OpenAPI document as this service makes it. */
 export const readContractDocument = (text: string): ContractDocument => {
   const document = JSON.parse(text) as {
     readonly paths: Record<string, Record<string, Json>>;
     readonly components: Record<"schemas" | "responses" | "examples", Record<string, unknown>>;
   };
-  const { schemas, responses, examples } = document.components;
+  const { responses, examples } = document.components;
+  const envelopes = Object.fromEntries(
+    Object.entries(document.components.schemas).filter(isEnvelope),
+  );
+  const schemas = Object.fromEntries(
+    Object.entries(document.components.schemas).filter((entry) => !isEnvelope(entry)),
+  );
   const problemCodes = Object.keys(examples);
   const namesOfSchema = new Map(
     Object.entries(schemas).map(([name, schema]) => [name, namesIn(schema)]),
@@ -76,18 +116,18 @@ export const readContractDocument = (text: string): ContractDocument => {
       const own = namesIn([
         operation["requestBody"],
         operation["parameters"],
-        ...answers.filter(isSuccess).map(([, answer]) => answer),
+        ...answers.filter(isSuccess).map(([, answer]) => unwrapped(answer, envelopes)),
       ]);
       for (const parameter of (operation["parameters"] ?? []) as ReadonlyArray<{ name: string }>)
         own.fields.add(parameter.name);
-      const refused = namesIn(answers.filter((answer) => !isSuccess(answer)));
-      const shared = [...refused.refs].filter((ref) => ref.startsWith(RESPONSES));
-      const problems = [
-        ...refused.values,
-        ...shared.flatMap((ref) =>
-          Array.from(namesIn(responses[ref.slice(RESPONSES.length)]).values),
-        ),
-      ];
+      const problems = answers
+        .filter((answer) => !isSuccess(answer))
+        .flatMap(([, answer]) => {
+          const { $ref } = isJson(answer) ? answer : {};
+          return codesOf(
+            typeof $ref === "string" ? responses[$ref.slice(RESPONSES.length)] : answer,
+          );
+        });
       for (const value of own.values) values.add(value);
       const allSchemas = new Set(namedBy(own));
       for (const name of allSchemas)
@@ -101,7 +141,7 @@ export const readContractDocument = (text: string): ContractDocument => {
         fields: own.fields,
         schemas: new Set(namedBy(own)),
         allSchemas,
-        problems: new Set(problems.filter((code) => problemCodes.includes(code))),
+        problems: new Set(problems),
       };
     }),
   );

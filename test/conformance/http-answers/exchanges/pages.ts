@@ -16,6 +16,9 @@ const documents: ReadonlyArray<Exchange> = [
   version("JSON with a quality of 0", "application/json;q=0, text/html"),
   version("an invalid Accept header", "nonsense"),
   get("readOpenApi", "the document", "/openapi.json", { bodyFile: "openapi.json" }),
+  get("readOpenApi", "the document has not changed", "/openapi.json", {
+    headers: { "if-none-match": "{etag}" },
+  }),
   get("readDocs", "the reference", "/docs", HTML),
 ];
 
