@@ -24,7 +24,7 @@ const ONLY_EXPLORE = process.env["MUTANTS_QUICK"] === "1";
 
 const bySequences = (binaries: Binaries): string => {
   const machine = new Machine(binaries);
-  const property = fc.property(STEPS, (steps) => void takeSteps(machine, steps));
+  const property = fc.property(STEPS, (steps) => takeSteps(machine, steps));
   return message(() => fc.assert(property, { numRuns: SEQUENCES, seed: 1, endOnFailure: true }));
 };
 

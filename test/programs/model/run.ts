@@ -8,7 +8,8 @@ import type { Refusal, Sent } from "./call.ts";
 import { deployedWorld } from "./cast.ts";
 import type { Machine } from "./machine.ts";
 import { shrunk } from "./shrink.ts";
-import { type Step, stepFrom, worldAfter } from "./steps.ts";
+import type { Step } from "./around.ts";
+import { stepFrom, worldAfter } from "./steps.ts";
 import { judge } from "./transaction.ts";
 import { PROGRAMS, type World } from "./world.ts";
 
