@@ -65,9 +65,11 @@ export const escrowIndexSqlite = (options: LedgerIdentity & { readonly path: str
       const statsOf = merchantCounts(reader, book);
       const mark = syncMark(reader);
       const registry = reader.transaction((...query: Parameters<typeof merchants.page>) =>
-        merchants
-          .page(...query)
-          .map((entry) => ({ ...entry, stats: statsOf(entry.merchant.wallet) })),
+        merchants.page(...query).map(({ merchant, sameName }) => ({
+          merchant,
+          sameName,
+          stats: statsOf(merchant.wallet),
+        })),
       );
       const revision = storeRevision(reader);
       const summary = reader.transaction(() => ({

@@ -7,14 +7,14 @@ import {
   encodeEscrowAccount,
   pendingEscrowBytes,
 } from "../../core/protocol/accounts/escrow-account.ts";
-import { accountDiscriminator } from "./discriminator.ts";
+import { CUSTODY_ACCOUNTS } from "../../core/protocol/generated/custody.ts";
 import { accountOf } from "./accounts.ts";
 
 /** The 96 bytes that custody leaves of a settled escrow; see docs/protocol.md, "Archiving". */
 export const tombstoneOf = (escrow: Escrow): Uint8Array => {
   const last = encodeEscrowAccount(escrow);
   return fieldWriter(96)
-    .bytes(accountDiscriminator("ArchivedEscrow"))
+    .bytes(Uint8Array.from(CUSTODY_ACCOUNTS.ArchivedEscrow.discriminator))
     .u64(escrow.createdSeq)
     .u64(escrow.settledSeq ?? 0n)
     .u8(ESCROW_STATES.indexOf(escrow.state))

@@ -3,7 +3,6 @@ export const PREPARE_PROBLEMS = [
   "invalid_address",
   "escrow_not_found",
   "not_an_escrow",
-  "archived_unseen",
   "wrong_state",
   "ledger_unavailable",
   "ledger_timeout",

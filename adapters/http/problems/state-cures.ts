@@ -10,6 +10,7 @@ const CURES: Partial<Readonly<Record<StateRule, string>>> = {
   not_pending: "Nothing is left to settle. A settled escrow can be archived after seven days.",
   expired: "Prepare the refund.",
   not_expired: "Wait until the escrow has expired, or have the merchant's wallet cancel it.",
+  escrow_archived: "Nothing is left to do. Read the escrow or its evidence.",
   not_settled: "Settle the escrow first.",
   not_archivable: "Wait until seven days have passed since the settlement.",
   attestation_stale: SIGN_AGAIN,

@@ -1,8 +1,8 @@
 import { Effect } from "effect";
-import type { Address } from "../../domain/address.ts";
+import { type Address, parseAddress } from "../../domain/address.ts";
 import type { Escrow } from "../../domain/escrow/escrow.ts";
 import type { OpenInstruction } from "../../domain/escrow/next-action.ts";
-import type { Payout } from "../../domain/escrow/prepared-call.ts";
+import type { Payout, ReadAt } from "../../domain/escrow/prepared-call.ts";
 import type { LedgerAccount } from "../../domain/ledger/account.ts";
 import { decodeRentSysvar } from "../../protocol/accounts/rent-sysvar.ts";
 import { decodeTokenAccount } from "../../protocol/accounts/token.ts";
@@ -19,9 +19,9 @@ import type { LedgerView } from "../../protocol/rules/custody-call.ts";
 import { preparedFault } from "../../protocol/rules/prepared-fault.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { Ledger, LedgerUnavailable } from "../../../ports/ledger.ts";
-import { type StateRule, WrongState } from "../request-errors.ts";
+import { addressFault, InvalidAddress, type StateRule, WrongState } from "../request-errors.ts";
 import type { Ground } from "./finish-call.ts";
-import { escrowOf, ledgerTimeOf, readChangeableEscrow } from "./read-escrow.ts";
+import { escrowOf, ledgerTimeOf } from "./read-escrow.ts";
 
 /** An escrow and every account that a settlement of it depends on, as the ledger shows them at one slot. */
 export type Surroundings = Ground & {
@@ -44,8 +44,35 @@ export const groundOf = (value: ReadonlyArray<LedgerAccount | null>) => {
     : Effect.succeed({ find, rent });
 };
 
+/** As `escrowOf`; of an archived escrow it fails with `WrongState`, since nothing changes it. */
+const changeableEscrowOf = (address: Address, account: LedgerAccount | null, at: ReadAt) =>
+  escrowOf(address, account).pipe(
+    Effect.catchTag("EscrowArchived", ({ tombstone }) =>
+      Effect.fail(
+        new WrongState({
+          rule: "escrow_archived",
+          detail: "the escrow was settled and archived, and nothing changes it",
+          state: tombstone.state,
+          awaiting: null,
+          nextActions: [],
+          at,
+        }),
+      ),
+    ),
+  );
+
+const readChangeableEscrow = Effect.fnUntraced(function* (pda: string) {
+  const address = parseAddress(pda);
+  if (address === undefined) return yield* new InvalidAddress([addressFault("pda")]);
+  const ledger = yield* Ledger;
+  const { slot, value } = yield* ledger.readAccounts([address, CLOCK_SYSVAR], "confirmed");
+  const ledgerTime = yield* ledgerTimeOf(value[1] ?? null);
+  return (yield* changeableEscrowOf(address, value[0] ?? null, { slot, ledgerTime })).escrow;
+});
+
 /**
- * Reads an escrow, then it and everything around it once more at one slot, with `others` besides. Fails as `readEscrow` does.
+ * Reads an escrow, then it and everything around it once more at one slot, with `others` besides. Fails with
+ * `InvalidAddress`, `EscrowNotFound`, `NotAnEscrow`, and of an archived escrow with `WrongState`.
  */
 export const readSurroundings = Effect.fn("readSurroundings")(function* (
   pda: string,
@@ -72,15 +99,16 @@ export const readSurroundings = Effect.fn("readSurroundings")(function* (
   ];
   const { slot, value } = yield* ledger.readAccounts([...new Set(addresses)], "confirmed");
   const { find, rent } = yield* groundOf(value);
-  const { escrow, account } = yield* escrowOf(known.address, find(known.address));
   const ledgerTime = yield* ledgerTimeOf(find(CLOCK_SYSVAR));
+  const at = { slot, ledgerTime };
+  const { escrow, account } = yield* changeableEscrowOf(known.address, find(known.address), at);
   const surroundings: Surroundings = {
     escrow,
     account,
     vault: find(vault),
     find,
     rent,
-    at: { slot, ledgerTime },
+    at,
     view: { deployment, account: find, ledgerTime, marginSeconds: 0n },
   };
   return surroundings;

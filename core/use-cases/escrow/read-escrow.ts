@@ -114,14 +114,3 @@ export const readEscrow = Effect.fn("readEscrow")(function* (
   };
   return live;
 });
-
-/**
- * As `readEscrow`, for operations that change the escrow: nothing changes an archived one, so it fails with `EscrowArchived`
- * whether or not its last bytes are known.
- */
-export const readChangeableEscrow = Effect.fn("readChangeableEscrow")(function* (pda: string) {
-  const address = parseAddress(pda);
-  if (address === undefined) return yield* new InvalidAddress([addressFault("pda")]);
-  const { account } = yield* readBoth(address, "confirmed");
-  return (yield* escrowOf(address, account)).escrow;
-});

@@ -72,7 +72,14 @@ export const accountVectors = (): ReadonlyArray<Vector> => {
       "PartiallyFulfilled, and yet all was released",
       withBytes(184, le(2_500_000n), "partially-fulfilled"),
     ),
-    on("no-attestor", "no attestor is recorded", withBytes(248, [...new Uint8Array(32)])),
+    on(
+      "no-attestor",
+      "no attestor is recorded",
+      withBytes(
+        248,
+        Array.from({ length: 32 }, () => 0),
+      ),
+    ),
     on("never-numbered", "its creation has no number", withBytes(352, le(0n))),
     on("settled-without-number", "its settlement has no number", withBytes(360, le(0n))),
     on(

@@ -283,7 +283,12 @@ describe("archiving", () => {
         },
       },
     ]);
-    expect((await post(to)).code).toBe("archived_unseen");
+    expect(await post(to)).toMatchObject({
+      code: "wrong_state",
+      rule: "escrow_archived",
+      state: "Fulfilled",
+      next_actions: [],
+    });
     service.ledger.setClock(CREATED_AT + 60n);
   });
 });

@@ -136,7 +136,6 @@ const reads: ReadonlyArray<Exchange> = [
   read("a token account", AGENT_TOKENS.address),
   read("a merchant account", MERCHANT.address),
   read("a broken escrow", BROKEN_ESCROW.address),
-  read("a tombstone", TOMBSTONE.address),
   read("archived, with a row in the index", FULFILLED.address, archivedNow(FULFILLED)),
   read("the ledger is down", PENDING.address, ledgerDown),
   read("the ledger is slow", PENDING.address, ledgerSlow),
