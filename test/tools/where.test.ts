@@ -72,7 +72,7 @@ describe("by name", () => {
     [
       "/v1/escrows/{pda}",
       [
-        "adapters/http/escrow/escrow-contract.ts",
+        "adapters/http/escrow/live-escrow-contract.ts",
         "adapters/http/escrow/read-escrow.ts",
         "core/use-cases/escrow/read-escrow.ts",
         "ports/ledger.ts",

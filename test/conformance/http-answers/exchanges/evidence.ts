@@ -75,7 +75,6 @@ const packets: ReadonlyArray<Exchange> = [
   packet("no account", STRANGER.address),
   packet("a merchant account", MERCHANT.address),
   packet("a token account", AGENT_TOKENS.address),
-  packet("a tombstone", TOMBSTONE.address),
   packet("a broken escrow", BROKEN_ESCROW.address),
   packet("an unknown form of download", FULFILLED.address, { query: "?download=pdf" }),
 ];
@@ -110,7 +109,6 @@ const deliveries: ReadonlyArray<Exchange> = [
   delivery("an invalid address", { payload }, { of: "O0Il" }),
   delivery("a tombstone", { payload }, { of: TOMBSTONE.address }),
   delivery("no account", { payload }, { of: STRANGER.address }),
-  delivery("a tombstone", { payload }, { of: TOMBSTONE.address }),
   delivery("a merchant account", { payload }, { of: MERCHANT.address }),
   delivery("the ledger is down", { payload }, { given: ledgerDown }),
   delivery("the ledger is slow", { payload }, { given: ledgerSlow }),
