@@ -72,9 +72,6 @@ test("the service accepts every example request of its document", async () => {
       Number(answer) !== 202,
   );
   expect(refused).toEqual([]);
-  expect(Object.values(answers).filter((answer) => answer === "wrong_state").length).toBeLessThan(
-    6,
-  );
   expect(Object.keys(answers).length).toBe(service.app.operations.length);
 
   // The outcome in the examples is that of the transaction in the example request.
