@@ -40,7 +40,7 @@ test("a service killed right after a relay has lost nothing when it restarts", a
   const again = await second.url;
   await synced(again);
   const after = await rowsOf(again);
-  expect({ ...after.escrows[0], archived: null }).toEqual(relayed);
+  expect<object>({ ...after.escrows[0], archived: null }).toEqual(relayed);
   expect(after.escrows.slice(1)).toEqual([...before.escrows]);
   expect(after.events.slice(1)).toEqual([...before.events]);
 
