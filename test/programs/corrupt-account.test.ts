@@ -66,15 +66,17 @@ describe.each(cases)(
       ).toBe(code);
     });
 
-    test.skipIf(address === s.vault)("another account version", () => {
-      for (const version of [1, 3])
-        expect(
-          refusalAfter((ledger) => {
-            const { owner, data } = ledger.account(address);
-            ledger.put(address, owner, data.with(8, version));
-          }),
-        ).toBe(code);
-    });
+    // The vault is the Token program's account and has no version.
+    if (address !== s.vault)
+      test("another account version", () => {
+        for (const version of [1, 3])
+          expect(
+            refusalAfter((ledger) => {
+              const { owner, data } = ledger.account(address);
+              ledger.put(address, owner, data.with(8, version));
+            }),
+          ).toBe(code);
+      });
 
     test("another bump", () => {
       // The vault's bump is the escrow's to record.
