@@ -1,7 +1,7 @@
 import { Duration, Effect, Queue, Schedule, Stream } from "effect";
 import type { SyncReport } from "../core/domain/index/sync-report.ts";
-import { IndexSync } from "../core/use-cases/index/index-sync.ts";
-import { syncFailureCause } from "../core/use-cases/index/sync-failure.ts";
+import { IndexSync } from "../core/use-cases/index/sync/index-sync.ts";
+import { syncFailureCause } from "../core/use-cases/index/sync/sync-failure.ts";
 import { EscrowIndex } from "../ports/escrow-index.ts";
 import { LedgerSignals } from "../ports/ledger-signals.ts";
 

@@ -8,7 +8,7 @@ import { escrowIndexSqlite } from "../../adapters/sqlite/escrow-index.ts";
 import { eventsOf } from "../../core/domain/index/settlement-event.ts";
 import { provideSha256 } from "../../core/domain/sha256.ts";
 import { LOCAL_DEPLOYMENT } from "../../core/protocol/addresses/local-deployment.ts";
-import { SNAPSHOT_BATCH_ROWS } from "../../core/use-cases/index/sync-snapshot.ts";
+import { SNAPSHOT_BATCH_ROWS } from "../../core/use-cases/index/sync/sync-snapshot.ts";
 import { EscrowIndex, type IndexBatch } from "../../ports/escrow-index.ts";
 import { walletOf, worldEscrow } from "../simulation/world-escrow.ts";
 import { report, sizeOf, times } from "./support/report.ts";

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { chainedEventHash, eventChainStart } from "../../core/domain/index/event-chain.ts";
 import { eventsOf } from "../../core/domain/index/settlement-event.ts";
 import { nextActions } from "../../core/protocol/instructions/next-actions.ts";
-import { prepareEscrow } from "../../core/use-cases/escrow/prepare-escrow.ts";
+import { prepareEscrow } from "../../core/use-cases/escrow/prepare/prepare-escrow.ts";
 import { Instance } from "../../ports/instance.ts";
 import { anyAttestedEscrow, NETWORK, packetText } from "../arbitraries/evidence.ts";
 import { anyPrepareRequest } from "../arbitraries/prepare-request.ts";

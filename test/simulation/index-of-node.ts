@@ -4,7 +4,7 @@ import { nodePool } from "../../adapters/solana-rpc/pool/node-pool.ts";
 import { solanaRpcConfig } from "../../adapters/solana-rpc/pool/solana-rpc-config.ts";
 import { escrowIndexSqlite } from "../../adapters/sqlite/escrow-index.ts";
 import { LOCAL_DEPLOYMENT } from "../../core/protocol/addresses/local-deployment.ts";
-import { IndexSync, makeIndexSync } from "../../core/use-cases/index/index-sync.ts";
+import { IndexSync, makeIndexSync } from "../../core/use-cases/index/sync/index-sync.ts";
 import { EscrowIndex } from "../../ports/escrow-index.ts";
 import { Instance } from "../../ports/instance.ts";
 import { Ledger } from "../../ports/ledger.ts";

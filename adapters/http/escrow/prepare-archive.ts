@@ -1,8 +1,8 @@
 import { Type } from "@sinclair/typebox";
 import { Effect } from "effect";
 import { ARCHIVE_DELAY_SECONDS } from "../../../core/protocol/accounts/escrow-rules.ts";
-import type { SendingRequest } from "../../../core/use-cases/escrow/parse-sending.ts";
-import { prepareArchive } from "../../../core/use-cases/escrow/prepare-archive.ts";
+import type { SendingRequest } from "../../../core/use-cases/escrow/prepare/parse-sending.ts";
+import { prepareArchive } from "../../../core/use-cases/escrow/prepare/prepare-archive.ts";
 import { ledgerRead, READ_CONTEXT_EXAMPLE, readContext } from "../openapi/envelopes.ts";
 import { onSampleLedger } from "../openapi/sample-ledger.ts";
 import { SAMPLE, sampleEscrow, sampleParties } from "../openapi/sample-values.ts";

@@ -7,7 +7,7 @@ import {
   prepareAttestation,
   type PreparedAttestation as Prepared,
   type PrepareAttestationRequest as Request,
-} from "../../../core/use-cases/escrow/prepare-attestation.ts";
+} from "../../../core/use-cases/escrow/prepare/prepare-attestation.ts";
 import { PROOF_TEMPLATES } from "../../../core/domain/evidence/proof-template-catalogue.ts";
 import { ledgerRead, READ_CONTEXT_EXAMPLE, readContext } from "../openapi/envelopes.ts";
 import { onSampleLedger, samplePendingEscrow } from "../openapi/sample-ledger.ts";

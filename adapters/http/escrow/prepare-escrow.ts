@@ -1,10 +1,10 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Effect } from "effect";
-import { preflightEscrow } from "../../../core/use-cases/escrow/preflight-escrow.ts";
+import { preflightEscrow } from "../../../core/use-cases/escrow/prepare/preflight-escrow.ts";
 import {
   prepareEscrow,
   type PrepareEscrowRequest as Request,
-} from "../../../core/use-cases/escrow/prepare-escrow.ts";
+} from "../../../core/use-cases/escrow/prepare/prepare-escrow.ts";
 import { fieldPointers } from "../request/field-pointers.ts";
 import { endpoint } from "../server/endpoint.ts";
 import {

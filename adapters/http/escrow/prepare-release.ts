@@ -4,7 +4,7 @@ import { formatUnixTime } from "../../../core/domain/unix-time.ts";
 import {
   prepareRelease,
   type PrepareReleaseRequest as Request,
-} from "../../../core/use-cases/escrow/prepare-release.ts";
+} from "../../../core/use-cases/escrow/prepare/prepare-release.ts";
 import { ledgerRead, READ_CONTEXT_EXAMPLE, readContext } from "../openapi/envelopes.ts";
 import { onSampleLedger, samplePendingEscrow } from "../openapi/sample-ledger.ts";
 import { SAMPLE, sampleEscrow, sampleParties } from "../openapi/sample-values.ts";

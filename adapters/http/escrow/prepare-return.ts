@@ -1,8 +1,8 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Effect } from "effect";
-import { prepareCancel } from "../../../core/use-cases/escrow/prepare-cancel.ts";
-import { prepareRefund } from "../../../core/use-cases/escrow/prepare-refund.ts";
-import type { PrepareReturnRequest as Request } from "../../../core/use-cases/escrow/prepare-return.ts";
+import { prepareCancel } from "../../../core/use-cases/escrow/prepare/prepare-cancel.ts";
+import { prepareRefund } from "../../../core/use-cases/escrow/prepare/prepare-refund.ts";
+import type { PrepareReturnRequest as Request } from "../../../core/use-cases/escrow/prepare/prepare-return.ts";
 import { ledgerRead, READ_CONTEXT_EXAMPLE, readContext } from "../openapi/envelopes.ts";
 import { onSampleLedger, samplePendingEscrow } from "../openapi/sample-ledger.ts";
 import { SAMPLE, sampleParties } from "../openapi/sample-values.ts";

@@ -10,7 +10,7 @@ import { MAX_PREPARED_BYTES } from "../../../core/protocol/transaction/transacti
 import type {
   FinishedCall,
   PreparedTransaction,
-} from "../../../core/use-cases/escrow/finish-call.ts";
+} from "../../../core/use-cases/escrow/prepare/finish-call.ts";
 import {
   Address,
   Base64,

@@ -3,11 +3,11 @@ import { Effect } from "effect";
 import { MAX_TTL_SECONDS, MIN_TTL_SECONDS } from "../../../core/domain/escrow/escrow.ts";
 import { MAX_NONCE_BYTES, MAX_TASK_INTENT_BYTES } from "../../../core/domain/escrow/task-hash.ts";
 import { formatUsdc } from "../../../core/domain/amount.ts";
-import type { EscrowPreflight } from "../../../core/use-cases/escrow/preflight-escrow.ts";
+import type { EscrowPreflight } from "../../../core/use-cases/escrow/prepare/preflight-escrow.ts";
 import {
   type PreparedEscrow as Prepared,
   prepareEscrow,
-} from "../../../core/use-cases/escrow/prepare-escrow.ts";
+} from "../../../core/use-cases/escrow/prepare/prepare-escrow.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { SETTLEMENT_RULES } from "../../../core/domain/relay/settlement-rule.ts";
 import { STATE_RULES } from "../../../core/use-cases/request-errors.ts";

@@ -1,5 +1,5 @@
 import { Effect } from "effect";
-import { IndexSync } from "../../../core/use-cases/index/index-sync.ts";
+import { IndexSync } from "../../../core/use-cases/index/sync/index-sync.ts";
 import { endpoint } from "../server/endpoint.ts";
 import { SyncReport, syncReportExample, syncReportRecord } from "./sync-contract.ts";
 import { data } from "../openapi/envelopes.ts";

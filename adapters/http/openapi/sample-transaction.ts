@@ -4,7 +4,7 @@ import { Effect } from "effect";
 import { type Address, addressToBytes } from "../../../core/domain/address.ts";
 import { AccountRole, type Instruction } from "../../../core/domain/ledger/instruction.ts";
 import { sha256 } from "../../../core/domain/sha256.ts";
-import { prepareEscrow } from "../../../core/use-cases/escrow/prepare-escrow.ts";
+import { prepareEscrow } from "../../../core/use-cases/escrow/prepare/prepare-escrow.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { once } from "../server/once.ts";
 import { sampleInstance } from "./sample-instance.ts";

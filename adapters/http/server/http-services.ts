@@ -1,5 +1,5 @@
 import type { ArchivedEscrows } from "../../../core/use-cases/escrow/archived-escrows.ts";
-import type { IndexSync } from "../../../core/use-cases/index/index-sync.ts";
+import type { IndexSync } from "../../../core/use-cases/index/sync/index-sync.ts";
 import type { RelayDelivery } from "../../../core/use-cases/relay/relay-delivery.ts";
 import type { LedgerPulse } from "../../../core/use-cases/service/ledger-pulse.ts";
 import type { RecentPages } from "../../../core/use-cases/index/recent-pages.ts";

@@ -1,5 +1,5 @@
 import { Effect, Metric } from "effect";
-import { IndexSync } from "../../../core/use-cases/index/index-sync.ts";
+import { IndexSync } from "../../../core/use-cases/index/sync/index-sync.ts";
 import { readIndexLag } from "../../../core/use-cases/service/read-index-lag.ts";
 
 const syncedSlot = Metric.gauge("index_synced_slot", {

@@ -5,7 +5,7 @@ import type {
   ProgramStatus as Program,
 } from "../../../core/use-cases/service/program-status.ts";
 import type { ServiceStatus as Status } from "../../../core/use-cases/service/read-status.ts";
-import type { SyncError } from "../../../core/use-cases/index/sync-failure.ts";
+import type { SyncError } from "../../../core/use-cases/index/sync/sync-failure.ts";
 import { LOCAL_DEPLOYMENT } from "../../../core/protocol/addresses/local-deployment.ts";
 import {
   Address,

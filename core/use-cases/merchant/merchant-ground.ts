@@ -12,8 +12,8 @@ import {
 import { CLOCK_SYSVAR, RENT_SYSVAR } from "../../protocol/addresses/well-known-addresses.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { Ledger } from "../../../ports/ledger.ts";
-import { groundOf } from "../escrow/escrow-surroundings.ts";
-import type { Ground } from "../escrow/finish-call.ts";
+import { groundOf } from "../escrow/prepare/escrow-surroundings.ts";
+import type { Ground } from "../escrow/prepare/finish-call.ts";
 import { ledgerTimeOf } from "../escrow/read-escrow.ts";
 import { type StateRule, WrongState } from "../request-errors.ts";
 

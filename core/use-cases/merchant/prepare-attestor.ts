@@ -2,8 +2,12 @@ import { Effect } from "effect";
 import { parseAddress } from "../../domain/address.ts";
 import { rotateAttestorInstruction } from "../../protocol/instructions/attestor-instructions.ts";
 import { Instance } from "../../../ports/instance.ts";
-import { type DraftCall, finishCall } from "../escrow/finish-call.ts";
-import { checkAttestorKey, parseSending, type SendingRequest } from "../escrow/parse-sending.ts";
+import { type DraftCall, finishCall } from "../escrow/prepare/finish-call.ts";
+import {
+  checkAttestorKey,
+  parseSending,
+  type SendingRequest,
+} from "../escrow/prepare/parse-sending.ts";
 import { addressFault, InvalidAddress, MerchantNotFound } from "../request-errors.ts";
 import { readMerchantGround, wrongMerchantState } from "./merchant-ground.ts";
 

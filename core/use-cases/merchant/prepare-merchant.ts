@@ -6,8 +6,12 @@ import { merchantAddress } from "../../protocol/addresses/addresses.ts";
 import { registerMerchantInstruction } from "../../protocol/instructions/attestor-instructions.ts";
 import { depositFor } from "../../protocol/rules/lamport-rules.ts";
 import { Instance } from "../../../ports/instance.ts";
-import { type DraftCall, finishCall } from "../escrow/finish-call.ts";
-import { checkAttestorKey, parseSending, type SendingRequest } from "../escrow/parse-sending.ts";
+import { type DraftCall, finishCall } from "../escrow/prepare/finish-call.ts";
+import {
+  checkAttestorKey,
+  parseSending,
+  type SendingRequest,
+} from "../escrow/prepare/parse-sending.ts";
 import { addressFault, InvalidAddress, ValidationFailed } from "../request-errors.ts";
 import { readMerchantGround, wrongMerchantState } from "./merchant-ground.ts";
 

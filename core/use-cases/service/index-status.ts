@@ -1,6 +1,6 @@
 import { Duration, Effect } from "effect";
 import { EscrowIndex, type SyncCheckpoint } from "../../../ports/escrow-index.ts";
-import { IndexSync } from "../index/index-sync.ts";
+import { IndexSync } from "../index/sync/index-sync.ts";
 
 /** Time limit of one part of the status. */
 const PART_TIMEOUT = Duration.millis(700);

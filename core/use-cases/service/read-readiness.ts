@@ -1,5 +1,5 @@
 import { Effect } from "effect";
-import type { SyncActivity } from "../index/index-sync.ts";
+import type { SyncActivity } from "../index/sync/index-sync.ts";
 import { indexStatus, lagBehind, orNull } from "./index-status.ts";
 import { LedgerPulse } from "./ledger-pulse.ts";
 

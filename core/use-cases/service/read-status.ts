@@ -3,7 +3,7 @@ import type { Address } from "../../domain/address.ts";
 import type { SupportedMint } from "../../domain/supported-mint.ts";
 import type { IndexSummary } from "../../../ports/escrow-index.ts";
 import { Instance } from "../../../ports/instance.ts";
-import type { SyncActivity } from "../index/index-sync.ts";
+import type { SyncActivity } from "../index/sync/index-sync.ts";
 import { indexStatus, lagBehind, orNull } from "./index-status.ts";
 import { LedgerPulse } from "./ledger-pulse.ts";
 import { type ProgramStatus, programStatus } from "./program-status.ts";

@@ -1,9 +1,9 @@
 import { Effect, Exit, Layer, Scope } from "effect";
 import { syncLeasePostgres } from "../../../adapters/postgres/sync-lease.ts";
 import type { SyncReport } from "../../../core/domain/index/sync-report.ts";
-import { IndexSync } from "../../../core/use-cases/index/index-sync.ts";
-import type { SyncFailure } from "../../../core/use-cases/index/sync-failure.ts";
-import { makeReplicatedIndexSync } from "../../../core/use-cases/index/replicated-index-sync.ts";
+import { IndexSync } from "../../../core/use-cases/index/sync/index-sync.ts";
+import type { SyncFailure } from "../../../core/use-cases/index/sync/sync-failure.ts";
+import { makeReplicatedIndexSync } from "../../../core/use-cases/index/sync/replicated-index-sync.ts";
 import { EscrowIndex } from "../../../ports/escrow-index.ts";
 import { SyncEpoch } from "../../../ports/sync-lease.ts";
 import { numberedBatch } from "../sqlite/numbered-batch.ts";

@@ -1,7 +1,7 @@
 import { Effect, Exit, Layer } from "effect";
 import { syncLeasePostgres } from "../../../adapters/postgres/sync-lease.ts";
-import { IndexSync, makeIndexSync } from "../../../core/use-cases/index/index-sync.ts";
-import { makeReplicatedIndexSync } from "../../../core/use-cases/index/replicated-index-sync.ts";
+import { IndexSync, makeIndexSync } from "../../../core/use-cases/index/sync/index-sync.ts";
+import { makeReplicatedIndexSync } from "../../../core/use-cases/index/sync/replicated-index-sync.ts";
 import { tellBatches, tellStep } from "../../chaos/support/kills/sync-steps.ts";
 import { openIndex, WORLD_LEDGER } from "../../simulation/index-of-node.ts";
 import { indexAt, storeAt } from "./test-database.ts";

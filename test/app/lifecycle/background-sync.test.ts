@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { Effect, Layer, Logger, Stream } from "effect";
 import { TestClock } from "effect/testing";
 import { backgroundSync } from "../../../app/background-sync.ts";
-import { IndexSync } from "../../../core/use-cases/index/index-sync.ts";
+import { IndexSync } from "../../../core/use-cases/index/sync/index-sync.ts";
 import { EscrowIndex, StoreUnavailable } from "../../../ports/escrow-index.ts";
 import { LedgerTimeout, LedgerUnavailable } from "../../../ports/ledger.ts";
 import { LedgerSignals } from "../../../ports/ledger-signals.ts";

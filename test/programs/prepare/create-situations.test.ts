@@ -10,8 +10,8 @@ import {
   TOKEN_PROGRAM,
 } from "../../../core/protocol/addresses/well-known-addresses.ts";
 import { feePayerFault } from "../../../core/protocol/rules/fee-payer.ts";
-import { preflightEscrow } from "../../../core/use-cases/escrow/preflight-escrow.ts";
-import { prepareEscrow } from "../../../core/use-cases/escrow/prepare-escrow.ts";
+import { preflightEscrow } from "../../../core/use-cases/escrow/prepare/preflight-escrow.ts";
+import { prepareEscrow } from "../../../core/use-cases/escrow/prepare/prepare-escrow.ts";
 import { precheck } from "../fixture/precheck.ts";
 import { onLedger, sendTransaction } from "../fixture/prepared-ledger.ts";
 import { type RandomChoice, randomChoice, situations } from "../fixture/random-choice.ts";

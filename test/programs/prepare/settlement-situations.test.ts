@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { Effect } from "effect";
-import type { FinishedCall } from "../../../core/use-cases/escrow/finish-call.ts";
+import type { FinishedCall } from "../../../core/use-cases/escrow/prepare/finish-call.ts";
 import type { TransactionTerms } from "../../../core/use-cases/service/transaction-terms.ts";
 import type { Instance } from "../../../ports/instance.ts";
 import type { Ledger } from "../../../ports/ledger.ts";
@@ -16,10 +16,10 @@ import {
   archiveEscrowInstruction,
   cancelEscrowInstruction,
 } from "../../../core/protocol/instructions/custody-instructions.ts";
-import { prepareArchive } from "../../../core/use-cases/escrow/prepare-archive.ts";
-import { prepareCancel } from "../../../core/use-cases/escrow/prepare-cancel.ts";
-import { prepareRefund } from "../../../core/use-cases/escrow/prepare-refund.ts";
-import { prepareRelease } from "../../../core/use-cases/escrow/prepare-release.ts";
+import { prepareArchive } from "../../../core/use-cases/escrow/prepare/prepare-archive.ts";
+import { prepareCancel } from "../../../core/use-cases/escrow/prepare/prepare-cancel.ts";
+import { prepareRefund } from "../../../core/use-cases/escrow/prepare/prepare-refund.ts";
+import { prepareRelease } from "../../../core/use-cases/escrow/prepare/prepare-release.ts";
 import { onLedger, sendPrepared, sendTransaction } from "../fixture/prepared-ledger.ts";
 import { type RandomChoice, randomChoice, situations } from "../fixture/random-choice.ts";
 import * as s from "../fixture/settlement.ts";

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { Context, Effect } from "effect";
 import { connect } from "node:net";
 import type { Connection } from "../../../../adapters/http/server/exchange.ts";
-import { IndexSync } from "../../../../core/use-cases/index/index-sync.ts";
+import { IndexSync } from "../../../../core/use-cases/index/sync/index-sync.ts";
 import { listeningServices } from "../support/listening-service.ts";
 import { AGENT } from "../support/parties.ts";
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Context, Effect } from "effect";
 import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
 import { deployedProgramAccounts } from "../../../../core/protocol/accounts/loader-v3.ts";
-import { IndexSync, type SyncActivity } from "../../../../core/use-cases/index/index-sync.ts";
+import { IndexSync, type SyncActivity } from "../../../../core/use-cases/index/sync/index-sync.ts";
 import { LedgerUnavailable } from "../../../../ports/ledger.ts";
 import { forwardedClock } from "../../../doubles/forwarded-clock.ts";
 import { AGENT } from "../support/parties.ts";

@@ -22,7 +22,7 @@ import {
   ArchivedEscrows,
   makeArchivedEscrows,
 } from "../../../../core/use-cases/escrow/archived-escrows.ts";
-import { IndexSync, makeIndexSync } from "../../../../core/use-cases/index/index-sync.ts";
+import { IndexSync, makeIndexSync } from "../../../../core/use-cases/index/sync/index-sync.ts";
 import { makeRecentPages, RecentPages } from "../../../../core/use-cases/index/recent-pages.ts";
 import { LedgerPulse, makeLedgerPulse } from "../../../../core/use-cases/service/ledger-pulse.ts";
 import {

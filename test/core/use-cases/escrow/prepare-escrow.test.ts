@@ -14,7 +14,7 @@ import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-depl
 import {
   prepareEscrow,
   type PrepareEscrowRequest,
-} from "../../../../core/use-cases/escrow/prepare-escrow.ts";
+} from "../../../../core/use-cases/escrow/prepare/prepare-escrow.ts";
 import { Instance } from "../../../../ports/instance.ts";
 import { anyPrepareRequest } from "../../../arbitraries/prepare-request.ts";
 import { runs } from "../../../arbitraries/runs.ts";

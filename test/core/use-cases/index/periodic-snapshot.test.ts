@@ -3,9 +3,9 @@ import { Effect, Exit, Fiber, Logger, Stream } from "effect";
 import { TestClock } from "effect/testing";
 import fc from "fast-check";
 import type { LedgerAccount } from "../../../../core/domain/ledger/account.ts";
-import { makeIndexSync } from "../../../../core/use-cases/index/index-sync.ts";
-import { syncIndex } from "../../../../core/use-cases/index/sync-index.ts";
-import { SyncMemory } from "../../../../core/use-cases/index/sync-memory.ts";
+import { makeIndexSync } from "../../../../core/use-cases/index/sync/index-sync.ts";
+import { syncIndex } from "../../../../core/use-cases/index/sync/sync-index.ts";
+import { SyncMemory } from "../../../../core/use-cases/index/sync/sync-memory.ts";
 import { EscrowIndex, StoreUnavailable } from "../../../../ports/escrow-index.ts";
 import type { Instance } from "../../../../ports/instance.ts";
 import {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { SnapshotSchedule } from "../../../../core/use-cases/index/snapshot-schedule.ts";
+import { SnapshotSchedule } from "../../../../core/use-cases/index/sync/snapshot-schedule.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

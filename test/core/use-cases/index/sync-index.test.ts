@@ -7,8 +7,8 @@ import {
   decodeEscrowAccount,
   encodeEscrowAccount,
 } from "../../../../core/protocol/accounts/escrow-account.ts";
-import { SyncMemory } from "../../../../core/use-cases/index/sync-memory.ts";
-import { syncIndex } from "../../../../core/use-cases/index/sync-index.ts";
+import { SyncMemory } from "../../../../core/use-cases/index/sync/sync-memory.ts";
+import { syncIndex } from "../../../../core/use-cases/index/sync/sync-index.ts";
 import { Ledger } from "../../../../ports/ledger.ts";
 import { escrowLife } from "../../../arbitraries/index-history.ts";
 import { runs } from "../../../arbitraries/runs.ts";

@@ -1,24 +1,24 @@
 import { Effect } from "effect";
-import type { Address } from "../../domain/address.ts";
-import { parseAmount } from "../../domain/amount.ts";
-import { canonicalFault } from "../../domain/encoding/canonical-fault.ts";
-import type { Json } from "../../domain/encoding/canonical-json.ts";
-import { jsonPointer } from "../../domain/encoding/json-pointer.ts";
-import type { ReadAt } from "../../domain/escrow/prepared-call.ts";
-import { compareWithTemplate } from "../../domain/evidence/delivery-payload.ts";
-import { proofHash } from "../../domain/evidence/proof-template.ts";
-import { type Hash32, parseHash32 } from "../../domain/hash32.ts";
-import type { UnixSeconds } from "../../domain/unix-time.ts";
-import { expiredFault, pendingFault } from "../../protocol/accounts/escrow-rules.ts";
-import { decodeMerchantAccount } from "../../protocol/accounts/merchant-account.ts";
-import { merchantAddress } from "../../protocol/addresses/addresses.ts";
+import type { Address } from "../../../domain/address.ts";
+import { parseAmount } from "../../../domain/amount.ts";
+import { canonicalFault } from "../../../domain/encoding/canonical-fault.ts";
+import type { Json } from "../../../domain/encoding/canonical-json.ts";
+import { jsonPointer } from "../../../domain/encoding/json-pointer.ts";
+import type { ReadAt } from "../../../domain/escrow/prepared-call.ts";
+import { compareWithTemplate } from "../../../domain/evidence/delivery-payload.ts";
+import { proofHash } from "../../../domain/evidence/proof-template.ts";
+import { type Hash32, parseHash32 } from "../../../domain/hash32.ts";
+import type { UnixSeconds } from "../../../domain/unix-time.ts";
+import { expiredFault, pendingFault } from "../../../protocol/accounts/escrow-rules.ts";
+import { decodeMerchantAccount } from "../../../protocol/accounts/merchant-account.ts";
+import { merchantAddress } from "../../../protocol/addresses/addresses.ts";
 import {
   attestationMessage,
   MAX_ATTESTATION_AGE_SECONDS,
-} from "../../protocol/instructions/attestation.ts";
-import { revokedFault } from "../../protocol/rules/release-rules.ts";
-import { readProofTemplate } from "../evidence/proof-templates.ts";
-import { type FieldFault, ValidationFailed } from "../request-errors.ts";
+} from "../../../protocol/instructions/attestation.ts";
+import { revokedFault } from "../../../protocol/rules/release-rules.ts";
+import { readProofTemplate } from "../../evidence/proof-templates.ts";
+import { type FieldFault, ValidationFailed } from "../../request-errors.ts";
 import { readSurroundings, type Surroundings, wrongState } from "./escrow-surroundings.ts";
 
 /** What is to be attested, the members' types checked and nothing else. */

@@ -1,6 +1,6 @@
 import { Exit } from "effect";
-import type { StoreUnavailable } from "../../../ports/escrow-index.ts";
-import type { LedgerFailure } from "../../../ports/ledger.ts";
+import type { StoreUnavailable } from "../../../../ports/escrow-index.ts";
+import type { LedgerFailure } from "../../../../ports/ledger.ts";
 
 /** How a sync fails. */
 export type SyncFailure = LedgerFailure | StoreUnavailable;

@@ -1,6 +1,6 @@
 import { Duration, Effect, Exit, Fiber, Semaphore } from "effect";
-import { EscrowIndex } from "../../../ports/escrow-index.ts";
-import { SyncEpoch, SyncLease, type SyncTerm } from "../../../ports/sync-lease.ts";
+import { EscrowIndex } from "../../../../ports/escrow-index.ts";
+import { SyncEpoch, SyncLease, type SyncTerm } from "../../../../ports/sync-lease.ts";
 import { IndexSync } from "./index-sync.ts";
 
 /** How often a replica renews the lease, or asks for it. */

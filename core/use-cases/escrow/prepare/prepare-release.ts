@@ -1,19 +1,19 @@
 import { Effect } from "effect";
-import { parseAmount } from "../../domain/amount.ts";
-import { decodeBase64 } from "../../domain/encoding/base64.ts";
-import { parseHash32 } from "../../domain/hash32.ts";
-import { parseUnixTime } from "../../domain/unix-time.ts";
+import { parseAmount } from "../../../domain/amount.ts";
+import { decodeBase64 } from "../../../domain/encoding/base64.ts";
+import { parseHash32 } from "../../../domain/hash32.ts";
+import { parseUnixTime } from "../../../domain/unix-time.ts";
 import {
   attestationMessage,
   MAX_ATTESTATION_AGE_SECONDS,
-} from "../../protocol/instructions/attestation.ts";
+} from "../../../protocol/instructions/attestation.ts";
 import {
   releaseEscrowInstruction,
   releasePartialInstruction,
-} from "../../protocol/instructions/custody-instructions.ts";
-import { ed25519Instruction } from "../../protocol/instructions/ed25519-instruction.ts";
-import { Instance } from "../../../ports/instance.ts";
-import { type FieldFault, ValidationFailed } from "../request-errors.ts";
+} from "../../../protocol/instructions/custody-instructions.ts";
+import { ed25519Instruction } from "../../../protocol/instructions/ed25519-instruction.ts";
+import { Instance } from "../../../../ports/instance.ts";
+import { type FieldFault, ValidationFailed } from "../../request-errors.ts";
 import { checkInstructions, readSurroundings, wrongState } from "./escrow-surroundings.ts";
 import { finishCall } from "./finish-call.ts";
 import { parseOptionalAddresses, parseSending, type SendingRequest } from "./parse-sending.ts";

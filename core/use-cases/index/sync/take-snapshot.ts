@@ -1,5 +1,5 @@
 import { Effect, Exit } from "effect";
-import { monotonicMs } from "../monotonic-time.ts";
+import { monotonicMs } from "../../monotonic-time.ts";
 import type { SnapshotSchedule } from "./snapshot-schedule.ts";
 import { syncErrorOf, type SyncFailure, syncFailureCause } from "./sync-failure.ts";
 

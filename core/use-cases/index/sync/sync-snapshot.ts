@@ -1,19 +1,19 @@
 import { Effect, Stream } from "effect";
-import type { Address } from "../../domain/address.ts";
+import type { Address } from "../../../domain/address.ts";
 import {
   EscrowIndex,
   type EscrowCursor,
   type MerchantCursor,
-} from "../../../ports/escrow-index.ts";
-import { Instance } from "../../../ports/instance.ts";
-import { Ledger } from "../../../ports/ledger.ts";
+} from "../../../../ports/escrow-index.ts";
+import { Instance } from "../../../../ports/instance.ts";
+import { Ledger } from "../../../../ports/ledger.ts";
 import { gatherArchived } from "./gather-archived.ts";
 import type { IndexAccounts } from "./index-accounts.ts";
-import { refuseOlder, untrustworthy } from "../refuse-answer.ts";
+import { refuseOlder, untrustworthy } from "../../refuse-answer.ts";
 import type { SyncMemory } from "./sync-memory.ts";
-import { ARCHIVED_ESCROW_LENGTH } from "../../protocol/accounts/archived-escrow-account.ts";
-import { indexedKinds } from "../../protocol/accounts/indexed-kinds.ts";
-import { readProgramAccount } from "../../protocol/accounts/program-account.ts";
+import { ARCHIVED_ESCROW_LENGTH } from "../../../protocol/accounts/archived-escrow-account.ts";
+import { indexedKinds } from "../../../protocol/accounts/indexed-kinds.ts";
+import { readProgramAccount } from "../../../protocol/accounts/program-account.ts";
 
 /** The most accounts that the ledger reads in one request. */
 const READ_AT_ONCE = 100;

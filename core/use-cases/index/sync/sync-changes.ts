@@ -1,19 +1,22 @@
 import { Effect } from "effect";
-import type { Address } from "../../domain/address.ts";
-import type { LedgerAccount } from "../../domain/ledger/account.ts";
-import type { LedgerTransaction } from "../../domain/ledger/history.ts";
-import type { EventReference } from "../../domain/index/settlement-event.ts";
-import { type ArchivedBytes, archivedBytesOf } from "../../protocol/transaction/archived-bytes.ts";
+import type { Address } from "../../../domain/address.ts";
+import type { LedgerAccount } from "../../../domain/ledger/account.ts";
+import type { LedgerTransaction } from "../../../domain/ledger/history.ts";
+import type { EventReference } from "../../../domain/index/settlement-event.ts";
+import {
+  type ArchivedBytes,
+  archivedBytesOf,
+} from "../../../protocol/transaction/archived-bytes.ts";
 import {
   eventReferencesOf,
   touchedAccountsOf,
-} from "../../protocol/transaction/settlement-transaction.ts";
-import { Instance } from "../../../ports/instance.ts";
-import { Ledger } from "../../../ports/ledger.ts";
+} from "../../../protocol/transaction/settlement-transaction.ts";
+import { Instance } from "../../../../ports/instance.ts";
+import { Ledger } from "../../../../ports/ledger.ts";
 import { gatherArchived } from "./gather-archived.ts";
 import type { IndexAccounts } from "./index-accounts.ts";
 import { listHistory } from "./list-history.ts";
-import { refuseOlder } from "../refuse-answer.ts";
+import { refuseOlder } from "../../refuse-answer.ts";
 import type { SyncMemory } from "./sync-memory.ts";
 
 /**

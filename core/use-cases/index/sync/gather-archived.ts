@@ -1,8 +1,8 @@
 import { Effect } from "effect";
-import { believedBytes } from "../../protocol/accounts/last-bytes.ts";
-import type { ArchivedBytes } from "../../protocol/transaction/archived-bytes.ts";
-import { EscrowIndex } from "../../../ports/escrow-index.ts";
-import { Instance } from "../../../ports/instance.ts";
+import { believedBytes } from "../../../protocol/accounts/last-bytes.ts";
+import type { ArchivedBytes } from "../../../protocol/transaction/archived-bytes.ts";
+import { EscrowIndex } from "../../../../ports/escrow-index.ts";
+import { Instance } from "../../../../ports/instance.ts";
 import type { IndexAccounts } from "./index-accounts.ts";
 import type { SyncMemory } from "./sync-memory.ts";
 

@@ -1,27 +1,27 @@
 import { Effect } from "effect";
-import { type Address, parseAddress } from "../../domain/address.ts";
-import type { Escrow } from "../../domain/escrow/escrow.ts";
-import type { OpenInstruction } from "../../domain/escrow/next-action.ts";
-import type { Payout, ReadAt } from "../../domain/escrow/prepared-call.ts";
-import type { LedgerAccount } from "../../domain/ledger/account.ts";
-import { decodeRentSysvar } from "../../protocol/accounts/rent-sysvar.ts";
-import { decodeTokenAccount } from "../../protocol/accounts/token.ts";
+import { type Address, parseAddress } from "../../../domain/address.ts";
+import type { Escrow } from "../../../domain/escrow/escrow.ts";
+import type { OpenInstruction } from "../../../domain/escrow/next-action.ts";
+import type { Payout, ReadAt } from "../../../domain/escrow/prepared-call.ts";
+import type { LedgerAccount } from "../../../domain/ledger/account.ts";
+import { decodeRentSysvar } from "../../../protocol/accounts/rent-sysvar.ts";
+import { decodeTokenAccount } from "../../../protocol/accounts/token.ts";
 import {
   associatedTokenAddress,
   custodyConfigAddress,
   merchantAddress,
   registryAddress,
-} from "../../protocol/addresses/addresses.ts";
-import { CLOCK_SYSVAR, RENT_SYSVAR } from "../../protocol/addresses/well-known-addresses.ts";
-import { nextActions } from "../../protocol/instructions/next-actions.ts";
-import { withPayer } from "../../protocol/instructions/open-instruction.ts";
-import type { LedgerView } from "../../protocol/rules/custody-call.ts";
-import { preparedFault } from "../../protocol/rules/prepared-fault.ts";
-import { Instance } from "../../../ports/instance.ts";
-import { Ledger, LedgerUnavailable } from "../../../ports/ledger.ts";
-import { addressFault, InvalidAddress, type StateRule, WrongState } from "../request-errors.ts";
+} from "../../../protocol/addresses/addresses.ts";
+import { CLOCK_SYSVAR, RENT_SYSVAR } from "../../../protocol/addresses/well-known-addresses.ts";
+import { nextActions } from "../../../protocol/instructions/next-actions.ts";
+import { withPayer } from "../../../protocol/instructions/open-instruction.ts";
+import type { LedgerView } from "../../../protocol/rules/custody-call.ts";
+import { preparedFault } from "../../../protocol/rules/prepared-fault.ts";
+import { Instance } from "../../../../ports/instance.ts";
+import { Ledger, LedgerUnavailable } from "../../../../ports/ledger.ts";
+import { addressFault, InvalidAddress, type StateRule, WrongState } from "../../request-errors.ts";
 import type { Ground } from "./finish-call.ts";
-import { escrowOf, ledgerTimeOf } from "./read-escrow.ts";
+import { escrowOf, ledgerTimeOf } from "../read-escrow.ts";
 
 /** An escrow and every account that a settlement of it depends on, as the ledger shows them at one slot. */
 export type Surroundings = Ground & {

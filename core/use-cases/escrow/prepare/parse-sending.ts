@@ -1,7 +1,7 @@
 import { Effect } from "effect";
-import { type Address, addressToBytes, parseAddress } from "../../domain/address.ts";
-import { canVerifyUnder } from "../../protocol/crypto/strict-ed25519.ts";
-import { addressFault, InvalidAddress, ValidationFailed } from "../request-errors.ts";
+import { type Address, addressToBytes, parseAddress } from "../../../domain/address.ts";
+import { canVerifyUnder } from "../../../protocol/crypto/strict-ed25519.ts";
+import { addressFault, InvalidAddress, ValidationFailed } from "../../request-errors.ts";
 import type { Sending } from "./finish-call.ts";
 
 /** What every prepare operation takes, its members' types checked and nothing else. */

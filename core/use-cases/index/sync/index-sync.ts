@@ -1,5 +1,5 @@
 import { Context, Deferred, Effect, Ref, Semaphore } from "effect";
-import type { SyncProgress, SyncReport } from "../../domain/index/sync-report.ts";
+import type { SyncProgress, SyncReport } from "../../../domain/index/sync-report.ts";
 import { type SyncError, syncErrorOf, type SyncFailure } from "./sync-failure.ts";
 import { syncIndex } from "./sync-index.ts";
 import { SyncMemory } from "./sync-memory.ts";

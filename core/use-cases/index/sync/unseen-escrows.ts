@@ -1,6 +1,6 @@
-import type { Address } from "../../domain/address.ts";
-import type { LedgerSignature } from "../../domain/ledger/signature.ts";
-import type { ArchivedEscrow } from "../../protocol/accounts/archived-escrow-account.ts";
+import type { Address } from "../../../domain/address.ts";
+import type { LedgerSignature } from "../../../domain/ledger/signature.ts";
+import type { ArchivedEscrow } from "../../../protocol/accounts/archived-escrow-account.ts";
 
 /** An archived escrow as a sync found it. */
 export type FoundTombstone = {

@@ -1,7 +1,7 @@
 import { Effect } from "effect";
-import type { Address } from "../../domain/address.ts";
-import { monotonicMs } from "../monotonic-time.ts";
-import { searchHistory } from "../escrow/search-history.ts";
+import type { Address } from "../../../domain/address.ts";
+import { monotonicMs } from "../../monotonic-time.ts";
+import { searchHistory } from "../../escrow/search-history.ts";
 import type { IndexAccounts } from "./index-accounts.ts";
 import type { SyncMemory } from "./sync-memory.ts";
 

@@ -1,24 +1,24 @@
 import { Effect } from "effect";
-import { AddressFingerprints } from "../../domain/address-fingerprints.ts";
-import type { Address } from "../../domain/address.ts";
-import type { Deployment } from "../../domain/ledger/deployment.ts";
-import type { Escrow } from "../../domain/escrow/escrow.ts";
-import type { AccountFault, Decoded, LedgerAccount } from "../../domain/ledger/account.ts";
-import type { Merchant } from "../../domain/merchant/merchant.ts";
+import { AddressFingerprints } from "../../../domain/address-fingerprints.ts";
+import type { Address } from "../../../domain/address.ts";
+import type { Deployment } from "../../../domain/ledger/deployment.ts";
+import type { Escrow } from "../../../domain/escrow/escrow.ts";
+import type { AccountFault, Decoded, LedgerAccount } from "../../../domain/ledger/account.ts";
+import type { Merchant } from "../../../domain/merchant/merchant.ts";
 import {
   type EventReference,
   eventsOf,
   type SettlementEvent,
-} from "../../domain/index/settlement-event.ts";
-import type { RejectedAccount, SyncCounts } from "../../domain/index/sync-report.ts";
-import { readProgramAccount } from "../../protocol/accounts/program-account.ts";
+} from "../../../domain/index/settlement-event.ts";
+import type { RejectedAccount, SyncCounts } from "../../../domain/index/sync-report.ts";
+import { readProgramAccount } from "../../../protocol/accounts/program-account.ts";
 import type { FoundTombstone } from "./unseen-escrows.ts";
 import {
   EscrowIndex,
   type RowChanges,
   type Observed,
   type SyncCheckpoint,
-} from "../../../ports/escrow-index.ts";
+} from "../../../../ports/escrow-index.ts";
 
 /** The most rejected accounts that a report names. All are counted. */
 const MAX_REJECTED_NAMED = 100;

@@ -1,6 +1,6 @@
 import { Effect } from "effect";
-import { archiveEscrowInstruction } from "../../protocol/instructions/custody-instructions.ts";
-import { Instance } from "../../../ports/instance.ts";
+import { archiveEscrowInstruction } from "../../../protocol/instructions/custody-instructions.ts";
+import { Instance } from "../../../../ports/instance.ts";
 import { checkInstructions, readSurroundings, wrongState } from "./escrow-surroundings.ts";
 import { type DraftCall, finishCall } from "./finish-call.ts";
 import { parseSending, type SendingRequest } from "./parse-sending.ts";

@@ -1,19 +1,19 @@
 import { Effect } from "effect";
-import { type Address, parseAddress } from "../../domain/address.ts";
-import { parseAmount } from "../../domain/amount.ts";
-import { MAX_TTL_SECONDS, MIN_TTL_SECONDS } from "../../domain/escrow/escrow.ts";
-import { type Hash32, parseHash32 } from "../../domain/hash32.ts";
-import type { Instruction } from "../../domain/ledger/instruction.ts";
+import { type Address, parseAddress } from "../../../domain/address.ts";
+import { parseAmount } from "../../../domain/amount.ts";
+import { MAX_TTL_SECONDS, MIN_TTL_SECONDS } from "../../../domain/escrow/escrow.ts";
+import { type Hash32, parseHash32 } from "../../../domain/hash32.ts";
+import type { Instruction } from "../../../domain/ledger/instruction.ts";
 import {
   MAX_NONCE_BYTES,
   MAX_TASK_INTENT_BYTES,
   taskHash,
   taskTextFault,
-} from "../../domain/escrow/task-hash.ts";
-import { createEscrowAddresses } from "../../protocol/addresses/addresses.ts";
-import { createEscrowInstruction } from "../../protocol/instructions/custody-instructions.ts";
-import { Instance } from "../../../ports/instance.ts";
-import { enforceBetaLimits } from "./enforce-beta-limits.ts";
+} from "../../../domain/escrow/task-hash.ts";
+import { createEscrowAddresses } from "../../../protocol/addresses/addresses.ts";
+import { createEscrowInstruction } from "../../../protocol/instructions/custody-instructions.ts";
+import { Instance } from "../../../../ports/instance.ts";
+import { enforceBetaLimits } from "../enforce-beta-limits.ts";
 import { checkAttestorKey } from "./parse-sending.ts";
 import {
   addressFault,
@@ -21,7 +21,7 @@ import {
   InvalidAddress,
   TaskRequired,
   ValidationFailed,
-} from "../request-errors.ts";
+} from "../../request-errors.ts";
 
 /** A request for an escrow. Only the types of its members are checked. */
 export type PrepareEscrowRequest = {

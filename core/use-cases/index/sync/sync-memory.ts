@@ -1,5 +1,5 @@
-import type { LedgerSignature } from "../../domain/ledger/signature.ts";
-import type { SyncProgress } from "../../domain/index/sync-report.ts";
+import type { LedgerSignature } from "../../../domain/ledger/signature.ts";
+import type { SyncProgress } from "../../../domain/index/sync-report.ts";
 import { UnseenEscrows } from "./unseen-escrows.ts";
 import { SnapshotSchedule } from "./snapshot-schedule.ts";
 

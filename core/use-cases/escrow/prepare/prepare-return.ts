@@ -2,8 +2,8 @@ import { Effect } from "effect";
 import {
   cancelEscrowInstruction,
   claimRefundInstruction,
-} from "../../protocol/instructions/custody-instructions.ts";
-import { Instance } from "../../../ports/instance.ts";
+} from "../../../protocol/instructions/custody-instructions.ts";
+import { Instance } from "../../../../ports/instance.ts";
 import { checkInstructions, readSurroundings, wrongState } from "./escrow-surroundings.ts";
 import { finishCall } from "./finish-call.ts";
 import { parseOptionalAddresses, parseSending, type SendingRequest } from "./parse-sending.ts";

@@ -1,10 +1,10 @@
 import { Effect } from "effect";
-import type { EventReference } from "../../domain/index/settlement-event.ts";
-import { eventReferencesOf } from "../../protocol/transaction/settlement-transaction.ts";
-import { EscrowIndex } from "../../../ports/escrow-index.ts";
-import { Instance } from "../../../ports/instance.ts";
-import { Ledger } from "../../../ports/ledger.ts";
-import { monotonicMs } from "../monotonic-time.ts";
+import type { EventReference } from "../../../domain/index/settlement-event.ts";
+import { eventReferencesOf } from "../../../protocol/transaction/settlement-transaction.ts";
+import { EscrowIndex } from "../../../../ports/escrow-index.ts";
+import { Instance } from "../../../../ports/instance.ts";
+import { Ledger } from "../../../../ports/ledger.ts";
+import { monotonicMs } from "../../monotonic-time.ts";
 import type { SyncMemory } from "./sync-memory.ts";
 
 /** Events per sync. Each costs a page of history and some transactions. */

@@ -1,6 +1,6 @@
 import { Effect } from "effect";
-import { type Address, ZERO_ADDRESS } from "../../domain/address.ts";
-import type { OpenInstruction } from "../../domain/escrow/next-action.ts";
+import { type Address, ZERO_ADDRESS } from "../../../domain/address.ts";
+import type { OpenInstruction } from "../../../domain/escrow/next-action.ts";
 import type {
   LamportCost,
   Payout,
@@ -8,24 +8,24 @@ import type {
   PreparedOperation,
   PrepareWarning,
   ReadAt,
-} from "../../domain/escrow/prepared-call.ts";
-import type { LedgerAccount } from "../../domain/ledger/account.ts";
-import type { UnixSeconds } from "../../domain/unix-time.ts";
-import type { Rent } from "../../protocol/accounts/rent-sysvar.ts";
-import { computeBudgetInstructions } from "../../protocol/instructions/compute-budget.ts";
-import { withPayer } from "../../protocol/instructions/open-instruction.ts";
-import { otherSigners, payerFault, transactionFee } from "../../protocol/rules/lamport-rules.ts";
+} from "../../../domain/escrow/prepared-call.ts";
+import type { LedgerAccount } from "../../../domain/ledger/account.ts";
+import type { UnixSeconds } from "../../../domain/unix-time.ts";
+import type { Rent } from "../../../protocol/accounts/rent-sysvar.ts";
+import { computeBudgetInstructions } from "../../../protocol/instructions/compute-budget.ts";
+import { withPayer } from "../../../protocol/instructions/open-instruction.ts";
+import { otherSigners, payerFault, transactionFee } from "../../../protocol/rules/lamport-rules.ts";
 import {
   LOADED_BYTES,
   MAX_PREPARED_BYTES,
   unitLimitOf,
-} from "../../protocol/transaction/transaction-budget.ts";
+} from "../../../protocol/transaction/transaction-budget.ts";
 import {
   type UnsignedTransaction,
   unsignedTransaction,
-} from "../../protocol/transaction/unsigned-transaction.ts";
-import { ValidationFailed, type WrongState } from "../request-errors.ts";
-import { TransactionTerms } from "../service/transaction-terms.ts";
+} from "../../../protocol/transaction/unsigned-transaction.ts";
+import { ValidationFailed, type WrongState } from "../../request-errors.ts";
+import { TransactionTerms } from "../../service/transaction-terms.ts";
 
 /** What a caller of any prepare operation can ask for besides. */
 export type Sending = {

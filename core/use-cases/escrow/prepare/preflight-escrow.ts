@@ -1,25 +1,25 @@
 import { Effect } from "effect";
-import { type Address, addressToBytes } from "../../domain/address.ts";
-import type { MerchantStatus } from "../../domain/merchant/merchant.ts";
-import { ESCROW_ACCOUNT_LENGTH } from "../../protocol/accounts/escrow-account.ts";
-import { ARCHIVED_ESCROW_LENGTH } from "../../protocol/accounts/archived-escrow-account.ts";
-import { decodeCustodyConfigAccount } from "../../protocol/accounts/custody-config-account.ts";
-import { listedMint } from "../../domain/supported-mint.ts";
-import { decodeMerchantAccount } from "../../protocol/accounts/merchant-account.ts";
+import { type Address, addressToBytes } from "../../../domain/address.ts";
+import type { MerchantStatus } from "../../../domain/merchant/merchant.ts";
+import { ESCROW_ACCOUNT_LENGTH } from "../../../protocol/accounts/escrow-account.ts";
+import { ARCHIVED_ESCROW_LENGTH } from "../../../protocol/accounts/archived-escrow-account.ts";
+import { decodeCustodyConfigAccount } from "../../../protocol/accounts/custody-config-account.ts";
+import { listedMint } from "../../../domain/supported-mint.ts";
+import { decodeMerchantAccount } from "../../../protocol/accounts/merchant-account.ts";
 import {
   decodeTokenAccount,
   isClassicMint,
   TOKEN_ACCOUNT_LENGTH,
-} from "../../protocol/accounts/token.ts";
-import { createEscrowAddresses } from "../../protocol/addresses/addresses.ts";
-import { CLOCK_SYSVAR, RENT_SYSVAR } from "../../protocol/addresses/well-known-addresses.ts";
-import { canVerifyUnder } from "../../protocol/crypto/strict-ed25519.ts";
-import { createEscrowInstruction } from "../../protocol/instructions/custody-instructions.ts";
-import { depositFor } from "../../protocol/rules/lamport-rules.ts";
-import { preparedFault } from "../../protocol/rules/prepared-fault.ts";
-import { Instance } from "../../../ports/instance.ts";
-import { Ledger } from "../../../ports/ledger.ts";
-import { type StateRule, WrongState } from "../request-errors.ts";
+} from "../../../protocol/accounts/token.ts";
+import { createEscrowAddresses } from "../../../protocol/addresses/addresses.ts";
+import { CLOCK_SYSVAR, RENT_SYSVAR } from "../../../protocol/addresses/well-known-addresses.ts";
+import { canVerifyUnder } from "../../../protocol/crypto/strict-ed25519.ts";
+import { createEscrowInstruction } from "../../../protocol/instructions/custody-instructions.ts";
+import { depositFor } from "../../../protocol/rules/lamport-rules.ts";
+import { preparedFault } from "../../../protocol/rules/prepared-fault.ts";
+import { Instance } from "../../../../ports/instance.ts";
+import { Ledger } from "../../../../ports/ledger.ts";
+import { type StateRule, WrongState } from "../../request-errors.ts";
 import { groundOf } from "./escrow-surroundings.ts";
 import {
   assembleCall,
@@ -29,7 +29,7 @@ import {
   payerFaultOf,
 } from "./finish-call.ts";
 import type { PreparedEscrow } from "./prepare-escrow.ts";
-import { ledgerTimeOf } from "./read-escrow.ts";
+import { ledgerTimeOf } from "../read-escrow.ts";
 
 /** Whether creating a prepared escrow would succeed, judged by the ledger's present state. */
 export type EscrowPreflight = {
