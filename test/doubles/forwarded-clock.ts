@@ -1,6 +1,6 @@
 import { Clock, Effect, Layer } from "effect";
 
-/** The machine's clock, and a function that sets it forward by so many milliseconds. */
+/** The machine's clock, and a function that sets it forward by a number of milliseconds. */
 export const forwardedClock = () => {
   let aheadMs = 0;
   const layer: Layer.Layer<never> = Layer.effect(

@@ -16,7 +16,7 @@ import { rateLimitHeaders } from "./response-headers.ts";
 import { schemaCheck } from "../request/schema-check.ts";
 
 /**
- * Takes what a request with a body of so many bytes costs from the client's budget, less what one of `paidBytes` costs
+ * Takes what a request with a body of that length costs from the client's budget, less what one of `paidBytes` costs
  * where that is paid already, and writes what is left into the answer's headers. Fails with `RateLimited`.
  */
 const spend = ({ clientOf }: ExchangeSettings, budget: NonNullable<Endpoint["budget"]>) =>

@@ -17,7 +17,7 @@ import type { SentTarget } from "../request/sent-target.ts";
 export type Connection = {
   /** The peer's IP address, null when not known. */
   readonly address: string | null;
-  /** Keeps the connection open for so many seconds, [0, 255], while nothing moves on it. */
+  /** Keeps an idle connection open for a number of seconds, [0, 255]. */
   readonly allowSeconds: (seconds: number) => void;
   /** What the request's target matches as it was sent; undefined where only the URL is known. */
   readonly target?: SentTarget;

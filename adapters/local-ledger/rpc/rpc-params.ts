@@ -46,7 +46,7 @@ export const unknownVariant = (value: unknown, known: ReadonlyArray<string>): Rp
 /** Longest base58 text of 32 and of 64 bytes (Agave `pubkey`, `hash`, `signature`: MAX_BASE58_LEN). */
 const LONGEST_BASE58 = { 32: 44, 64: 88 } as const;
 
-/** Why Agave refuses a text that is not base58 of so many bytes: by its length first, then by its characters. */
+/** Why Agave refuses a text that is not base58 of `length` bytes: by its length first, then by its characters. */
 export const base58Fault = (text: string, bytes: 32 | 64): "Invalid" | "WrongSize" =>
   text.length <= LONGEST_BASE58[bytes] && !/^[1-9A-HJ-NP-Za-km-z]*$/.test(text)
     ? "Invalid"

@@ -39,7 +39,7 @@ class ByteFields {
     return BigInt.asIntN(64, this.u64(at));
   }
 
-  /** A copy of so many bytes. */
+  /** A copy of the next bytes. */
   bytes(at: number, length: number): Uint8Array {
     return this.#within(at, length).slice(at, at + length);
   }

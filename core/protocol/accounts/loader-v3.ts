@@ -59,7 +59,7 @@ export const decodeProgramDataAccount = (
 
 /**
  * The two accounts of a deployed program, ProgramData first, since a ledger that is given the Program
- * account loads its code at once. `rentExempt` says what an account of so many bytes must hold, in lamports.
+ * account loads its code at once. `rentExempt` says the lamports that an account of a length in bytes must hold.
  */
 export const deployedProgramAccounts = (
   program: Address,

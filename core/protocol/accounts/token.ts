@@ -14,7 +14,7 @@ import {
   TOKEN_PROGRAM,
 } from "../addresses/well-known-addresses.ts";
 
-/** Every SPL Token account and mint has exactly so many bytes (SPL Token, `state.rs`: `Account::LEN`, `Mint::LEN`). */
+/** The length in bytes of every SPL Token account, and of every mint (SPL Token, `state.rs`: `Account::LEN`, `Mint::LEN`). */
 export const TOKEN_ACCOUNT_LENGTH = 165;
 const MINT_LENGTH = 82;
 const MINT_IS_INITIALIZED = 45;

@@ -32,7 +32,7 @@ export type ParsedPacket = {
   };
 };
 
-/** The most bytes of a packet's text; no packet has nearly so many. */
+/** The most bytes of a packet's text, several times what the largest packet has. */
 const MAX_BYTES = 65_536;
 
 const DATA = [

@@ -29,7 +29,7 @@ const freshFolder = async (): Promise<string> => {
   return path;
 };
 
-/** A node that tells its genesis hash and a time so many seconds from now, null for none. */
+/** A node with a genesis hash and a clock that is off by some seconds; null for no time at all. */
 const nodeThat = (genesisHash: string, secondsFromNow: number | null) =>
   Bun.serve({
     port: 0,

@@ -16,7 +16,7 @@ export const base58 = (bytes: Uint8Array): string => {
   return "1".repeat(zeros < 0 ? bytes.length : zeros) + text;
 };
 
-/** The bytes of a text in base58, which must be so many. @throws Error */
+/** The bytes of a base58 text, which must have the given length. @throws Error */
 export const fromBase58 = (text: Value | undefined, length: number): Uint8Array => {
   need(typeof text === "string" && text.length <= 90 && text !== "");
   const value = Array.from(text).reduce((sum, c) => {

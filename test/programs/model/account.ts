@@ -257,5 +257,5 @@ export const pendingOf = (e: Escrow): Escrow => ({
 
 export const isZero = (address: Address): boolean => address === ZERO_ADDRESS;
 
-/** Lamports that exempt so many bytes from rent on this ledger: 6960 for each, and for 128 more. */
+/** Lamports that exempt an account from rent on this ledger: 6960 for each of its bytes and for 128 more. */
 export const rent = (bytes: number): bigint => BigInt(128 + bytes) * 6960n;

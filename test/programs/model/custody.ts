@@ -45,7 +45,7 @@ export const initializeCustody = (v: Verdict, draft: Draft, at: At): void => {
   draft.put(address, { ...draft.at(address), content });
 };
 
-/** Whoever pays tops the address up to the rent of so many bytes; what was sent there before counts. */
+/** The payer tops the address up to the rent of its length; lamports sent there before count. */
 export const allocate = (draft: Draft, payer: Address, address: Address, bytes: number): void => {
   const missing = rent(bytes) - draft.at(address).lamports;
   if (missing <= 0n) return;

@@ -52,7 +52,7 @@ const paid = ({ escrow, find, rent }: Surroundings, { whose, fallback }: Side): 
   };
 };
 
-/** What archiving gives the rent payer of an account with so many lamports; the rest stays in the tombstone. */
+/** Lamports that archiving gives the rent payer of an account; the rest stays in the tombstone. */
 export const atArchiving = ({ account, find, escrow, rent }: Surroundings) => {
   const minimum = rent.minimumBalance(ARCHIVED_ESCROW_LENGTH);
   // The runtime lets nobody change an executable account's lamports, so there all of it stays.

@@ -189,7 +189,7 @@ describe("the stream of events", () => {
     expect(await refusal(STREAM, { accept: "application/json" })).toBe("406 not_acceptable");
   });
 
-  test("a client has only so many at a time, and gets one back when it closes one", async () => {
+  test("a client has a bounded number at a time, and gets one back when it closes one", async () => {
     const service = await open();
     const client = await checkedClient(service);
     const streams = [];
