@@ -10,7 +10,7 @@ const LAMPORTS_PER_SIGNATURE = 5000n;
 /** Micro-lamports in a lamport. */
 const MICRO = 1_000_000n;
 
-/** Lamports to add so that an account of `length` bytes is exempt from rent; 0 when it holds enough. */
+/** Lamports to add so that an account of `bytes` bytes is exempt from rent; 0 when it holds enough. */
 export const depositFor = (account: LedgerAccount | null, bytes: number, rent: Rent): bigint => {
   const missing = rent.minimumBalance(bytes) - (account?.lamports ?? 0n);
   return missing > 0n ? missing : 0n;

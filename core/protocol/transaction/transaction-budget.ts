@@ -24,6 +24,6 @@ export const LOADED_BYTES = 1_048_576;
 /** The most bytes of a prepared transaction: 100 below the ledger's limit, for what wallets add. */
 export const MAX_PREPARED_BYTES = 1132;
 
-/** Compute units that a transaction of an operation asks for. `tokenAccounts` is how many it makes first. */
+/** Compute units that a transaction of an operation asks for. `newTokenAccounts` is how many it makes first. */
 export const unitLimitOf = (operation: PreparedOperation, newTokenAccounts: number): number =>
   UNITS[operation] + newTokenAccounts * UNITS_OF_TOKEN_ACCOUNT;
