@@ -30,7 +30,7 @@ const FILL = `
       CASE WHEN state = 0 THEN expires_at END FROM escrow;
   INSERT INTO merchant
     SELECT 'M' || lpad(n::text, 9, '0'), 1, 255, sha256(('merchant' || n)::bytea), 'name', 0, sha256('attestor'),
-      NULL, 1, 1, 1, n, 0, 0, 0, 0, 0, 'name', 'name' FROM generate_series(0, 19) AS n;
+      NULL, 1, 1, 1, n, 0, 0, 0, 0, 0, n::text, 'name', 'name' FROM generate_series(0, 19) AS n;
   ANALYZE escrow, event, merchant, escrow_tally, delivery_tally`;
 
 type Plan = {
