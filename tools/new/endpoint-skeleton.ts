@@ -67,8 +67,7 @@ export const ${id}Endpoint = endpoint({
     },
   },
   problems: [],
-  handle: () => Effect.succeed({ json: { data: ${camel(noun)}Record("${noun}") } }),
-});
+}).handle(() => Effect.succeed({ json: { data: ${camel(noun)}Record("${noun}") } }));
 `;
   const test = `import { afterAll, beforeAll, expect, test } from "bun:test";
 import { checkedClient, makeService } from "../support/service.ts";

@@ -30,11 +30,13 @@ export const ${layer} = (_ledger: LedgerIdentity): Layer.Layer<EscrowIndex> =>
   Layer.succeed(EscrowIndex, {
     apply: () => toWrite("apply"),
     escrows: () => toWrite("escrows"),
+    escrowsAt: () => toWrite("escrowsAt"),
     events: () => toWrite("events"),
     eventsAfter: () => toWrite("eventsAfter"),
     eventsWithoutReference: () => toWrite("eventsWithoutReference"),
     eventsOfEscrow: () => toWrite("eventsOfEscrow"),
     merchants: () => toWrite("merchants"),
+    sameNames: () => toWrite("sameNames"),
     summary: toWrite("summary"),
     revision: toWrite("revision"),
   });

@@ -127,7 +127,10 @@ export const wrongState = (
     detail,
     state: escrow.state,
     awaiting: isPayout ? "payout_account" : null,
-    nextActions: nextActions(escrow, at.ledgerTime, view.deployment, agentTokens),
+    // The escrow alone does not show that its attestor was revoked.
+    nextActions: nextActions(escrow, at.ledgerTime, view.deployment, agentTokens).filter(
+      ({ action }) => rule !== "attestor_revoked" || action !== "release_escrow",
+    ),
     at,
   });
 };
