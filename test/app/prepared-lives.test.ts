@@ -124,3 +124,28 @@ test("a wallet becomes a merchant, and changes its attestor", async () => {
     data: { attestor: agent.address, previous_attestor: attestor.address },
   });
 });
+
+test("an escrow whose attestor was revoked can be cancelled, and is not offered a release", async () => {
+  const escrow = await open("revoked");
+  const path = `/v1/escrows/${escrow}`;
+  const claim = { proof_hash: "cd".repeat(32) };
+  const attested = await ask<Prepared>(`${path}/attestation/prepare`, claim);
+  const rotated = await ask<Prepared>(
+    `/v1/merchants/${merchant.address}/attestor/prepare?transaction=true`,
+    { attestor: passerBy.address, revoke: true },
+  );
+  await land(rotated.transaction);
+  const refused = await fetch(`${service.url}${path}/release/prepare`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({
+      ...claim,
+      timestamp: attested.timestamp,
+      attestation_signature: encodeBase64(attestor.sign(bytesOf(attested.message_base64))),
+    }),
+  });
+  expect([refused.status, await refused.json()]).toMatchObject([
+    409,
+    { rule: "attestor_revoked", state: "Pending", next_actions: [{ action: "cancel_escrow" }] },
+  ]);
+});
