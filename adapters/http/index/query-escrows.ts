@@ -13,7 +13,11 @@ import { limitOf, pageAnswer } from "./page-answer.ts";
 
 const recordOf = (page: EscrowPage, limit: number, instance: Instance["Service"]) => {
   const ledgerTime = page.ledgerTime ?? 0n;
-  return pageAnswer(page, limit, escrowCursor, (row) => escrowRecord(row, ledgerTime, instance));
+  return pageAnswer(page, limit, escrowCursor, (row) => {
+    const record = escrowRecord(row, ledgerTime, instance);
+    // A settled row does not show whether its account was archived since.
+    return row.state === "Pending" ? record : { ...record, next_actions: [] };
+  });
 };
 
 const texts = new WeakMap<EscrowPage, JsonText<ReturnType<typeof recordOf>>>();

@@ -1,4 +1,5 @@
-import type { Address } from "../../domain/address.ts";
+import { type Address, addressToBytes } from "../../domain/address.ts";
+import { FAST_PARTS } from "../../domain/encoding/fast/fast-parts.ts";
 import type { LedgerAccount } from "../../domain/ledger/account.ts";
 import { AccountRole, type Instruction } from "../../domain/ledger/instruction.ts";
 import { ED25519_PROGRAM, SYSTEM_PROGRAM } from "../addresses/well-known-addresses.ts";
@@ -56,6 +57,10 @@ export const payerFault = (
 ): string | undefined => {
   const { fee, deposits, returned } = spent;
   const held = account?.lamports ?? 0n;
+  if (account !== null && !FAST_PARTS.isEdwardsPoint(addressToBytes(account.address)))
+    return `the payer ${account.address} is not a wallet: it is no Ed25519 key, so nobody can sign for it`;
+  if (account !== null && account.owner !== SYSTEM_PROGRAM)
+    return `the payer ${account.address} belongs to the program ${account.owner} and cannot pay a fee`;
   if (feePayerFault(account, rent, fee) !== null)
     return `the payer holds ${held} lamports and cannot pay the fee of ${fee} and keep the rent minimum`;
   if (deposits === 0n) return undefined;
