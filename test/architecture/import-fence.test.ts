@@ -48,6 +48,17 @@ const planted = [
     refused: false,
   },
   {
+    file: "core/use-cases/index/sync/a.ts",
+    code: `import "../../../../adapters/sqlite/x.ts";`,
+    refused: true,
+  },
+  { file: "core/use-cases/index/sync/b.ts", code: `import "elysia";`, refused: true },
+  {
+    file: "core/use-cases/index/sync/ok.ts",
+    code: `import "../../../domain/a.ts"; import "../../../protocol/b.ts"; import "../../../../ports/c.ts"; import "../d.ts"; import "../../e.ts";`,
+    refused: false,
+  },
+  {
     file: "core/use-cases/relay/a.ts",
     code: `import "../../../adapters/sqlite/x.ts";`,
     refused: true,
