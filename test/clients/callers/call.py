@@ -5,7 +5,7 @@ import sys
 
 from evidence_api import Client
 from evidence_api.api.escrows import prepare_escrow, read_escrow
-from evidence_api.models import EscrowRead, PreparedEscrowAnswer, PrepareEscrowRequest, Problem
+from evidence_api.models import LiveEscrowRead, PreparedEscrowAnswer, PrepareEscrowRequest, Problem
 
 url, request_file, escrow, missing = sys.argv[1:]
 client = Client(base_url=url)
@@ -15,7 +15,7 @@ with open(request_file, encoding="utf-8") as file:
 prepared = prepare_escrow.sync(client=client, body=request)
 assert isinstance(prepared, PreparedEscrowAnswer), prepared
 read = read_escrow.sync(escrow, client=client)
-assert isinstance(read, EscrowRead), read
+assert isinstance(read, LiveEscrowRead), read
 problem = read_escrow.sync(missing, client=client)
 assert isinstance(problem, Problem), problem
 print(
