@@ -12,7 +12,7 @@ import {
   MIN_TTL_SECONDS,
 } from "../../core/domain/escrow/escrow.ts";
 import { LAST_UNIX_SECOND } from "../../core/domain/unix-time.ts";
-import { escrowAddress } from "../../core/protocol/addresses/addresses.ts";
+import { associatedToken, escrowAddress } from "../../core/protocol/addresses/addresses.ts";
 import { anyAddress, anyHash32, bytesOfLength } from "./ledger-values.ts";
 
 const MAX_TTL = BigInt(MAX_TTL_SECONDS);
@@ -124,14 +124,23 @@ export const anyEscrow = (
           rentPayer: anyAddress,
           taskHash: anyHash32,
           attestor: anyAddress.filter((key) => key !== ZERO_ADDRESS),
-          vaultBump: fc.nat({ max: 255 }),
           sequence,
           settlement: SETTLEMENT[state](createdAt, expiresAt),
         })
         .map(({ settlement, sequence, ...parties }): Escrow => {
           const { address, bump } = escrowAddress(deployment, parties.agentOwner, parties.taskHash);
           const settledSeq = state === "Pending" ? null : sequence.settledSeq;
-          const own = { address, bump, state, createdAt, expiresAt, ...sequence, settledSeq };
+          const vaultBump = associatedToken(address, parties.mint).bump;
+          const own = {
+            address,
+            bump,
+            vaultBump,
+            state,
+            createdAt,
+            expiresAt,
+            ...sequence,
+            settledSeq,
+          };
           return Object.assign(own, parties, settlement);
         });
     });

@@ -9,7 +9,11 @@ import {
   eventsOf,
 } from "../../core/domain/index/settlement-event.ts";
 import { LAST_UNIX_SECOND, type UnixSeconds } from "../../core/domain/unix-time.ts";
-import { escrowAddress, merchantAddress } from "../../core/protocol/addresses/addresses.ts";
+import {
+  associatedToken,
+  escrowAddress,
+  merchantAddress,
+} from "../../core/protocol/addresses/addresses.ts";
 import type { IndexBatch, Observed } from "../../ports/escrow-index.ts";
 import { anyEscrow } from "./escrow.ts";
 import { bytesOfLength } from "./ledger-values.ts";
@@ -59,7 +63,8 @@ export const escrowLife: fc.Arbitrary<EscrowLife> = fc
   .tuple(anyEscrow(TEST_DEPLOYMENT), anAgent, aMerchantWallet, aCreationTime)
   .map(([escrow, agentOwner, merchant, createdAt]): EscrowLife => {
     const derived = escrowAddress(TEST_DEPLOYMENT, agentOwner, escrow.taskHash);
-    const last = { ...movedTo(createdAt, escrow), ...derived, agentOwner, merchant };
+    const vaultBump = associatedToken(derived.address, escrow.mint).bump;
+    const last = { ...movedTo(createdAt, escrow), ...derived, vaultBump, agentOwner, merchant };
     return last.state === "Pending" ? [last] : [pendingOf(last), last];
   });
 

@@ -3,15 +3,14 @@ import { Effect, Stream } from "effect";
 import { TestClock } from "effect/testing";
 import fc from "fast-check";
 import type { Escrow } from "../../../../core/domain/escrow/escrow.ts";
-import {
-  decodeEscrowAccount,
-  encodeEscrowAccount,
-} from "../../../../core/protocol/accounts/escrow-account.ts";
+import { encodeEscrowAccount } from "../../../../core/protocol/accounts/escrow-account.ts";
 import { SyncMemory } from "../../../../core/use-cases/index/sync/sync-memory.ts";
 import { syncIndex } from "../../../../core/use-cases/index/sync/sync-index.ts";
 import { Ledger } from "../../../../ports/ledger.ts";
 import { escrowLife } from "../../../arbitraries/index-history.ts";
 import { runs } from "../../../arbitraries/runs.ts";
+import { readProgramAccount } from "../../../../core/protocol/accounts/program-account.ts";
+import { accountOf } from "../../../doubles/accounts.ts";
 import { tombstoneOf } from "../../../doubles/tombstone.ts";
 import { seededRandom } from "../../../arbitraries/seeded-random.ts";
 import { TEST_DEPLOYMENT } from "../../../arbitraries/test-ledger.ts";
@@ -41,10 +40,9 @@ describe("a sync", () => {
             yield* syncIndex(0, new SyncMemory());
             ledger.slot += 1n;
             ledger.plant(other.address, data);
-            const read = decodeEscrowAccount(
-              { address: other.address, owner: TEST_DEPLOYMENT.custodyProgram, data },
-              TEST_DEPLOYMENT,
-            );
+            const { custodyProgram } = TEST_DEPLOYMENT;
+            const account = accountOf(other.address, custodyProgram, data);
+            const read = readProgramAccount(account, TEST_DEPLOYMENT)?.decoded ?? { value: null };
             const report = yield* syncIndex(1, new SyncMemory());
             const { escrows } = yield* contents(index);
             if ("value" in read) return expect(escrows).toHaveLength(2);
