@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { join } from "node:path";
 
 /** A fault put into a copy of the headers; a harness that still proves its claims does not see it. */
@@ -54,73 +53,47 @@ const tokenMutants: ReadonlyArray<Mutant> = [
 ];
 
 // The name of the header says which rule the programs have: one account chosen by the caller, or two by the program.
-const payoutMutants: ReadonlyArray<Mutant> = existsSync(join(PROGRAMS, "custody/payout.h"))
-  ? [
-      swap("custody/payout.h", "a shared fallback is paid", "!is_shared(fallback)", "true"),
-      swap("custody/payout.h", "a frozen fallback is paid", "is_initialized(fallback)", "true"),
-      swap(
-        "custody/payout.h",
-        "a frozen associated account is paid",
-        " && is_initialized(payee->associated)",
-        "",
-      ),
-      swap(
-        "custody/payout.h",
-        "any address passes for the associated one",
-        /is_associated_address\(payee[^;]*\)(?=, payee->wrong)/,
-        "true",
-      ),
-      swap(
-        "custody/payout.h",
-        "the fallback is anybody's",
-        "is_token_account(fallback, mint, payee->wallet)",
-        "is_account_of_mint(fallback, mint)",
-      ),
-      swap(
-        "custody/payout.h",
-        "a delegate on the associated account sends the payout elsewhere",
-        " && is_initialized(payee->associated)",
-        " && is_initialized(payee->associated) && !is_shared(payee->associated)",
-      ),
-      swap(
-        "custody/payout.h",
-        "the fallback is paid all the same",
-        "*paid = payee->associated",
-        "*paid = fallback",
-      ),
-      swap(
-        "custody/payout.h",
-        "custody's own id is paid",
-        "!same32(fallback->key, input->program_id)",
-        "true",
-      ),
-      swap(
-        "custody/payout.h",
-        "a fallback that cannot be written",
-        "fallback->is_writable",
-        "true",
-      ),
-    ]
-  : [
-      swap(
-        "custody/vault.h",
-        "a shared account is paid",
-        "!is_shared(account) || is_associated_address(account->key, payee, mint)",
-        "true",
-      ),
-      swap(
-        "custody/vault.h",
-        "a shared associated account stops a settlement",
-        " || is_associated_address(account->key, payee, mint)",
-        "",
-      ),
-      swap(
-        "custody/vault.h",
-        "anybody's account is paid",
-        "REQUIRE(is_token_account(account, mint, payee), wrong);",
-        "",
-      ),
-    ];
+const payoutMutants: ReadonlyArray<Mutant> = [
+  swap("custody/payout.h", "a shared fallback is paid", "!is_shared(fallback)", "true"),
+  swap("custody/payout.h", "a frozen fallback is paid", "is_initialized(fallback)", "true"),
+  swap(
+    "custody/payout.h",
+    "a frozen associated account is paid",
+    " && is_initialized(payee->associated)",
+    "",
+  ),
+  swap(
+    "custody/payout.h",
+    "any address passes for the associated one",
+    /is_associated_address\(payee[^;]*\)(?=, payee->wrong)/,
+    "true",
+  ),
+  swap(
+    "custody/payout.h",
+    "the fallback is anybody's",
+    "is_token_account(fallback, mint, payee->wallet)",
+    "is_account_of_mint(fallback, mint)",
+  ),
+  swap(
+    "custody/payout.h",
+    "a delegate on the associated account sends the payout elsewhere",
+    " && is_initialized(payee->associated)",
+    " && is_initialized(payee->associated) && !is_shared(payee->associated)",
+  ),
+  swap(
+    "custody/payout.h",
+    "the fallback is paid all the same",
+    "*paid = payee->associated",
+    "*paid = fallback",
+  ),
+  swap(
+    "custody/payout.h",
+    "custody's own id is paid",
+    "!same32(fallback->key, input->program_id)",
+    "true",
+  ),
+  swap("custody/payout.h", "a fallback that cannot be written", "fallback->is_writable", "true"),
+];
 
 /** Everything that is proved, and what shows that it could fail. */
 export const HARNESSES: ReadonlyArray<Harness> = [

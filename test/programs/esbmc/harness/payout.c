@@ -4,11 +4,7 @@
 #include "generated/attestor.h"
 #include "generated/custody.h"
 
-#if __has_include("custody/payout.h")
 #include "custody/payout.h"
-#else
-#include "custody/vault.h"
-#endif
 
 /* Whatever two accounts are passed for a payee, what is paid is the payee's: an SPL Token account of the escrow's mint that the payee owns,
    and either the associated account or one on which nobody else has a right. An account of another length than a token account's is not read. */
@@ -86,7 +82,6 @@ int main(void) {
   pass(&associated);
   pass(&fallback);
 
-#if __has_include("custody/payout.h")
   static Input input;
   input.program_id = &own_id;
   const Payee payee = {.wallet = &wallet,
@@ -110,18 +105,5 @@ int main(void) {
   } else {
     CLAIM(!usable, "an associated account that can be paid never stops a settlement");
   }
-#else
-  u64 error = require_payout(&associated.info, &mint, &wallet, ERROR_WRONG_AGENT_TOKEN_ACCOUNT);
-  if (error == 0) {
-    CLAIM(is_payees(&associated), "what is paid is the payee's");
-    CLAIM(!has_rights_of_others(&associated) ||
-              (asked_for_associated && same32(&associated.key, &associated_address)),
-          "nobody else has a right on it, unless it is the associated one");
-  } else {
-    CLAIM(!is_payees(&associated) ||
-              (has_rights_of_others(&associated) && !same32(&associated.key, &associated_address)),
-          "the payee's associated account never stops a settlement, nor another that is not shared");
-  }
-#endif
   return 0;
 }
