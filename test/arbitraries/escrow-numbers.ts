@@ -11,3 +11,9 @@ export const numbered = (
   createdSeq: BigInt(2 * n + 1),
   settledSeq: escrow.state === "Pending" ? null : BigInt(2 * n + 2),
 });
+
+/** An escrow with the bump that its vault has by its address and mint. */
+export const withVault = (escrow: Escrow): Escrow => ({
+  ...escrow,
+  vaultBump: associatedToken(escrow.address, escrow.mint).bump,
+});

@@ -10,7 +10,7 @@ import {
 } from "../../domain/escrow/escrow.ts";
 import type { AccountFault, Decoded, LedgerAccount } from "../../domain/ledger/account.ts";
 import { LAST_UNIX_SECOND } from "../../domain/unix-time.ts";
-import { escrowSeeds } from "../addresses/addresses.ts";
+import { associatedToken, escrowSeeds } from "../addresses/addresses.ts";
 import { fieldsOf, fieldWriter } from "./byte-fields.ts";
 import { CUSTODY_ACCOUNTS, CUSTODY_CONSTANTS } from "../generated/custody.ts";
 import { findProgramDerivedAddress } from "../addresses/program-derived-address.ts";
@@ -122,7 +122,7 @@ const decodeFields = (address: Address, data: LedgerAccount["data"]): Decoded<Es
 
 /**
  * The escrow that account bytes hold, or why they hold none: owner, length, discriminator, enum,
- * times, amounts and the address its own fields derive are all checked.
+ * times, amounts, the address its own fields derive and the bump of its vault's are all checked.
  * See docs/protocol.md, "Reading the ledger".
  */
 export const decodeEscrowAccount = (
@@ -137,7 +137,9 @@ export const decodeEscrowAccount = (
     data.slice(AT.taskHash, AT.taskHash + 32),
   );
   const derived = findProgramDerivedAddress(owner, seeds);
-  return derived.address === address && derived.bump === decoded.value.bump
+  const { bump, vaultBump, mint } = decoded.value;
+  const isDerived = derived.address === address && derived.bump === bump;
+  return isDerived && associatedToken(address, mint).bump === vaultBump
     ? decoded
     : { fault: "address_not_derived" };
 };

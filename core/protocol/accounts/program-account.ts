@@ -7,22 +7,12 @@ import { decodeAttestorRegistryAccount } from "./attestor-registry-account.ts";
 import { decodeCustodyConfigAccount } from "./custody-config-account.ts";
 import { decodeEscrowAccount } from "./escrow-account.ts";
 import { decodeMerchantAccount } from "./merchant-account.ts";
-import { associatedToken } from "../addresses/addresses.ts";
 
 /** An account of one of the two programs as one of the kinds an index holds, or why it is none; or what archiving left. */
 export type ProgramAccount =
   | { readonly kind: "escrow"; readonly decoded: Decoded<Escrow> }
   | { readonly kind: "archived_escrow"; readonly decoded: { readonly value: ArchivedEscrow } }
   | { readonly kind: "merchant"; readonly decoded: Decoded<Merchant> };
-
-/** An escrow is one only with the bump of its vault's address: every other byte of a row follows from checked ones. */
-const withItsVault = (decoded: Decoded<Escrow>): Decoded<Escrow> => {
-  if ("fault" in decoded) return decoded;
-  const { address, mint, vaultBump } = decoded.value;
-  return associatedToken(address, mint).bump === vaultBump
-    ? decoded
-    : { fault: "address_not_derived" };
-};
 
 /**
  * What an account is by its owner: custody's are escrows or tombstones of them, the attestor's are merchants. Null for the account
@@ -36,7 +26,7 @@ export const readProgramAccount = (
     if ("value" in decodeCustodyConfigAccount(account, deployment)) return null;
     const archived = decodeArchivedEscrowAccount(account, deployment);
     if ("value" in archived) return { kind: "archived_escrow", decoded: archived };
-    return { kind: "escrow", decoded: withItsVault(decodeEscrowAccount(account, deployment)) };
+    return { kind: "escrow", decoded: decodeEscrowAccount(account, deployment) };
   }
   if (account.owner === deployment.attestorProgram) {
     if ("value" in decodeAttestorRegistryAccount(account, deployment)) return null;

@@ -75,8 +75,8 @@ export const accountChecks = (
   const addressCheck = passedOrFailed(
     "escrow_address",
     !misplaced,
-    "the escrow's address is the one its own fields derive",
-    "the escrow's address is not the one its own fields derive",
+    "the escrow's address is the one its own fields derive, and both bumps are canonical",
+    "the escrow's address or a bump is not the one its own fields derive",
   );
   if ("fault" in decoded) return misplaced ? [bytesCheck, addressCheck] : [bytesCheck];
 

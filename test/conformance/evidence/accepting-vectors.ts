@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { address } from "../../../core/domain/address.ts";
 import type { Json } from "../../../core/domain/encoding/canonical-json.ts";
 import { attested, ed25519Key } from "../../arbitraries/evidence.ts";
+import { withVault } from "../../arbitraries/escrow-numbers.ts";
 import { GOLDEN_ESCROWS } from "../../core/use-cases/escrow/golden-escrows.ts";
 import {
   goldenDraft,
@@ -140,7 +141,9 @@ export const acceptingVectors = (): ReadonlyArray<Vector> => {
       "nine-decimals",
       "a token of which anybody can make a thousand million: no list names it, and nothing is said of its worth",
       invented(
-        attested({ ...escrow, mint: UNLISTED_MINT, amount: 10n ** 15n, released: 10n ** 15n }),
+        attested(
+          withVault({ ...escrow, mint: UNLISTED_MINT, amount: 10n ** 15n, released: 10n ** 15n }),
+        ),
       ),
     ),
     accepts("largest-amount", "an amount of 2^64 - 1 base units", invented(attested(most))),

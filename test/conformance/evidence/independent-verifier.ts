@@ -202,6 +202,7 @@ const rebuild = async (data: ObjectValue): Promise<Value> => {
     Uint8Array.from(encoder.encode(address(TOKEN_PROGRAM))),
     bytes.subarray(80, 112),
   ]);
+  need(vault.bump === BigInt(bytes[11] ?? -1));
   const merchant = await derive(attestor, ["merchant", bytes.subarray(48, 80)]);
   const settledAt = pending ? null : time(settled);
   return new Map<string, Value>([

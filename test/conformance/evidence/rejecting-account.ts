@@ -134,6 +134,12 @@ export const accountVectors = (): ReadonlyArray<Vector> => {
       withBytes(9, [escrow.bump - 1]),
     ),
     rejects(
+      "another-vault-bump",
+      "a vault bump that derives another address",
+      "escrow_address",
+      withBytes(11, [escrow.vaultBump - 1]),
+    ),
+    rejects(
       "another-task",
       "another task hash in the account",
       "escrow_address",

@@ -1,6 +1,5 @@
 import { address } from "../../../core/domain/address.ts";
 import { encodeBase64 } from "../../../core/domain/encoding/base64.ts";
-import type { Escrow } from "../../../core/domain/escrow/escrow.ts";
 import { evidenceDigest } from "../../../core/domain/evidence/evidence-signature.ts";
 import { ed25519Jwk } from "../../../core/domain/evidence/jwk.ts";
 import { escrowAddress } from "../../../core/protocol/addresses/addresses.ts";
@@ -14,6 +13,7 @@ import {
   type PacketDraft,
   sign,
 } from "./packet-edits.ts";
+import { withVault } from "../../arbitraries/escrow-numbers.ts";
 import { NEUTRAL, NEUTRAL_SIGNATURE, secondForm } from "./lax-ed25519.ts";
 import { rejects } from "./rejects.ts";
 
@@ -161,10 +161,10 @@ export const networkVectors = (): ReadonlyArray<Vector> => {
   const { escrow } = goldenEscrow("refunded");
   const other = address("EvidenceStranger111111111111111111111111111".slice(0, 43));
   const custody = { ...NETWORK, custodyProgram: other };
-  const moved: Escrow = {
+  const moved = withVault({
     ...escrow,
     ...escrowAddress(custody, escrow.agentOwner, escrow.taskHash),
-  };
+  });
   const on = (name: string, why: string, packet: string) =>
     rejects(name, why, "network", packet, "untrusted");
   return [

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { address } from "../../../../core/domain/address.ts";
 import type { TrustPolicy } from "../../../../core/domain/evidence/evidence-check.ts";
 import { verifyEvidence } from "../../../../core/protocol/evidence/verify-evidence.ts";
+import { withVault } from "../../../arbitraries/escrow-numbers.ts";
 import { attested, packetText, TRUST } from "../../../arbitraries/evidence.ts";
 import { GOLDEN_ESCROWS } from "../../use-cases/escrow/golden-escrows.ts";
 
@@ -12,7 +13,7 @@ const golden = GOLDEN_ESCROWS.find(({ name }) => name === "fulfilled")?.escrow;
 if (golden === undefined) throw new Error("no golden escrow is fulfilled");
 const AMOUNT = 1_000_000_000_000_000n;
 const worthless = packetText(
-  attested({ ...golden, mint: WORTHLESS, amount: AMOUNT, released: AMOUNT }),
+  attested(withVault({ ...golden, mint: WORTHLESS, amount: AMOUNT, released: AMOUNT })),
 );
 
 const judge = (packet: string, trust: TrustPolicy | null) => {
