@@ -20,10 +20,9 @@ export const VerifyDeliveryRequest = record(
       },
     ),
     template_id: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 64,
-        description: "The proof template; by default the payload's own `proof_template_id`.",
+      nullable(Type.String({ minLength: 1, maxLength: 64 }), {
+        description:
+          "The proof template; by default the payload's own `proof_template_id`. Null counts as absent.",
         examples: ["api-delivered-v1"],
       }),
     ),

@@ -55,7 +55,7 @@ export const verifyDeliveryEndpoint = endpoint({
   Effect.fnUntraced(function* ({ params, body }) {
     const comparison = yield* verifyDelivery(params.pda, {
       payload: body.payload,
-      templateId: body.template_id,
+      templateId: body.template_id ?? undefined,
     }).pipe(
       Effect.catchTags({
         ValidationFailed: pointers.validationFailed,

@@ -100,6 +100,13 @@ describe("a delivery payload held against an escrow", () => {
   });
 });
 
+test("a template that is null counts as absent, as in the prepare operations", async () => {
+  const left = await dataOf(await verify({ payload }));
+  const nothing = await verify({ payload, template_id: null });
+  expect(nothing.status).toBe(200);
+  expect(await dataOf(nothing)).toEqual(left);
+});
+
 describe("a body that can be read in two ways is refused", () => {
   const text = JSON.stringify({ payload });
 
