@@ -30,8 +30,17 @@ const DETAILS: { readonly [T in ValueErrorType]?: (schema: TSchema) => string } 
   [ValueErrorType.Union]: oneOf,
 };
 
-const detailOf = ({ type, schema }: ValueError): string =>
-  DETAILS[type]?.(schema) ?? "is not valid";
+/** Of a text that may be null, a text that is out of bounds: what the member for texts says of it. */
+const textFault = ({ type, schema, value, errors }: ValueError): ValueError | undefined => {
+  if (type !== ValueErrorType.Union || typeof value !== "string") return undefined;
+  const member = schema["anyOf"].findIndex((part: TSchema) => part[Kind] === "String");
+  return errors[member]?.First();
+};
+
+const detailOf = (error: ValueError): string => {
+  const { type, schema } = textFault(error) ?? error;
+  return DETAILS[type]?.(schema) ?? "is not valid";
+};
 
 /** A pointer with its last name cut short, since an unknown member's name is the caller's own text. */
 const bounded = (pointer: string): string => {

@@ -161,7 +161,11 @@ describe("a body that can be read in two ways is refused", () => {
       { payload, note: 1 },
     ])
       expect((await verify(body)).status).toBe(422);
-    expect((await verify({ payload, template_id: "" })).status).toBe(422);
+    const named = await verify({ payload, template_id: "" });
+    expect(named.status).toBe(422);
+    expect(await named.json()).toMatchObject({
+      errors: [{ pointer: "/template_id", detail: "must have at least 1 characters" }],
+    });
   });
 });
 
