@@ -50,7 +50,7 @@ export const buildEvidenceEndpoint = endpoint({
   tag: "Evidence",
   summary: "Build an escrow's evidence packet",
   description:
-    "Read at `finalized`. For a settled escrow `data` has the same bytes for ever, and the answer can be revalidated with `If-None-Match`. A caller that prefers `text/html` gets a page to read and print, with the packet's digest and a QR code of its address; with `download=json` everyone gets the packet.",
+    "Read at `finalized`. For a settled escrow `data` has the same bytes for ever, and the answer can be revalidated with `If-None-Match`. `If-None-Match: *` names every packet, a pending one too. A caller that prefers `text/html` gets a page to read and print, with the packet's digest and a QR code of its address; with `download=json` everyone gets the packet.",
   budget: "reads",
   params: { pda: PathAddress("The escrow address.") },
   query: Type.Object(
@@ -77,7 +77,10 @@ export const buildEvidenceEndpoint = endpoint({
     304: {
       description: "The packet is the one that `If-None-Match` names.",
       content: {},
-      headers: { etag: "The packet's validator.", vary: "The answer depends on `Accept`." },
+      headers: {
+        etag: "The packet's validator, for a settled escrow.",
+        vary: "The answer depends on `Accept`.",
+      },
     },
   },
   problems: [
@@ -99,13 +102,13 @@ export const buildEvidenceEndpoint = endpoint({
     const answer = isPage
       ? pageOf(packet, input.origin(), (yield* Instance).supportedMints)
       : answerOf(packet);
-    if (isSettled && isNotModified(input.headers.get("if-none-match"), answer.etag))
-      return { status: 304 as const, text: null, headers: { etag: answer.etag, vary: "accept" } };
-    const headers: Record<string, string> = { vary: "accept", ...answer.headers };
+    const validator: Record<string, string> = isSettled ? { etag: answer.etag } : {};
+    if (isNotModified(input.headers.get("if-none-match"), validator["etag"] ?? null))
+      return { status: 304 as const, text: null, headers: { ...validator, vary: "accept" } };
+    const headers: Record<string, string> = { vary: "accept", ...answer.headers, ...validator };
     if (query.download !== undefined)
       headers["content-disposition"] =
         `attachment; filename="evidence-${packet.data.escrow.escrow_pda}.json"`;
-    if (isSettled) headers["etag"] = answer.etag;
     return { ...answer.body, headers };
   }),
 );

@@ -96,9 +96,18 @@ describe("revalidation", () => {
     });
   });
 
-  test("a pending packet has none", async () => {
-    const response = await client.send(pathOf(pending), { headers: { "if-none-match": "*" } });
+  test("a pending packet has none, and no named one is its own", async () => {
+    const response = await client.send(pathOf(pending), { headers: { "if-none-match": '"x"' } });
     expect([response.status, response.headers.get("etag")]).toEqual([200, null]);
+  });
+
+  test("a star names whatever packet there is, and none where there is none", async () => {
+    const any = { headers: { "if-none-match": "*" } };
+    const found = await client.send(pathOf(pending), any);
+    expect([found.status, found.headers.get("etag"), await found.text()]).toEqual([304, null, ""]);
+    expect(found.headers.get("vary")?.toLowerCase()).toContain("accept");
+    const missing = await client.send(`/v1/evidence/${released.merchant}`, any);
+    expect(missing.status).toBe(404);
   });
 
   test("a settled packet's data keeps its bytes while the ledger moves on", async () => {

@@ -42,6 +42,7 @@ test("each form has a strong tag of its own, which answers 304", async () => {
   expect(await status({ "if-none-match": plain })).toBe(304);
   expect(await status({ ...gzip, "if-none-match": coded })).toBe(304);
   expect(await status({ "if-none-match": coded })).toBe(200);
+  expect(await status({ "if-none-match": "*" })).toBe(304);
   const unchanged = await get({ ...gzip, "if-none-match": coded });
   expect([await unchanged.text(), unchanged.headers.get("etag")]).toEqual(["", coded]);
 });
