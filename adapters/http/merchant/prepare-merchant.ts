@@ -20,7 +20,9 @@ import { sampleParties } from "../openapi/sample-values.ts";
 const PrepareMerchantRequest = record("PrepareMerchantRequest", "Who registers as a merchant.", {
   merchant: Type.String({ description: "The merchant's wallet, which must sign." }),
   attestor: Type.String({ description: "The Ed25519 key whose attestations release escrows." }),
-  name: Type.String({ description: "1 to 32 bytes of UTF-8 without control characters." }),
+  name: Type.String({
+    description: "1 to 32 bytes of UTF-8 without control characters, at least one of which shows.",
+  }),
   ...payerMember,
 });
 

@@ -15,3 +15,12 @@ export const isMerchantName = (text: string): boolean => {
   const { length } = utf8.encode(text);
   return length >= 1 && length <= MAX_NAME_BYTES && text.isWellFormed() && !CONTROLS.test(text);
 };
+
+/**
+ * Any character but white space, those that Unicode calls ignorable by default (U+200B, U+FEFF, the Hangul fillers, variation
+ * selectors, tags), and the empty braille cell U+2800, which leaves a blank as well.
+ */
+const SHOWN = /[^\p{White_Space}\p{Default_Ignorable_Code_Point}\u2800]/u;
+
+/** Whether a reader sees anything of a name. The program does not ask; registrations are prepared only of names that show. */
+export const showsSomething = (text: string): boolean => SHOWN.test(text);

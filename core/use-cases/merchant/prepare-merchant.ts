@@ -1,6 +1,6 @@
 import { Effect } from "effect";
 import { parseAddress } from "../../domain/address.ts";
-import { isMerchantName } from "../../domain/merchant/merchant-name.ts";
+import { isMerchantName, showsSomething } from "../../domain/merchant/merchant-name.ts";
 import { MERCHANT_ACCOUNT_LENGTH } from "../../protocol/accounts/merchant-account.ts";
 import { merchantAddress } from "../../protocol/addresses/addresses.ts";
 import { registerMerchantInstruction } from "../../protocol/instructions/attestor-instructions.ts";
@@ -48,6 +48,10 @@ export const prepareMerchant = Effect.fn("prepareMerchant")(function* (
         detail:
           "must be 1 to 32 bytes of UTF-8 without characters that control display or direction",
       },
+    ]);
+  if (!showsSomething(request.name))
+    return yield* new ValidationFailed<"name">([
+      { field: "name", detail: "must have a character that shows: this one is all blanks" },
     ]);
   yield* checkAttestorKey(attestor);
   const ground = yield* readMerchantGround(merchant, payer);

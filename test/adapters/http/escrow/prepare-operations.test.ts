@@ -310,7 +310,7 @@ describe("merchants", () => {
     expect(config().has(merchantAddress(LOCAL_DEPLOYMENT, STRANGER).address)).toBe(false);
   });
 
-  test("a key of small order and a name that turns direction are refused with their pointers", async () => {
+  test("a key of small order, a name that turns direction and one that shows nothing are refused with their pointers", async () => {
     const smallOrder = addressFromBytes(Uint8Array.of(1, ...new Uint8Array(31)));
     const key = await post("/v1/merchants/prepare", {
       merchant: STRANGER,
@@ -324,6 +324,11 @@ describe("merchants", () => {
       name: "a\u202eb",
     });
     expect([name.status, name.errors?.[0]?.pointer]).toEqual([422, "/name"]);
+    for (const blank of [" ", "\u200b", "\u00a0\u2060\ufeff", "\u3164", "\u2800\u00ad"]) {
+      const body = { merchant: STRANGER, attestor: AGENT, name: blank };
+      const { status, errors } = await post("/v1/merchants/prepare", body);
+      expect([blank, status, errors?.[0]?.pointer]).toEqual([blank, 422, "/name"]);
+    }
     const rotate = await post(`/v1/merchants/${MERCHANT}/attestor/prepare`, {
       attestor: smallOrder,
     });
