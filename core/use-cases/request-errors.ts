@@ -80,6 +80,7 @@ export class EscrowArchived extends Data.TaggedError("EscrowArchived")<{
 export const STATE_RULES = [
   "vault_frozen",
   "payer_cannot_pay",
+  "signer_is_derived",
   "merchant_exists",
   "attestor_unchanged",
   "deployment_not_initialized",

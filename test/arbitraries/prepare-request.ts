@@ -1,14 +1,17 @@
 import fc from "fast-check";
+import { isNobodys } from "../../core/protocol/rules/signer-rules.ts";
 import { anyAddress, anyHash32, anyU64 } from "./ledger-values.ts";
 
 const text = (maxLength: number) =>
   fc.string({ unit: "grapheme", minLength: 1, maxLength }).filter((each) => !each.includes("\0"));
 
+const anyParty = anyAddress.filter((address) => !isNobodys(address));
+
 /** Any valid request of `POST /v1/escrows/prepare`, with the use case's field names. */
 export const anyPrepareRequest = fc
   .record({
-    agentOwner: anyAddress,
-    merchant: anyAddress,
+    agentOwner: anyParty,
+    merchant: anyParty,
     mint: anyAddress,
     amount: anyU64.filter((amount) => amount > 0n).map(String),
     ttlSeconds: fc.integer({ min: 1, max: 604_800 }),

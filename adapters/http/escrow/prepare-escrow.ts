@@ -98,7 +98,9 @@ export const prepareEscrowEndpoint = endpoint({
     );
     const { preflight = false, transaction = false } = query;
     if (!preflight && !transaction) return { json: { data: preparedEscrowRecord(prepared) } };
-    const checked = yield* preflightEscrow(prepared, transaction);
+    const checked = yield* preflightEscrow(prepared, transaction).pipe(
+      Effect.catchTag("ValidationFailed", pointers.validationFailed),
+    );
     const unsigned = checked.call?.transaction;
     const data = {
       ...preparedEscrowRecord(checked.prepared),

@@ -24,6 +24,8 @@ const CURES: Partial<Readonly<Record<StateRule, string>>> = {
   payout_account_wrong_mint: NAME_AN_ACCOUNT,
   vault_frozen: "Have the mint's freeze authority thaw the vault.",
   payer_cannot_pay: "Name a wallet that holds enough, or fund the one that was named.",
+  signer_is_derived:
+    "Have the program that derives the address make the call itself, with the instruction as it was prepared.",
   merchant_exists: "Prepare a rotation of its attestor instead.",
   merchant_unregistered: "Have the merchant register first.",
   merchant_suspended: "Choose another merchant: a suspended one takes no new escrows.",

@@ -21,6 +21,7 @@ export const PREPARE_WARNINGS = [
   "merchant_account_has_close_authority",
   "agent_account_has_delegate",
   "agent_account_has_close_authority",
+  "signer_is_derived",
 ] as const;
 export type PrepareWarning = (typeof PREPARE_WARNINGS)[number];
 

@@ -1,14 +1,22 @@
 import { Effect } from "effect";
 import { parseAddress } from "../../domain/address.ts";
+import { isDerived } from "../../protocol/rules/signer-rules.ts";
 import { rotateAttestorInstruction } from "../../protocol/instructions/attestor-instructions.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { type DraftCall, finishCall } from "../escrow/prepare/finish-call.ts";
 import {
   checkAttestorKey,
+  checkTransactionSigner,
+  nobodysFaults,
   parseSending,
   type SendingRequest,
 } from "../escrow/prepare/parse-sending.ts";
-import { addressFault, InvalidAddress, MerchantNotFound } from "../request-errors.ts";
+import {
+  addressFault,
+  InvalidAddress,
+  MerchantNotFound,
+  ValidationFailed,
+} from "../request-errors.ts";
 import { readMerchantGround, wrongMerchantState } from "./merchant-ground.ts";
 
 /** The new key, the members' types checked and nothing else. */
@@ -35,7 +43,10 @@ export const prepareAttestor = Effect.fn("prepareAttestor")(function* (
       ...(merchant === undefined ? [addressFault("wallet" as const)] : []),
       ...(attestor === undefined ? [addressFault("attestor" as const)] : []),
     ]);
-  const sending = yield* parseSending(request, merchant);
+  const sending = yield* parseSending(request, isDerived(merchant) ? null : merchant);
+  const nobodys = nobodysFaults({ wallet: merchant });
+  if (nobodys.length > 0) return yield* new ValidationFailed<"wallet">(nobodys);
+  yield* checkTransactionSigner("wallet", merchant, sending.wantsTransaction);
   yield* checkAttestorKey(attestor);
   const ground = yield* readMerchantGround(merchant, sending.payer ?? merchant);
   if (ground.merchant === null) return yield* new MerchantNotFound({ address: merchant });

@@ -9,6 +9,8 @@ import { Instance } from "../../../ports/instance.ts";
 import { type DraftCall, finishCall } from "../escrow/prepare/finish-call.ts";
 import {
   checkAttestorKey,
+  checkTransactionSigner,
+  nobodysFaults,
   parseSending,
   type SendingRequest,
 } from "../escrow/prepare/parse-sending.ts";
@@ -41,6 +43,9 @@ export const prepareMerchant = Effect.fn("prepareMerchant")(function* (
     ]);
   const sending = yield* parseSending(request, merchant);
   const payer = sending.payer ?? merchant;
+  const nobodys = nobodysFaults({ merchant });
+  if (nobodys.length > 0) return yield* new ValidationFailed<"merchant">(nobodys);
+  yield* checkTransactionSigner("merchant", merchant, sending.wantsTransaction);
   if (!isMerchantName(request.name))
     return yield* new ValidationFailed<"name">([
       {

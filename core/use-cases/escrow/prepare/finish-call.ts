@@ -14,6 +14,7 @@ import type { UnixSeconds } from "../../../domain/unix-time.ts";
 import type { Rent } from "../../../protocol/accounts/rent-sysvar.ts";
 import { computeBudgetInstructions } from "../../../protocol/instructions/compute-budget.ts";
 import { withPayer } from "../../../protocol/instructions/open-instruction.ts";
+import { isDerived } from "../../../protocol/rules/signer-rules.ts";
 import { otherSigners, payerFault, transactionFee } from "../../../protocol/rules/lamport-rules.ts";
 import {
   LOADED_BYTES,
@@ -114,13 +115,14 @@ export const assembleCall = Effect.fnUntraced(function* (
   const { operation, instructions, payouts, warnings, until, cost } = draft;
   const sender = payer ?? ZERO_ADDRESS;
   const closed = withPayer(instructions, sender);
+  const signers = otherSigners(closed, sender);
   const call: FinishedCall = {
     operation,
     instructions,
-    signers: otherSigners(closed, sender),
+    signers,
     payer,
     payouts,
-    warnings,
+    warnings: signers.some(isDerived) ? [...warnings, "signer_is_derived"] : warnings,
     cost: { fee: transactionFee(closed, sender, transaction), ...cost },
     until,
     at,

@@ -1,7 +1,13 @@
 import { Effect } from "effect";
 import { type Address, addressToBytes, parseAddress } from "../../../domain/address.ts";
 import { canVerifyUnder } from "../../../protocol/crypto/strict-ed25519.ts";
-import { addressFault, InvalidAddress, ValidationFailed } from "../../request-errors.ts";
+import { isDerived, isNobodys } from "../../../protocol/rules/signer-rules.ts";
+import {
+  addressFault,
+  type FieldFault,
+  InvalidAddress,
+  ValidationFailed,
+} from "../../request-errors.ts";
 import type { Sending } from "./finish-call.ts";
 
 /** What every prepare operation takes, its members' types checked and nothing else. */
@@ -55,3 +61,38 @@ export const checkAttestorKey = (
           },
         ]),
       );
+
+/** The faults of fields whose address nobody can ever sign for. */
+export const nobodysFaults = <const Field extends string>(
+  signers: Readonly<Record<Field, Address | null>>,
+): ReadonlyArray<FieldFault<Field>> => {
+  const entries = Object.entries<Address | null>(signers) as Array<[Field, Address | null]>;
+  return entries.flatMap(([field, address]) =>
+    address !== null && isNobodys(address)
+      ? [
+          {
+            field,
+            detail:
+              "must be an address that somebody can sign for: no signature verifies under this one, and no program derives it",
+          },
+        ]
+      : [],
+  );
+};
+
+/** Fails with `ValidationFailed` where an address must sign a wanted transaction and no key signs for it. */
+export const checkTransactionSigner = <const Field extends string>(
+  field: Field,
+  address: Address,
+  wantsTransaction: boolean,
+): Effect.Effect<void, ValidationFailed<Field>> =>
+  wantsTransaction && isDerived(address)
+    ? Effect.fail(
+        new ValidationFailed<Field>([
+          {
+            field,
+            detail: `no key signs for ${address}, which a program derives: only that program can, in a call of its own. Ask for the instructions alone`,
+          },
+        ]),
+      )
+    : Effect.void;

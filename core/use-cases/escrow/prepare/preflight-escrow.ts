@@ -15,6 +15,7 @@ import { createEscrowAddresses } from "../../../protocol/addresses/addresses.ts"
 import { CLOCK_SYSVAR, RENT_SYSVAR } from "../../../protocol/addresses/well-known-addresses.ts";
 import { canVerifyUnder } from "../../../protocol/crypto/strict-ed25519.ts";
 import { createEscrowInstruction } from "../../../protocol/instructions/custody-instructions.ts";
+import { isDerived } from "../../../protocol/rules/signer-rules.ts";
 import { depositFor } from "../../../protocol/rules/lamport-rules.ts";
 import { preparedFault } from "../../../protocol/rules/prepared-fault.ts";
 import { Instance } from "../../../../ports/instance.ts";
@@ -28,6 +29,7 @@ import {
   type Ground,
   payerFaultOf,
 } from "./finish-call.ts";
+import { checkTransactionSigner } from "./parse-sending.ts";
 import type { PreparedEscrow } from "./prepare-escrow.ts";
 import { ledgerTimeOf } from "../read-escrow.ts";
 
@@ -156,12 +158,14 @@ const draftOf = (
 
 /**
  * Reads everything that relay and ledger will check when an escrow is created, and puts the merchant's present attestor into
- * its instruction. With a transaction wanted, fails with `WrongState` by the first blocker. Fails as the ledger does.
+ * its instruction. With a transaction wanted, fails with `WrongState` by the first blocker, and with `ValidationFailed` where no key
+ * signs for the agent. Fails as the ledger does.
  */
 export const preflightEscrow = Effect.fn("preflightEscrow")(function* (
   asked: PreparedEscrow,
   wantsTransaction = false,
 ) {
+  yield* checkTransactionSigner("agentOwner", asked.agentOwner, wantsTransaction);
   const ledger = yield* Ledger;
   const { deployment, supportedMints } = yield* Instance;
   const { config } = createEscrowAddresses(deployment, asked);
@@ -213,6 +217,14 @@ export const preflightEscrow = Effect.fn("preflightEscrow")(function* (
         ]
       : []),
     ...tokenBlockers(prepared, find),
+    ...(isDerived(asked.agentOwner)
+      ? [
+          {
+            rule: "signer_is_derived" as const,
+            detail: `no key signs for the agent ${asked.agentOwner}, so that no transaction makes this escrow; the program that derives the address can, in a call of its own`,
+          },
+        ]
+      : []),
   ];
   const refuse = ({ rule, detail }: Blocker) =>
     new WrongState({

@@ -14,7 +14,7 @@ import { createEscrowAddresses } from "../../../protocol/addresses/addresses.ts"
 import { createEscrowInstruction } from "../../../protocol/instructions/custody-instructions.ts";
 import { Instance } from "../../../../ports/instance.ts";
 import { enforceBetaLimits } from "../enforce-beta-limits.ts";
-import { checkAttestorKey } from "./parse-sending.ts";
+import { checkAttestorKey, nobodysFaults } from "./parse-sending.ts";
 import {
   addressFault,
   type FieldFault,
@@ -132,6 +132,9 @@ const escrowTerms = Effect.fnUntraced(function* (request: PrepareEscrowRequest) 
     payer === undefined
   )
     return yield* new InvalidAddress(badAddresses);
+  // The merchant's wallet signed when it was registered.
+  const nobodys = nobodysFaults({ agentOwner, merchant, payer });
+  if (nobodys.length > 0) return yield* new ValidationFailed<keyof PrepareEscrowRequest>(nobodys);
   if (attestor !== null) yield* checkAttestorKey(attestor);
   const { taskIntent, nonce } = request;
   const hash = supplied ?? (taskIntent === undefined ? undefined : taskHash(taskIntent, nonce));
@@ -157,7 +160,7 @@ const escrowTerms = Effect.fnUntraced(function* (request: PrepareEscrowRequest) 
 
 /**
  * The deterministic inputs of an escrow. Reads no ledger, store or clock, so the same request always gets the same
- * answer. Fails with `ValidationFailed` for a value out of its range, `InvalidAddress` when only addresses are wrong,
+ * answer. Fails with `ValidationFailed` for a value out of its range and for an address that nobody can sign for, `InvalidAddress` when only addresses are wrong,
  * `TaskRequired` without hash and intent, and `BetaLimitExceeded` when the instance enforces the beta's limits. See
  * docs/protocol.md, "Task hash" and "Addresses".
  */

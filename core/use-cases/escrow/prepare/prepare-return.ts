@@ -6,7 +6,13 @@ import {
 import { Instance } from "../../../../ports/instance.ts";
 import { checkInstructions, readSurroundings, wrongState } from "./escrow-surroundings.ts";
 import { finishCall } from "./finish-call.ts";
-import { parseOptionalAddresses, parseSending, type SendingRequest } from "./parse-sending.ts";
+import { isDerived } from "../../../protocol/rules/signer-rules.ts";
+import {
+  checkTransactionSigner,
+  parseOptionalAddresses,
+  parseSending,
+  type SendingRequest,
+} from "./parse-sending.ts";
 import { settlementDraft } from "./settlement-draft.ts";
 
 /** What a refund or cancellation is asked with, the members' types checked and nothing else. */
@@ -28,8 +34,10 @@ export const prepareReturn = Effect.fnUntraced(function* (
   const surroundings = yield* readSurroundings(pda, [agentFallbackAccount, asked.payer]);
   const { escrow } = surroundings;
   const isCancel = operation === "cancel_escrow";
-  // A cancellation needs the wallet's signature anyhow.
-  const payer = asked.payer ?? (isCancel ? escrow.merchant : null);
+  if (isCancel)
+    yield* checkTransactionSigner("wantsTransaction", escrow.merchant, asked.wantsTransaction);
+  // A cancellation needs the wallet's signature anyhow; one that a program derives pays for no transaction.
+  const payer = asked.payer ?? (isCancel && !isDerived(escrow.merchant) ? escrow.merchant : null);
   const input = {
     ...escrow,
     escrow: escrow.address,

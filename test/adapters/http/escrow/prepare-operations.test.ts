@@ -10,6 +10,7 @@ import {
 import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
 import {
   ED25519_PROGRAM,
+  SYSTEM_PROGRAM,
   TOKEN_PROGRAM,
 } from "../../../../core/protocol/addresses/well-known-addresses.ts";
 import { CUSTODY_ACCOUNTS } from "../../../../core/protocol/generated/custody.ts";
@@ -42,6 +43,11 @@ type Call = {
     readonly deposits: ReadonlyArray<{ readonly lamports: string }>;
   };
   readonly transaction?: { readonly base64: string; readonly signers: ReadonlyArray<string> };
+};
+
+type Preflight = {
+  readonly ready: boolean;
+  readonly blockers: ReadonlyArray<{ readonly rule: string; readonly detail: string }>;
 };
 
 let service: Awaited<ReturnType<typeof makeService>>;
@@ -295,6 +301,79 @@ describe("archiving", () => {
       next_actions: [],
     });
     service.ledger.setClock(CREATED_AT + 60n);
+  });
+});
+
+describe("an address that must sign", () => {
+  /** Derived by a program: only that program signs for it, in a call of its own. */
+  const derived = associatedTokenAddress(STRANGER, MINT);
+  /** No program derives these, and no signature verifies under them: y = 0, y = 1. */
+  const nobodys = [SYSTEM_PROGRAM, addressFromBytes(Uint8Array.of(1, ...new Uint8Array(31)))];
+  const terms = {
+    agent_owner: AGENT,
+    merchant: MERCHANT,
+    mint: MINT,
+    amount_stroops: "1000000",
+    ttl_seconds: 3600,
+    task_intent: "sign for it",
+    nonce: "1",
+  };
+  const PREPARE = "/v1/escrows/prepare";
+  const refused = async (to: string, body: object) => {
+    const { status, errors } = await post(to, body);
+    return [status, errors?.map(({ pointer }) => pointer)];
+  };
+
+  test("is no address for which nobody can sign", async () => {
+    for (const nobody of nobodys) {
+      expect(await refused(PREPARE, { ...terms, agent_owner: nobody })).toEqual([
+        422,
+        ["/agent_owner"],
+      ]);
+      expect(await refused(PREPARE, { ...terms, merchant: nobody })).toEqual([422, ["/merchant"]]);
+      expect(await refused(PREPARE, { ...terms, payer: nobody })).toEqual([422, ["/payer"]]);
+      const registration = { merchant: nobody, attestor: AGENT, name: "New" };
+      expect(await refused("/v1/merchants/prepare", registration)).toEqual([422, ["/merchant"]]);
+      expect(
+        await refused(`/v1/merchants/${nobody}/attestor/prepare`, { attestor: AGENT }),
+      ).toEqual([422, ["/pubkey"]]);
+    }
+  });
+
+  test("may be one that a program derives, which signs for it in a call of its own and in no transaction", async () => {
+    const body = { ...terms, agent_owner: derived };
+    expect((await post(PREPARE, body)).status).toBe(200);
+    expect(await refused(`${PREPARE}?transaction=true`, body)).toEqual([422, ["/agent_owner"]]);
+    const { data } = await post(`${PREPARE}?preflight=true`, { ...body, payer: STRANGER });
+    const { ready, blockers } = (data as unknown as { readonly preflight: Preflight }).preflight;
+    expect(ready).toBe(false);
+    expect(blockers.find(({ rule }) => rule === "signer_is_derived")?.detail).toContain(derived);
+    const registration = { merchant: derived, attestor: AGENT, name: "New", payer: STRANGER };
+    expect(await refused("/v1/merchants/prepare?transaction=true", registration)).toEqual([
+      422,
+      ["/merchant"],
+    ]);
+    expect(
+      await refused(`/v1/merchants/${derived}/attestor/prepare?transaction=true`, {
+        attestor: AGENT,
+        payer: STRANGER,
+      }),
+    ).toEqual([422, ["/pubkey"]]);
+  });
+
+  test("a merchant's wallet that a program derives cancels by instructions, with a warning", async () => {
+    const before = escrow("of a derived merchant");
+    const theirs = { ...before, merchant: derived };
+    service.seed({ escrows: [theirs], merchants: [merchant(derived)] });
+    const to = `/v1/escrows/${theirs.address}/cancel/prepare`;
+    expect(await post(to)).toMatchObject({
+      status: 200,
+      data: { payer: null, signers: [derived], warnings: ["signer_is_derived"] },
+    });
+    expect(await refused(`${to}?transaction=true`, { payer: STRANGER })).toEqual([
+      422,
+      ["?transaction"],
+    ]);
   });
 });
 
