@@ -4,14 +4,16 @@ import {
   isRefundable,
   refundedAmount,
 } from "../../../core/domain/escrow/escrow.ts";
-import type { LedgerAccount } from "../../../core/domain/ledger/account.ts";
 import { listedMint, usdcOf } from "../../../core/domain/supported-mint.ts";
 import { formatUnixTime, type UnixSeconds } from "../../../core/domain/unix-time.ts";
 import {
   associatedTokenAddress,
   merchantAddress,
 } from "../../../core/protocol/addresses/addresses.ts";
-import { nextActions } from "../../../core/protocol/instructions/next-actions.ts";
+import {
+  type ActionGround,
+  nextActions,
+} from "../../../core/protocol/instructions/next-actions.ts";
 import { NextAction, nextActionRecord } from "./next-action-contract.ts";
 import type { Instance } from "../../../ports/instance.ts";
 import {
@@ -65,13 +67,13 @@ const timeOrNull = (seconds: UnixSeconds | null): string | null =>
 
 /**
  * An escrow as JSON at a ledger time, which decides whether it can be refunded, with its mint as the instance
- * lists it; `agentTokens` as `nextActions` takes it.
+ * lists it; `ground` as `nextActions` takes it.
  */
 export const escrowRecord = (
   escrow: DomainEscrow,
   ledgerTime: UnixSeconds,
   { deployment, supportedMints }: Pick<Instance["Service"], "deployment" | "supportedMints">,
-  agentTokens?: LedgerAccount | null,
+  ground?: ActionGround,
 ): EscrowRecord => {
   const listed = listedMint(supportedMints, escrow.mint);
   return {
@@ -97,7 +99,7 @@ export const escrowRecord = (
     expires_at: formatUnixTime(escrow.expiresAt),
     settled_at: timeOrNull(escrow.settledAt),
     refundable: isRefundable(escrow, ledgerTime),
-    next_actions: nextActions(escrow, ledgerTime, deployment, agentTokens).map(nextActionRecord),
+    next_actions: nextActions(escrow, ledgerTime, deployment, ground).map(nextActionRecord),
   };
 };
 

@@ -1,5 +1,5 @@
 import type { Static } from "@sinclair/typebox";
-import type { LedgerAccount } from "../../../core/domain/ledger/account.ts";
+import type { ActionGround } from "../../../core/protocol/instructions/next-actions.ts";
 import type { LiveEscrow as Live } from "../../../core/use-cases/escrow/read-escrow.ts";
 import type { Instance } from "../../../ports/instance.ts";
 import { nullable, record } from "../openapi/values.ts";
@@ -15,13 +15,13 @@ export const LiveEscrow = record("LiveEscrow", "One escrow, as the ledger shows 
   }),
 });
 
-/** An escrow read from the ledger as JSON; `agentTokens` as `nextActions` takes it. */
+/** An escrow read from the ledger as JSON; `ground` as `nextActions` takes it. */
 export const liveEscrowRecord = (
   { escrow, ledgerTime, archived }: Live,
   instance: Pick<Instance["Service"], "deployment" | "supportedMints">,
-  agentTokens?: LedgerAccount | null,
+  ground?: ActionGround,
 ): Static<typeof LiveEscrow> => {
-  const record = escrowRecord(escrow, ledgerTime, instance, agentTokens);
+  const record = escrowRecord(escrow, ledgerTime, instance, ground);
   return archived === null
     ? { ...record, archived: null }
     : { ...record, next_actions: [], archived: tombstoneRecord(archived) };

@@ -1,6 +1,6 @@
 import { Effect } from "effect";
 import { readEscrow } from "../../../core/use-cases/escrow/read-escrow.ts";
-import { readRefundAccount } from "../../../core/use-cases/escrow/read-refund-account.ts";
+import { readActionGround } from "../../../core/use-cases/escrow/read-action-ground.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { fieldPointers } from "../request/field-pointers.ts";
 import { endpoint } from "../server/endpoint.ts";
@@ -45,11 +45,11 @@ export const readEscrowEndpoint = endpoint({
     const live = yield* readEscrow(params.pda).pipe(
       Effect.catchTag("InvalidAddress", pointers.invalidAddress),
     );
-    const agentTokens = yield* readRefundAccount(live);
+    const ground = yield* readActionGround(live);
     const instance = yield* Instance;
     return {
       json: {
-        data: liveEscrowRecord(live, instance, agentTokens),
+        data: liveEscrowRecord(live, instance, ground),
         context: readContext(live),
       },
     };

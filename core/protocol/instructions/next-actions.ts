@@ -5,6 +5,8 @@ import type { NextAction } from "../../domain/escrow/next-action.ts";
 import type { UnixSeconds } from "../../domain/unix-time.ts";
 import { ARCHIVE_DELAY_SECONDS } from "../accounts/escrow-rules.ts";
 import { isVacant } from "../rules/custody-call.ts";
+import type { Merchant } from "../../domain/merchant/merchant.ts";
+import { revokedFault } from "../rules/release-rules.ts";
 import { choosePayout } from "../rules/payout-choice.ts";
 import { claimRefundInstruction } from "./custody-instructions.ts";
 import { openAssociatedToken } from "./open-instruction.ts";
@@ -36,16 +38,22 @@ const refund = (
   return { ...claim, awaiting: null, instructions: [...made, instruction] };
 };
 
+/** What was read around an escrow; undefined where it was not looked at. */
+export type ActionGround = {
+  /** The agent's associated account, null where there is none. */
+  readonly agentTokens?: LedgerAccount | null | undefined;
+  readonly merchant?: Merchant | undefined;
+};
+
 /**
  * What can be done with an escrow at a ledger time: release and cancel until it expires, refund from then on, archive a week
- * after settlement. `agentTokens` is the agent's associated account, null where there is none, undefined
- * where it was not looked at. See docs/protocol.md, "Next actions".
+ * after settlement. An escrow whose attestor is known to be revoked cannot be released. See docs/protocol.md, "Next actions".
  */
 export const nextActions = (
   escrow: Escrow,
   ledgerTime: UnixSeconds,
   deployment: Deployment,
-  agentTokens?: LedgerAccount | null,
+  { agentTokens, merchant }: ActionGround = {},
 ): ReadonlyArray<NextAction> => {
   const { settledAt, expiresAt } = escrow;
   if (settledAt !== null)
@@ -62,22 +70,19 @@ export const nextActions = (
           },
         ];
   if (isRefundable(escrow, ledgerTime)) return [refund(escrow, deployment, agentTokens)];
+  const shared = { escrow: escrow.address, until: expiresAt, instructions: [] } as const;
+  const isRevoked = merchant !== undefined && revokedFault(escrow, merchant) !== undefined;
   return [
-    {
-      escrow: escrow.address,
-      action: "release_escrow",
-      by: "holder_of_attestation",
-      awaiting: "attestation",
-      until: expiresAt,
-      instructions: [],
-    },
-    {
-      escrow: escrow.address,
-      action: "cancel_escrow",
-      by: "merchant_wallet",
-      awaiting: null,
-      until: expiresAt,
-      instructions: [],
-    },
+    ...(isRevoked
+      ? []
+      : [
+          {
+            ...shared,
+            action: "release_escrow",
+            by: "holder_of_attestation",
+            awaiting: "attestation",
+          } as const,
+        ]),
+    { ...shared, action: "cancel_escrow", by: "merchant_wallet", awaiting: null },
   ];
 };

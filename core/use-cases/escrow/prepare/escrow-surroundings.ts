@@ -21,6 +21,7 @@ import { Instance } from "../../../../ports/instance.ts";
 import { Ledger, LedgerUnavailable } from "../../../../ports/ledger.ts";
 import { addressFault, InvalidAddress, type StateRule, WrongState } from "../../request-errors.ts";
 import type { Ground } from "./finish-call.ts";
+import { merchantIn } from "../read-action-ground.ts";
 import { escrowOf, ledgerTimeOf } from "../read-escrow.ts";
 
 /** An escrow and every account that a settlement of it depends on, as the ledger shows them at one slot. */
@@ -121,16 +122,17 @@ export const wrongState = (
   detail: string,
 ): WrongState => {
   const agentTokens = find(associatedTokenAddress(escrow.agentOwner, escrow.mint));
+  const merchant = merchantIn(
+    find(merchantAddress(view.deployment, escrow.merchant).address),
+    view.deployment,
+  );
   const isPayout = rule.startsWith("payout_account_");
   return new WrongState({
     rule,
     detail,
     state: escrow.state,
     awaiting: isPayout ? "payout_account" : null,
-    // The escrow alone does not show that its attestor was revoked.
-    nextActions: nextActions(escrow, at.ledgerTime, view.deployment, agentTokens).filter(
-      ({ action }) => rule !== "attestor_revoked" || action !== "release_escrow",
-    ),
+    nextActions: nextActions(escrow, at.ledgerTime, view.deployment, { agentTokens, merchant }),
     at,
   });
 };

@@ -255,6 +255,30 @@ describe("going back", () => {
   });
 });
 
+describe("an escrow whose attestor was revoked", () => {
+  const open = { ...escrow("revoked"), merchant: MINT, createdSeq: 7n };
+  const at = `/v1/escrows/${open.address}`;
+  const offered = async () => {
+    const { data } = (await (await client.send(at)).json()) as {
+      readonly data: { readonly next_actions: ReadonlyArray<{ readonly action: string }> };
+    };
+    return data.next_actions.map(({ action }) => action);
+  };
+
+  test("offers what the ledger takes: cancelling before it expires, a refund from then on", async () => {
+    const theirs = merchant(MINT);
+    service.seed({ escrows: [open], merchants: [{ ...theirs, revokedSeq: 6n }] });
+    expect(await offered()).toEqual(["release_escrow", "cancel_escrow"]);
+    service.seed({ escrows: [], merchants: [{ ...theirs, revokedSeq: 7n }] });
+    expect(await offered()).toEqual(["cancel_escrow"]);
+    const early = await post(`${at}/refund/prepare`);
+    expect(early).toMatchObject({ status: 409, next_actions: [{ action: "cancel_escrow" }] });
+    service.ledger.setClock(EXPIRES_AT);
+    expect(await offered()).toEqual(["claim_refund"]);
+    service.ledger.setClock(CREATED_AT + 60n);
+  });
+});
+
 describe("archiving", () => {
   const settled = escrow("archived later", "Fulfilled");
   const to = `/v1/escrows/${settled.address}/archive/prepare`;

@@ -109,13 +109,14 @@ describe("next actions", () => {
           .skip(44)
           .u8(tokens.state)
           .skip(56);
-        const actions = nextActions(escrow, expiresAt, LOCAL_DEPLOYMENT, {
+        const agentTokens = {
           address: associatedTokenAddress(agentOwner, mint),
           owner: TOKEN_PROGRAM,
           lamports: 1n,
           executable: false,
           data: data.done(),
-        });
+        };
+        const actions = nextActions(escrow, expiresAt, LOCAL_DEPLOYMENT, { agentTokens });
         const canBePaid = owner === agentOwner && tokens.state === 1;
         const [whole] = nextActions(escrow, expiresAt, LOCAL_DEPLOYMENT);
         expect(actions).toEqual(
@@ -143,15 +144,16 @@ describe("next actions", () => {
       fc.property(anyEscrow(LOCAL_DEPLOYMENT, ["Pending"]), (escrow) => {
         const { agentOwner, mint, expiresAt } = escrow;
         const ready = nextActions(escrow, expiresAt, LOCAL_DEPLOYMENT);
-        expect(nextActions(escrow, expiresAt, LOCAL_DEPLOYMENT, null)).toEqual(ready);
-        const funded = {
+        const none = { agentTokens: null };
+        expect(nextActions(escrow, expiresAt, LOCAL_DEPLOYMENT, none)).toEqual(ready);
+        const agentTokens = {
           address: associatedTokenAddress(agentOwner, mint),
           owner: SYSTEM_PROGRAM,
           lamports: 1n,
           executable: false,
           data: new Uint8Array(),
         };
-        expect(nextActions(escrow, expiresAt, LOCAL_DEPLOYMENT, funded)).toEqual(ready);
+        expect(nextActions(escrow, expiresAt, LOCAL_DEPLOYMENT, { agentTokens })).toEqual(ready);
       }),
       runs(20),
     );
