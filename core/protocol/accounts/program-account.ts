@@ -9,13 +9,13 @@ import { decodeEscrowAccount } from "./escrow-account.ts";
 import { decodeMerchantAccount } from "./merchant-account.ts";
 import { associatedToken } from "../addresses/addresses.ts";
 
-/** An account of one of the two programs as one of the kinds an index holds, or why it is none; or what archiving left. */
+/** An account of one of the two programs, decoded as a merchant, an escrow or a tombstone, or the fault that prevents it. */
 export type ProgramAccount =
   | { readonly kind: "escrow"; readonly decoded: Decoded<Escrow> }
   | { readonly kind: "archived_escrow"; readonly decoded: { readonly value: ArchivedEscrow } }
   | { readonly kind: "merchant"; readonly decoded: Decoded<Merchant> };
 
-/** An escrow is one only with the bump of its vault's address: every other byte of a row follows from checked ones. */
+/** Refuses an escrow whose bump is not its vault's. All other bytes of an index row follow from bytes that are already checked. */
 const withItsVault = (decoded: Decoded<Escrow>): Decoded<Escrow> => {
   if ("fault" in decoded) return decoded;
   const { address, mint, vaultBump } = decoded.value;
@@ -25,8 +25,8 @@ const withItsVault = (decoded: Decoded<Escrow>): Decoded<Escrow> => {
 };
 
 /**
- * What an account is by its owner: custody's are escrows or tombstones of them, the attestor's are merchants. Null for the account
- * of another program, and for the one account of each program that is rightly neither (config, registry).
+ * Decodes an account by its owner: custody owns escrows and tombstones, the attestor program owns merchants. Null for the account
+ * of another program, and for each program's own settings (config, registry).
  */
 export const readProgramAccount = (
   account: LedgerAccount,

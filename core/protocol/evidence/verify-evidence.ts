@@ -44,7 +44,7 @@ const networkCheck = ({ network }: ParsedPacket, trust: TrustPolicy): EvidenceCh
     "ledger or programs are not those of the trust policy",
   );
 
-/** What only a look at the ledger can show; named in every verdict without one. */
+/** The checks that need the ledger, as a verdict lists them when no node was asked. */
 const withoutWitness = (trust: TrustPolicy | null): ReadonlyArray<EvidenceCheck> => [
   { name: "ledger", outcome: "not_applicable", reason: "no node of the ledger was asked" },
   {
@@ -85,7 +85,7 @@ const packetChecks = (
   ...("fault" in decoded ? [] : escrowChecks(packet, decoded.value, trust, witness)),
 ];
 
-/** Every check by name: what was not judged says why. */
+/** Every check by name. A check that was not judged gets the reason. */
 const completed = (
   checks: ReadonlyArray<EvidenceCheck>,
   trust: TrustPolicy | null,

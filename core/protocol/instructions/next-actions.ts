@@ -30,7 +30,7 @@ const refund = (
     rentPayer: escrow.rentPayer,
     agentOwner,
   });
-  // Where the account was not looked at, making it is harmless: it fails only where the account has another owner.
+  // When the account was not read, the instruction to make it is included. It fails only when the account has another owner.
   const isAbsent = agentTokens === undefined || agentTokens === null || isVacant(agentTokens);
   const made = isAbsent ? [openAssociatedToken(agentOwner, mint)] : [];
   return { ...claim, awaiting: null, instructions: [...made, instruction] };
@@ -38,8 +38,8 @@ const refund = (
 
 /**
  * What can be done with an escrow at a ledger time: release and cancel until it expires, refund from then on, archive a week
- * after settlement. `agentTokens` is the agent's associated account, null where there is none, undefined
- * where it was not looked at. See docs/protocol.md, "Next actions".
+ * after settlement. `agentTokens` is the agent's associated account, null when there is none, undefined
+ * when it was not read. See docs/protocol.md, "Next actions".
  */
 export const nextActions = (
   escrow: Escrow,

@@ -9,7 +9,7 @@ import { finishCall } from "./finish-call.ts";
 import { parseOptionalAddresses, parseSending, type SendingRequest } from "./parse-sending.ts";
 import { settlementDraft } from "./settlement-draft.ts";
 
-/** What a refund or cancellation is asked with, the members' types checked and nothing else. */
+/** The input of a refund or cancellation. Only the types of its members are checked. */
 export type PrepareReturnRequest = SendingRequest & {
   readonly agentFallbackAccount?: string | undefined;
 };
@@ -28,7 +28,7 @@ export const prepareReturn = Effect.fnUntraced(function* (
   const surroundings = yield* readSurroundings(pda, [agentFallbackAccount, asked.payer]);
   const { escrow } = surroundings;
   const isCancel = operation === "cancel_escrow";
-  // A cancellation needs the wallet's signature anyhow.
+  // A cancellation needs the merchant wallet's signature, so that wallet can pay too.
   const payer = asked.payer ?? (isCancel ? escrow.merchant : null);
   const input = {
     ...escrow,
