@@ -11,11 +11,11 @@ export const LiveEscrow = record("LiveEscrow", "One escrow, as the ledger shows 
   ...Escrow.properties,
   archived: nullable(Tombstone, {
     description:
-      "What the ledger keeps since the escrow was archived; every other member follows from bytes with that digest. Null before.",
+      "What the ledger keeps since the escrow was archived; all other members come from bytes with this digest. Null while the escrow is not archived.",
   }),
 });
 
-/** An escrow read from the ledger as JSON; `agentTokens` as `nextActions` takes it. */
+/** An escrow read from the ledger as JSON; `agentTokens` is the argument of `nextActions`. */
 export const liveEscrowRecord = (
   { escrow, ledgerTime, archived }: Live,
   instance: Pick<Instance["Service"], "deployment" | "supportedMints">,
@@ -27,7 +27,7 @@ export const liveEscrowRecord = (
     : { ...record, next_actions: [], archived: tombstoneRecord(archived) };
 };
 
-/** A live read as answers show it. */
+/** The example of a live read. */
 export const liveEscrowExample = (): Static<typeof LiveEscrow> => ({
   ...escrowExample(),
   archived: null,

@@ -44,7 +44,7 @@ const asOfCheck = (escrow: Escrow, asOf: ParsedPacket["asOf"]): EvidenceCheck =>
     return passedOrFailed(
       name,
       asOf === null,
-      "a settled packet needs no date",
+      "a settled packet has no date, as required",
       "a settled packet has a date",
     );
   return passedOrFailed(

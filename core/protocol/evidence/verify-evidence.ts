@@ -52,13 +52,13 @@ const withoutWitness = (trust: TrustPolicy | null): ReadonlyArray<EvidenceCheck>
     outcome: "unproven",
     reason:
       trust === null || trust.log === null
-        ? "that the account really stands on the ledger, no offline check can show"
+        ? "an offline check cannot show that the ledger has this account"
         : "the trust policy names a log, which this verifier does not read; ask a node",
   },
   {
     name: "attestor_is_the_merchants",
     outcome: "unproven",
-    reason: "that the attestor key was the merchant's, no offline check can show",
+    reason: "an offline check cannot show that the attestor key was the merchant's",
   },
 ];
 
