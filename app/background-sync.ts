@@ -15,7 +15,7 @@ const DEBOUNCE = Duration.millis(100);
 
 /**
  * Syncs once the store is open, then every `intervalSeconds`, and sooner when the ledger signals a change. Does nothing
- * when 0. A failure is logged as a warning once, until a sync succeeds again. Where replicas share the index, only one
+ * when 0. A failure is logged as a warning once, until a sync succeeds again. When replicas share the index, only one
  * of them syncs.
  */
 export const backgroundSync = Effect.fnUntraced(function* (intervalSeconds: number) {

@@ -42,7 +42,7 @@ const isBusy = (cause: unknown): boolean =>
 
 /**
  * Creates the directory if it is missing, checks that it can be written, and holds it for this process until the scope
- * closes. Two services in one directory would take each other's writes for their own. Returns the absolute path.
+ * closes. Two services in one directory would overwrite each other's files. Returns the absolute path.
  */
 export const claimDataDirectory = (
   dataDir: string,

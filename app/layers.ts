@@ -73,7 +73,7 @@ export type IndexRefused =
 /** How long `confirm` waits on the relay. Most blockhashes expire after a minute. */
 const CONFIRM_TIMEOUT_MS = 30_000;
 
-/** Clients whose budgets are remembered: at about 200 bytes for each of four budgets, 40 MB at most. */
+/** Clients whose budgets are kept. Each of four budgets takes about 200 bytes, 40 MB at most in all. */
 const MAX_RATE_LIMITED_CLIENTS = 50_000;
 
 /** The programs of the ledger that is configured. */

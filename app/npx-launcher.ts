@@ -33,7 +33,7 @@ const isUnbroken = async (ancestors: ReadonlyArray<number>): Promise<boolean> =>
 
 /**
  * Completes when the npx that started this process has ended; never completes without one. npx runs its command in a
- * shell that passes no signal on. So ending npx would leave a service running unseen. Checks twice a second, and only
+ * shell that does not forward signals. Ending npx would leave the service running unnoticed. Checks twice a second, and only
  * on Linux, where the check is cheap.
  */
 export const npxEnded: Effect.Effect<void> = Effect.gen(function* () {

@@ -42,7 +42,7 @@ export type StartFailure =
 export type RunningService = {
   /** Scheme, host and port. */
   readonly url: string;
-  /** The same of the listener for metrics; null without one. */
+  /** Scheme, host and port of the metrics listener; null without one. */
   readonly metricsUrl: string | null;
   readonly rpcUrl: string;
   /** The process id of the embedded ledger; null while it is down, and for a remote ledger. */
@@ -72,7 +72,7 @@ const findLedger = Effect.fnUntraced(function* ({ ledger }: Settings, dataDir: s
   };
 });
 
-/** A listener for the metrics alone, where one is configured, and its address. */
+/** Starts a listener for the metrics alone when one is configured, and returns its address. */
 const serveMetrics = Effect.fnUntraced(function* (
   { host, metricsPort, trustedProxies }: Settings,
   context: Context.Context<HttpServices>,
@@ -86,7 +86,7 @@ const serveMetrics = Effect.fnUntraced(function* (
 });
 
 /**
- * Starts everything, and leaves the slow parts for last: the claim on the data directory, the embedded ledger, HTTP,
+ * Starts everything in this order: the claim on the data directory, the embedded ledger, HTTP,
  * and then store and index as soon as the ledger answers. Closing the scope stops all in reverse order, so that
  * requests finish first and ledger and directory are released last.
  */

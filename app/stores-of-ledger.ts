@@ -14,7 +14,7 @@ export class WrongLedger extends Data.TaggedError("WrongLedger")<{
   }
 }
 
-/** Whether a failure may pass: the store is away or busy. */
+/** Whether a failure may be temporary: the store is not reachable or busy. */
 const isPassing = (failure: unknown): boolean =>
   failure instanceof StoreUnavailable && failure.retryable;
 
@@ -63,7 +63,7 @@ export const storesOfLedger = <E, R = never>(options: {
       };
 
       const open = Effect.gen(function* () {
-        // The schedule never ends, so no failure passes it.
+        // The schedule never ends, so the effect never fails.
         const genesisHash = yield* Effect.orDie(Effect.retry(ledger.genesisHash, ASK_AGAIN));
         const found = clusterOfGenesis(genesisHash);
         const { cluster } = options;

@@ -4,8 +4,8 @@
  */
 
 /**
- * `verifyEvidence(packet, trust, witness?)` checks an evidence packet and answers with a verdict and every
- * check by name, and with the amounts; `parseTrustPolicy(document)` reads the policy to check it under. Neither throws.
+ * `verifyEvidence(packet, trust, witness?)` checks an evidence packet and returns a verdict, every
+ * check by name, and the amounts. `parseTrustPolicy(document)` reads the policy to check it under. Neither throws.
  * See docs/protocol.md, "Evidence packet".
  */
 export { verifyEvidence } from "../core/protocol/evidence/verify-evidence.ts";

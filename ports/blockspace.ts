@@ -6,7 +6,7 @@ import type { LedgerFailure } from "./ledger.ts";
 export type RecentBlockhash = {
   /** 32 bytes as base58. */
   readonly blockhash: Address;
-  /** The last block height that can hold such a transaction. */
+  /** The last block height at which such a transaction can land. */
   readonly lastValidBlockHeight: bigint;
   /** The slot of the answer. */
   readonly slot: bigint;
@@ -20,7 +20,7 @@ export class Blockspace extends Context.Service<
     readonly latestBlockhash: Effect.Effect<RecentBlockhash, LedgerFailure>;
     /**
      * The lowest prices, in micro-lamports for a compute unit, at which transactions that write an account landed lately, one
-     * for each recent block, in any order; empty where the node has none.
+     * for each recent block, in any order; empty when the node has none.
      */
     readonly recentPrices: (
       account: Address,

@@ -40,7 +40,7 @@ export const readKeyFile = Effect.fnUntraced(function* (path: string) {
     try: () => readBounded(path),
     catch: (cause) => unusable(`the file cannot be read (${codeOf(cause)})`),
   });
-  if (text === null) return yield* unusable("it is no file, or far too long for a key");
+  if (text === null) return yield* unusable("it is not a file, or far too long for a key");
   if ((mode & OTHERS) !== 0)
     return yield* unusable(
       `its mode is ${(mode & 0o777).toString(8)}, so others than its owner can use it; run chmod 600 on it`,

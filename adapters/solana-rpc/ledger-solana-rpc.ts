@@ -127,7 +127,7 @@ export const ledgerSolanaRpc: Layer.Layer<Ledger, never, NodePool> = Layer.effec
           return { value: parsed };
         },
       };
-      // What a node still has after the question, it had all the time.
+      // What a node has after the search, it also had during the search.
       const [entries, start] = yield* pool
         .callInTurn(entriesBehind, historyStart)
         .pipe(

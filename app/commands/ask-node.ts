@@ -7,7 +7,7 @@ import type { LedgerWitness } from "../../core/protocol/evidence/verify-on-ledge
 import { witnessEvidence } from "../../core/use-cases/evidence/witness-evidence.ts";
 import { EX_UNAVAILABLE, EX_USAGE, exitWith } from "./command-line.ts";
 
-/** A node's address; ends the process when it is none. The message does not repeat it, since it can hold a key. */
+/** A node's address; ends the process when the text is not one. The message does not repeat the text, because it can hold a key. */
 export const nodeAddress = (rpc: string): URL => {
   const url = URL.parse(rpc);
   return url !== null && ["http:", "https:"].includes(url.protocol)
@@ -17,8 +17,8 @@ export const nodeAddress = (rpc: string): URL => {
 
 /**
  * What one node says about a packet, undefined for a packet that names no accounts. Ends the process when
- * the node gives no answer: that decides nothing about the packet. No message holds more of the address than its
- * host, since the rest may be a key.
+ * the node gives no answer, because the packet is then undecided. Messages show only the address's
+ * host, because the rest may be a key.
  */
 export const askNode = async (packet: Uint8Array, url: URL): Promise<LedgerWitness | undefined> => {
   const ledger = ledgerSolanaRpc.pipe(
@@ -31,6 +31,6 @@ export const askNode = async (packet: Uint8Array, url: URL): Promise<LedgerWitne
   if (Cause.hasDies(exit.cause)) throw Cause.squash(exit.cause);
   return exitWith(
     EX_UNAVAILABLE,
-    `the node at ${redactedRpcAddress(url)} gave no usable answer, so nothing was decided`,
+    `the node at ${redactedRpcAddress(url)} gave no usable answer; the packet is undecided`,
   );
 };

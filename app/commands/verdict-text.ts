@@ -8,18 +8,18 @@ const MARKS: Readonly<Record<EvidenceCheck["outcome"], string>> = {
   unproven: "unproven",
 };
 
-const NEVER_SHOWN = `No packet shows that something was delivered: it says what an attestor signed and what the ledger did.
+const NEVER_SHOWN = `A packet does not show that anything was delivered. It says what an attestor signed and what the ledger did.
 Its references are not signed; look them up on the ledger.`;
 
 /** The names of the checks that could not be decided. */
 export const unprovenIn = ({ checks }: EvidenceVerdict): ReadonlyArray<string> =>
   checks.filter(({ outcome }) => outcome === "unproven").map(({ name }) => name);
 
-/** What is said of the node: none was named, it was asked, or it was spared since the packet fails without it. */
+/** The sentence about the node: none was named, it was asked, or it was not asked because the packet fails without it. */
 const HINTS = {
   none: " Ask a node of your choice with --rpc URL.",
   asked: "",
-  spared: " The node was not asked, since the packet fails without it.",
+  spared: " The node was not asked, because the packet fails without it.",
 } as const;
 
 /** A verdict for people: a line for each check, what is not shown, and the verdict last. */

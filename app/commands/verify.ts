@@ -13,7 +13,7 @@ usage: bun run verify FILE [options]
   --trust FROM  what to trust: a file, or the address of a service or of its evidence-trust.json.
                 Obtain it before the packet, from someone you trust.
   --rpc URL     a node of the ledger, chosen by you: looks up whether the account stands there and
-                whether the attestor key was the merchant's, which no offline check can show
+                whether the attestor key was the merchant's (an offline check cannot)
   --json        prints the verdict, its checks and the names of what is unproven as JSON
   --help        this text
 
@@ -59,7 +59,7 @@ const trust = await readTrust(values.trust);
 const packet = await read(positionals[0] ?? "-");
 const node = values.rpc === undefined ? null : nodeAddress(values.rpc);
 const offline = verifyEvidence(packet, trust);
-// A node can only add to what the packet shows: one that fails by itself has failed, whether a node answers or not.
+// A node's answer cannot save a packet that fails offline, so no node is asked about such a packet.
 const isAsked = node !== null && offline.verdict !== "failed";
 const result = isAsked ? verifyEvidence(packet, trust, await askNode(packet, node)) : offline;
 process.stdout.write(

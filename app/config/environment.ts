@@ -73,7 +73,7 @@ export const faultsAcross = (values: Values): ReadonlyArray<ConfigFault> => {
     faults.push({
       variable: "METRICS_PORT",
       problem: "is PORT",
-      expected: "another port, or not set: PORT then has the metrics too",
+      expected: "another port; when not set, PORT serves the metrics too",
     });
   const named = clustersOf(values.rpcUrls ?? []);
   if (named.length > 1)

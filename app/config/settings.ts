@@ -26,7 +26,7 @@ export type Settings = {
   readonly host: string;
   /** 0 takes a free port. */
   readonly port: number;
-  /** The port of a listener for metrics alone; 0 takes a free one, null: `port` has them. */
+  /** The port of a listener for metrics alone; 0 takes a free one; null serves the metrics on `port`. */
   readonly metricsPort: number | null;
   readonly dataDir: string;
   readonly ledger: LedgerSettings;

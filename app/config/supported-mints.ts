@@ -6,7 +6,7 @@ import type { Kind } from "./variable.ts";
 
 const usdc = (mint: Address): SupportedMint => ({ address: mint, decimals: 6, symbol: "USDC" });
 
-/** USDC's mints (Circle, "USDC contract addresses"); on a local ledger, the mock of it. */
+/** USDC's mints (Circle, "USDC contract addresses"); on a local ledger, the mock USDC. */
 export const USDC_MINTS: Readonly<Record<Cluster, ReadonlyArray<SupportedMint>>> = {
   localnet: [usdc(LOCAL_USDC_MINT)],
   devnet: [usdc(address("4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU"))],
@@ -15,8 +15,8 @@ export const USDC_MINTS: Readonly<Record<Cluster, ReadonlyArray<SupportedMint>>>
 };
 
 /**
- * A mint as an operator lists it, `ADDRESS:DECIMALS:SYMBOL`. Of USDC the address is enough; of another mint it is
- * not, since its amounts would be shown as what they are not.
+ * A mint as an operator lists it, `ADDRESS:DECIMALS:SYMBOL`. For USDC the address is enough. For another mint it is
+ * not, because its amounts would be shown with a wrong unit.
  */
 export const supportedMint: Kind<SupportedMint> = {
   parse: (text) => {

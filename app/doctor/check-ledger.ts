@@ -17,7 +17,7 @@ import { type Finding, finding, Problem } from "./finding.ts";
 /** A ledger's time follows its validators' clocks within seconds; beyond this something is wrong. */
 const MOST_SKEW_SECONDS = 60n;
 
-/** One attempt a question: the pool's patience is for a service that runs. */
+/** The pool of one node with one attempt per request. Retries are for a running service. */
 const ledgerAt = (url: Redacted.Redacted<URL>) =>
   ledgerSolanaRpc.pipe(
     Layer.provide(nodePool({ ...solanaRpcConfig([url]), attemptsPerNode: 1 })),
@@ -41,7 +41,9 @@ const checkClock = Effect.gen(function* () {
   const time = yield* Effect.orElseSucceed(readClock, () => undefined);
   const now = BigInt(Math.floor((yield* Clock.currentTimeMillis) / 1000));
   if (time === undefined)
-    return yield* new Problem({ message: "the node does not tell the ledger's time; use another" });
+    return yield* new Problem({
+      message: "the node does not return the ledger's time; use another",
+    });
   const ahead = now - time;
   const skew = ahead < 0n ? -ahead : ahead;
   if (skew <= MOST_SKEW_SECONDS) return `within ${skew} s of the ledger's time`;
@@ -51,13 +53,13 @@ const checkClock = Effect.gen(function* () {
   });
 });
 
-/** What was found of the ledger, and its genesis hash where a node told it. */
+/** The finding about the ledger, and its genesis hash when a node returned it. */
 type LedgerFindings = {
   readonly findings: ReadonlyArray<Finding>;
   readonly genesisHash: string | null;
 };
 
-/** Asks one node who it is and what time it has; `silent` says what it means when it does not answer. */
+/** Asks one node for its genesis hash and time. `silent` gives the finding when it does not answer. */
 const askNode = (
   url: Redacted.Redacted<URL>,
   cluster: Cluster,
@@ -80,8 +82,8 @@ const askNode = (
   }).pipe(Effect.provide(ledgerAt(url)));
 
 /**
- * Each remote node by itself, since the service fails over between them. The embedded ledger is asked where it runs, and
- * otherwise only its ports are looked at.
+ * Checks each remote node separately, because the service fails over between them. A running embedded ledger is asked;
+ * for one that is not running, only its ports are checked.
  */
 export const checkLedger = Effect.fnUntraced(function* (
   ledger: LedgerSettings,

@@ -7,7 +7,7 @@ const ANSWER_MS = 2000;
 const codeOf = (cause: unknown): string =>
   cause instanceof Error && "code" in cause ? String(cause.code) : "unknown";
 
-/** Takes a port and lets it go at once. Fails with `ListenFailed` where it cannot be taken. */
+/** Takes a port and releases it at once. Fails with `ListenFailed` when it cannot be taken. */
 export const takePort = (hostname: string, port: number): Effect.Effect<void, ListenFailed> =>
   Effect.tryPromise({
     try: () =>
@@ -28,7 +28,7 @@ const answersAsService = (hostname: string, port: number): Effect.Effect<boolean
     }
   });
 
-/** Whether the service can listen there, or one listens already. */
+/** Whether the service can listen on the port, or already listens there. */
 export const checkPort = Effect.fnUntraced(function* (host: string, port: number) {
   if (port === 0) return "any free one";
   return yield* takePort(host, port).pipe(

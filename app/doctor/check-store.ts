@@ -22,7 +22,7 @@ const KINDS: Readonly<Record<StoreName, StoreKind>> = {
   relay: { applicationId: OUTCOME_APPLICATION_ID, migrations: OUTCOME_MIGRATIONS },
 };
 
-/** The path, or where it is not there yet, the nearest folder above it that is. */
+/** The path if it exists, otherwise the nearest existing folder above it. */
 const standing = async (path: string): Promise<string> => {
   const there = await stat(path).catch(() => null);
   return there === null && dirname(path) !== path ? standing(dirname(path)) : path;
@@ -32,14 +32,14 @@ const checkDirectory = (path: string) =>
   Effect.tryPromise({
     try: async () => {
       const place = await standing(path);
-      if (!(await stat(place)).isDirectory()) throw new Error(`${place} is no directory`);
+      if (!(await stat(place)).isDirectory()) throw new Error(`${place} is not a directory`);
       await access(place, constants.W_OK | constants.X_OK);
       return place === path ? `${path} is writable` : `${path} will be made in ${place}`;
     },
     catch: (cause) =>
       new DataDirectoryUnusable({
         path,
-        reason: `it cannot be written (${cause instanceof Error ? cause.message : String(cause)}); mend that or set another DATA_DIR`,
+        reason: `it cannot be written (${cause instanceof Error ? cause.message : String(cause)}); fix that or set another DATA_DIR`,
       }),
   });
 
@@ -48,7 +48,7 @@ const versionText = (version: number, newest: number): string =>
     ? `schema version ${version}, the newest`
     : `schema version ${version}, which the start brings to ${newest}`;
 
-/** What stands in DATA_DIR, and the store that is there or at DATABASE_URL. Nothing is written. */
+/** Checks DATA_DIR and the store in it or at DATABASE_URL. Writes nothing. */
 export const checkStore = Effect.fnUntraced(function* (
   settings: Settings,
   genesisHash: string | null,

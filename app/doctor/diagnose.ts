@@ -17,8 +17,8 @@ const checkBun = (version: string) => {
 };
 
 /**
- * What stands between an environment and a service that runs, one finding a check. It reads the settings as the service
- * does, starts nothing and writes nothing; faulty settings leave the checks out that need them.
+ * Checks whether a service can run in an environment, and returns one finding per check. It reads the settings as the service
+ * does, starts nothing and writes nothing; checks whose settings are faulty are left out.
  */
 export const diagnose = Effect.fnUntraced(function* (
   env: Readonly<Record<string, string | undefined>>,

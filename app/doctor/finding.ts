@@ -8,11 +8,11 @@ import { explain } from "../start-failure.ts";
 export type Finding = {
   readonly check: string;
   readonly ok: boolean;
-  /** What stands there; for a problem, with its cure. */
+  /** The finding as text; for a problem, with its cure. */
   readonly text: string;
 };
 
-/** Something that a start would not notice, or not before it has begun; the message says what it is, and the cure. */
+/** A problem that a start would notice late or not at all. The message names it and its cure. */
 export class Problem extends Data.TaggedError("Problem")<{ readonly message: string }> {}
 
 /** What a check found, from work that gives a text or fails. */

@@ -4,7 +4,7 @@ declare const brand: unique symbol;
 
 /**
  * A 32-byte ledger address as canonical base58 text, 32 to 44 characters. It carries the brands of kit's own `Address`
- * (`@solana/nominal-types`), so kit takes it without a cast. kit's addresses must be parsed to become one.
+ * (`@solana/nominal-types`), so kit takes it without a cast. An address from kit must be parsed first.
  */
 export type Address = string & {
   readonly [brand]: "Address";

@@ -1,7 +1,7 @@
 import type { Address } from "./address.ts";
 import { formatUsdc } from "./amount.ts";
 
-/** A token that somebody lists as one whose worth they know: a service, or a verifier in a trust policy. */
+/** A token with a known value, as listed by a service or in a verifier's trust policy. */
 export type SupportedMint = {
   readonly address: Address;
   /** Decimals of the mint, [0, 255]. */

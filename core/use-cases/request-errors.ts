@@ -99,7 +99,7 @@ export class WrongState extends Data.TaggedError("WrongState")<{
   readonly rule: StateRule;
   /** A sentence without its full stop. */
   readonly detail: string;
-  /** Of the escrow or merchant; null where there is none. */
+  /** The state of the escrow or merchant; null when there is none. */
   readonly state: EscrowState | MerchantStatus | null;
   readonly awaiting: NextAction["awaiting"];
   readonly nextActions: ReadonlyArray<NextAction>;

@@ -129,7 +129,7 @@ describe("refuses", () => {
 const USDC_DEVNET = "4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU";
 const OTHER_MINT = "7cVfgArCheMR6Cs4t6vz5rfnqd56vZq4ndaBrY5xkxXy";
 
-test("a mint is listed with decimals and symbol; of USDC the address is enough", () => {
+test("a mint is listed with decimals and symbol; USDC needs only its address", () => {
   const mintsOf = (SUPPORTED_MINTS: string) =>
     Effect.runSync(readSettings({ SUPPORTED_MINTS })).supportedMints;
   const usdc = { address: USDC_DEVNET, decimals: 6, symbol: "USDC" };

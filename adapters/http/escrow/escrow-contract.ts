@@ -36,12 +36,12 @@ export const Escrow = record("Escrow", "One escrow.", {
   escrow_pda: Address("The escrow's own address."),
   state: EscrowState,
   agent_owner: Address("The agent's wallet, which paid."),
-  merchant: Address("The merchant's wallet, which is to be paid."),
+  merchant: Address("The merchant's wallet, which receives the payment."),
   merchant_pda: Address("The merchant's account in the attestor program."),
   mint: Address("The token's mint."),
   mint_supported: MintSupported,
   symbol: MintSymbol,
-  vault_token_account: Address("Where the tokens are held until settlement."),
+  vault_token_account: Address("The account that holds the tokens until settlement."),
   rent_payer: Address(
     "Who paid the vault's rent and gets it back; a release or a refund names it.",
   ),
@@ -49,7 +49,7 @@ export const Escrow = record("Escrow", "One escrow.", {
   amount_usdc: UsdcOrNull("The escrowed amount in USDC."),
   released_stroops: Stroops("Base units that went to the merchant."),
   refunded_stroops: Stroops("Base units that went back to the agent."),
-  task_hash: Hash("What was paid for."),
+  task_hash: Hash("SHA-256 of the task that is paid for."),
   proof_hash: nullable(Hash("What the merchant's attestor signed.")),
   attestor: Address("The only key that can release it: the merchant's attestor at its creation."),
   attested_at: nullable(Time("The timestamp inside the signed message.")),
@@ -61,7 +61,7 @@ export const Escrow = record("Escrow", "One escrow.", {
 });
 export type EscrowRecord = Static<typeof Escrow>;
 
-/** A time as JSON, null where there is none. */
+/** A time as JSON, null when there is none. */
 const timeOrNull = (seconds: UnixSeconds | null): string | null =>
   seconds === null ? null : formatUnixTime(seconds);
 
@@ -103,6 +103,6 @@ export const escrowRecord = (
   };
 };
 
-/** An escrow as answers show it. */
+/** The example escrow of the documentation. */
 export const escrowExample = () =>
   escrowRecord(sampleEscrow(), SAMPLE.createdAt + 30n, sampleInstance());

@@ -11,7 +11,7 @@ export const LiveEscrow = record("LiveEscrow", "One escrow, as the ledger shows 
   ...Escrow.properties,
   archived: nullable(Tombstone, {
     description:
-      "What the ledger keeps since the escrow was archived; every other member follows from bytes with that digest. Null before.",
+      "What the ledger keeps since the escrow was archived; all other members come from bytes with this digest. Null while the escrow is not archived.",
   }),
 });
 
@@ -27,7 +27,7 @@ export const liveEscrowRecord = (
     : { ...record, next_actions: [], archived: tombstoneRecord(archived) };
 };
 
-/** A live read as answers show it. */
+/** The example of a live read. */
 export const liveEscrowExample = (): Static<typeof LiveEscrow> => ({
   ...escrowExample(),
   archived: null,

@@ -13,15 +13,15 @@ import { OpenInstruction, openInstructionRecord } from "./instruction-contract.t
 /** What must be obtained before something can be done. */
 export const Awaited = oneOf(
   AWAITED,
-  "`attestation`: one by the escrow's attestor. `payout_account`: one of the payee's that can be paid, since the associated one cannot be.",
+  "`attestation`: the signed claim of the escrow's attestor. `payout_account`: a token account of the payee that can receive tokens, because the associated one cannot.",
 );
 
 const NAMES = Object.keys(NEXT_ACTIONS) as ReadonlyArray<NextActionName>;
-const YOURS = Type.Optional(Type.Null({ description: "Yours to fill in." }));
+const YOURS = Type.Optional(Type.Null({ description: "The caller fills it in." }));
 
 const PrepareCall = record("PrepareCall", "The operation that gives the instructions.", {
   method: Type.Literal("POST"),
-  path: Type.String({ description: "On this service." }),
+  path: Type.String({ description: "The path on this service." }),
   body: record("PrepareCallBody", "The members that the body must have.", {
     proof_hash: YOURS,
     timestamp: YOURS,
@@ -34,11 +34,13 @@ export const NextAction = record("NextAction", "Something that can be done with 
   action: oneOf(NAMES, "What can be done."),
   by: oneOf(NEXT_ACTION_PARTIES, "Who may do it."),
   awaiting: nullable(Awaited, { description: "What must be obtained first; null when nothing." }),
-  until: nullable(Time("When it is too late."), { description: "Null: never too late." }),
+  until: nullable(Time("From this second on it is too late."), {
+    description: "Null: never too late.",
+  }),
   prepare: PrepareCall,
   instructions: Type.Array(OpenInstruction, {
     description:
-      "Ready, unsigned instructions of a refund, in order; empty while something is awaited, and for what only `prepare` gives. Only the live read of one escrow looks at the account that they pay.",
+      "The unsigned instructions of a refund, in order. Empty while something is awaited, and for actions whose instructions only `prepare` gives. Only the live read of one escrow checks the account that they pay.",
   }),
 });
 type NextActionRecord = Static<typeof NextAction>;

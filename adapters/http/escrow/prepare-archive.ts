@@ -19,7 +19,7 @@ import { PREPARE_PROBLEMS } from "./prepare-problems.ts";
 
 const PrepareArchiveRequest = record(
   "PrepareArchiveRequest",
-  "Who archives an escrow; `{}` will do.",
+  "Who archives an escrow; `{}` is enough.",
   payerMember,
 );
 
@@ -55,7 +55,7 @@ export const prepareArchiveEndpoint = endpoint({
   body: { schema: PrepareArchiveRequest, example: () => ({ payer: sampleParties().agent }) },
   answers: {
     200: {
-      description: "The instruction, and the transaction where it was asked for.",
+      description: "The instruction, and the transaction when it was asked for.",
       content: { "application/json": { schema: ledgerRead(PreparedEscrowCall), example } },
     },
   },

@@ -60,14 +60,16 @@ const PreparedAttestation = record("PreparedAttestation", "What the escrow's att
   proof_hash: Hash("The hash that is attested: the next 32 bytes."),
   template_id: nullable(Type.String(), { description: "The template that the payload meets." }),
   timestamp: Time("The ledger's time, which the message carries. Send it to the release as it is."),
-  amount_stroops: nullable(Stroops("For the merchant."), { description: "Null: all of it." }),
+  amount_stroops: nullable(Stroops("For the merchant."), {
+    description: "Null: the whole amount.",
+  }),
   message_hex: Type.String({
     description: "72 bytes, 80 for a partial release.",
     pattern: "^([0-9a-f]{144}|[0-9a-f]{160})$",
   }),
   message_base64: Base64("The same bytes."),
   attestor: Address("The Ed25519 key that must sign the message."),
-  until: Time("When a release with it is too late."),
+  until: Time("From this second on a release with it is too late."),
 });
 
 const preparedRecord = (prepared: Prepared): Static<typeof PreparedAttestation> => ({
@@ -116,7 +118,7 @@ export const prepareAttestationEndpoint = endpoint({
   tag: "Escrows",
   summary: "Prepare the message that an escrow's attestor signs",
   description:
-    "Hashes the payload (RFC 8785, SHA-256) once it meets its template and names the escrow's task, and gives the message with the ledger's time in it. Before signing, compare its first 64 bytes with the escrow and the proof hash that you computed. Signs and keeps nothing.",
+    "Checks that the payload meets its template and names the escrow's task, and hashes it (RFC 8785, SHA-256). The answer is the message to sign, with the ledger's time in it. Before signing, compare its first 64 bytes with the escrow and the proof hash that you computed. Signs and keeps nothing.",
   budget: "reads",
   params: { pda: PathAddress("The escrow address.") },
   body: {

@@ -18,7 +18,7 @@ import {
 import { transactionQuery, transactionRecord } from "./prepared-call-contract.ts";
 import { data } from "../openapi/envelopes.ts";
 
-/** The use case's request of a body. */
+/** A body as the use case's request. */
 const prepareRequestOf = (body: Static<typeof PrepareEscrowRequest>): Request => ({
   agentOwner: body.agent_owner,
   merchant: body.merchant,
@@ -60,7 +60,7 @@ export const prepareEscrowEndpoint = endpoint({
       preflight: Type.Optional(
         Type.Boolean({
           description:
-            "Also check on the ledger whether the escrow can be made and what it costs, and put the merchant's present attestor in.",
+            "Also check on the ledger whether the escrow can be made and what it costs, and put the merchant's present attestor into the instruction.",
         }),
       ),
       ...transactionQuery,

@@ -36,10 +36,10 @@ const PrepareReleaseRequest = record(
     ),
     attestation_signature: Type.String({ description: "64 bytes as base64." }),
     merchant_fallback_account: OrNull(
-      "A token account of the merchant's wallet, paid where the associated one cannot be.",
+      "A token account of the merchant's wallet, paid when the associated one cannot receive tokens.",
     ),
     agent_fallback_account: OrNull(
-      "A token account of the agent's wallet, paid where the associated one cannot be.",
+      "A token account of the agent's wallet, paid when the associated one cannot receive tokens.",
     ),
     ...payerMember,
   },
@@ -100,14 +100,14 @@ export const prepareReleaseEndpoint = endpoint({
   tag: "Escrows",
   summary: "Prepare the release of an escrow with an attestation",
   description:
-    "Verifies the attestation as strictly as the ledger does, then gives the instructions: what makes a missing payout account, the Ed25519 check, the release. Anyone may send them. Signs, sends and keeps nothing; the answer holds for the slot in `context`.",
+    "Verifies the attestation as strictly as the ledger does, then gives the instructions: make missing payout accounts, check the Ed25519 signature, release. Anyone may send them. Signs, sends and keeps nothing; the answer holds for the slot in `context`.",
   budget: "reads",
   params: { pda: PathAddress("The escrow address.") },
   query: Type.Object(transactionQuery, { additionalProperties: false }),
   body: { schema: PrepareReleaseRequest, example: bodyExample },
   answers: {
     200: {
-      description: "The instructions, and the transaction where it was asked for.",
+      description: "The instructions, and the transaction when it was asked for.",
       content: { "application/json": { schema: ledgerRead(PreparedEscrowCall), example } },
     },
   },
@@ -120,7 +120,7 @@ export const prepareReleaseEndpoint = endpoint({
         InvalidAddress: pointers.invalidAddress,
       }),
     );
-    // The use case has parsed it.
+    // The use case parsed the timestamp, so it is valid.
     const data = { escrow_pda: params.pda, ...callRecord(call) };
     return { json: { data, context: readContext(call.at) } };
   }),

@@ -20,10 +20,10 @@ import { PREPARE_PROBLEMS } from "./prepare-problems.ts";
 
 const PrepareReturnRequest = record(
   "PrepareReturnRequest",
-  "How an escrow's money goes back to its agent; `{}` will do.",
+  "How an escrow's money goes back to its agent; `{}` is enough.",
   {
     agent_fallback_account: OrNull(
-      "A token account of the agent's wallet, paid where the associated one cannot be.",
+      "A token account of the agent's wallet, paid when the associated one cannot receive tokens.",
     ),
     ...payerMember,
   },
@@ -66,7 +66,7 @@ const answers = (prepare: typeof prepareRefund, body: object, ledgerTime: bigint
   };
   return {
     200: {
-      description: "The instructions, and the transaction where it was asked for.",
+      description: "The instructions, and the transaction when it was asked for.",
       content: { "application/json": { schema: ledgerRead(PreparedEscrowCall), example } },
     },
   } as const;

@@ -23,7 +23,7 @@ import {
 } from "../openapi/values.ts";
 import { OpenInstruction, openInstructionRecord } from "./instruction-contract.ts";
 
-/** A text that may be absent; null counts as absent for it, and for no member that must be there or is an amount. */
+/** An optional text for which null counts as absent. Required members and amounts do not accept null. */
 export const OrNull = (description: string, constraints: StringOptions = {}) =>
   Type.Optional(
     Type.Union([Type.String(judged(constraints)), Type.Null()], {
@@ -31,10 +31,10 @@ export const OrNull = (description: string, constraints: StringOptions = {}) =>
     }),
   );
 
-/** The member by which every prepare operation is told who pays. */
+/** The body member of every prepare operation that names the payer. */
 export const payerMember = {
   payer: OrNull(
-    "Who pays the fee and new accounts, if not the one who acts. Needed for `transaction=true` where anyone may act.",
+    "Who pays the fee and new accounts. By default the wallet that must sign. Needed for `transaction=true` when anyone may act.",
   ),
 } as const;
 
@@ -54,14 +54,16 @@ const Lamports = (description: string) =>
 export const Cost = record("Cost", "What it costs, in lamports.", {
   fee: Lamports("What the ledger takes for signatures and priority."),
   deposits: Type.Array(
-    record("Deposit", "What the payer puts into an account so that it exists.", {
+    record("Deposit", "The lamports that the payer must put into a new account.", {
       account: Address("The account."),
       lamports: Lamports("How much."),
     }),
   ),
   returned_at_settlement: Lamports("What the escrow's rent payer gets back when it settles."),
   returned_at_archiving: Lamports("What the escrow's rent payer gets back when it is archived."),
-  kept: Lamports("What stays in the escrow's address for ever, and in accounts of others."),
+  kept: Lamports(
+    "What is never returned: it stays in the escrow's account and in the accounts of others.",
+  ),
 });
 
 /** A cost as JSON. */
@@ -82,12 +84,12 @@ export const UnsignedTransaction = record(
   "A version 0 transaction, its signatures left zero. Compare it with what you asked for before you sign it.",
   {
     base64: Base64(`The wire form, at most ${MAX_PREPARED_BYTES} bytes.`),
-    blockhash: Address("The live blockhash in it."),
-    last_valid_block_height: Count("The last block height that can hold it."),
+    blockhash: Address("The recent blockhash that it contains."),
+    last_valid_block_height: Count("The last block height at which it can land."),
     signers: Type.Array(Address("Who must sign."), {
       description: "In the order of the signatures; the payer first.",
     }),
-    compute_unit_limit: Count("Compute units that it asks for."),
+    compute_unit_limit: Count("Compute units that the transaction requests."),
     compute_unit_price: Lamports("Micro-lamports for each of them."),
   },
 );
@@ -104,25 +106,28 @@ export const transactionRecord = (
   compute_unit_price: transaction.unitPrice.toString(),
 });
 
-const Payout = record("Payout", "Where one side is paid.", {
+const Payout = record("Payout", "The account that pays one side.", {
   whose: oneOf(["merchant", "agent"], "Which side."),
   account: Address("The token account."),
-  is_fallback: Type.Boolean({ description: "The one that was named, not the associated one." }),
+  is_fallback: Type.Boolean({
+    description:
+      "True: the account that the request named; false: the owner's associated token account.",
+  }),
   is_created: Type.Boolean({ description: "Made by the first instructions, at the payer's cost." }),
 });
 
 const members = {
   operation: oneOf(PREPARED_OPERATIONS, "The program's instruction."),
   instructions: Type.Array(OpenInstruction, {
-    description: "In order, unsigned. An address is null where no payer was named.",
+    description: "In order, unsigned. An address is null when no payer was named.",
   }),
   signers: Type.Array(Address("A signer."), { description: "Who must sign besides the payer." }),
   payer: nullable(Address("Who pays."), { description: "Null: whoever sends it." }),
-  payouts: Type.Array(Payout, { description: "Empty where nothing is paid." }),
-  warnings: Type.Array(
-    oneOf(PREPARE_WARNINGS, "Something to know; the instructions work all the same."),
-  ),
-  until: nullable(Time("When it is too late."), { description: "Null: never too late." }),
+  payouts: Type.Array(Payout, { description: "Empty when nothing is paid." }),
+  warnings: Type.Array(oneOf(PREPARE_WARNINGS, "A warning. The instructions work in spite of it.")),
+  until: nullable(Time("From this second on it is too late."), {
+    description: "Null: never too late.",
+  }),
   cost: Cost,
 } as const;
 
@@ -132,7 +137,7 @@ export const preparedCall = <P extends TProperties>(title: string, concerns: P) 
     { ...concerns, ...members, transaction: Type.Optional(UnsignedTransaction) },
     {
       title,
-      description: "Instructions that the ledger would take at the slot in `context`.",
+      description: "Instructions that the ledger would accept at the slot in `context`.",
       additionalProperties: false,
     },
   );

@@ -40,7 +40,7 @@ export const PrepareEscrowRequest = record("PrepareEscrowRequest", "What is to b
     ...judged({ pattern: "^[1-9][0-9]{0,19}$" }),
   }),
   ttl_seconds: Type.Integer({ minimum: MIN_TTL_SECONDS, maximum: MAX_TTL_SECONDS }),
-  task_hash: OrNull("32 bytes as 64 hex digits. Wins over task_intent.", {
+  task_hash: OrNull("32 bytes as 64 hex digits. Used instead of task_intent when both are given.", {
     pattern: "^[0-9a-fA-F]{64}$",
   }),
   task_intent: OrNull(
@@ -53,13 +53,13 @@ export const PrepareEscrowRequest = record("PrepareEscrowRequest", "What is to b
   ),
   attestor: Type.Optional(
     RequestAddress(
-      "The key that must be the merchant's attestor when the escrow is made; left out: any. With `preflight` or `transaction` the present one is put in.",
+      "The key that must be the merchant's attestor when the escrow is made; any key when left out. With `preflight` or `transaction` the default is the merchant's present key.",
     ),
   ),
   payer: OrNull("Who pays the fee and the rent, and gets the rent back. By default the agent."),
 });
 
-const Inputs = record("PreparedInputs", "Every input, as it was understood.", {
+const Inputs = record("PreparedInputs", "Every input after parsing.", {
   agent_owner: Address("Agent wallet address."),
   merchant: Address("Merchant wallet address."),
   mint: Address("Token mint address."),
@@ -72,14 +72,17 @@ const Inputs = record("PreparedInputs", "Every input, as it was understood.", {
   nonce: nullable(Type.String()),
   nonce_applied: Type.Boolean({ description: "Whether the nonce went into the task hash." }),
   attestor: Type.Optional(
-    Address("The key that must be the merchant's attestor, where one was named or put in."),
+    Address(
+      "The key that must be the merchant's attestor, when one was named or found by a preflight.",
+    ),
   ),
-  payer: Type.Optional(Address("Who pays, where somebody was named.")),
+  payer: Type.Optional(Address("The payer, when the request names one.")),
 });
 
 const Preflight = record("EscrowPreflight", "Whether creating the escrow would work now.", {
   ready: Type.Boolean({
-    description: "Relay and ledger would take it, once it is signed: nothing is in `blockers`.",
+    description:
+      "True when `blockers` is empty: relay and ledger would accept the signed transaction.",
   }),
   blockers: Type.Array(
     record("PreflightBlocker", "Why relay or ledger would refuse the escrow.", {
@@ -96,7 +99,7 @@ const Preflight = record("EscrowPreflight", "Whether creating the escrow would w
   }),
   balance_sufficient: Type.Boolean(),
   escrow_address_free: Type.Boolean({
-    description: "No escrow was ever made for the task; an archived one counts.",
+    description: "True when no escrow was ever made for the task, archived ones included.",
   }),
   slot: Slot("The slot that was read."),
 });
@@ -124,7 +127,7 @@ export const PreparedEscrow = Type.Object(
   },
   {
     title: "PreparedEscrow",
-    description: "An escrow's deterministic inputs. Nothing of it exists on the ledger yet.",
+    description: "An escrow's deterministic inputs. None of it needs to exist on the ledger.",
     additionalProperties: false,
   },
 );
@@ -190,7 +193,7 @@ export const prepareRequestExample = () => {
   };
 };
 
-/** What the service answers to the example request. */
+/** The answer to the example request. */
 export const preparedEscrowExample = () => {
   const { agent, merchant, mint } = sampleParties();
   const prepared = prepareEscrow({

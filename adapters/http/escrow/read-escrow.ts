@@ -18,7 +18,7 @@ export const readEscrowEndpoint = endpoint({
   tag: "Escrows",
   summary: "Read one escrow from the ledger",
   description:
-    "A live read at `confirmed`; of an archived escrow at `finalized`, with the bytes that it had until then. `next_actions` tells who can do what now, with ready, unsigned instructions.",
+    "A live read at `confirmed`. An archived escrow is read at `finalized`, with the last bytes of its account. `next_actions` tells who can do what now, with ready, unsigned instructions.",
   budget: "reads",
   params: { pda: PathAddress("The escrow address.") },
   answers: {

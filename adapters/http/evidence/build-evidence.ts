@@ -24,7 +24,7 @@ const made = (packet: Packet) => {
 
 const answers = new WeakMap<Packet, ReturnType<typeof made>>();
 
-/** Made once for each packet: the use case gives the same object as long as nothing in it has changed. */
+/** Computed once for each packet object. The use case returns the same object until something in it changes. */
 const answerOf = (packet: Packet) => {
   const answer = answers.get(packet) ?? made(packet);
   answers.set(packet, answer);

@@ -9,7 +9,7 @@ import { sampleEscrow } from "../openapi/sample-values.ts";
 /** The body of `POST /v1/evidence/{pda}/verify`. */
 export const VerifyDeliveryRequest = record(
   "VerifyDeliveryRequest",
-  "A delivery payload to hold against an escrow.",
+  "A delivery payload to compare with an escrow.",
   {
     payload: Type.Object(
       {},
@@ -29,7 +29,7 @@ export const VerifyDeliveryRequest = record(
   },
 );
 
-const FieldComparison = record("DeliveryField", "How one member stands against the template.", {
+const FieldComparison = record("DeliveryField", "How one member compares with the template.", {
   name: Type.String(),
   outcome: oneOf(
     ["ok", "absent", "missing", "invalid", "unexpected"],
@@ -43,17 +43,17 @@ const FieldComparison = record("DeliveryField", "How one member stands against t
   }),
 });
 
-/** How a delivery payload stands against an escrow. */
+/** How a delivery payload compares with an escrow. */
 export const DeliveryComparison = record(
   "DeliveryComparison",
-  "How a delivery payload stands against an escrow. It says whose hash was signed, never that something was delivered.",
+  "How a delivery payload compares with an escrow. It shows whether this payload's hash was signed, and not that anything was delivered.",
   {
     escrow_pda: Address("The escrow."),
     state: EscrowState,
     matches: nullable(Type.Boolean(), {
       description: "Whether the two hashes are the same; null until the escrow has one.",
     }),
-    meaning: Type.String({ description: "The same in words." }),
+    meaning: Type.String({ description: "What `matches` means, in words." }),
     payload_proof_hash: Hash("SHA-256 of the payload's RFC 8785 bytes."),
     escrow_proof_hash: nullable(Hash("What the attestor signed."), {
       description: "Null until the escrow is released.",
@@ -62,9 +62,9 @@ export const DeliveryComparison = record(
       description:
         "Whether the payload's `task_hash` is the escrow's; null when the payload has none.",
     }),
-    escrow_task_hash: Hash("What was paid for."),
+    escrow_task_hash: Hash("SHA-256 of the task that is paid for."),
     template: nullable(
-      record("DeliveryTemplateComparison", "The payload beside its template.", {
+      record("DeliveryTemplateComparison", "The payload compared with its template.", {
         id: Type.String(),
         valid: Type.Boolean({ description: "Whether every field is as the template asks." }),
         fields: Type.Array(FieldComparison),
@@ -79,7 +79,7 @@ const meaningOf = (matches: boolean | null): string => {
   if (matches === null)
     return "The escrow has no proof hash: nothing was attested, so there is nothing to compare with.";
   return matches
-    ? "This is the payload whose hash the merchant's attestor signed. Whether what it says is true, no hash can show."
+    ? "This is the payload whose hash the merchant's attestor signed. A hash cannot show whether its content is true."
     : "This is not the payload whose hash the merchant's attestor signed.";
 };
 
@@ -114,7 +114,7 @@ const samplePayload = () => ({
 /** The payload that the sample escrow's attestor signed the hash of. */
 export const verifyDeliveryExample = () => ({ payload: samplePayload() });
 
-/** What the service says of it. */
+/** The answer to that payload. */
 export const deliveryExample = () => {
   const [template] = PROOF_TEMPLATES;
   const escrow = sampleEscrow();

@@ -30,7 +30,7 @@ import { SAMPLE, sampleEscrow, sampleMerchant, sampleParties } from "../openapi/
 const Sequence = (description: string) =>
   Type.String({ pattern: "^[1-9][0-9]{0,19}$", description, examples: ["42"] });
 
-const Network = record("EvidenceNetwork", "Which ledger and programs the packet speaks of.", {
+const Network = record("EvidenceNetwork", "The ledger and programs of the packet's escrow.", {
   cluster: Type.String(),
   genesis_hash: Type.String(),
   custody_program: Address("The custody program."),
@@ -45,10 +45,10 @@ const EvidenceEscrow = record("EvidenceEscrow", "The escrow account, decoded.", 
   merchant: Address("The merchant's wallet."),
   merchant_pda: Address("The merchant's account."),
   mint: Address("The token's mint."),
-  vault_token_account: Address("Where the tokens were held."),
+  vault_token_account: Address("The account that held the tokens."),
   rent_payer: Address("Who paid the vault's rent."),
   attestor: Address("The only key that could release it, recorded at its creation."),
-  task_hash: Hash("What was paid for."),
+  task_hash: Hash("SHA-256 of the task that is paid for."),
   amount_stroops: Stroops("Escrowed base units."),
   released_stroops: Stroops("To the merchant."),
   refunded_stroops: Stroops("Back to the agent."),
@@ -73,7 +73,7 @@ const DeliveryClaim = record("DeliveryClaim", "What the merchant's attestor asse
       public_key: Address("The attestor's key."),
     }),
   ),
-  claim: nullable(Type.String({ description: "Whose word it is." })),
+  claim: nullable(Type.String({ description: "Who made the claim." })),
 });
 
 const SettlementDecision = record("SettlementDecision", "What the ledger did with the payment.", {
@@ -104,11 +104,11 @@ const EvidenceData = record("EvidenceData", "What is digested and signed.", {
   delivery_claim: DeliveryClaim,
   settlement_decision: SettlementDecision,
   as_of: nullable(
-    record("EvidenceAsOf", "When a Pending escrow was looked at.", {
+    record("EvidenceAsOf", "When a Pending escrow was read.", {
       slot: Slot(),
       ledger_time: Time("The ledger's clock."),
     }),
-    { description: "Null once settled: what is final needs no date." },
+    { description: "Null once settled, because the account then never changes." },
   ),
 });
 
@@ -117,13 +117,15 @@ const EvidenceSignature = record("EvidenceSignature", "Digest and signature of `
   digest_sha256: Hash("SHA-256 of the RFC 8785 bytes of `data`."),
   algorithm: Type.Literal("ed25519"),
   key_id: nullable(Type.String({ description: "RFC 7638 thumbprint." })),
-  public_key: nullable(Base64("32 bytes. Never to be trusted by itself.")),
+  public_key: nullable(
+    Base64("32 bytes. Do not trust it by itself: compare it with a pinned key."),
+  ),
   signature: nullable(Base64("Over the DSSE pre-authentication encoding of those bytes.")),
 });
 
 const EvidenceReferences = record(
   "EvidenceReferences",
-  "What can change or be pruned; outside of what is signed, to be looked up on the ledger.",
+  "Facts that can change or be pruned. They are not signed; look them up on the ledger.",
   {
     transactions: Type.Array(
       record("EvidenceTransaction", "A transaction that the index has seen.", {
@@ -137,7 +139,7 @@ const EvidenceReferences = record(
       record("EvidenceMerchant", "The merchant's present standing.", {
         name: Type.String(),
         status: MerchantStatus,
-        current_attestor: Address("Its attestor key now."),
+        current_attestor: Address("Its present attestor key."),
       }),
     ),
     observed: nullable(
@@ -150,7 +152,7 @@ const EvidenceReferences = record(
       record("EvidenceArchived", "What the ledger keeps of an archived escrow.", {
         digest: Hash("SHA-256 of the account's bytes, which are those in `data`."),
       }),
-      { description: "Null while the whole account stands on the ledger." },
+      { description: "Null while the ledger has the whole account." },
     ),
     not_found: Type.Array(
       oneOf(["merchant", ...EVENT_KINDS], "The merchant's account, or an event's transaction."),

@@ -17,7 +17,7 @@ const JsonWebKey = record("JsonWebKey", "An Ed25519 key that signs or signed evi
   use: Type.Literal("sig"),
   kid: Type.String({ description: "RFC 7638 thumbprint." }),
   x: Type.String({ description: "32 bytes, base64url." }),
-  status: oneOf(["current", "retired", "revoked"], "Whether packets of it are to be believed."),
+  status: oneOf(["current", "retired", "revoked"], "Whether to trust packets that it signed."),
   exp: Type.Optional(
     Type.Integer({ description: "When it stopped being current, seconds since 1970." }),
   ),
@@ -40,7 +40,7 @@ export const EvidenceTrust = record("EvidenceTrust", "What a verifier pins befor
   custody_program: Address("The custody program."),
   attestor_program: Address("The attestor program."),
   supported_mints: Type.Array(SupportedMint, {
-    description: "A payment in any other mint is named `mint_value` in a verdict's `unproven`.",
+    description: "A payment in any other mint adds `mint_value` to a verdict's `unproven`.",
   }),
   log: nullable(Type.String({ minLength: 1 }), {
     description: "Logs and witnesses of settlements; null: none.",

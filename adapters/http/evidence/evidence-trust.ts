@@ -37,7 +37,7 @@ export const evidenceTrustEndpoint = endpoint({
   tag: "Evidence",
   summary: "What a verifier pins beforehand",
   description:
-    "Keys, ledger, programs and the mints that this service lists. Obtain it before the packet and keep it: a key inside a packet is never trusted by itself.",
+    "Keys, ledger, programs and supported mints. Obtain it before the packet and keep it, because a key inside a packet proves nothing by itself.",
   budget: "reads",
   answers: {
     200: {

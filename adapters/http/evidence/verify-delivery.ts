@@ -21,9 +21,9 @@ export const verifyDeliveryEndpoint = endpoint({
   path: "/v1/evidence/{pda}/verify",
   operationId: "verifyDelivery",
   tag: "Evidence",
-  summary: "Hold a delivery payload against an escrow",
+  summary: "Compare a delivery payload with an escrow",
   description:
-    "Hashes the payload (RFC 8785, SHA-256), compares the hash with the escrow's `proof_hash` and the payload with its proof template, field by field. The payload is neither stored nor logged. A match says that the attestor signed this payload's hash, never that something was delivered.",
+    "Hashes the payload (RFC 8785, SHA-256), compares the hash with the escrow's `proof_hash` and the payload with its proof template, field by field. The payload is neither stored nor logged. A match shows that the attestor signed this payload's hash. It does not show that anything was delivered.",
   budget: "reads",
   params: { pda: PathAddress("The escrow address.") },
   body: {

@@ -44,11 +44,13 @@ export const SettlementEvent = record("SettlementEvent", "One settlement event."
   }),
   occurred_at: Time("By the ledger's clock."),
   position: Count("Place in this index's order of events, from 1."),
-  chain_hash: Hash("Links the event to all before it: a changed or missing one shows."),
+  chain_hash: Hash(
+    "Links the event to all events before it, so that a changed or missing event is detected.",
+  ),
 });
 export type SettlementEventRecord = Static<typeof SettlementEvent>;
 
-/** An indexed event as JSON, with its mint as a list shows it. */
+/** An indexed event as JSON, with the mint's decimals and symbol from the instance's list. */
 export const eventRecord = (
   indexed: IndexedEvent,
   supportedMints: ReadonlyArray<SupportedMint>,
@@ -76,7 +78,7 @@ export const eventRecord = (
   };
 };
 
-/** The last event of the sample escrow as answers show it. */
+/** The example event: the last one of the sample escrow. */
 export const eventExample = () => {
   const events = eventsOf(sampleEscrow());
   const start = eventChainStart(SAMPLE.genesisHash, SAMPLE.deployment);

@@ -3,7 +3,7 @@ import { type Context, Effect, Exit } from "effect";
 /** One server-sent event. */
 export type StreamedEvent = { readonly id: string; readonly data: string };
 
-/** Between two looks for events, milliseconds. */
+/** Interval between two reads of new events, milliseconds. */
 const LOOK_EVERY_MS = 250;
 /** A comment keeps proxies and the connection's own limit from closing a quiet stream. */
 const COMMENT_EVERY_MS = 15_000;
@@ -11,16 +11,16 @@ const COMMENT_EVERY_MS = 15_000;
 const frameOf = ({ id, data }: StreamedEvent): string => `id: ${id}\ndata: ${data}\n\n`;
 
 /**
- * A body of server-sent events (WHATWG HTML, section 9.2). Events are looked for only when the client has
- * taken those before: a slow one is behind, and costs nothing. The stream ends when looking fails, or
- * when `isOver` says so, and the client comes back for the rest by its last id.
+ * A body of server-sent events (WHATWG HTML, section 9.2). New events are read only when the client has
+ * received the earlier ones, so a slow client costs nothing. The stream ends when a read fails, or
+ * when `isOver` returns true. The client then reconnects with its last id.
  */
 export const eventStream = <R>(source: {
   readonly next: Effect.Effect<ReadonlyArray<StreamedEvent>, unknown, R>;
   readonly context: Context.Context<R>;
   readonly isOver: () => boolean;
   readonly comeBackSeconds: number;
-  /** Called once reading begins, and once it is over if it began. */
+  /** Called when reading begins, and again when it ends. */
   readonly onOpen: () => void;
   readonly onClose: () => void;
 }): ReadableStream<Uint8Array> => {
@@ -35,7 +35,7 @@ export const eventStream = <R>(source: {
     source.onClose();
   };
 
-  /** Waits for events, or for as long as the line may be quiet; null when the stream is over. */
+  /** Waits for events, at most `COMMENT_EVERY_MS`; null when the stream is over. */
   const nextText = Effect.gen(function* () {
     for (let quietMs = 0; quietMs < COMMENT_EVERY_MS; quietMs += LOOK_EVERY_MS) {
       if (source.isOver()) return null;
@@ -52,7 +52,7 @@ export const eventStream = <R>(source: {
         if (!isOpen) {
           isOpen = true;
           source.onOpen();
-          // At once, so that the client knows that it is connected.
+          // Sent at once, so that the client knows that it is connected.
           controller.enqueue(utf8.encode(`retry: ${source.comeBackSeconds * 1000}\n\n`));
           return;
         }

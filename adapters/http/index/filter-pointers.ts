@@ -1,4 +1,4 @@
 import { fieldPointers } from "../request/field-pointers.ts";
 
-/** Where a request to the index's lists, or to its stream, holds the filters that can be wrong. */
+/** The pointers to the filters that can be wrong, in requests to the index's lists and its stream. */
 export const filterPointers = fieldPointers({ merchant: "?merchant", agentOwner: "?agent_owner" });

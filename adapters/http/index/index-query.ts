@@ -24,7 +24,7 @@ export const IndexParameters = Type.Object(
   { additionalProperties: false },
 );
 
-/** The filters that these parameters make. */
+/** The filters that these parameters select. */
 export const indexQueryOf = (query: Static<typeof IndexParameters>): IndexQuery => ({
   merchant: query.merchant,
   agentOwner: query.agent_owner,

@@ -6,7 +6,7 @@ import type { PageCursor } from "../request/page-cursor.ts";
 export const limitOf = (query: { readonly limit?: number }): number =>
   query.limit ?? PAGE_LIMIT.default;
 
-/** A page out of the index as JSON: its rows, how to go on, and up to where the index is complete. */
+/** A page of the index as JSON: its rows, the next cursor, and the slot up to which the index is complete. */
 export const pageAnswer = <Row, Cursor, Record>(
   page: Page<Row, Cursor>,
   limit: number,

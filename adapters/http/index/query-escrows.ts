@@ -15,14 +15,14 @@ const recordOf = (page: EscrowPage, limit: number, instance: Instance["Service"]
   const ledgerTime = page.ledgerTime ?? 0n;
   return pageAnswer(page, limit, escrowCursor, (row) => {
     const record = escrowRecord(row, ledgerTime, instance);
-    // A settled row does not show whether its account was archived since.
+    // A settled row does not tell whether its account is archived.
     return row.state === "Pending" ? record : { ...record, next_actions: [] };
   });
 };
 
 const texts = new WeakMap<EscrowPage, JsonText<ReturnType<typeof recordOf>>>();
 
-/** Made once for each page: the use case gives the same object as long as nothing in it has changed. */
+/** Computed once for each page object. The use case returns the same object until something in it changes. */
 const textOf = (page: EscrowPage, limit: number, instance: Instance["Service"]) => {
   const text = texts.get(page) ?? jsonText(recordOf(page, limit, instance));
   texts.set(page, text);

@@ -12,10 +12,10 @@ import { RateLimited } from "../problems/http-failures.ts";
 import { filterPointers } from "./filter-pointers.ts";
 import { IndexParameters } from "./index-query.ts";
 
-/** Streams that one process keeps open: each asks its store four times a second at most. */
+/** Most streams that one process keeps open. Each reads the store at most four times a second. */
 const MOST_STREAMS = 512;
 const MOST_OF_A_CLIENT = 16;
-/** When a client that was refused, or lost its stream, should come back, seconds. */
+/** Wait before a client that was refused or lost its stream should reconnect, seconds. */
 const COME_BACK_SECONDS = 2;
 
 const { merchant, agent_owner, state } = IndexParameters.properties;
@@ -28,7 +28,7 @@ const StreamParameters = Type.Object(
       Type.String({
         pattern: "^(0|[1-9][0-9]{0,17})$",
         description:
-          "Begin behind this position; 0 replays everything. Without it, and without `Last-Event-ID`, the stream begins now.",
+          "Begin after this position; 0 replays everything. Without it and without `Last-Event-ID`, the stream begins with the next new event.",
       }),
     ),
   },
@@ -37,7 +37,7 @@ const StreamParameters = Type.Object(
 
 const POSITION = /^(0|[1-9][0-9]{0,17})$/;
 
-/** Behind which position to begin, null for now; what the client saw last wins over where it once began. */
+/** The position after which to begin, null for new events only. `Last-Event-ID` takes precedence over `after`. */
 const startOf = Effect.fnUntraced(function* (
   query: Static<typeof StreamParameters>,
   lastEventId: string | null,
@@ -65,7 +65,7 @@ export const streamEventsEndpoint = (isDraining: () => boolean) => {
     tag: "Index",
     summary: "Follow settlement events as they are indexed",
     description:
-      "Server-sent events: `data` is the record that the list shows, `id` its position. A client that sends the last `id` as `Last-Event-ID`, as browsers do by themselves, goes on behind it without a gap and without a repetition, also after a restart. A comment every 15 seconds keeps the line open. An event's `signature` and `slot` are null where the ledger's history had not told them yet; the list shows them later.",
+      "Server-sent events: `data` is the record that the list shows, `id` its position. A client that sends the last `id` as `Last-Event-ID`, as browsers do by themselves, continues after it without gaps or repetitions, also after a restart. A comment every 15 seconds keeps the connection open. An event's `signature` and `slot` are null while the ledger's history has not been read; the list shows them later.",
     budget: "reads",
     maySeconds: 60,
     query: StreamParameters,
@@ -91,7 +91,7 @@ export const streamEventsEndpoint = (isDraining: () => boolean) => {
             },
           },
         },
-        headers: { "x-accel-buffering": "Asks proxies not to hold events back." },
+        headers: { "x-accel-buffering": "Asks proxies not to buffer events." },
       },
     },
     problems: ["invalid_address", "malformed_cursor", "rate_limited", "store_unavailable"],

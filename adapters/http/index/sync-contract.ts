@@ -16,7 +16,7 @@ export const SyncReport = record("SyncReport", "What one completed sync did.", {
   sync_id: Type.String(),
   status: Type.Literal("completed"),
   mode: oneOf(["snapshot", "incremental"], "How the accounts were found."),
-  slot: Slot("Up to here the index is now complete."),
+  slot: Slot("The slot up to which the index is complete."),
   escrows: SyncCounts,
   merchants: SyncCounts,
   events: record("SyncEvents", "What the sync did with events.", { added: Count("Events added.") }),
@@ -28,11 +28,11 @@ export const SyncReport = record("SyncReport", "What one completed sync did.", {
     { description: "The first rejected accounts, at most 100.", maxItems: 100 },
   ),
   vanished: Type.Array(Address("The account."), {
-    description: "Indexed accounts that the ledger shows no longer, at most 100. Their rows stay.",
+    description: "Indexed accounts that the ledger does not have, at most 100. Their rows stay.",
     maxItems: 100,
   }),
   unseen: Count(
-    "Archived escrows that are not in the index, because their last bytes were not found so far. Later syncs go on searching.",
+    "Archived escrows that are not in the index, because their last bytes were not found. Later syncs continue the search.",
   ),
   duration_ms: Count("How long it took."),
 });

@@ -30,10 +30,10 @@ const members = {
   previous_attestor: nullable(Address("The key before the last rotation."), {
     description: "Null: never rotated.",
   }),
-  attestor_since: Time("Since when the attestor is the present one."),
+  attestor_since: Time("When the present attestor was recorded."),
   revoked_seq: Type.String({
     description:
-      "Escrows whose number is not above it can only be cancelled or refunded; 0 where nothing was revoked.",
+      "Escrows created by an event up to this number can only be cancelled or refunded; 0: nothing was revoked.",
     pattern: "^(0|[1-9][0-9]*)$",
   }),
   status: MerchantStatus,
@@ -42,7 +42,7 @@ const members = {
   deliveries: Count("Escrows released in full."),
   partial_deliveries: Count("Escrows released in part."),
   volume_stroops: Stroops("Base units of the settlement mint delivered."),
-  volume_usdc: Usdc("The same with six decimals."),
+  volume_usdc: Usdc("`volume_stroops` with six decimals."),
   registered_at: Time("When it registered."),
   updated_at: Time("When its account last changed."),
 } as const;
@@ -67,14 +67,14 @@ const MerchantStats = record(
   },
 );
 
-/** A registered merchant with what the index counts of it. */
+/** A registered merchant with the index's counts of its escrows. */
 export const RegistryEntry = record("RegistryEntry", "A registered merchant with its counts.", {
   ...members,
   stats: MerchantStats,
 });
 export type RegistryEntryRecord = Static<typeof RegistryEntry>;
 
-/** A merchant as JSON; `sameName` is null where the index does not know it. */
+/** A merchant as JSON; `sameName` is null when the index has no count. */
 export const merchantRecord = (
   merchant: DomainMerchant,
   sameName: number | null,
@@ -98,7 +98,7 @@ export const merchantRecord = (
   updated_at: formatUnixTime(merchant.updatedAt),
 });
 
-/** The volume is the merchant account's: anyone could raise a sum over the index with a mint of their own. */
+/** The volume comes from the merchant's account. A sum over the index would count mints that anyone can make. */
 const statsRecord = (stats: DomainMerchantStats, volume: bigint): RegistryEntryRecord["stats"] => ({
   escrows: stats.escrows,
   pending: stats.pending,
@@ -116,10 +116,10 @@ export const registryEntryRecord = ({ merchant, stats, sameName }: Entry): Regis
   stats: statsRecord(stats, merchant.volume),
 });
 
-/** A merchant as answers show it. */
+/** The example merchant of the documentation. */
 export const merchantExample = () => merchantRecord(sampleMerchant(), 0);
 
-/** A registry entry as answers show it. */
+/** The example registry entry of the documentation. */
 export const registryEntryExample = () =>
   registryEntryRecord({
     merchant: sampleMerchant(),

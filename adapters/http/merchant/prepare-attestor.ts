@@ -22,7 +22,7 @@ const PrepareAttestorRequest = record("PrepareAttestorRequest", "A merchant's ne
   revoke: Type.Optional(
     Type.Boolean({
       description:
-        "Whether the escrows made until then can only be cancelled or refunded: for a key that was stolen.",
+        "True for a stolen key: escrows made before the change can then only be cancelled or refunded.",
     }),
   ),
   ...payerMember,
@@ -33,7 +33,7 @@ const PreparedAttestorCall = preparedCall("PreparedAttestorCall", {
   merchant_pda: Address("Its account in the attestor program."),
   previous_attestor: Address("The key that is replaced."),
   attestor: Address("The key that will be recorded."),
-  revoke: Type.Boolean({ description: "Whether earlier escrows can no longer be released." }),
+  revoke: Type.Boolean({ description: "Whether earlier escrows become impossible to release." }),
 });
 
 const requestOf = (
@@ -54,7 +54,7 @@ const pointers = fieldPointers<keyof Request | "wallet">({
   wantsTransaction: "?transaction",
 });
 
-/** Any other key of the samples. */
+/** A body with another key of the samples. */
 const bodyExample = (): Static<typeof PrepareAttestorRequest> => ({
   attestor: sampleParties().agent,
   revoke: true,
@@ -77,14 +77,14 @@ export const prepareAttestorEndpoint = endpoint({
   tag: "Merchants",
   summary: "Prepare the rotation of a merchant's attestor key",
   description:
-    "The instruction with which a merchant's wallet names a new attestor key. Escrows keep the key that they recorded, unless `revoke` makes all until then impossible to release. Signs, sends and keeps nothing.",
+    "The instruction with which a merchant's wallet names a new attestor key. Existing escrows keep their recorded key. With `revoke` they become impossible to release. Signs, sends and keeps nothing.",
   budget: "reads",
   params: { pubkey: PathAddress("The merchant's wallet.") },
   query: Type.Object(transactionQuery, { additionalProperties: false }),
   body: { schema: PrepareAttestorRequest, example: bodyExample },
   answers: {
     200: {
-      description: "The instruction, and the transaction where it was asked for.",
+      description: "The instruction, and the transaction when it was asked for.",
       content: {
         "application/json": {
           schema: ledgerRead(PreparedAttestorCall),

@@ -77,7 +77,7 @@ export const prepareMerchantEndpoint = endpoint({
   body: { schema: PrepareMerchantRequest, example: bodyExample },
   answers: {
     200: {
-      description: "The instruction, and the transaction where it was asked for.",
+      description: "The instruction, and the transaction when it was asked for.",
       content: {
         "application/json": {
           schema: ledgerRead(PreparedMerchantCall),

@@ -16,7 +16,7 @@ export const queryMerchantsEndpoint = endpoint({
   tag: "Merchants",
   summary: "List and filter registered merchants",
   description:
-    "From the index, with attestor keys and settlement counts. The counts are no rating: anyone can open and refund an escrow that names a merchant.",
+    "From the index, with attestor keys and settlement counts. The counts are not a rating: anyone can open and refund an escrow that names a merchant.",
   budget: "reads",
   query: Type.Object(
     {
@@ -26,7 +26,7 @@ export const queryMerchantsEndpoint = endpoint({
           minLength: 1,
           maxLength: 100,
           description:
-            "Looked for in name, wallet, merchant account and attestor, in any case; a letter with its accent may be one character or two.",
+            "A text to find in name, wallet, merchant account and attestor. Case does not matter, and an accented letter may be one character or two.",
         }),
       ),
       min_reputation: Type.Optional(

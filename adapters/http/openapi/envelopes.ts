@@ -15,13 +15,13 @@ const nameWith = ({ title }: TSchema, suffix: string): string => {
 export const data = <S extends TSchema>(schema: S) =>
   record(nameWith(schema, "Answer"), "One resource.", { data: schema });
 
-const ReadContext = record("ReadContext", "Where on the ledger a live read was made.", {
+const ReadContext = record("ReadContext", "The slot, commitment and ledger time of a live read.", {
   slot: Slot("The slot that was read."),
   commitment: Commitment,
-  ledger_time: Time("The ledger's clock at that slot, by which expiry is judged."),
+  ledger_time: Time("The ledger's clock at that slot, which decides expiry."),
 });
 
-/** Where a live read was made, as JSON. */
+/** The slot, commitment and ledger time of a live read, as JSON. */
 export const readContext = (at: {
   readonly slot: bigint;
   readonly commitment?: LedgerCommitment;
@@ -39,21 +39,21 @@ export const ledgerRead = <S extends TSchema>(schema: S) =>
     context: ReadContext,
   });
 
-/** What an example of a live read says beside its record. */
+/** The `context` of every example of a live read. */
 export const READ_CONTEXT_EXAMPLE = {
   slot: Number(SAMPLE.slot),
   commitment: "confirmed",
   ledger_time: "2026-03-01T12:00:30Z",
 } as const;
 
-const PageInfo = record("Page", "How a list goes on.", {
+const PageInfo = record("Page", "How to get the next page of a list.", {
   limit: Type.Integer({ minimum: PAGE_LIMIT.min, maximum: PAGE_LIMIT.max }),
   next_cursor: nullable(Type.String(), {
     description: "Send it back as `cursor` for the next page; null on the last.",
   }),
 });
 
-const IndexFreshness = record("IndexFreshness", "Up to where the index is complete.", {
+const IndexFreshness = record("IndexFreshness", "The slot up to which the index is complete.", {
   last_synced_slot: nullable(Count("Slot of the last completed sync."), {
     description: "Null before the first sync.",
   }),
@@ -70,7 +70,7 @@ export const indexPage = <S extends TSchema>(schema: S) =>
     index: IndexFreshness,
   });
 
-/** What an example of a page says beside its rows. */
+/** The members of every example of a page besides its rows. */
 export const PAGE_EXAMPLE = {
   page: { limit: 50, next_cursor: null },
   index: { last_synced_slot: Number(SAMPLE.slot), last_synced_at: "2026-03-01T12:00:30.000Z" },

@@ -7,7 +7,7 @@ type JsonObject = { [key: string]: Json };
 const isObject = (value: Json | undefined): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** A union of text literals, which TypeBox writes as `anyOf` of constants, as the `enum` it is. */
+/** A union of text literals, which TypeBox writes as `anyOf` of constants, as an `enum`. */
 const asEnum = (schema: JsonObject): JsonObject => {
   const { anyOf, ...rest } = schema;
   if (!Array.isArray(anyOf)) return schema;
@@ -28,20 +28,20 @@ const isNamed = (schema: JsonObject): boolean =>
 const pascal = (name: string): string =>
   name.replace(/(?:^|_)([a-z0-9])/g, (_, first: string) => first.toUpperCase());
 
-/** Where a part of the document stands. */
+/** The position of a schema in the document. */
 type Place = {
-  /** In a request: its objects take no other members, those of answers may gain some. */
+  /** Whether it belongs to a request. Request objects are closed; objects in answers may gain members. */
   readonly isSent: boolean;
-  /** What a schema here is called unless it has a title; null outside of named schemas. */
+  /** The name of a schema here that has no title; null outside of named schemas. */
   readonly name: string | null;
 };
 
-/** A schema with what the document alone says of it, and open where it is answered. */
+/** A schema with the constraints that only the document states, and without `additionalProperties: false` in answers. */
 const stated = (schema: JsonObject, { isSent }: Place): JsonObject => {
   const { [JUDGED]: constraints, additionalProperties, ...rest } = schema;
   return {
     ...rest,
-    // A constant of type `number` becomes one of a type without exact values in some languages.
+    // Some generators map a constant of type `number` to a floating-point type.
     ...(Number.isInteger(rest["const"]) ? { type: "integer" } : {}),
     ...(additionalProperties === undefined || (additionalProperties === false && !isSent)
       ? {}
@@ -50,10 +50,10 @@ const stated = (schema: JsonObject, { isSent }: Place): JsonObject => {
   };
 };
 
-/** Under these keys stand values, not schemas: nothing in them is to be rewritten. */
+/** These keys hold values, not schemas. Their content is left unchanged. */
 const VALUES = new Set(["example", "examples", "value", "default", "const", "enum"]);
 
-/** A request body as the route tells it, and as the plugin does. */
+/** The two keys of a request body: the route's own and the plugin's. */
 const BODIES = new Set([REQUEST_BODY, "requestBody"]);
 
 /** The members of an operation object, in the document's order. */
@@ -68,7 +68,7 @@ const MEMBERS = [
   "responses",
 ];
 
-/** An operation as its route tells it: of a body the plugin knows no more than the schema. */
+/** An operation with its route's request body, because the plugin knows only the schema of a body. */
 const operationOf = (collected: JsonObject): JsonObject => {
   const members: JsonObject = { ...collected, requestBody: collected[REQUEST_BODY] ?? null };
   return Object.fromEntries(
@@ -99,9 +99,9 @@ export type OpenApiDocument = {
 };
 
 /**
- * Finishes what the plugin collected: paths in this order, operations as their routes tell them, objects and enums moved
+ * Finishes what the plugin collected: paths in this order, operations as their routes declare them, objects and enums moved
  * into `components.schemas` under their names and referred to, unions of constants as enums, OpenAPI 3.1.0 on top. @throws
- * Error where two different schemas have one name, or a path was not collected.
+ * Error when two different schemas have one name, or a path was not collected.
  */
 export const finishDocument = (collected: unknown, paths: Iterable<string>): OpenApiDocument => {
   const schemas: JsonObject = {};

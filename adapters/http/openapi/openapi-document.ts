@@ -30,8 +30,8 @@ const TAGS = [
 ];
 
 /**
- * The plugin that collects the routes of the app which uses it, and the OpenAPI 3.1.0 document that it makes of them.
- * The app's own routes take the place of the plugin's two, whose page would load scripts from elsewhere.
+ * The plugin that collects the routes of its app, and the OpenAPI 3.1.0 document of those routes.
+ * The app's own routes replace the plugin's two, because the plugin's page loads scripts from another host.
  */
 export const openApiDocument = (operations: ReadonlyArray<Endpoint>) => {
   const plugin = swagger({

@@ -26,7 +26,7 @@ const SHARED_HEADERS = {
   ),
   ratelimit: header("What is left of the client's budget: `r` points for `t` seconds."),
   "ratelimit-policy": header(
-    `The client's budget: \`q\` points in \`w\` seconds. A request costs one, and one more for each further ${BYTES_A_POINT} bytes that its body begins, at most \`q\`.`,
+    `The client's budget: \`q\` points in \`w\` seconds. A request costs one point, plus one for each further ${BYTES_A_POINT} bytes or part of them in its body, at most \`q\`.`,
   ),
   "retry-after": header("Seconds to wait."),
   allow: header("The methods the path takes."),
@@ -76,7 +76,7 @@ const successObject = (operation: Endpoint, status: number, success: Success): J
   };
 };
 
-/** One response for all problems of a status, its codes told in words and by an example of each. */
+/** One response for all problems of a status. It lists their codes and has an example of each. */
 const problemObject = (
   operation: Endpoint,
   status: number,
@@ -101,14 +101,14 @@ const problemsByStatus = (operation: Endpoint) =>
       return {
         status,
         codes,
-        // A response that means one problem only is the same for every operation of its kind.
+        // A response with one problem only is shared by all operations that have it.
         sharedName:
           others.length > 0 ? null : operation.budget === null ? `${code}_unlimited` : code,
       };
     },
   );
 
-/** What operations refer to: headers, responses that mean one problem, an example of each problem. */
+/** The shared components: headers, responses with one problem, and an example of each problem. */
 export const sharedComponents = (operations: ReadonlyArray<Endpoint>): Json => ({
   headers: SHARED_HEADERS,
   responses: Object.fromEntries(
@@ -138,7 +138,7 @@ const parameterObjects = (
       in: location,
       required: required.includes(name),
       description,
-      // A schema with a title is the same wherever it stands.
+      // Schemas with the same title are equal.
       schema: schema.title === undefined ? undescribed : schema,
     };
   });

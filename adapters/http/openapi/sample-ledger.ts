@@ -39,7 +39,7 @@ const account = (
   lamports = 10_000_000n,
 ): LedgerAccount => ({ address, owner, lamports, executable: false, data });
 
-/** Lamports for a byte and year, years that exempt, percent burnt (Agave `rent.rs`). */
+/** Lamports per byte-year, exemption threshold in years, burn percent (Agave `rent.rs`). */
 const rentData = (): Uint8Array => {
   const data = new Uint8Array(17);
   const view = new DataView(data.buffer);
@@ -57,7 +57,7 @@ const tokens = (owner: Address, mint: Address): LedgerAccount =>
     2_039_280n,
   );
 
-/** The one account of each program that says how it is set up. */
+/** The configuration account of each program. */
 const setUp = (): ReadonlyArray<LedgerAccount> => {
   const { deployment } = SAMPLE;
   const config = custodyConfigAddress(deployment);
@@ -109,14 +109,14 @@ export const samplePendingEscrow = (): Escrow => {
   return decoded.value;
 };
 
-/** An escrow at a time, by default among registered parties. */
+/** A scene: an escrow at a ledger time, by default among registered parties. */
 type Scene = {
   readonly escrow: Escrow;
   readonly ledgerTime: UnixSeconds;
   readonly isRegistered?: boolean;
 };
 
-/** What a use case gives over a ledger that holds a scene, as the documentation's examples show it. */
+/** Runs a use case on a ledger that holds a scene and returns its result, for the documentation's examples. */
 export const onSampleLedger = <A, E>(
   { escrow, ledgerTime, isRegistered = true }: Scene,
   useCase: Effect.Effect<A, E, Ledger | Instance | TransactionTerms>,
@@ -168,7 +168,7 @@ export const onSampleLedger = <A, E>(
   );
 };
 
-/** The same among parties of which the merchant is registered or not yet, at the time of the escrow's creation. */
+/** As `onSampleLedger`, at the time of the escrow's creation, with the merchant registered or not. */
 export const onSampleRegistry = <A, E>(
   isRegistered: boolean,
   useCase: Effect.Effect<A, E, Ledger | Instance | TransactionTerms>,

@@ -14,7 +14,7 @@ const isSigner = (role: AccountRole): boolean => role >= AccountRole.readonlySig
 const isWritable = (role: AccountRole): boolean =>
   role === AccountRole.writable || role === AccountRole.writableSigner;
 
-/** The accounts in the order of a message: signers first, of each kind the writable ones first. */
+/** The accounts in the order of a message: signers before others, and in each group writable before read-only. */
 const ROLES = [
   AccountRole.writableSigner,
   AccountRole.readonlySigner,
@@ -26,7 +26,7 @@ const ROLES = [
 const messageOf = (instruction: Instruction, blockhash: Uint8Array): Uint8Array => {
   const roles = new Map<Address, AccountRole>([[instruction.programAddress, AccountRole.readonly]]);
   for (const { address, role } of instruction.accounts)
-    // An account that comes twice has what either place asks for: bit 0 is writable, bit 1 signer.
+    // An account that is listed twice gets the rights of both entries: bit 0 is writable, bit 1 signer.
     roles.set(address, ((roles.get(address) ?? 0) | role) as AccountRole);
   const accounts = ROLES.flatMap((wanted) =>
     [...roles].filter(([, role]) => role === wanted).map(([address]) => address),

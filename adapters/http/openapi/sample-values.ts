@@ -22,7 +22,7 @@ const key = (name: string) => ({
   publicKey: ed25519.getPublicKey(seed(name)),
 });
 
-/** Who and what the documentation's examples speak of; the keys follow from published words. */
+/** The parties and values of the documentation's examples. Their keys derive from published words. */
 export const SAMPLE = {
   deployment: LOCAL_DEPLOYMENT,
   intent: "GET https://api.example.com/v1/quotes?symbol=SOL",
@@ -35,7 +35,7 @@ export const SAMPLE = {
   genesisHash: addressFromBytes(seed("genesis")),
 } as const;
 
-/** The secret of the sample's agent, which follows from published words and holds nothing. */
+/** The secret of the sample's agent, which derives from published words and holds nothing. */
 export const sampleAgentSecret = (): Uint8Array => key("agent").secret;
 
 /** The sample's wallets, mint and keys. */

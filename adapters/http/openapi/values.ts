@@ -6,10 +6,10 @@ import { MERCHANT_STATUSES } from "../../../core/domain/merchant/merchant.ts";
 /** The sample escrow's address, written out because every start needs it. */
 const EXAMPLE_ADDRESS = "9kKqMtFDcsVU5f4btXxriXm3NB5eqvvxLdQeyc36rLpz";
 
-/** The sample merchant's wallet, written out as the escrow's address is. */
+/** The sample merchant's wallet, written out for the same reason. */
 export const EXAMPLE_WALLET = "A4aH2Fqc7a34uucjrd8WYPBWtoNPDYjxVJB8aTdKVWTh";
 
-/** Stands for constraints that are stated and not checked, until the document is finished. */
+/** The key of constraints that the document states and no schema check enforces. `finishDocument` replaces it. */
 export const JUDGED = "x-judged";
 
 const ADDRESS = { pattern: "^[1-9A-HJ-NP-Za-km-z]{32,44}$", minLength: 32, maxLength: 44 };
@@ -26,7 +26,7 @@ export const nullable = <S extends TSchema>(schema: S, options: SchemaOptions = 
   Type.Union([schema, Type.Null()], options);
 
 /**
- * A text that is one of a list. In the OpenAPI document it has a name: `title`, or the record's and the member's where
+ * A text that is one of a list. In the OpenAPI document it has a name: `title`, or the names of the record and the member when
  * it has no other place.
  */
 export const oneOf = <const T extends ReadonlyArray<string>>(
@@ -40,7 +40,7 @@ export const oneOf = <const T extends ReadonlyArray<string>>(
   );
 
 /**
- * What the OpenAPI document says of a schema beside what is checked by it: the use case judges it, so that a fault has
+ * Constraints that the OpenAPI document states and the use case checks, so that a fault has
  * a problem of its own.
  */
 export const judged = (constraints: SchemaOptions) => ({ [JUDGED]: constraints });
@@ -85,14 +85,14 @@ export const Usdc = (description: string) =>
 export const UsdcOrNull = (description: string) =>
   nullable(Usdc(description), { description: "Null unless this service lists the mint as USDC." });
 
-/** Whether whoever answers lists the mint. */
+/** Whether the service lists the mint. */
 export const MintSupported = Type.Boolean({
   description: "Whether this service lists the mint. Anybody can make a mint.",
 });
 
-/** What whoever answers calls the mint's units. */
+/** The service's name of the mint's units. */
 export const MintSymbol = nullable(Type.String({ maxLength: 16, examples: ["USDC"] }), {
-  description: "What this service calls the mint's units; null for a mint that it does not list.",
+  description: "The symbol of the mint in this service's list; null for a mint that is not listed.",
 });
 
 /** RFC 3339 in UTC, to the second. */
@@ -128,13 +128,13 @@ export const MerchantStatus = oneOf(
   "MerchantStatus",
 );
 
-/** What a settlement event tells. */
+/** The kinds of settlement event. */
 export const EventKind = oneOf(EVENT_KINDS, "What happened.", "EventKind");
 
-/** How settled the slot of a live read was. */
+/** The commitment of a live read. */
 export const Commitment = oneOf(
   ["confirmed", "finalized"],
-  "How settled that slot was.",
+  "The commitment of that slot.",
   "Commitment",
 );
 

@@ -14,7 +14,7 @@ const UNSEEN = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066
 export const escapeHtml = (text: string): string =>
   text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? "");
 
-/** The same for text of strangers: what would change the text around it is shown by its code point. */
+/** As `escapeHtml`, for text from outside: characters that would change the text around them are shown as code points. */
 export const escapeForeign = (text: string): string =>
   escapeHtml(text).replace(
     UNSEEN,

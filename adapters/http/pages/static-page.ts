@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { Type } from "@sinclair/typebox";
 import type { Content } from "../server/endpoint.ts";
 
-/** A page that loads nothing but itself, with the headers that hold it to that. */
+/** A page that loads nothing from other addresses, with headers that enforce that. */
 export type StaticPage = {
   readonly html: string;
   readonly headers: Readonly<Record<string, string>>;

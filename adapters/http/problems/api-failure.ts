@@ -8,7 +8,7 @@ import type * as Request from "../../../core/use-cases/request-errors.ts";
 import type * as Http from "./http-failures.ts";
 import type { ProblemCode } from "./problem-catalogue.ts";
 
-/** Every expected failure that an answer can stem from. */
+/** Every expected failure that becomes a problem answer. */
 export type ApiFailure =
   | Request.TaskRequired
   | Request.EscrowNotFound

@@ -14,7 +14,7 @@ type Told = Omit<Problem, "code">;
 
 const RETRY_SOON = { "retry-after": "1" };
 const RETRY_WHEN_SOME_HAVE_LANDED = { "retry-after": "5" };
-/** Most relays are answered within this. A key whose request was lost in a crash is free after the policy's limit. */
+/** Most relays are answered within 5 seconds. After a crash, a key becomes free at the policy's limit. */
 const RETRY_WHEN_ANSWERED = { "retry-after": "5" };
 
 const capitalised = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
@@ -42,7 +42,7 @@ const relayRefusal = (refusal: RelayRefusal | TransactionNotFound): Told => {
         detail:
           refusal.program === null
             ? "No instruction calls the custody or attestor program."
-            : "An instruction calls a program that the relay does not carry.",
+            : "An instruction calls a program that the relay does not allow.",
         extensions: {
           signature: refusal.signature,
           ...(refusal.program === null ? {} : { program: refusal.program }),
@@ -61,7 +61,7 @@ const relayRefusal = (refusal: RelayRefusal | TransactionNotFound): Told => {
     case "ComputeBudgetExceeded": {
       const what = refusal.limit === "units" ? "compute units" : "micro-lamports a compute unit";
       return {
-        detail: `The transaction asks for ${refusal.actual} ${what}; the relay carries at most ${refusal.max}.`,
+        detail: `The transaction asks for ${refusal.actual} ${what}; the relay allows at most ${refusal.max}.`,
         extensions: {
           signature: refusal.signature,
           actual: String(refusal.actual),
@@ -88,14 +88,14 @@ const relayRefusal = (refusal: RelayRefusal | TransactionNotFound): Told => {
       };
     case "RelayQueueFull":
       return {
-        detail: `${refusal.capacity} transactions wait for their outcome already.`,
+        detail: `${refusal.capacity} transactions are already pending.`,
         extensions: { signature: refusal.signature },
         headers: RETRY_WHEN_SOME_HAVE_LANDED,
       };
     case "RelayShareFull": {
       const holder = refusal.holder === "client" ? "client address" : "fee payer";
       return {
-        detail: `This ${holder} has its share of the queue already, at present ${refusal.share}.`,
+        detail: `This ${holder} already has its full share of the queue, at present ${refusal.share}.`,
         extensions: { signature: refusal.signature, holder: refusal.holder, share: refusal.share },
         headers: RETRY_WHEN_SOME_HAVE_LANDED,
       };
@@ -131,7 +131,7 @@ const relayRefusal = (refusal: RelayRefusal | TransactionNotFound): Told => {
       return rejectionRecord(refusal);
     case "BlockhashExpired":
       return {
-        detail: `The ledger does not take the transaction's blockhash: it is too old, or newer than what is confirmed. It has not landed as far as is known. GET /v1/relay/${refusal.signature} tells whether signing again is safe.`,
+        detail: `The ledger does not accept the transaction's blockhash: it is too old, or newer than what is confirmed. It has not landed as far as is known. GET /v1/relay/${refusal.signature} tells whether signing again is safe.`,
         extensions: { signature: refusal.signature },
       };
   }
@@ -227,11 +227,11 @@ const told = (failure: ApiFailure): Told => {
       return { detail: "No operation has this path." };
     case "MethodNotAllowed":
       return {
-        detail: `This path takes ${failure.allow.join(", ")}.`,
+        detail: `This path has the methods ${failure.allow.join(", ")}.`,
         headers: { allow: failure.allow.join(", ") },
       };
     case "NotAcceptable":
-      return { detail: `This answer exists as ${failure.offers.join(", ")}.` };
+      return { detail: `This answer is available as ${failure.offers.join(", ")}.` };
     case "UnsupportedMediaType":
       return {
         detail:
@@ -265,13 +265,13 @@ const told = (failure: ApiFailure): Told => {
   }
 };
 
-/** The problem that an expected failure amounts to; nothing of its cause or of the request leaves with it. */
+/** The problem that an expected failure amounts to; it contains nothing of the cause or the request. */
 export const problemOfFailure = (failure: ApiFailure): Problem => ({
   code: CODE_OF_FAILURE[failure._tag],
   ...told(failure),
 });
 
-/** The problem of a defect: what failed is in the log under the request id, never in the answer. */
+/** The problem of a defect. The cause is in the log under the request id, and not in the answer. */
 export const INTERNAL_ERROR: Problem = {
   code: "internal_error",
   detail: "Something failed that should not. The request id leads to it in the log.",

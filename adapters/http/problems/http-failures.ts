@@ -57,10 +57,10 @@ export class RateLimited extends Data.TaggedError("RateLimited")<{
   readonly resetSeconds: number;
 }> {}
 
-/** The instance finishes what it began and takes no new traffic. */
+/** The instance is shutting down: it finishes its requests and accepts no new ones. */
 export class ShuttingDown extends Data.TaggedError("ShuttingDown") {}
 
-/** Something that answers depend on is missing: `store`, `ledger`. */
+/** A dependency that answers need does not work: `store`, `ledger`. */
 export class NotReady extends Data.TaggedError("NotReady")<{
   readonly missing: ReadonlyArray<string>;
 }> {}

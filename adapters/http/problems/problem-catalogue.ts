@@ -36,7 +36,7 @@ export const PROBLEM_CATALOGUE = {
   malformed_json: kind(
     400,
     "The body is not JSON",
-    `The request body is empty, is not UTF-8, is not one JSON value, names a member of an object twice, holds a number of which JSON would drop digits, is nested too deeply, or has more than ${MAX_VALUES_OF_LARGE_BODY} commas and opening brackets in more than ${LARGE_BODY_BYTES} bytes.`,
+    `The request body is empty, is not UTF-8, is not one JSON value, names a member of an object twice, holds a number whose digits a double cannot hold, is nested too deeply, or has more than ${MAX_VALUES_OF_LARGE_BODY} commas and opening brackets in more than ${LARGE_BODY_BYTES} bytes.`,
     "Send one JSON object, encoded as UTF-8.",
   ),
   malformed_cursor: kind(
@@ -48,7 +48,7 @@ export const PROBLEM_CATALOGUE = {
   route_not_found: kind(
     404,
     "There is nothing at this path",
-    "No operation or page has this path. A trailing slash makes another path, paths are case-sensitive, and steps such as `..` are not taken.",
+    "No operation or page has this path. A trailing slash makes another path, paths are case-sensitive, and steps such as `..` are not resolved.",
     "Compare the path with `/openapi.json` or `/docs`.",
   ),
   escrow_not_found: kind(
@@ -77,7 +77,7 @@ export const PROBLEM_CATALOGUE = {
   ),
   method_not_allowed: kind(
     405,
-    "The path does not take this method",
+    "The path does not have this method",
     "The path exists, but not for the method of the request.",
     "Use one of the methods in the `Allow` header.",
   ),
@@ -90,8 +90,8 @@ export const PROBLEM_CATALOGUE = {
   wrong_state: kind(
     409,
     "The ledger would refuse this now",
-    "By what the ledger shows at `slot`, the instructions that were asked for would fail. `rule` names what does not hold, `state` is the escrow's or the merchant's, `cure` says what to do, and `next_actions` what can be done with the escrow instead.",
-    "Follow `cure`, or one of `next_actions`. What depends on the ledger's clock or on other accounts can hold later.",
+    "In the ledger's state at `slot`, the requested instructions would fail. `rule` names the rule that does not hold, `state` is the escrow's or the merchant's, `cure` says what to do, and `next_actions` what can be done with the escrow instead.",
+    "Follow `cure`, or one of `next_actions`. A rule about the ledger's clock or other accounts can hold later.",
   ),
   archived_unseen: kind(
     410,
@@ -150,7 +150,7 @@ export const PROBLEM_CATALOGUE = {
   beta_limit_exceeded: kind(
     422,
     "A limit of the beta is exceeded",
-    "This instance enforces the limits of the planned beta, and the request is beyond one that `errors` names. When a relayed transaction is refused, `instruction_index` names the instruction that creates the escrow.",
+    "This instance enforces the limits of the planned beta, and the request exceeds one of them; `errors` names it. When a relayed transaction is refused, `instruction_index` names the instruction that creates the escrow.",
     "Stay within `mainnet_beta_limits` of the service descriptor.",
   ),
   transaction_malformed: kind(
@@ -179,8 +179,8 @@ export const PROBLEM_CATALOGUE = {
   ),
   program_not_allowed: kind(
     422,
-    "The transaction calls a program the relay does not carry",
-    "The relay carries transactions that call the custody or attestor program, beside a short list of others.",
+    "The transaction calls a program that the relay does not allow",
+    "The relay sends transactions that call the custody or attestor program, and may also call a short list of others.",
     "Compare the transaction's programs with `GET /v1/relay`.",
   ),
   lookup_table_not_allowed: kind(
@@ -198,12 +198,12 @@ export const PROBLEM_CATALOGUE = {
   compute_budget_exceeded: kind(
     422,
     "The transaction asks for too much computing",
-    "The Compute Budget instructions ask for more compute units, or pay more for each, than the relay carries. The limits are in `GET /v1/relay`.",
+    "The Compute Budget instructions ask for more compute units, or pay more for each, than the relay allows. The limits are in `GET /v1/relay`.",
     "Lower the unit limit or the unit price to what `max` says and sign again.",
   ),
   compute_budget_invalid: kind(
     422,
-    "The ledger does not take a Compute Budget instruction",
+    "The ledger does not accept a Compute Budget instruction",
     "An instruction of the Compute Budget program is unknown, too short, a second one of its kind, or has a value out of range. The ledger drops such a transaction before it runs, whatever its state. Nothing was sent.",
     "Correct the instruction `instruction_index` as `detail` says and sign again.",
   ),
@@ -222,13 +222,13 @@ export const PROBLEM_CATALOGUE = {
   transaction_rejected: kind(
     422,
     "The ledger refuses the transaction",
-    "Simulation, or the ledger itself, found that the transaction fails. `error`, `program_error` and `logs` say why. `skip_preflight` skips what a program finds, not what keeps the transaction from running at all.",
+    "Simulation, or the ledger itself, found that the transaction fails. `error`, `program_error` and `logs` say why. `skip_preflight` ignores errors of programs, but not errors that keep the transaction from running at all.",
     "Correct what the program's error names, and sign again.",
   ),
   blockhash_expired: kind(
     422,
     "The blockhash is not valid",
-    "The ledger does not take the transaction's blockhash: it is too old, or newer than what is confirmed. The transaction has not landed as far as is known, and this request sent nothing.",
+    "The ledger does not accept the transaction's blockhash: it is too old, or newer than what is confirmed. The transaction has not landed as far as is known, and this request sent nothing.",
     "If the bytes were never sent anywhere else, fetch a recent blockhash and sign again. Otherwise ask `GET /v1/relay/{signature}` first and sign again only when `safe_to_sign_again` is true.",
   ),
   idempotency_key_reused: kind(
@@ -240,14 +240,14 @@ export const PROBLEM_CATALOGUE = {
   rate_limited: kind(
     429,
     "Too many requests",
-    `The budget of this client address for this kind of request has less left than the request costs: one point, and one more for each further ${BYTES_A_POINT} bytes that its body begins.`,
+    `The request costs more than is left of this client address's budget for this kind of request. It costs one point, plus one for each further ${BYTES_A_POINT} bytes or part of them in its body.`,
     "Wait for the seconds in `Retry-After`. `RateLimit` on every answer shows what is left.",
   ),
   relay_share_full: kind(
     429,
-    "Too many transactions under way",
-    "As many transactions of this client address, or of this fee payer, wait for their outcome as may; `holder` says which. The share shrinks as the relay's queue fills, so that there is room for others. Nothing was sent.",
-    "Send the same transaction again after the seconds in `Retry-After`. A place is free again when one of the transactions under way is finalized or has expired.",
+    "Too many pending transactions",
+    "This client address or this fee payer has as many pending transactions as it may have; `holder` says which of the two. The share shrinks as the relay's queue fills, so that there is room for others. Nothing was sent.",
+    "Send the same transaction again after the seconds in `Retry-After`. A place is free again when one of the pending transactions is finalized or has expired.",
   ),
   internal_error: kind(
     500,
@@ -258,13 +258,13 @@ export const PROBLEM_CATALOGUE = {
   ledger_unavailable: kind(
     502,
     "The ledger node gave no usable answer",
-    "The service asked a node of the ledger and could not use what came back. This says nothing about the account or transaction that was asked about.",
+    "The service asked a node of the ledger and could not use the answer. This says nothing about the account or transaction that was asked about.",
     "Ask again shortly; `/v1/status` shows the node's state.",
   ),
   not_ready: kind(
     503,
     "The service is not ready",
-    "Something that the service needs does not work yet; `errors` names it.",
+    "A dependency of the service does not work; `errors` names it.",
     "Ask again shortly.",
   ),
   store_unavailable: kind(
@@ -276,13 +276,13 @@ export const PROBLEM_CATALOGUE = {
   relay_queue_full: kind(
     503,
     "The relay is full",
-    "As many transactions of all clients wait for their outcome as may. Nothing was sent.",
+    "The relay's queue has as many pending transactions of all clients as it may have. Nothing was sent.",
     "Send the same transaction again after the seconds in `Retry-After`.",
   ),
   shutting_down: kind(
     503,
     "The service is shutting down",
-    "This instance finishes what it has begun and takes nothing new.",
+    "This instance finishes its requests and accepts no new ones.",
     "Ask again; another instance, or the next start, will answer.",
   ),
   ledger_timeout: kind(

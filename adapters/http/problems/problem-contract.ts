@@ -19,7 +19,7 @@ import {
   Time,
 } from "../openapi/values.ts";
 
-const Fault = record("Fault", "One place where a request departs from the contract.", {
+const Fault = record("Fault", "One place where a request breaks the contract.", {
   pointer: Type.String({
     description:
       "JSON pointer (RFC 6901) into the body, `?name` for a query parameter, `/name` for a path parameter.",
@@ -33,7 +33,7 @@ const Code = oneOf(PROBLEM_CODES, "Stable machine name of a problem.", "ProblemC
 /** An RFC 9457 problem document, with this service's own members. */
 export const Problem = Type.Object(
   {
-    type: Type.String({ description: "A path that this service answers with an explanation." }),
+    type: Type.String({ description: "A path of this service that explains the problem." }),
     title: Type.String(),
     status: Type.Integer({ minimum: 400, maximum: 599 }),
     detail: Type.String(),
@@ -57,12 +57,12 @@ export const Problem = Type.Object(
     ),
     instruction_index: Type.Optional(Count("The instruction that breaks the rule.")),
     actual: Type.Optional(Type.String({ description: "What the transaction asks for." })),
-    max: Type.Optional(Type.String({ description: "The most that is carried." })),
+    max: Type.Optional(Type.String({ description: "The most that the relay accepts." })),
     holder: Type.Optional(oneOf(["client", "fee_payer"], "Whose share of the queue is full.")),
-    share: Type.Optional(Count("How many transactions may be under way in it at present.")),
+    share: Type.Optional(Count("How many pending transactions the share allows at present.")),
     state: Type.Optional(
       nullable(Type.Union([EscrowState, MerchantStatus]), {
-        description: "The escrow's state or the merchant's status; null where there is neither.",
+        description: "The escrow's state or the merchant's status; null when there is neither.",
       }),
     ),
     awaiting: Type.Optional(nullable(Awaited)),
@@ -74,7 +74,7 @@ export const Problem = Type.Object(
     archived: Type.Optional(Tombstone),
     slot: Type.Optional(Slot("Where the transaction failed, or what was read.")),
     commitment: Type.Optional(
-      oneOf(["processed", "confirmed", "finalized"], "How settled that slot is."),
+      oneOf(["processed", "confirmed", "finalized"], "The commitment of that slot."),
     ),
     safe_to_sign_again: Type.Optional(
       Type.Boolean({ description: "Whether signing the payment again cannot pay twice." }),
@@ -112,7 +112,7 @@ export const ProblemPage = record("ProblemPage", "What a problem means, and its 
   cure: Type.String(),
 });
 
-/** What the service says of a problem, as JSON. */
+/** A problem's page as JSON. */
 export const problemPageRecord = (code: ProblemCode): Static<typeof ProblemPage> => {
   const { status, title, explanation, cure } = PROBLEM_CATALOGUE[code];
   return { type: problemType(code), code, status, title, explanation, cure };

@@ -10,10 +10,10 @@ dt { font-weight: 600; margin-top: 1rem; }
 dd { margin: 0; }
 `;
 
-/** The catalogue's words with what is between backquotes set as code. */
+/** The catalogue's text as HTML, with text between backquotes as code. */
 const marked = (text: string): string => escapeHtml(text).replace(/`([^`]+)`/g, "<code>$1</code>");
 
-/** What the service says of a problem, in Markdown. */
+/** A problem's page in Markdown. */
 export const problemMarkdown = (code: ProblemCode): string => {
   const { status, title, explanation, cure } = PROBLEM_CATALOGUE[code];
   return `# ${title}\n\n- code: \`${code}\`\n- status: ${status}\n\n${explanation}\n\n## What to do\n\n${cure}\n`;

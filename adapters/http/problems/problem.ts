@@ -7,7 +7,7 @@ export type Problem = {
   /** What happened this time, without values of the request. */
   readonly detail: string;
   readonly errors?: ReadonlyArray<RequestFault>;
-  /** Members of this kind of problem alone, such as the relay's `signature`. */
+  /** Further members that only this kind of problem has, such as the relay's `signature`. */
   readonly extensions?: Readonly<Record<string, unknown>>;
   readonly headers?: Readonly<Record<string, string>>;
 };

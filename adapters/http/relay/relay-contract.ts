@@ -46,12 +46,12 @@ export const RelayRequest = record("RelayRequest", "A fully signed transaction."
     Type.Boolean({
       default: false,
       description:
-        "Send whatever a program says in the simulation. What can never run is refused all the same.",
+        "Send the transaction even when a program fails in the simulation. A transaction that can never run is still refused.",
     }),
   ),
 });
 
-/** What became of a relayed transaction so far. */
+/** The state of a relayed transaction so far. */
 export const RelayResult = record("RelayResult", "What became of the transaction so far.", {
   signature: Signature("Names the transaction. Sending it again is safe."),
   status: oneOf(
@@ -71,16 +71,18 @@ export const RelayOutcome = record("RelayOutcome", "What is known of a transacti
     ["landed", "pending", "expired"],
     "`landed`: in a block, with or without an error. `expired`: it never landed and never can. `pending`: neither is known yet.",
   ),
-  commitment: nullable(oneOf(["processed", "confirmed", "finalized"], "How settled its block is.")),
+  commitment: nullable(
+    oneOf(["processed", "confirmed", "finalized"], "The commitment of its block."),
+  ),
   slot: nullable(Slot("The slot of its block.")),
-  error: nullable(TransactionError, { description: "Why it failed where it landed." }),
-  program: nullable(Address("The program of the failing instruction, where it is known.")),
+  error: nullable(TransactionError, { description: "Why it failed after landing." }),
+  program: nullable(Address("The program of the failing instruction, when it is known.")),
   program_error: nullable(ProgramError),
   logs: Type.Array(Type.String(), {
-    description: "Log lines of a failure, where the ledger has them.",
+    description: "Log lines of a failure, when the ledger has them.",
   }),
   last_valid_block_height: nullable(
-    Count("No higher block can hold it; null where this relay did not send it."),
+    Count("The last block height at which it can land; null when this relay did not send it."),
   ),
   safe_to_sign_again: Type.Boolean({
     description:
@@ -157,7 +159,7 @@ export const relayResultExample = () =>
     sampleInstance(),
   );
 
-/** A transaction that failed for good, so that the payment may be signed again. */
+/** A transaction whose failure is final, so that the payment may be signed again. */
 export const relayOutcomeExample = () => {
   const instance = sampleInstance();
   return relayOutcomeRecord(

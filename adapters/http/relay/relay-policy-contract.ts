@@ -18,7 +18,7 @@ export const RelayPolicy = record("RelayPolicy", "Every rule and number the rela
   allowed_programs: Type.Array(Address("A program."), {
     description: "It may call no program but these.",
   }),
-  signatures: record("RelaySignaturePolicy", "What is asked of signatures.", {
+  signatures: record("RelaySignaturePolicy", "The requirements on signatures.", {
     all_required: Type.Literal(true, {
       type: "boolean",
       description: "Every required signature must be present.",
@@ -39,28 +39,28 @@ export const RelayPolicy = record("RelayPolicy", "Every rule and number the rela
   queue: record("RelayQueue", "How many transactions may wait for their outcome.", {
     capacity: Count("Of everyone."),
     share_of_client: Count(
-      "Of one client address, an IPv6 one by its /64, while nothing waits. The share shrinks with the square of the part that is free, to one.",
+      "The share of one client address in an empty queue; an IPv6 address counts as its /64. The share shrinks with the square of the queue's free part, down to one.",
     ),
-    share_of_fee_payer: Count("Of one fee payer at most; its share shrinks likewise."),
+    share_of_fee_payer: Count("The largest share of one fee payer; it shrinks in the same way."),
   }),
-  idempotency_key_seconds: Count("How long an Idempotency-Key is remembered."),
+  idempotency_key_seconds: Count("How long an Idempotency-Key is kept."),
   preflight: Type.Literal("unless_skipped", {
-    description: "A simulation comes first; `skip_preflight` skips what a program finds there.",
+    description: "A simulation runs first; `skip_preflight` ignores the errors of programs in it.",
   }),
   never_skipped: Type.Array(Type.String(), {
     description:
-      "The errors of a simulation that `skip_preflight` does not skip, since no instruction can run; invalid Compute Budget data and a fee payer with too little rent are refused too.",
+      "The errors of a simulation that `skip_preflight` does not ignore, because no instruction can run after them. Invalid Compute Budget data and a fee payer with too little rent are refused too.",
   }),
   confirm_timeout_ms: Count("How long `confirm` waits."),
   beta_limits_enforced: Type.Boolean(),
-  rate_limit: record("RelayRateLimit", "Of one client address, and of one fee payer.", {
+  rate_limit: record("RelayRateLimit", "The budget of one client address, and of one fee payer.", {
     requests: Count("Requests per window; one with a large body counts as several."),
     window_seconds: Count("Window length, seconds."),
     of_each: Type.Array(oneOf(["client", "fee_payer"], "Who has a budget of this size.")),
     failed_preflight_cost: Count(
       "What a relay costs when a check or simulation finds it would fail.",
     ),
-    expired_cost: Count("What a relay costs in all when it expires without landing."),
+    expired_cost: Count("The total cost of a relay that expires without landing."),
     max_owed_windows: Count("How many further windows such costs can use up at most."),
   }),
   private_keys: Type.Literal("never accepted"),

@@ -33,7 +33,7 @@ const idempotencyKeyOf = Effect.fnUntraced(function* (headers: Headers) {
   return yield* new InvalidRequest({ faults: [{ pointer: "Idempotency-Key", detail }] });
 });
 
-/** The transaction is one member of the body, so the instruction is named in words and by its index. */
+/** The whole transaction is one member of the body. A pointer cannot name the instruction in it, so the detail and its index do. */
 const beyondBetaLimit = ({ instructionIndex, faults }: InstructionBeyondBetaLimit) =>
   Effect.fail(
     new RequestBeyondBetaLimit({
@@ -78,7 +78,7 @@ export const relayTransactionEndpoint = endpoint({
   tag: "Relay",
   summary: "Broadcast a signed transaction",
   description:
-    "Takes a transaction that its signers have already signed; private keys never come here. Sending the same transaction again is safe and gives the same signature. With `confirm` the answer waits up to the policy's limit and is then `submitted`, never an error.",
+    "Takes a transaction that its signers have already signed; private keys are never sent here. Sending the same transaction again is safe and gives the same signature. With `confirm` the answer waits up to the policy's limit and is then `submitted`, never an error.",
   budget: "relay",
   maySeconds: 240,
   body: { schema: RelayRequest, example: relayRequestExample },
@@ -148,7 +148,7 @@ export const readRelayOutcomeEndpoint = endpoint({
   tag: "Relay",
   summary: "Find out what became of a transaction",
   description:
-    "For any signature, relayed here or not, at any time. Sign a payment again only when `safe_to_sign_again` is true; a 404 means that nobody knows the transaction yet, not that it cannot land.",
+    "For any signature, relayed here or not, at any time. Sign a payment again only when `safe_to_sign_again` is true; a 404 means that the transaction is not known yet; it can still land.",
   budget: "reads",
   params: {
     signature: Type.String({

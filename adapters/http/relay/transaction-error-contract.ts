@@ -36,7 +36,7 @@ export const transactionErrorRecord = (
   custom_code: error.customCode,
 });
 
-/** What a program's own error number means, null where neither program defines it. */
+/** What a program's own error number means, null when neither program defines it. */
 export const programErrorRecord = (
   error: DomainTransactionError | null,
 ): Static<typeof ProgramError> | null => {
@@ -57,7 +57,7 @@ const sentence = (error: DomainTransactionError | null): string => {
   return `Instruction ${error.instructionIndex} fails with ${error.instructionError ?? error.kind}${code}.`;
 };
 
-/** What a problem tells of a transaction that the ledger refuses. */
+/** The problem members for a transaction that the ledger refuses. */
 export const rejectionRecord = (rejected: TransactionRejected) => ({
   detail: sentence(rejected.error),
   extensions: {

@@ -1,8 +1,8 @@
 type Range = { readonly type: string; readonly subtype: string; readonly quality: number };
 
 /**
- * `type/subtype` with parameters of which only `q` counts (RFC 9110, section 12.5.1). Clients send
- * `application/json; charset=utf-8`, which the package `negotiator` takes for another type.
+ * `type/subtype` with parameters; only `q` is used (RFC 9110, section 12.5.1). Clients send
+ * `application/json; charset=utf-8`, which the package `negotiator` treats as another type.
  */
 const RANGE = /^\s*([a-z0-9!#$&^_.+-]+|\*)\/([a-z0-9!#$&^_.+-]+|\*)\s*((?:;[^;]*)*)$/i;
 const QUALITY = /;\s*q\s*=\s*(0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?)\s*(?:;|$)/i;
@@ -39,7 +39,7 @@ const qualityOf = (offer: string, ranges: ReadonlyArray<Range>): number => {
 };
 
 /**
- * The media type, of those offered in order of preference, that an Accept header likes best; undefined
+ * The offered media type that an Accept header prefers; on a tie, the first offered one. Undefined
  * when it excludes all of them. No header, or an empty one, accepts anything (RFC 9110, section 12.5.1).
  */
 export const acceptedMediaType = (

@@ -10,7 +10,7 @@ import {
 type Failed<Field extends string> = { readonly faults: ReadonlyArray<FieldFault<Field>> };
 
 /**
- * Handlers for the failures of a use case, each for the tag of its name. They tell where a route's request holds a
+ * Handlers for the failures of a use case, each for the tag of its name. They name the place in a route's request that holds a
  * field: a JSON pointer (RFC 6901) into the body, `?name` for a query parameter, `/name` for a path parameter. A
  * failure that can name a field without a pointer does not compile.
  */

@@ -3,7 +3,7 @@ import { parseAddress } from "../../../core/domain/address.ts";
 import { MalformedCursor } from "../../../core/use-cases/request-errors.ts";
 import type { EscrowCursor, MerchantCursor } from "../../../ports/escrow-index.ts";
 
-/** How the places of one list become opaque text and back. */
+/** Encodes the places of one list as opaque text, and decodes them. */
 export type PageCursor<Place> = {
   readonly encode: (place: Place) => string;
   /** The place of a cursor, null without one. Fails with `MalformedCursor`. */
@@ -16,7 +16,7 @@ const DECIMAL = /^(?:0|[1-9][0-9]{0,17})$/;
 const toText = (cursor: string): string => Buffer.from(cursor, "base64url").toString("latin1");
 const toCursor = (text: string): string => Buffer.from(text, "latin1").toString("base64url");
 
-/** `tag` keeps the cursor of one list out of another; only text that encodes back to itself is taken. */
+/** `tag` keeps the cursor of one list out of another; only text that encodes back to itself is accepted. */
 const pageCursor = <Place>(
   tag: string,
   write: (place: Place) => string,

@@ -3,10 +3,10 @@ import { Effect } from "effect";
 import { InvalidRequest, type RequestFault } from "../problems/http-failures.ts";
 import { MAX_FAULTS, schemaCheck } from "./schema-check.ts";
 
-/** The one form of an integer: no plus, no leading zero, no exponent. What is below a minimum is told so. */
+/** The one form of an integer: no plus, no leading zero, no exponent. A negative number is parsed, so that its fault can name the minimum. */
 const INTEGER = /^(?:0|-?[1-9][0-9]{0,14})$/;
 
-/** The JSON value that a query value stands for under its schema; text that stands for none stays text. */
+/** A query value as the JSON type of its schema. Text that does not fit stays text. */
 const toJson = (text: string, schema: TSchema): unknown => {
   if (schema[Kind] === "Integer" && INTEGER.test(text)) return Number(text);
   if (schema[Kind] === "Boolean" || typeof schema["const"] === "boolean") {

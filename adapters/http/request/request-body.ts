@@ -10,7 +10,7 @@ import { BodyBrokenOff, PayloadTooLarge, UnsupportedMediaType } from "../problem
 /** `application/json` in any case, alone or with a charset of UTF-8 (RFC 9110, section 8.3). */
 const JSON_MEDIA_TYPE = /^application\/json(?:;charset\s*=\s*(?:"utf-8"|utf-8))?;?$/i;
 
-/** White space goes first: an expression that allows it between parts takes half a second over 16 KB of it. */
+/** White space is removed first. A regular expression that allows it between parts takes half a second for 16 KB of it. */
 const isJsonMediaType = (contentType: string): boolean => {
   const parts = contentType.split(";").map((part) => part.trim());
   return JSON_MEDIA_TYPE.test(parts.join(";"));
@@ -58,16 +58,16 @@ const readBytes = (request: Request, maxBytes: number): Promise<Uint8Array | nul
     : readAtMost(request.body, maxBytes);
 };
 
-/** The bytes that a request declares of its body, 0 where it declares none. */
+/** The Content-Length of a request, 0 when it has none. */
 export const declaredBytes = ({ headers }: Request): number =>
   Number(headers.get("content-length")) || 0;
 
-/** Fails with `PayloadTooLarge` where a body declares more than `maxBytes`. */
+/** Fails with `PayloadTooLarge` when a body's declared length is above `maxBytes`. */
 export const assertBodyFits = (request: Request, maxBytes: number) =>
   declaredBytes(request) > maxBytes ? Effect.fail(new PayloadTooLarge({ maxBytes })) : Effect.void;
 
 /**
- * The bytes of a body that is to be JSON. Fails with `UnsupportedMediaType`, `PayloadTooLarge` before more
+ * The bytes of a JSON body, not yet parsed. Fails with `UnsupportedMediaType`, `PayloadTooLarge` before more
  * than `maxBytes` are buffered, or `BodyBrokenOff`.
  */
 export const readBody = Effect.fnUntraced(function* (request: Request, maxBytes: number) {
@@ -85,7 +85,7 @@ export const readBody = Effect.fnUntraced(function* (request: Request, maxBytes:
   return bytes;
 });
 
-/** The JSON value of a body's bytes, or what is wrong with them, without quoting any. */
+/** The JSON value of a body's bytes, or what is wrong with them, without quoting them. */
 export const parseJsonBody = (bytes: Uint8Array): ParsedJson => {
   const text = decodeUtf8(bytes);
   if (text === undefined) return { fault: "is not UTF-8" };

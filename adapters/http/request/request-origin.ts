@@ -4,8 +4,8 @@ import type { IsTrustedProxy } from "./trusted-proxies.ts";
 
 /**
  * Scheme, host and port under which a caller reached the service, without a slash at its end: those of
- * the request, or behind a trusted proxy those it forwards. Empty where the request names no host, so that
- * links begin at the root of wherever that is.
+ * the request, or behind a trusted proxy those that it forwards. Empty when the request names no host, so that
+ * links are relative to the root.
  */
 export const requestOrigin =
   (isTrusted: IsTrustedProxy) =>

@@ -2,7 +2,7 @@ import { Kind, type Static, type TObject, type TSchema } from "@sinclair/typebox
 import { TypeCompiler, type ValueError, ValueErrorType } from "@sinclair/typebox/compiler";
 import type { RequestFault } from "../problems/http-failures.ts";
 
-/** Names that callers make up are cut to this length where a problem has to name them. */
+/** Member names from callers are cut to this length in problems. */
 const MAX_NAME_LENGTH = 64;
 /** The most faults of one request that are named. */
 export const MAX_FAULTS = 20;
@@ -42,7 +42,7 @@ const detailOf = (error: ValueError): string => {
   return DETAILS[type]?.(schema) ?? "is not valid";
 };
 
-/** A pointer with its last name cut short, since an unknown member's name is the caller's own text. */
+/** A pointer whose last name is cut to `MAX_NAME_LENGTH`, because an unknown member's name comes from the caller. */
 const bounded = (pointer: string): string => {
   const name = pointer.slice(pointer.lastIndexOf("/") + 1);
   return name.length <= MAX_NAME_LENGTH
@@ -50,7 +50,7 @@ const bounded = (pointer: string): string => {
     : `${pointer.slice(0, pointer.length - name.length)}${name.slice(0, MAX_NAME_LENGTH)}…`;
 };
 
-/** A value of a schema, or every place where it departs from it, in words that quote no value. */
+/** A value of a schema, or its faults. Fault texts quote no value. */
 export type Checked<T> = { readonly value: T } | { readonly faults: ReadonlyArray<RequestFault> };
 
 /** Compiles a schema into a check. Nothing is coerced, filled in or stripped. */

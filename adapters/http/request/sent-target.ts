@@ -1,6 +1,6 @@
 /**
  * The operation path, such as `/v1/escrows/{pda}`, that the bytes of a request's target match, with the
- * texts of its parameters; null where they match none.
+ * texts of its parameters; null when they match none.
  */
 export type SentTarget = {
   readonly path: string;
@@ -8,9 +8,9 @@ export type SentTarget = {
 } | null;
 
 /**
- * Whether the route that was found by a request's URL is the one that its target matches as it was sent.
- * They differ where the URL's parser has taken `..` or a backslash for a step, which a proxy in front may
- * have read otherwise. A parameter that is null has no text, and none is claimed for it.
+ * Whether a request's URL and the bytes of its target lead to the same route.
+ * They differ when the URL's parser resolved `..` or a backslash, which a proxy in front may
+ * have read otherwise. A null parameter has no text and is not compared.
  */
 export const isAsSent = (
   sent: SentTarget,
@@ -21,15 +21,15 @@ export const isAsSent = (
   sent.path === route.path &&
   route.names.every((name) => (params?.[name] ?? sent.params[name]) === sent.params[name]);
 
-/** Stands for the origin of a request without a `Host` header; no host has this name (RFC 2606, section 2). */
+/** The origin used for a request without a `Host` header; no real host has this name (RFC 2606, section 2). */
 const NOWHERE = "http://host.invalid";
 
-/** Whether a URL is that of a request which names no host. */
+/** Whether a URL has the origin of a request without a host. */
 export const isNowhere = (url: string): boolean => url.startsWith(`${NOWHERE}/`);
 
 /**
- * Gives a request whose URL is a bare path, since it has no `Host` header, an absolute one that is parsed
- * as all others are.
+ * A request without a `Host` header has a bare path as its URL. This gives it an absolute URL, which is parsed
+ * like all others.
  */
 export const placeTarget = (request: Request): void => {
   if (!request.url.startsWith("/")) return;

@@ -1,6 +1,6 @@
 import { BlockList, isIP } from "node:net";
 
-/** Whether the connection with this peer comes from a proxy whose `X-Forwarded-*` headers are believed. */
+/** Whether the connection with this peer comes from a proxy whose `X-Forwarded-*` headers are trusted. */
 export type IsTrustedProxy = (address: string) => boolean;
 
 /** An IPv4-mapped IPv6 address as the IPv4 address it stands for (RFC 4291, section 2.5.5.2). */
@@ -15,7 +15,7 @@ const familyOf = (address: string): "ipv4" | "ipv6" | undefined => {
 };
 
 /**
- * Knows the proxies at these addresses and CIDR blocks. @throws Error naming the entry that is neither,
+ * Trusts the proxies at these addresses and CIDR blocks. @throws Error that names an entry which is neither,
  * for configuration to report.
  */
 export const trustedProxies = (entries: ReadonlyArray<string>): IsTrustedProxy => {

@@ -16,8 +16,8 @@ import { rateLimitHeaders } from "./response-headers.ts";
 import { schemaCheck } from "../request/schema-check.ts";
 
 /**
- * Takes what a request with a body of that length costs from the client's budget, less what one of `paidBytes` costs
- * where that is paid already, and writes what is left into the answer's headers. Fails with `RateLimited`.
+ * Takes the cost of a request with a body of `bytes` from the client's budget, less the cost that is already paid
+ * for `paidBytes`, and writes the remaining budget into the answer's headers. Fails with `RateLimited`.
  */
 const spend = ({ clientOf }: ExchangeSettings, budget: NonNullable<Endpoint["budget"]>) =>
   Effect.fnUntraced(function* (exchange: Exchange, bytes: number, paidBytes?: number) {
@@ -32,8 +32,8 @@ const spend = ({ clientOf }: ExchangeSettings, budget: NonNullable<Endpoint["bud
   });
 
 /**
- * What a request must pass to reach its handler: budget, Accept, query and body are judged in this order. Gives query and
- * body as they were decoded, and notes in the exchange which of the media types `offers` the caller likes best.
+ * The checks before a request's handler, in this order: budget, Accept, query and body. Returns the decoded query and
+ * body, and records in the exchange which of the media types in `offers` the caller prefers.
  */
 export const admission = (
   settings: ExchangeSettings,
@@ -52,7 +52,7 @@ export const admission = (
     paidBytes: number,
   ) {
     const bytes = yield* readBody(exchange.request, maxBytes);
-    // More than was paid for comes only where no length was declared.
+    // The body can exceed the paid length only when it declared none.
     if (pay !== undefined && bytes.length > paidBytes)
       yield* pay(exchange, bytes.length, paidBytes);
     const parsed = parseJsonBody(bytes);

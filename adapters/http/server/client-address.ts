@@ -6,7 +6,7 @@ export type ClientKey = (request: Request, peer: string | null) => string;
 
 /**
  * Tells clients apart by address: the connection's peer, or behind trusted proxies the last address of
- * `X-Forwarded-For` that is not itself one of them. Without a peer they are all one.
+ * `X-Forwarded-For` that is not itself one of them. All requests without a peer count as one client.
  */
 export const clientKey =
   (isTrusted: IsTrustedProxy): ClientKey =>

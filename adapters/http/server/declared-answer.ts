@@ -6,7 +6,7 @@ type DeclaredAnswers = Readonly<Record<number, { readonly content: DeclaredConte
 
 type Scalar = string | number | boolean | null | undefined;
 
-/** A value that is only read: records of the core are, and schemas do not ask for it. */
+/** A read-only form of a type. Records of the core are read-only, and types made from schemas are not. */
 type Frozen<T> = T extends Scalar
   ? T
   : T extends ReadonlyArray<infer Item>
@@ -18,7 +18,7 @@ declare const Value: unique symbol;
 /** The JSON of a value of this type as text; only `jsonText` makes it. */
 export type JsonText<T> = string & { readonly [Value]: T };
 
-/** A value's JSON, for an answer that is kept as the text that it was made into. */
+/** A value's JSON, for an answer that is cached as text. */
 export const jsonText = <const T>(value: T): JsonText<T> => JSON.stringify(value) as JsonText<T>;
 
 /** The JSON text of a value of this type under a content coding; only `gzipJson` makes it. */
@@ -50,7 +50,7 @@ type BodyOf<Content extends DeclaredContent> = keyof Content extends never
 
 type IsUnion<T, All = T> = T extends All ? ([All] extends [T] ? false : true) : never;
 
-/** The one status of success, which a handler need not name; never where several are declared. */
+/** The one status of success, which a handler need not name; never when several are declared. */
 type UsualStatus<Status extends number> =
   IsUnion<Extract<`${Status}`, `2${string}`>> extends false
     ? Extract<`${Status}`, `2${string}`>
@@ -66,7 +66,7 @@ export type AnswerOf<Answers extends DeclaredAnswers> = {
   } & BodyOf<Answers[Status]["content"]>;
 }[keyof Answers & number];
 
-/** The JSON of an answer, never where it has none. */
+/** The JSON of an answer, never when it has none. */
 export type JsonOf<Given> = Given extends { readonly json: infer Json }
   ? Json
   : Given extends { readonly jsonText: JsonText<infer Json> }
@@ -79,7 +79,7 @@ type Member<T, Name> = T extends unknown ? (Name extends keyof T ? T[Name] : nev
 type Names<T> = T extends unknown ? keyof T : never;
 type Item<T> = T extends ReadonlyArray<infer Each> ? Each : never;
 
-/** The names in a JSON value that its declaration has not; an object without any declared is open. */
+/** The members of a JSON value that its declaration lacks. An object that declares no members is open. */
 export type Undeclared<Given, Declared> = Given extends Scalar
   ? never
   : Given extends ReadonlyArray<infer Each>

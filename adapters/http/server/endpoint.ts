@@ -19,7 +19,7 @@ export type Success = {
   readonly headers?: Readonly<Record<string, string>>;
 };
 
-/** What a handler answers. */
+/** The answer of a handler. */
 type Answer = {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
@@ -33,12 +33,12 @@ type Answer = {
 
 type Answers = Readonly<Record<number, Success>>;
 
-/** What a handler is given: everything decoded and checked. */
+/** The input of a handler, decoded and checked. */
 type Input<Path extends string, Query extends TObject, Body> = {
   readonly params: Readonly<Record<PathParameter<Path>, string>>;
   readonly query: Static<Query>;
   readonly body: Body;
-  /** The media type, of those offered, that the caller likes best. */
+  /** The offered media type that the caller prefers. */
   readonly mediaType: string;
   /** Scheme, host and port under which the caller reached the service. */
   readonly origin: () => string;
@@ -83,25 +83,25 @@ export type EndpointSpec<
   readonly description: string;
   /** Which of a client's budgets a request counts against; null for none. */
   readonly budget: Budget | null;
-  /** Seconds, up to 255, that the answer may take when that is more than an idle connection has. */
+  /** Seconds, up to 255, that the answer may take, when that is longer than the idle limit of connections. */
   readonly maySeconds?: number;
   readonly params?: { readonly [Name in PathParameter<Path>]: TSchema };
   readonly query?: Query;
-  /** Request headers with a meaning of their own, all optional; the handler judges them. */
+  /** Request headers with a meaning of their own, all optional; the handler checks them. */
   readonly requestHeaders?: Readonly<Record<string, TSchema>>;
   readonly body?: {
     readonly schema: Body;
     readonly example: () => Static<NoInfer<Body>>;
-    /** Where it may have fewer bytes than bodies usually may. */
+    /** A limit below the usual one, in bytes. */
     readonly maxBytes?: number;
   };
   /** By status; the lowest is the usual one. */
   readonly answers: Declared;
-  /** Problems beside the common ones; the handler may fail with no others. */
+  /** Problems beside the common ones; the handler can fail with no others. */
   readonly problems: ReadonlyArray<Code>;
 };
 
-/** An operation, its type parameters forgotten. */
+/** An operation without its type parameters. */
 export type Endpoint = Omit<
   EndpointSpec<string, TObject, TObject, Answers, ProblemCode>,
   "params" | "query"
@@ -158,7 +158,7 @@ export const problemsOf = (operation: Endpoint): ReadonlyArray<ProblemCode> => [
 export const maxBodyBytes = ({ body }: Pick<Endpoint, "body">): number =>
   body?.maxBytes ?? MAX_BODY_BYTES;
 
-/** Whether `*` among the CORS origins opens an operation to any page: reads and prepare only, by whichever method. */
+/** Whether `*` among the CORS origins opens an operation to any page. It opens reads and prepare operations, whatever their method. */
 export const isOpenToAnyOrigin = ({ method, budget }: Endpoint): boolean =>
   method === "GET" || budget === "prepare" || budget === "reads";
 

@@ -19,7 +19,7 @@ export type Connection = {
   readonly address: string | null;
   /** Keeps an idle connection open for a number of seconds, [0, 255]. */
   readonly allowSeconds: (seconds: number) => void;
-  /** What the request's target matches as it was sent; undefined where only the URL is known. */
+  /** The operation that the bytes of the request's target match; undefined when only the URL is known. */
   readonly target?: SentTarget;
 };
 
@@ -46,16 +46,16 @@ export type Route = { readonly path: string; readonly meter: RouteMeter };
 /** One request and what is known of its answer so far. */
 export type Exchange = {
   readonly request: Request;
-  /** Undefined for a request that came on none. */
+  /** Undefined for a request without a connection. */
   readonly connection: Connection | undefined;
   readonly requestId: string;
   readonly startedMs: number;
   /** Headers of the answer, whatever it will be. */
   readonly headers: Record<string, string>;
   route: Route;
-  /** The media type, of those the operation offers, that the caller likes best. */
+  /** The media type offered by the operation that the caller prefers. */
   mediaType: string;
-  /** Why the answer is a problem, null where it is none. */
+  /** Why the answer is a problem, null when it is not. */
   cause: Cause.Cause<ApiFailure> | null;
 };
 
@@ -74,7 +74,7 @@ const problemOf = (cause: Cause.Cause<ApiFailure>): Problem =>
     onSome: problemOfFailure,
   });
 
-/** Begins a request's exchange; its route is for the router to find. */
+/** Begins a request's exchange. The router sets its route later. */
 export const beginExchange = (
   { isDraining }: ExchangeSettings,
   route: Route,
@@ -88,7 +88,7 @@ export const beginExchange = (
   return { request, connection, requestId, startedMs, headers, route, mediaType: "", cause: null };
 };
 
-/** Puts an exchange on its route. `isOpen` is whether pages of any origin may call it where `*` is configured. */
+/** Puts an exchange on its route. `isOpen`: pages of any origin may call it when `*` is configured. */
 export const enterRoute = (
   { corsOrigins }: ExchangeSettings,
   exchange: Exchange,
@@ -100,7 +100,7 @@ export const enterRoute = (
   Object.assign(exchange.headers, corsHeaders(corsOrigins, origin, isOpen));
 };
 
-/** An answer, decided: what Elysia's `set` takes, and the text. */
+/** A complete answer: the status and headers for Elysia's `set`, and the text. */
 type Decided = {
   readonly status: number;
   readonly headers: Record<string, string>;
@@ -118,23 +118,23 @@ export const problemAnswer = (exchange: Exchange, thrown: unknown): Decided => {
   };
 };
 
-/** The same as a response, for what does not come by Elysia's `onError`. */
+/** `problemAnswer` as a response, for errors that do not pass through Elysia's `onError`. */
 export const problemResponse = (exchange: Exchange, thrown: unknown): Response => {
   const { text, ...init } = problemAnswer(exchange, thrown);
   return new Response(exchange.request.method === "HEAD" ? null : text, init);
 };
 
-/** Stands in log and metric for the answer that nobody waited for; the number is nginx's. */
+/** The status in log and metrics when the client left before the answer, as nginx has it. */
 const CLIENT_GONE = 499;
 
-/** Whether the client hung up before its request was whole, or while its read ran. What was done all the same counts. */
+/** Whether the client disconnected before its request was complete, or during a read. A completed operation counts as answered. */
 const isAbandoned = ({ request, cause }: Exchange): boolean =>
   cause !== null &&
   (Cause.hasInterruptsOnly(cause) ||
     Option.exists(Cause.findErrorOption(cause), ({ _tag }) => _tag === "BodyBrokenOff")) &&
   request.signal.aborted;
 
-/** Ends an exchange with its answer: one measurement, and one line in the log, where alone a defect is told. */
+/** Ends an exchange with its answer: one measurement and one log line. Only the log line shows a defect's cause. */
 export const endExchange = (
   { run }: ExchangeSettings,
   exchange: Exchange,

@@ -31,9 +31,9 @@ import { unmatchedRoute } from "./unmatched.ts";
 export type HttpOptions = {
   /** Every service, built once; no request builds a layer. */
   readonly context: Context.Context<HttpServices>;
-  /** Addresses and CIDR blocks whose `X-Forwarded-*` headers are believed; none by default. */
+  /** Addresses and CIDR blocks whose `X-Forwarded-*` headers are trusted; none by default. */
   readonly trustedProxies?: ReadonlyArray<string>;
-  /** Which operations it answers: the metrics can have a listener of their own. Default `all`. */
+  /** The operations that it answers, because the metrics can have their own listener. Default `all`. */
   readonly serves?: "all" | "all_but_metrics" | "metrics";
   /** Origins whose pages may call the service; `*` opens reads and prepare to all. Default `["*"]`. */
   readonly corsOrigins?: ReadonlyArray<string>;
@@ -43,13 +43,13 @@ export type HttpOptions = {
 export type HttpApp = {
   /** Answers a request. Never rejects. */
   readonly handle: (request: Request, connection?: Connection) => Promise<Response>;
-  /** From now on `/ready` answers 503, and each answer closes its connection. */
+  /** After this call `/ready` answers 503, and each answer closes its connection. */
   readonly drain: () => void;
   /** Every operation it answers. */
   readonly operations: ReadonlyArray<Endpoint>;
 };
 
-/** The HTTP surface over these services. @throws Error for a trusted proxy that is no address or block. */
+/** The HTTP surface over these services. @throws Error for a trusted proxy that is not an address or block. */
 export const createHttpApp = (options: HttpOptions): HttpApp => {
   let draining = false;
   const exchanges = new WeakMap<Request, Exchange>();
@@ -83,9 +83,9 @@ export const createHttpApp = (options: HttpOptions): HttpApp => {
 
   const app = new Elysia({
     strictPath: true,
-    // Otherwise members that a schema lacks would be stripped.
+    // Without this, Elysia strips members that a schema lacks.
     normalize: false,
-    // Otherwise it looks for the path behind the eleventh character, which a host such as `api` falls short of.
+    // Without this, Elysia looks for the path after the eleventh character, and a host as short as `api` ends before it.
     handler: { standardHostname: false },
   }).onError(({ request, error, set }) => {
     const thrown = error instanceof ParseError ? error.cause : error;
@@ -94,7 +94,7 @@ export const createHttpApp = (options: HttpOptions): HttpApp => {
     set.headers = headers;
     return text;
   });
-  // It brings routes of its own, which those of the service replace.
+  // The plugin adds its own routes. The service's routes replace them.
   if (serves !== "metrics") app.use(document.plugin);
   const unmatchedPath = { path: "unmatched", meter: routeMeter(options.context, "unmatched") };
   const unmatched = unmatchedRoute(settings, operations, unmatchedPath);
@@ -102,7 +102,7 @@ export const createHttpApp = (options: HttpOptions): HttpApp => {
     const { handler, hooks } = operationRoute(settings, operation, exchangeOf, unmatched.refuse);
     app.route(operation.method, routerPath(operation.path), handler, hooks);
   }
-  // Each path takes every other method itself, so that a template beside it never does.
+  // Each path has a route for all other methods, so that a template that matches it too does not get them.
   for (const path of new Set([...operations.map((operation) => operation.path), "/*"]))
     app.all(routerPath(path), ({ request }) => unmatched.answer(exchangeOf(request)), {
       parse: "none",
@@ -111,7 +111,7 @@ export const createHttpApp = (options: HttpOptions): HttpApp => {
 
   const answer = (exchange: Exchange): Promise<Response> | Response => {
     const { request, connection } = exchange;
-    // A host that is none would shift the path the router looks for, and CONNECT's target is no path.
+    // An invalid host would shift the path that the router finds, and CONNECT's target is not a path.
     if (!hasSoundHost(request) || connection?.target === null || request.method === "CONNECT")
       return unmatched.answer(exchange);
     placeTarget(request);

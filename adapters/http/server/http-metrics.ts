@@ -19,7 +19,7 @@ export type RouteMeter = (method: string, status: number, seconds: number) => vo
 
 /**
  * A meter for one route. Its labels are bounded: the template, never the path, and known methods. The
- * metric objects are made once each, since looking one up costs more than counting.
+ * metric objects are made once each, because looking one up costs more than counting.
  */
 export const routeMeter = (context: Context.Context<never>, route: string): RouteMeter => {
   const made = new Map<string, (seconds: number) => void>();

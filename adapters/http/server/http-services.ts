@@ -13,7 +13,7 @@ import type { Ledger } from "../../../ports/ledger.ts";
 import type { OutcomeLog } from "../../../ports/outcome-log.ts";
 import type { RateLimiter } from "../../../ports/rate-limiter.ts";
 
-/** Everything that an answer can need. */
+/** Every service that an operation can use. */
 export type HttpServices =
   | ArchivedEscrows
   | Broadcaster

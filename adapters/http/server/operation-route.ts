@@ -14,7 +14,7 @@ type Params = Readonly<Record<string, string | null>>;
 /** A request as the router hands it on: parameters may be missing, and its query is not decoded. */
 type Undecoded = { readonly request: Request; params?: Params; query?: unknown };
 
-/** A request that was admitted, and where Elysia takes status and headers of the answer from. */
+/** An admitted request, and the object from which Elysia reads the answer's status and headers. */
 type Decoded = {
   readonly request: Request;
   readonly params: Readonly<Record<string, string>>;
@@ -23,7 +23,7 @@ type Decoded = {
   readonly set: { status?: number | string; headers: Record<string, string | number> };
 };
 
-/** The headers of an answer under its own, which may add to `Vary`. */
+/** The headers of an answer. Its own headers take precedence and may add to `Vary`. */
 const answerHeaders = (
   shared: Readonly<Record<string, string>>,
   own: Readonly<Record<string, string>>,
@@ -36,8 +36,8 @@ const contentType = (mediaType: string): string =>
   mediaType.startsWith("text/") ? `${mediaType}; charset=utf-8` : mediaType;
 
 /**
- * The route of one operation as Elysia takes it: schemas and documentation, a hook that judges budget, Accept,
- * query and body in this order, and the handler. What fails is thrown as `Failed`, for the app's `onError`.
+ * The route of one operation as Elysia takes it: schemas and documentation, a hook that checks budget, Accept,
+ * query and body in this order, and the handler. A failure is thrown as `Failed`, for the app's `onError`.
  */
 export const operationRoute = (
   settings: ExchangeSettings,
@@ -62,7 +62,7 @@ export const operationRoute = (
     throw new Failed(exit.cause);
   };
 
-  /** Decodes and checks what the request holds, and gives its body. */
+  /** Decodes and checks the request, and returns its body. */
   const admit = async (context: Undecoded): Promise<unknown> => {
     const { request, params } = context;
     const exchange = exchangeOf(request);
@@ -70,7 +70,7 @@ export const operationRoute = (
     if (target !== undefined && !isAsSent(target, { path, names }, params)) refuse(exchange);
     enterRoute(settings, exchange, route, isOpen);
     const { query, body } = await run(judge(exchange));
-    // A segment that is not valid percent-encoding has no text; as an empty one it is refused by name.
+    // A segment that is not valid percent-encoding has no text. It counts as empty, so that the fault names the parameter.
     context.params = Object.fromEntries(names.map((name) => [name, params?.[name] ?? ""]));
     context.query = query;
     return body;
@@ -90,7 +90,7 @@ export const operationRoute = (
         headers: request.headers,
         client: () => settings.clientOf(exchange),
       }),
-      // Only a read ends with its client's interest; what a POST began is finished.
+      // Only a read is interrupted when its client leaves. A POST always runs to its end.
       method === "POST" ? undefined : { signal: request.signal },
     );
     const hasContent = !("text" in answer && answer.text === null);
@@ -106,7 +106,7 @@ export const operationRoute = (
     if ("jsonText" in answer) return new Response(answer.jsonText, { status, headers });
     if ("codedJson" in answer) return new Response(answer.codedJson, { status, headers });
     if ("text" in answer) return new Response(answer.text, { status, headers });
-    // The router would read a stream to its end to answer HEAD.
+    // HEAD gets no stream, because the router would read it to its end.
     return new Response(request.method === "HEAD" ? null : answer.stream, { status, headers });
   };
 
@@ -117,8 +117,8 @@ export const operationRoute = (
       ...(names.length === 0 ? {} : { params: Type.Object(operation.params) }),
       query: operation.query,
       ...(body === undefined ? {} : { body: body.schema }),
-      // A body that nothing reads is left alone: a parser would have Elysia begin to read it. The hook itself stands
-      // here, since a function that passes its context on has Elysia decode cookies and headers too.
+      // A body that nothing needs is not read: with a parser, Elysia would begin to read it. The hook is written
+      // inline, because Elysia also decodes cookies and headers for a function that passes its context on.
       parse: body === undefined ? ("none" as const) : admit,
       transform: body === undefined ? [admit as (context: Undecoded) => Promise<void>] : [],
       detail: operationObject(operation),

@@ -1,6 +1,6 @@
 import type { Budget, RateDecision } from "../../../ports/rate-limiter.ts";
 
-/** What every answer carries, whatever it is. */
+/** The headers of every answer. */
 const SECURITY: Readonly<Record<string, string>> = {
   "x-content-type-options": "nosniff",
   "referrer-policy": "no-referrer",
@@ -13,8 +13,8 @@ const EXPOSED = "allow, etag, ratelimit, ratelimit-policy, retry-after, x-reques
 
 /**
  * The CORS headers of an answer to a page of `origin` (WHATWG Fetch, section 3.2). No credentials are
- * ever allowed. `*` among the configured origins opens what is `open` to any page; the rest is only for
- * origins that are named.
+ * ever allowed. With `*` among the configured origins, any page may call an `open` operation. Other operations are only for
+ * origins in the list.
  */
 export const corsHeaders = (
   origins: ReadonlyArray<string>,
@@ -40,7 +40,7 @@ export const rateLimitHeaders = (
   ratelimit: `"${budget}";r=${remaining};t=${resetSeconds}`,
 });
 
-/** Live answers must be asked for again; answers to a POST are not even kept. */
+/** A cached live answer must be revalidated. An answer to a POST must not be stored. */
 const cacheControl = (method: string): string => (method === "POST" ? "no-store" : "no-cache");
 
 /** The headers of an answer before its own: security, caching, request id. */

@@ -20,7 +20,7 @@ export type HttpServer = {
   readonly port: number;
 };
 
-/** A connection on which nothing moves for so long is closed, however many of them there are. */
+/** A connection without traffic for this long is closed, seconds. */
 const IDLE_SECONDS = 15;
 
 /** The address and port could not be taken; `reason` is the system's own code, such as EADDRINUSE. */
@@ -45,13 +45,13 @@ const listen = (app: HttpApp, options: ListenOptions) => {
   return Bun.serve({
     hostname: options.hostname,
     port: options.port,
-    // Shared ports would let a forgotten second instance take half of the requests unseen.
+    // With a shared port, a forgotten second instance would take half of the requests unnoticed.
     reusePort: false,
     development: false,
     idleTimeout: options.idleTimeoutSeconds ?? IDLE_SECONDS,
-    // The app counts a body's bytes itself: Bun's own limit answers a bare 413 that says nothing.
+    // The app counts a body's bytes itself: Bun's own limit answers a 413 without a body.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-    // Bun matches these with the target's own bytes, of which a request's URL does not tell everything.
+    // Bun matches these against the bytes of the target. A request's URL does not preserve all of them.
     routes: Object.fromEntries(app.operations.map(({ path }) => routeOf(path))),
     fetch: (request, server) => answer(request, server, null),
     error: () => new Response(null, { status: 500 }),
@@ -62,8 +62,8 @@ const reasonOf = (error: unknown): string =>
   typeof error === "object" && error !== null && "code" in error ? String(error.code) : "unknown";
 
 /**
- * Listens until the scope closes, then drains: no new connections, what has begun is answered, and what
- * still arrives on open connections is answered and its connection closed. Fails with `ListenFailed`
+ * Listens until the scope closes, then drains. It accepts no new connections and answers the requests that have begun. A request that
+ * still arrives on an open connection is answered, and that connection is closed. Fails with `ListenFailed`
  * when the port is taken.
  */
 export const serveHttp = (app: HttpApp, options: ListenOptions) =>

@@ -13,7 +13,7 @@ import { hasSoundHost } from "../request/is-host.ts";
 import { MalformedHost, MethodNotAllowed, RouteNotFound } from "../problems/http-failures.ts";
 import type { SentTarget } from "../request/sent-target.ts";
 
-/** `/v1/escrows/{pda}` as an expression for paths; a parameter is one segment that is not empty. */
+/** `/v1/escrows/{pda}` as a regular expression for paths. A parameter is one segment that is not empty. */
 const pathPattern = (template: string): RegExp =>
   new RegExp(`^${template.replace(/[.]/g, "\\.").replace(/\{[^}]+\}/g, "[^/]+")}$`);
 
@@ -60,8 +60,8 @@ const preflightHeaders = (request: Request, allow: string): Readonly<Record<stri
 const failed = (failure: ApiFailure): Failed => new Failed(Cause.fail(failure));
 
 /**
- * What becomes of requests that no operation takes: 400 where the host is none (RFC 9112, section 3.2), OPTIONS with
- * `Allow`, 405 where the path has other methods (RFC 9110, section 15.5.6), otherwise 404.
+ * The route of requests that match no operation: 400 for an invalid host (RFC 9112, section 3.2), OPTIONS with
+ * `Allow`, 405 when the path has other methods (RFC 9110, section 15.5.6), otherwise 404.
  */
 export const unmatchedRoute = (
   settings: ExchangeSettings,
@@ -81,7 +81,7 @@ export const unmatchedRoute = (
     if (entry === undefined) throw failed(new RouteNotFound());
     const { allow } = entry;
     if (request.method !== "OPTIONS")
-      // A method that the path takes is here because its URL leads elsewhere.
+      // When the path has this method, the request came here because its URL leads to another operation.
       throw failed(
         allow.includes(request.method) ? new RouteNotFound() : new MethodNotAllowed({ allow }),
       );

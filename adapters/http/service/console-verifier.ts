@@ -12,7 +12,7 @@ export const consoleVerifierEndpoint = (module: () => Promise<string>) =>
     tag: "Service",
     summary: "The console's evidence verifier",
     description:
-      "A module for browsers, imported by the page at `/`. It checks a packet where the reader is; nothing is uploaded.",
+      "A module for browsers, imported by the page at `/`. It checks a packet in the browser; nothing is uploaded.",
     budget: null,
     answers: {
       200: {

@@ -33,7 +33,7 @@ export const Descriptor = record("Descriptor", "Describes this deployment.", {
   protocol: text,
   settlement: text,
   thesis: text,
-  primary_wedge: oneOf(["api_data_commerce"], "The first use."),
+  primary_wedge: oneOf(["api_data_commerce"], "The first use case of the service."),
   mainnet_beta_limits: BetaLimits,
   links: record("DescriptorLinks", "Addresses.", { site: text, docs: text, demo: text, api: text }),
   endpoints: record("DescriptorEndpoints", "Paths, with a method where it is not GET.", {
@@ -72,11 +72,11 @@ const ENDPOINTS = {
   indexerSync: "POST /v1/indexer/sync",
 } as const;
 
-/** What the descriptor takes from the running instance. */
+/** The descriptor's values from the running instance. */
 export type DescriptorSource = {
   readonly deployment: Deployment;
   readonly networkAddress: string;
-  /** Under which the caller reached the service, without a slash at its end. */
+  /** The origin under which the caller reached the service, without a slash at its end. */
   readonly origin: string;
 };
 

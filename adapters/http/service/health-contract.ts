@@ -16,7 +16,7 @@ export const Health = record("Health", "The process runs and answers.", {
 export const Readiness = record("Readiness", "Store and ledger answer.", {
   status: Type.Literal("ready"),
   index: Type.Optional(
-    record("StaleIndex", "Present when the index is not as fresh as it should be; it is served.", {
+    record("StaleIndex", "Present when the index is stale. It still answers.", {
       status: Type.Literal("stale"),
       lag_slots: Type.Integer({ minimum: 0, description: "Slots behind the ledger." }),
       last_error: nullable(Type.String({ description: "Problem code of the last failed sync." })),
@@ -42,7 +42,7 @@ const staleIndexRecord = ({ lagSlots, lastError, snapshotError }: Stale) => ({
   snapshot_error: syncErrorCode(snapshotError),
 });
 
-/** The answer of `GET /ready` where store and ledger answer; `stale` is null for a fresh index. */
+/** The answer of `GET /ready` when store and ledger answer; `stale` is null for a fresh index. */
 export const readinessRecord = (stale: Stale | null): Static<typeof Readiness> => ({
   status: "ready",
   ...(stale === null ? {} : { index: staleIndexRecord(stale) }),

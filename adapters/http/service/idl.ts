@@ -10,7 +10,7 @@ import { once } from "../server/once.ts";
 const Parts = (description: string) =>
   Type.Array(Type.Object({}, { additionalProperties: true }), { description });
 
-/** The members that readers of Anchor's format look for; each part of it is open. */
+/** The members that readers of Anchor's format look for; each of them may have further members. */
 const Idl = Type.Object(
   {
     address: Address("The program on this deployment's ledger."),
@@ -20,7 +20,7 @@ const Idl = Type.Object(
     events: Parts("Discriminators of events."),
     errors: Parts("Codes and messages."),
     types: Parts("Layouts."),
-    constants: Parts("Values that the program knows."),
+    constants: Parts("The program's constants."),
   },
   {
     title: "Idl",
@@ -54,7 +54,7 @@ const shared = {
   method: "GET",
   tag: "Service",
   description:
-    "From it code generators make clients for the program. Its program ids are those on the ledger that this service reads.",
+    "Code generators make clients for the program from it. Its program ids are those on the ledger that this service reads.",
   budget: null,
   problems: [],
 } as const;

@@ -7,17 +7,18 @@ const syncedSlot = Metric.gauge("index_synced_slot", {
     "Slot up to which the index is complete; NaN before the first sync or without the store.",
 });
 const syncedAt = Metric.gauge("index_synced_timestamp_seconds", {
-  description: "When the last completed sync ended, unix seconds; NaN as for the slot.",
+  description:
+    "When the last completed sync ended, unix seconds; NaN before the first sync or without the store.",
 });
 const lag = Metric.gauge("index_lag_slots", {
-  description: "Finalized slots that the index is behind; NaN while the ledger does not tell.",
+  description: "Finalized slots that the index is behind; NaN while the ledger does not answer.",
 });
 
 const snapshotFailures = Metric.gauge("index_snapshot_failures", {
-  description: "Snapshots that failed since the last that completed, by this process.",
+  description: "Snapshots of this process that failed since its last completed one.",
 });
 
-/** Sets how far the index has got, for a scrape. Never fails; within a second. */
+/** Sets the gauges of the index's progress, for a scrape. Never fails; within a second. */
 export const gaugeIndex = Effect.gen(function* () {
   const { checkpoint, lagSlots } = yield* readIndexLag;
   yield* Metric.update(syncedSlot, checkpoint === null ? Number.NaN : Number(checkpoint.slot));

@@ -12,7 +12,7 @@ const format = Effect.flatMap(
   ({ PrometheusMetrics }) => PrometheusMetrics.format({ prefix: "settlement_evidence" }),
 );
 
-/** Where the metrics are, on whichever listener. */
+/** The path of the metrics, on the service's listener or on their own. */
 export const METRICS_PATH = "/metrics";
 
 /** `GET /metrics` */
@@ -23,7 +23,7 @@ export const metricsEndpoint = endpoint({
   tag: "Service",
   summary: "Metrics in Prometheus text format",
   description:
-    "Requests by route, and how far the index has got. Labels are bounded: route templates, never paths or addresses.",
+    "Requests by route, and the index's progress. Labels are bounded: route templates, never paths or addresses.",
   budget: null,
   answers: {
     200: {

@@ -32,7 +32,7 @@ export const openApiEndpoint = (document: () => Promise<JsonText<OpenApiDocument
     tag: "Service",
     summary: "This contract as OpenAPI 3.1.0",
     description:
-      "Every operation, every status it can answer with, and an example of each. Compressed with gzip where that is accepted.",
+      "Every operation, every status it can answer with, and an example of each. Compressed with gzip when the client accepts that.",
     budget: "reads",
     answers: {
       200: {

@@ -22,7 +22,7 @@ export const healthEndpoint = endpoint({
   operationId: "readHealth",
   tag: "Service",
   summary: "Heartbeat",
-  description: "Asks nothing of the ledger or the store: 200 means that the process answers.",
+  description: "Does not ask the ledger or the store: 200 means that the process answers.",
   budget: null,
   answers: {
     200: {
@@ -53,7 +53,7 @@ export const readyEndpoint = (isDraining: () => boolean) =>
     tag: "Service",
     summary: "Whether to send traffic here",
     description:
-      "For load balancers: 503 names what is not ready, or that the instance shuts down. A stale index is told in the body of a 200: what it has is still served.",
+      "For load balancers: 503 names what is not ready, or that the instance shuts down. A stale index is reported in the body of a 200, because it still answers.",
     budget: null,
     answers: {
       200: {

@@ -26,7 +26,7 @@ import { SAMPLE, sampleParties } from "../openapi/sample-values.ts";
 
 const State = oneOf(
   ["online", "degraded"],
-  "`degraded` when something it needs is not known to work.",
+  "`degraded` when a dependency does not work or is not known to work.",
 );
 
 const ProgramStatus = record("ProgramStatus", "What the ledger shows of one program.", {
@@ -34,7 +34,7 @@ const ProgramStatus = record("ProgramStatus", "What the ledger shows of one prog
   deployed: nullable(Type.Boolean()),
   executable: nullable(Type.Boolean()),
   upgrade_authority: nullable(Address("Who can change the program."), {
-    description: "Null: nobody, or not known.",
+    description: "Null: nobody can change it, or not known.",
   }),
   sha256: nullable(Hash("Of the deployed ELF, without the zero bytes at its end.")),
   sbpf_version: nullable(Count("The bytecode's version, as the ELF says it: 0 or 3 for ours."), {
@@ -51,7 +51,7 @@ const ProgramStatus = record("ProgramStatus", "What the ledger shows of one prog
 /** The state of the service and of what it depends on. */
 export const ServiceStatus = record(
   "ServiceStatus",
-  "The state of the service. Null is what could not be found out in time.",
+  "The state of the service. A null value could not be read in time.",
   {
     status: State,
     version: Type.String(),
@@ -88,7 +88,7 @@ export const ServiceStatus = record(
         record("SyncProgress", "How far the running sync has come.", {
           phase: oneOf(["accounts", "transactions"], "What it reads."),
           done: Count("Read so far."),
-          total: nullable(Count("As far as is known.")),
+          total: nullable(Count("The expected total.")),
         }),
         { description: "Null while none runs." },
       ),
@@ -96,7 +96,7 @@ export const ServiceStatus = record(
       snapshot_error: nullable(
         Type.String({
           description:
-            "Problem code of the last snapshot, when it failed. Where the index has one already, syncs by changes go on.",
+            "Problem code of the last snapshot, when it failed. With an earlier snapshot, incremental syncs continue.",
         }),
       ),
     }),
@@ -114,7 +114,7 @@ const programRecord = (program: Program): Static<typeof ProgramStatus> => ({
   is_ours: program.isOurs,
 });
 
-/** The problem code of what ended work on the index, null where nothing did. */
+/** The problem code of the error that ended work on the index, null without an error. */
 export const syncErrorCode = (error: SyncError | null): ProblemCode | null => {
   if (error === null) return null;
   return error === "InternalError" ? "internal_error" : CODE_OF_FAILURE[error];

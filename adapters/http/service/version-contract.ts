@@ -11,7 +11,7 @@ export const Version = record(
     name: Type.String(),
     contract_version: Type.String(),
     evidence_format: Type.String(),
-    version: Type.String({ description: "Of the package." }),
+    version: Type.String({ description: "The package's version." }),
     revision: Type.Union([Type.String(), Type.Null()], {
       description: "The source revision it was started from; null when not known.",
     }),

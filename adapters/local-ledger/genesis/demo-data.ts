@@ -13,7 +13,7 @@ const MINUTE_MS = 60_000;
 const USDC = 1_000_000n;
 const SOL = 1_000_000_000n;
 
-/** How far in the past the demo data begins, milliseconds. The steps of its clock add up to less. */
+/** How far in the past the demo data begins, milliseconds. The demo clock's steps add up to less than this. */
 export const DEMO_AGE_MS = 120 * MINUTE_MS;
 
 const merchant = (label: string, name: string): DemoMerchant => ({

@@ -10,7 +10,7 @@ import { configOf, type RpcConfig, unknownVariant, wholeNumberOf } from "./rpc-p
 /** The longest data that base58 is used for (Agave `rpc.rs`: MAX_BASE58_BYTES). */
 const MAX_BASE58_BYTES = 128;
 
-/** In Agave's order, which its error names them in (`account-decoder-client-types`: UiAccountEncoding). */
+/** In the order of Agave's error text (`account-decoder-client-types`: UiAccountEncoding). */
 const ENCODINGS = ["binary", "base58", "base64", "jsonParsed", "base64+zstd"] as const;
 
 /** How account data is encoded. `binary`, the default, is a bare base58 text. */

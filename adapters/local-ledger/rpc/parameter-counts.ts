@@ -46,8 +46,8 @@ const COUNTS: Readonly<Record<string, readonly [required: number, all: number]>>
 };
 
 /**
- * What is wrong with the number of parameters, in the words of `jsonrpc-derive` (`to_delegate.rs`), which counts them
- * for Agave; serde does where no parameter is optional.
+ * What is wrong with the number of parameters, in the words of `jsonrpc-derive` (`to_delegate.rs`), which counts parameters
+ * for Agave. When no parameter is optional, serde counts them.
  */
 const countFault = (given: number, required: number, all: number): RpcError | undefined => {
   if (given >= required && given <= all) return undefined;
@@ -65,7 +65,7 @@ const countFault = (given: number, required: number, all: number): RpcError | un
       );
 };
 
-/** The method, refusing too few and too many parameters. @throws Error for a method whose counts are not known. */
+/** The method with a check that refuses too few and too many parameters. @throws Error for a method whose counts are not known. */
 export const countingParameters = (name: string, run: RpcMethod): RpcMethod => {
   const counts = COUNTS[name];
   if (counts === undefined) throw new Error(`how many parameters does ${name} take?`);

@@ -12,8 +12,8 @@ export type TransactionConfig = {
 };
 
 /**
- * What `read` makes of a configuration of getTransaction or getBlock, where a bare text is the encoding. Agave tries
- * both forms and then tells nothing of the fault. @throws RpcError when it is neither.
+ * Applies `read` to a configuration of getTransaction or getBlock, in which a bare text is the encoding. Agave tries
+ * both forms, and its error does not name the fault. @throws RpcError when it is neither.
  */
 export const transactionConfigOf = <T>(
   options: unknown,

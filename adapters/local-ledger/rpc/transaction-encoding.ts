@@ -25,7 +25,7 @@ const bytesOf = (text: string, encoding: "base58" | "base64"): Uint8Array | unde
   }
 };
 
-/** What Agave's errors call them (`std::any::type_name`). */
+/** The type names in Agave's errors (`std::any::type_name`). */
 const TRANSACTION = "solana_transaction::versioned::VersionedTransaction";
 const MESSAGE = "solana_message::versions::VersionedMessage";
 

@@ -43,7 +43,7 @@ const jsonMessage = (message: WireMessage) => ({
     : {}),
 });
 
-/** No program's instructions are parsed here; nodes then name program and accounts and leave the data. */
+/** This ledger parses no program's instructions. For those, nodes name program and accounts and show the raw data. */
 const named = (keys: AccountKeys) => (instruction: InnerInstructions["instructions"][number]) => ({
   programId: keys.all[instruction.programIdIndex],
   accounts: instruction.accounts.map((index) => keys.all[index]),
@@ -75,8 +75,8 @@ const decodeLogged = (logged: LoggedTransaction): WireTransaction => {
 };
 
 /**
- * A logged transaction as a block shows it with `transactionDetails` of `accounts`: its accounts, and of its meta
- * what concerns them (Agave `transaction-status/src/lib.rs`: `build_json_accounts`).
+ * A logged transaction as a block shows it with `transactionDetails` of `accounts`: its accounts, and the part of its meta
+ * about them (Agave `transaction-status/src/lib.rs`: `build_json_accounts`).
  */
 export const viewAccounts = (logged: LoggedTransaction) => {
   const transaction = decodeLogged(logged);
@@ -120,7 +120,7 @@ export const viewTransaction = (logged: LoggedTransaction, encoding: Transaction
         index,
         instructions: instructions.map(named(keys)),
       }));
-      // The accounts of address tables stand among `accountKeys` here, and Agave does not list them again.
+      // `accountKeys` contains the accounts of address tables here, so Agave does not list them again.
       const { loadedAddresses: _, ...shown } = meta;
       return {
         version,

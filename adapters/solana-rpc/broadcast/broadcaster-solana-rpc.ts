@@ -130,7 +130,7 @@ export const broadcasterSolanaRpc: Layer.Layer<Broadcaster, never, NodePool> = L
     const searchAll = Effect.fn("Broadcaster.searchAll")(function* (
       signatures: ReadonlyArray<LedgerSignature>,
     ) {
-      // What a node still has after the question, it had all the time.
+      // What a node has after the search, it also had during the search.
       const [found, completeFrom] = yield* pool.callInTurn(statuses(signatures), {
         method: "getFirstAvailableBlock",
         params: [],

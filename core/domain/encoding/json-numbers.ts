@@ -25,7 +25,7 @@ const decimal = (token: string): string => {
 
 /** Any decimal with at most this many digits is exact as a normal double (C's `DBL_DIG`). */
 const SAFE_DIGITS = 15;
-/** Scaled by at most this power of ten, a number of 15 digits is a normal double or zero. */
+/** A number of 15 digits with an exponent up to this is a normal double or zero. */
 const SAFE_EXPONENT = 290;
 
 /**
@@ -38,7 +38,7 @@ const isShort = (token: string): boolean => {
 };
 
 /**
- * Whether reading a JSON number as a double keeps its decimal value, as ECMAScript and RFC 8785 then write it. `0.1`
+ * Whether a JSON number keeps its decimal value when it is read as a double and written by ECMAScript or RFC 8785. `0.1`
  * does; `0.1000000000000000055` and `1e-400` do not.
  */
 export const isExactNumber = (token: string): boolean => {

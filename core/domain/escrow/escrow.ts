@@ -61,6 +61,6 @@ export const refundedAmount = (escrow: Escrow): bigint =>
 export const isRefundable = (escrow: Escrow, ledgerTime: UnixSeconds): boolean =>
   escrow.state === "Pending" && ledgerTime >= escrow.expiresAt;
 
-/** Whether the merchant gave the money back: before expiry, nobody else can. */
+/** Whether the merchant gave the money back. Only the merchant can before expiry. */
 export const isCancelled = ({ state, settledAt, expiresAt }: Escrow): boolean =>
   state === "Refunded" && settledAt !== null && settledAt < expiresAt;

@@ -24,7 +24,7 @@ export const NEXT_ACTIONS = {
 } as const;
 export type NextActionName = keyof typeof NEXT_ACTIONS;
 
-/** Everybody by whom an action can be done. */
+/** Everyone who can take an action. */
 export const NEXT_ACTION_PARTIES = ["holder_of_attestation", "merchant_wallet", "anyone"] as const;
 
 /** Something that can be done with an escrow now. */
@@ -33,10 +33,10 @@ export type NextAction = {
   readonly action: NextActionName;
   /** Who may do it: whoever holds an attestation by the escrow's attestor, the merchant's wallet, or anyone at all. */
   readonly by: (typeof NEXT_ACTION_PARTIES)[number];
-  /** What must be obtained first, null when nothing: an attestation, or an account of the agent's that can be paid. */
+  /** What must be obtained first, null when nothing: an attestation, or a token account of the agent that can receive tokens. */
   readonly awaiting: (typeof AWAITED)[number] | null;
   /** The first second at which the action is too late, null without a limit. */
   readonly until: UnixSeconds | null;
-  /** Ready, unsigned instructions of a refund, in order; empty while something is awaited and for every other action. */
+  /** The unsigned instructions of a refund, in order. Empty while something is awaited, and for every other action. */
   readonly instructions: ReadonlyArray<OpenInstruction>;
 };

@@ -15,7 +15,7 @@ export const PREPARED_OPERATIONS = [
 ] as const;
 export type PreparedOperation = (typeof PREPARED_OPERATIONS)[number];
 
-/** What a prepared call should make its caller think about; the call works all the same. */
+/** Warnings that a prepared call can carry. The call works in spite of them. */
 export const PREPARE_WARNINGS = [
   "merchant_account_has_delegate",
   "merchant_account_has_close_authority",
@@ -29,7 +29,7 @@ export type PrepareWarning = (typeof PREPARE_WARNINGS)[number];
 export type Payout = {
   readonly whose: "merchant" | "agent";
   readonly account: Address;
-  /** Whether it is the account the caller named, since the associated one cannot be paid. */
+  /** Whether it is the account that the caller named, because the associated one cannot receive tokens. */
   readonly isFallback: boolean;
   /** Whether the instructions make it first, at the payer's cost. */
   readonly isCreated: boolean;
@@ -41,21 +41,21 @@ export type LamportCost = {
   readonly fee: bigint;
   /** What the payer puts into accounts so that they exist. */
   readonly deposits: ReadonlyArray<{ readonly account: Address; readonly lamports: bigint }>;
-  /** What the escrow's rent payer gets back when the escrow settles: in this call where the call settles it. */
+  /** What the escrow's rent payer gets back at settlement, which may be this very call. */
   readonly returnedAtSettlement: bigint;
-  /** What the escrow's rent payer gets back when the escrow is archived: in this call where the call archives it. */
+  /** What the escrow's rent payer gets back at archiving, which may be this very call. */
   readonly returnedAtArchiving: bigint;
-  /** What stays in the escrow's address for ever, and in accounts that belong to others. */
+  /** What is never returned: it stays in the escrow's account and in the accounts of others. */
   readonly kept: bigint;
 };
 
-/** The place on the ledger that an answer follows from. */
+/** The slot and the ledger's time at which an answer was read. */
 export type ReadAt = { readonly slot: bigint; readonly ledgerTime: UnixSeconds };
 
 /** Instructions that the ledger would take at the slot they were prepared at. */
 export type PreparedCall = {
   readonly operation: PreparedOperation;
-  /** In order, unsigned; the payer is left open where nobody named one. */
+  /** In order, unsigned; `address` null stands for a payer that the caller did not name. */
   readonly instructions: ReadonlyArray<OpenInstruction>;
   /** Who must sign besides the payer. */
   readonly signers: ReadonlyArray<Address>;

@@ -3,7 +3,7 @@ import type { EvidenceAmounts } from "./evidence-check.ts";
 const amountText = (units: string, usdc: string | null): string =>
   usdc === null ? units : `${units} (${usdc} USDC)`;
 
-/** What a verdict says was paid, as a sentence for people: base units first, which alone are signed. */
+/** What a verdict says was paid, as a sentence for people. Base units come first, because only they are signed. */
 export const amountsText = (amounts: EvidenceAmounts): string => {
   const { mint, mint_supported: isListed, symbol } = amounts;
   const name = isListed ? `listed as ${symbol}` : "not listed";

@@ -21,7 +21,7 @@ export const passedOrFailed = (
   reason: holds ? passed : failed,
 });
 
-/** What was paid, as a verifier shows it: base units, and what the policy's list of mints makes of them. */
+/** What was paid, as a verifier shows it: base units, and their value by the policy's list of mints. */
 export type EvidenceAmounts = {
   readonly mint: Address;
   /** Whether the policy lists the mint; false without a policy. */
@@ -43,7 +43,7 @@ export type EvidenceVerdict = {
   /** `verified`: sound under a trust policy. `untrusted`: sound, but without a policy. `failed`: a check failed. */
   readonly verdict: "verified" | "failed" | "untrusted";
   readonly checks: ReadonlyArray<EvidenceCheck>;
-  /** Null when a check failed: then nothing in the packet is believed. */
+  /** Null when a check failed, because nothing in such a packet can be trusted. */
   readonly amounts: EvidenceAmounts | null;
 };
 
@@ -61,6 +61,6 @@ export type TrustPolicy = {
   readonly attestorProgram: string;
   /** The mints whose amounts the verifier shows as money. */
   readonly supportedMints: ReadonlyArray<SupportedMint>;
-  /** Logs and witnesses (C2SP tlog-policy), which `verifyEvidence` does not read: nothing follows from them. */
+  /** Logs and witnesses (C2SP tlog-policy), which `verifyEvidence` does not read. They change no check. */
   readonly log: string | null;
 };

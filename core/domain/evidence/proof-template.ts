@@ -25,7 +25,7 @@ export type ProofField = {
 /** A reusable shape for a delivery payload. An attestor signs the payload's hash as `proof_hash`. */
 export type ProofTemplate = {
   readonly id: string;
-  /** `api-data` for the first wedge, otherwise the category. */
+  /** `api-data` for APIs and data, otherwise the category. */
   readonly wedge: string;
   readonly category: "api" | "travel" | "tickets" | "commerce";
   readonly title: string;

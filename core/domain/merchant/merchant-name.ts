@@ -2,7 +2,7 @@
 const MAX_NAME_BYTES = 32;
 
 /**
- * C0 and C1 control characters and U+007F; and what turns the direction of text, so that one name can look like another
+ * C0 and C1 control characters and U+007F; and characters that change the direction of text, with which one name can look like another
  * (Unicode 15, Bidi_Control).
  */
 // oxlint-disable-next-line no-control-regex

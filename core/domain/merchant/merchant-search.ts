@@ -2,7 +2,7 @@ import type { Merchant } from "./merchant.ts";
 
 /**
  * A text for comparison without case. Each code point is lower-cased alone, so that a substring folds as it does inside
- * the whole; a final sigma would not.
+ * the whole. Lower-casing whole texts would not do that for a final sigma.
  */
 export const foldCase = (text: string): string =>
   Array.from(text, (character) => character.toLowerCase()).join("");
@@ -11,8 +11,8 @@ export const foldCase = (text: string): string =>
 export const foldName = (text: string): string => foldCase(text.normalize("NFC"));
 
 /**
- * What two names have in common that look alike apart from case, width and ligatures: NFKC and case folding. Upper case
- * first, because it makes one of letters that lower case keeps apart (ss and U+00DF).
+ * A key that is equal for names that differ only in case, width or ligatures: NFKC and case folding. Upper case comes
+ * first, because it merges letters that lower case keeps apart (ss and U+00DF).
  */
 export const nameKey = (name: string): string =>
   foldCase(name.normalize("NFKC").toUpperCase()).normalize("NFKC");

@@ -34,6 +34,6 @@ export type Merchant = {
   readonly partialDeliveries: bigint;
   /** Base units of the settlement mint delivered, u64. */
   readonly volume: bigint;
-  /** Escrows whose `createdSeq` is not above it can no longer be released; 0 where nothing was revoked. u64 */
+  /** Escrows whose `createdSeq` is at most this cannot be released; 0: nothing was revoked. u64 */
   readonly revokedSeq: bigint;
 };

@@ -22,7 +22,7 @@ export type RelayEntry = {
   /** The serialized transaction, the same bytes for each sending. */
   readonly transaction: Uint8Array;
   readonly feePayer: Address;
-  /** The highest block that can hold it. */
+  /** The last block height at which it can land. */
   readonly lastValidBlockHeight: bigint;
   /** A confirmed slot before its first sending. It can only land in later slots. */
   readonly openedAtSlot: bigint;

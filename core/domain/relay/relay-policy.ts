@@ -6,9 +6,9 @@ export const RELAY_POLICY = {
   maxComputeUnits: 1_400_000,
   /** Highest price of a compute unit, micro-lamports: at most 0.007 SOL of priority fee. */
   maxComputeUnitPrice: 5_000_000n,
-  /** Largest difference between the ledger's clock and the time that a check before sending judges by, seconds. */
+  /** Largest difference between the ledger's clock and the time that a preflight check uses, seconds. */
   clockMarginSeconds: 15n,
-  /** Wait before a check looks again at a fault that a transaction under way could cure, milliseconds. */
+  /** Wait before a check is repeated when a pending transaction could remove its fault, milliseconds. */
   secondLookMs: 800,
   /**
    * Interval at which open outcomes are looked up, and transactions that have not landed are sent again, milliseconds.

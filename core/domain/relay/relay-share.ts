@@ -2,8 +2,8 @@ import { RELAY_POLICY } from "./relay-policy.ts";
 
 /**
  * The entries of the relay's queue that one client may have while `free` are free, [1, 250]. The share shrinks with the
- * square of the free part: it takes 136 clients that take all they may to fill the queue. With a share of a quarter of
- * what is free, it would take 30.
+ * square of the free part: 136 clients that each use their full share fill the queue. With a share of a quarter of
+ * what is free, 30 clients would fill it.
  */
 export const clientShare = (free: number): number => {
   const { queueCapacity, queueShareOfClient } = RELAY_POLICY;

@@ -21,15 +21,15 @@ const { at: AT, discriminator, length } = CUSTODY_ACCOUNTS.ArchivedEscrow;
 /** The first eight bytes of a tombstone. */
 export const ARCHIVED_ESCROW_DISCRIMINATOR = Uint8Array.from(discriminator);
 
-/** Offset of the first byte of a hash, and so of one that is evenly spread. */
+/** Offset of the first byte of a hash. Its values are evenly spread. */
 export const ARCHIVED_ESCROW_HASH_AT = AT.lastHash;
 
 /** Every tombstone has exactly this many bytes. */
 export const ARCHIVED_ESCROW_LENGTH = length;
 
 /**
- * The tombstone that account bytes hold, or the fault. Its address says nothing: that custody owns it and wrote a
- * discriminator suffices, since nobody else can. See docs/protocol.md, "Archiving".
+ * The tombstone that account bytes hold, or the fault. Its address is not checked. Only custody can write a
+ * discriminator into an account that it owns. See docs/protocol.md, "Archiving".
  */
 export const decodeArchivedEscrowAccount = (
   { owner, data }: Pick<LedgerAccount, "owner" | "data">,

@@ -30,7 +30,7 @@ class ByteFields {
   u64(at: number): bigint {
     const low = this.u32(at);
     const high = this.u32(at + 4);
-    // One bigint instead of four, for nearly every time and amount there is.
+    // Nearly every time and amount needs one bigint here, where the general code makes four.
     if (high <= MAX_EXACT_HIGH) return BigInt(high * 4_294_967_296 + low);
     return (BigInt(high) << 32n) | BigInt(low);
   }
@@ -58,7 +58,7 @@ class ByteFields {
     return true;
   }
 
-  /** Whether these very bytes stand there. */
+  /** Whether the data has exactly these bytes at the offset. */
   isAt(at: number, expected: Uint8Array): boolean {
     for (let i = 0; i < expected.length; i++) if (this.#bytes[at + i] !== expected[i]) return false;
     return true;
@@ -70,7 +70,7 @@ class ByteFields {
   }
 }
 
-/** Above it, a u64's upper half makes it more than a double holds exactly. */
+/** The largest upper half of a u64 that a double still holds exactly. */
 const MAX_EXACT_HIGH = 0x1f_ffff;
 
 /**

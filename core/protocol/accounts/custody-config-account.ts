@@ -10,9 +10,9 @@ import { fieldsOf } from "./byte-fields.ts";
 export type CustodyConfig = {
   readonly bump: number;
   readonly attestorProgram: Address;
-  /** How many events were numbered: the number of the latest. u64 */
+  /** The number of the latest event, which is also the count of events. u64 */
   readonly count: bigint;
-  /** The chain over the leaves of all events, zero before the first. */
+  /** The hash chain over the leaves of all events, zero before the first event. */
   readonly head: Hash32;
 };
 

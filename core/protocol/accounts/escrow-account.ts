@@ -23,7 +23,7 @@ export const ESCROW_DISCRIMINATOR = Uint8Array.from(discriminator);
 /** Every escrow account has exactly this many bytes; an archived one has fewer. */
 export const ESCROW_ACCOUNT_LENGTH = length;
 
-/** What settlement writes besides `state`: with zeros here and there, the bytes are those of the Pending escrow. */
+/** The fields that settlement writes besides `state`. All are zero in a Pending escrow. */
 const SETTLEMENT_FIELDS = [
   { at: AT.released, length: 8 },
   { at: AT.settledAt, length: 8 },
@@ -43,7 +43,7 @@ export const pendingEscrowBytes = (data: Uint8Array): Uint8Array => {
   return bytes;
 };
 
-/** What contradicts the escrow's own state or limits, if anything. */
+/** The first field that contradicts the escrow's state or limits, undefined when none does. */
 const contradiction = (escrow: Escrow): AccountFault | undefined => {
   const { state, amount, released, createdAt, expiresAt, settledAt, attestation } = escrow;
   const { createdSeq, settledSeq } = escrow;

@@ -12,7 +12,7 @@ const [PENDING] = ESCROW_STATES;
 /** How long an escrow stays whole after its settlement, in seconds. */
 export const ARCHIVE_DELAY_SECONDS = BigInt(CUSTODY_CONSTANTS.ARCHIVE_DELAY_SECONDS);
 
-/** The escrow an instruction settles; undefined when it cannot be known beforehand. */
+/** The escrow that an instruction settles; undefined when it is not known before sending. */
 export const settledEscrow = (
   call: CustodyCall,
   address: Address,
@@ -59,7 +59,7 @@ export const expiredFault = (
         detail: `the escrow expired at ${formatUnixTime(expiresAt)}, ${ledgerTime - expiresAt} s ago by the ledger's clock; it can only be refunded`,
       };
 
-/** A refund comes too early while expiry is further away than the clock may be off. */
+/** A refund is too early while expiry is further away than the allowed clock difference. */
 export const notExpiredFault = (
   { expiresAt }: Escrow,
   { ledgerTime, marginSeconds }: LedgerView,
@@ -71,7 +71,7 @@ export const notExpiredFault = (
         detail: `the escrow expires at ${formatUnixTime(expiresAt)}, in ${expiresAt - ledgerTime} s by the ledger's clock; it can be refunded from then on`,
       };
 
-/** Only a settled escrow is archived, seven days later; too early while that lies further away than the clock may be off. */
+/** A settled escrow can be archived after seven days. It is too early while that is further away than the allowed clock difference. */
 export const notArchivableFault = (
   { settledAt }: Escrow,
   { ledgerTime, marginSeconds }: LedgerView,

@@ -8,15 +8,15 @@ import { decodeCustodyConfigAccount } from "./custody-config-account.ts";
 import { decodeEscrowAccount } from "./escrow-account.ts";
 import { decodeMerchantAccount } from "./merchant-account.ts";
 
-/** An account of one of the two programs as one of the kinds an index holds, or why it is none; or what archiving left. */
+/** An account of one of the two programs, decoded as a merchant, an escrow or a tombstone, or the fault that prevents it. */
 export type ProgramAccount =
   | { readonly kind: "escrow"; readonly decoded: Decoded<Escrow> }
   | { readonly kind: "archived_escrow"; readonly decoded: { readonly value: ArchivedEscrow } }
   | { readonly kind: "merchant"; readonly decoded: Decoded<Merchant> };
 
 /**
- * What an account is by its owner: custody's are escrows or tombstones of them, the attestor's are merchants. Null for the account
- * of another program, and for the one account of each program that is rightly neither (config, registry).
+ * Decodes an account by its owner: custody owns escrows and tombstones, the attestor program owns merchants. Null for the account
+ * of another program, and for each program's own settings (config, registry).
  */
 export const readProgramAccount = (
   account: LedgerAccount,

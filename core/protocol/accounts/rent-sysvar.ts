@@ -1,6 +1,6 @@
 import type { LedgerAccount } from "../../domain/ledger/account.ts";
 
-/** What an account without rent to pay must hold, by the size of its data. */
+/** The minimum balance of a rent-exempt account, by the size of its data. */
 export type Rent = {
   /** Lamports, for `dataLength` bytes of data. */
   readonly minimumBalance: (dataLength: number) => bigint;
@@ -8,7 +8,7 @@ export type Rent = {
 
 /** lamports_per_byte_year u64, exemption_threshold f64, burn_percent u8, little-endian (Agave `rent.rs`). */
 const RENT_LENGTH = 17;
-/** Bytes that each account counts beyond its data (Agave `rent.rs`: ACCOUNT_STORAGE_OVERHEAD). */
+/** Bytes that rent charges for each account in addition to its data (Agave `rent.rs`: ACCOUNT_STORAGE_OVERHEAD). */
 const ACCOUNT_OVERHEAD = 128;
 
 /** The rent that the Rent sysvar states, undefined when the account is missing or of another form. */

@@ -19,7 +19,7 @@ export const TOKEN_ACCOUNT_LENGTH = 165;
 const MINT_LENGTH = 82;
 const MINT_IS_INITIALIZED = 45;
 
-/** Whether an account is an initialised mint of the classic token program, which alone custody takes. */
+/** Whether an account is an initialised mint of the classic token program, the only one that custody accepts. */
 export const isClassicMint = ({ owner, data }: Pick<LedgerAccount, "owner" | "data">): boolean =>
   owner === TOKEN_PROGRAM && data.length === MINT_LENGTH && data[MINT_IS_INITIALIZED] === 1;
 
@@ -32,7 +32,7 @@ export type TokenAccount = {
   readonly frozen: boolean;
   /** Who besides the owner may transfer out of it, null where nobody may. */
   readonly delegate: Address | null;
-  /** Who may close it in the owner's place, null where nobody may; wrapped SOL is closed with all that it holds. */
+  /** Who may close it in place of the owner, null when nobody may. Closing an account of wrapped SOL pays out all that it holds. */
   readonly closeAuthority: Address | null;
 };
 

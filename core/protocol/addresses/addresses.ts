@@ -27,7 +27,7 @@ const MEMOIZED = 10_000;
 /** A process has one deployment; tests have several. */
 const MEMOIZED_PROGRAMS = 16;
 
-/** What an escrow's address derives from: the 32 bytes of its agent's wallet and those of its task hash. */
+/** What an escrow's address derives from: the 32 bytes of the agent wallet and the 32 bytes of the task hash. */
 export const escrowSeeds = (
   agentOwner: Uint8Array,
   taskHash: Uint8Array,
@@ -94,7 +94,7 @@ export type CreateEscrowAddresses = {
   readonly config: Address;
 };
 
-/** What an escrow's terms derive before it exists. */
+/** The addresses that follow from an escrow's terms, before it exists. */
 export const createEscrowAddresses = (
   deployment: Deployment,
   terms: {

@@ -3,7 +3,7 @@ import type { Deployment } from "../../domain/ledger/deployment.ts";
 import { LOCAL_DEPLOYMENT } from "./local-deployment.ts";
 
 /**
- * An IDL of this project as it holds for a deployment: its program ids stand wherever the IDL has the local ledger's, as text or as
+ * An IDL of this project for a deployment. Its program ids replace the local ledger's everywhere in the IDL, as text or as
  * the 32 bytes of a seed. Otherwise a generated client would derive addresses under programs of another ledger.
  */
 export const deployedIdl = <Idl>(idl: Idl, deployment: Deployment): Idl => {

@@ -8,7 +8,7 @@ const { Point } = ed25519;
 type KeyPoint = { readonly point: ReturnType<typeof Point.fromBytes>; uses: number };
 
 /**
- * Points of public keys that signatures named lately. A key that comes often gets a table of its multiples: the
+ * Points of recently used public keys. A frequent key gets a table of its multiples: the
  * table takes the time of four verifications and 135 KB, and halves the time of each that follows.
  */
 const keyPoints = new RecentlyUsed<string, KeyPoint>(16);
@@ -58,7 +58,7 @@ export const verifyEd25519 = (
 };
 
 /**
- * Whether a ledger could ever take a signature under a public key (32 bytes): it is a point, and not of small order. An
+ * Whether a ledger can accept any signature under a public key (32 bytes): it is a point, and not of small order. An
  * encoding that is not canonical is read as curve25519-dalek reads it. Never throws.
  */
 export const canVerifyUnder = (publicKey: Uint8Array): boolean => {

@@ -24,7 +24,7 @@ export type EvidenceNetwork = Deployment & {
   readonly genesisHash: string;
 };
 
-/** What a packet's `data` follows from: the finalized account, and while Pending the ledger's clock. */
+/** The inputs of a packet's `data`: the finalized account and, while the escrow is Pending, the ledger's clock. */
 export type EvidenceSource = {
   readonly network: EvidenceNetwork;
   readonly escrow: Escrow;
@@ -91,7 +91,7 @@ const deliveryClaim = (escrow: Escrow) => {
 
 /**
  * The `data` of an evidence packet. For a settled escrow it is a function of account and deployment alone, so its
- * bytes never change. Amounts are base units: what a mint's units are worth is no fact of the ledger. See docs/protocol.md, "Evidence packet".
+ * bytes never change. Amounts are base units, because the ledger does not record what a mint's units are worth. See docs/protocol.md, "Evidence packet".
  */
 export const evidenceData = (source: EvidenceSource) => {
   const { network, escrow, account, slot, ledgerTime } = source;

@@ -15,13 +15,13 @@ import {
 } from "./packet-form.ts";
 import { formOf, readStrictDocument } from "./strict-document.ts";
 
-/** A packet of the right form; nothing in it is believed yet. */
+/** A packet of the right form. Nothing in it is verified yet. */
 export type ParsedPacket = {
   readonly data: JsonObject;
   readonly network: EvidenceNetwork;
   readonly escrowAddress: Address;
   readonly account: { readonly owner: Address; readonly data: Uint8Array };
-  /** Null for a packet that says it speaks of a settled escrow. */
+  /** Null for a packet whose escrow claims to be settled. */
   readonly asOf: { readonly slot: bigint; readonly ledgerTime: UnixSeconds } | null;
   readonly signature: {
     readonly status: "signed" | "unsigned";

@@ -26,8 +26,8 @@ const assertTransaction = (value: Json): EventKind => {
 };
 
 /**
- * Judges the form of a packet's `references`, and nothing else: they are not signed, so nothing in
- * them is believed. See docs/protocol.md, "Evidence packet". @throws WrongForm
+ * Checks the form of a packet's `references`, and nothing else. They are not signed, and no check
+ * relies on them. See docs/protocol.md, "Evidence packet". @throws WrongForm
  */
 export const assertReferences = (value: Json | undefined): void => {
   const members = ["transactions", "merchant", "observed", "archived", "not_found"];

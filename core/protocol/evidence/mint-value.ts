@@ -10,8 +10,8 @@ const listedIn = (escrow: Escrow, trust: TrustPolicy | null): SupportedMint | un
   listedMint(trust?.supportedMints ?? [], escrow.mint);
 
 /**
- * Check `mint_value`: whether the policy lists the mint that was paid in. It never fails, since a payment in a
- * worthless token is a payment all the same; it is `unproven` for a mint that is not listed.
+ * Check `mint_value`: whether the policy lists the mint that was paid in. It never fails, because a payment in a
+ * worthless token is still a payment. It is `unproven` for a mint that is not listed.
  */
 export const mintValueCheck = (escrow: Escrow, trust: TrustPolicy | null): EvidenceCheck => {
   const listed = listedIn(escrow, trust);

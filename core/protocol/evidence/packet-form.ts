@@ -5,7 +5,7 @@ import type { Json } from "../../domain/encoding/canonical-json.ts";
 /** An object out of a JSON text. */
 export type JsonObject = { readonly [key: string]: Json };
 
-/** A packet, or a part of it, has not the form it must have; the message quotes nothing of it. */
+/** A packet or a part of it does not have the required form. The message quotes nothing from it. */
 export class WrongForm extends Error {}
 
 /** @throws WrongForm */
@@ -13,7 +13,7 @@ export const fail = (what: string): never => {
   throw new WrongForm(what);
 };
 
-/** An object, with exactly these members where they are given, and perhaps optional ones. @throws WrongForm */
+/** An object. Where members are listed, it must have all of them, and may have only the optional ones besides. @throws WrongForm */
 export const objectIn = (
   value: Json | undefined,
   what: string,

@@ -6,10 +6,10 @@ import { isMintSymbol, type SupportedMint } from "../../domain/supported-mint.ts
 import { addressIn, arrayIn, fail, objectIn, oneOfIn, textIn, wholeIn } from "./packet-form.ts";
 import { formOf, readStrictDocument } from "./strict-document.ts";
 
-/** The version of the trust document that is written and read. */
+/** The only version of the trust document that this code writes and reads. */
 export const TRUST_VERSION = 1;
 
-/** A document with two thousand former keys has half of it. */
+/** The largest document in bytes: twice what 2,000 retired keys need. */
 const MAX_BYTES = 1_048_576;
 
 const WHAT = "the trust policy";
@@ -31,8 +31,8 @@ const OTHER_TYPES: ReadonlySet<string> = new Set(["AKP", "EC", "RSA", "oct"]);
 const OTHER_CURVES: ReadonlySet<Json | undefined> = new Set(["Ed448", "X25519", "X448"]);
 
 /**
- * Whether a key is of a registered type that signs no packet. Of such a key nothing else is judged; a type that
- * nobody has registered is a slip of the pen, and with it a revocation would be passed over.
+ * Whether a key is of a registered type that signs no packet. Nothing else of such a key is checked. A type
+ * that is not registered is a fault, because ignoring the key could ignore its revocation.
  */
 const isOfOtherType = (kty: string, crv: Json | undefined): boolean =>
   OTHER_TYPES.has(kty) || (kty === "OKP" && OTHER_CURVES.has(crv));
@@ -92,7 +92,7 @@ const policyOf = (document: Json): TrustPolicy => {
 
 /**
  * The trust policy in a document of the form of `/.well-known/evidence-trust.json`, given as its text or bytes, or
- * what is wrong with it: nothing in it is guessed or passed over but keys of other registered types.
+ * what is wrong with it: only keys of other registered types are ignored.
  * See docs/verify-evidence.md, "The policy".
  */
 export const parseTrustPolicy = (

@@ -44,7 +44,7 @@ const asOfCheck = (escrow: Escrow, asOf: ParsedPacket["asOf"]): EvidenceCheck =>
     return passedOrFailed(
       name,
       asOf === null,
-      "a settled packet needs no date",
+      "a settled packet has no date, as required",
       "a settled packet has a date",
     );
   return passedOrFailed(
@@ -56,9 +56,9 @@ const asOfCheck = (escrow: Escrow, asOf: ParsedPacket["asOf"]): EvidenceCheck =>
 };
 
 /**
- * Everything that follows from the escrow account's bytes: checks `account_bytes`, `escrow_address`,
- * `escrow_fields`, `delivery_claim`, `attestation_signature`, `settlement_decision` and `as_of`, as far as
- * the first two let them be judged. See docs/protocol.md, "Evidence packet".
+ * The checks that follow from the escrow account's bytes: `account_bytes`, `escrow_address`,
+ * `escrow_fields`, `delivery_claim`, `attestation_signature`, `settlement_decision` and `as_of`. The later
+ * ones are not judged when one of the first two fails. See docs/protocol.md, "Evidence packet".
  */
 export const accountChecks = (
   { network, account, asOf, data }: ParsedPacket,

@@ -44,7 +44,7 @@ const networkCheck = ({ network }: ParsedPacket, trust: TrustPolicy): EvidenceCh
     "ledger or programs are not those of the trust policy",
   );
 
-/** What only a look at the ledger can show; named in every verdict without one. */
+/** The checks that need the ledger, as a verdict lists them when no node was asked. */
 const withoutWitness = (trust: TrustPolicy | null): ReadonlyArray<EvidenceCheck> => [
   { name: "ledger", outcome: "not_applicable", reason: "no node of the ledger was asked" },
   {
@@ -52,13 +52,13 @@ const withoutWitness = (trust: TrustPolicy | null): ReadonlyArray<EvidenceCheck>
     outcome: "unproven",
     reason:
       trust === null || trust.log === null
-        ? "that the account really stands on the ledger, no offline check can show"
+        ? "an offline check cannot show that the ledger has this account"
         : "the trust policy names a log, which this verifier does not read; ask a node",
   },
   {
     name: "attestor_is_the_merchants",
     outcome: "unproven",
-    reason: "that the attestor key was the merchant's, no offline check can show",
+    reason: "an offline check cannot show that the attestor key was the merchant's",
   },
 ];
 
@@ -85,7 +85,7 @@ const packetChecks = (
   ...("fault" in decoded ? [] : escrowChecks(packet, decoded.value, trust, witness)),
 ];
 
-/** Every check by name: what was not judged says why. */
+/** Every check by name. A check that was not judged gets the reason. */
 const completed = (
   checks: ReadonlyArray<EvidenceCheck>,
   trust: TrustPolicy | null,

@@ -40,7 +40,7 @@ const sameTerms = (a: Escrow, b: Escrow): boolean =>
   a.createdAt === b.createdAt &&
   a.expiresAt === b.expiresAt;
 
-/** By the digests that the ledger keeps of an archived escrow: they stand for its bytes. */
+/** The `ledger` check of an archived escrow, by the digests that the ledger keeps in place of its bytes. */
 const tombstoneCheck = (
   name: string,
   escrow: Escrow,

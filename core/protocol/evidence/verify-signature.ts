@@ -10,7 +10,7 @@ import type { ParsedPacket } from "./evidence-packet.ts";
 import { verifyEd25519 } from "../crypto/strict-ed25519.ts";
 
 /**
- * How the key stands in the policy. One entry that revokes it, by key or by id, outweighs any other: a
+ * Check `service_key`. One entry that revokes the key, by key or by id, outweighs any other: a
  * policy put together from several sources must not bring a revoked key back.
  */
 const keyCheck = (keyId: string, publicKey: Uint8Array, trust: TrustPolicy): EvidenceCheck => {
@@ -28,7 +28,7 @@ const keyCheck = (keyId: string, publicKey: Uint8Array, trust: TrustPolicy): Evi
 };
 
 /**
- * The service's signature, by a key of the policy's, or by the packet's own where there is no policy:
+ * The service's signature, under a key of the policy, or under the packet's own key when there is no policy:
  * checks `digest`, `service_signature` and `service_key`. See docs/protocol.md, "Evidence packet".
  */
 export const signatureChecks = (

@@ -4,8 +4,8 @@ import { decodeEscrowAccount } from "../accounts/escrow-account.ts";
 import { parseEvidencePacket } from "./evidence-packet.ts";
 
 /**
- * The accounts that a packet must be held against on the ledger, null when the packet is so wrong that it
- * names none: then no node needs to be asked.
+ * The ledger accounts that a packet is compared with, null when the packet is too malformed to
+ * name any. No node needs to be asked then.
  */
 export const witnessAccounts = (
   packet: string | Uint8Array,

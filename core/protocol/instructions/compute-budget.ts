@@ -11,13 +11,13 @@ export type ComputeRequest = {
   readonly unitPrice: bigint | null;
 };
 
-/** Places in the enum of instructions (Agave `compute-budget-interface`: ComputeBudgetInstruction, borsh). */
+/** Instruction numbers (Agave `compute-budget-interface`: ComputeBudgetInstruction, borsh). */
 const REQUEST_HEAP_FRAME = 1;
 const SET_UNIT_LIMIT = 2;
 const SET_UNIT_PRICE = 3;
 const SET_LOADED_DATA_LIMIT = 4;
 
-/** What each instruction sets, and how many bytes it has at least; what is behind them is not read. */
+/** What each instruction sets, and its minimum length in bytes. Bytes after that are not read. */
 const KNOWN: Readonly<Record<number, { readonly sets: string; readonly bytes: number }>> = {
   [REQUEST_HEAP_FRAME]: { sets: "the heap", bytes: 5 },
   [SET_UNIT_LIMIT]: { sets: "the compute unit limit", bytes: 5 },
@@ -30,7 +30,7 @@ const KIB = 1024;
 const MIN_HEAP = 32 * KIB;
 const MAX_HEAP = 256 * KIB;
 
-/** What a ledger never takes of a transaction's Compute Budget instructions. */
+/** A Compute Budget instruction that every ledger refuses. */
 export type ComputeBudgetFault = {
   /** Index of the top-level instruction. */
   readonly instructionIndex: number;
@@ -40,7 +40,7 @@ export type ComputeBudgetFault = {
 
 /**
  * The compute unit limit and price a transaction asks for. The runtime refuses a second instruction of
- * one kind, so the highest of them is taken and a trick with two gains nothing.
+ * one kind. This takes the highest value, so that sending two gains nothing.
  */
 export const computeRequest = (instructions: ReadonlyArray<WireInstruction>): ComputeRequest => {
   let unitLimit: number | null = null;
@@ -61,7 +61,7 @@ export const computeRequest = (instructions: ReadonlyArray<WireInstruction>): Co
 const faultOf = (data: Uint8Array, isSet: (discriminator: number) => boolean): string | null => {
   const [discriminator = 0] = data;
   const known = KNOWN[discriminator];
-  if (known === undefined) return "is none that the Compute Budget program has";
+  if (known === undefined) return "is not an instruction of the Compute Budget program";
   if (data.length < known.bytes) return `has ${data.length} of at least ${known.bytes} bytes`;
   if (isSet(discriminator)) return `sets ${known.sets} a second time`;
   const fields = fieldsOf(data);

@@ -43,7 +43,7 @@ export const createEscrowInstruction = (
     readonly merchant: Address;
     readonly mint: Address;
     readonly taskHash: Hash32;
-    /** The key that must be the merchant's attestor when the escrow is made; left out: any. */
+    /** The key that must be the merchant's attestor when the escrow is made; any key when left out. */
     readonly attestor?: Address | undefined;
     /** u64, at least 1 */
     readonly amount: bigint;
@@ -83,17 +83,17 @@ export type SettlementTarget = {
 
 type MerchantPayee = {
   readonly merchant: Address;
-  /** A token account of the merchant's wallet that is paid where the associated one cannot be. */
+  /** A token account of the merchant's wallet that is paid when the associated one cannot receive tokens. */
   readonly merchantFallbackAccount?: Address | undefined;
 };
 
 type AgentPayee = {
   readonly agentOwner: Address;
-  /** A token account of the agent's wallet that is paid where the associated one cannot be. */
+  /** A token account of the agent's wallet that is paid when the associated one cannot receive tokens. */
   readonly agentFallbackAccount?: Address | undefined;
 };
 
-/** What a release needs besides: the signed claim, and whom it pays. */
+/** The further inputs of a release: the signed claim, and the account that it pays. */
 export type ReleaseInput = SettlementTarget &
   MerchantPayee & { readonly proofHash: Hash32; readonly timestamp: UnixSeconds };
 

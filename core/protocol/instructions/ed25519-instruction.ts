@@ -30,7 +30,7 @@ export const ed25519Instruction = (input: {
   return { programAddress: ED25519_PROGRAM, accounts: [], data };
 };
 
-/** What an Ed25519 precompile instruction checks, or why the attestor program passes it over. */
+/** What an Ed25519 precompile instruction checks, or why the attestor program ignores it. */
 export type Ed25519Claim =
   | {
       readonly kind: "claim";
@@ -42,7 +42,7 @@ export type Ed25519Claim =
   /** A part lies in the data of another instruction, which the attestor program does not follow. */
   | { readonly kind: "elsewhere"; readonly part: string; readonly instruction: number };
 
-/** Reads an Ed25519 instruction's data as the attestor program does: one signature, all of it in this data. */
+/** Reads an Ed25519 instruction's data as the attestor program does: one signature, with key and message in this data. */
 export const readEd25519Instruction = (data: Uint8Array): Ed25519Claim => {
   if (data.length < KEY_AT) return { kind: "malformed", detail: `it has ${data.length} bytes` };
   const fields = new DataView(data.buffer, data.byteOffset, data.length);

@@ -25,7 +25,7 @@ type Place = {
   readonly place: number;
   readonly role: keyof typeof AccountRole;
   readonly optional?: true;
-  /** The one address that the place may have. */
+  /** The only address that is allowed at this place. */
   readonly address?: string;
 };
 
@@ -57,7 +57,7 @@ type Optional<Accounts> = {
   [Name in keyof Accounts]: Accounts[Name] extends { readonly optional: true } ? Name : never;
 }[keyof Accounts];
 
-/** An instruction's accounts by name, but for those of which there is only one; an optional one may be left out. */
+/** An instruction's accounts by name, without those whose address is fixed. An optional account may be left out. */
 export type AccountsOf<Layout extends InstructionLayout> = {
   readonly [Name in Chosen<Layout["accounts"]>]: Address;
 } & { readonly [Name in Optional<Layout["accounts"]>]?: Address | undefined };
@@ -77,7 +77,7 @@ type Compiled = {
 
 const compiled = new WeakMap<InstructionLayout, Compiled>();
 
-/** A layout's parts as lists, made once: taking an object apart at every instruction would be most of its cost. */
+/** A layout's parts as lists, made once, because doing it for every instruction would be most of the cost. */
 const partsOf = (layout: InstructionLayout): Compiled => {
   const known = compiled.get(layout);
   if (known !== undefined) return known;
@@ -183,13 +183,13 @@ const decodeArg = (data: Uint8Array, { type, at, size }: Argument): ValueOf[keyo
   }
 };
 
-/** Whether data begins as this instruction's does and is as long. */
+/** Whether data has this instruction's discriminator and length. */
 export const isInstruction = (
   { discriminator, length }: InstructionLayout,
   data: Uint8Array,
 ): boolean => data.length === length && discriminator.every((byte, i) => data[i] === byte);
 
-/** The arguments in an instruction's data; `isInstruction` says whether it has them. Not for instructions with a text. */
+/** The arguments in an instruction's data; Call `isInstruction` first. It does not support instructions with a text. */
 export const decodeArgs = <Layout extends InstructionLayout>(
   layout: Layout,
   data: Uint8Array,

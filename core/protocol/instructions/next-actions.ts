@@ -32,7 +32,7 @@ const refund = (
     rentPayer: escrow.rentPayer,
     agentOwner,
   });
-  // Where the account was not looked at, making it is harmless: it fails only where the account has another owner.
+  // When the account was not read, the instruction to make it is included. It fails only when the account has another owner.
   const isAbsent = agentTokens === undefined || agentTokens === null || isVacant(agentTokens);
   const made = isAbsent ? [openAssociatedToken(agentOwner, mint)] : [];
   return { ...claim, awaiting: null, instructions: [...made, instruction] };

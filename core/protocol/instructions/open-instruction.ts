@@ -3,7 +3,7 @@ import type { OpenInstruction } from "../../domain/escrow/next-action.ts";
 import type { Instruction } from "../../domain/ledger/instruction.ts";
 import { createAssociatedTokenInstruction } from "../accounts/token.ts";
 
-/** Makes a wallet's associated token account if it is missing, at the sender's cost; harmless when it exists as the wallet's. */
+/** Makes a wallet's associated token account if it is missing, at the sender's cost; does nothing when the wallet has it already. */
 export const openAssociatedToken = (owner: Address, mint: Address): OpenInstruction => {
   const instruction = createAssociatedTokenInstruction({ payer: ZERO_ADDRESS, owner, mint });
   return {
@@ -15,7 +15,7 @@ export const openAssociatedToken = (owner: Address, mint: Address): OpenInstruct
   };
 };
 
-/** The instructions with their open places filled by whoever pays. */
+/** The instructions with the payer's address in place of null. */
 export const withPayer = (
   instructions: ReadonlyArray<OpenInstruction>,
   payer: Address,

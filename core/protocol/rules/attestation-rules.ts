@@ -27,7 +27,7 @@ export const differingParts = (
   return signed.length === needed.length ? parts : ["length", ...parts];
 };
 
-/** Which of several unfit instructions was most likely meant: the later in this list, the likelier. */
+/** Of several wrong instructions, the fault of the one that comes last in this list is reported: it is closest to correct. */
 const CLOSENESS: ReadonlyArray<SettlementRule> = [
   "ed25519_malformed",
   "ed25519_points_elsewhere",
@@ -87,7 +87,7 @@ const judge = (
 
 /**
  * What is wrong with the attestation that a release needs: an earlier Ed25519 instruction with the
- * escrow's attestor over exactly this claim. `attestor` is undefined where it cannot be known beforehand.
+ * escrow's attestor over exactly this claim. `attestor` is undefined when it is not known before sending.
  */
 export const attestationFault = (
   call: CustodyCall,

@@ -21,8 +21,8 @@ const keyIn = (data: Uint8Array): Uint8Array | undefined => {
 };
 
 /**
- * The first attestor key that a transaction registers and under which no signature can ever verify: such a merchant's escrows
- * could not be released. The program takes it all the same.
+ * The first attestor key that a transaction registers and under which no signature can ever verify: escrows of such a merchant
+ * could not be released. The program accepts such a key.
  */
 export const attestorKeyFault = (
   { instructions }: WireMessage,
@@ -33,7 +33,7 @@ export const attestorKeyFault = (
     if (key !== undefined && !canVerifyUnder(key))
       return {
         rule: "attestor_unusable",
-        detail: `no signature verifies under the attestor key ${addressFromBytes(key)}: it is no point of the curve, or one of small order`,
+        detail: `no signature verifies under the attestor key ${addressFromBytes(key)}: it is not a point of the curve, or has small order`,
         instructionIndex,
       };
   }

@@ -8,7 +8,7 @@ import { SYSTEM_PROGRAM } from "../addresses/well-known-addresses.ts";
 import type { InstructionLayout } from "../instructions/instruction-layout.ts";
 import type { WireInstruction, WireMessage } from "../transaction/wire-message.ts";
 
-/** The ledger as the rules judge by it: accounts, clock, and how far that clock may be off. */
+/** The ledger state that the rules use: accounts, clock, and how far that clock may be off. */
 export type LedgerView = {
   readonly deployment: Deployment;
   /** Null where the ledger has no such account. */
@@ -17,14 +17,14 @@ export type LedgerView = {
   readonly marginSeconds: bigint;
 };
 
-/** One custody instruction of a transaction with what the rules need to know around it. */
+/** One custody instruction of a transaction, with the parts of the transaction that the rules need. */
 export type CustodyCall = {
   readonly index: number;
   readonly data: Uint8Array;
   readonly accounts: ReadonlyArray<Address>;
   readonly instructions: ReadonlyArray<WireInstruction>;
   /**
-   * The account as the instruction will find it, or undefined when that cannot be told: an earlier
+   * The account as the instruction will find it, or undefined when that is not known: an earlier
    * instruction of the transaction may write it, or the ledger shows nothing there yet.
    */
   readonly found: (address: Address) => LedgerAccount | undefined;
@@ -66,7 +66,7 @@ export const custodyCalls = (
 /** The accounts of an instruction by the IDL's names, and the place of each. */
 export type Places = InstructionLayout["accounts"];
 
-/** The first account that is not the one its place asks for; `expected` is by the names of the instruction's places. */
+/** The fault of the first account that differs from the expected one. `expected` has the names of the instruction's accounts. */
 export const wrongAccount = <All extends Places>(
   call: CustodyCall,
   places: All,

@@ -25,7 +25,7 @@ const INVALID_ACCOUNT: FeePayerFault = {
 };
 
 /**
- * Why a ledger does not let this account pay a fee as it stands, null where it does as far as is known
+ * Why a ledger does not let this account pay a fee in its present state, null when no reason is known
  * (Agave `svm/src/account_loader.rs`: `validate_fee_payer`). The payer must belong to the System program and
  * hold no data or a nonce; after the fee it must keep the rent minimum or, without data, nothing at all.
  */

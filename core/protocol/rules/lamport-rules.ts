@@ -17,7 +17,7 @@ export const depositFor = (account: LedgerAccount | null, bytes: number, rent: R
   return missing > 0n ? missing : 0n;
 };
 
-/** Everybody whose signature the instructions need besides the payer, in order of appearance. */
+/** Everyone besides the payer who must sign the instructions, in order of appearance. */
 export const otherSigners = (
   instructions: ReadonlyArray<Instruction>,
   payer: Address,
@@ -31,8 +31,8 @@ export const otherSigners = (
 };
 
 /**
- * The fee of a transaction of these instructions, in lamports: for each signature, those that the Ed25519 program checks among
- * them (Agave `solana-message`: `num_total_signatures`), and for the units it asks for at their price.
+ * The fee of a transaction of these instructions, in lamports: a price for each signature, including those that the Ed25519 program checks
+ * (Agave `solana-message`: `num_total_signatures`), plus the requested compute units at their price.
  */
 export const transactionFee = (
   instructions: ReadonlyArray<Instruction>,
@@ -47,8 +47,8 @@ export const transactionFee = (
 };
 
 /**
- * Why a payer cannot bear a transaction, in words, undefined when it can: the fee as the relay judges it, then deposits, for
- * which it must be a wallet without data, and at the end the rent minimum or nothing. `returned` is what it gets back within.
+ * Why a payer cannot pay for a transaction, in words, undefined when it can. It must pay the fee by the relay's rule, then deposits, for
+ * which it must be a wallet without data. At the end it must hold the rent minimum or nothing. `returned` is what this transaction pays back to it.
  */
 export const payerFault = (
   account: LedgerAccount | null,
@@ -65,7 +65,7 @@ export const payerFault = (
     return `the payer holds ${held} lamports and cannot pay the fee of ${fee} and keep the rent minimum`;
   if (deposits === 0n) return undefined;
   if (account === null || account.owner !== SYSTEM_PROGRAM || account.data.length > 0)
-    return "the payer is not a wallet without data, and only such a one can pay for new accounts";
+    return "the payer's account holds data; only a wallet without data can pay for new accounts";
   const left = held - fee - deposits;
   const end = left + returned;
   return left >= 0n && (end === 0n || end >= rent.minimumBalance(0))

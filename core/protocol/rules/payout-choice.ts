@@ -3,25 +3,25 @@ import type { LedgerAccount } from "../../domain/ledger/account.ts";
 import { decodeTokenAccount, type TokenAccount } from "../accounts/token.ts";
 import { isVacant } from "./custody-call.ts";
 
-/** Where a payee is paid by what the ledger shows, or why it cannot be. */
+/** The account that pays a payee by the ledger's present state, or why none can. */
 export type PayoutChoice =
   | {
       readonly kind: "associated";
-      /** Whether the account is absent, and has to be made by an earlier instruction. */
+      /** Whether the account is absent, so that an earlier instruction must make it. */
       readonly isAbsent: boolean;
       readonly hasDelegate: boolean;
       readonly hasCloseAuthority: boolean;
     }
   | { readonly kind: "fallback" }
-  /** The associated account is frozen or has another owner, and no fallback that can be paid is named. */
+  /** The associated account is frozen or has another owner, and no fallback that can receive tokens is named. */
   | { readonly kind: "none" };
 
-/** Whether nobody besides its owner has a right on an account that is not frozen. */
+/** Whether an account is not frozen and has neither delegate nor foreign close authority. */
 const isOwnOnly = ({ frozen, delegate, closeAuthority }: TokenAccount): boolean =>
   !frozen && delegate === null && closeAuthority === null;
 
 /**
- * Which of a payee's two places the program would pay; accounts are null where the ledger has none. See docs/protocol.md,
+ * Which of a payee's two accounts the program would pay. An account is null when the ledger has none. See docs/protocol.md,
  * "Payout".
  */
 export const choosePayout = (payee: {

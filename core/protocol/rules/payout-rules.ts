@@ -7,7 +7,7 @@ import type { CustodyCall } from "./custody-call.ts";
 
 type Place = { readonly place: number };
 
-/** A payee, and the two places of the instruction that say where to pay. */
+/** A payee, and its two accounts in the instruction: the associated one and the fallback. */
 export type Payee = {
   readonly whose: "merchant" | "agent";
   readonly mint: Address;
@@ -18,7 +18,7 @@ export type Payee = {
   readonly fallback: Place;
 };
 
-/** Who besides the owner has a right on the account, in words; undefined where nobody has. */
+/** The delegate or foreign close authority of the account, in words; undefined when it has neither. */
 const otherHolder = ({ delegate, closeAuthority }: TokenAccount): string | undefined => {
   if (delegate !== null) return `the delegate ${delegate}`;
   return closeAuthority === null ? undefined : `the close authority ${closeAuthority}`;
@@ -64,8 +64,8 @@ const fallbackFault = (
 };
 
 /**
- * Why a payee cannot be paid: the associated account must be named, with its bump; where it is frozen or has another owner, the
- * fallback must be a token account of the payee's on which nobody else has a right. See docs/protocol.md, "Payout".
+ * Why a payee cannot be paid: the associated account must be named, with its bump; when it is frozen or has another owner, the
+ * fallback must be a token account of the payee without delegate or foreign close authority. See docs/protocol.md, "Payout".
  */
 export const payoutFault = (
   call: CustodyCall,

@@ -9,8 +9,8 @@ import type { LedgerView } from "./custody-call.ts";
 import { settlementFault } from "./settlement-check.ts";
 
 /**
- * The rule that the relay's check finds broken in a transaction of these instructions; what it lets pass is undefined. So is a
- * message that no ledger takes, since its payer is one of the programs: the check of the payer finds that.
+ * The rule that the relay's check finds broken in a transaction of these instructions, undefined when it finds none. A message
+ * whose payer is one of the programs is also undefined here, because the check of the payer refuses it.
  */
 export const preparedFault = (
   instructions: ReadonlyArray<Instruction>,

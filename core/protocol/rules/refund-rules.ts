@@ -12,7 +12,7 @@ import type { CustodyInstructionData } from "../instructions/custody-instruction
 import { type CustodyCall, type LedgerView, wrongAccount } from "./custody-call.ts";
 import { payoutFault } from "./payout-rules.ts";
 
-/** Those of `cancel_escrow`: the places of `claim_refund`, and the merchant's wallet behind them. */
+/** The accounts of `cancel_escrow`. `claim_refund` has the same without the last, the merchant wallet. */
 const PLACES = CUSTODY_INSTRUCTIONS.cancel_escrow.accounts;
 
 type RefundData = Extract<CustodyInstructionData, { name: "claim_refund" | "cancel_escrow" }>;

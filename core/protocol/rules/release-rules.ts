@@ -72,7 +72,7 @@ const amountFault = (
   };
 };
 
-/** Why the escrow's recorded attestor can no longer release it: the merchant has revoked the keys of all up to some event. */
+/** The fault of an escrow whose attestor the merchant revoked: its creation event is not above the merchant's `revokedSeq`. */
 export const revokedFault = (
   { createdSeq, attestor }: Escrow,
   { revokedSeq, attestorSince }: Merchant,
@@ -81,7 +81,7 @@ export const revokedFault = (
     ? undefined
     : {
         rule: "attestor_revoked",
-        detail: `the escrow is event ${createdSeq}, and the merchant revoked the attestor ${attestor} of all up to event ${revokedSeq}, last rotated at ${formatUnixTime(attestorSince)}; it can only be cancelled or refunded`,
+        detail: `the merchant revoked the attestors of all escrows up to event ${revokedSeq}; this escrow is event ${createdSeq} and its attestor is ${attestor}; the key was last rotated at ${formatUnixTime(attestorSince)}; it can only be cancelled or refunded`,
       };
 
 /** Why a `release_escrow` or `release_partial` cannot succeed; see docs/protocol.md, "custody" and "attestor". */

@@ -17,9 +17,9 @@ const callFault = (call: CustodyCall, view: LedgerView): SettlementFault | undef
   if (args === undefined)
     return {
       rule: "unknown_instruction",
-      detail: "the data is none of the custody program's instructions, or has the wrong length",
+      detail: "the data is not an instruction of the custody program, or has the wrong length",
     };
-  // More may be appended.
+  // A transaction may append further accounts.
   const count = Object.keys(CUSTODY_INSTRUCTIONS[args.name].accounts).length;
   const given = call.accounts.length;
   if (given < count || given > MOST_ACCOUNTS)

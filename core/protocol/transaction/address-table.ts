@@ -28,7 +28,7 @@ export type TransactionAccounts = {
   readonly isWritable: (place: number) => boolean;
 };
 
-/** What keeps a table from supplying its accounts. */
+/** Why a table cannot supply its accounts. */
 export type TableFault = { readonly table: Address; readonly fault: "no_table" | "too_short" };
 
 const taken = (

@@ -10,7 +10,7 @@ const { accounts: PLACES } = CUSTODY_INSTRUCTIONS.archive_escrow;
 export type ArchivedBytes = { readonly escrow: Address; readonly data: Uint8Array };
 
 /**
- * The account bytes in a transaction's `archive_escrow` instructions, at its top level and in calls of programs. Only a
+ * The account bytes in a transaction's `archive_escrow` instructions, at its top level and in instructions that programs called. Only a
  * tombstone's digest shows that they are an escrow's. See docs/protocol.md, "Archiving".
  */
 export const archivedBytesOf = (

@@ -5,10 +5,10 @@ import type { WireTransaction } from "./wire-transaction.ts";
 /**
  * The errors that a ledger finds before it runs the first instruction, and whose cause is the transaction's own
  * bytes, its payer or its programs (Agave `transaction-error`, `svm/src/account_loader.rs`,
- * `runtime/src/bank/check_transactions.rs`). Payer and programs can still change by another transaction: those
- * errors are here all the same, since until then the bytes would wait for nothing.
+ * `runtime/src/bank/check_transactions.rs`). Another transaction can still change payer and programs. Their
+ * errors are listed too, because the transaction cannot run before that change.
  *
- * The others say nothing for good: `BlockhashNotFound`, `AccountNotFound` and the errors of address tables (the
+ * The other errors are not final: `BlockhashNotFound`, `AccountNotFound` and the errors of address tables (the
  * node may be behind, or the cause under way), `AlreadyProcessed` (perhaps this very transaction has landed),
  * and those of a full block.
  */

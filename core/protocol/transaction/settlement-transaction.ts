@@ -21,9 +21,9 @@ const isCause = (name: CustodyInstructionName | undefined): name is keyof typeof
   name !== undefined && name in CAUSES;
 
 /**
- * Which events a transaction is the cause of. A transaction that landed without error ran every one of its
- * instructions to its end, those that programs called as well, since a call that fails cannot be caught:
- * so each custody instruction in it did what it says. See docs/protocol.md, "custody".
+ * The events that a transaction caused. A transaction that landed without error ran every one of its
+ * instructions to the end, including those that programs called, because a failed call cannot be caught.
+ * Therefore each custody instruction in it took effect. See docs/protocol.md, "custody".
  */
 export const eventReferencesOf = (
   transaction: LedgerTransaction,
@@ -42,8 +42,8 @@ export const eventReferencesOf = (
 
 /**
  * The accounts that a transaction can have changed in either program: those that instructions of the programs
- * name, or all of its accounts when the node does not keep the calls. Signers are left out: a key that
- * signs is no address that a program derives.
+ * name, or all of its accounts when the node does not keep the calls. Signers are left out, because a key that
+ * signs cannot be an address that a program derives.
  */
 export const touchedAccountsOf = (
   transaction: LedgerTransaction,

@@ -1,8 +1,8 @@
 import type { PreparedOperation } from "../../domain/escrow/prepared-call.ts";
 
 /**
- * Compute units that suffice for each operation: twice and more of what it takes at most when addresses need the usual number
- * of tries, since each further try of a bump costs 1,500.
+ * Compute units for each operation: at least twice its measured maximum when addresses need the usual number
+ * of bump tries. Each further try costs 1,500 units.
  */
 const UNITS: Readonly<Record<PreparedOperation, number>> = {
   create_escrow: 160_000,
@@ -18,7 +18,7 @@ const UNITS: Readonly<Record<PreparedOperation, number>> = {
 /** Units for making one associated token account. */
 const UNITS_OF_TOKEN_ACCOUNT = 60_000;
 
-/** The bytes of accounts and programs that a prepared transaction may load: the SPL programs and both of ours, several times. */
+/** The bytes of accounts and programs that a prepared transaction may load: several times the size of the SPL programs and both of ours. */
 export const LOADED_BYTES = 1_048_576;
 
 /** The most bytes of a prepared transaction: 100 below the ledger's limit, for what wallets add. */

@@ -8,7 +8,7 @@ const MAX_INSTRUCTION_ACCOUNTS = 255;
 const MAX_ACCOUNTS = 128;
 
 /**
- * What a well-formed transaction has more of than any ledger runs, undefined when nothing; the text completes
+ * The limit of every ledger that a well-formed transaction exceeds, undefined when none. The text completes
  * "The transaction ...".
  */
 export const transactionLimitFault = ({

@@ -25,7 +25,7 @@ const shortLength = (value: number): Uint8Array => {
   return Uint8Array.of(...bytes, rest);
 };
 
-/** How a message uses each of its accounts, the payer first; a program that is called is read. */
+/** How a message uses each of its accounts, the payer first; a called program counts as read-only. */
 const usesOf = (payer: Address, instructions: ReadonlyArray<Instruction>): Map<Address, Use> => {
   const uses = new Map<Address, Use>([[payer, { isSigner: true, isWritable: true }]]);
   const add = (address: Address, isSigner: boolean, isWritable: boolean) => {

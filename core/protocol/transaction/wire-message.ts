@@ -1,17 +1,17 @@
 import { type Address, addressFromBytes } from "../../domain/address.ts";
 import { Malformed, type WireReader, wireReader } from "./wire-reader.ts";
 
-/** Most accounts that a one-byte place can name. */
+/** Most accounts that a one-byte index can name. */
 const MAX_ACCOUNTS = 256;
 
-/** One instruction as the message carries it; `accounts` are places in the message's account list. */
+/** One instruction as the message carries it; `accounts` are indexes into the message's account list. */
 export type WireInstruction = {
   readonly program: Address;
   readonly accounts: ReadonlyArray<number>;
   readonly data: Uint8Array;
 };
 
-/** What a version 0 message takes from one address lookup table: places in the table's own list. */
+/** What a version 0 message takes from one address lookup table: indexes into the table's own list. */
 export type TableLookup = {
   readonly table: Address;
   readonly writable: ReadonlyArray<number>;
@@ -24,7 +24,7 @@ export type WireMessage = {
   /** The accounts named in the message itself, of which the first `signerCount` sign. */
   readonly staticAccounts: ReadonlyArray<Address>;
   readonly signerCount: number;
-  /** How many of the signers, the last ones, are read-only; likewise of the other static accounts. */
+  /** How many signers are read-only: the last ones. The same for the other static accounts. */
   readonly readonlySigners: number;
   readonly readonlyOthers: number;
   /** Accounts that address tables add behind the static ones: all writable ones, then all read-only ones. */
@@ -46,8 +46,8 @@ const readTables = (read: WireReader): ReadonlyArray<TableLookup> =>
   });
 
 /**
- * The message that the rest of the bytes are. `check` judges its signers and accounts before anything else of them
- * is looked at. @throws Malformed by the rules of Agave's `Message::sanitize`, and whatever `check` throws.
+ * Reads the rest of the bytes as a message. `check` judges its signers and accounts before anything else
+ * is read. @throws Malformed by the rules of Agave's `Message::sanitize`, and whatever `check` throws.
  */
 export const readMessage = (
   read: WireReader,
@@ -109,8 +109,8 @@ export const readMessage = (
 };
 
 /**
- * The message that exactly these bytes encode, undefined when they are no legacy or version 0 message, carry
- * anything besides, or break a rule of Agave's `Message::sanitize`.
+ * The message that exactly these bytes encode. Undefined when they are not a legacy or version 0 message, have
+ * further bytes, or break a rule of Agave's `Message::sanitize`.
  */
 export const decodeWireMessage = (bytes: Uint8Array): WireMessage | undefined => {
   try {

@@ -1,4 +1,4 @@
-/** Bytes are no transaction; the message completes "The transaction ...". */
+/** The bytes are not a transaction; the message completes "The transaction ...". */
 export class Malformed extends Error {
   /** Whether the fault is a program id that an address table supplies. */
   readonly programFromTable: boolean;
@@ -37,9 +37,9 @@ export const wireReader = (bytes: Uint8Array) => {
   return {
     take,
     u8,
-    /** Bytes behind their length. */
+    /** Bytes that follow their length. */
     bytes: (what: string): Uint8Array => take(length(what), what),
-    /** Items behind their number. */
+    /** Items that follow their count. */
     list: <T>(what: string, item: () => T): ReadonlyArray<T> =>
       Array.from({ length: length(what) }, item),
     /** The bytes that have not been read. */

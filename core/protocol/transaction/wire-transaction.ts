@@ -18,7 +18,7 @@ export type WireTransaction = WireMessage & {
   readonly message: Uint8Array;
 };
 
-/** Why bytes are no transaction the relay can take; the text completes "The transaction ...". */
+/** Why the relay cannot accept these bytes as a transaction; the text completes "The transaction ...". */
 export type WireFault = {
   readonly malformed: string;
   /** The transaction's name, when the fault is a program id that an address table supplies. */
@@ -70,7 +70,7 @@ const decode = (
  */
 export const decodeSanitizedTransaction = (bytes: Uint8Array): Outcome => decode(bytes, () => {});
 
-/** As `decodeSanitizedTransaction`, of transactions that name no account twice: others cannot land. */
+/** As `decodeSanitizedTransaction`, and refuses a transaction that names an account twice, because it cannot land. */
 export const decodeWireTransaction = (bytes: Uint8Array): Outcome =>
   decode(bytes, (accounts) => {
     if (new Set(accounts).size !== accounts.length) throw new Malformed("names an account twice");

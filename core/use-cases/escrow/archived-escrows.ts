@@ -14,17 +14,17 @@ import { searchHistory } from "./search-history.ts";
 
 /** The least number of archived escrows kept; twice as many at most. At 1 KB each. */
 const KEPT = 2000;
-/** How long a search that found nothing stands, milliseconds: every search costs many calls of the node. */
+/** How long the result of a search that found nothing is kept, milliseconds. Each search costs many calls of the node. */
 export const SEARCH_AGAIN_MS = 600_000;
 
-/** Where the search of one escrow's history stands. */
+/** The progress of the search of one escrow's history. */
 type Search = {
   readonly after: LedgerSignature | null;
-  /** When the whole history had been read without success, null before. */
+  /** When the whole history was read without success, null before that. */
   readonly endedMs: number | null;
 };
 
-/** What this process can read back of archived escrows. */
+/** The archived escrows that this process can read back. */
 export class ArchivedEscrows extends Context.Service<
   ArchivedEscrows,
   {

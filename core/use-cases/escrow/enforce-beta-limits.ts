@@ -8,7 +8,7 @@ import { BetaLimitExceeded, type FieldFault, type LimitedTerm } from "../request
 
 /** Fails when this instance enforces the beta's limits and an escrow of these terms exceeds one. */
 export const enforceBetaLimits = Effect.fnUntraced(function* (terms: {
-  /** Null when not known, which the limits refuse. */
+  /** Null when not known. The limits refuse that. */
   readonly mint: Address | null;
   readonly amount: bigint;
   readonly ttlSeconds: number;

@@ -64,7 +64,7 @@ export const ledgerTimeOf = (account: LedgerAccount | null) => {
     : Effect.succeed(ledgerTime);
 };
 
-/** As `escrowOf`; but a tombstone's escrow where its last bytes are known. */
+/** As `escrowOf`, but returns the escrow of a tombstone when its last bytes are known. */
 const escrowOrArchived = Effect.fnUntraced(function* (
   address: Address,
   account: LedgerAccount | null,
@@ -85,7 +85,7 @@ const readBoth = Effect.fnUntraced(function* (address: Address, commitment: Comm
   return { slot, account: value[0] ?? null, clock: value[1] ?? null };
 });
 
-/** Whether an account says that its escrow was archived, which is believed only at `finalized`. */
+/** Whether an account is a tombstone. Only a tombstone read at `finalized` counts. */
 const isTombstone = (account: LedgerAccount | null, deployment: Deployment): boolean =>
   account !== null && "value" in decodeArchivedEscrowAccount(account, deployment);
 

@@ -24,7 +24,7 @@ export const evidenceKeys = Effect.gen(function* () {
 });
 
 /**
- * What a verifier pins beforehand: keys, ledger, programs and the mints that are listed. Fails as the ledger does.
+ * What a verifier pins beforehand: keys, ledger, programs and supported mints. Fails like a read of the ledger.
  * See docs/protocol.md, "Evidence packet".
  */
 export const evidenceTrust = Effect.gen(function* () {

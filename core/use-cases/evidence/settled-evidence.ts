@@ -13,7 +13,7 @@ import { CUSTODY_CONSTANTS } from "../../protocol/generated/custody.ts";
 import { readMerchant } from "../merchant/read-merchant.ts";
 import { makeSingleFlight } from "../single-flight.ts";
 
-/** How long a packet may not show that its escrow was archived, milliseconds. */
+/** How long a packet may omit that its escrow was archived, milliseconds. */
 export const ARCHIVAL_FRESH_MS = 60_000;
 /** An escrow is archived seven days after its settlement at the earliest; the service's clock may be an hour behind. */
 const ARCHIVED_AFTER_MS = (CUSTODY_CONSTANTS.ARCHIVE_DELAY_SECONDS - 3600) * 1000;
@@ -43,7 +43,7 @@ export const STANDING_FRESH_MS = 5000;
 /**
  * The packets of settled escrows that this process keeps. A settled escrow never changes, and Ed25519 signs the same
  * bytes in the same way, so `data` and `signature` are built once. Only accounts read at `finalized` are kept, never
- * rows of the index: write access to the store gets nothing signed.
+ * rows of the index: somebody who can write to the store cannot have evidence signed.
  */
 export class SettledEvidence extends Context.Service<
   SettledEvidence,

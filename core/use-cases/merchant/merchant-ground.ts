@@ -17,13 +17,13 @@ import type { Ground } from "../escrow/prepare/finish-call.ts";
 import { ledgerTimeOf } from "../escrow/read-escrow.ts";
 import { type StateRule, WrongState } from "../request-errors.ts";
 
-/** A wallet's merchant account and what the attestor program looks at beside it, all of one slot. */
+/** A wallet's merchant account and the other accounts that the attestor program reads, all at one slot. */
 export type MerchantGround = Ground & {
   /** Null when the wallet is not registered. */
   readonly merchant: Merchant | null;
 };
 
-/** The failure for a merchant that the ledger would not do something with. */
+/** The failure for a merchant whose state does not allow an operation. */
 export const wrongMerchantState = (
   { merchant, at }: MerchantGround,
   rule: StateRule,

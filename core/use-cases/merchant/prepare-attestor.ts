@@ -19,10 +19,10 @@ import {
 } from "../request-errors.ts";
 import { readMerchantGround, wrongMerchantState } from "./merchant-ground.ts";
 
-/** The new key, the members' types checked and nothing else. */
+/** The new key. Only the types of the members are checked. */
 export type PrepareAttestorRequest = SendingRequest & {
   readonly attestor: string;
-  /** Whether the escrows made until then can no longer be released. */
+  /** Whether to revoke: escrows made before the change then cannot be released. */
   readonly revoke?: boolean | undefined;
 };
 

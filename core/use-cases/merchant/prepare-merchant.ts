@@ -17,7 +17,7 @@ import {
 import { addressFault, InvalidAddress, ValidationFailed } from "../request-errors.ts";
 import { readMerchantGround, wrongMerchantState } from "./merchant-ground.ts";
 
-/** Who registers, the members' types checked and nothing else. */
+/** Who registers. Only the types of the members are checked. */
 export type PrepareMerchantRequest = SendingRequest & {
   /** The merchant's wallet. */
   readonly merchant: string;

@@ -20,9 +20,9 @@ export type RelayOutcome = {
   /** The program of the failing instruction, null when this relay does not have the transaction. */
   readonly program: Address | null;
   readonly logs: ReadonlyArray<string>;
-  /** The highest block that can hold it, null when this relay did not take it on. */
+  /** The last block height at which it can land, null when this relay did not accept it. */
   readonly lastValidBlockHeight: bigint | null;
-  /** Whether signing the payment again cannot pay twice: the transaction expired, or failed for good. */
+  /** Whether it is safe to sign the payment again without paying twice: the transaction expired, or its failure is final. */
   readonly safeToSignAgain: boolean;
 };
 

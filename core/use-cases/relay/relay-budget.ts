@@ -11,7 +11,7 @@ const payerKey = (feePayer: Address): string => `fee_payer:${feePayer}`;
 /**
  * Takes one relay from the fee payer's budget, and returns whether it did: once a window for the same bytes. Call it
  * after the signature and the blockhash are checked. They show that the payer signed just now; anyone can send old
- * public transactions. A stranger may hold a fresh one that is not on the ledger yet, and repeats must not use up the
+ * public transactions. Somebody else may hold a fresh transaction that has not landed, and sending it repeatedly must not use up the
  * payer's budget.
  */
 export const takePayerBudget = Effect.fnUntraced(function* (

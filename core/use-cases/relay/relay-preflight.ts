@@ -88,7 +88,7 @@ const checkBySimulation = Effect.fnUntraced(function* (
 });
 
 /**
- * Refuses a transaction that no block can hold, or that fails before its first instruction, so that it does not wait in
+ * Refuses a transaction that cannot land in any block, or that fails before its first instruction, so that it does not wait in
  * the queue. Ignores every other result of the simulation, and a node that does not answer in time.
  */
 const checkThatItRuns = Effect.fnUntraced(
@@ -105,7 +105,7 @@ const checkThatItRuns = Effect.fnUntraced(
 
 /**
  * Every other check against the ledger, once `checkBlockhash` has passed. Returns a confirmed slot before the sending
- * and the last block height that can hold the transaction. The height is a sound bound: the blockhash was valid before
+ * and the last block height at which the transaction can land. The height is a sound bound: the blockhash was valid before
  * the tip was read, so its block is not above the tip.
  */
 export const preflightRelay = Effect.fn("preflightRelay")(function* (
@@ -114,7 +114,7 @@ export const preflightRelay = Effect.fn("preflightRelay")(function* (
   skipVerdict: boolean,
 ) {
   const ledger = yield* Ledger;
-  // Run at once, but with a stable answer: the first failure in this order is reported.
+  // The checks run concurrently. The first failure in this order is reported, so that the answer is stable.
   const [feePayer, instructions] = yield* Effect.all(
     [Effect.result(checkFeePayer(transaction)), Effect.result(checkInstructions(transaction))],
     { concurrency: "unbounded" },

@@ -59,8 +59,8 @@ const searched = Effect.fnUntraced(function* (found: ReadonlyArray<Found>, heigh
 
 /**
  * The final outcome of an entry, null when it is not certain. A missing transaction never landed only under two
- * conditions: the height was read before the look-up, and the start of the history after it. What a node still has at
- * the end, it had all the time.
+ * conditions: the height was read before the look-up, and the start of the history after it. A transaction that a node
+ * has at the end was there all the time.
  */
 const finalOutcome = (
   { entry, landed, completeFrom }: Found,

@@ -12,7 +12,7 @@ import { Instance } from "../../../ports/instance.ts";
 import { Ledger } from "../../../ports/ledger.ts";
 import { LookupTableNotAllowed, SettlementCheckFailed } from "./relay-errors.ts";
 
-/** Faults that another transaction under way may cure. They are checked a second time before a refusal. */
+/** Faults that another pending transaction may remove. They are checked a second time before a refusal. */
 const CURABLE: ReadonlySet<SettlementRule> = new Set([
   "merchant_unregistered",
   "merchant_suspended",
@@ -44,7 +44,7 @@ export const resolveTables = Effect.fnUntraced(function* (transaction: WireTrans
   const detail =
     accounts.fault === "no_table"
       ? `there is no address table at ${accounts.table}`
-      : `the address table ${accounts.table} has no entry at a place that is used`;
+      : `the address table ${accounts.table} has no entry at an index that the transaction uses`;
   return yield* new LookupTableNotAllowed({ signature, detail });
 });
 
@@ -76,7 +76,7 @@ const judge = Effect.fnUntraced(function* (transaction: WireTransaction, account
 
 /**
  * Fails with `SettlementCheckFailed` when an instruction of the custody program cannot succeed on the
- * ledger as it stands, or an attestor key could never be used, naming the rule. What a transaction under way could cure is looked at twice.
+ * ledger as it stands, or an attestor key could never be used, naming the rule. A fault that another pending transaction could remove is checked twice.
  * See docs/protocol.md, "Relay".
  */
 export const checkSettlement = Effect.fn("checkSettlement")(function* (

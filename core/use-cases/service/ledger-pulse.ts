@@ -4,12 +4,12 @@ import { type Commitment, Ledger, type LedgerFailure } from "../../../ports/ledg
 import { readLedgerStatus } from "./ledger-status.ts";
 import { sharedReading } from "./shared-reading.ts";
 
-/** How old what is told of the ledger may be, milliseconds. */
+/** Maximum age of a reading, milliseconds. */
 const FRESH_MS = 1_000;
 
 /**
- * What anonymous callers are told of the ledger: read once a second at most, however many ask, since each call may cost
- * the operator money. What a payment depends on is read from the ledger itself.
+ * The ledger's state as anonymous callers see it. It is read at most once a second for all of them, because each call may cost
+ * the operator money. Whatever a payment depends on is read from the ledger directly.
  */
 export class LedgerPulse extends Context.Service<
   LedgerPulse,

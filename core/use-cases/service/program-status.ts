@@ -12,11 +12,11 @@ export type ProgramStatus = {
   readonly executable: boolean | null;
   /** Null also when nobody can upgrade the program. */
   readonly upgradeAuthority: Address | null;
-  /** SHA-256 of the deployed ELF without the zero bytes at its end, hex. */
+  /** SHA-256 of the deployed ELF without the zero bytes at its end, hex. Null when not known. */
   readonly sha256: string | null;
-  /** The bytecode's version as the ELF says it, null where it is no ELF or not known. */
+  /** The bytecode's version from the ELF header, null when it is not an ELF or not known. */
   readonly sbpfVersion: number | null;
-  /** Whether the ELF is the binary of that version that comes with this service; null where nothing is known. */
+  /** Whether the ELF equals the binary of that version that comes with this service; null when not known. */
   readonly isOurs: boolean | null;
 };
 

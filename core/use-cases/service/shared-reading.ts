@@ -2,8 +2,8 @@ import { Clock, Effect, type Exit, type Scope } from "effect";
 import { makeSingleFlight } from "../single-flight.ts";
 
 /**
- * An effect with the outcome that `read` had at most `freshMs` before, by the clock. Whoever comes while it is being
- * read waits for that outcome. A failure is kept like a value. A caller who leaves does not end the reading, which
+ * An effect that returns an outcome of `read` that is at most `freshMs` old. A caller that comes during a
+ * read waits for its outcome. A failure is kept like a value. A caller that leaves does not stop the read, which
  * belongs to the scope.
  */
 export const sharedReading = <A, E, R>(

@@ -6,9 +6,9 @@ import { Instance } from "../../../ports/instance.ts";
 import type { LedgerFailure } from "../../../ports/ledger.ts";
 import { makeSingleFlight } from "../single-flight.ts";
 
-/** What every transaction that is prepared in the same second shares. */
+/** The terms that all transactions prepared in the same second share. */
 export type SharedTerms = RecentBlockhash & {
-  /** Micro-lamports for a compute unit, at most the relay's maximum: what most recent transactions on the custody config paid. */
+  /** Micro-lamports for a compute unit, at most the relay's maximum. Most recent transactions on the custody config paid at most this. */
   readonly usualPrice: bigint;
   /** The highest of those prices, for transactions that must land soon. */
   readonly urgentPrice: bigint;
@@ -26,7 +26,7 @@ export class TransactionTerms extends Context.Service<
 const capped = (price: bigint): bigint =>
   price > RELAY_POLICY.maxComputeUnitPrice ? RELAY_POLICY.maxComputeUnitPrice : price;
 
-/** The price that three of four recent ones do not exceed, and the highest; 0 without any. */
+/** The 75th percentile of recent prices, and the highest; both 0 without any. */
 const pricesOf = (recent: ReadonlyArray<bigint>) => {
   const sorted = recent.toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0));
   return {
@@ -56,7 +56,7 @@ export const makeTransactionTerms = Effect.gen(function* () {
     read: Effect.gen(function* () {
       const nowMs = yield* Clock.currentTimeMillis;
       const age = latest === undefined ? SHARED_MS : nowMs - latest.atMs;
-      // A clock that was set back makes an age below 0, which says nothing.
+      // A negative age means that the clock was set back. The value is then read again.
       if (latest !== undefined && age >= 0 && age < SHARED_MS) return latest.terms;
       return yield* flight("terms", ask);
     }).pipe(Effect.withSpan("readTransactionTerms")),

@@ -155,7 +155,7 @@ describe("getBlock", () => {
     expect(block?.transactions[2]?.meta?.innerInstructions).toHaveLength(1);
   });
 
-  test("a version must be asked for, but not where no transaction is shown", async () => {
+  test("a block that shows transactions needs maxSupportedTransactionVersion", async () => {
     const refused = await call(url, "getBlock", Number(slot));
     expect(refused.error).toMatchObject({
       code: -32015,
@@ -178,7 +178,7 @@ describe("getBlock", () => {
     });
   });
 
-  test("a block that is not over is not available", async () => {
+  test("a block of the current slot is not available", async () => {
     const current = Number(await rpc.getSlot({ commitment: "processed" }).send());
     for (const of of [current, current + 1, Number.MAX_SAFE_INTEGER])
       expect((await call(url, "getBlock", of)).error).toEqual({
@@ -205,7 +205,7 @@ describe("lists of blocks", () => {
     expect(await rpc.getBlocksWithLimit(3n, 0).send()).toEqual([]);
   });
 
-  test("a configuration may stand in the place of the last slot", async () => {
+  test("the configuration may be given instead of the last slot", async () => {
     const newest = Number(await rpc.getSlot().send());
     const { result } = await call(url, "getBlocks", newest, { commitment: "confirmed" });
     expect(result).toEqual([newest]);
@@ -231,7 +231,7 @@ describe("lists of blocks", () => {
     });
     const { result } = await call(url, "getBlocks", from, newest);
     expect(result).toHaveLength(500_001);
-    // Without an end it is the start and 500,000 more.
+    // Without an end the range is the start and the 500,000 slots after it.
     expect((await call(url, "getBlocks", from - 1)).result).toHaveLength(500_001);
   });
 });

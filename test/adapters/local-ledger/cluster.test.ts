@@ -112,7 +112,7 @@ describe("the supply of lamports", () => {
     });
   });
 
-  test("a transaction moves it, but for the fee, once its slot is over", async () => {
+  test("a transaction moves its lamports in the supply once its slot is over; the fee is burned", async () => {
     const supply = async (commitment: "processed" | "finalized") =>
       (await rpc.getSupply({ commitment, excludeNonCirculatingAccountsList: true }).send()).value
         .total as bigint;
@@ -163,7 +163,7 @@ describe("the largest accounts of a token", () => {
   });
 });
 
-/** The programs that the genesis called, whose accounts no list of built-in owners finds. */
+/** The programs that genesis transactions called; their accounts have owners outside the built-in list. */
 const programsOfThisLedger = async (): Promise<ReadonlyArray<string>> => {
   const { result } = await call(url, "getBlock", 1, { maxSupportedTransactionVersion: 0 });
   const { transactions } = result as {

@@ -107,7 +107,7 @@ describe("true packets, held against a node", () => {
     );
     expect(asked.stdout).not.toContain("Not shown here");
     for (const { stdout } of [offline, asked]) {
-      expect(stdout).toContain("No packet shows that something was delivered");
+      expect(stdout).toContain("A packet does not show that anything was delivered");
       expect(stdout).toEndWith("\nverified\n");
     }
   });
@@ -157,7 +157,7 @@ describe("what cannot be decided", () => {
     expect(result).toEqual({
       code: 69,
       stdout: "",
-      stderr: "the node at http://127.0.0.1:1 gave no usable answer, so nothing was decided\n",
+      stderr: "the node at http://127.0.0.1:1 gave no usable answer; the packet is undecided\n",
     });
   });
 
@@ -180,7 +180,7 @@ describe("what cannot be decided", () => {
     ]);
     expect(forPeople.code).toBe(1);
     expect(forPeople.stdout).toContain(
-      "The node was not asked, since the packet fails without it.",
+      "The node was not asked, because the packet fails without it.",
     );
     expect(forPeople.stdout).toEndWith("\nfailed\n");
   });

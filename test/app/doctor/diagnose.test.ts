@@ -176,7 +176,7 @@ test.each([
 test("a node without a time is a problem", async () => {
   using node = nodeThat(TEST_GENESIS_HASH, null);
   expect(await problemsOf(remote(node.url))).toEqual([
-    "!clock: the node does not tell the ledger's time; use another",
+    "!clock: the node does not return the ledger's time; use another",
   ]);
 });
 

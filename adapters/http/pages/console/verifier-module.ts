@@ -2,7 +2,7 @@ import { fileURLToPath } from "node:url";
 
 /**
  * The console's verifier as the text of one module for browsers, made from the same sources that the
- * service and the command line run. 40 ms, so made at the first request and not at the start.
+ * service and the command line run. Building it takes 40 ms, so it is built at the first request.
  */
 export const verifierModule = async (): Promise<string> => {
   const built = await Bun.build({

@@ -11,7 +11,7 @@ import { verifyEvidence } from "../../../../core/protocol/evidence/verify-eviden
 const OWN_POLICY = "/.well-known/evidence-trust.json";
 
 const NEVER_SHOWN =
-  "No packet shows that something was delivered: it says what an attestor signed and what the ledger did. Its references are not signed.";
+  "A packet does not show that anything was delivered. It says what an attestor signed and what the ledger did. Its references are not signed.";
 
 const byId = <E extends HTMLElement>(id: string, kind: new () => E): E => {
   const found = document.getElementById(id);
@@ -30,13 +30,13 @@ const verdictLine = byId("verify-verdict", HTMLElement);
 const result = byId("verify-result", HTMLTableElement);
 const run = byId("verify-run", HTMLButtonElement);
 
-/** A verdict must not stand beside an input it does not speak of. */
+/** Removes the verdict when the input changes, because it is about the former input. */
 const clearVerdict = (): void => {
   result.hidden = true;
   verdictLine.replaceChildren();
 };
 
-/** A text area and a file chooser, of which the one used last counts. */
+/** A text area and a file chooser. The one used last counts. */
 const source = (text: HTMLTextAreaElement, file: HTMLInputElement) => {
   text.addEventListener("input", () => {
     file.value = "";
@@ -48,7 +48,7 @@ const source = (text: HTMLTextAreaElement, file: HTMLInputElement) => {
   });
   return async (): Promise<Uint8Array | string | null> => {
     const chosen = file.files?.[0];
-    // Bytes, not text: decoding would hide a byte order mark and bytes that are no UTF-8.
+    // Bytes, not text: decoding would hide a byte order mark and bytes that are not UTF-8.
     if (chosen !== undefined) return new Uint8Array(await chosen.arrayBuffer());
     return text.value.trim() === "" ? null : text.value;
   };
@@ -75,7 +75,7 @@ const policyOf = (document: Uint8Array | string): TrustPolicy => {
   return parsed.value;
 };
 
-/** The verdict in words; under the service's own policy it says how little that is. */
+/** The verdict in words. Under the service's own policy it adds how little that proves. */
 const meaningOf = ({ verdict, checks, amounts }: EvidenceVerdict, isPinned: boolean): string => {
   const unproven = checks.filter(({ outcome }) => outcome === "unproven").map(({ name }) => name);
   const under = isPinned

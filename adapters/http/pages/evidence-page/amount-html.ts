@@ -7,7 +7,7 @@ export type AmountHtml = (units: string) => string;
 
 /**
  * How a page shows amounts of a mint: `12.500000 USDC` where the list has the mint, and `12500000 base units of a
- * token that is not listed` where it does not, since anybody can make a mint.
+ * token that is not listed` for any other mint, because anybody can make a mint.
  */
 export const amountIn = (
   supportedMints: ReadonlyArray<SupportedMint>,

@@ -49,7 +49,7 @@ ${evidenceSections(packet, amountHtml)}
 <ol>
 <li>Fetch the packet from the address above, and compare its digest with the one printed here.</li>
 <li>Verify it under a trust document that you obtained beforehand, from someone you trust: <code>bun run verify packet.json --trust trust.json</code></li>
-<li>That the account stands on the ledger, and that the attestor key was the merchant's, no offline check can show: add <code>--rpc URL</code> with a node of your choice.</li>
+<li>An offline check cannot show that the ledger has the account or that the attestor key was the merchant's: add <code>--rpc URL</code> with a node of your choice.</li>
 </ol>
 </section>
 </main>`,

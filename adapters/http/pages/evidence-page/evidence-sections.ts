@@ -36,7 +36,7 @@ const decision = ({ data }: EvidencePacketRecord, amountHtml: AmountHtml): strin
         ? []
         : ([["True as of", `${when(asOf.ledger_time)}, slot ${asOf.slot}`]] as const)),
     ],
-    "The packet holds base units. What they are called beside that comes from this service's own list of tokens.",
+    "The packet holds base units. Token names and decimals come from this service's own list of tokens.",
   );
 };
 
@@ -76,7 +76,7 @@ const seal = ({ signature }: EvidencePacketRecord): string =>
 
 const references = ({ references: it }: EvidencePacketRecord): string =>
   table(
-    "Beside the packet",
+    "Outside the signed data",
     [
       ...it.transactions.map(({ kind, signature, slot }): Row => [
         escapeHtml(kind.replaceAll("_", " ")),

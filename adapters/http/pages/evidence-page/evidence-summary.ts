@@ -9,7 +9,7 @@ export const timeHtml = (time: string): string => {
 };
 
 /**
- * The packet in one or two sentences, as HTML: what the ledger did, and on whose word. It never says that
+ * The packet in one or two sentences, as HTML: what the ledger did, and on whose statement. It never says that
  * something was delivered.
  */
 export const evidenceSummary = ({ data }: EvidencePacketRecord, amountHtml: AmountHtml): string => {

@@ -35,7 +35,7 @@ const blockConfigOf = (options: unknown): BlockConfig =>
     return { ...asked, details, rewards: flagOf(asked.config["rewards"], "rewards", true) };
   });
 
-/** @throws RpcError for `processed`, whose block is not whole. */
+/** @throws RpcError for `processed`, because that block is not complete. */
 const assertConfirmed = (config: RpcConfig): void => {
   if (commitmentOf(config) === "processed")
     throw invalidParams("Method does not support commitment below `confirmed`");
@@ -100,7 +100,7 @@ export const blockMethods = (ledger: LocalLedger): Readonly<Record<string, RpcMe
 
     getBlocks: ([first, lastOrConfig, options]) => {
       const start = wholeNumberOf(first, "start slot");
-      // A configuration may stand in the place of the last slot.
+      // The second parameter is the last slot or the configuration.
       const hasLast = typeof lastOrConfig !== "object" || lastOrConfig === null;
       const config = configOf(options ?? (hasLast ? undefined : lastOrConfig));
       const last = hasLast ? optionalNumberOf(lastOrConfig, "end slot", undefined) : undefined;

@@ -10,7 +10,7 @@ const upTo = (amount: bigint, max: bigint, what: string): bigint => {
   return amount;
 };
 
-/** Reports a failed airdrop to the caller, such as too few lamports for a rent-exempt account. */
+/** Runs an airdrop and reports its failure to the caller, for example too few lamports for a rent-exempt account. */
 const told = <T>(airdrop: () => T): T => {
   try {
     return airdrop();

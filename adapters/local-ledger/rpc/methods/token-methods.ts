@@ -25,7 +25,7 @@ const NUM_LARGEST_ACCOUNTS = 20;
 
 type Holder = { readonly account: Address; readonly amount: bigint };
 
-/** By amount, and equal ones by the bytes of their address, as Agave orders them. */
+/** Orders holders by amount, largest first, and equal amounts by the bytes of the address, as Agave does. */
 const largerFirst = (a: Holder, b: Holder): number =>
   a.amount === b.amount
     ? Buffer.compare(addressToBytes(b.account), addressToBytes(a.account))

@@ -54,21 +54,21 @@ export const loadedDataLimit = ({ instructions }: WireMessage): number | undefin
   return asked === undefined ? undefined : fieldsOf(asked.data).u32(1);
 };
 
-/** What is charged for although it cannot run: its accounts are known to be wrong only once they are loaded. */
+/** Errors of transactions that pay a fee without running, because their faults are found only when accounts are loaded. */
 const FEES_ONLY: ReadonlySet<TransactionErrorJson> = new Set([
   "ProgramAccountNotFound",
   "InvalidProgramForExecution",
   "MaxLoadedAccountsDataSizeExceeded",
 ]);
 
-/** Whether a transaction that ended so, with these logs, came as far as its first instruction. */
+/** Whether a transaction with this error and these logs reached its first instruction. */
 export const wasExecuted = (
   { instructions }: WireMessage,
   error: TransactionErrorJson | undefined,
   logs: ReadonlyArray<string>,
 ): boolean => {
   if (error === undefined || logs.length > 0) return true;
-  // Built-in signature checks write no logs; a compute budget that cannot be read is found before anything runs.
+  // Built-in signature checks write no logs; a malformed compute budget is refused before anything runs.
   return (
     typeof error !== "string" &&
     "InstructionError" in error &&
@@ -76,6 +76,6 @@ export const wasExecuted = (
   );
 };
 
-/** Whether a transaction that ended so is charged its fee. */
+/** Whether a transaction with this error is charged its fee. */
 export const isCharged = (error: TransactionErrorJson | undefined, executed: boolean): boolean =>
   executed || (error !== undefined && FEES_ONLY.has(error));

@@ -4,13 +4,13 @@ import { accountKeysOf } from "../accounts/account-keys.ts";
 import { computeBudgetOf } from "./transaction-fee.ts";
 import type { TransactionLog } from "./transaction-log.ts";
 
-/** How many blocks are remembered (Agave `runtime/src/prioritization_fee_cache.rs`: MAX_NUM_RECENT_BLOCKS). */
+/** Number of recent blocks that are kept (Agave `runtime/src/prioritization_fee_cache.rs`: MAX_NUM_RECENT_BLOCKS). */
 const RECENT_BLOCKS = 150;
 
-/** The lowest prices of a compute unit, in micro-lamports, that got into one block. */
+/** The lowest prices of a compute unit in one block, micro-lamports. */
 type BlockPrices = {
   readonly lowest: bigint;
-  /** Of the transactions that write an account. */
+  /** The lowest price among the transactions that write each account. */
   readonly lowestOf: ReadonlyMap<Address, bigint>;
 };
 
@@ -34,9 +34,9 @@ const pricesOf = (log: TransactionLog, slot: number): BlockPrices | undefined =>
   return lowest === undefined ? undefined : { lowest, lowestOf };
 };
 
-/** What recent blocks asked of a transaction that was to get in, read from the log. */
+/** The lowest prices at which transactions landed in recent blocks, read from the log. */
 export const prioritizationFees = (log: TransactionLog) => {
-  // A block that is over does not change, so each is read once.
+  // A finished block does not change, so each is read once.
   const known = new Map<number, BlockPrices | undefined>();
   return {
     /**

@@ -9,7 +9,7 @@ const messageOf = (wire: Uint8Array): Uint8Array => wire.subarray(1 + 64 * (wire
 
 /**
  * Keeps the messages of the last 150 blocks. Older ones are refused for their blockhash, so no message can run twice.
- * Goes by message, like Agave's status cache, because one message can have many signatures.
+ * Compares messages, like Agave's status cache, because one message can have many signatures.
  */
 export const replayGuard = (log: TransactionLog, currentSlot: number) => {
   const slotOf = new Map<string, number>();

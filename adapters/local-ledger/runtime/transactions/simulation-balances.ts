@@ -13,7 +13,7 @@ export const simulationBalances = (
   transaction: WireTransaction,
   read: (address: Address) => AccountState | undefined,
   run: {
-    /** What it leaves in the accounts it names, empty when it fails. */
+    /** The accounts that it names, after it ran; empty when it fails. */
     readonly after: ReadonlyMap<Address, AccountState>;
     readonly charged: boolean;
   },

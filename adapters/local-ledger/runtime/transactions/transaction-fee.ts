@@ -34,7 +34,7 @@ const BUILTINS: ReadonlySet<string> = new Set([
 
 const view = (data: Uint8Array) => new DataView(data.buffer, data.byteOffset, data.byteLength);
 
-/** What a message asks of the compute budget: units, the default ones unless it says otherwise, and their price. */
+/** The compute budget of a message: its requested or default units, and their price. */
 export const computeBudgetOf = ({
   instructions,
 }: WireMessage): { readonly units: bigint; readonly microLamportsPerUnit: bigint } => {

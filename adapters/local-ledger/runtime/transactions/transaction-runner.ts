@@ -53,7 +53,7 @@ export const transactionRunner = (parts: {
   };
 
   /**
-   * An account that the transaction cannot write. Of a program, whose data can be 100 KB, only the fields of the meta.
+   * An account that the transaction cannot write. For a program, whose data can be 100 KB, only the fields of the meta.
    */
   const readUnwritten = (address: Address): AccountState | undefined => {
     const program = programs.get(address);
@@ -145,7 +145,7 @@ export const transactionRunner = (parts: {
     /** The number of landed transactions. */
     count: (): number => position,
     /**
-     * Runs a transaction on the newest state and keeps nothing of it. `lifetime` includes the checks of
+     * Runs a transaction on the newest state without keeping its effects. `lifetime` includes the checks of
      * blockhash and replay.
      */
     simulate: (
@@ -166,10 +166,10 @@ export const transactionRunner = (parts: {
         slot,
         error,
         badSignature: run.error === "SignatureFailure",
-        /** Whether it came as far as its first instruction. */
+        /** Whether it reached its first instruction. */
         executed,
         balances: () => simulationBalances(transaction, vm.read, { after, charged }),
-        /** 0 unless it was executed; of one that could only be charged, the fee payer's data. */
+        /** 0 unless it was executed; for one that was only charged, the fee payer's data. */
         loadedAccountsDataSize: () =>
           executed
             ? loadedDataSize(transaction, vm.read)

@@ -10,7 +10,7 @@ const CHARS = GROUPS * GROUP_CHARS;
 const GROUP = 656_356_768;
 const GROUP_OF = 1 / GROUP;
 
-/** The share of limb i in group j, at 13 j + i: digit j of 2^(20 i) in base 58^5. */
+/** How much limb i adds to group j, stored at 13 j + i: digit j of 2^(20 i) in base 58^5. */
 const SHARES = Float64Array.from({ length: GROUPS * LIMBS }, (_, at) => {
   const limb = BigInt(LIMB) ** BigInt(at % LIMBS);
   return Number((limb / BigInt(GROUP) ** BigInt(Math.floor(at / LIMBS))) % BigInt(GROUP));

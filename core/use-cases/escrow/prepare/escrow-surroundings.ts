@@ -29,11 +29,11 @@ export type Surroundings = Ground & {
   readonly escrow: Escrow;
   readonly account: LedgerAccount;
   readonly vault: LedgerAccount | null;
-  /** The ledger as the rules judge by it, with a clock that is exact at that slot. */
+  /** The ledger state that the rules use, with the exact clock of that slot. */
   readonly view: LedgerView;
 };
 
-/** Accounts by address, and the rent that they say; fails when the ledger shows no rent. */
+/** Accounts by address, and the rent from the Rent sysvar among them. Fails when that account is missing. */
 export const groundOf = (value: ReadonlyArray<LedgerAccount | null>) => {
   const found = new Map(
     value.flatMap((account) => (account === null ? [] : [[account.address, account] as const])),
@@ -45,14 +45,14 @@ export const groundOf = (value: ReadonlyArray<LedgerAccount | null>) => {
     : Effect.succeed({ find, rent });
 };
 
-/** As `escrowOf`; of an archived escrow it fails with `WrongState`, since nothing changes it. */
+/** As `escrowOf`. Fails with `WrongState` for an archived escrow, because it cannot change. */
 const changeableEscrowOf = (address: Address, account: LedgerAccount | null, at: ReadAt) =>
   escrowOf(address, account).pipe(
     Effect.catchTag("EscrowArchived", ({ tombstone }) =>
       Effect.fail(
         new WrongState({
           rule: "escrow_archived",
-          detail: "the escrow was settled and archived, and nothing changes it",
+          detail: "the escrow was settled and archived, and cannot change",
           state: tombstone.state,
           awaiting: null,
           nextActions: [],
@@ -72,8 +72,8 @@ const readChangeableEscrow = Effect.fnUntraced(function* (pda: string) {
 });
 
 /**
- * Reads an escrow, then it and everything around it once more at one slot, with `others` besides. Fails with
- * `InvalidAddress`, `EscrowNotFound`, `NotAnEscrow`, and of an archived escrow with `WrongState`.
+ * Reads an escrow, then reads it again with all accounts around it and `others` at one slot. Fails with
+ * `InvalidAddress`, `EscrowNotFound`, `NotAnEscrow`, and for an archived escrow with `WrongState`.
  */
 export const readSurroundings = Effect.fn("readSurroundings")(function* (
   pda: string,
@@ -81,7 +81,7 @@ export const readSurroundings = Effect.fn("readSurroundings")(function* (
 ) {
   const ledger = yield* Ledger;
   const { deployment } = yield* Instance;
-  // Its parties never change, so the first read says what the second has to look at.
+  // Its parties never change, so the first read tells which accounts the second needs.
   const known = yield* readChangeableEscrow(pda);
   const vault = associatedTokenAddress(known.address, known.mint);
   const addresses = [
@@ -115,7 +115,7 @@ export const readSurroundings = Effect.fn("readSurroundings")(function* (
   return surroundings;
 });
 
-/** The failure for an escrow that the ledger would not do something with. */
+/** The failure for an escrow whose state does not allow an operation. */
 export const wrongState = (
   { escrow, find, at, view }: Surroundings,
   rule: StateRule,
@@ -155,13 +155,13 @@ export const checkInstructions = (
     const fault = preparedFault(withPayer(instructions, sender), sender, view);
     if (fault !== undefined) return Effect.fail(wrongState(surroundings, fault.rule, fault.detail));
     const [unpaid] = unpayable;
-    // Of a fallback that is not there, the relay's rule cannot tell that it will not be.
+    // The relay's rule passes a fallback account that does not exist, because it may exist later.
     if (unpaid !== undefined)
       return Effect.fail(
         wrongState(
           surroundings,
           "payout_account_unusable",
-          `the ${unpaid.whose}'s associated account ${unpaid.account} is frozen or has another owner, and no other account of the ${unpaid.whose}'s that can be paid is named`,
+          `the ${unpaid.whose}'s associated account ${unpaid.account} is frozen or has another owner, and the request names no other account of the ${unpaid.whose} that can receive tokens`,
         ),
       );
     const isFrozen = vault !== null && decodeTokenAccount(vault)?.frozen === true;

@@ -28,11 +28,11 @@ import {
 import { ValidationFailed, type WrongState } from "../../request-errors.ts";
 import { TransactionTerms } from "../../service/transaction-terms.ts";
 
-/** What a caller of any prepare operation can ask for besides. */
+/** The options that every prepare operation has. */
 export type Sending = {
   /** Who pays the fee and new accounts; null: whoever sends it. */
   readonly payer: Address | null;
-  /** Whether a whole transaction is wanted, beside the instructions. */
+  /** Whether the whole transaction is wanted as well as the instructions. */
   readonly wantsTransaction: boolean;
 };
 
@@ -48,7 +48,7 @@ export type PreparedTransaction = UnsignedTransaction & {
 /** A prepared call, with its transaction where one was wanted. */
 export type FinishedCall = PreparedCall & { readonly transaction: PreparedTransaction | null };
 
-/** What was read of the ledger, all of one slot. */
+/** The ledger state that a call is prepared from, all at one slot. */
 export type Ground = {
   readonly find: (address: Address) => LedgerAccount | null;
   readonly rent: Rent;
@@ -62,13 +62,13 @@ export type DraftCall = {
   readonly payouts: ReadonlyArray<Payout>;
   readonly warnings: ReadonlyArray<PrepareWarning>;
   readonly until: UnixSeconds | null;
-  /** All of a cost but the fee. */
+  /** The cost without the fee. */
   readonly cost: Omit<LamportCost, "fee">;
   /** What the payer gets back within the transaction, lamports. */
   readonly returnedToPayer: bigint;
 };
 
-/** How near its end a call is urgent, seconds. */
+/** A call is urgent when it must land within this time, seconds. */
 const URGENT_SECONDS = 120n;
 
 const transactionOf = Effect.fnUntraced(function* (
@@ -98,8 +98,8 @@ const transactionOf = Effect.fnUntraced(function* (
 });
 
 /**
- * The call with its fee and, where wanted, its transaction; whether the payer can pay is left open. Fails with
- * `ValidationFailed` when a transaction is wanted without payer, and as the ledger does.
+ * The call with its fee and, where wanted, its transaction; it does not check whether the payer can pay. Fails with
+ * `ValidationFailed` when a transaction is wanted without payer, and like a read of the ledger.
  */
 export const assembleCall = Effect.fnUntraced(function* (
   draft: DraftCall,
@@ -131,7 +131,7 @@ export const assembleCall = Effect.fnUntraced(function* (
   return call;
 });
 
-/** Why the payer of an assembled call cannot pay, in words; undefined when it can or is left open. */
+/** Why the payer of an assembled call cannot pay, in words; undefined when it can or no payer was named. */
 export const payerFaultOf = (
   { payer, cost }: FinishedCall,
   { returnedToPayer }: DraftCall,
@@ -142,7 +142,7 @@ export const payerFaultOf = (
   return payerFault(find(payer), rent, { fee: cost.fee, deposits, returned: returnedToPayer });
 };
 
-/** `assembleCall`, and what `refuse` makes of a payer that cannot pay. */
+/** `assembleCall`. When the payer cannot pay, `refuse` gives the failure. */
 export const finishCall = Effect.fnUntraced(function* (
   draft: DraftCall,
   sending: Sending,

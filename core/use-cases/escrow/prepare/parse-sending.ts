@@ -10,14 +10,14 @@ import {
 } from "../../request-errors.ts";
 import type { Sending } from "./finish-call.ts";
 
-/** What every prepare operation takes, its members' types checked and nothing else. */
+/** The input of every prepare operation. Only the types of its members are checked. */
 export type SendingRequest = {
   /** Undefined: the operation's own default. */
   readonly payer?: string | undefined;
   readonly wantsTransaction?: boolean | undefined;
 };
 
-/** The addresses of optional fields, null where one is absent. Fails with `InvalidAddress`, naming each that is none. */
+/** The addresses of optional fields, null for an absent one. Fails with `InvalidAddress`, which names each field that is not an address. */
 export const parseOptionalAddresses = <const Field extends string>(
   given: Readonly<Record<Field, string | undefined>>,
 ): Effect.Effect<Readonly<Record<Field, Address | null>>, InvalidAddress<Field>> => {
@@ -33,7 +33,7 @@ export const parseOptionalAddresses = <const Field extends string>(
     : Effect.succeed(Object.fromEntries(parsed) as Record<Field, Address | null>);
 };
 
-/** Who pays by a request, `otherwise` where it names nobody. Fails with `InvalidAddress`. */
+/** The payer that a request names, otherwise the payer in `otherwise`. Fails with `InvalidAddress`. */
 export const parseSending = Effect.fnUntraced(function* (
   request: SendingRequest,
   otherwise: Address | null = null,
@@ -57,7 +57,7 @@ export const checkAttestorKey = (
           {
             field: "attestor",
             detail:
-              "must be an Ed25519 public key, and none of small order: no signature verifies under this one",
+              "must be an Ed25519 public key that is not of small order: no signature verifies under this one",
           },
         ]),
       );

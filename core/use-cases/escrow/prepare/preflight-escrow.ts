@@ -43,7 +43,7 @@ export type EscrowPreflight = {
   readonly balanceSufficient: boolean;
   /** Whether the escrow's address was never used: a tombstone counts as used. */
   readonly escrowAddressFree: boolean;
-  /** Every rule that relay or ledger would refuse the escrow by now; empty when none. */
+  /** Every rule by which relay or ledger would refuse the escrow at present; empty when none. */
   readonly blockers: ReadonlyArray<Blocker>;
   /** No blocker was found. */
   readonly ready: boolean;
@@ -53,16 +53,16 @@ export type EscrowPreflight = {
 
 type Blocker = { readonly rule: StateRule; readonly detail: string };
 
-/** A prepared escrow held against the ledger. */
+/** A prepared escrow, checked against the ledger. */
 export type PreflightedEscrow = {
-  /** The same escrow with the merchant's present attestor in its instruction, where none was asked for. */
+  /** The same escrow with the merchant's present attestor in its instruction, unless the request names a key. */
   readonly prepared: PreparedEscrow;
   readonly preflight: EscrowPreflight;
   /** Null unless a transaction was wanted. */
   readonly call: FinishedCall | null;
 };
 
-/** The escrow that the merchant's present attestor will be recorded in, unless another key was asked for. */
+/** The escrow with the merchant's present attestor in its instruction, unless the request names a key. */
 const withAttestor = (
   prepared: PreparedEscrow,
   attestor: Address,
@@ -86,7 +86,7 @@ const tokenBlockers = (
     return [
       {
         rule: "mint_unusable",
-        detail: `${mint} is not a mint of the SPL Token program; mints of Token-2022 are not taken`,
+        detail: `${mint} is not a mint of the SPL Token program; mints of Token-2022 are refused`,
       },
     ];
   const account = find(agentTokenAccount);
@@ -212,7 +212,7 @@ export const preflightEscrow = Effect.fn("preflightEscrow")(function* (
       ? [
           {
             rule: "attestor_unusable" as const,
-            detail: `no signature verifies under the merchant's attestor key ${merchant.attestor}, so that the escrow could never be released`,
+            detail: `no signature verifies under the merchant's attestor key ${merchant.attestor}, the escrow could never be released`,
           },
         ]
       : []),
@@ -241,7 +241,7 @@ export const preflightEscrow = Effect.fn("preflightEscrow")(function* (
   const usable =
     token !== undefined && token.mint === prepared.mint && token.owner === prepared.agentOwner;
   const call = yield* assembleCall(draft, { payer, wantsTransaction }, ground.at).pipe(
-    // The payer is the agent where nobody else is named.
+    // The agent pays unless the request names a payer.
     Effect.catchTag("ValidationFailed", Effect.die),
   );
   const unpaid = payerFaultOf(call, draft, ground);

@@ -7,7 +7,7 @@ import { parseSending, type SendingRequest } from "./parse-sending.ts";
 import { atArchiving } from "./settlement-draft.ts";
 
 /**
- * The instruction with which anyone replaces an escrow, a week after its settlement, by its tombstone. Fails with `WrongState`
+ * The instruction that replaces an escrow by its tombstone. Anyone can send it from a week after settlement on. Fails with `WrongState`
  * before, `InvalidAddress` and `ValidationFailed` for a field of the request, and as `readEscrow` does. See docs/protocol.md,
  * "Prepare operations".
  */

@@ -21,12 +21,12 @@ import { readProofTemplate } from "../../evidence/proof-templates.ts";
 import { type FieldFault, ValidationFailed } from "../../request-errors.ts";
 import { readSurroundings, type Surroundings, wrongState } from "./escrow-surroundings.ts";
 
-/** What is to be attested, the members' types checked and nothing else. */
+/** What is to be attested. Only the types of its members are checked. */
 export type PrepareAttestationRequest = {
   /** The delivery payload, the preimage of the proof hash; or the hash itself. One of the two. */
   readonly payload?: { readonly [name: string]: Json } | undefined;
   readonly proofHash?: string | undefined;
-  /** By default the payload's own `proof_template_id`, where it is a text. */
+  /** By default the payload's own `proof_template_id`, when that is a text. */
   readonly templateId?: string | undefined;
   /** Base units for the merchant in a partial release; undefined: all of them. */
   readonly amount?: string | undefined;
@@ -73,7 +73,7 @@ const parseProof = Effect.fnUntraced(function* (request: PrepareAttestationReque
   const id = templateId ?? (typeof named === "string" ? named : undefined);
   if (id === undefined) return { hash: proofHash(payload), template: null };
   const template = yield* readProofTemplate(id).pipe(
-    // One that the payload itself names is a part of the payload.
+    // A template that the payload names is a fault of the payload, so the pointer leads into it.
     Effect.catchIf(
       () => templateId === undefined,
       () =>
@@ -120,7 +120,7 @@ const releaseStateFault = ({ escrow, find, view }: Surroundings) => {
 
 /**
  * The message that releases an escrow once its attestor has signed it, with the ledger's time in it. Fails with `WrongState`
- * where no release is possible at the slot that was read, `ValidationFailed` for a field of the request and a payload that does
+ * when no release is possible at the slot that was read, `ValidationFailed` for a field of the request and a payload that does
  * not meet its template or names another task, `ProofTemplateNotFound`, and as `readEscrow` does. See docs/protocol.md,
  * "Attestation".
  */

@@ -2,7 +2,7 @@ import { Effect } from "effect";
 import { prepareReturn, type PrepareReturnRequest } from "./prepare-return.ts";
 
 /**
- * The instructions with which the merchant's wallet gives an escrow back before it expires. Fails as `prepareRefund` does. See
+ * The instructions with which the merchant wallet returns an escrow's money to the agent before expiry. Fails as `prepareRefund` does. See
  * docs/protocol.md, "Prepare operations".
  */
 export const prepareCancel = Effect.fn("prepareCancel")(

@@ -33,7 +33,7 @@ export type PrepareEscrowRequest = {
   readonly taskHash?: string | undefined;
   readonly taskIntent?: string | undefined;
   readonly nonce?: string | undefined;
-  /** The key that must be the merchant's attestor when the escrow is made; undefined: any. */
+  /** The key that must be the merchant's attestor when the escrow is made; undefined: any key. */
   readonly attestor?: string | undefined;
   /** Who pays the fee and the rent, and gets the rent back; undefined: the agent. */
   readonly payer?: string | undefined;
@@ -53,13 +53,13 @@ type EscrowTerms = {
   readonly nonce: string | null;
   /** Whether the nonce went into the task hash. */
   readonly nonceApplied: boolean;
-  /** Null: any. */
+  /** Null: any key. */
   readonly attestor: Address | null;
-  /** Null: the agent. */
+  /** Null: the agent pays. */
   readonly payer: Address | null;
 };
 
-/** Everything that follows from a request alone. Nothing of it exists on the ledger yet. */
+/** Everything that follows from a request alone. None of it needs to exist on the ledger. */
 export type PreparedEscrow = EscrowTerms & {
   readonly escrow: Address;
   readonly vaultTokenAccount: Address;

@@ -2,7 +2,7 @@ import { Effect } from "effect";
 import { prepareReturn, type PrepareReturnRequest } from "./prepare-return.ts";
 
 /**
- * The instructions with which anyone refunds an expired escrow to its agent. Fails with `WrongState` where the ledger would
+ * The instructions with which anyone refunds an expired escrow to its agent. Fails with `WrongState` when the ledger would
  * refuse them at the slot that was read, `InvalidAddress` and `ValidationFailed` for a field of the request, and as `readEscrow`
  * does. See docs/protocol.md, "Prepare operations".
  */

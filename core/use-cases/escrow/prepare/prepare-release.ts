@@ -19,7 +19,7 @@ import { finishCall } from "./finish-call.ts";
 import { parseOptionalAddresses, parseSending, type SendingRequest } from "./parse-sending.ts";
 import { settlementDraft } from "./settlement-draft.ts";
 
-/** A signed claim and what to do with it, the members' types checked and nothing else. */
+/** A signed claim and the options of its release. Only the types of its members are checked. */
 export type PrepareReleaseRequest = SendingRequest & {
   readonly proofHash: string;
   /** `YYYY-MM-DDThh:mm:ssZ` */
@@ -34,7 +34,7 @@ export type PrepareReleaseRequest = SendingRequest & {
 
 type Field = keyof PrepareReleaseRequest;
 
-/** The claim that a request's texts make. Fails with `ValidationFailed`, naming each field that is out of its range. */
+/** The claim in a request's texts. Fails with `ValidationFailed`, which names each field that is out of range. */
 const parseClaim = (request: PrepareReleaseRequest) => {
   const proofHash = parseHash32(request.proofHash);
   const timestamp = parseUnixTime(request.timestamp);
@@ -62,7 +62,7 @@ const parseClaim = (request: PrepareReleaseRequest) => {
 
 /**
  * The instructions that release an escrow with an attestation, once its signature verifies strictly. Fails with `WrongState`
- * where the ledger would refuse them at the slot that was read, `ValidationFailed` and `InvalidAddress` for a field of the
+ * when the ledger would refuse them at the slot that was read, `ValidationFailed` and `InvalidAddress` for a field of the
  * request, and as `readEscrow` does. See docs/protocol.md, "Prepare operations".
  */
 export const prepareRelease = Effect.fn("prepareRelease")(function* (

@@ -15,7 +15,7 @@ import {
 } from "./parse-sending.ts";
 import { settlementDraft } from "./settlement-draft.ts";
 
-/** What a refund or cancellation is asked with, the members' types checked and nothing else. */
+/** The input of a refund or cancellation. Only the types of its members are checked. */
 export type PrepareReturnRequest = SendingRequest & {
   readonly agentFallbackAccount?: string | undefined;
 };

@@ -18,7 +18,7 @@ export type Side = {
 };
 
 type Paid = {
-  /** Whether the ledger shows an account that can be paid, or none yet at the associated address. */
+  /** Whether it can be paid: the ledger shows a usable account, or none yet at the associated address. */
   readonly isPayable: boolean;
   readonly instructions: ReadonlyArray<OpenInstruction>;
   readonly payout: Payout;
@@ -52,28 +52,28 @@ const paid = ({ escrow, find, rent }: Surroundings, { whose, fallback }: Side): 
   };
 };
 
-/** Lamports that archiving gives the rent payer of an account; the rest stays in the tombstone. */
+/** The lamports that archiving pays back to the rent payer. The rest stays in the tombstone. */
 export const atArchiving = ({ account, find, escrow, rent }: Surroundings) => {
   const minimum = rent.minimumBalance(ARCHIVED_ESCROW_LENGTH);
-  // The runtime lets nobody change an executable account's lamports, so there all of it stays.
+  // The runtime lets nobody change an executable account's lamports. Such a rent payer gets nothing back.
   const isPayable = find(escrow.rentPayer)?.executable !== true;
   const spare = account.lamports > minimum && isPayable ? account.lamports - minimum : 0n;
   return { returnedAtArchiving: spare, kept: account.lamports - spare };
 };
 
-/** The lamports that the vault gives back when it is closed: all but those of wrapped SOL, which move with the tokens. */
+/** The lamports that the vault gives back when it is closed: without those of wrapped SOL, which are paid out as tokens. */
 const rentOfVault = ({ vault, escrow }: Surroundings): bigint => {
   if (vault === null) return 0n;
   const wrapped = escrow.mint === NATIVE_MINT ? (decodeTokenAccount(vault)?.amount ?? 0n) : 0n;
   return vault.lamports - wrapped;
 };
 
-/** A settlement, and the sides for which the ledger shows no account that can be paid. */
+/** A settlement, and the sides that have no account that can receive tokens. */
 export type SettlementDraft = DraftCall & { readonly unpayable: ReadonlyArray<Payout> };
 
 /**
- * A settlement that pays these sides: what makes missing payout accounts, then `calls`; its payouts and what it costs. It says
- * nothing of whether the ledger would take it.
+ * A settlement that pays these sides, with its payouts and costs: first the instructions that make missing payout accounts, then `calls`. It does
+ * not check whether the ledger would accept it.
  */
 export const settlementDraft = (
   surroundings: Surroundings,

@@ -54,7 +54,7 @@ describe("a delivery payload held against an escrow", () => {
 
   test("a match is said to be a signature's, not a delivery's", async () => {
     const { meaning } = await dataOf<{ meaning: string }>(await verify({ payload }));
-    expect(meaning).toContain("Whether what it says is true, no hash can show.");
+    expect(meaning).toContain("A hash cannot show whether its content is true.");
   });
 
   test("a wrong type, a missing and an extra field, and another task are named", async () => {

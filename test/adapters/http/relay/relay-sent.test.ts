@@ -101,7 +101,7 @@ describe("shares of the queue", () => {
     expect(response.headers.get("retry-after")).toBe("5");
     expect(await jsonOf(response)).toMatchObject({
       code: "relay_share_full",
-      detail: "This client address has its share of the queue already, at present 171.",
+      detail: "This client address already has its full share of the queue, at present 171.",
       holder: "client",
       share: 171,
     });

@@ -75,7 +75,7 @@ describe("records longer than any account asked for", () => {
     );
   });
 
-  test("are those one byte above the limit, not those at it", () => {
+  test("start one byte above the limit: a record at the limit is read", () => {
     fc.assert(
       fc.property(fc.array(fc.nat(), { maxLength: 4 }), (cuts) => {
         const longest = ofLength(1, LONGEST_RECORD);

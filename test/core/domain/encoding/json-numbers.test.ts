@@ -34,7 +34,7 @@ describe("numbers of a JSON text", () => {
 });
 
 describe("exact numbers", () => {
-  test("a double as ECMAScript writes it is exact and canonical; padded it is only exact", () => {
+  test("a double as ECMAScript writes it is exact and canonical; with extra zeros it is exact but not canonical", () => {
     fc.assert(
       fc.property(finite, (number) => {
         const token = JSON.stringify(number);

@@ -29,7 +29,7 @@ const deployment: Deployment = {
   attestorProgram: address("Attestor11111111111111111111111111111111111"),
 };
 
-/** The account as docs/protocol.md lists it, field by field, in another library's words. */
+/** The account as docs/protocol.md lists it, field by field, written with another library's codecs. */
 const account = getStructCodec([
   ["discriminator", fixCodecSize(getBase16Codec(), 8)],
   ["version", getU8Codec()],
@@ -88,7 +88,7 @@ const byKit = (escrow: Escrow): Uint8Array => {
 const decode = (escrow: Escrow, data: Uint8Array, under = deployment) =>
   decodeEscrowAccount({ address: escrow.address, owner: under.custodyProgram, data }, under);
 
-/** First byte behind each field, in order: which field an offset belongs to. */
+/** The end offset of each field, in order. It tells which field a byte belongs to. */
 const FIELDS = [
   [8, "discriminator"],
   [9, "version"],
@@ -180,7 +180,7 @@ describe("escrow account", () => {
     );
   });
 
-  test("what is accepted keeps the protocol's rules, and what keeps them is accepted", () => {
+  test("an account is accepted exactly when it keeps the protocol's rules", () => {
     const near = fc.bigInt({ min: -1n, max: 4n });
     const seen = new Set<string>();
     fc.assert(

@@ -108,7 +108,7 @@ describe("trust policy", () => {
     expect(parseTrustPolicy('{"cluster":"a","cluster":"b"}')).toEqual(fault);
   });
 
-  test("another version is named as such, whatever else it holds", () => {
+  test("a document of another version gets the version fault only, whatever else it holds", () => {
     for (const version of [0, 2, "1", null, 1.5]) {
       expect([version, parse({ ...document(), version, note: "" })]).toEqual([
         version,
@@ -117,7 +117,7 @@ describe("trust policy", () => {
     }
   });
 
-  test("of a log nothing follows: the account on the ledger stays unproven, and the reason says so", () => {
+  test("a log in the policy proves nothing: the account on the ledger stays unproven, and the reason says so", () => {
     const { value } = parse({ ...document(), log: "quorum none\n" }) as { value: TrustPolicy };
     const [escrow] = fc.sample(anyAttestedEscrow, { numRuns: 1, seed: 3 });
     if (escrow === undefined) throw new Error("no sample");

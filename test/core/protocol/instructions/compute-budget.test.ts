@@ -32,9 +32,13 @@ const u32 = (value: number) => [value & 255, (value >> 8) & 255, (value >> 16) &
 
 describe("a Compute Budget instruction that no ledger takes", () => {
   test.each<readonly [string, ReadonlyArray<Instruction>, number]>([
-    ["is none that the Compute Budget program has", [budget()], 0],
-    ["is none that the Compute Budget program has", [memo, budget(0, 1, 0, 0, 0, 1, 0, 0, 0)], 1],
-    ["is none that the Compute Budget program has", [budget(5, 1, 0, 0, 0)], 0],
+    ["is not an instruction of the Compute Budget program", [budget()], 0],
+    [
+      "is not an instruction of the Compute Budget program",
+      [memo, budget(0, 1, 0, 0, 0, 1, 0, 0, 0)],
+      1,
+    ],
+    ["is not an instruction of the Compute Budget program", [budget(5, 1, 0, 0, 0)], 0],
     ["has 4 of at least 5 bytes", [budget(2, 1, 0, 0)], 0],
     ["has 5 of at least 9 bytes", [budget(3, 1, 0, 0, 0)], 0],
     [

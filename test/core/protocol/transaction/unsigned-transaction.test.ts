@@ -41,7 +41,7 @@ const anyCase = fc
     }),
   );
 
-/** Each instruction with the addresses and rights that its places lead to. */
+/** A decoded transaction with account indexes replaced by addresses and rights. */
 const meaning = (bytes: Uint8Array) => {
   const decoded = decodeWireTransaction(bytes);
   if ("malformed" in decoded) throw new Error(decoded.malformed);
@@ -65,7 +65,7 @@ const meaning = (bytes: Uint8Array) => {
   };
 };
 
-test("an unsigned transaction means what kit's own means, and is as long", () => {
+test("an unsigned transaction has the length and the decoded content of kit's own", () => {
   fc.assert(
     fc.property(anyCase, ({ payer, hash, instructions }) => {
       const made = unsignedTransaction({ payer, blockhash: hash, instructions });

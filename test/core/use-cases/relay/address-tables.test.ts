@@ -75,6 +75,6 @@ test("a table that is missing, is not a table, or is too short is named", async 
     });
   expect((await relayed(withTable(inTable.slice(0, 2)))).failure).toMatchObject({
     _tag: "LookupTableNotAllowed",
-    detail: `the address table ${table} has no entry at a place that is used`,
+    detail: `the address table ${table} has no entry at an index that the transaction uses`,
   });
 });

@@ -49,7 +49,7 @@ test("an expired relay costs its client and its payer more, once; a landed one c
   }).pipe(Effect.provide(relayOver(ports)), Effect.runPromise);
 });
 
-test("the cost of many is owed by the next windows, for a bounded time", () => {
+test("the cost of many expired relays is charged to the next windows, for a bounded time", () => {
   const { script, ports } = scriptedPorts(undefined, LIMIT);
   return Effect.gen(function* () {
     const delivery = yield* RelayDelivery;

@@ -14,7 +14,7 @@ const limbsOf = (value: bigint): ReadonlyArray<number> =>
     Number(BigInt.asUintN(LIMB_BITS, value >> BigInt(i * LIMB_BITS))),
   );
 
-/** By the definition's rules on whole numbers, one halving or reduction at a time. */
+/** The Jacobi symbol by its textbook rules on bigints, one halving or reduction at a time. */
 const reference = (numerator: bigint, modulus: bigint): number => {
   let [a, n, symbol] = [numerator % modulus, modulus, 1];
   while (a !== 0n) {
