@@ -20,7 +20,7 @@ export type Success = {
 };
 
 /** What a handler answers. */
-type Answer = {
+export type Answer = {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
 } & (
