@@ -1,4 +1,3 @@
-import { REQUEST_BODY } from "./operation-object.ts";
 import { JUDGED } from "./values.ts";
 
 type Json = string | number | boolean | null | Array<Json> | { [key: string]: Json };
@@ -53,9 +52,6 @@ const stated = (schema: JsonObject, { isSent }: Place): JsonObject => {
 /** These keys hold values, not schemas. Their content is left unchanged. */
 const VALUES = new Set(["example", "examples", "value", "default", "const", "enum"]);
 
-/** The two keys of a request body: the route's own and the plugin's. */
-const BODIES = new Set([REQUEST_BODY, "requestBody"]);
-
 /** The members of an operation object, in the document's order. */
 const MEMBERS = [
   "operationId",
@@ -68,17 +64,14 @@ const MEMBERS = [
   "responses",
 ];
 
-/** An operation with its route's request body, because the plugin knows only the schema of a body. */
-const operationOf = (collected: JsonObject): JsonObject => {
-  const members: JsonObject = { ...collected, requestBody: collected[REQUEST_BODY] ?? null };
-  return Object.fromEntries(
+/** An operation as its route tells it. */
+const operationOf = (collected: JsonObject): JsonObject =>
+  Object.fromEntries(
     MEMBERS.flatMap((name) => {
-      const value = members[name] ?? null;
-      const isLeftOut = value === null || (name === "parameters" && JSON.stringify(value) === "[]");
-      return isLeftOut ? [] : [[name, value]];
+      const value = collected[name] ?? null;
+      return value === null ? [] : [[name, value]];
     }),
   );
-};
 
 const mapValues = (
   value: Json | undefined,
@@ -129,7 +122,7 @@ export const finishDocument = (collected: unknown, paths: Iterable<string>): Ope
       });
     const parts = Object.entries(value).map(([key, part]) => {
       if (key === "properties") return [key, members(part)] as const;
-      if (BODIES.has(key)) return [key, finish(part, { ...within, isSent: true })] as const;
+      if (key === "requestBody") return [key, finish(part, { ...within, isSent: true })] as const;
       return [key, VALUES.has(key) ? part : finish(part, within)] as const;
     });
     return named(asEnum(stated(Object.fromEntries(parts), place)), within);

@@ -11,9 +11,6 @@ import { Problem, problemExample } from "../problems/problem-contract.ts";
 
 type Json = Record<string, unknown>;
 
-/** Stands for `requestBody`, which the plugin would overwrite, until the document is finished. */
-export const REQUEST_BODY = "x-request-body";
-
 /** An example that is computed when the document is written, not when the routes are made. */
 const later = (example: () => unknown) => ({ toJSON: example });
 
@@ -170,7 +167,7 @@ export const operationObject = (operation: Endpoint): Json => {
     ...(operation.body === undefined
       ? {}
       : {
-          [REQUEST_BODY]: {
+          requestBody: {
             required: true,
             description: `At most ${maxBodyBytes(operation)} bytes.`,
             "x-max-bytes": maxBodyBytes(operation),

@@ -19,8 +19,8 @@ export type Success = {
   readonly headers?: Readonly<Record<string, string>>;
 };
 
-/** The answer of a handler. */
-type Answer = {
+/** What a handler answers. */
+export type Answer = {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
 } & (

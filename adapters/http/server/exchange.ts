@@ -59,15 +59,6 @@ export type Exchange = {
   cause: Cause.Cause<ApiFailure> | null;
 };
 
-/** Thrown by a route to answer with the problem of a cause. */
-export class Failed extends Error {
-  readonly reason: Cause.Cause<ApiFailure>;
-  constructor(reason: Cause.Cause<ApiFailure>) {
-    super();
-    this.reason = reason;
-  }
-}
-
 const problemOf = (cause: Cause.Cause<ApiFailure>): Problem =>
   Option.match(Cause.findErrorOption(cause), {
     onNone: () => INTERNAL_ERROR,
@@ -100,28 +91,14 @@ export const enterRoute = (
   Object.assign(exchange.headers, corsHeaders(corsOrigins, origin, isOpen));
 };
 
-/** A complete answer: the status and headers for Elysia's `set`, and the text. */
-type Decided = {
-  readonly status: number;
-  readonly headers: Record<string, string>;
-  readonly text: string;
-};
-
-/** The problem document for what was thrown; the exchange remembers it for the log. */
-export const problemAnswer = (exchange: Exchange, thrown: unknown): Decided => {
-  exchange.cause = thrown instanceof Failed ? thrown.reason : Cause.die(thrown);
-  const problem = problemOf(exchange.cause);
-  return {
+/** The answer with the problem of a cause, which the exchange keeps for the log. */
+export const problemResponse = (exchange: Exchange, cause: Cause.Cause<ApiFailure>): Response => {
+  exchange.cause = cause;
+  const problem = problemOf(cause);
+  return new Response(problemDocument(problem, exchange.requestId), {
     status: problemStatus(problem),
     headers: { ...exchange.headers, "content-type": PROBLEM_MEDIA_TYPE, ...problem.headers },
-    text: problemDocument(problem, exchange.requestId),
-  };
-};
-
-/** `problemAnswer` as a response, for errors that do not pass through Elysia's `onError`. */
-export const problemResponse = (exchange: Exchange, thrown: unknown): Response => {
-  const { text, ...init } = problemAnswer(exchange, thrown);
-  return new Response(exchange.request.method === "HEAD" ? null : text, init);
+  });
 };
 
 /** The status in log and metrics when the client left before the answer, as nginx has it. */

@@ -1,5 +1,5 @@
-import { Elysia, ParseError } from "elysia";
-import { type Context, Effect } from "effect";
+import { Elysia } from "elysia";
+import { Cause, type Context, Effect } from "effect";
 import { clientKey } from "./client-address.ts";
 import { consolePage } from "../pages/console/console-page.ts";
 import { verifierModule } from "../pages/console/verifier-module.ts";
@@ -11,7 +11,6 @@ import {
   endExchange,
   type Exchange,
   type ExchangeSettings,
-  problemAnswer,
   problemResponse,
 } from "./exchange.ts";
 import { routeMeter } from "./http-metrics.ts";
@@ -19,6 +18,7 @@ import type { HttpServices } from "./http-services.ts";
 import { once } from "./once.ts";
 import { openApiDocument } from "../openapi/openapi-document.ts";
 import { METRICS_PATH } from "../service/metrics.ts";
+import { operationObject } from "../openapi/operation-object.ts";
 import { operationRoute } from "./operation-route.ts";
 import { referencePage } from "../pages/reference/reference-page.ts";
 import { hasSoundHost } from "../request/is-host.ts";
@@ -83,28 +83,24 @@ export const createHttpApp = (options: HttpOptions): HttpApp => {
 
   const app = new Elysia({
     strictPath: true,
-    // Without this, Elysia strips members that a schema lacks.
-    normalize: false,
-    // Without this, Elysia looks for the path after the eleventh character, and a host as short as `api` ends before it.
+    // Otherwise it looks for the path behind the eleventh character, which a host such as `api` falls short of.
     handler: { standardHostname: false },
-  }).onError(({ request, error, set }) => {
-    const thrown = error instanceof ParseError ? error.cause : error;
-    const { status, headers, text } = problemAnswer(exchangeOf(request), thrown);
-    set.status = status;
-    set.headers = headers;
-    return text;
-  });
-  // The plugin adds its own routes. The service's routes replace them.
+  }).onError(({ request, error }) => problemResponse(exchangeOf(request), Cause.die(error)));
+  // It brings routes of its own, which those of the service replace.
   if (serves !== "metrics") app.use(document.plugin);
   const unmatchedPath = { path: "unmatched", meter: routeMeter(options.context, "unmatched") };
   const unmatched = unmatchedRoute(settings, operations, unmatchedPath);
   for (const operation of operations) {
-    const { handler, hooks } = operationRoute(settings, operation, exchangeOf, unmatched.refuse);
-    app.route(operation.method, routerPath(operation.path), handler, hooks);
+    const handler = operationRoute(settings, operation, exchangeOf, unmatched);
+    app.route(operation.method, routerPath(operation.path), handler, {
+      // The admission reads the body and judges it.
+      parse: "none",
+      detail: operationObject(operation),
+    });
   }
   // Each path has a route for all other methods, so that a template that matches it too does not get them.
   for (const path of new Set([...operations.map((operation) => operation.path), "/*"]))
-    app.all(routerPath(path), ({ request }) => unmatched.answer(exchangeOf(request)), {
+    app.all(routerPath(path), ({ request }) => unmatched(exchangeOf(request)), {
       parse: "none",
       detail: { hide: true },
     });
@@ -113,7 +109,7 @@ export const createHttpApp = (options: HttpOptions): HttpApp => {
     const { request, connection } = exchange;
     // An invalid host would shift the path that the router finds, and CONNECT's target is not a path.
     if (!hasSoundHost(request) || connection?.target === null || request.method === "CONNECT")
-      return unmatched.answer(exchange);
+      return unmatched(exchange);
     placeTarget(request);
     return app.fetch(request);
   };
@@ -129,7 +125,7 @@ export const createHttpApp = (options: HttpOptions): HttpApp => {
       try {
         response = await answer(exchange);
       } catch (thrown) {
-        response = problemResponse(exchange, thrown);
+        response = problemResponse(exchange, Cause.die(thrown));
       }
       endExchange(settings, exchange, response);
       return response;

@@ -1,51 +1,36 @@
-import { Type } from "@sinclair/typebox";
-import { type Effect, Exit } from "effect";
+import { Effect, Exit } from "effect";
 import { admission } from "./admission.ts";
-import { type Endpoint, isOpenToAnyOrigin } from "./endpoint.ts";
-import { enterRoute, type Exchange, type ExchangeSettings, Failed } from "./exchange.ts";
+import { type Answer, type Endpoint, isOpenToAnyOrigin } from "./endpoint.ts";
+import { enterRoute, type Exchange, type ExchangeSettings, problemResponse } from "./exchange.ts";
 import { routeMeter } from "./http-metrics.ts";
-import type { HttpServices } from "./http-services.ts";
-import { operationObject } from "../openapi/operation-object.ts";
-import type { ApiFailure } from "../problems/api-failure.ts";
 import { isAsSent } from "../request/sent-target.ts";
 
-type Params = Readonly<Record<string, string | null>>;
-
-/** A request as the router hands it on: parameters may be missing, and its query is not decoded. */
-type Undecoded = { readonly request: Request; params?: Params; query?: unknown };
-
-/** An admitted request, and the object from which Elysia reads the answer's status and headers. */
-type Decoded = {
-  readonly request: Request;
-  readonly params: Readonly<Record<string, string>>;
-  readonly query: Record<string, unknown>;
-  readonly body: unknown;
-  readonly set: { status?: number | string; headers: Record<string, string | number> };
-};
-
-/** The headers of an answer. Its own headers take precedence and may add to `Vary`. */
-const answerHeaders = (
-  shared: Readonly<Record<string, string>>,
-  own: Readonly<Record<string, string>>,
-): Record<string, string> => {
-  const vary = [shared["vary"], own["vary"]].filter((names) => names !== undefined);
-  return { ...shared, ...own, ...(vary.length === 0 ? {} : { vary: vary.join(", ") }) };
-};
+/** The parameters of a path as the router decoded them; undefined where the path has none. */
+type Params = Readonly<Record<string, string | null>> | undefined;
 
 const contentType = (mediaType: string): string =>
   mediaType.startsWith("text/") ? `${mediaType}; charset=utf-8` : mediaType;
 
+/** What a response is made from. A stream is left out for HEAD: the router would read it to its end. */
+const payloadOf = (answer: Answer, isHead: boolean) => {
+  if ("json" in answer) return JSON.stringify(answer.json);
+  if ("jsonText" in answer) return answer.jsonText;
+  if ("codedJson" in answer) return answer.codedJson;
+  if ("text" in answer) return answer.text;
+  return isHead ? null : answer.stream;
+};
+
 /**
- * The route of one operation as Elysia takes it: schemas and documentation, a hook that checks budget, Accept,
- * query and body in this order, and the handler. A failure is thrown as `Failed`, for the app's `onError`.
+ * The handler of one operation's route: budget, Accept, query and body are judged in this order, then the operation
+ * answers what was decoded. Throws only for a defect.
  */
 export const operationRoute = (
   settings: ExchangeSettings,
   operation: Endpoint,
   exchangeOf: (request: Request) => Exchange,
-  refuse: (exchange: Exchange) => void,
+  unmatched: (exchange: Exchange) => Response,
 ) => {
-  const { method, path, answers } = operation;
+  const { method, path, answers, maySeconds } = operation;
   const usualStatus = Math.min(...Object.keys(answers).map(Number));
   const offers = Object.keys(answers[usualStatus]?.content ?? {});
   const names = Object.keys(operation.params);
@@ -53,75 +38,45 @@ export const operationRoute = (
   const route = { path, meter: routeMeter(settings.context, path) };
   const isOpen = isOpenToAnyOrigin(operation);
 
-  const run = async <A>(
-    effect: Effect.Effect<A, ApiFailure, HttpServices>,
-    options?: Effect.RunOptions,
-  ): Promise<A> => {
-    const exit = await settings.run(effect, options);
-    if (Exit.isSuccess(exit)) return exit.value;
-    throw new Failed(exit.cause);
+  const decide = Effect.fnUntraced(function* (exchange: Exchange, params: Params) {
+    const { query, body } = yield* judge(exchange);
+    if (maySeconds !== undefined) exchange.connection?.allowSeconds(maySeconds);
+    return yield* operation.handle({
+      // A segment that is not valid percent-encoding has no text; as an empty one it is refused by name.
+      params: Object.fromEntries(names.map((name) => [name, params?.[name] ?? ""])),
+      query,
+      body,
+      mediaType: exchange.mediaType,
+      origin: () => settings.originOf(exchange),
+      headers: exchange.request.headers,
+      client: () => settings.clientOf(exchange),
+    });
+  });
+
+  const respond = (exchange: Exchange, answer: Answer): Response => {
+    const { status = usualStatus, headers: own } = answer;
+    const headers = { ...exchange.headers };
+    const shared = headers["vary"];
+    if (!("text" in answer && answer.text === null))
+      headers["content-type"] = contentType(exchange.mediaType);
+    Object.assign(headers, own);
+    if (shared !== undefined && own?.["vary"] !== undefined)
+      headers["vary"] = `${shared}, ${own["vary"]}`;
+    const payload = payloadOf(answer, exchange.request.method === "HEAD");
+    return new Response(payload, { status, headers });
   };
 
-  /** Decodes and checks the request, and returns its body. */
-  const admit = async (context: Undecoded): Promise<unknown> => {
-    const { request, params } = context;
+  return async ({ request, params }: { readonly request: Request; readonly params: Params }) => {
     const exchange = exchangeOf(request);
     const target = exchange.connection?.target;
-    if (target !== undefined && !isAsSent(target, { path, names }, params)) refuse(exchange);
+    if (target !== undefined && !isAsSent(target, { path, names }, params))
+      return unmatched(exchange);
     enterRoute(settings, exchange, route, isOpen);
-    const { query, body } = await run(judge(exchange));
-    // A segment that is not valid percent-encoding has no text. It counts as empty, so that the fault names the parameter.
-    context.params = Object.fromEntries(names.map((name) => [name, params?.[name] ?? ""]));
-    context.query = query;
-    return body;
-  };
-
-  const handler = async ({ request, params, query, body, set }: Decoded) => {
-    const exchange = exchangeOf(request);
-    const { mediaType, connection } = exchange;
-    if (operation.maySeconds !== undefined) connection?.allowSeconds(operation.maySeconds);
-    const { status = usualStatus, ...answer } = await run(
-      operation.handle({
-        params,
-        query,
-        body,
-        mediaType,
-        origin: () => settings.originOf(exchange),
-        headers: request.headers,
-        client: () => settings.clientOf(exchange),
-      }),
-      // Only a read is interrupted when its client leaves. A POST always runs to its end.
-      method === "POST" ? undefined : { signal: request.signal },
-    );
-    const hasContent = !("text" in answer && answer.text === null);
-    const headers = answerHeaders(exchange.headers, {
-      ...(hasContent ? { "content-type": contentType(mediaType) } : {}),
-      ...answer.headers,
-    });
-    if ("json" in answer) {
-      set.status = status;
-      set.headers = headers;
-      return answer.json;
-    }
-    if ("jsonText" in answer) return new Response(answer.jsonText, { status, headers });
-    if ("codedJson" in answer) return new Response(answer.codedJson, { status, headers });
-    if ("text" in answer) return new Response(answer.text, { status, headers });
-    // HEAD gets no stream, because the router would read it to its end.
-    return new Response(request.method === "HEAD" ? null : answer.stream, { status, headers });
-  };
-
-  const { body } = operation;
-  return {
-    handler,
-    hooks: {
-      ...(names.length === 0 ? {} : { params: Type.Object(operation.params) }),
-      query: operation.query,
-      ...(body === undefined ? {} : { body: body.schema }),
-      // A body that nothing needs is not read: with a parser, Elysia would begin to read it. The hook is written
-      // inline, because Elysia also decodes cookies and headers for a function that passes its context on.
-      parse: body === undefined ? ("none" as const) : admit,
-      transform: body === undefined ? [admit as (context: Undecoded) => Promise<void>] : [],
-      detail: operationObject(operation),
-    },
+    // Only a read ends with its client's interest; what a POST began is finished.
+    const options = method === "POST" ? undefined : request;
+    const exit = await settings.run(decide(exchange, params), options);
+    return Exit.isSuccess(exit)
+      ? respond(exchange, exit.value)
+      : problemResponse(exchange, exit.cause);
   };
 };

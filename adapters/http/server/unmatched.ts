@@ -4,7 +4,6 @@ import {
   enterRoute,
   type Exchange,
   type ExchangeSettings,
-  Failed,
   problemResponse,
   type Route,
 } from "./exchange.ts";
@@ -57,11 +56,14 @@ const preflightHeaders = (request: Request, allow: string): Readonly<Record<stri
       }
     : {};
 
-const failed = (failure: ApiFailure): Failed => new Failed(Cause.fail(failure));
+const refuse = (exchange: Exchange, failure: ApiFailure): Response => {
+  const problem = problemResponse(exchange, Cause.fail(failure));
+  return exchange.request.method === "HEAD" ? new Response(null, problem) : problem;
+};
 
 /**
- * The route of requests that match no operation: 400 for an invalid host (RFC 9112, section 3.2), OPTIONS with
- * `Allow`, 405 when the path has other methods (RFC 9110, section 15.5.6), otherwise 404.
+ * Answers requests that no operation takes: 400 where the host is none (RFC 9112, section 3.2), OPTIONS with `Allow`,
+ * 405 where the path has other methods (RFC 9110, section 15.5.6), otherwise 404.
  */
 export const unmatchedRoute = (
   settings: ExchangeSettings,
@@ -70,32 +72,23 @@ export const unmatchedRoute = (
 ) => {
   const entryAt = pathTable(operations);
 
-  /** The headers of the answer to OPTIONS. @throws Failed for any other request. */
-  const refuse = (exchange: Exchange): Readonly<Record<string, string>> => {
+  return (exchange: Exchange): Response => {
     const { request, connection } = exchange;
     const entry = entryAt(request.url, connection?.target);
     const wanted = request.headers.get("access-control-request-method");
     const target = entry?.operations.find(({ method }) => method === wanted);
     enterRoute(settings, exchange, route, target === undefined || isOpenToAnyOrigin(target));
-    if (!hasSoundHost(request)) throw failed(new MalformedHost());
-    if (entry === undefined) throw failed(new RouteNotFound());
+    if (!hasSoundHost(request)) return refuse(exchange, new MalformedHost());
+    if (entry === undefined) return refuse(exchange, new RouteNotFound());
     const { allow } = entry;
     if (request.method !== "OPTIONS")
-      // When the path has this method, the request came here because its URL leads to another operation.
-      throw failed(
+      // A method that the path takes is here because its URL leads elsewhere.
+      return refuse(
+        exchange,
         allow.includes(request.method) ? new RouteNotFound() : new MethodNotAllowed({ allow }),
       );
     const list = allow.join(", ");
-    return { allow: list, ...preflightHeaders(request, list) };
+    const headers = { ...exchange.headers, allow: list, ...preflightHeaders(request, list) };
+    return new Response(null, { status: 204, headers });
   };
-
-  const answer = (exchange: Exchange): Response => {
-    try {
-      const headers = refuse(exchange);
-      return new Response(null, { status: 204, headers: { ...exchange.headers, ...headers } });
-    } catch (thrown) {
-      return problemResponse(exchange, thrown);
-    }
-  };
-  return { refuse, answer };
 };
