@@ -98,7 +98,7 @@ describe("refuses", () => {
       expect(replaced(ledger, "agent_token_account", wrong)).toBe("6017 WrongAgentTokenAccount");
   });
 
-  test("refuses the agent's associated account after a change of owner, and accepts another account of the agent", () => {
+  test("the agent's associated account after a change of owner, and pays the agent's fallback account instead", () => {
     const ledger = expiredLedger();
     putTokenAccount(ledger, s.stranger.address, s.mint, 0n, s.agentTokens);
     expect(refusal(ledger)).toBe("6030 PayoutAccountUnusable");

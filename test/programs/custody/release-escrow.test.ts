@@ -186,7 +186,7 @@ describe("refuses", () => {
       );
   });
 
-  test("refuses the merchant's associated account after a change of owner, and accepts another account of the merchant", () => {
+  test("the merchant's associated account after a change of owner, and pays the merchant's fallback account instead", () => {
     const ledger = s.escrowLedger();
     putTokenAccount(ledger, s.stranger.address, s.mint, 0n, s.merchantTokens);
     expect(refusal(ledger, release)).toBe("6030 PayoutAccountUnusable");
