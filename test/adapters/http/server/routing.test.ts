@@ -185,7 +185,7 @@ describe("every answer", () => {
     expect(response.headers.get("content-type")).toBe("application/problem+json");
     expect(await response.json()).toEqual({
       type: "/problems/invalid_address",
-      title: "An address is not an address",
+      title: "An address is malformed",
       status: 422,
       detail: "An address is not valid.",
       instance: "/problems/invalid_address#r-1",
