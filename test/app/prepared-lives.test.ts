@@ -89,7 +89,7 @@ const stateOf = async (escrow: string): Promise<string> => {
   return ((await response.json()) as { data: { state: string } }).data.state;
 };
 
-test("agent, merchant and passer-by live a delivery by prepared answers alone", async () => {
+test("agent, merchant and passer-by complete a delivery with prepared answers alone", async () => {
   const escrow = await open("delivered");
   const path = `/v1/escrows/${escrow}`;
   const claim = { proof_hash: "ab".repeat(32), amount_stroops: "400000" };
@@ -104,7 +104,7 @@ test("agent, merchant and passer-by live a delivery by prepared answers alone", 
   expect(await stateOf(escrow)).toBe("PartiallyFulfilled");
 });
 
-test("a merchant who cannot deliver gives the money back before expiry", async () => {
+test("a merchant that cannot deliver returns the money before expiry", async () => {
   const escrow = await open("cancelled");
   const cancel = await ask<Prepared>(`/v1/escrows/${escrow}/cancel/prepare?transaction=true`, {});
   await land(cancel.transaction);

@@ -104,7 +104,7 @@ export const batchOf = (
 export const finalBatch = (lives: ReadonlyArray<EscrowLife>) =>
   batchOf(lives.map((life) => ({ row: life.at(-1) ?? life[0], slot: 100n })));
 
-/** A transaction of an event, of one of these escrows or of an unknown one. */
+/** The transaction of an event. The event belongs to one of these escrows or to an unknown one. */
 const aReference = (accounts: ReadonlyArray<Escrow>): fc.Arbitrary<EventReference> =>
   fc.record({
     escrow: fc.constantFrom(...accounts.map(({ address }) => address), ZERO_ADDRESS),

@@ -46,7 +46,7 @@ const measured = async (size: number): Promise<void> => {
     ...newest,
     pass: newest.figure >= 5000,
   });
-  // Pages after one escrow and then another, 7919 apart, so that none repeats before all others have come. Made in
+  // Each page begins 7919 escrows after the page before, so that no page repeats before all have been read. Made in
   // advance, because deriving an escrow's address takes the client longer than the request.
   const places = Array.from({ length: Math.min(PLACES, size - 60) }, (_, number) =>
     escrowCursor.encode(worldEscrow(60 + ((number * 7919) % (size - 60)))),

@@ -40,7 +40,7 @@ beforeAll(async () => {
 
 afterAll(() => rm(directory, { recursive: true }));
 
-test("the client bundles for browsers without any import left", () => {
+test("the client's bundle for browsers has no imports", () => {
   const { imports, exports } = new Bun.Transpiler({ loader: "js" }).scan(bundle);
   expect(imports).toEqual([]);
   expect(exports.sort()).toEqual(["parseTrustPolicy", "verifyEvidence"]);

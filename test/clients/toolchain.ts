@@ -9,10 +9,10 @@ export const GENERATORS = {
   typescript: "openapi-typescript@7.13.0",
 } as const;
 
-/** The folder into which `--install` puts generators; unset where none was given. */
+/** The folder into which `--install` puts generators; undefined when CLIENT_TOOLS is not set. */
 const folder = process.env["CLIENT_TOOLS"];
 
-/** Where a program is: in the tools' folder or on PATH; null where it is not. */
+/** The path of a program in the tools' folder or on PATH; null when it is in neither. */
 const program = (name: string, ...inFolder: ReadonlyArray<string>): string | null => {
   const own = folder === undefined ? null : join(folder, ...inFolder, name);
   return own !== null && existsSync(own) ? own : Bun.which(name);

@@ -5,7 +5,7 @@ import { Broadcaster } from "../../ports/broadcaster.ts";
 import { Ledger } from "../../ports/ledger.ts";
 import type { LedgerWorld } from "./ledger-world.ts";
 
-/** What every Blockspace must do, over a ledger that is really there. */
+/** What every Blockspace must do, tested on a real ledger. */
 export const blockspaceContract = (name: string, open: () => LedgerWorld): void =>
   describe(`Blockspace: ${name}`, () => {
     let world: LedgerWorld;
@@ -19,7 +19,7 @@ export const blockspaceContract = (name: string, open: () => LedgerWorld): void 
       await world.close();
     });
 
-    test("a latest blockhash can carry a transaction, up to a block height ahead", async () => {
+    test("a transaction with the latest blockhash can land, up to a block height above the tip", async () => {
       const [{ blockhash, lastValidBlockHeight, slot }, tip] = await runtime.runPromise(
         Effect.all([
           Effect.flatMap(Blockspace, ({ latestBlockhash }) => latestBlockhash),

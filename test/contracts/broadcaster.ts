@@ -41,7 +41,7 @@ export const broadcasterContract = (name: string, open: () => LedgerWorld): void
       return { to, ...world.transfer({ to, lamports, blockhash }) };
     };
 
-    test("knows whether a blockhash can carry a transaction", async () => {
+    test("tells whether a blockhash is valid for a transaction", async () => {
       const blockhash = world.blockhash();
       expect(await ask((broadcaster) => broadcaster.isBlockhashValid(blockhash))).toBe(true);
       expect(await ask((broadcaster) => broadcaster.isBlockhashValid(UNKNOWN_BLOCKHASH))).toBe(

@@ -151,7 +151,7 @@ export const escrowIndexContract = <E>(
         }),
       ));
 
-    test("the revision changes with every write, where there is one", () =>
+    test("the revision changes with every write, when the index has one", () =>
       holds(indexHistory, (index, history) =>
         Effect.gen(function* () {
           for (const batch of history) {
@@ -295,7 +295,7 @@ export const escrowIndexContract = <E>(
           }),
       ));
 
-    test("an event takes the first transaction that is found for it, at any time, and nothing else of it changes", () =>
+    test("an event takes the first transaction that is found for it, at any time, and none of its other fields change", () =>
       holds(fc.tuple(indexHistory, escrowLife), (index, [history, [escrow]]) =>
         Effect.gen(function* () {
           for (const batch of history) yield* index.apply(batch);

@@ -15,7 +15,7 @@ const earliestFirst = (a: Merchant, b: Merchant) =>
       : 1
     : Number(a.registeredAt - b.registeredAt);
 
-/** Spellings of one name: of other case, composed or not, of full width, with a ligature's letters. */
+/** Spellings of one name: in other case, composed and decomposed, in full width, and with a ligature. */
 const SAME: ReadonlyArray<string> = [
   "Caf\u00e9 Stra\u00dfe 1",
   "CAFE\u0301 STRASSE 1",

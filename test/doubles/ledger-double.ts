@@ -9,7 +9,7 @@ import { isOfKind } from "../simulation/account-filters.ts";
 /** How a double answers: at once, late, or never. Runs `value` at most once, when it answers. */
 export type Answer = <A>(value: () => A) => Effect.Effect<A, LedgerFailure>;
 
-/** The content of a test's ledger and the behaviour of its nodes. A call that is not described dies. */
+/** The content of a test's ledger and the behaviour of its nodes. A call that the test does not describe dies. */
 export type LedgerParts = {
   /** Answers every call at once by default. */
   readonly answer?: Answer;

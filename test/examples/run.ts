@@ -13,7 +13,7 @@ import {
   until,
 } from "../app/support/running-service.ts";
 
-// Runs each example of examples/ against a service of its own, an agent's before a merchant's before a passer-by's.
+// Runs each example of examples/ against a service of its own: first the agent's, then the merchant's, then the passer-by's.
 
 const examples = new URL("../../examples/", import.meta.url).pathname;
 const python = process.env["PYTHON"] ?? "python3";

@@ -8,7 +8,7 @@ import type { TestLedger } from "./fixture/test-ledger.ts";
 import { wallet, type Wallet } from "./fixture/wallet.ts";
 
 // No transaction can bring an account to these states; the programs refuse them nevertheless, so that no single
-// check, the derived address among them, is all that stands between a strange account and the vault.
+// check, the derived address among them, alone protects the vault from a foreign account.
 
 const config = custodyConfigAddress(s.deployment).address;
 const registry = registryAddress(s.deployment).address;
@@ -79,7 +79,7 @@ describe.each(cases)(
       });
 
     test("another bump", () => {
-      // The vault's bump is the escrow's to record.
+      // The escrow records the vault's bump.
       const [at, place] = address === s.vault ? [s.escrow, 11] : [address, 9];
       expect(
         refusalAfter((ledger) => {

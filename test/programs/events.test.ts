@@ -14,7 +14,7 @@ import * as s from "./fixture/settlement.ts";
 
 const idls = [custodyJson, attestorJson].map((json) => parseIdl(JSON.stringify(json)));
 
-/** A value of the type at a byte offset, and where the next one is: what an Anchor client would read. */
+/** The value of a type at a byte offset, and the offset after it, as an Anchor client decodes it. */
 const read = (bytes: Uint8Array, at: number, type: IdlType): readonly [unknown, number] => {
   const fields = fieldsOf(bytes);
   if (type === "u32") return [fields.u32(at), at + 4];

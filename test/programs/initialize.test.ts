@@ -64,7 +64,7 @@ test("attestor records the custody program, the settlement mint and its admin", 
 describe.each(programs)("$name", (p) => {
   const { instruction, base } = p;
 
-  test("is initialised although its account was sent lamports before", () => {
+  test("is initialised although lamports were sent to its account before", () => {
     const ledger = s.deployedLedger();
     ledger.fund(p.address, 1_000_000n);
     ledger.do([instruction], [s.upgradeAuthority]);
@@ -79,7 +79,7 @@ describe.each(programs)("$name", (p) => {
     );
   });
 
-  test("is not initialised by another than its upgrade authority", () => {
+  test("is initialised only by its upgrade authority", () => {
     const ledger = s.deployedLedger();
     const stolen = withAccount(
       withAccount(instruction, "upgrade_authority", s.stranger.address),
@@ -93,7 +93,7 @@ describe.each(programs)("$name", (p) => {
     );
   });
 
-  test("is not initialised in the name of an upgrade authority that did not sign", () => {
+  test("is not initialised without the upgrade authority's signature", () => {
     const ledger = s.deployedLedger();
     const unsigned = withRole(
       withAccount(instruction, "payer", s.stranger.address),
@@ -103,7 +103,7 @@ describe.each(programs)("$name", (p) => {
     expect(ledger.send([unsigned], [s.stranger]).refusal).toBe(`${base + 2} MissingSignature`);
   });
 
-  test("believes nothing but its own ProgramData account, whole and owned by the loader", () => {
+  test("accepts only its own complete ProgramData account, owned by the loader", () => {
     const address = programDataAddress(p.program);
     const { owner, data } = s.deployedLedger().account(address);
     for (const [strangeOwner, strangeData] of [
@@ -123,7 +123,7 @@ describe.each(programs)("$name", (p) => {
     const ledger = s.deployedLedger();
     const address = programDataAddress(p.program);
     const { owner, data } = ledger.account(address);
-    // The loader clears the option and leaves the former authority's key behind it.
+    // The loader clears the option and leaves the former authority's key in the bytes after it.
     ledger.put(address, owner, data.with(12, 0));
     expect(ledger.send([instruction], [s.upgradeAuthority]).refusal).toBe(
       `${base + 5} NotUpgradeAuthority`,

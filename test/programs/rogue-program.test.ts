@@ -23,7 +23,7 @@ import type { Wallet } from "./fixture/wallet.ts";
 
 const by = { payer: s.upgradeAuthority.address, upgradeAuthority: s.upgradeAuthority.address };
 
-/** What is not as it should be about the rogue's escrow. */
+/** The flaws of the rogue program's escrow. */
 type Flaw = {
   readonly state?: "Refunded";
   readonly merchant?: Wallet;
@@ -31,7 +31,7 @@ type Flaw = {
   readonly corrupt?: (data: Uint8Array) => Uint8Array;
 };
 
-/** Verifies an attestation for an escrow of the rogue's own; the refusal. */
+/** Asks the attestor program to verify an attestation for the rogue program's escrow. Returns the refusal, undefined on success. */
 const verifyFor = (rogue: Uint8Array, flaw: Flaw = {}): string | undefined => {
   const { merchant = s.merchant, corrupt = (data) => data } = flaw;
   const state: EscrowState = flaw.state ?? "Pending";
@@ -77,7 +77,7 @@ describe.skipIf(!hasCompiler())(`a rogue program (needs clang ${COMPILER.version
     rogue = new Uint8Array(await compileSource(source, LEDGER_VARIANT.elf));
   });
 
-  test("that is the recorded attestor cannot pass off what another program returned", () => {
+  test("recorded as the attestor cannot pass off another program's return data", () => {
     const ledger = s.deployedLedger();
     const deployment = { ...s.deployment, attestorProgram: deployAs(ledger, "attestor", rogue) };
     ledger.do([initializeCustodyInstruction(deployment, by)], [s.upgradeAuthority]);
@@ -96,7 +96,7 @@ describe.skipIf(!hasCompiler())(`a rogue program (needs clang ${COMPILER.version
     expect(outcome.refusal).toBe("6027 AttestationNotReturned");
   });
 
-  describe("that is the recorded custody", () => {
+  describe("recorded as custody", () => {
     test("is answered for an escrow that is Pending", () => {
       expect(verifyFor(rogue)).toBeUndefined();
     });
@@ -110,11 +110,11 @@ describe.skipIf(!hasCompiler())(`a rogue program (needs clang ${COMPILER.version
       ["is a byte too short", { corrupt: (data) => data.slice(0, -1) }],
       ["is a byte too long", { corrupt: (data) => Uint8Array.of(...data, 0) }],
       ["has another discriminator", { corrupt: (data) => data.with(0, 0) }],
-    ])("is refused for one that %s", (_, flaw) => {
+    ])("is refused for an escrow that %s", (_, flaw) => {
       expect(verifyFor(rogue, flaw)).toBe("6116 WrongEscrow");
     });
 
-    test("is refused for one that is settled", () => {
+    test("is refused for a settled escrow", () => {
       expect(verifyFor(rogue, { state: "Refunded" })).toBe("6117 EscrowNotPending");
     });
   });

@@ -3,7 +3,7 @@ import { LEDGER_VARIANTS } from "./fixture/ledger-variant.ts";
 
 /*
  * Runs test/programs on every variant of the ledger: both files of each program, with LiteSVM's features and with all. Further
- * arguments go to each run. Ends with the sums, as a test runner does.
+ * arguments go to each run. Ends with the totals, as a test runner does.
  */
 
 const root = join(import.meta.dir, "../..");

@@ -33,7 +33,7 @@ const ownLedger = (): TestLedger => {
   return ledger;
 };
 
-describe("a merchant who is his own agent has after settlement what he had before", () => {
+describe("a merchant that is its own agent has the same balance before and after settlement", () => {
   const settle = (ledger: TestLedger, ...instructions: Parameters<TestLedger["do"]>[0]) => {
     ledger.do(instructions, [s.stranger]);
     expect(tokenBalance(ledger, merchantTokens)).toBe(HELD);
@@ -63,7 +63,7 @@ describe("a merchant who is his own agent has after settlement what he had befor
 test.each([
   ["the merchant", s.merchant],
   ["a stranger", s.stranger],
-])("%s may pay the rent, and gets back the vault's", (_, payer) => {
+])("%s may pay the rent, and gets the vault's rent back", (_, payer) => {
   const ledger = s.merchantLedger();
   ledger.do([s.createInstruction({ payer: payer.address })], [payer, s.agent]);
   const before = ledger.account(payer.address).lamports;
@@ -73,7 +73,7 @@ test.each([
   expect(ledger.account(payer.address).lamports).toBe(before + rent);
 });
 
-describe("whatever the rent payer has become, the escrow is settled", () => {
+describe("an escrow settles whatever account the rent payer is", () => {
   const space = (bytes: number) => ({ data: new Uint8Array(bytes), executable: false });
   const program = { data: elf, executable: true, lamports: 10n ** 10n };
   const became: ReadonlyArray<readonly [string, Omit<LedgerAccount, "address">]> = [

@@ -8,7 +8,7 @@ import {
 import * as s from "./fixture/settlement.ts";
 import { LEFT_OUT, newVirtualMachine } from "./fixture/virtual-machine.ts";
 
-/** The owners of the accounts that a new LiteSVM brings along (LiteSVM `spl.rs`, `builtin.rs`). */
+/** The owners of the accounts that a new LiteSVM contains (LiteSVM `spl.rs`, `builtin.rs`). */
 const OWNERS = [
   "NativeLoader1111111111111111111111111111111",
   "BPFLoader1111111111111111111111111111111111",
@@ -20,7 +20,7 @@ const OWNERS = [
   .map(address)
   .concat(UPGRADEABLE_LOADER, SYSTEM_PROGRAM);
 
-/** Every account by its address, but for the programs left out and their code. */
+/** Every account by its address, without the excluded programs and their code. */
 const accountsOf = (vm: LiteSvm): Readonly<Record<string, string>> => {
   const all = OWNERS.flatMap((owner) =>
     vm.getProgramAccounts(addressToBytes(owner)).map((each) => {
@@ -38,12 +38,12 @@ const accountsOf = (vm: LiteSvm): Readonly<Record<string, string>> => {
   return Object.fromEntries(
     all
       .filter((each) => !hidden.has(each.address))
-      // Airdrops come from a key drawn at random.
+      // Airdrops come from a random key.
       .map(({ owner, address, held }) => [owner === SYSTEM_PROGRAM ? "airdrops" : address, held]),
   );
 };
 
-test("the ledger of the tests is a whole LiteSVM but for the programs that it leaves out", () => {
+test("the tests' ledger has every account of LiteSVM except those of the excluded programs", () => {
   const whole = new LiteSvm();
   const ours = newVirtualMachine();
   const expected = accountsOf(whole);
@@ -56,7 +56,7 @@ test("the ledger of the tests is a whole LiteSVM but for the programs that it le
   expect(ours.getComputeBudget()).toEqual(whole.getComputeBudget());
 });
 
-test("a transaction that names a program left out is a mistake of the test", () => {
+test("a transaction that names an excluded program throws, because the test is wrong", () => {
   const [programAddress] = LEFT_OUT;
   if (programAddress === undefined) throw new Error("nothing is left out");
   const call = { programAddress, accounts: [], data: new Uint8Array() };

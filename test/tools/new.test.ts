@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 const ROOT = join(import.meta.dir, "../..");
 
-/** Runs the command in the tree itself: nothing here may be written. */
+/** Runs the command in the tree itself: it must not write anything here. */
 const refused = async (...args: ReadonlyArray<string>) => {
   const child = Bun.spawn([process.execPath, "tools/new.ts", ...args], {
     cwd: ROOT,
@@ -28,7 +28,7 @@ test.each([
   ["store", "../duckdb", "such as duckdb"],
   ["template", "parcel-delivered", "such as parcel-delivered-v1"],
   ["template", "parcel-delivered-v0", "such as parcel-delivered-v1"],
-])("new %s %s is refused in a line with the cure", async (kind, name, cure) => {
+])("new %s %s is refused with one line that names the cure", async (kind, name, cure) => {
   const line = await refused(kind, name);
   expect(line.split("\n")).toHaveLength(1);
   expect(line).toStartWith(`${name} is no `);
@@ -39,11 +39,11 @@ test.each([
   ["endpoint", "merchant/read-merchant", "adapters/http/merchant/merchant-contract.ts"],
   ["store", "memory", "adapters/memory/escrow-index.ts"],
   ["template", "api-delivered-v1", "core/domain/evidence/proof-templates/api-delivered-v1.json"],
-])("new %s %s is refused because it is there", async (kind, name, file) => {
+])("new %s %s is refused because it exists", async (kind, name, file) => {
   expect(await refused(kind, name)).toBe(`${file} is there already; choose another name`);
 });
 
-test("a kind that is none, and a name too few or too many, get the usage", async () => {
+test("an unknown kind, and a missing or further name, print the usage", async () => {
   for (const args of [[], ["port", "x"], ["store"], ["store", "a", "b"]])
     expect(await refused(...args)).toContain("usage: bun run new KIND NAME");
 });

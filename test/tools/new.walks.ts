@@ -40,7 +40,7 @@ const edit = async (file: string, change: (text: string) => string): Promise<voi
   await Bun.write(path, change(text));
 };
 
-test("what is made compiles, and stands in the project's format and rules", async () => {
+test("the made files compile, and keep the project's format and lint rules", async () => {
   const made = await Promise.all([
     bun("tools/new.ts", "endpoint", "service/list-mints"),
     bun("tools/new.ts", "store", "duckdb"),
@@ -63,7 +63,7 @@ test("what is made compiles, and stands in the project's format and rules", asyn
   expect(await tool("oxlint", "--deny-warnings", ...sources)).toMatchObject({ code: 0 });
 });
 
-test("an endpoint's test asks for it to be served, then for its texts, and then passes", async () => {
+test("an endpoint's test first fails until it is served, then until its texts are written, and then passes", async () => {
   const tested = () => bun("test", "test/adapters/http/service/list-mints.test.ts");
   const unserved = await tested();
   expect(unserved.code).toBe(1);
@@ -83,7 +83,7 @@ test("an endpoint's test asks for it to be served, then for its texts, and then 
   expect(await tested()).toMatchObject({ code: 0 });
 });
 
-test("a store's contract suite names the method that is to be written", async () => {
+test("a store's contract suite names the method that is not written yet", async () => {
   const { code, said } = await bun("test", "test/adapters/duckdb/escrow-index.test.ts");
   expect(code).toBe(1);
   expect(said).toContain("escrows is still to be written");

@@ -20,7 +20,7 @@ const filesOf = (name: string, role?: string): ReadonlyArray<string> =>
   );
 const textOf = (file: string): string => project.sources.textOf(file);
 
-describe("every name of the project leads to files that are there", () => {
+describe("every name of the project leads to existing files", () => {
   for (const [kind, list] of Object.entries(names))
     test(kind, () => {
       expect(list.length).toBeGreaterThan(10);
@@ -40,7 +40,7 @@ test("every route leads to one file that declares it, and to its recorded answer
   expect(wrong).toEqual([]);
 });
 
-test("every schema stands in one file, and every field of it leads there", () => {
+test("every schema is in one file, and every field of it leads there", () => {
   const wrong = [...project.contract.schemas].flatMap(([schema, fields]) =>
     [...fields].filter((field) => {
       const files = filesOf(field, "contract").filter((file) =>
@@ -52,7 +52,7 @@ test("every schema stands in one file, and every field of it leads there", () =>
   expect(wrong).toEqual([]);
 });
 
-test("every field of a contract stands in a file that is named for it", () => {
+test("every field of a contract is in a file that is named for it", () => {
   const wrong = names.fields.filter(
     (field) =>
       ![...filesOf(field, "contract"), ...filesOf(field, "route")].some((file) =>
@@ -142,7 +142,7 @@ describe("by name", () => {
     });
 });
 
-test("a path is one of its own and not an example of another", () => {
+test("a path matches its own route and not another route's template", () => {
   expect(filesOf("/v1/escrows/prepare", "route")).toEqual([
     "adapters/http/escrow/prepare-escrow.ts",
   ]);

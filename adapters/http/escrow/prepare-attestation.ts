@@ -57,7 +57,7 @@ const PrepareAttestationRequest = record(
 
 const PreparedAttestation = record("PreparedAttestation", "What the escrow's attestor signs.", {
   escrow_pda: Address("The escrow: the message's first 32 bytes."),
-  proof_hash: Hash("The hash that is attested: the next 32 bytes."),
+  proof_hash: Hash("The attested hash, bytes 32 to 63 of the message."),
   template_id: nullable(Type.String(), { description: "The template that the payload meets." }),
   timestamp: Time("The ledger's time, which the message carries. Send it to the release as it is."),
   amount_stroops: nullable(Stroops("For the merchant."), {

@@ -26,8 +26,8 @@ export const nullable = <S extends TSchema>(schema: S, options: SchemaOptions = 
   Type.Union([schema, Type.Null()], options);
 
 /**
- * A text that is one of a list. In the OpenAPI document it has a name: `title`, or the names of the record and the member when
- * it has no other place.
+ * A text that is one of a list. In the OpenAPI document it has a name: `title`, or the record's name and the member's name when
+ * it occurs in one record only.
  */
 export const oneOf = <const T extends ReadonlyArray<string>>(
   values: T,
@@ -73,7 +73,7 @@ export const Hash = (description: string) =>
 export const Signature = (description: string) =>
   Type.String({ description, pattern: "^[1-9A-HJ-NP-Za-km-z]{64,88}$" });
 
-/** Base units as a decimal integer; may exceed what a JSON number carries. */
+/** Base units as a decimal integer; it can exceed the numbers that JSON carries exactly. */
 export const Stroops = (description: string) =>
   Type.String({ description, pattern: "^(0|[1-9][0-9]*)$", examples: ["1500000"] });
 

@@ -13,7 +13,7 @@ export class InvalidRequestAddress extends Data.TaggedError(
   "InvalidRequestAddress",
 )<RequestFaults> {}
 
-/** The request, or `instructionIndex` of its transaction, is beyond a limit of the beta. */
+/** The request, or `instructionIndex` of its transaction, exceeds a limit of the beta. */
 export class RequestBeyondBetaLimit extends Data.TaggedError("RequestBeyondBetaLimit")<
   RequestFaults & { readonly instructionIndex?: number }
 > {}
@@ -34,7 +34,7 @@ export class NotAcceptable extends Data.TaggedError("NotAcceptable")<{
   readonly offers: ReadonlyArray<string>;
 }> {}
 
-/** By this header of the request the body is not JSON in UTF-8, or it is compressed. */
+/** This request header declares that the body is not JSON in UTF-8, or that it is compressed. */
 export class UnsupportedMediaType extends Data.TaggedError("UnsupportedMediaType")<{
   readonly header: "content-type" | "content-encoding";
 }> {}
@@ -52,7 +52,7 @@ export class MalformedJson extends Data.TaggedError("MalformedJson")<{
 /** The body ended before the length or the last chunk that its framing promised. */
 export class BodyBrokenOff extends Data.TaggedError("BodyBrokenOff") {}
 
-/** The client's budget has less left than the request costs for `resetSeconds`. */
+/** The request costs more than is left of the client's budget. The budget suffices again in `resetSeconds`. */
 export class RateLimited extends Data.TaggedError("RateLimited")<{
   readonly resetSeconds: number;
 }> {}

@@ -41,7 +41,7 @@ export const PROBLEM_CATALOGUE = {
   ),
   malformed_cursor: kind(
     400,
-    "The cursor is not one of this list",
+    "The cursor is not from this list",
     "A cursor is opaque text from `page.next_cursor` of an earlier answer of the same list; this one was made elsewhere or was altered.",
     "Send back `next_cursor` unchanged, or leave `cursor` out to begin with the first page.",
   ),
@@ -114,7 +114,7 @@ export const PROBLEM_CATALOGUE = {
   unsupported_media_type: kind(
     415,
     "The body is not declared as plain JSON",
-    "The request's `Content-Type` is missing, or is not `application/json` in UTF-8, or its `Content-Encoding` names a coding.",
+    "The request's `Content-Type` is missing, or is not `application/json` in UTF-8, or its `Content-Encoding` names a compression.",
     "Send `content-type: application/json`, and the body uncompressed.",
   ),
   validation_failed: kind(
@@ -125,7 +125,7 @@ export const PROBLEM_CATALOGUE = {
   ),
   invalid_address: kind(
     422,
-    "An address is not an address",
+    "An address is malformed",
     "An address is the base58 text of exactly 32 bytes, in its canonical form. `errors` names those that are not.",
     "Correct the addresses that `errors` names.",
   ),
@@ -185,7 +185,7 @@ export const PROBLEM_CATALOGUE = {
   ),
   lookup_table_not_allowed: kind(
     422,
-    "An address table is used where the relay does not follow it",
+    "A program is named through an address table",
     "Programs must be named in the transaction itself, not through an address lookup table.",
     "Build the transaction without address lookup tables.",
   ),

@@ -77,7 +77,9 @@ export const Problem = Type.Object(
       oneOf(["processed", "confirmed", "finalized"], "The commitment of that slot."),
     ),
     safe_to_sign_again: Type.Optional(
-      Type.Boolean({ description: "Whether signing the payment again cannot pay twice." }),
+      Type.Boolean({
+        description: "Whether it is safe to sign the payment again without paying twice.",
+      }),
     ),
     logs: Type.Optional(Type.Array(Type.String())),
   },

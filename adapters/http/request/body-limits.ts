@@ -14,8 +14,8 @@ export const MAX_VALUES_OF_LARGE_BODY = 1000;
 export const BYTES_A_POINT = 8192;
 
 /**
- * The points that a request costs of a budget of `limit` points: one, plus one for each further 8 KiB or part of them that its
- * body has. Never more than the whole budget, so that waiting always helps.
+ * The cost of a request in points: one for the first 8 KiB of its body, plus one for each further 8 KiB or part of them. It is
+ * never above the whole budget of `limit` points, so that waiting always helps.
  */
 export const requestCost = (bodyBytes: number, limit: number): number =>
   Math.max(1, Math.min(Math.ceil(bodyBytes / BYTES_A_POINT), limit));

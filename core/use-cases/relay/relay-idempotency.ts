@@ -14,8 +14,8 @@ export type Idempotency = {
 };
 
 /**
- * Runs a request once for its Idempotency-Key. A repetition gets the recorded answer. The same key fails with another
- * request, and while the first request runs. A failed request releases its key: nothing was sent, or the signature
+ * Runs a request once for its Idempotency-Key. A repetition gets the recorded answer. It fails when the key was used for another
+ * request, or while the first request still runs. A failed request releases its key: nothing was sent, or the signature
  * itself prevents a second sending.
  */
 export const answerOnce = <A, E, R>(

@@ -26,8 +26,8 @@ const tokens = associatedTokenAddress(agent.address, LOCAL_USDC_MINT);
 const version0 = { maxSupportedTransactionVersion: 0 } as const;
 
 /**
- * What kit makes of a value: names of types for plain values, the form of the first member for a list. kit turns
- * every integer into a bigint but those it knows by their place, so a field in another place has another form.
+ * The form of a value as kit returns it: type names for plain values, the form of the first member for a list. kit turns
+ * every integer into a bigint except at known paths, so a field at another path has another form.
  */
 const formOf = (value: unknown): unknown => {
   if (value === null) return null;
@@ -303,7 +303,7 @@ describe("every answer has Agave's fields where kit looks for them", () => {
     expect(formOf(await ask())).toEqual(form);
   });
 
-  test("no method is missing here but this ledger's own", () => {
+  test("every method is tested here except this ledger's own", () => {
     const served = [...rpcMethods(ledger).keys()].filter((name) => name !== "requestTokenAirdrop");
     expect(Object.keys(answers).toSorted()).toEqual(served.toSorted());
   });

@@ -59,7 +59,7 @@ describe("getBlock", () => {
     ]);
   });
 
-  test("names itself and its parent, and its hash is the one transactions may carry", async () => {
+  test("names itself and its parent, and its hash is valid as a transaction's blockhash", async () => {
     const block = await rpc.getBlock(slot, version0).send();
     expect(block).toMatchObject({ parentSlot: slot - 1n, blockHeight: slot, rewards: [] });
     expect(block?.blockTime).toBe((await rpc.getBlockTime(slot).send()) as never);
@@ -91,7 +91,7 @@ describe("getBlock", () => {
     expect(block?.signatures as ReadonlyArray<string>).toEqual(sent);
   });
 
-  test("accounts alone, with what the meta says of them", async () => {
+  test("accounts alone, with their part of the meta", async () => {
     const options = { ...version0, transactionDetails: "accounts" } as const;
     const block = await rpc.getBlock(slot, options).send();
     const [first, , airdrop] = block?.transactions ?? [];
@@ -191,7 +191,7 @@ describe("getBlock", () => {
 });
 
 describe("lists of blocks", () => {
-  test("hold every slot that is over, both ends included", async () => {
+  test("hold every finished slot, both ends included", async () => {
     const newest = await rpc.getSlot().send();
     expect(await rpc.getBlocks(newest - 2n).send()).toEqual([newest - 2n, newest - 1n, newest]);
     expect(await rpc.getBlocks(3n, 5n).send()).toEqual([3n, 4n, 5n]);

@@ -130,7 +130,7 @@ describe("the largest accounts of a token", () => {
   test("are twenty, the largest first, equal ones by address, as kit decodes them", async () => {
     const holders = Array.from({ length: 23 }, (_, i) => ({
       owner: localKey(`holder ${i}`).address,
-      // Three of them hold the same.
+      // Three of them hold the same amount.
       amount: i < 3 ? 1_000n : BigInt(i * 100),
     }));
     for (const { owner, amount } of holders)

@@ -61,7 +61,7 @@ describe("the lists of methods", () => {
     expect(present.toSorted()).toEqual(served.toSorted());
   });
 
-  test("what is left out is the rest of Agave, and answers that it is not there", async () => {
+  test("the methods left out are the rest of Agave's, and calls of them fail as unknown methods", async () => {
     const own = ["requestTokenAirdrop"];
     expect([...present, ...leftOut].toSorted()).toEqual([...AGAVE, ...own].toSorted());
     for (const method of leftOut)
@@ -82,7 +82,7 @@ describe("the faucet's example", () => {
       const words = Array.from(command.matchAll(/'([^']*)'|(\S+)/g), (m) => m[1] ?? m[2] ?? "");
       expect(words.slice(0, 4)).toEqual(["curl", "-s", LOCAL, "-d"]);
       const body = words[4] ?? "";
-      // curl names a form when it is told nothing else, and the ledger must not mind.
+      // By default curl sends the content type of a form. The ledger must accept it.
       const headers = { "content-type": "application/x-www-form-urlencoded" };
       const response = await fetch(words[2]?.replace(LOCAL, url) ?? "", {
         method: "POST",
@@ -93,7 +93,7 @@ describe("the faucet's example", () => {
     }
   });
 
-  test("gives out what it says, and shows it", () => {
+  test("gives out the stated amounts, and shows them", () => {
     expect(answers.map(({ id, error }) => [id, error])).toEqual([
       [1, undefined],
       [2, undefined],

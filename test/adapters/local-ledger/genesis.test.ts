@@ -51,7 +51,7 @@ const tokens = async (owner: string) => {
 };
 
 describe("a new ledger with demo data", () => {
-  test("carries both programs as they were built, under the local upgrade authority", async () => {
+  test("has both programs as they were built, under the local upgrade authority", async () => {
     for (const name of ["custody", "attestor"] as const) {
       const program = LOCAL_DEPLOYMENT[`${name}Program`];
       const { value } = await rpc
@@ -100,7 +100,7 @@ describe("a new ledger with demo data", () => {
     ]);
   });
 
-  test("is made by transactions of its past, and its clock shows wall time", async () => {
+  test("is made by transactions in its past, and its clock shows wall time", async () => {
     const nowSeconds = Date.now() / 1000;
     const slot = await rpc.getSlot({ commitment: "processed" }).send();
     const { result } = await call(

@@ -31,7 +31,7 @@ const time = manualTime(Date.now());
 const { rpc, url, stop } = startLedger({ time });
 afterAll(stop);
 
-test("accounts of a lookup table, made on this ledger, can be paid and are on record", async () => {
+test("accounts of a lookup table, made on this ledger, can be paid and appear in the history", async () => {
   const payer = await generateKeyPairSigner();
   const owner = address(payer.address);
   const { address: to } = await generateKeyPairSigner();

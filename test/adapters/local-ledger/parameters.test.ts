@@ -57,7 +57,7 @@ const invalid: ReadonlyArray<readonly [method: string, params: string, message: 
     '["AA==",{"encoding":"base64","skipPreflight":"yes"}]',
     'Invalid params: invalid type: string "yes", expected a boolean.',
   ],
-  // None of the words that are known.
+  // Words that are not known.
   [
     "getTokenSupply",
     `["${LOCAL_USDC_MINT}",{"commitment":"recent"}]`,
@@ -103,7 +103,7 @@ const invalid: ReadonlyArray<readonly [method: string, params: string, message: 
     "failed to deserialize solana_message::versions::VersionedMessage",
   ],
   ["getTransactionCount", "[1]", "Invalid params: invalid type: integer `1`, expected a map."],
-  // Configurations that may also be a bare text, of which Agave tells no more than this.
+  // Configurations that may also be a bare text, for which Agave's error is not more specific.
   ...['"hex"', "5", '{"encoding":"hex"}', '{"maxSupportedTransactionVersion":256}'].map(
     (options) => ["getTransaction", `["${HASH}",${options}]`, UNTAGGED] as const,
   ),
@@ -121,7 +121,7 @@ const invalid: ReadonlyArray<readonly [method: string, params: string, message: 
   ["getBlocksWithLimit", '[1,1,{"commitment":"processed"}]', BELOW_CONFIRMED],
   ["getBlocksWithLimit", "[1,500001]", "Limit too large; max 500000"],
   ["getBlocksWithLimit", "[1,-1]", "Invalid params: invalid value: integer `-1`, expected usize."],
-  // No addresses, hashes and signatures.
+  // Texts that are not addresses, hashes or signatures.
   ["getBalance", '["x0x"]', "Invalid param: Invalid"],
   ["getBalance", '["abc"]', "Invalid param: WrongSize"],
   ["getBalance", '[""]', "Invalid param: WrongSize"],
@@ -202,7 +202,7 @@ describe("parameters that are not what a method takes are refused in Agave's wor
 });
 
 describe("parameters at their limits", () => {
-  test("the rent of 10 MiB is told, that of one byte more is an invalid request", async () => {
+  test("the rent of 10 MiB is returned, and one byte more is an invalid request", async () => {
     const longest = 10 * 1024 * 1024;
     // 128 bytes of overhead, 3480 lamports a byte and year, two years (Agave `rent`: Rent::minimum_balance).
     expect((await call(url, "getMinimumBalanceForRentExemption", longest)).result).toBe(
@@ -218,7 +218,7 @@ describe("parameters at their limits", () => {
     });
   });
 
-  test("128 accounts are not too many for prioritization fees, nor is none", async () => {
+  test("prioritization fees accept 128 accounts, and none", async () => {
     const accounts = Array.from({ length: 128 }, () => LOCAL_AUTHORITY.address);
     for (const params of [[accounts], [[]], [null], []]) {
       const { result } = await call(url, "getRecentPrioritizationFees", ...params);
@@ -226,11 +226,11 @@ describe("parameters at their limits", () => {
     }
   });
 
-  test("a blockhash that is none of this ledger's is not valid, which is no error", async () => {
+  test("a blockhash of another ledger is reported as not valid, without an error", async () => {
     expect((await call(url, "isBlockhashValid", HASH)).result).toMatchObject({ value: false });
   });
 
-  test("a slot of 2^64-1 is a slot that is not reached", async () => {
+  test("a slot of 2^64-1 is reported as not reached", async () => {
     expect(await answer("getBlockTime", `[${U64_MAX}]`)).toMatchObject({
       error: { code: -32004 },
     });

@@ -74,13 +74,13 @@ beforeAll(async () => {
   await send(third, [price(2n), ...pay(third, a, c)]);
 });
 
-test("a block that is not over is not told", async () => {
+test("a block of the current slot is left out", async () => {
   expect((await fees()).map(([of]) => of)).not.toContain(busy);
   time.advance(400);
   expect((await fees()).map(([of]) => of)).toContain(busy);
 });
 
-test("a block asks for its lowest price, or for the lowest of those that write an account", async () => {
+test("a block has its lowest price, or the lowest price of transactions that write an account", async () => {
   expect(await newest()).toEqual([busy, 2n]);
   expect(await newest(a)).toEqual([busy, 2n]);
   expect(await newest(b)).toEqual([busy, 5n]);
@@ -90,7 +90,7 @@ test("a block asks for its lowest price, or for the lowest of those that write a
   expect(await newest(payers[1] as LocalKey)).toEqual([busy, 9n]);
 });
 
-test("slots are real ones, oldest first, and ask for nothing where nobody paid", async () => {
+test("slots are real ones, oldest first, with price 0 when nobody paid", async () => {
   const all = await fees();
   const slots = all.map(([of]) => of);
   expect(slots).toEqual(slots.toSorted((x, y) => x - y));
@@ -117,14 +117,14 @@ test("an account that is only read, and a transaction that asks for no units, se
   expect(await newest()).toEqual([of, 7n]);
 });
 
-test("a ledger that is opened again still knows", async () => {
+test("a reopened ledger still has the prices", async () => {
   const before = await fees(b);
   await served.stop();
   served = opened();
   expect(await fees(b)).toEqual(before);
 });
 
-test("no more than 150 blocks are told", async () => {
+test("at most 150 blocks are listed", async () => {
   const payer = payers[0] as LocalKey;
   for (let i = 0; i < 150; i++) {
     await send(payer, [price(BigInt(i)), memo()]);

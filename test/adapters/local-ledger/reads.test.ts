@@ -57,7 +57,7 @@ describe("the ledger's description of itself", () => {
     expect((await call(url, "getBlockTime", far)).error?.code).toBe(-32004);
   });
 
-  test("the fee told for a message is the fee taken, for every kind of signature", async () => {
+  test("the announced fee of a message is the charged fee, for every kind of signature", async () => {
     const payer = await generateKeyPairSigner();
     await rpc.requestAirdrop(payer.address, lamports(1_000_000_000n)).send();
     const { value: lifetime } = await rpc.getLatestBlockhash().send();
@@ -163,7 +163,7 @@ describe("accounts", () => {
     expect(base64.result).toMatchObject([{ pubkey: LOCAL_USDC_MINT }]);
   });
 
-  test("a filter beyond the data, a fifth filter and a malformed one", async () => {
+  test("a filter beyond the data matches nothing; a fifth and a malformed filter are refused", async () => {
     const beyond = { memcmp: { offset: 5000, bytes: "2" } };
     expect((await programAccounts([beyond])).result).toEqual([]);
     expect((await programAccounts([{ dataSize: 165 }, { dataSize: 82 }])).result).toEqual([]);

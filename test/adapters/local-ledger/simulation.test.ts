@@ -115,7 +115,7 @@ describe("loadedAccountsDataSize counts as SIMD-0186 does", () => {
     }
   });
 
-  test("a limit below a program's ProgramData refuses the call, and without preflight drops it", async () => {
+  test("a limit below a program's ProgramData refuses the call, and without preflight the transaction is dropped", async () => {
     const calls = instruction(LOCAL_DEPLOYMENT.custodyProgram);
     const size = (await loadedBy(calls)) + LIMITED;
     expect((await simulated([dataLimit(size), calls])).err).toMatchObject({
@@ -134,7 +134,7 @@ describe("loadedAccountsDataSize counts as SIMD-0186 does", () => {
     expect(value).toEqual([null]);
   });
 
-  test("one that fails while it runs has loaded all of it, also in the error of sendTransaction", async () => {
+  test("a transaction that fails while it runs has loaded everything, also in the error of sendTransaction", async () => {
     const tooMuch = [transfer(nobody, 10n ** 15n)];
     expect(await simulated(tooMuch)).toMatchObject({
       err: { InstructionError: [0n, { Custom: 1n }] },
@@ -160,13 +160,13 @@ describe("loadedAccountsDataSize counts as SIMD-0186 does", () => {
   });
 });
 
-describe("a simulation tells fee and balances as a transaction's meta does", () => {
+describe("a simulation shows fee and balances as a transaction's meta does", () => {
   const instructions = (to: Address) => [
     transfer(to),
     createAssociatedTokenInstruction({ payer: payer.address, owner: to, mint: LOCAL_USDC_MINT }),
   ];
 
-  test("what it foretells is what the same transaction then shows", async () => {
+  test("its prediction equals what the same transaction then shows", async () => {
     const to = localKey("paid once").address;
     const transaction = wire(instructions(to));
     const { value } = await rpc.simulateTransaction(transaction, { encoding: "base64" }).send();
@@ -192,7 +192,7 @@ describe("a simulation tells fee and balances as a transaction's meta does", () 
     expect(value.loadedAddresses).toEqual({ writable: [], readonly: [] });
   });
 
-  test("one that fails takes only its fee, one that is never charged shows none", async () => {
+  test("a failing transaction pays only its fee, and one that is never charged shows no fee", async () => {
     const before = await rpc.getBalance(payer.address, { commitment: "processed" }).send();
     const failed = await simulated([transfer(nobody, 10n ** 15n)]);
     expect(failed).toMatchObject({ fee: 5000n });
@@ -239,7 +239,7 @@ test("instructions that were called are shown when asked for, null when nothing 
   expect(await called(instruction(nobody))).toBeNull();
 });
 
-describe("accounts that a simulation is to show", () => {
+describe("accounts that a simulation should show", () => {
   const asked = (accounts: unknown) =>
     call(url, "simulateTransaction", wire([transfer(nobody)]), { encoding: "base64", accounts });
 
@@ -256,7 +256,7 @@ describe("accounts that a simulation is to show", () => {
     expect((await asked(accounts)).error).toEqual({ code: -32602, message });
   });
 
-  test("as they would be", async () => {
+  test("are shown as they would be", async () => {
     expect((await asked({ addresses: [nobody, SYSTEM_PROGRAM] })).result).toMatchObject({
       value: {
         accounts: [

@@ -230,26 +230,33 @@ describe("fees", () => {
     ["a priority price on default units", [price(1_000_000n), memo("m")]],
     ["a priority price on a unit limit", [computeUnitLimit(123_457), price(10_001n)]],
   ];
-  test.each(cases)("%s: told beforehand, taken, and on record", async (_name, extra) => {
-    const payer = await funded();
-    // A transfer that must fail, so that only the fee is taken.
-    const failing = transfer(payer.address, attestor.address, 10n ** 18n);
-    const signed = await sign(payer, await lifetime(), [...extra, failing]);
-    const told = await call(url, "getFeeForMessage", base64(Uint8Array.from(signed.messageBytes)));
-    const signature = await rpc
-      .sendTransaction(getBase64EncodedWireTransaction(signed), {
-        encoding: "base64",
-        skipPreflight: true,
-      })
-      .send();
-    const fee = Number(10_000_000_000n - (await balance(payer.address)));
-    expect(told.result).toMatchObject({ value: fee });
-    time.advance(400);
-    const { result } = await call(url, "getTransaction", signature, {
-      maxSupportedTransactionVersion: 0,
-    });
-    expect(result).toMatchObject({ meta: { fee } });
-  });
+  test.each(cases)(
+    "%s: the fee announced, charged and recorded is the same",
+    async (_name, extra) => {
+      const payer = await funded();
+      // A transfer that must fail, so that only the fee is taken.
+      const failing = transfer(payer.address, attestor.address, 10n ** 18n);
+      const signed = await sign(payer, await lifetime(), [...extra, failing]);
+      const told = await call(
+        url,
+        "getFeeForMessage",
+        base64(Uint8Array.from(signed.messageBytes)),
+      );
+      const signature = await rpc
+        .sendTransaction(getBase64EncodedWireTransaction(signed), {
+          encoding: "base64",
+          skipPreflight: true,
+        })
+        .send();
+      const fee = Number(10_000_000_000n - (await balance(payer.address)));
+      expect(told.result).toMatchObject({ value: fee });
+      time.advance(400);
+      const { result } = await call(url, "getTransaction", signature, {
+        maxSupportedTransactionVersion: 0,
+      });
+      expect(result).toMatchObject({ meta: { fee } });
+    },
+  );
 });
 
 describe("simulating", () => {

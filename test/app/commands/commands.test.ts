@@ -32,7 +32,7 @@ const run = async (script: string, ...args: ReadonlyArray<string>) => {
 
 /** Runs a command as a user would. */
 const runModules = (file: string, ...args: ReadonlyArray<string>) => run(join(ROOT, file), ...args);
-/** The same from a bundle, which starts sooner. */
+/** Runs a command from a bundle, which starts sooner. */
 const runBundle = async (file: string, ...args: ReadonlyArray<string>) =>
   run(await bundledScript(join(ROOT, file)), ...args);
 

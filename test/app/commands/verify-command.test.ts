@@ -74,7 +74,7 @@ afterAll(async () => {
   await directory.remove();
 });
 
-describe("true packets, held against a node", () => {
+describe("true packets, checked with a node", () => {
   test("leave nothing unproven in any state, and the exit code is 0", async () => {
     const { data } = JSON.parse(await textOf("/v1/indexer")) as {
       data: ReadonlyArray<EscrowRecord>;
@@ -97,7 +97,7 @@ describe("true packets, held against a node", () => {
     );
   });
 
-  test("name what is not shown, with and without a node", async () => {
+  test("name the checks that are not shown, with and without a node", async () => {
     const [offline, asked] = await Promise.all([
       verify("Fulfilled.json", "--trust", "trust.json"),
       verify("Fulfilled.json", "--trust", "trust.json", "--rpc", service.rpcUrl),
@@ -114,7 +114,7 @@ describe("true packets, held against a node", () => {
 });
 
 describe("a lying service that invented everything", () => {
-  test("passes offline with two unproven points named, and fails with a node", async () => {
+  test("passes offline with two checks named as unproven, and fails with a node", async () => {
     const network = { ...NETWORK, genesisHash };
     const names = ["fulfilled", "partially-fulfilled", "refunded", "pending"];
     await save(
@@ -145,8 +145,8 @@ describe("a lying service that invented everything", () => {
   });
 });
 
-describe("what cannot be decided", () => {
-  test("a node that does not answer decides nothing, and its address is not repeated whole", async () => {
+describe("undecided packets", () => {
+  test("a node that does not answer leaves the packet undecided, and its address is shown in part only", async () => {
     const result = await verify(
       "Fulfilled.json",
       "--trust",
@@ -185,12 +185,12 @@ describe("what cannot be decided", () => {
     expect(forPeople.stdout).toEndWith("\nfailed\n");
   });
 
-  test("an address that is none is a fault of the command line, whatever the packet is", async () => {
+  test("an invalid node address is a fault of the command line, whatever the packet is", async () => {
     const wrong = await save("wrong.json", "{}");
     expect((await verify(wrong, "--rpc", "not-an-address")).code).toBe(64);
   });
 
-  test("an address that is none is a fault of the command line", async () => {
+  test("an invalid policy address is a fault of the command line", async () => {
     const { code, stderr } = await verify("Fulfilled.json", "--rpc", "not-an-address");
     expect([code, stderr]).toEqual([
       64,

@@ -103,14 +103,14 @@ test("a new folder and the embedded ledger have no problem", async () => {
   expect(await readdir(folder)).toEqual([]);
 });
 
-test("another Bun is named with the one that is wanted", async () => {
+test("another version of Bun is named together with the required one", async () => {
   const [line] = await problemsOf({}, "1.0.0");
   expect(line).toBe(
     `!bun: it is 1.0.0; install ${packageJson.engines.bun}, or run npx bun@${packageJson.engines.bun}`,
   );
 });
 
-test("each faulty setting is a line, and nothing else is looked at", async () => {
+test("each faulty setting is a line, and nothing else is checked", async () => {
   const lines = await linesOf({ PORT: "http", SYNC_INTERVAL_SECONDS: "-1" });
   expect(lines.slice(1)).toEqual([
     '!settings: PORT is "http"; expected a whole number from 0 to 65535',
@@ -118,7 +118,7 @@ test("each faulty setting is a line, and nothing else is looked at", async () =>
   ]);
 });
 
-test("a port that something else holds is a problem, one that this service holds is none", async () => {
+test("a port held by another program is a problem, and a port held by this service is not", async () => {
   using other = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("?") });
   using service = Bun.serve({
     port: 0,
@@ -138,7 +138,7 @@ test("an address that is not this machine's is a problem", async () => {
   expect(line).toStartWith("!port: HOST 192.0.2.1, PORT 4321 cannot be listened on (");
 });
 
-test("a node that is not there is a problem, and its address is told without its key", async () => {
+test("an unreachable node is a problem, and its address is shown without its key", async () => {
   const gone = nodeThat(TEST_GENESIS_HASH, 0);
   const { url } = gone;
   await gone.stop(true);
@@ -147,7 +147,7 @@ test("a node that is not there is a problem, and its address is told without its
   ]);
 });
 
-test("a port of the embedded ledger that no ledger holds is a problem", async () => {
+test("a port of the embedded ledger that another program holds is a problem", async () => {
   using other = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("?") });
   const port = Number(other.port);
   expect(await problemsOf({ LOCAL_LEDGER_PORT: String(port) })).toEqual([
@@ -186,7 +186,7 @@ test("a data directory that cannot be written is a problem", async () => {
   expect(line).toEndWith("set another DATA_DIR");
 });
 
-test("sound stores are told with their versions, and not one byte is written", async () => {
+test("valid stores are listed with their versions, and nothing is written", async () => {
   const DATA_DIR = await freshFolder();
   await makeStores(DATA_DIR, TEST_GENESIS_HASH);
   const before = await contentOf(DATA_DIR);
@@ -199,7 +199,7 @@ test("sound stores are told with their versions, and not one byte is written", a
   expect(await contentOf(DATA_DIR)).toEqual(before);
 });
 
-test("a store that a service has open is read with what is not in its file yet", async () => {
+test("a store that a service has open is read with its write-ahead log", async () => {
   const DATA_DIR = await freshFolder();
   const path = join(DATA_DIR, "index.sqlite");
   await Effect.runPromise(
@@ -248,7 +248,7 @@ test("a store of another ledger, a newer one, a foreign one and a damaged one ar
   expect((await problemsOf({ DATA_DIR }))[0]).toContain("it is damaged or no SQLite database");
 });
 
-test("an older schema is told, and left to the start", async () => {
+test("an older schema is reported and not migrated", async () => {
   const DATA_DIR = await freshFolder();
   await makeStores(DATA_DIR, TEST_GENESIS_HASH);
   using db = new Database(join(DATA_DIR, "relay.sqlite"));

@@ -11,7 +11,7 @@ const doctor = async (env: Readonly<Record<string, string>>) => {
   return { code, lines: stdout.trim().split("\n") };
 };
 
-test("ends with 0 where nothing is wrong and with 1 otherwise, one line a check", async () => {
+test("ends with 0 without problems and with 1 otherwise, one line per check", async () => {
   const directory = await temporaryDirectory();
   const env = quietEnvironment(directory.path);
   const [sound, faulty] = await Promise.all([doctor(env), doctor({ ...env, PORT: "http" })]);

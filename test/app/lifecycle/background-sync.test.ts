@@ -48,7 +48,7 @@ test.each([
   ["not known", unavailable(undefined)],
   ["no answer within 4000 ms", new LedgerTimeout({ timeoutMs: 4000 })],
   ["disk full", new StoreUnavailable({ retryable: true, cause: new Error("disk full") })],
-])("a sync that fails is told once, with its cause: %s", async (cause, failure) => {
+])("a sync that fails is logged once, with its cause: %s", async (cause, failure) => {
   const lines = await linesAfter(Effect.fail(failure));
   const told = lines.filter((line) => line.includes("level=WARN"));
   expect(told).toHaveLength(1);

@@ -39,7 +39,7 @@ test.concurrent("a service asked to stop answers the requests it has begun", asy
 test.concurrent.if(process.platform === "linux")(
   "killing npx does not leave the service behind",
   async () => {
-    // The processes of npx: one of that name, a shell that passes no signal on, then the service.
+    // The processes of npx: one of that name, a shell that forwards no signal, then the service.
     const below = `sh -c '"${process.execPath}" "${MAIN}"; true' & wait`;
     const npx = Bun.spawn(["bash", "-c", 'exec -a "npm exec bun" bash -c "$0"', below], {
       env: { PATH: process.env["PATH"] ?? "", ...(await alone()) },

@@ -66,7 +66,7 @@ export const withMerchantName = (name: string): string => {
   return withReferences({ merchant: { ...inside(references, "merchant"), name } });
 };
 
-/** A packet with white space behind it, up to a length in bytes. */
+/** A packet padded with white space at its end to a length in bytes. */
 export const padded = (packet: string, bytes: number): string =>
   packet + " ".repeat(bytes - Buffer.byteLength(packet));
 

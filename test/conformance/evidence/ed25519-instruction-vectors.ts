@@ -8,7 +8,7 @@ export type InstructionVector = {
   readonly name: string;
   readonly why: string;
   readonly data_hex: string;
-  /** Null: passed over, since it is not one signature with all its parts in this data. */
+  /** Null: ignored, because it is not one signature with all its parts in this data. */
   readonly claim: {
     readonly public_key: string;
     readonly signature_hex: string;
@@ -18,7 +18,7 @@ export type InstructionVector = {
 
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex");
 
-/** The attestation of a golden escrow as the instruction that a release brings along. */
+/** The attestation of a golden escrow as the instruction that comes with a release. */
 const attestationOf = (name: string) => {
   const { escrow } = goldenEscrow(name);
   const { attestation } = escrow;
@@ -40,7 +40,7 @@ const attestationOf = (name: string) => {
   return { data: Uint8Array.from(data), claim, parts: { publicKey, signature, message } };
 };
 
-/** Where the u16 fields of the header are; the three indices name the instruction that a part is in. */
+/** Offsets of the header's three u16 instruction indices. Each names the instruction that holds the part. */
 const INDICES = { signature: 4, key: 8, message: 14 } as const;
 const MESSAGE_LENGTH_AT = 12;
 
@@ -64,7 +64,7 @@ const rearranged = (): Uint8Array => {
   return data;
 };
 
-/** Ed25519 instructions that every reader must read, or pass over, as the attestor program does. */
+/** Ed25519 instructions that every reader must read or ignore as the attestor program does. */
 export const instructionVectors = (): ReadonlyArray<InstructionVector> => {
   const full = attestationOf("fulfilled");
   const partial = attestationOf("partially-fulfilled");
@@ -98,7 +98,7 @@ export const instructionVectors = (): ReadonlyArray<InstructionVector> => {
       partial.claim,
     ),
     reads("another-order", "the parts in another order, with unused bytes between", rearranged()),
-    reads("padding-set", "the byte behind the count carries nothing", full.data.with(1, 255)),
+    reads("padding-set", "the padding byte after the count is ignored", full.data.with(1, 255)),
     reads(
       "something-behind",
       "unused bytes behind the message",

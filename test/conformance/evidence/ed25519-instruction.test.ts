@@ -11,7 +11,7 @@ const vectors = (await Bun.file(FILE).json()) as ReadonlyArray<InstructionVector
 
 const bytesOf = (hex: string): Uint8Array => new Uint8Array(Buffer.from(hex, "hex"));
 
-/** What the relay reads, in the words of the vectors. */
+/** The relay's reading of an instruction, in the form of the vectors. */
 const claimOf = (data: Uint8Array): InstructionVector["claim"] => {
   const read = readEd25519Instruction(data);
   return read.kind === "claim"
@@ -31,10 +31,10 @@ test.each(vectors.map((vector) => [vector.name, vector] as const))(
   },
 );
 
-test("both read the same in an instruction with any of its bytes changed", () => {
+test("both readers agree on an instruction with any of its bytes changed", () => {
   const [whole] = vectors;
   const data = bytesOf(whole?.data_hex ?? "");
-  // The header and a little behind it: the rest is carried as it is.
+  // The header and the first bytes after it. The rest is copied unchanged.
   const change = fc.record({ at: fc.nat(19), value: fc.constantFrom(0, 1, 2, 16, 72, 255) });
   fc.assert(
     fc.property(fc.array(change, { maxLength: 4 }), (changes) => {

@@ -2,7 +2,7 @@ import type { ObjectValue, Value } from "./independent-json.ts";
 
 const ALPHABET = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
 
-/** @throws Error where something does not hold */
+/** @throws Error when the condition is false */
 export const need: (holds: boolean) => asserts holds = (holds) => {
   if (!holds) throw new Error("refused");
 };

@@ -36,7 +36,7 @@ const derive = async (program: string, seeds: ReadonlyArray<Uint8Array | string>
   return { address: found as string, bump: BigInt(bump) };
 };
 
-/** The references' form; nothing in them is believed. */
+/** The references' form; no check relies on their content. */
 const readReferences = (value: Value | undefined): void => {
   const references = object(value, "transactions merchant observed archived not_found");
   const { transactions, notFound } = {
@@ -247,7 +247,7 @@ const rebuild = async (data: ObjectValue): Promise<Value> => {
   ]);
 };
 
-/** Whether the policy lists the mint of a packet that holds. @throws Error for one that does not */
+/** Whether the policy lists the mint of a valid packet. @throws Error for an invalid packet */
 const judge = async (packet: Uint8Array, policy: Policy | null): Promise<boolean> => {
   need(packet.length <= 65_536);
   const whole = object(readJson(strictText(packet)), "data signature references");
@@ -268,10 +268,10 @@ const judge = async (packet: Uint8Array, policy: Policy | null): Promise<boolean
   return mints.includes(mint as string);
 };
 
-/** What the second verifier says; `refused` where the policy document is none. */
+/** The second verifier's verdict; `refused` when the policy document is malformed. */
 export type IndependentVerdict = {
   readonly verdict: "verified" | "untrusted" | "failed" | "refused";
-  /** Whether the policy lists the packet's mint, null where nothing in the packet is believed. */
+  /** Whether the policy lists the packet's mint, null when a check of the packet failed. */
   readonly mintListed: boolean | null;
 };
 

@@ -6,13 +6,13 @@ import { RETIRED_KEY } from "./accepting-vectors.ts";
 import type { Draft } from "./packet-edits.ts";
 import { REVOKED_KEY } from "./rejecting-signature.ts";
 
-/** A policy document with what a verifier must say of it, and of fulfilled.json under it. */
+/** A policy document, and the expected verdict on it and on fulfilled.json under it. */
 export type PolicyVector = {
   readonly name: string;
   readonly why: string;
-  /** `refused`: the document is no policy, and no packet is judged under it. */
+  /** `refused`: the document is not a policy, and no packet is checked under it. */
   readonly verdict: "verified" | "failed" | "refused";
-  /** Whether `mint_value` passes; null where there is no verdict or it is `failed`. */
+  /** Whether `mint_value` passes; null when there is no verdict or it is `failed`. */
   readonly mint_listed: boolean | null;
 } & ({ readonly policy: string } | { readonly policy_base64: string });
 
@@ -22,7 +22,7 @@ const jwk = (key: ReturnType<typeof ed25519Key>, status: string): Draft => ({
 });
 const OWN = jwk(SERVICE_KEY, "current");
 
-/** The policy under which all packets of the vectors are judged. */
+/** The policy under which all packets of the vectors are checked. */
 export const trustDocument = (): Draft => ({
   version: 1,
   jwks: {
@@ -222,7 +222,7 @@ const mints = (): ReadonlyArray<PolicyVector> => {
   ];
 };
 
-/** Policy documents that every verifier must take or refuse. */
+/** Policy documents that every verifier must accept or refuse. */
 export const policyVectors = (): ReadonlyArray<PolicyVector> => [
   ...members(),
   ...versions(),

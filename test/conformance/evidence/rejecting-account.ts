@@ -24,7 +24,7 @@ const atTheEpoch = (): string => {
   );
 };
 
-/** Packets whose account bytes are no escrow, or one that belongs elsewhere. */
+/** Packets whose account bytes are not an escrow, or are an escrow of another address. */
 export const accountVectors = (): ReadonlyArray<Vector> => {
   const { escrow } = goldenEscrow("fulfilled");
   const { createdAt, expiresAt } = escrow;

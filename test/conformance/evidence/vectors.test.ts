@@ -34,7 +34,7 @@ const documentOf = (vector: PolicyVector): Uint8Array =>
     ? new TextEncoder().encode(vector.policy)
     : new Uint8Array(Buffer.from(vector.policy_base64, "base64"));
 
-/** Whether `mint_value` passes; null when it does not stand in a verdict that holds. */
+/** Whether `mint_value` passes; null when the verdict does not contain it or is `failed`. */
 const mintListed = ({ verdict, checks }: EvidenceVerdict): boolean | null =>
   verdict === "failed"
     ? null
@@ -51,7 +51,7 @@ describe("the vectors of test/vectors/evidence", () => {
       expect([name, await read(name)]).toEqual([name, text]);
   });
 
-  test("names are unique, and every check that offline verifying knows rejects something", () => {
+  test("names are unique, and every offline check rejects at least one packet", () => {
     for (const vectors of [[...accepting, ...rejecting], policies]) {
       const names = vectors.map(({ name }) => name);
       expect(names.filter((name, i) => names.indexOf(name) !== i)).toEqual([]);
@@ -94,7 +94,7 @@ describe.each(policies.map((vector) => [vector.name, vector] as const))(
   (_, vector) => {
     const document = documentOf(vector);
 
-    test("the service's verifier takes or refuses it, and judges the packet under it", () => {
+    test("the service's verifier accepts or refuses the policy, and reaches the packet's verdict under it", () => {
       const read = parseTrustPolicy(document);
       const judged = "fault" in read ? null : verifyEvidence(fulfilled, read.value);
       expect(judged?.verdict ?? "refused").toBe(vector.verdict);

@@ -15,7 +15,7 @@ export type Exchange = {
   readonly client?: string;
   /** Prepares the world for this request. What it changes is undone after the answer. */
   readonly given?: (world: World) => void | Promise<void>;
-  /** As soon as the service sleeps for exactly `forMs` milliseconds, the clock moves on by `passMs`. */
+  /** As soon as the service sleeps for exactly `forMs` milliseconds, the clock advances by `passMs`. */
   readonly waits?: { readonly forMs: number; readonly passMs: number };
   /** For an endless answer: the number of chunks to read before the client disconnects. */
   readonly chunks?: number;

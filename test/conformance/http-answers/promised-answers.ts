@@ -4,7 +4,7 @@ type Response_ = {
     Record<
       string,
       {
-        /** Of problems: by code. */
+        /** For problems: examples by code. */
         readonly examples?: Readonly<Record<string, unknown>>;
       }
     >

@@ -62,7 +62,7 @@ describe("amount", () => {
     expect(parseAmount("18446744073709551615")).toBe(MAX_U64);
   });
 
-  test("the rendering has six decimals, no leading zeros, and loses nothing", () => {
+  test("the rendering has six decimals, no leading zeros, and keeps every digit", () => {
     fc.assert(
       fc.property(anyU64, (amount) => {
         const text = formatUsdc(amount);

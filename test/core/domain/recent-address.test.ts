@@ -5,7 +5,7 @@ import { recentAddress } from "../../../core/domain/recent-address.ts";
 import { bytesOfLength } from "../../arbitraries/ledger-values.ts";
 import { runs } from "../../arbitraries/runs.ts";
 
-test("a kept address is the one its bytes encode to, whichever addresses share its bucket", () => {
+test("a kept address is the one its bytes encode to, even when several addresses share its bucket", () => {
   // Few prefixes and few suffixes, so that most addresses share a bucket with another one or repeat.
   const anyBytes = fc
     .tuple(fc.constantFrom(0, 1, 255), fc.constantFrom(0, 4, 8), bytesOfLength(2))

@@ -6,7 +6,7 @@ import { Instance } from "../../../ports/instance.ts";
 /** The mint of the test instance: devnet USDC. */
 export const SUPPORTED_MINT = address("4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU");
 
-/** A mint as a list shows it that calls it USDC. */
+/** A mint that a list calls USDC. */
 export const usdc = (mint: Address): SupportedMint => ({
   address: mint,
   decimals: 6,

@@ -37,7 +37,7 @@ const suspendBy = (by: Address) =>
     status: "Suspended",
   });
 
-test("the office goes over when the proposed admin accepts, not before", () => {
+test("the proposed admin becomes admin on acceptance, not before", () => {
   const ledger = proposed();
   expect(registryOf(ledger)).toMatchObject({
     admin: admin.address,
@@ -50,7 +50,7 @@ test("the office goes over when the proposed admin accepts, not before", () => {
   ledger.do([suspendBy(next.address)], [next]);
 });
 
-test("custody program and settlement mint stay", () => {
+test("custody program and settlement mint do not change", () => {
   const ledger = proposed();
   ledger.do([accept], [next]);
   expect(registryOf(ledger)).toMatchObject({
@@ -59,7 +59,7 @@ test("custody program and settlement mint stay", () => {
   });
 });
 
-test("the latest proposal counts, and none takes it back", () => {
+test("the latest proposal counts, and a proposal of nobody withdraws it", () => {
   const ledger = proposed();
   ledger.do([propose(s.merchant.address)], [admin]);
   expect(ledger.send([accept], [next]).refusal).toBe("6129 NotProposedAdmin");
@@ -76,7 +76,7 @@ test("an acceptance counts once", () => {
 });
 
 describe("refuses", () => {
-  test("a proposal by anyone but the admin, the proposed one among them", () => {
+  test("a proposal by anyone but the admin, also by the proposed admin", () => {
     const ledger = proposed();
     for (const by of [next, s.merchant, s.agent])
       expect(ledger.send([propose(by.address, by.address)], [by]).refusal).toBe("6110 NotAdmin");
@@ -84,7 +84,7 @@ describe("refuses", () => {
     expect(ledger.send([unsigned], [next]).refusal).toBe("6102 MissingSignature");
   });
 
-  test("an acceptance without the proposed one's signature, or by another", () => {
+  test("an acceptance without the proposed admin's signature, or by another wallet", () => {
     const ledger = proposed();
     const unsigned = withRole(accept, "proposed_admin", AccountRole.readonly);
     expect(ledger.send([unsigned], [s.agent]).refusal).toBe("6102 MissingSignature");

@@ -37,7 +37,7 @@ describe("the Ed25519 instruction", () => {
     expect(refusal([release])).toBe("6119 AttestationMissing");
   });
 
-  test("must come before the release, not after", () => {
+  test("must come before the release", () => {
     expect(refusal([release, attest])).toBe("6119 AttestationMissing");
   });
 
@@ -47,7 +47,7 @@ describe("the Ed25519 instruction", () => {
     ).toBeUndefined();
   });
 
-  test("must carry a good signature", () => {
+  test("must have a valid signature", () => {
     const data = attest.data.with(60, (attest.data[60] ?? 0) ^ 1);
     // The precompile itself refuses: PrecompileError::InvalidSignature.
     expect(refusal([withData(attest, data), release])).toBe("custom 2");
@@ -57,13 +57,13 @@ describe("the Ed25519 instruction", () => {
     ["signature", 4],
     ["key", 8],
     ["message", 14],
-  ])("must take its %s from its own data, named as such", (_, at) => {
+  ])("must have its %s in its own data, by the index 65535", (_, at) => {
     expect(refusal([withHeader(at, 0), release])).toBe("6120 AttestationMalformed");
   });
 
-  test("may not show one message and have the runtime check another", () => {
+  test("may not contain one message and make the runtime check another", () => {
     const bait = s.attestInstruction({}, s.stranger);
-    // Looks like the attestor's attestation, but all three offsets lead into the stranger's own instruction.
+    // Looks like the attestor's attestation, but all three indices lead to the stranger's own instruction.
     const data = attest.data.slice();
     const view = new DataView(data.buffer);
     for (const at of [4, 8, 14]) view.setUint16(at, 0, true);
@@ -104,7 +104,7 @@ describe("the message", () => {
     expect(refusal([s.attestInstruction(claim), release])).toBe("6122 WrongMessage");
   });
 
-  test("must be right to the byte, in every byte", () => {
+  test("must equal the claim in every byte", () => {
     const ledger = s.escrowLedger();
     for (let at = 0; at < 72; at++) {
       const changed = message.with(at, (message[at] ?? 0) ^ 1);
@@ -112,7 +112,7 @@ describe("the message", () => {
     }
   });
 
-  test("must be right to the byte, in length", () => {
+  test("must have the exact length", () => {
     expect(refusal([sign(message.slice(0, 71)), release])).toBe("6122 WrongMessage");
     expect(refusal([sign(Uint8Array.of(...message, 0)), release])).toBe("6122 WrongMessage");
   });
@@ -135,7 +135,7 @@ describe("the key", () => {
     },
   );
 
-  test("is the one that the escrow records: a later rotation changes nothing", () => {
+  test("must be the key that the escrow records, also after a rotation", () => {
     const ledger = s.escrowLedger();
     const next = wallet("next attestor");
     const input = { merchant: s.merchant.address, attestor: next.address };

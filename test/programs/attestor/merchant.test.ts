@@ -42,10 +42,10 @@ const slash = (points: number): Instruction =>
 const refusal = (ledger: TestLedger, instruction: Instruction, by: Wallet): string | undefined =>
   ledger.send([instruction], [by]).refusal;
 
-/** What the ledger holds at an address that nothing was ever done to. */
+/** The account at an unused address. */
 const EMPTY = { lamports: 0n, owner: ZERO_ADDRESS, executable: false, data: new Uint8Array() };
 
-/** Puts the registered merchant's account in a state that would take long to reach. */
+/** Sets the registered merchant's account to a state that transactions would reach slowly. */
 const put = (ledger: TestLedger, change: Partial<ReturnType<typeof s.readMerchant>>): void =>
   ledger.put(
     s.merchantPda,
@@ -122,7 +122,7 @@ describe("register_merchant", () => {
     expect(s.readMerchant(ledger).name).toBe("é".repeat(16));
   });
 
-  // C0, U+007F and C1; Unicode's Bidi_Control; and what lies beside them: docs/protocol.md, "attestor".
+  // C0, U+007F and C1; Unicode's Bidi_Control; and their neighbours: docs/protocol.md, "attestor".
   const controls =
     "01 1b 1f 7f 4109 c280 c285 c29f 41c29f d89c e2808e e2808f e280aa e280ab e280ac e280ad e280ae e281a6 e281a7 " +
     "e281a8 e281a9 41e280ae42";
@@ -135,7 +135,7 @@ describe("register_merchant", () => {
     },
   );
 
-  test("takes the very characters that core takes, of the blocks that hold controls", () => {
+  test("accepts the same characters as core, in the blocks that hold controls", () => {
     const ledger = s.initializedLedger();
     const differing: Array<string> = [];
     for (const block of [0, 0x600, 0x2000])
@@ -160,7 +160,7 @@ describe("register_merchant", () => {
     },
   );
 
-  test("takes any text, and any bytes only if a strict decoder does", () => {
+  test("accepts any text, and other bytes only if a strict decoder does", () => {
     const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
     const decodes = (bytes: Uint8Array): boolean => {
       try {
@@ -183,7 +183,7 @@ describe("register_merchant", () => {
     );
   });
 
-  test("takes a name whose stated length is its length", () => {
+  test("needs a name of the stated length", () => {
     const ledger = s.initializedLedger();
     for (const data of [
       register.data.slice(0, -1),
@@ -195,7 +195,7 @@ describe("register_merchant", () => {
       expect(refusal(ledger, withData(register, data), s.merchant)).toBe("6100 InvalidInstruction");
   });
 
-  test("takes no zero key as attestor", () => {
+  test("refuses the zero key as attestor", () => {
     const instruction = s.registerInstruction(s.merchant, ZERO_ADDRESS);
     expect(refusal(s.initializedLedger(), instruction, s.merchant)).toBe("6114 InvalidAttestor");
   });
@@ -228,7 +228,7 @@ describe("rotate_attestor", () => {
     });
   });
 
-  test("is the merchant's own, not anyone's", () => {
+  test("needs the merchant wallet's signature", () => {
     const ledger = s.merchantLedger();
     const unsigned = withRole(rotate, "merchant_wallet", AccountRole.readonly);
     expect(refusal(ledger, unsigned, s.stranger)).toBe("6102 MissingSignature");
@@ -238,7 +238,7 @@ describe("rotate_attestor", () => {
     expect(refusal(ledger, forged, s.merchant)).toBe("6111 WrongMerchant");
   });
 
-  test("takes neither the zero key nor the present one", () => {
+  test("refuses the zero key and the present one", () => {
     for (const attestor of [ZERO_ADDRESS, s.attestor.address]) {
       const input = { merchant: s.merchant.address, attestor };
       const instruction = rotateAttestorInstruction(s.deployment, input);
@@ -257,7 +257,7 @@ describe("the admin", () => {
     expect(s.readMerchant(ledger).status).toBe("Active");
   });
 
-  test("sets no status that does not exist", () => {
+  test("refuses an unknown status", () => {
     const unknown = withData(suspend, suspend.data.with(8, 2));
     expect(refusal(s.merchantLedger(), unknown, admin)).toBe("6115 InvalidStatus");
   });
@@ -345,7 +345,7 @@ describe("deliveries", () => {
     expect(s.readMerchant(ledger)).toMatchObject({ deliveries: 1n, reputation: 0, volume: 0n });
   });
 
-  test("never overflow a counter, and settle nevertheless", () => {
+  test("never overflow a counter, and settle at its maximum too", () => {
     const ledger = s.escrowLedger();
     const full = {
       reputation: 2 ** 32 - 1,

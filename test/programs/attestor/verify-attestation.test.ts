@@ -34,7 +34,7 @@ const uninvited = (escrow: ReturnType<typeof readonlySigner>): Instruction => ({
 
 const plain = wallet("plain account");
 
-/** Calls with the plain account in the escrow's place, signed for by its own key. */
+/** Calls with a plain account in place of the escrow, signed by its own key. */
 const refusal = (ledger: TestLedger, instruction = uninvited(readonlySigner(plain.address))) => {
   const signers: [Wallet, ...Array<Wallet>] = [s.stranger, plain];
   const attest = s.attestInstruction({ escrow: plain.address });
@@ -43,20 +43,20 @@ const refusal = (ledger: TestLedger, instruction = uninvited(readonlySigner(plai
   return outcome.refusal;
 };
 
-describe("nobody but custody is answered:", () => {
-  test("not someone who names a real escrow, since he cannot sign for it", () => {
+describe("only custody can call it:", () => {
+  test("not a caller that names a real escrow, because only custody can sign for it", () => {
     const ledger = s.escrowLedger();
     const call = [s.attestInstruction(), uninvited(readonly(s.escrow))];
     expect(ledger.send(call, [s.stranger]).refusal).toBe("6102 MissingSignature");
   });
 
-  test("not someone whose own account signs", () => {
+  test("not a caller whose own account signs", () => {
     const ledger = s.escrowLedger();
     ledger.fund(plain.address);
     expect(refusal(ledger)).toBe("6116 WrongEscrow");
   });
 
-  test("not someone who gave his own, empty account to custody", () => {
+  test("not a caller that assigned its own, empty account to custody", () => {
     const ledger = s.escrowLedger();
     ledger.put(plain.address, s.deployment.custodyProgram, new Uint8Array(368));
     expect(refusal(ledger)).toBe("6116 WrongEscrow");

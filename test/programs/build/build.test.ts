@@ -26,11 +26,11 @@ test("the committed hashes are those of the committed binaries", async () => {
 });
 
 for (const name of PROGRAM_NAMES) {
-  test(`${name}: the committed header is what the IDL gives`, async () => {
+  test(`${name}: the committed header is the one generated from the IDL`, async () => {
     expect(await Bun.file(headerPath(name)).text()).toBe(await generateHeader(name));
   });
 
-  test(`${name}: the committed TypeScript tables are what the IDL gives`, async () => {
+  test(`${name}: the committed TypeScript tables are those generated from the IDL`, async () => {
     const at = new URL(`../../../core/protocol/generated/${name}.ts`, import.meta.url);
     const idl = await Bun.file(
       new URL(`../../../programs/${name}.idl.json`, import.meta.url),
@@ -39,7 +39,7 @@ for (const name of PROGRAM_NAMES) {
   });
 
   for (const version of SBPF_VERSIONS) {
-    test(`${name} ${version}: the binary ends in no zero byte, so that its hash can be had from the deployed account`, async () => {
+    test(`${name} ${version}: the binary does not end with a zero byte, so that its hash can be computed from the deployed account`, async () => {
       const binary = await Bun.file(binaryPath(name, version)).bytes();
       expect(binary.at(-1)).not.toBe(0);
     });
@@ -61,7 +61,7 @@ for (const name of PROGRAM_NAMES) {
     const { relocations } = readElfObject(await compileObject(source, "v3"));
     const { rodata, text } = elfSegments(await Bun.file(binaryPath(name, "v3")).bytes());
     expect(rodata.slice(0, V3_RODATA_GAP).every((byte) => byte === 0)).toBe(true);
-    // Each place that names a constant (R_BPF_64_64), as the binary has it.
+    // The address of each constant in the binary (relocation R_BPF_64_64).
     const view = new DataView(text.buffer, text.byteOffset);
     const named = relocations
       .filter(({ type }) => type === 1)

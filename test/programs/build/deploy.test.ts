@@ -12,7 +12,7 @@ const cases = PROGRAM_NAMES.flatMap((name) =>
 
 test.each(cases)("the loader's answer to %s %s with %s features", async (name, elf, features) => {
   const file = await Bun.file(binaryPath(name, elf)).bytes();
-  // SIMD-0500 takes new v0 programs away; what is deployed goes on running, which the variants test.
+  // SIMD-0500 forbids new v0 programs. Deployed ones continue to run, as the variants test.
   const refused = elf === "v0" && features === "all";
   expect(loaderRefusal(new TestLedger(features), file)).toBe(refused ? REFUSED : undefined);
 });
@@ -21,7 +21,7 @@ test("the loader refuses a file that is cut short, or of a version that does not
   for (const elf of ["v0", "v3"] as const) {
     const file = await Bun.file(binaryPath("custody", elf)).bytes();
     const refusal = (bytes: Uint8Array) => loaderRefusal(new TestLedger("default"), bytes);
-    // The version stands in e_flags, at 48; one that does not exist is refused as well.
+    // The version is in e_flags, at byte 48. An unknown one is refused too.
     expect(refusal(file.slice(0, 200))).toBe(REFUSED);
     expect(refusal(file.with(48, 9))).toBe(REFUSED);
   }

@@ -30,17 +30,17 @@ describe("the account of a published IDL", () => {
     },
   );
 
-  test("what is encoded here has the client's header, and reads back", () => {
+  test("an encoded account has the client's header, and decodes back", () => {
     const zlib = vectors.cases.find(
       ({ program, compression }) => program === custody && compression === "zlib",
     );
     const ours = encodeIdlAccount(custody, vectors.content);
-    // Behind 88 bytes comes the length of what zlib made of it, which need not be the same.
+    // After 88 bytes comes the length of the zlib data, which may differ.
     expect(ours.slice(0, 87)).toEqual(bytes(zlib?.account ?? "").slice(0, 87));
     expect(decodeIdlAccount(custody, ours)).toBe(vectors.content);
   });
 
-  test("another program's, an external one, and what does not unpack are none", () => {
+  test("another program's account, an external one and one that does not unpack are refused", () => {
     const account = encodeIdlAccount(custody, vectors.content);
     const other = s.deployment.attestorProgram;
     expect(decodeIdlAccount(other, account)).toBeUndefined();
@@ -57,7 +57,7 @@ describe("the account of a published IDL", () => {
 });
 
 describe("programs/published-idl.ts", () => {
-  /** What the node answers for any account. */
+  /** The node's answer for every account. */
   let value: unknown = null;
   const node = Bun.serve({
     port: 0,
@@ -83,7 +83,7 @@ describe("programs/published-idl.ts", () => {
     data: [Buffer.from(encodeIdlAccount(custody, text)).toString("base64"), "base64"],
   });
 
-  test("prints the IDL for a program id, and knows it again", async () => {
+  test("prints the IDL for a program id, and recognizes it as published", async () => {
     const printed = await run("custody", custody, s.deployment.attestorProgram);
     expect(printed.status).toBe(0);
     expect((JSON.parse(printed.out) as { address: string }).address).toBe(custody);
@@ -115,7 +115,7 @@ describe("programs/published-idl.ts", () => {
     expect(idl).toMatchObject({ address: s.merchant.address });
   });
 
-  test("says how it is used", async () => {
+  test("prints its usage", async () => {
     expect(await run("custody", custody, "no address")).toMatchObject({ status: 2, out: "" });
     expect(await run("custody", custody)).toMatchObject({ status: 2, out: "" });
     expect((await run("custodian", custody, custody)).err).toContain("usage");

@@ -30,7 +30,7 @@ const admin = s.upgradeAuthority.address;
 const merchant = s.merchant.address;
 const by = { payer: admin, upgradeAuthority: admin };
 
-/** Every instruction that core can build, beside the IDL that describes it. */
+/** Every instruction that core can build, with the IDL that describes it. */
 const built: ReadonlyArray<readonly [Idl, string, Instruction]> = [
   [custody, "initialize_custody", initializeCustodyInstruction(s.deployment, by)],
   [custody, "create_escrow", s.createInstruction()],
@@ -85,7 +85,7 @@ test.each(built)(
     expect(instruction.programAddress as string).toBe(idl.address);
     expect(instruction.data.slice(0, 8)).toEqual(Uint8Array.from(described?.discriminator ?? []));
     const roles = described?.accounts.map(({ writable, signer, optional }) =>
-      // Left out here: the program's own id stands there, which nobody writes.
+      // An absent account: the program's own id stands for it, and is not writable.
       optional === true
         ? AccountRole.readonly
         : signer === true
@@ -108,7 +108,7 @@ test.each(built)(
   },
 );
 
-/** An address in a field of an account of the fixture's escrow, which the seed `escrow.mint` names, for one. */
+/** The address in a field of an account, as a seed such as `escrow.mint` names it. */
 const escrowField = (_: Address, account: string, field: string): Address => {
   const { agentOwner, merchant, mint, rentPayer } = s.readEscrow(s.escrowLedger());
   const found = { agent_owner: agentOwner, merchant, mint, rent_payer: rentPayer }[field];
@@ -139,7 +139,7 @@ test.each(built)(
 test.each([
   ["custody", custodyJson],
   ["attestor", attestorJson],
-] as const)("%s: every part of the IDL that has a name for readers says what it is", (_, idl) => {
+] as const)("%s: every named part of the IDL has documentation", (_, idl) => {
   const parts = [
     ...idl.instructions,
     ...idl.instructions.flatMap(({ accounts, args }) => [...accounts, ...args]),
@@ -149,7 +149,7 @@ test.each([
   expect(parts.filter(({ docs }) => docs?.[0] === undefined).map(({ name }) => name)).toEqual([]);
 });
 
-test("core builds every instruction but the one that only custody may send", () => {
+test("core builds every instruction except the one that only custody may send", () => {
   const described = [custody, attestor].flatMap((idl) => idl.instructions.map(({ name }) => name));
   expect(described.filter((name) => !built.some(([, each]) => each === name))).toEqual([
     "verify_attestation",

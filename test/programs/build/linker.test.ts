@@ -11,17 +11,17 @@ import { deployAs } from "../fixture/tampering.ts";
 import { agent } from "../fixture/settlement.ts";
 import { TestLedger } from "../fixture/test-ledger.ts";
 
-test("what is no object file is refused", () => {
+test("a file that is not an object file is refused", () => {
   for (const version of SBPF_VERSIONS)
     expect(() => link(new Uint8Array(64), version)).toThrow("not a relocatable ELF file");
 });
 
 test.each([
-  // What the runtime's own sources say of these names (rbpf `syscalls`, SIMD-0178).
+  // The numbers of these names in the runtime's sources (rbpf `syscalls`, SIMD-0178).
   ["abort", 0xb6fc1a11],
   ["sol_log_", 0x207559bd],
   ["sol_memcpy_", 0x717cc4a3],
-])("%s is the syscall of that number", (name, number) => {
+])("%s is the syscall with number %i", (name, number) => {
   expect(syscallHash(name)).toBe(number);
 });
 
@@ -87,7 +87,7 @@ describe.skipIf(!hasCompiler())(`of an object file (needs clang ${COMPILER.versi
     expect(new TextDecoder().decode(rodata)).toBe(`${"\0".repeat(16)}constant${"\0".repeat(8)}`);
   });
 
-  /** 32-bit arithmetic whose result has bit 31 set and is then used as 64 bits: 0 if it means to the VM what it means to C. */
+  /** 32-bit arithmetic whose result has bit 31 set and is then used as 64 bits: 0 when the VM computes the same as C. */
   const SUM = `${ENTRYPOINT} {
     unsigned int sum = *(unsigned int *)input + 0x7fffffffu;
     return (unsigned long)sum * 5 - 0x280000000ul;
@@ -102,7 +102,7 @@ describe.skipIf(!hasCompiler())(`of an object file (needs clang ${COMPILER.versi
     return ledger.send([{ programAddress, accounts, data: new Uint8Array() }], [agent]).refusal;
   };
 
-  test("32-bit sums are refused, since the VM extends their sign and clang counts on zeros", async () => {
+  test("32-bit sums are refused, because the VM extends their sign and clang relies on zeros", async () => {
     const object = await compile(SUM, "v3");
     for (const version of SBPF_VERSIONS)
       expect(() => link(object, version)).toThrow("the VM extends the sign");

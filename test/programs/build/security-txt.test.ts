@@ -29,7 +29,7 @@ const fieldsOf = (file: Uint8Array): ReadonlyMap<string, string> => {
   );
 };
 
-/** What the section `.security.txt` leads to, by the section and program headers (ELF-64 specification). */
+/** The content that the section `.security.txt` points to, by the section and program headers (ELF-64 specification). */
 const sectionText = (file: Uint8Array): string | undefined => {
   const view = new DataView(file.buffer, file.byteOffset, file.byteLength);
   const u64 = (at: number): number => Number(view.getBigUint64(at, true));
@@ -50,7 +50,7 @@ const sectionText = (file: Uint8Array): string | undefined => {
 };
 
 describe.each(PROGRAM_NAMES)("%s", (name) => {
-  test.each(SBPF_VERSIONS)("%s says whom to tell of a weakness", async (version) => {
+  test.each(SBPF_VERSIONS)("%s says whom to inform of a weakness", async (version) => {
     const file = await Bun.file(binaryPath(name, version)).bytes();
     const fields = fieldsOf(file);
     expect(fields.get("name")).toBe(`Settlement Evidence ${name}`);
@@ -60,7 +60,7 @@ describe.each(PROGRAM_NAMES)("%s", (name) => {
       expect(contact).toMatch(CONTACT);
   });
 
-  test.each(SBPF_VERSIONS)("%s leads to that text by a section", async (version) => {
+  test.each(SBPF_VERSIONS)("%s has a section that points to that text", async (version) => {
     const text = sectionText(await Bun.file(binaryPath(name, version)).bytes());
     expect(text?.startsWith(BEGIN)).toBe(true);
     expect(text?.endsWith(END)).toBe(true);

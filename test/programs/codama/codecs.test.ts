@@ -37,7 +37,7 @@ import { generated, type Named } from "./generated-clients.ts";
 
 type Program = keyof typeof generated;
 
-/** A value as core has it and as Codama's code has it. */
+/** A value in core's form and in the form of Codama's code. */
 type Pair = { readonly core: unknown; readonly codama: unknown };
 const same = <T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<Pair> =>
   arbitrary.map((value) => ({ core: value, codama: value }));
@@ -107,7 +107,7 @@ test.each(instructions)(
 
 const zeros = (length: number) => new Uint8Array(length);
 
-/** Holds what Codama's code reads in an account's bytes to what core reads there, all of it, and what it writes to the bytes. */
+/** Checks that Codama's code decodes an account's bytes to all of core's values, and encodes them to the same bytes. */
 const expectRead = (program: Program, name: string, data: Uint8Array, expected: Named): void => {
   const codec = generated[program].account(name);
   const decoded = codec.decode(data);
@@ -115,7 +115,7 @@ const expectRead = (program: Program, name: string, data: Uint8Array, expected: 
   expect<Uint8Array>(Uint8Array.from(codec.encode(decoded))).toEqual(data);
 };
 
-test("Escrow: what core writes and reads, Codama's code reads and writes", () => {
+test("Escrow: Codama's code decodes and encodes the same as core", () => {
   const states = generated.custody.variants("EscrowState");
   fc.assert(
     fc.property(anyEscrow(s.deployment), (escrow) => {
@@ -154,7 +154,7 @@ test("Escrow: what core writes and reads, Codama's code reads and writes", () =>
   );
 });
 
-test("Merchant: what core writes and reads, Codama's code reads and writes", () => {
+test("Merchant: Codama's code decodes and encodes the same as core", () => {
   const statuses = generated.attestor.variants("MerchantStatus");
   fc.assert(
     fc.property(anyMerchant(s.deployment), (merchant) => {

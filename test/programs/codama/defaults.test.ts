@@ -19,11 +19,11 @@ const asked = (idl: unknown) =>
     ]),
   );
 
-// What follows from the escrow's own fields (a seed such as escrow.mint) has a default in clients of Anchor's only: Codama leaves it out.
+// An address that follows from the escrow's own fields (a seed such as escrow.mint) has a default only in Anchor's clients, not in Codama's.
 const PAID_TO_MERCHANT = ["escrow", "vault", "merchant", "merchantTokenAccount"];
 const PAID_TO_AGENT = ["escrow", "vault", "agentTokenAccount", "rentPayer"];
 
-test("custody: a generated client asks for what nobody can derive without reading the escrow, and for nothing else", () => {
+test("custody: a generated client asks only for addresses that cannot be derived without reading the escrow", () => {
   expect(asked(custody)).toEqual({
     initializeCustody: ["attestorProgram"],
     createEscrow: ["merchantWallet", "mint"],
@@ -35,7 +35,7 @@ test("custody: a generated client asks for what nobody can derive without readin
   });
 });
 
-test("attestor: a generated client asks for a merchant's account only where the wallet takes no part", () => {
+test("attestor: a generated client asks for a merchant's account only when the wallet is not among the accounts", () => {
   expect(asked(attestor)).toEqual({
     initializeRegistry: ["custodyProgram"],
     registerMerchant: [],

@@ -25,8 +25,8 @@ const fieldOn =
     custody.account(account).decode(ledger.account(at).data)[camelCase(name)] as Address;
 
 /**
- * A settlement by the generated client. Codama has no default for an address that follows from the escrow's own fields, and
- * none for a bump: these the IDL gives, as a client of Anchor's reads it. Nothing here comes from core.
+ * A settlement by the generated client. Codama has no default for an address that follows from the escrow's own fields, or
+ * for a bump. These are derived from the IDL, as Anchor's clients do. Nothing here comes from core.
  */
 const settlement = async (
   ledger: TestLedger,
@@ -73,7 +73,7 @@ const create = (other: Named = {}) =>
 
 const proof = { proofHash: hash32ToBytes(s.PROOF), timestamp: s.START };
 
-/** Registered and created by the generated clients alone. */
+/** A ledger on which the generated clients registered a merchant and created an escrow. */
 const pendingLedger = async (): Promise<TestLedger> => {
   const ledger = s.initializedLedger();
   ledger.do([await register()], [s.merchant]);

@@ -36,7 +36,7 @@ const refusal = (ledger: TestLedger, instruction = s.archiveInstruction(ledger))
   ledger.send([instruction], [s.stranger]).refusal;
 const archivable = (): TestLedger => at(ARCHIVABLE, settled());
 
-/** Every ending, and when and by whom it comes. */
+/** Every ending, with its time and sender. */
 const ENDINGS = [
   ["Fulfilled", s.START, [attest, release], s.stranger],
   ["PartiallyFulfilled", s.START, [attestPartial(2n), partial], s.stranger],
@@ -76,7 +76,7 @@ test("the rent payer gets what exceeds a tombstone's rent, whoever archives", ()
   expect(lamports() - before).toBe(1_893_120n);
 });
 
-test("lamports that came to the escrow besides go to the rent payer too", () => {
+test("further lamports sent to the escrow go to the rent payer too", () => {
   const ledger = archivable();
   const account = ledger.account(s.escrow);
   ledger.set({ ...account, lamports: account.lamports + 7n });
@@ -85,7 +85,7 @@ test("lamports that came to the escrow besides go to the rent payer too", () => 
   expect(ledger.account(s.agent.address).lamports - before).toBe(1_893_127n);
 });
 
-test("a rent payer that has become a program gets nothing, and the escrow is archived all the same", async () => {
+test("a rent payer that has become a program gets nothing, and the escrow is still archived", async () => {
   const ledger = archivable();
   const elf = await Bun.file(binaryPath("attestor", "v0")).bytes();
   const owner = address("BPFLoader2111111111111111111111111111111111");
@@ -104,7 +104,7 @@ test("a rent payer that has become a program gets nothing, and the escrow is arc
   expect(ledger.account(s.agent.address).lamports).toBe(program.lamports);
 });
 
-test("where the rent has risen so far that nothing is left over, nothing moves", () => {
+test("when the rent has risen so far that nothing is left over, no lamports move", () => {
   const ledger = archivable();
   const { lamports } = ledger.account(s.escrow);
   const before = ledger.account(s.agent.address).lamports;
@@ -121,7 +121,7 @@ test("the ledger's history holds the last bytes whole", () => {
   expect(call).toEqual({ name: "archive_escrow", lastBytes: last });
 });
 
-test("nothing is numbered: count and head stay", () => {
+test("archiving is not a numbered event: count and head do not change", () => {
   const ledger = archivable();
   const config = custodyConfigAddress(s.deployment).address;
   const before = ledger.account(config).data;
@@ -143,7 +143,7 @@ describe("is refused", () => {
     expect(refusal(ledger)).toBeUndefined();
   });
 
-  test("with bytes that differ in any one place, or in number", () => {
+  test("with bytes that differ in one place, or in length", () => {
     const ledger = archivable();
     const right = s.archiveInstruction(ledger);
     for (let i = 0; i < CUSTODY_ACCOUNTS.Escrow.length; i++)
@@ -171,7 +171,7 @@ describe("is refused", () => {
     expect(refusal(ledger, archive)).toBe("6036 EscrowArchived");
   });
 
-  test("for accounts that are no escrow of custody's", () => {
+  test("for accounts that are not an escrow of custody", () => {
     const ledger = archivable();
     const archive = s.archiveInstruction(ledger);
     const copy = forgeCopy(ledger, s.escrow);
@@ -183,7 +183,7 @@ describe("is refused", () => {
     expect(refusal(ledger, withAccount(archive, "escrow", config))).toBe("6019 WrongEscrow");
   });
 
-  test("where the escrow or the rent payer is read-only", () => {
+  test("when the escrow or the rent payer is read-only", () => {
     const ledger = archivable();
     for (const name of ["escrow", "rent_payer"]) {
       const fixed = withRole(s.archiveInstruction(ledger), name, AccountRole.readonly);
@@ -193,12 +193,12 @@ describe("is refused", () => {
 });
 
 describe("a tombstone", () => {
-  test("keeps its address used: the same task is not escrowed again", () => {
+  test("keeps its address used, so that the same task cannot be escrowed again", () => {
     const ledger = archived();
     expect(ledger.send([s.createInstruction()], [s.agent]).refusal).toBe("6020 EscrowExists");
   });
 
-  test("takes no other instruction", () => {
+  test("is refused by every other instruction", () => {
     const ledger = archived();
     for (const [instructions, by] of [
       [[attest, release], s.stranger],
@@ -209,7 +209,7 @@ describe("a tombstone", () => {
       expect(ledger.send([...instructions], [by]).refusal).toBe("6036 EscrowArchived");
   });
 
-  test("is no escrow where another length, discriminator or owner makes it look like one", () => {
+  test("is not an escrow, also with another length, discriminator or owner", () => {
     const ledger = archived();
     const { owner, data } = ledger.account(s.escrow);
     const decode = (change: Parameters<typeof decodeArchivedEscrowAccount>[0]) =>
@@ -217,7 +217,7 @@ describe("a tombstone", () => {
     const stranger = s.deployment.attestorProgram;
     expect(decode({ owner: stranger, data })).toEqual({ fault: "wrong_owner" });
     expect(decode({ owner, data: data.slice(1) })).toEqual({ fault: "wrong_length" });
-    // What anyone can have custody own: bytes that are all zero.
+    // Accounts that anyone can assign to custody hold only zero bytes.
     expect(decode({ owner, data: new Uint8Array(96) })).toEqual({ fault: "wrong_discriminator" });
     expect(decode({ owner, data: data.with(25, 1) })).toEqual({ fault: "unknown_version" });
     expect(decode({ owner, data: data.with(24, 4) })).toEqual({ fault: "unknown_enum_value" });

@@ -22,7 +22,7 @@ const refusal = (
   by: Wallet = s.merchant,
 ): string | undefined => ledger.send([instruction], [by]).refusal;
 
-test("the merchant gives the whole vault back before expiry, and nothing counts for or against the merchant", () => {
+test("the merchant returns the whole vault before expiry, and the merchant's counts do not change", () => {
   const ledger = s.escrowLedger();
   const before = s.readMerchant(ledger);
   const lamports = ledger.account(s.agent.address).lamports;
@@ -43,7 +43,7 @@ test("the merchant gives the whole vault back before expiry, and nothing counts 
   expect(s.readMerchant(ledger)).toEqual(before);
 });
 
-test("a refund by anyone after expiry is no cancellation", () => {
+test("a refund by anyone after expiry is not a cancellation", () => {
   const ledger = at(EXPIRY);
   ledger.do([s.refundInstruction()], [s.merchant]);
   expect(isCancelled(s.readEscrow(ledger))).toBe(false);
@@ -55,7 +55,7 @@ test("a suspended merchant may give money back", () => {
   expect(s.readEscrow(ledger).state).toBe("Refunded");
 });
 
-test("the money goes to the fallback where the agent's associated account is someone else's", () => {
+test("the money goes to the fallback when the agent's associated account has another owner", () => {
   const ledger = givenAway(s.agent, s.agentTokens);
   expect(refusal(ledger)).toBe("6030 PayoutAccountUnusable");
   putTokenAccount(ledger, s.agent.address, s.mint, 0n, nowhere);
@@ -63,8 +63,8 @@ test("the money goes to the fallback where the agent's associated account is som
   expect(tokenBalance(ledger, nowhere)).toBe(s.AMOUNT);
 });
 
-describe("nobody but the merchant's wallet cancels:", () => {
-  // The attestor among them: who stole its key must not refund what was delivered.
+describe("only the merchant's wallet can cancel:", () => {
+  // The attestor cannot either, so that a thief of its key cannot refund a delivered escrow.
   test.each([
     ["the attestor", s.attestor],
     ["the agent", s.agent],
@@ -104,7 +104,7 @@ test("a settled escrow is not cancelled, nor a cancelled one settled", () => {
   expect(refusal(ledger, s.refundInstruction())).toBe("6024 NotPending");
 });
 
-test("it is never partial: an amount behind the arguments is refused", () => {
+test("it is never partial: an amount after the arguments is refused", () => {
   const amount = Uint8Array.of(...cancel.data, 1, 0, 0, 0, 0, 0, 0, 0);
   expect(refusal(s.escrowLedger(), withData(cancel, amount))).toBe("6000 InvalidInstruction");
 });

@@ -80,7 +80,7 @@ test("is refused a second time, and so is a release after it", () => {
   expect(ledger.send(release, [s.stranger]).refusal).toBe("6024 NotPending");
 });
 
-/** The refund with another account in one place. */
+/** The refund with one account replaced. */
 const replaced = (ledger: TestLedger, name: string, address: typeof nowhere) =>
   refusal(ledger, withAccount(refund, name, address));
 
@@ -98,7 +98,7 @@ describe("refuses", () => {
       expect(replaced(ledger, "agent_token_account", wrong)).toBe("6017 WrongAgentTokenAccount");
   });
 
-  test("the agent's associated account once its owner was changed, but not another of his", () => {
+  test("the agent's associated account after a change of owner, and pays the agent's fallback account instead", () => {
     const ledger = expiredLedger();
     putTokenAccount(ledger, s.stranger.address, s.mint, 0n, s.agentTokens);
     expect(refusal(ledger)).toBe("6030 PayoutAccountUnusable");

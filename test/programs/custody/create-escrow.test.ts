@@ -28,7 +28,7 @@ const create = s.createInstruction();
 const refusal = (ledger: TestLedger, instruction: Instruction): string | undefined =>
   ledger.send([instruction], [s.agent]).refusal;
 
-test("moves the agent's tokens into the vault and records who, what and until when", () => {
+test("moves the agent's tokens into the vault and records parties, task and expiry", () => {
   const ledger = s.merchantLedger();
   const payer = s.stranger;
   ledger.do([s.createInstruction({ payer: payer.address })], [payer, s.agent]);
@@ -91,7 +91,7 @@ describe("survives what anyone can do to the addresses beforehand", () => {
   });
 });
 
-test("pays the rent that the ledger asks, at two years' rent as at SIMD-0194's rate", () => {
+test("pays the ledger's rent, at two years' rent and at SIMD-0194's rate", () => {
   for (const [lamportsPerByte, years] of [
     [3480n, 2],
     [6960n, 1],
@@ -162,7 +162,7 @@ test("refuses a suspended merchant", () => {
   expect(refusal(ledger, create)).toBe("6014 MerchantSuspended");
 });
 
-test("refuses to spend for an agent who did not sign", () => {
+test("refuses to spend for an agent that did not sign", () => {
   const ledger = s.merchantLedger();
   const theft = withRole(
     s.createInstruction({ payer: s.stranger.address }),

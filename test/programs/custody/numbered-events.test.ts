@@ -38,7 +38,7 @@ const chained = (head: Hash32, escrow: Address, data: Uint8Array): Hash32 => {
   return hash32FromBytes(sha256(Uint8Array.of(...hash32ToBytes(head), ...leaf)));
 };
 
-test("a new deployment has numbered nothing", () => {
+test("a new deployment has no numbered events", () => {
   expect(configOf(s.initializedLedger())).toMatchObject({
     attestorProgram: s.deployment.attestorProgram,
     count: 0n,
@@ -60,7 +60,7 @@ const ENDINGS = [
 ] as const;
 
 describe.each(ENDINGS)("creation and %s", (_, time, instructions, by, state) => {
-  test("take the numbers 1 and 2 and chain the account as each leaves it", () => {
+  test("get the numbers 1 and 2, and chain the account's bytes after each of them", () => {
     const ledger = s.escrowLedger();
     const first = ledger.account(s.escrow).data;
     const created = chained(ZERO, s.escrow, first);
@@ -79,7 +79,7 @@ describe.each(ENDINGS)("creation and %s", (_, time, instructions, by, state) => 
     expect(encodeEscrowAccount(escrow)).toEqual(last);
   });
 
-  test("settlement writes only what, zeroed, gives back the Pending bytes", () => {
+  test("settlement writes only fields whose zeroing restores the Pending bytes", () => {
     const ledger = s.escrowLedger();
     const first = ledger.account(s.escrow).data;
     ledger.time = time;
@@ -91,7 +91,7 @@ describe.each(ENDINGS)("creation and %s", (_, time, instructions, by, state) => 
   });
 });
 
-test("one transaction's events are numbered one after another, and one that fails takes no number", () => {
+test("one transaction's events are numbered one after another, and a failed transaction uses no number", () => {
   const ledger = s.merchantLedger();
   const tasks = [0x31, 0x32, 0x33].map(s.hashOf);
   const escrows = tasks.map((task) => escrowAddress(s.deployment, s.agent.address, task).address);

@@ -17,7 +17,7 @@ import { tokenBalance } from "../fixture/token-account.ts";
 import { wallet } from "../fixture/wallet.ts";
 
 // Every kind of associated account with every kind of fallback, for every payee: the check before sending and the program must
-// say the same, and a settlement must pay the place that the rule says.
+// agree, and a settlement must pay the account that the rule chooses.
 const other = wallet("another token account").address;
 
 const OF_MERCHANT = {
@@ -79,9 +79,9 @@ const PLACES: ReadonlyArray<Place> = [
   },
 ];
 
-/** `left`: a key stands there, behind the zero that says that it counts for nothing. */
+/** `left`: the key of a cleared right, after a tag of zero that makes it void. */
 const RIGHTS = ["none", "left", "some"] as const;
-/** Besides, a delegate who may transfer nothing. */
+/** Further: a delegate with an amount of 0. */
 const DELEGATES = [...RIGHTS, "for nothing"] as const;
 const HOLDERS = ["the payee", "another owner", "another mint"] as const;
 
@@ -153,7 +153,7 @@ const UNUSABLE: Expected = {
   refusal: "6030 PayoutAccountUnusable",
 };
 
-/** What the rule says, apart from the code on either side. */
+/** The expected choice, written independently of core and the program. */
 const expected = (
   foreign: string,
   associated: (typeof ASSOCIATED)[number],

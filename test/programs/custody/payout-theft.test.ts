@@ -21,7 +21,7 @@ import {
 import { type Wallet, wallet } from "../fixture/wallet.ts";
 import { NATIVE_MINT, wrappedEscrowLedger } from "../fixture/wrapped-escrow.ts";
 
-// Settlement is open to anyone, who also passes the payout accounts. A right that a payee once gave away on an old account must not
+// Anyone can send a settlement and choose the payout accounts. A right that a payee once granted on an old account must not
 // turn into a right to the escrow.
 const thief = wallet("thief");
 const loot = wallet("thief's tokens").address;
@@ -30,10 +30,10 @@ const till = wallet("till").address;
 const LIMIT = 2n ** 63n;
 
 const SHARED = "6028 PayoutAccountShared";
-/** TokenError::InsufficientFunds: what a delegate's transfer says of an account that was not paid. */
+/** TokenError::InsufficientFunds: the error of a delegate's transfer from an account that was not paid. */
 const NOTHING_THERE = "custom 1";
 
-/** The agent's purse and the merchant's till beside their associated accounts, and an empty account of the thief's. */
+/** Further token accounts of the agent (purse) and the merchant (till), and an empty account of the thief. */
 const withPurses = (ledger: TestLedger, mint: Address = s.mint): TestLedger => {
   ledger.fund(thief.address);
   for (const [account, owner] of [
@@ -45,7 +45,7 @@ const withPurses = (ledger: TestLedger, mint: Address = s.mint): TestLedger => {
   return ledger;
 };
 
-/** As a wallet makes one, so that an account of wrapped SOL is one. */
+/** Made by instructions, as a wallet does, so that it also works for wrapped SOL. */
 const makeTokenAccount = (ledger: TestLedger, account: Address, mint: Address, owner: Address) => {
   ledger.put(account, TOKEN_PROGRAM, new Uint8Array(165));
   ledger.do([initializeAccount(account, mint, owner)], [s.stranger]);
@@ -62,7 +62,7 @@ const approveThief = (account: Address, owner: Wallet, amount = LIMIT): Instruct
 const take = (from: Address, amount: bigint): Instruction =>
   transferTokens(from, loot, thief.address, amount);
 
-/** What a thief gets by instructions sent and signed by nobody else: the refusal, and what there is to show for it. */
+/** The result of instructions that only the thief signs: the refusal, and the tokens and lamports that the thief gained. */
 const attempt = (ledger: TestLedger, instructions: ReadonlyArray<Instruction>) => {
   const { refusal } = ledger.send(instructions, [thief]);
   return {
@@ -99,7 +99,7 @@ type Settlement = {
   readonly settle: Settle;
   readonly time: bigint;
   readonly owner: Wallet;
-  /** The payee's old account, and the name of the associated one's place. */
+  /** The payee's old account, and the name of the associated account in the instruction. */
   readonly old: Address;
   readonly place: string;
   readonly wrong: string;
@@ -133,7 +133,7 @@ const SETTLEMENTS: ReadonlyArray<Settlement> = [
 ];
 const each = SETTLEMENTS.map((settlement) => [settlement.name, settlement] as const);
 
-/** With the old account where the associated one belongs, the attestation as it is. */
+/** The instructions with the old account in place of the associated one, and the attestation unchanged. */
 const misplaced = ({ settle, place, old }: Settlement): ReadonlyArray<Instruction> => {
   const instructions = settle({});
   return instructions.map((one, i) =>
@@ -161,7 +161,7 @@ describe.each(each)("a delegate on an old account gets nothing of %s", (_, settl
     expect(attempt(delegated(), theft)).toEqual({ ...nothing, refusal: wrong });
   });
 
-  test("as the fallback of an associated account that can be paid, which is paid", () => {
+  test("as the fallback when the associated account can receive tokens, which is then paid", () => {
     const ledger = delegated();
     const theft = [...settle({ fallback: old }), take(old, paid)];
     expect(attempt(ledger, theft)).toEqual({ ...nothing, refusal: NOTHING_THERE });
@@ -172,13 +172,13 @@ describe.each(each)("a delegate on an old account gets nothing of %s", (_, settl
     expect(tokenBalance(ledger, old)).toBe(0n);
   });
 
-  test("as the fallback of an associated account that has been given away", () => {
+  test("as the fallback when the associated account has another owner", () => {
     const ledger = delegated();
     giveAway(ledger, settlement);
     expect(attempt(ledger, [...settle({ fallback: old }), take(old, paid)])).toEqual(nothing);
   });
 
-  test("though the other payee's associated account is paid with a delegate on it", () => {
+  test("although the other payee's associated account has a delegate and is paid", () => {
     const ledger = delegated();
     giveAway(ledger, settlement);
     const other = owner === s.agent ? s.merchant : s.agent;
@@ -197,7 +197,7 @@ describe.each(each)("a delegate on an old account gets nothing of %s", (_, settl
   });
 });
 
-test("a delegate gets nothing of either part, paid into one old account of a merchant who is the agent too", () => {
+test("a delegate gets nothing of either part when agent and merchant are one and share an old account", () => {
   const ledger = withPurses(s.merchantLedger());
   const own = s.merchant.address;
   putTokenAccount(ledger, own, s.mint, s.AMOUNT);
@@ -246,7 +246,7 @@ describe.each(each)(
       expect({ refusal, isRicher }).toEqual({ refusal: SHARED, isRicher: false });
     });
 
-    test("as the fallback of an associated account that can be paid", () => {
+    test("as the fallback when the associated account can receive tokens", () => {
       const ledger = wrapped();
       const held = tokenBalance(ledger, old);
       ledger.do(settle({ fallback: old }, mint), [thief]);
@@ -272,7 +272,7 @@ test("an account that a stranger made for the agent, to be closed by the strange
   expect(attempt(ledger, refundTo({ fallback: gift }))).toEqual(nothing);
 });
 
-test("a delegate for nothing counts as one", () => {
+test("a delegate with an amount of 0 counts as a delegate", () => {
   const ledger = expired(withPurses(s.escrowLedger()));
   ledger.do([approveThief(purse, s.agent, 0n)], [s.agent]);
   giveAway(ledger, agentRefund);
@@ -305,13 +305,16 @@ describe("a misdirected refund brings nobody anything: to", () => {
     expect(attempt(ledger, [refund])).toEqual(refused);
   });
 
-  test.each(targets)("%s, as the fallback of an account given away", (_, target) => {
-    const ledger = expired(withPurses(s.escrowLedger()));
-    giveAway(ledger, agentRefund);
-    expect(attempt(ledger, refundTo({ fallback: target(ledger) }))).toEqual(refused);
-  });
+  test.each(targets)(
+    "%s, as the fallback when the associated account has another owner",
+    (_, target) => {
+      const ledger = expired(withPurses(s.escrowLedger()));
+      giveAway(ledger, agentRefund);
+      expect(attempt(ledger, refundTo({ fallback: target(ledger) }))).toEqual(refused);
+    },
+  );
 
-  test("the agent's associated account, which is the thief's by now", () => {
+  test("the agent's associated account, which the thief owns after a change of owner", () => {
     const ledger = expired(withPurses(s.escrowLedger()));
     const { address } = s.agent;
     ledger.do([setAuthority(s.agentTokens, "owner", thief.address, address)], [s.agent]);
@@ -320,7 +323,7 @@ describe("a misdirected refund brings nobody anything: to", () => {
   });
 });
 
-describe("is paid all the same:", () => {
+describe("is still paid:", () => {
   test("the payee's associated account, whatever rights its owner gave away on it", () => {
     const shared = (ledger: TestLedger): TestLedger => {
       for (const [account, owner] of [

@@ -20,7 +20,7 @@ import type { TestLedger } from "../fixture/test-ledger.ts";
 import { tokenBalance } from "../fixture/token-account.ts";
 import type { Wallet } from "../fixture/wallet.ts";
 
-// An agent who chose a merchant for its independent attestor must get what that attestor says, whatever the merchant does.
+// An agent that chose a merchant for its independent attestor relies on that attestor. The merchant must not be able to replace it.
 
 const REVOKED = "6128 EscrowRevoked";
 const refusal = (
@@ -29,7 +29,7 @@ const refusal = (
   signers: readonly [Wallet, ...Array<Wallet>] = [s.stranger],
 ): string | undefined => ledger.send(instructions, signers).refusal;
 
-describe("a merchant cannot release by a key of the merchant's own", () => {
+describe("a merchant cannot release with a key of its own", () => {
   const own = s.merchant;
 
   test("by rotating to it, releasing and rotating back in one transaction", () => {
@@ -40,7 +40,7 @@ describe("a merchant cannot release by a key of the merchant's own", () => {
     expect(s.readMerchant(ledger).attestor).toBe(s.attestor.address);
   });
 
-  test("by rotating to it in a transaction before", () => {
+  test("by rotating to it in an earlier transaction", () => {
     const ledger = s.escrowLedger();
     ledger.do([rotate(own)], [own]);
     expect(refusal(ledger, [s.attestInstruction({}, own), release])).toBe("6121 WrongAttestor");
@@ -58,7 +58,7 @@ describe("a merchant cannot release by a key of the merchant's own", () => {
 });
 
 describe("create_escrow", () => {
-  test("records the merchant's present key where the agent names none", () => {
+  test("records the merchant's present key when the agent names none", () => {
     const ledger = s.merchantLedger();
     ledger.do([rotate(newKey)], [s.merchant]);
     ledger.do([s.createInstruction()], [s.agent]);
@@ -67,7 +67,7 @@ describe("create_escrow", () => {
     expect(refusal(ledger, [s.attestInstruction({}, newKey), release])).toBeUndefined();
   });
 
-  test("takes no other key than the present one, the former one among them", () => {
+  test("refuses any key but the present one, also the former one", () => {
     const ledger = s.merchantLedger();
     ledger.do([rotate(newKey)], [s.merchant]);
     for (const attestor of [s.attestor.address, s.stranger.address, s.merchant.address])
@@ -77,7 +77,7 @@ describe("create_escrow", () => {
   });
 });
 
-test("an earlier escrow is released by the key it records, after as many rotations as may be", () => {
+test("an earlier escrow is released by the key it records, after any number of rotations", () => {
   const ledger = s.escrowLedger();
   for (const key of [newKey, s.stranger, s.merchant]) ledger.do([rotate(key)], [s.merchant]);
   expect(refusal(ledger, [s.attestInstruction({}, newKey), release])).toBe("6121 WrongAttestor");
@@ -95,7 +95,7 @@ describe("a rotation that revokes", () => {
     return ledger;
   };
 
-  test("stops every release of the escrows made until then, whole or in part, by any key", () => {
+  test("stops every full or partial release of earlier escrows, by any key", () => {
     const ledger = revoked();
     expect(s.readMerchant(ledger).revokedSeq).toBe(1n);
     for (const attempt of [
@@ -106,7 +106,7 @@ describe("a rotation that revokes", () => {
       expect(refusal(ledger, attempt)).toBe(REVOKED);
   });
 
-  test("leaves them to be cancelled and refunded", () => {
+  test("lets them be cancelled and refunded", () => {
     revoked().do([cancel], [s.merchant]);
     at(EXPIRY, revoked()).do([refund], [s.stranger]);
   });
@@ -138,7 +138,7 @@ describe("a rotation that revokes", () => {
     expect(refusal(ledger, [attest, release])).toBe(REVOKED);
   });
 
-  test("concerns this merchant's escrows alone", () => {
+  test("concerns only this merchant's escrows", () => {
     const ledger = s.escrowLedger();
     ledger.do([s.registerInstruction(s.stranger, newKey.address)], [s.stranger]);
     const other = rotate(s.attestor, true);
@@ -147,7 +147,7 @@ describe("a rotation that revokes", () => {
     ledger.do([attest, release], [s.stranger]);
   });
 
-  test("counts by custody's own configuration and no other account", () => {
+  test("reads the event number from custody's own configuration and no other account", () => {
     const ledger = s.escrowLedger();
     const config = custodyConfigAddress(s.deployment).address;
     const copy = forgeCopy(ledger, config);
@@ -160,7 +160,7 @@ describe("a rotation that revokes", () => {
     expect(refusal(ledger, [registry], [s.merchant])).toBe("6107 WrongRegistry");
   });
 
-  test("says so by 1 and nothing else", () => {
+  test("is marked by the byte 1 and nothing else", () => {
     const ledger = s.escrowLedger();
     for (const byte of [2, 0xff])
       expect(refusal(ledger, [withByte(rotate(newKey), 40, byte)], [s.merchant])).toBe(

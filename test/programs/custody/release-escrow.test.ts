@@ -31,7 +31,7 @@ import { wallet } from "../fixture/wallet.ts";
 const attest = s.attestInstruction();
 const release = s.releaseInstruction();
 
-/** The release preceded by a good attestation, sent by someone without a part in it. */
+/** The release after a valid attestation, sent by a stranger. */
 const refusal = (ledger: TestLedger, instruction: Instruction): string | undefined =>
   ledger.send([attest, instruction], [s.stranger]).refusal;
 
@@ -144,7 +144,7 @@ describe("an escrow settles once:", () => {
   });
 });
 
-/** The release with another account in one place. */
+/** The release with one account replaced. */
 const replaced = (ledger: TestLedger, name: string, address: typeof nowhere) =>
   refusal(ledger, withAccount(release, name, address));
 
@@ -159,7 +159,7 @@ describe("refuses", () => {
     expect(replaced(ledger, "escrow", nowhere)).toBe("6019 WrongEscrow");
   });
 
-  test("a strange vault, even one that the escrow owns", () => {
+  test("a foreign vault, even one that the escrow owns", () => {
     const ledger = s.escrowLedger();
     const at = wallet("strange vault").address;
     putTokenAccount(ledger, s.escrow, s.mint, s.AMOUNT, at);
@@ -186,7 +186,7 @@ describe("refuses", () => {
       );
   });
 
-  test("the merchant's associated account once its owner was changed, but not another of his", () => {
+  test("the merchant's associated account after a change of owner, and pays the merchant's fallback account instead", () => {
     const ledger = s.escrowLedger();
     putTokenAccount(ledger, s.stranger.address, s.mint, 0n, s.merchantTokens);
     expect(refusal(ledger, release)).toBe("6030 PayoutAccountUnusable");
@@ -273,7 +273,7 @@ describe("refuses", () => {
   });
 });
 
-test("initialising again with another attestor program is no way to replace it", () => {
+test("initialising again with another attestor program is refused", () => {
   const ledger = s.escrowLedger();
   const by = { payer: s.upgradeAuthority.address, upgradeAuthority: s.upgradeAuthority.address };
   const again = withAccount(

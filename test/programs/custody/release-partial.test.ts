@@ -26,7 +26,7 @@ test("pays the amount to the merchant and the rest to the agent", () => {
   });
 });
 
-test("every base unit goes to one of the two, whatever the amounts and whoever sent more into the vault", () => {
+test("every base unit goes to one of the two, whatever the amounts, and also of tokens that a stranger sent into the vault", () => {
   const u64 = 2n ** 64n - 1n;
   const amounts = fc
     .bigInt({ min: 2n, max: u64 })
@@ -52,7 +52,7 @@ test("every base unit goes to one of the two, whatever the amounts and whoever s
   );
 });
 
-test("pays another account of the agent where the associated one has another owner", () => {
+test("pays another account of the agent when the associated one has another owner", () => {
   const ledger = s.escrowLedger();
   putTokenAccount(ledger, s.stranger.address, s.mint, 0n, s.agentTokens);
   const other = putTokenAccount(ledger, s.agent.address, s.mint, 0n, wallet("purse").address);
@@ -66,7 +66,7 @@ test.each([0n, s.AMOUNT, s.AMOUNT + 1n, 2n ** 64n - 1n])("refuses an amount of %
   expect(refusal(s.escrowLedger(), amount)).toBe("6015 InvalidAmount");
 });
 
-/** A partial release of 1 with another account in one place. */
+/** A partial release of 1 with one account replaced. */
 const replaced = (ledger: TestLedger, name: string, address: typeof nowhere) =>
   refusal(ledger, 1n, withAccount(s.partialInstruction(1n), name, address));
 

@@ -48,14 +48,14 @@ describe("names the rule that fails, and the program refuses the same", () => {
   );
 
   test("every rule has a case", () => {
-    // The programs take a key of small order; only its attestations cannot be.
+    // The programs accept a key of small order, but no attestation can verify under it.
     const more: ReadonlyArray<SettlementRule> = ["attestor_unusable"];
     const rules = REFUSED_SETTLEMENTS.map(({ rule }) => rule);
     expect(new Set([...rules, ...more])).toEqual(new Set(SETTLEMENT_RULES));
   });
 });
 
-describe("has no objection to what the program accepts", () => {
+describe("finds no fault in instructions that the program accepts", () => {
   const timestamp = s.START;
   test.each<
     readonly [
@@ -170,7 +170,7 @@ describe("has no objection to what the program accepts", () => {
   });
 });
 
-test("leaves to the simulation what only the margin of the clock decides", () => {
+test("leaves cases within the clock's margin to the simulation", () => {
   const stale = verdicts(at(s.START + 305n), [attest, release], [s.stranger]);
   expect(stale).toMatchObject({ rule: undefined, refusal: "6123 AttestationStale" });
   const early = verdicts(at(EXPIRY - 10n), [refund], [s.stranger]);
@@ -180,12 +180,12 @@ test("leaves to the simulation what only the margin of the clock decides", () =>
   expect(whole).toMatchObject({ rule: undefined, refusal: "6034 NotArchivable" });
 });
 
-test("leaves to the simulation what the ledger does not show yet", () => {
+test("leaves accounts that the ledger does not show yet to the simulation", () => {
   const absent = verdicts(s.merchantLedger(), [attest, release], [s.stranger]);
   expect(absent).toMatchObject({ rule: undefined, refusal: "6019 WrongEscrow" });
 });
 
-test("an attestation signed over other bytes than it carries is not the merchant's", () => {
+test("an attestation whose signature covers other bytes than its message is refused", () => {
   const message = attestationMessage({ escrow: s.escrow, proofHash: s.PROOF, timestamp: s.START });
   const forged = ed25519Instruction({
     publicKey: s.attestor.address,

@@ -7,7 +7,7 @@ import * as s from "../fixture/settlement.ts";
 import { ARCHIVABLE, at, attestPartial, settled } from "../fixture/settlement-attempts.ts";
 import { type Wallet, wallet } from "../fixture/wallet.ts";
 
-// What a packet on the network holds (Agave `sdk/packet`: PACKET_DATA_SIZE).
+// The size of a network packet (Agave `sdk/packet`: PACKET_DATA_SIZE).
 const MOST = 1232;
 
 const sizeOf = (
@@ -37,7 +37,7 @@ test("the largest settlement, a partial release that makes both payees' accounts
   expect(sizeOf([...budget, ...settle], [s.stranger])).toBeLessThanOrEqual(1132);
 });
 
-test("so does one that names fallbacks for both, whose associated accounts exist", () => {
+test("a partial release that names fallbacks for both payees fits too", () => {
   const fallbacks = {
     merchantFallbackAccount: wallet("till").address,
     agentFallbackAccount: wallet("purse").address,
@@ -47,7 +47,7 @@ test("so does one that names fallbacks for both, whose associated accounts exist
   expect(sizeOf([...budget, ...made, ...settle], [s.stranger])).toBeLessThanOrEqual(MOST);
 });
 
-test("and archiving, which carries the escrow's bytes", () => {
+test("archiving, which contains the escrow's bytes, fits too", () => {
   const archive = s.archiveInstruction(at(ARCHIVABLE, settled()));
   expect(sizeOf([...budget, archive], [s.stranger])).toBeLessThanOrEqual(MOST);
 });

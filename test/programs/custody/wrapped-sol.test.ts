@@ -5,13 +5,13 @@ import type { TestLedger } from "../fixture/test-ledger.ts";
 import { tokenBalance } from "../fixture/token-account.ts";
 import { NATIVE_MINT as mint, wrappedEscrowLedger } from "../fixture/wrapped-escrow.ts";
 
-// A wrapped SOL account holds its tokens as lamports, beside the rent that settlement returns: the one mint for which
+// A wrapped SOL account holds its tokens as lamports, together with the rent that settlement returns. It is the only mint for which
 // emptying and closing a vault could be confused.
 const vault = associatedTokenAddress(s.escrow, mint);
 const agentTokens = associatedTokenAddress(s.agent.address, mint);
 const merchantTokens = associatedTokenAddress(s.merchant.address, mint);
 
-// Lamports that a stranger sends to the vault without telling the token program are nobody's tokens.
+// Lamports that a stranger sends to the vault without SyncNative do not count as tokens.
 const dustedEscrowLedger = (): TestLedger => {
   const ledger = wrappedEscrowLedger();
   const account = ledger.account(vault);
@@ -28,7 +28,7 @@ test("an escrow of wrapped SOL pays the merchant its tokens and the rent payer t
   expect(ledger.account(s.agent.address).lamports - before).toBe(ledger.rentExempt(165) + 11n);
 });
 
-test("and is divided or refunded like any other", () => {
+test("an escrow of wrapped SOL is divided or refunded like any other", () => {
   const divided = dustedEscrowLedger();
   const attest = s.attestInstruction({ partialAmount: 7n });
   divided.do([attest, s.partialInstruction(7n, { mint })], [s.stranger]);

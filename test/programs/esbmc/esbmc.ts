@@ -1,6 +1,6 @@
 import { join } from "node:path";
 
-/** Where ESBMC is: named by ESBMC, on the PATH, or in the Python environment ESBMC_VENV (see requirements.txt); else undefined. */
+/** The path of ESBMC: named by ESBMC, on the PATH, or in the Python environment ESBMC_VENV (see requirements.txt); else undefined. */
 export const findEsbmc = async (): Promise<string | undefined> => {
   if (process.env.ESBMC !== undefined) return process.env.ESBMC;
   const onPath = Bun.which("esbmc");
@@ -12,7 +12,7 @@ export const findEsbmc = async (): Promise<string | undefined> => {
   return undefined;
 };
 
-/** What became of a harness: `proved`, `refuted` with the claim that fails, or `undecided` with ESBMC's last words. */
+/** The result of a harness: `proved`, `refuted` with the claim that fails, or `undecided` with ESBMC's last words. */
 export type Verdict = {
   readonly outcome: "proved" | "refuted" | "undecided";
   readonly detail: string;
@@ -20,7 +20,7 @@ export type Verdict = {
 };
 
 /**
- * Unaligned reads are not reported, since the VM has them; sums that leave their signed type are. That each loop ends within the
+ * Unaligned reads are not reported, because the VM allows them; overflows of signed sums are. That each loop ends within the
  * given rounds is a claim like the others.
  */
 const FLAGS = "--64 --std c11 --no-align-check --overflow-check --bitwuzla";

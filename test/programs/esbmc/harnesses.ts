@@ -1,16 +1,16 @@
 import { join } from "node:path";
 
-/** A fault put into a copy of the headers; a harness that still proves its claims does not see it. */
+/** A fault that is put into a copy of the headers. A harness that still proves its claims misses the fault. */
 export type Mutant = {
   readonly what: string;
   /** Below `programs/`. */
   readonly file: string;
-  /** Must be there exactly once. */
+  /** Must occur exactly once. */
   readonly find: string | RegExp;
   readonly replace: string;
 };
 
-/** A file of claims in `harness/`, how many rounds its loops take, and the faults that it must see. */
+/** A file of claims in `harness/`, the maximum rounds of its loops, and the faults that it must detect. */
 export type Harness = {
   readonly name: string;
   readonly rounds: number;
@@ -95,7 +95,7 @@ const payoutMutants: ReadonlyArray<Mutant> = [
   swap("custody/payout.h", "a fallback that cannot be written", "fallback->is_writable", "true"),
 ];
 
-/** Everything that is proved, and what shows that it could fail. */
+/** All harnesses, with the faults that show that their claims can fail. */
 export const HARNESSES: ReadonlyArray<Harness> = [
   {
     name: "utf8",

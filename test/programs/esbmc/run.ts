@@ -5,7 +5,7 @@ import { findEsbmc, prove } from "./esbmc.ts";
 import { type Harness, HARNESSES, type Mutant, PROGRAMS } from "./harnesses.ts";
 
 /*
- * `bun run test:esbmc [--quick] [name...]`: proves what harness/ claims of the programs' own headers, and then that each claim can fail:
+ * `bun run test:esbmc [--quick] [name...]`: proves the claims in harness/ about the programs' own headers, and then shows that each claim can fail:
  * a copy of the headers with one fault in it must be refuted. --quick tries one fault for each harness.
  */
 
@@ -25,7 +25,7 @@ const chosen = HARNESSES.filter(({ name }) => names.length === 0 || names.includ
 const work = await mkdtemp(join(tmpdir(), "esbmc-"));
 process.on("exit", () => void Bun.spawnSync(["rm", "-rf", work]));
 
-/** A copy of the programs with one fault in it; its folder. @throws Error when the place is not there exactly once. */
+/** A copy of the programs with one fault in it; its folder. @throws Error when the replaced text does not occur exactly once. */
 const faulty = async ({ file, find, replace, what }: Mutant, copy: string): Promise<string> => {
   await cp(PROGRAMS, copy, { recursive: true, filter: (path) => !/\.(so|ts|json)$/.test(path) });
   const source = await Bun.file(join(copy, file)).text();

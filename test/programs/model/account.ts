@@ -3,7 +3,7 @@ import { type Address, ZERO_ADDRESS } from "../../../core/domain/address.ts";
 import { type Hash32, hash32FromBytes } from "../../../core/domain/hash32.ts";
 import { fieldWriter } from "../../../core/protocol/accounts/byte-fields.ts";
 
-// What accounts mean and the bytes that say it, as docs/protocol.md has them. Nothing here is generated or shared with the programs:
+// The values of accounts and their bytes, as docs/protocol.md describes them. Nothing here is generated or shared with the programs:
 // this is the other side of the comparison.
 
 export type Escrow = {
@@ -85,7 +85,7 @@ export type Token = {
   readonly frozen: boolean;
 };
 
-/** What lies at an address: an account of the two programs, of the token program, or what neither program writes. */
+/** The account at an address: one of the two programs, of the token program, or one that neither writes. */
 export type Content =
   | Escrow
   | Tombstone
@@ -98,7 +98,7 @@ export type Content =
   | { readonly kind: "program" }
   /** The upgradeable loader's account of a program. */
   | { readonly kind: "programData"; readonly authority: Address }
-  /** Bytes that somebody else wrote, perhaps a copy of what a program would believe. */
+  /** Bytes that somebody else wrote, perhaps a copy of a valid account. */
   | { readonly kind: "foreign"; readonly data: Uint8Array };
 
 export type Account = { readonly lamports: bigint; readonly content: Content };
@@ -179,7 +179,7 @@ const merchantBytes = (m: Merchant): Uint8Array => {
     .done();
 };
 
-/** SPL Token's account, 165 bytes; behind the tag of an absent address stands what an earlier one left. */
+/** SPL Token's account, 165 bytes; after the tag of an absent address come the bytes of an earlier one. */
 export const tokenBytes = (t: Token): Uint8Array => {
   const residue = new Uint8Array(32).fill(0xaa);
   const writer = fieldWriter(165).address(t.mint).address(t.holder).u64(t.amount);
@@ -194,7 +194,7 @@ export const tokenBytes = (t: Token): Uint8Array => {
   return writer.done();
 };
 
-/** The bytes of what the two programs write, undefined for all else. */
+/** The bytes of an account that the two programs write, undefined for any other. */
 export const programBytes = (content: Content): Uint8Array | undefined => {
   switch (content.kind) {
     case "escrow":

@@ -6,7 +6,7 @@ import type { Choices } from "./choice.ts";
 import { escrowsOf } from "./found.ts";
 import { accountAt, CONFIG, merchantOf, REGISTRY, type World } from "./world.ts";
 
-/** What happens next: a transaction, or what the ledger and others do around the programs. */
+/** The next step: a transaction, or an event outside the two programs. */
 export type Step =
   | { readonly kind: "send"; readonly sent: Sent }
   | { readonly kind: "wait"; readonly until: bigint }
@@ -19,7 +19,7 @@ export type Step =
 
 const WEEK = 604_800n;
 
-/** A later second: the next one, or one at which a rule changes its answer. */
+/** A later time: the next second, or a second at which a rule's result changes. */
 export const wait = (world: World, choices: Choices): Step => {
   const bounds = escrowsOf(world).flatMap(({ escrow }) =>
     escrow.state === 0
@@ -32,7 +32,7 @@ export const wait = (world: World, choices: Choices): Step => {
   return { kind: "wait", until: choices.of(pool) };
 };
 
-/** What the owner of a token account, or its mint's freeze authority, does; undefined where there is none. */
+/** A step of a token account's owner or its mint's freeze authority; undefined without a token account. */
 export const tokens = (world: World, choices: Choices): Step | undefined => {
   const pending = escrowsOf(world).filter(({ escrow }) => escrow.state === 0);
   const payees = new Set(pending.flatMap(({ escrow }) => [escrow.agentOwner, escrow.merchant]));
@@ -97,7 +97,7 @@ export const tokens = (world: World, choices: Choices): Step | undefined => {
   }
 };
 
-/** What anybody can do to accounts that are not theirs, and what only time could; undefined where it changes nothing. */
+/** A change that anybody can make to foreign accounts, or that only time makes; undefined when it changes nothing. */
 export const meddling = (world: World, choices: Choices): Step | undefined => {
   const lamports = choices.of([1n, rent(0), rent(165), rent(368) + 5n]);
   const gift = (address: Address): Step => {
@@ -107,7 +107,7 @@ export const meddling = (world: World, choices: Choices): Step | undefined => {
   };
   switch (choices.below(7)) {
     case 0: {
-      // Base units that nobody asked for; and anyone can make a vault before its escrow.
+      // Anyone can send tokens to a vault, and can make a vault before its escrow exists.
       const open = VAULTS.filter((each) => accountAt(world, each.address).content.kind === "token");
       const { address, escrow, mint } = choices.of(
         open.length > 0 && !choices.seldom(6) ? open : VAULTS,

@@ -3,7 +3,7 @@ import { type Hash32 } from "../../../core/domain/hash32.ts";
 import { fieldWriter } from "../../../core/protocol/accounts/byte-fields.ts";
 import { ATTESTOR, type Attesting, type Sent, type Verdict } from "./call.ts";
 
-/** What an attestor must have signed: docs/protocol.md, "Attestation". */
+/** The claim that an attestor must have signed: docs/protocol.md, "Attestation". */
 export const messageOf = (claim: {
   readonly escrow: Address;
   readonly proofHash: Hash32;
@@ -34,7 +34,7 @@ const faults = (
   ];
 };
 
-/** The signature of the first instruction before the running one that attests this; the reasons of the last one where none does. */
+/** The signature of the first instruction before the running one that attests this; without one, the reasons why the last one does not. */
 export const requireAttestation = (
   verdict: Verdict,
   before: Sent,

@@ -36,7 +36,7 @@ export const initializeRegistry = (
 };
 
 const strictUtf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-/** Control characters, and those that turn the direction of text. */
+/** Control characters, and characters that change the direction of text. */
 const HIDDEN = /[\p{Cc}\p{Bidi_Control}]/u;
 
 /** Whether bytes can be a merchant's name. */
@@ -88,7 +88,7 @@ export const registerMerchant = (
   draft.put(address, { ...draft.at(address), content });
 };
 
-/** Another meaning for an account that stays where it is. */
+/** Changes the value of an account at its address. */
 const rewrite = (draft: Draft, address: Address, content: Merchant | Registry): void =>
   draft.put(address, { ...draft.at(address), content });
 
@@ -184,7 +184,7 @@ export const acceptAdmin = (v: Verdict, draft: Draft, at: At): void => {
     rewrite(draft, at("registry"), { ...registry, admin: signer, proposedAdmin: ZERO_ADDRESS });
 };
 
-/** `verify_attestation` asked for by anyone but custody: no wallet is an escrow. */
+/** `verify_attestation` called by anyone but custody. It fails, because no wallet is an escrow. */
 export const verifyAttestation = (v: Verdict, draft: Draft, at: At): void => {
   v.require(draft.at(at("registry")).content.kind === "registry", ATTESTOR.WrongRegistry);
   v.require(draft.at(at("escrow")).content.kind === "escrow", ATTESTOR.WrongEscrow);

@@ -25,7 +25,7 @@ export const TOKEN_FROZEN = 17;
 type Custody = typeof CUSTODY_INSTRUCTIONS;
 type Attestor = typeof ATTESTOR_INSTRUCTIONS;
 
-/** Arguments as a sender means them, by instruction. */
+/** Decoded arguments, by instruction. */
 export type Arguments = {
   readonly [Name in keyof Custody]: ArgsOf<Custody[Name]>;
 } & {
@@ -33,21 +33,21 @@ export type Arguments = {
     Attestor[Name]
   >;
 } & {
-  /** Any bytes can stand for a name, and any byte for a truth. */
+  /** A name can be any bytes, and a boolean any byte. */
   readonly register_merchant: { readonly attestor: Address; readonly name: Uint8Array };
   readonly rotate_attestor: { readonly attestor: Address; readonly revoke: number };
 };
 
 export type CallName = keyof Arguments;
 
-/** One instruction of the two programs: what it means, and what is sent. */
+/** One instruction of the two programs: its meaning, and the bytes that are sent. */
 export type Call = {
   readonly [Name in CallName]: {
     readonly kind: "call";
     readonly name: Name;
     readonly args: Arguments[Name];
     readonly sent: Instruction;
-    /** Whether the data is that of another length, or begins otherwise, than the instruction's. */
+    /** Whether the data has a wrong length or a wrong discriminator. */
     readonly garbled: boolean;
   };
 }[CallName];
@@ -62,12 +62,12 @@ export const LAYOUTS: Readonly<Record<CallName, InstructionLayout>> = {
 export const programOf = (name: CallName): Address =>
   name in CUSTODY_INSTRUCTIONS ? PROGRAMS.custodyProgram : PROGRAMS.attestorProgram;
 
-/** How an Ed25519 instruction is made, and what it says. */
+/** The form of an Ed25519 instruction, and its claim. */
 export type Attesting = {
   readonly kind: "ed25519";
-  /** "plain" is one signature whose parts lie in the instruction's own data; the others are what the attestor program passes over. */
+  /** "plain" is one signature whose parts lie in the instruction's own data; the attestor program ignores the other forms. */
   readonly form: "plain" | "two" | "none" | "elsewhere";
-  /** Whether the precompile finds that the key signed. */
+  /** Whether the signature verifies. */
   readonly valid: boolean;
   readonly key: Address;
   readonly message: Uint8Array;
@@ -78,10 +78,10 @@ export type Attesting = {
 /** A transaction of the model. */
 export type Sent = ReadonlyArray<Call | Attesting>;
 
-/** A custom error code, or "precompile" for a signature that does not verify, or "runtime" for what the runtime itself forbids. */
+/** A custom error code, or "precompile" for a signature that does not verify, or "runtime" for a refusal by the runtime itself. */
 export type Refusal = number | "precompile" | "runtime";
 
-/** Every rule that a call breaks: a program names the one that it looks at first, which is no promise of the protocol. */
+/** Every rule that a call breaks: a program reports the first that it checks, and the protocol does not promise an order. */
 export class Verdict {
   readonly refusals = new Set<Refusal>();
 
@@ -89,7 +89,7 @@ export class Verdict {
     return this.refusals.size === 0;
   }
 
-  /** Notes the refusal unless the rule holds; whether it does. */
+  /** Records the refusal unless the rule holds, and returns whether it holds. */
   require(holds: boolean, refusal: Refusal): boolean {
     if (!holds) this.refusals.add(refusal);
     return holds;

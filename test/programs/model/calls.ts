@@ -22,7 +22,7 @@ import {
 } from "./call.ts";
 import { associatedOf, CONFIG, escrowOf, merchantOf, PROGRAMS, REGISTRY } from "./world.ts";
 
-/** The addresses of which there is only one. */
+/** Addresses that exist once on a ledger. */
 const FIXED: Readonly<Record<string, Address>> = {
   config: CONFIG.address,
   custody_config: CONFIG.address,
@@ -42,7 +42,7 @@ const argumentBytes = (name: CallName, args: Arguments[CallName]): unknown => {
   return { ...args, name: "" };
 };
 
-/** A call with the accounts that are not the same everywhere, by the IDL's names. @throws Error where one is missing. */
+/** A call with its variable accounts by their IDL names. @throws Error when one is missing. */
 export const callOf = <Name extends CallName>(
   name: Name,
   accounts: Readonly<Record<string, Address>>,
@@ -98,7 +98,7 @@ export const createCall = (terms: {
   );
 };
 
-/** What a settlement needs to know of its escrow. */
+/** The facts about an escrow that its settlement needs. */
 export type Target = {
   readonly escrow: Address;
   readonly agent: Address;
@@ -121,7 +121,7 @@ const settlementAccounts = (t: Target) => ({
   ...(t.agentFallback && { agent_fallback_account: t.agentFallback }),
 });
 
-/** `release_escrow`, or `release_partial` where there is an amount. */
+/** `release_escrow`, or `release_partial` when there is an amount. */
 export const releaseCall = (
   target: Target,
   claim: { readonly proofHash: Hash32; readonly timestamp: bigint; readonly amount?: bigint },
@@ -177,7 +177,7 @@ export const attesting = (
   };
 };
 
-/** Other ways to write what the precompile takes (Agave `precompiles/src/ed25519.rs`). */
+/** Other encodings that the precompile accepts (Agave `precompiles/src/ed25519.rs`). */
 const formed = (plain: Instruction, form: Attesting["form"] | "forged"): Instruction => {
   const { data } = plain;
   switch (form) {

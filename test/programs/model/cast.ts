@@ -21,7 +21,7 @@ import {
   type World,
 } from "./world.ts";
 
-// Who and what takes part. The first of each list is what an honest sender would take.
+// The parties and accounts of the model. The first of each list is an honest sender's choice.
 
 export const START = 1_767_225_600n;
 export const AGENTS = [wallet("agent").address, wallet("second agent").address] as const;
@@ -55,7 +55,7 @@ const fallbacks = new Map(
   ),
 );
 
-/** Every place where a payee may have tokens. */
+/** Every token account that a payee may have. */
 export const TOKEN_PLACES: ReadonlyArray<{
   readonly address: Address;
   readonly holder: Address;
@@ -81,12 +81,12 @@ const WALLETS = [
   ...new Set([...AGENTS, ...MERCHANTS, ...PAYERS, ...ADMINS, STRANGER]),
 ] as ReadonlyArray<Address>;
 
-/** Wallets that sign, for the place of another. */
+/** Wallets that sign, to replace another signer. */
 export const SIGNERS = WALLETS;
 
 const FORGED = wallet("forged copy").address;
 
-/** Accounts to stand in the place of the right one: whatever takes part, copies that nobody vouches for, and nothing at all. */
+/** Replacements for the right account: every account of the model, forged copies, and an unused address. */
 export const STRANGE: ReadonlyArray<Address> = [
   wallet("nowhere").address,
   FORGED,
@@ -107,7 +107,7 @@ export const STRANGE: ReadonlyArray<Address> = [
   INSTRUCTIONS_SYSVAR,
 ];
 
-/** Programs that are there from the start: none may become another's recorded partner by a random choice. */
+/** Programs that exist from the start. A random choice must not record one of them as a partner. */
 export const EXECUTABLE: ReadonlySet<Address> = new Set([
   PROGRAMS.custodyProgram,
   PROGRAMS.attestorProgram,

@@ -1,6 +1,6 @@
 /**
- * Takes choices from a list of numbers, so that a list says everything about a step: fewer and smaller numbers give a plainer step,
- * which is how a failing sequence shrinks. Behind the end of the list all choices are the first.
+ * Takes choices from a list of numbers, so that a list determines a step. Fewer and smaller numbers give a simpler step,
+ * which is how a failing sequence shrinks. After the end of the list every choice is the first.
  */
 export class Choices {
   readonly #numbers: ReadonlyArray<number>;
@@ -26,7 +26,7 @@ export class Choices {
     return this.below(16) < share ? (values[0] as Value) : this.of(values);
   }
 
-  /** True in `share` of 16 cases, those of the largest numbers. */
+  /** True in `share` of 16 cases, for the largest numbers. */
   seldom(share: number): boolean {
     return this.below(16) >= 16 - share;
   }

@@ -76,7 +76,7 @@ const adminOf = (world: World): Address => {
   return content.kind === "registry" ? content.admin : ADMINS[0];
 };
 
-/** Something that only the registry's admin may do. */
+/** An instruction that only the registry's admin may send. */
 export const administer = (world: World, choices: Choices): Call => {
   const admin = choices.mostly([adminOf(world), ...ADMINS], 13);
   const merchant = merchantOf(chosenMerchant(world, choices)).address;
@@ -115,7 +115,7 @@ export const initialize = (choices: Choices, custody: boolean): Call => {
       );
 };
 
-/** `verify_attestation` by somebody who is no escrow. */
+/** `verify_attestation` by a caller that is not an escrow. */
 export const verify = (world: World, choices: Choices): Call =>
   callOf(
     "verify_attestation",

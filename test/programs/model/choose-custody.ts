@@ -9,7 +9,7 @@ import { accountAt, associatedOf, merchantOf, type World } from "./world.ts";
 
 const WEEK = 604_800n;
 
-/** An escrow to act on: mostly one that the action suits. */
+/** An escrow for an instruction: mostly one that allows it. */
 const chosenEscrow = (
   world: World,
   choices: Choices,
@@ -64,7 +64,7 @@ export const create = (world: World, choices: Choices): Call => {
   });
 };
 
-/** A full or partial release with its attestation, mostly a fit one. */
+/** A full or partial release with its attestation, mostly a valid one. */
 export const release = (world: World, choices: Choices, isPartial: boolean): Sent => {
   const { target, escrow } = chosenEscrow(
     world,

@@ -139,7 +139,7 @@ export const createEscrow = (
   draft.number(escrow, created, "createdSeq");
 };
 
-/** The escrow in the place of that name, where there is one. */
+/** The escrow in the account of that name, undefined when it is not one. */
 export const requireEscrow = (v: Verdict, draft: Draft, address: Address): Escrow | undefined => {
   const { content } = draft.at(address);
   v.require(content.kind !== "tombstone", CUSTODY.EscrowArchived);
@@ -219,7 +219,7 @@ export const archiveEscrow = (
   draft.pay(rentPayer, excess);
 };
 
-/** Whether the place holds the attestor program that this custody program recorded. */
+/** Whether the account is the attestor program that this custody program recorded. */
 export const isRecordedAttestor = (draft: Draft, program: Address): boolean => {
   const { content } = draft.at(CONFIG.address);
   return content.kind === "config"

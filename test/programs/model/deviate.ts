@@ -13,7 +13,7 @@ const withSent = (call: Call, sent: Partial<Instruction>, garbled = call.garbled
   garbled,
 });
 
-/** Partners that an upgrade authority records: another program in their place would be as good. */
+/** Partner programs that an upgrade authority records. Any other program would be accepted too. */
 const RECORDED = new Set(["attestor_program", "custody_program"]);
 
 const swapped = (call: Call, choices: Choices): Call => {
@@ -27,7 +27,7 @@ const swapped = (call: Call, choices: Choices): Call => {
   return withSent(call, { accounts });
 };
 
-/** A call that differs in one way from what an honest sender sends: another account, a missing right, other data, more or fewer accounts. */
+/** A call that differs in one way from an honest one: another account, a missing right, other data, more or fewer accounts. */
 export const deviating = (call: Call, choices: Choices): Call => {
   const { accounts, data } = call.sent;
   switch (choices.below(8)) {

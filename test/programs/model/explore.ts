@@ -8,7 +8,7 @@ import { brokenPromises } from "./promises.ts";
 import { judge } from "./transaction.ts";
 import { accountAt, associatedOf, type World } from "./world.ts";
 
-/** What an exploration did. */
+/** The counts of an exploration. */
 export type Explored = {
   /** Sequences of operations up to the depth: each is a path of the explored graph. */
   readonly operations: number;
@@ -75,7 +75,7 @@ const ledgerAccount = (address: Address, account: VmAccount): LedgerAccount => (
   data: new Uint8Array(account.data()),
 });
 
-/** A state after an operation, undefined where it is refused or changes nothing: new accounts by place. */
+/** The new accounts by place after an operation, undefined when it is refused or changes nothing. */
 type Effect = ReadonlyArray<readonly [place: number, number: number]> | undefined;
 
 /** Explores every sequence of operations up to a depth, each state once. */
@@ -84,7 +84,7 @@ export class Exploration {
   readonly #numbered = new Numbered();
   readonly #places: ReadonlyArray<Address>;
   readonly #placeOf: ReadonlyMap<Address, number>;
-  /** What lies on the machine, by place. */
+  /** The accounts on the machine, by place. */
   readonly #loaded: Array<number>;
   readonly #effects = new Map<string, Effect>();
   readonly #first: State;

@@ -17,12 +17,12 @@ import type { Refusal, Sent } from "./call.ts";
 import { accountAt, PROGRAMS, type World } from "./world.ts";
 import { unsignedTransaction } from "./wire.ts";
 
-/** Pays every fee and has no other part, so that all other lamports move by the programs' rules alone. */
+/** Pays every fee and does nothing else, so that all other lamports move by the programs' rules alone. */
 const FEES = wallet("fees").address;
 /** Upgrade authority of both programs at the start. */
 export const AUTHORITY = wallet("upgrade authority").address;
 
-/** The binaries that are tested; a mutant stands in the place of one. */
+/** The binaries that are tested; a mutant replaces one of them. */
 export type Binaries = Readonly<Record<ProgramName, Uint8Array>>;
 
 /** The committed ones. */
@@ -31,7 +31,7 @@ export const committedBinaries = async (): Promise<Binaries> => ({
   attestor: await Bun.file(binaryPath("attestor")).bytes(),
 });
 
-/** What the ledger says of a transaction. */
+/** The ledger's result of a transaction. */
 export type Outcome =
   | { readonly accepted: true }
   | {
@@ -44,7 +44,7 @@ export type Outcome =
 
 const outcomeOf = (failed: FailedTransactionMetadata, sent: Sent): Outcome => {
   const error = failed.err();
-  // Only a difference is printed, and the logs take longer to write than the programs to run.
+  // Logs are off, because writing them takes longer than running the programs, and only a difference is printed.
   const text = () => failed.toString().slice(0, 2000);
   if (typeof error === "number" || !("err" in error))
     return { accepted: false, index: -1, refusal: "runtime", text };
@@ -93,7 +93,7 @@ export const encoded = (account: Account): VmAccount =>
 
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex");
 
-/** In what an account of the ledger differs from the model's, in words; undefined where it does not. */
+/** How an account of the ledger differs from the model's, in words; undefined when it does not. */
 export const difference = (found: LedgerAccount, expected: Account): string | undefined => {
   const { content, lamports } = expected;
   const named = `${found.address} (${content.kind})`;
@@ -176,7 +176,7 @@ export class Machine {
       : { accepted: true };
   }
 
-  /** Executes a transaction and leaves the ledger as it was: the accounts after it. */
+  /** Executes a transaction and restores the ledger. Returns the accounts after it. */
   simulate(
     sent: Sent,
     bytes: Uint8Array,

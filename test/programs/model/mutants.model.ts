@@ -16,10 +16,10 @@ const message = (run: () => unknown): string => {
   }
 };
 
-/** How far a mutant is explored: the shortest sequences that show some of them are of four operations. */
+/** The depth of exploration. Some mutants need sequences of four operations. */
 const DEPTH = 4;
 const SEQUENCES = 100;
-/** Sequences take longer, and exploration alone sees every mutant. */
+/** Random sequences take longer, and exploration alone detects every mutant. */
 const ONLY_EXPLORE = process.env["MUTANTS_QUICK"] === "1";
 
 const bySequences = (binaries: Binaries): string => {

@@ -13,7 +13,7 @@ export type Mutant = {
   readonly to: string;
 };
 
-/** One for each promise, and some that only bytes, amounts or boundaries show. */
+/** One for each promise, and some that are visible only in bytes, amounts or at boundaries. */
 export const MUTANTS: ReadonlyArray<Mutant> = [
   {
     name: "a refund without the check of expiry",
@@ -110,7 +110,7 @@ export const MUTANTS: ReadonlyArray<Mutant> = [
 
 const PROGRAMS = join(import.meta.dir, "../../../programs");
 
-/** The mutated program's binary. @throws Error when the source no longer has what is replaced, or does not compile. */
+/** The mutated program's binary. @throws Error when the source does not contain the replaced text, or does not compile. */
 export const compileMutant = async ({ program, file, from, to }: Mutant): Promise<Uint8Array> => {
   const folder = await mkdtemp(join(tmpdir(), "mutant-"));
   try {

@@ -57,7 +57,7 @@ const tokenAccount = (holder: Address, amount: bigint): Account => ({
   },
 });
 
-/** One thing that can happen: a transaction, what others do to an account, or time. */
+/** One operation: a transaction, what others do to an account, or time. */
 export type Operation = { readonly name: string } & (
   | {
       readonly kind: "send";
@@ -68,7 +68,7 @@ export type Operation = { readonly name: string } & (
   | {
       readonly kind: "change";
       readonly address: Address;
-      /** Undefined where it changes nothing. */
+      /** Undefined when it changes nothing. */
       readonly change: (account: Account) => Account | undefined;
     }
   | { readonly kind: "wait"; readonly until: bigint }
@@ -158,7 +158,7 @@ const status = (name: string, value: number): Operation =>
     callOf("set_merchant_status", { admin: ADMIN, merchant: MERCHANT_ACCOUNT }, { status: value }),
   ]);
 
-/** The stranger signs in the place of the merchant's wallet. */
+/** The stranger signs instead of the merchant's wallet. */
 const strangersCancellation = (): Operation =>
   always("the stranger cancels 1", [refundCall("cancel_escrow", { ...FIRST, merchant: STRANGER })]);
 
@@ -173,7 +173,7 @@ const withTheft = (target: Target): Target => ({
   merchantFallback: STRANGER_TOKENS,
 });
 
-/** Everything that may happen in an explored world. */
+/** Every operation of an explored world. */
 export const OPERATIONS: ReadonlyArray<Operation> = [
   create("create 1", 0, 5n),
   create("create 2 for key A", 1, 3n, KEY_A.address),
@@ -237,7 +237,7 @@ const taken = (world: World, ...sent: Sent): World => {
   return judgement.after;
 };
 
-/** Where exploration begins: both programs initialised, the merchant registered with key A, the agent with eight units. */
+/** The state in which exploration begins: both programs initialised, the merchant registered with key A, the agent with eight units. */
 export const exploredWorld = (): World => {
   const world = deployedWorld();
   const accounts = new Map(world.accounts)
@@ -257,7 +257,7 @@ export const exploredWorld = (): World => {
   );
 };
 
-/** Whose rights the promises are about. */
+/** The parties whose rights the promises protect. */
 export const PARTIES = {
   merchant: MERCHANT,
   agentPlaces: [AGENT_TOKENS, AGENT_FALLBACK],

@@ -4,7 +4,7 @@ import { CUSTODY, TOKEN_FROZEN, type Verdict } from "./call.ts";
 import type { Privileges } from "./shape.ts";
 import { associatedOf, type Draft, PROGRAMS } from "./world.ts";
 
-/** A payee as an instruction names one. */
+/** A payee as named in an instruction. */
 export type Payee = {
   readonly wallet: Address;
   readonly associated: Address;
@@ -15,7 +15,7 @@ export type Payee = {
   readonly wrong: number;
 };
 
-/** The account that is paid, undefined where none can be: docs/protocol.md, "Payout". */
+/** The account that is paid, undefined when none can be: docs/protocol.md, "Payout". */
 export const choosePayout = (
   verdict: Verdict,
   draft: Draft,
@@ -60,14 +60,14 @@ export const moveTokens = (draft: Draft, from: Address, to: Address, amount: big
   }
 };
 
-/** Base units in a token account. @throws Error where there is none. */
+/** Base units in a token account. @throws Error when there is none. */
 export const tokensIn = (draft: Draft, address: Address): bigint => {
   const { content } = draft.at(address);
   if (content.kind !== "token") throw new Error(`${address} holds no tokens`);
   return content.amount;
 };
 
-/** What a settlement asks of the vault, the recorded rent payer and the token program. */
+/** Checks the rules for vault, recorded rent payer and token program. */
 export const requireVault = (
   verdict: Verdict,
   draft: Draft,
@@ -87,7 +87,7 @@ export const requireVault = (
   if (vault.kind === "token") verdict.require(!vault.frozen, TOKEN_FROZEN);
 };
 
-/** Closes the empty vault: its lamports go to who paid them, or to the escrow where that has become a program. */
+/** Closes the empty vault: its lamports go to the rent payer, or to the escrow when the rent payer is a program. */
 export const closeVault = (
   draft: Draft,
   vault: Address,

@@ -6,7 +6,7 @@ import { TOKEN_PROGRAM } from "../../../core/protocol/addresses/well-known-addre
 import type { Sent } from "./call.ts";
 import { CONFIG, PROGRAMS } from "./world.ts";
 
-// What must hold whatever the model says: judged from the ledger's own bytes before and after a transaction, at the offsets of
+// Rules that must hold independently of the model. They are checked on the ledger's bytes before and after a transaction, at the offsets of
 // docs/protocol.md.
 
 type Accounts = ReadonlyMap<Address, LedgerAccount>;
@@ -14,7 +14,7 @@ type Accounts = ReadonlyMap<Address, LedgerAccount>;
 const PENDING = 0;
 const REFUNDED = 2;
 
-/** A custody account of 368 bytes, or of the 96 that are left when it is archived. */
+/** A custody account of 368 bytes, or of the 96 bytes of a tombstone. */
 const stateOf = (account: LedgerAccount | undefined): number | undefined => {
   if (account?.owner !== PROGRAMS.custodyProgram) return undefined;
   if (account.data.length === 368) return account.data[10];
@@ -37,7 +37,7 @@ const sha256 = (...parts: ReadonlyArray<Uint8Array>): Uint8Array => {
 const isShared = ({ data }: LedgerAccount): boolean =>
   fieldsOf(data).u32(72) !== 0 || fieldsOf(data).u32(129) !== 0;
 
-/** What a settled escrow's payees have: their wallets, and the associated accounts that the transaction names. */
+/** Payments of a settled escrow to accounts that do not belong to its payees: their wallets, and the associated accounts in the transaction. */
 const paidWrongly = (
   escrow: LedgerAccount,
   before: Accounts,
@@ -58,7 +58,7 @@ const paidWrongly = (
       if (holderOf(held) !== payee) return false;
       return account.address === own || (named.has(own) && !isShared(held));
     });
-    return isPayees ? [] : [`${account.address} was paid and is nobody's place`];
+    return isPayees ? [] : [`${account.address} was paid and belongs to no payee`];
   });
 };
 

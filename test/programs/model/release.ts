@@ -12,7 +12,7 @@ import type { Draft } from "./world.ts";
 
 const MOST_COUNT = 2n ** 64n - 1n;
 const MOST_REPUTATION = 2 ** 32 - 1;
-/** How old an attestation may be, and how far ahead of the ledger's clock, in seconds. */
+/** The maximum age and lead of an attestation by the ledger's clock, in seconds. */
 const MOST_AGE = 300n;
 const MOST_LEAD = 30n;
 
@@ -34,7 +34,7 @@ const delivered = (
   updatedAt: now,
 });
 
-/** `release_escrow`, and `release_partial` where there is a part. */
+/** `release_escrow`, and `release_partial` when there is a part. */
 export const releaseEscrow = (
   v: Verdict,
   draft: Draft,

@@ -13,7 +13,7 @@ import { stepFrom, worldAfter } from "./steps.ts";
 import { judge } from "./transaction.ts";
 import { PROGRAMS, type World } from "./world.ts";
 
-/** How often each instruction was taken, and how often it ended in each refusal. */
+/** How often each instruction was accepted, and how often it ended in each refusal. */
 export type Tally = Map<string, number>;
 
 const count = (tally: Tally, key: string): void => {
@@ -45,7 +45,7 @@ export const described = (sent: Sent): string =>
     })
     .join("\n  ");
 
-/** What the relay would say before it sends this; undefined where it has no objection or cannot read it. */
+/** The relay's fault for this transaction; undefined when it finds none or cannot decode it. */
 const precheck = (machine: Machine, world: World, bytes: Uint8Array) => {
   const decoded = decodeWireTransaction(bytes);
   if ("malformed" in decoded) return undefined;
@@ -62,7 +62,7 @@ const precheck = (machine: Machine, world: World, bytes: Uint8Array) => {
   });
 };
 
-/** Sends a transaction and compares everything with the model; the world after it. @throws Error where they differ. */
+/** Sends a transaction, compares everything with the model, and returns the world after it. @throws Error when they differ. */
 const compared = (machine: Machine, world: World, sent: Sent, tally: Tally): World => {
   const bytes = machine.bytesOf(sent);
   const expected = judge(world, sent);
@@ -101,8 +101,8 @@ const compared = (machine: Machine, world: World, sent: Sent, tally: Tally): Wor
 };
 
 /**
- * Takes the steps that the lists of numbers choose, each on the ledger and in the model, from two deployed programs on. What the
- * ledger and the model hold must agree after each step where it wrote, and everywhere at the end. @throws Error where they differ.
+ * Takes the steps that the lists of numbers choose, on the ledger and in the model. It starts with two deployed programs. The
+ * accounts of both must agree after each step where it wrote, and everywhere at the end. @throws Error when they differ.
  */
 export const takeSteps = (
   machine: Machine,
@@ -132,7 +132,7 @@ export const takeSteps = (
   }
 };
 
-/** `takeSteps`, but a failure is that of as few and plain steps as show one. @throws Error where ledger and model differ. */
+/** `takeSteps`, with a failure shrunk to few and simple steps. @throws Error when ledger and model differ. */
 export const checkSteps = (
   machine: Machine,
   steps: ReadonlyArray<ReadonlyArray<number>>,
@@ -154,7 +154,7 @@ export const checkSteps = (
   }
 };
 
-/** Every address that an earlier sequence may have left something at. */
+/** Every address at which an earlier sequence may have left an account. */
 const metBefore = new Set<Address>();
 
 const addressesOf = (step: Step): ReadonlyArray<Address> => {

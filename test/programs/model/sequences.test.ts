@@ -6,12 +6,12 @@ import { committedBinaries, Machine } from "./machine.ts";
 import { checkSteps, type Tally } from "./run.ts";
 import { STEPS } from "./sequences.ts";
 
-/** Sequences in which each instruction is taken at some time, whatever the seed. */
+/** Enough sequences that each instruction is accepted at least once, whatever the seed. */
 const MANY = 1000;
 
 const machine = new Machine(await committedBinaries());
 
-test("the programs do what the model says, and the relay refuses nothing that they take", () => {
+test("the programs agree with the model, and the relay refuses nothing that they accept", () => {
   const tally: Tally = new Map();
   const asked = runs<[ReadonlyArray<ReadonlyArray<number>>]>(34);
   fc.assert(
@@ -23,7 +23,7 @@ test("the programs do what the model says, and the relay refuses nothing that th
   const total = [...tally.values()].reduce((sum, each) => sum + each, 0);
   const lines = [...tally].map(([what, count]) => `${what}: ${count}`);
   process.stdout.write(`${lines.sort().join("\n")}\n${total} steps\n`);
-  // No wallet is an escrow, so that nobody but custody has an attestation verified.
+  // No wallet is an escrow, so only custody can call `verify_attestation`.
   const never = Object.keys(LAYOUTS).filter((name) => !tally.has(`${name} taken`));
   expect(never).toEqual(["verify_attestation"]);
 }, 3_600_000);

@@ -43,10 +43,10 @@ export const privilegesOf = (sent: Sent): Privileges => {
   };
 };
 
-/** The account in the place that the IDL calls `name`. */
+/** The account that the IDL calls `name`. */
 export type At = (name: string) => Address;
 
-/** Where a call's accounts are. @throws Error for a name that the instruction does not have. */
+/** Finds a call's accounts by name. @throws Error for a name that the instruction does not have. */
 export const placesOf = ({ name, sent }: Call): At => {
   const { accounts } = LAYOUTS[name];
   return (place) => {
@@ -56,7 +56,7 @@ export const placesOf = ({ name, sent }: Call): At => {
   };
 };
 
-/** What every instruction requires before all else: length, number of accounts, signatures, what may be written. */
+/** The checks that every instruction makes first: data length, number of accounts, signatures, writable accounts. */
 export const requireShape = (verdict: Verdict, call: Call, privileges: Privileges): boolean => {
   const codes = programOf(call.name) === PROGRAMS.custodyProgram ? CUSTODY : ATTESTOR;
   const { accounts } = LAYOUTS[call.name];

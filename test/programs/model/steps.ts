@@ -8,7 +8,7 @@ import { deviating } from "./deviate.ts";
 import { escrowsOf, merchantsOf } from "./found.ts";
 import { accountAt, changed, CONFIG, REGISTRY, type World } from "./world.ts";
 
-/** The next step in a world, as a list of numbers chooses it. */
+/** The next step in a world, chosen by a list of numbers. */
 export const stepFrom = (world: World, numbers: ReadonlyArray<number>): Step => {
   const choices = new Choices(numbers);
   const kind = choices.below(16);
@@ -35,7 +35,7 @@ export const stepFrom = (world: World, numbers: ReadonlyArray<number>): Step => 
   };
 };
 
-/** The world after what happens around the programs. */
+/** The world after a step outside the programs. */
 export const worldAfter = (world: World, step: Exclude<Step, { readonly kind: "send" }>): World =>
   step.kind === "wait"
     ? { ...world, time: step.until }
@@ -87,7 +87,7 @@ const calls = (world: World, choices: Choices): Sent => {
   }
 };
 
-/** The merchant lets another key attest, releases, and takes the former key back: one transaction. */
+/** One transaction in which the merchant rotates to another key, releases, and rotates back. */
 const rotatedRelease = (world: World, choices: Choices): Sent => {
   const [attest, ...rest] = release(world, choices, false);
   const call = rest.at(-1);

@@ -14,12 +14,12 @@ import { releaseEscrow } from "./release.ts";
 import { placesOf, type Privileges, privilegesOf, requireShape } from "./shape.ts";
 import { changed, Draft, type World } from "./world.ts";
 
-/** What the model says of a transaction. */
+/** The model's result of a transaction. */
 export type Judgement =
   | { readonly accepted: true; readonly after: World; readonly draft: Draft }
   | {
       readonly accepted: false;
-      /** Which instruction fails, and with which of these. */
+      /** The index of the failing instruction, and its possible refusals. */
       readonly index: number;
       readonly refusals: ReadonlySet<Refusal>;
     };
@@ -67,7 +67,7 @@ const judgeCall = (
   }
 };
 
-/** What a transaction does to a world: all of its instructions, or nothing. */
+/** The effect of a transaction on a world: all of its instructions, or nothing. */
 export const judge = (world: World, sent: Sent): Judgement => {
   const draft = new Draft(world);
   const privileges = privilegesOf(sent);

@@ -1,7 +1,7 @@
 import { type Address, addressToBytes } from "../../../core/domain/address.ts";
 import type { Instruction } from "../../../core/domain/ledger/instruction.ts";
 
-/** A count as the wire format has it: seven bits a byte (Agave `short-vec`). */
+/** A count in the wire format: seven bits per byte (Agave `short-vec`). */
 const compact = (count: number): ReadonlyArray<number> =>
   count < 0x80 ? [count] : [(count & 0x7f) | 0x80, count >> 7];
 
@@ -18,7 +18,7 @@ export const unsignedTransaction = (
     for (const { address, role } of accounts) roles.set(address, (roles.get(address) ?? 0) | role);
     roles.set(programAddress, roles.get(programAddress) ?? 0);
   }
-  // Writable signers, other signers, what else is written, the rest.
+  // Writable signers, other signers, other writable accounts, the rest.
   const groups = [3, 2, 1, 0].map((role) => [...roles].filter((each) => each[1] === role));
   const [writableSigners = [], signers = [], writables = [], rest = []] = groups;
   const keys = [...writableSigners, ...signers, ...writables, ...rest].map(([address]) => address);

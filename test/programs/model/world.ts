@@ -29,21 +29,21 @@ export const CONFIG = custodyConfigAddress(PROGRAMS);
 export const REGISTRY = registryAddress(PROGRAMS);
 export const CUSTODY_DATA = programDataAddress(PROGRAMS.custodyProgram);
 export const ATTESTOR_DATA = programDataAddress(PROGRAMS.attestorProgram);
-/** Derived addresses, each computed once: few are asked for, a million times. */
+/** Derived addresses, each computed once, because the same few are needed a million times. */
 export const escrowOf = once((agent: Address, task: Hash32) =>
   escrowAddress(PROGRAMS, agent, task),
 );
 export const merchantOf = once((wallet: Address) => merchantAddress(PROGRAMS, wallet));
 export const associatedOf = once((wallet: Address, mint: Address) => associatedToken(wallet, mint));
 
-/** The ledger as the model has it: the clock and every account that is not absent. */
+/** The model's ledger: the clock and every account that is not absent. */
 export type World = {
   /** Unix seconds. */
   readonly time: bigint;
   readonly accounts: ReadonlyMap<Address, Account>;
 };
 
-/** The account at an address, perhaps none. */
+/** The account at an address, absent if there is none. */
 export const accountAt = ({ accounts }: World, address: Address): Account =>
   accounts.get(address) ?? ABSENT;
 
@@ -57,7 +57,7 @@ export const changed = (world: World, changes: ReadonlyMap<Address, Account>): W
   return { ...world, accounts };
 };
 
-/** What one transaction does to a world, until it is taken or refused as a whole. */
+/** The changes of one transaction, before it is accepted or refused as a whole. */
 export class Draft {
   readonly changes = new Map<Address, Account>();
   readonly world: World;
@@ -78,7 +78,7 @@ export class Draft {
     this.changes.set(address, account);
   }
 
-  /** Gives lamports, or takes them where the number is negative. */
+  /** Gives lamports, or takes them when the number is negative. */
   pay(address: Address, lamports: bigint): void {
     const account = this.at(address);
     this.put(address, { ...account, lamports: account.lamports + lamports });
@@ -96,7 +96,7 @@ export class Draft {
   }
 }
 
-/** The chain's head after an event that leaves the escrow so. */
+/** The chain's head after an event that leaves the escrow in this state. */
 export const chained = (head: Hash32, address: Address, after: Escrow): Hash32 =>
   hash32FromBytes(
     digest(

@@ -28,7 +28,7 @@ const TOKEN_2022 = addressFromBytes(
 );
 const WALLETS = [s.agent, s.merchant, s.stranger];
 const RENT = { minimumBalance: (bytes: number) => BigInt(128 + bytes) * 6960n };
-/** What creating the escrow takes when nothing is there: rent of escrow and vault. */
+/** The deposits of creating the escrow when neither account exists: rent of escrow and vault. */
 const DEPOSITS = RENT.minimumBalance(368) + RENT.minimumBalance(165);
 
 const setLamports = (ledger: TestLedger, address: Address, lamports: bigint) =>
@@ -147,7 +147,7 @@ const disturbPayer = (
     case 6:
       return setLamports(ledger, address, fee);
     case 7:
-      // A durable nonce can pay a fee and make no account.
+      // A durable nonce can pay a fee but cannot make an account.
       return ledger.put(address, SYSTEM_PROGRAM, new Uint8Array(80));
     case 8:
       return ledger.put(address, TOKEN_PROGRAM, new Uint8Array(3));
@@ -186,7 +186,7 @@ const situation = (seed: number) => {
 
 const COUNT = situations(40);
 
-test(`in ${COUNT} random situations an escrow is ready exactly when relay and ledger take it`, () => {
+test(`in ${COUNT} random situations an escrow is ready exactly when relay and ledger accept it`, () => {
   let taken = 0;
   for (let seed = 0; seed < COUNT; seed++) {
     const { ledger, payer, fee, request } = situation(seed);
@@ -202,7 +202,7 @@ test(`in ${COUNT} random situations an escrow is ready exactly when relay and le
     const rule = precheck(ledger, [instruction], signers)?.rule;
     const account = ledger.account(payer.address);
     const present = account.lamports === 0n && account.data.length === 0 ? null : account;
-    // A key under which nothing verifies is refused where it is registered; who got it in all the same is not to be paid.
+    // A key under which nothing verifies is refused at registration. A merchant that has one nevertheless must not be paid.
     const isUsable = !preflight.blockers.some((each) => each.rule === "attestor_unusable");
     const relayed = rule === undefined && feePayerFault(present, RENT, fee) === null;
     const { refusal } = ledger.send([instruction], signers);
@@ -227,7 +227,7 @@ test(`in ${COUNT} random situations an escrow is ready exactly when relay and le
   expect(taken).toBeLessThan(COUNT * 0.9);
 });
 
-test(`in ${COUNT} random situations a prepared transaction is taken as its payer signs it, or none is given`, () => {
+test(`in ${COUNT} random situations a prepared transaction is accepted once its payer signs it, or none is prepared`, () => {
   let taken = 0;
   for (let seed = 0; seed < COUNT; seed++) {
     const { ledger, request } = situation(seed);

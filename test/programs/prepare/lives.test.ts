@@ -22,7 +22,7 @@ const WEEK = 604_800n;
 
 const lamports = (ledger: TestLedger, address: Address) => ledger.account(address).lamports;
 
-/** What a use case gives. @throws Error when it fails. */
+/** The result of a use case. @throws Error when it fails. */
 const given = <A extends object>(result: A): Exclude<A, { readonly _tag: string }> => {
   if ("_tag" in result) throw new Error(Bun.inspect(result));
   return result as Exclude<A, { readonly _tag: string }>;
@@ -59,7 +59,7 @@ const settle = (ledger: TestLedger, choice: RandomChoice): FinishedCall => {
 
 const COUNT = situations(25);
 
-test(`in ${COUNT} lives by prepared transactions alone, what preflight says of the cost is what moves`, () => {
+test(`in ${COUNT} escrow lives with prepared transactions alone, the announced costs are the lamports that move`, () => {
   for (let seed = 0; seed < COUNT; seed++) {
     const choice = randomChoice(seed);
     const ledger = s.merchantLedger();
@@ -80,7 +80,7 @@ test(`in ${COUNT} lives by prepared transactions alone, what preflight says of t
     const deposits = cost.deposits.reduce((sum, each) => sum + each.lamports, 0n);
     expect(before - lamports(ledger, payer)).toBe(cost.fee + deposits);
 
-    // Who settles and archives is the stranger, who may be the rent payer too.
+    // The stranger settles and archives, and may be the rent payer too.
     const atSettlement = lamports(ledger, payer);
     const settled = settle(ledger, choice);
     land(ledger, settled);

@@ -149,7 +149,7 @@ type Attempt = {
     { readonly _tag: string },
     Ledger | Instance | TransactionTerms
   >;
-  /** The same without being asked: what the program would do with it. */
+  /** The instructions without a prepare operation, to see what the program does with them. */
   readonly plain: ReadonlyArray<Instruction>;
 };
 
@@ -297,7 +297,7 @@ const attemptOf = (at: ReturnType<typeof situation>, wantsTransaction: boolean):
 
 const COUNT = situations(80);
 
-test(`in ${COUNT} random situations prepare gives what the ledger takes, and refuses what it refuses`, () => {
+test(`in ${COUNT} random situations prepare returns instructions exactly when the ledger accepts them`, () => {
   const taken = new Map<string, number>();
   for (let seed = 0; seed < COUNT; seed++) {
     const at = situation(seed);
@@ -317,7 +317,7 @@ test(`in ${COUNT} random situations prepare gives what the ledger takes, and ref
     if ("_tag" in call) {
       const signers: [Wallet, ...Array<Wallet>] =
         at.operation === "cancel" && payer !== s.merchant ? [payer, s.merchant] : [payer];
-      // A transaction costs a priority fee besides, and the plain instructions none.
+      // A transaction also costs a priority fee; the instructions alone do not.
       if (isWhole && "rule" in call && call.rule === "payer_cannot_pay") continue;
       const { refusal } = ledger.send(attempt.plain, signers);
       expect({
@@ -347,7 +347,7 @@ test(`in ${COUNT} random situations prepare gives what the ledger takes, and ref
     const held = ledger.account(s.escrow).lamports;
     expect(held).toBe(isArchive ? cost.kept : cost.kept - deposits + cost.returnedAtArchiving);
   }
-  // Each operation is both given and refused often enough to mean something.
+  // Each operation is prepared and refused often enough for the test to be meaningful.
   expect([...taken.keys()].toSorted()).toEqual([
     "archive",
     "cancel",

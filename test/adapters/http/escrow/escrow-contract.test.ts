@@ -9,7 +9,7 @@ import { documentSchemas } from "../support/document-schemas.ts";
 
 const faultOf = documentSchemas({});
 
-test("an escrow's record is as its schema says, in every state and at any time", () => {
+test("an escrow's record fits its schema, in every state and at any time", () => {
   const offset = fc.oneof(fc.bigInt({ min: -2n, max: 2n }), fc.bigInt({ min: -1000n, max: 1000n }));
   fc.assert(
     fc.property(anyEscrow(LOCAL_DEPLOYMENT), offset, (escrow, seconds) => {

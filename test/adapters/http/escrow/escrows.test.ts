@@ -101,7 +101,7 @@ describe("prepare", () => {
     expect(new Set(texts).size).toBe(1);
   });
 
-  test("a task hash wins over the intent, in either case, and leaves the nonce without effect", async () => {
+  test("a task hash, in upper or lower case, is used instead of intent and nonce", async () => {
     const task_hash = "AB".repeat(32);
     const response = await client.postJson(PREPARE, { ...prepareBody(), task_hash });
     expect(await dataOf(response)).toMatchObject({
@@ -132,7 +132,7 @@ describe("prepare", () => {
     expect(await problemOf(response)).toBe(problem);
   });
 
-  test("null counts as absent for nonce, task_hash and task_intent, which can be absent", async () => {
+  test("null counts as absent for the optional members nonce, task_hash and task_intent", async () => {
     const prepared = async (change: object) =>
       dataOf(await client.postJson(PREPARE, { ...prepareBody(), ...change }));
     const task_hash = "ab".repeat(32);
@@ -155,14 +155,14 @@ describe("prepare", () => {
     },
   );
 
-  test("a task hash that is no text is told so", async () => {
+  test("a task hash that is not a string is a fault that says so", async () => {
     const response = await client.postJson(PREPARE, { ...prepareBody(), task_hash: 1 });
     expect(await errorsOf(response)).toEqual([
       { pointer: "/task_hash", detail: "must be a string or null" },
     ]);
   });
 
-  test("the ends of each range are in it", async () => {
+  test("each range includes its ends", async () => {
     for (const change of [
       { amount_stroops: "1" },
       { amount_stroops: "18446744073709551615" },
@@ -176,7 +176,7 @@ describe("prepare", () => {
     }
   });
 
-  test("preflight adds what the ledger shows, and the merchant's present attestor", async () => {
+  test("preflight adds the ledger's state and the merchant's present attestor", async () => {
     const { attestor } = merchant();
     const plain = await dataOf(await client.postJson(PREPARE, prepareBody()));
     const asked = await dataOf(await client.postJson(PREPARE, { ...prepareBody(), attestor }));
@@ -213,7 +213,7 @@ describe("prepare", () => {
     expect(await dataOf(without)).toEqual(plain);
   });
 
-  test("the beta's limits are a problem where the instance enforces them", async () => {
+  test("the beta's limits are a problem when the instance enforces them", async () => {
     const strict = await makeService({ enforceBetaLimits: true });
     const { postJson } = await checkedClient(strict);
     const beyond = { ...prepareBody(), amount_stroops: "100000001", ttl_seconds: 86_401 };
@@ -285,7 +285,7 @@ describe("one escrow", () => {
     service.ledger.setClock(CREATED_AT + 60n);
   });
 
-  test("a refund is offered with instructions only if the agent's associated account can be paid", async () => {
+  test("a refund is offered with instructions only if the agent's associated account can receive tokens", async () => {
     service.ledger.setClock(EXPIRES_AT);
     const address = associatedTokenAddress(AGENT, MINT);
     const offered = async (owner: Address, state: number) => {
@@ -297,7 +297,7 @@ describe("one escrow", () => {
           `${action} by ${by} awaiting ${awaiting}, ${instructions.length} instructions`,
       );
     };
-    // The account is there, so that nothing has to make it.
+    // The account exists, so no instruction makes it.
     const ready = ["claim_refund by anyone awaiting null, 1 instructions"];
     const awaited = ["claim_refund by anyone awaiting payout_account, 0 instructions"];
     const [initialised, frozen] = [1, 2];
@@ -312,7 +312,7 @@ describe("one escrow", () => {
     service.ledger.setClock(CREATED_AT + 60n);
   });
 
-  test("each settled state is shown with what moved", async () => {
+  test("each settled state is shown with the amounts that moved", async () => {
     const released = escrow("released", "Fulfilled");
     const partial = escrow("partial", "PartiallyFulfilled");
     const refunded = escrow("refunded", "Refunded");
@@ -339,11 +339,11 @@ describe("one escrow", () => {
     });
   });
 
-  test("what is not there, or is something else, has its own problem", async () => {
+  test("a missing account and an account of another kind have their own problems", async () => {
     expect(await problemOf(await client.send(`/v1/escrows/${STRANGER}`))).toBe(
       "404 escrow_not_found",
     );
-    // Lamports that someone sent to the address beforehand are no escrow yet.
+    // Lamports that someone sent to the address beforehand do not make an escrow.
     service.ledger.put({ address: STRANGER, owner: SYSTEM_PROGRAM, data: new Uint8Array() });
     expect(await problemOf(await client.send(`/v1/escrows/${STRANGER}`))).toBe(
       "404 escrow_not_found",
@@ -354,7 +354,7 @@ describe("one escrow", () => {
     service.ledger.accounts.delete(STRANGER);
   });
 
-  test("a ledger that fails is not the caller's mistake, and its cause stays inside", async () => {
+  test("a ledger that fails is not the caller's mistake, and the answer does not show the cause", async () => {
     const secret = "https://node.example/?api-key=SECRET";
     service.ledger.fault = new LedgerUnavailable({ retryable: true, cause: new Error(secret) });
     const unavailable = await client.send(path);

@@ -120,7 +120,7 @@ beforeAll(async () => {
 afterAll(() => service.runtime.dispose());
 
 describe("a release", () => {
-  test("goes from a payload to instructions by what the service answers alone", async () => {
+  test("gets from a payload to instructions with the service's answers alone", async () => {
     const body = await attested();
     const { status, data, context } = await post(`${path}/release/prepare`, body);
     expect(status).toBe(200);
@@ -137,7 +137,7 @@ describe("a release", () => {
     expect(data).not.toHaveProperty("transaction");
   });
 
-  test("a partial one pays both sides, and an amount that is null is no full release", async () => {
+  test("a partial release pays both sides, and a null amount is not a full release", async () => {
     const body = await attested({ amount_stroops: "500000" });
     const { data } = await post(`${path}/release/prepare`, body);
     expect(data.operation).toBe("release_partial");
@@ -163,7 +163,7 @@ describe("a release", () => {
     }
   });
 
-  test("an attestation grows stale, and the cure is another one", async () => {
+  test("a stale attestation is refused, and the cure is a new one", async () => {
     const body = await attested();
     service.ledger.setClock(CREATED_AT + 60n + 301n);
     const { status, ...problem } = await post(`${path}/release/prepare`, body);
@@ -179,7 +179,7 @@ describe("a release", () => {
     service.ledger.setClock(CREATED_AT + 60n);
   });
 
-  test("an account that is missing is made, one with a delegate is warned of", async () => {
+  test("a missing account is made, and an account with a delegate is a warning", async () => {
     const account = associatedTokenAddress(MERCHANT, MINT);
     service.ledger.accounts.delete(account);
     const made = await post(`${path}/release/prepare`, await attested());
@@ -192,7 +192,7 @@ describe("a release", () => {
     tokens(MERCHANT);
   });
 
-  test("a frozen account awaits another, which the caller can name", async () => {
+  test("a frozen account is refused until the caller names a fallback account", async () => {
     tokens(MERCHANT, { state: 2 });
     const refused = await post(`${path}/release/prepare`, await attested());
     expect(refused).toMatchObject({
@@ -214,8 +214,8 @@ describe("a release", () => {
   });
 });
 
-describe("going back", () => {
-  test("a refund before expiry is a conflict that names what can be done; from that second on it is given", async () => {
+describe("returning the money", () => {
+  test("a refund before expiry is a conflict that names the possible actions; from expiry on it is prepared", async () => {
     const early = await post(`${path}/refund/prepare`);
     expect(early).toMatchObject({
       status: 409,
@@ -283,7 +283,7 @@ describe("archiving", () => {
   const settled = escrow("archived later", "Fulfilled");
   const to = `/v1/escrows/${settled.address}/archive/prepare`;
 
-  test("is given a week after settlement, and the address then answers 410 with what the ledger keeps", async () => {
+  test("is prepared a week after settlement, and the address then answers 410 with the tombstone", async () => {
     service.seed({ escrows: [settled] });
     expect(await post(to)).toMatchObject({ status: 409, rule: "not_archivable", next_actions: [] });
     service.ledger.setClock((settled.settledAt ?? 0n) + 604_800n);

@@ -21,7 +21,7 @@ const publicOf = (name: keyof typeof SEEDS) =>
 const signingWith = (name: keyof typeof SEEDS, former: string | null = null) =>
   evidenceSignerFromSeed(Redacted.make(seedOf(name)), former);
 
-/** What a service with this signer publishes, over the same ledger each time. */
+/** The published keys, policy and packet of a service with this signer. The ledger is always the same. */
 const published = async (signer: Layer.Layer<EvidenceSigner, unknown>) => {
   const service = await makeService({ signer });
   try {
@@ -92,7 +92,7 @@ test("packets signed before a rotation verify after it, until their key is revok
   ]);
 });
 
-test("a rotation changes the signature and nothing of what is signed", async () => {
+test("a rotation changes the signature but not the signed data", async () => {
   const [before, after] = await Promise.all([
     published(signingWith("first")),
     published(signingWith("second", publicOf("first"))),
@@ -114,7 +114,7 @@ test("key ids are RFC 7638 thumbprints", async () => {
   }
 });
 
-test("a service without a key publishes former ones, and packets that say they are unsigned", async () => {
+test("a service without a key publishes former ones, and its packets say that they are unsigned", async () => {
   const { packet, trust, keys } = await published(evidenceSignerNone(publicOf("first")));
   expect(keys).toEqual([{ x: publicOf("first"), status: "retired" }]);
   expect(JSON.parse(packet)).toMatchObject({

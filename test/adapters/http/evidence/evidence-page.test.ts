@@ -5,7 +5,7 @@ import { evidenceSignerNone } from "../../../../adapters/signer/evidence-signer.
 import { escrow, EXPIRES_AT, merchant, CREATED_AT } from "../support/parties.ts";
 import { checkedClient, jsonOf, makeService } from "../support/service.ts";
 
-/** What browsers send for a page. */
+/** The Accept header that browsers send for a page. */
 const BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8";
 const NAME = `<img src=x onerror="a('b')">&`;
 
@@ -40,7 +40,7 @@ const textOf = async (row: { readonly address: string }) =>
   (await pageOf(row)).replace(/<[^>]*>/g, "");
 
 describe("content negotiation", () => {
-  test("a browser gets a page, everyone else the packet, and caches are told what it hangs on", async () => {
+  test("a browser gets a page, everyone else the packet, and the answer varies by Accept", async () => {
     for (const [accept, type] of [
       [BROWSER, "text/html; charset=utf-8"],
       ["text/html", "text/html; charset=utf-8"],
@@ -84,7 +84,7 @@ describe("content negotiation", () => {
 });
 
 describe("the page", () => {
-  test("it runs nothing, loads nothing, and its own style is all that is allowed", async () => {
+  test("it runs and loads nothing, and the policy allows only its own style", async () => {
     for (const row of [released, partial, refunded, pending]) {
       const response = await get(row, BROWSER);
       const html = await response.text();
@@ -104,10 +104,10 @@ describe("the page", () => {
     }
   });
 
-  test("text of strangers is shown, never obeyed", async () => {
+  test("text from outside is escaped, never interpreted", async () => {
     const html = await pageOf(released);
     expect(html).toContain("&lt;img src=x onerror=&quot;a(&#39;b&#39;)&quot;&gt;&amp;, Active");
-    // No merchant's name holds one; what else strangers write may.
+    // A merchant's name cannot hold such a character, but other texts from outside can.
     expect(escapeForeign("a\u202e\u001b<")).toBe("a[U+202E][U+001B]&lt;");
   });
 
@@ -131,7 +131,7 @@ describe("the page", () => {
       expect(html).toContain(shown);
   });
 
-  test("each state is told in words that claim no delivery", async () => {
+  test("each state is described without a claim that anything was delivered", async () => {
     service.ledger.setClock(CREATED_AT + 60n);
     expect(await textOf(pending)).toContain(
       "No delivery proof had been presented, and the escrow had not expired.",
@@ -149,7 +149,7 @@ describe("the page", () => {
       expect(await textOf(row)).toContain("It does not say that anything was delivered.");
   });
 
-  test("of a mint that is not listed it shows base units and no money", async () => {
+  test("amounts of an unlisted mint are base units without a currency", async () => {
     const listed = await textOf(partial);
     expect(listed).toContain("In base units1500000 escrowed, 1 to the merchant, 1499999 back");
     const other = await makeService({ instance: { supportedMints: [] } });
@@ -162,7 +162,7 @@ describe("the page", () => {
     expect(html).toContain("1500000 base units of a token that is not listed");
     expect(html).not.toContain("USDC");
     expect(html).not.toContain("1.500000");
-    // What is signed does not depend on the list.
+    // The signed data does not depend on the list.
     const { data } = JSON.parse(packet) as { data: object };
     expect(data).toEqual((await jsonOf<{ data: object }>(await get(partial))).data);
   });
@@ -182,7 +182,7 @@ describe("the page", () => {
     expect(html).toContain(`<th scope="row">Signature</th><td><span class="none">none</span>`);
   });
 
-  test("what could not be found is said", async () => {
+  test("references that were not found are named", async () => {
     expect(await textOf(released)).toContain("Not foundescrow created, escrow released");
     expect(await textOf(pending)).toContain("Not foundescrow created");
   });

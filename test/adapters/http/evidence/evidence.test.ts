@@ -70,7 +70,7 @@ describe("revalidation", () => {
     expect(other.status).toBe(200);
   });
 
-  test("what a sync adds to a settled packet gives it another validator, and leaves what is signed", async () => {
+  test("references that a sync adds change a settled packet's validator, but not its signed data", async () => {
     const first = await client.send(pathOf(partial));
     const etag = first.headers.get("etag") ?? "";
     const kind = "escrow_partially_released";
@@ -129,7 +129,7 @@ test("a download names its file, and any other word is a fault", async () => {
   expect((await client.send(`${pathOf(released)}?download=1`)).status).toBe(422);
 });
 
-test("there is no packet of what is no escrow", async () => {
+test("an account that is not an escrow has no packet", async () => {
   expect(await problemOf(await client.send(`/v1/evidence/${STRANGER}`))).toBe(
     "404 escrow_not_found",
   );

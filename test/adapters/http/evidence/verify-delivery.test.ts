@@ -34,8 +34,8 @@ afterAll(() => service.runtime.dispose());
 const verify = (body: unknown, row: { readonly address: string } = attested) =>
   client.postJson(`/v1/evidence/${row.address}/verify`, body);
 
-describe("a delivery payload held against an escrow", () => {
-  test("the payload that was attested matches, and says where it was read", async () => {
+describe("a delivery payload compared with an escrow", () => {
+  test("the attested payload matches, and the answer names the slot of the read", async () => {
     const response = await verify({ payload });
     expect(response.status).toBe(200);
     expect(response.headers.get("cache-control")).toBe("no-store");
@@ -52,7 +52,7 @@ describe("a delivery payload held against an escrow", () => {
     });
   });
 
-  test("a match is said to be a signature's, not a delivery's", async () => {
+  test("a match is described as a match of the signed hash, not as a delivery", async () => {
     const { meaning } = await dataOf<{ meaning: string }>(await verify({ payload }));
     expect(meaning).toContain("A hash cannot show whether its content is true.");
   });
@@ -89,7 +89,7 @@ describe("a delivery payload held against an escrow", () => {
     });
   });
 
-  test("the template can be asked for; one that is unknown is a 404 only then", async () => {
+  test("a template can be requested, and only a requested one that is unknown is a 404", async () => {
     const asked = await dataOf(await verify({ payload, template_id: "ticket-issued-v1" }));
     expect(asked).toMatchObject({ template: { id: "ticket-issued-v1", valid: false } });
     expect(await problemOf(await verify({ payload, template_id: "none-v1" }))).toBe(
@@ -169,7 +169,7 @@ describe("a body that can be read in two ways is refused", () => {
   });
 });
 
-test("what is no escrow has nothing to compare with", async () => {
+test("an account that is not an escrow is a problem", async () => {
   expect(await problemOf(await verify({ payload }, { address: STRANGER }))).toBe(
     "404 escrow_not_found",
   );

@@ -31,15 +31,15 @@ const open = async () => {
     );
   return {
     ...service,
-    /** As a completed sync does. */
+    /** Writes and completes, as a finished sync does. */
     apply: (...rows: ReadonlyArray<Escrow>) =>
       applied(rows, { slot: 1n, ledgerTime: 1_700_000_000n, atMs: 1_700_000_000_000 }),
-    /** As a sync does that goes on. */
+    /** Writes without completing, as a running sync does. */
     applyUnmarked: (...rows: ReadonlyArray<Escrow>) => applied(rows, null),
   };
 };
 
-/** Reads a stream's frames, one after another, without more waiting than there is to wait for. */
+/** Reads a stream's frames one after another, and waits only for the next frame. */
 const framesOf = (response: Response) => {
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
   if (reader === undefined) throw new Error("no body");
@@ -79,7 +79,7 @@ const listed = async (service: Awaited<ReturnType<typeof open>>) => {
 };
 
 describe("the stream of events", () => {
-  test("begins now, gives each record as the list does, and is what the document promises", async () => {
+  test("begins with new events, sends the records of the list, and fits the document", async () => {
     const service = await open();
     await service.apply(named(1));
     const client = await checkedClient(service);
@@ -99,7 +99,7 @@ describe("the stream of events", () => {
     ["the last id", { "last-event-id": "2" }, ""],
     ["a position in the query", {}, "?after=2"],
     ["the last id, whatever the query says", { "last-event-id": "2" }, "?after=0"],
-  ])("goes on behind %s, without a gap and without a repetition", async (_name, headers, query) => {
+  ])("continues after %s without gaps or repetitions", async (_name, headers, query) => {
     const service = await open();
     await service.apply(...[1, 2, 3, 4].map(named));
     const response = await service.app.handle(
@@ -112,7 +112,7 @@ describe("the stream of events", () => {
     await close();
   });
 
-  test("tells nothing of a first sync before it is complete, and then all of it", async () => {
+  test("sends the events of a first sync only once it is complete, and then all of them", async () => {
     const service = await open();
     const from = (position: number) =>
       service.app.handle(
@@ -132,7 +132,7 @@ describe("the stream of events", () => {
     await close();
   });
 
-  test("replays hundreds in order, and a reader who stops and comes back misses none", async () => {
+  test("replays hundreds in order, and a reader that reconnects misses none", async () => {
     const service = await open();
     await service.apply(...Array.from({ length: 230 }, (_, n) => named(n)));
     const seen: Array<string> = [];
@@ -173,7 +173,7 @@ describe("the stream of events", () => {
     expect(await ids(`agent_owner=${AGENT}&state=Pending`, 3)).toEqual(["1", "2", "4"]);
   });
 
-  test("refuses what it cannot follow", async () => {
+  test("refuses a position that this store does not have", async () => {
     const service = await open();
     await service.apply(named(1));
     const client = await checkedClient(service);
@@ -182,14 +182,14 @@ describe("the stream of events", () => {
     expect(await refusal(`${STREAM}?merchant=x`)).toBe("422 invalid_address");
     expect(await refusal(`${STREAM}?limit=5`)).toBe("422 validation_failed");
     expect(await refusal(`${STREAM}?after=-1`)).toBe("422 validation_failed");
-    // A position that is not reached yet is another store's: going on there would pass over events.
+    // A position that this store has not reached comes from another store. Continuing from it would skip events.
     expect(await refusal(`${STREAM}?after=2`)).toBe("400 malformed_cursor");
     for (const id of ["x", "-1", "1.5", "1e3", "99999999999999999999"])
       expect(await refusal(STREAM, { "last-event-id": id })).toBe("400 malformed_cursor");
     expect(await refusal(STREAM, { accept: "application/json" })).toBe("406 not_acceptable");
   });
 
-  test("a client has a bounded number at a time, and gets one back when it closes one", async () => {
+  test("a client can have a limited number of streams at a time, and closing one frees a place", async () => {
     const service = await open();
     const client = await checkedClient(service);
     const streams = [];
@@ -205,7 +205,7 @@ describe("the stream of events", () => {
     for (const { close } of [...streams.slice(1), again]) await close();
   });
 
-  test("the addresses of one IPv6 /64 are one client, as they are to the rate limiter", async () => {
+  test("the addresses of one IPv6 /64 are one client, as for the rate limiter", async () => {
     const service = await open();
     const from = (address: string) =>
       service.app.handle(new Request(`http://localhost${STREAM}`), {
@@ -234,7 +234,7 @@ describe("the stream of events", () => {
     }
   });
 
-  test("looks for no more than its reader takes", async () => {
+  test("reads no more events from the store than its client receives", async () => {
     const service = await open();
     await service.apply(...Array.from({ length: 350 }, (_, n) => named(n)));
     const index = service.context.mapUnsafe.get(EscrowIndex.key) as {
@@ -256,7 +256,7 @@ describe("the stream of events", () => {
     await close();
   });
 
-  test("ends when the store fails, so that the client comes back", async () => {
+  test("ends when the store fails, so that the client reconnects", async () => {
     const service = await open();
     const failing = new StoreUnavailable({ retryable: true, cause: "gone" });
     const index = service.context.mapUnsafe.get(EscrowIndex.key) as {

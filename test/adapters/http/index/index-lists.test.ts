@@ -65,10 +65,10 @@ test("before the first sync the lists are empty and say so", async () => {
     });
 });
 
-test("a sync reports what it did, also of accounts it refuses", async () => {
+test("a sync reports what it did, including the accounts it refused", async () => {
   service.seed({ escrows, merchants: [merchant(), merchant(STRANGER, "Zebra GmbH")] });
   const owner = LOCAL_DEPLOYMENT.custodyProgram;
-  // What a stranger can make is not even listed; what custody itself has written is, and judged.
+  // Accounts that anybody can make are not listed as rejected. Accounts that custody wrote are checked and listed.
   service.ledger.put({ address: STRANGER, owner, data: new Uint8Array(368) });
   const future = encodeEscrowAccount(escrow("from a later version")).with(8, 9);
   service.ledger.put({ address: AGENT, owner, data: future });
@@ -114,7 +114,7 @@ describe("lists", () => {
     ]);
   });
 
-  test("refundable escrows are those the ledger's clock has passed", async () => {
+  test("refundable escrows are those that expired by the ledger's clock", async () => {
     service.ledger.setClock(EXPIRES_AT);
     service.ledger.slot += 1n;
     await client.send("/v1/indexer/sync", { method: "POST" });
@@ -123,7 +123,7 @@ describe("lists", () => {
     expect(data.every((row) => row["refundable"] === true)).toBe(true);
   });
 
-  test("a filter that is no address is named", async () => {
+  test("a filter that is not an address is named", async () => {
     const response = await client.send("/v1/indexer?merchant=abc&agent_owner=0");
     expect(response.status).toBe(422);
     expect((await errorsOf(response)).map(({ pointer }) => pointer)).toEqual([
@@ -167,7 +167,7 @@ describe("cursors", () => {
     return next_cursor;
   };
 
-  test("the cursor of one list is none of another", async () => {
+  test("the cursor of one list is refused by another", async () => {
     const cursor = await cursorOf("/v1/indexer");
     for (const path of ["/v1/indexer/events", "/v1/registry/merchants"])
       expect(await problemOf(await client.send(`${path}?cursor=${cursor}`))).toBe(
@@ -175,7 +175,7 @@ describe("cursors", () => {
       );
   });
 
-  test("text that is no cursor is refused, whatever it is", async () => {
+  test("any text that is not a cursor is refused", async () => {
     const text = (value: string) => encodeBase64Url(new TextEncoder().encode(value));
     const bad = [
       "",
@@ -198,7 +198,7 @@ describe("cursors", () => {
     }
   });
 
-  test("a row that arrives between two pages moves nothing", async () => {
+  test("a row that arrives between two pages does not shift the next page", async () => {
     const [first] = (await page("/v1/indexer?limit=3")).data.slice(-1);
     const cursor = (await page("/v1/indexer?limit=3")).page.next_cursor;
     service.seed({ escrows: [escrow("newest", "Pending", -500n)] });

@@ -51,14 +51,14 @@ test("the service accepts every example request of its document", async () => {
       example === undefined
         ? await send(path, { method: method.toUpperCase() })
         : await postJson(path, example);
-    // One escrow cannot be in the state that each of the prepare operations asks for.
+    // No single escrow is in the state that every prepare operation needs.
     answers[operation.operationId] =
       response.status === 409
         ? ((await response.json()) as { readonly code: string }).code
         : response.status;
     if (!response.bodyUsed) await response.body?.cancel();
   };
-  // The example transaction creates the escrow that the other examples speak of.
+  // The example transaction creates the escrow of the other examples.
   const relay = paths["/v1/relay"]?.["post"];
   if (relay !== undefined) await ask("/v1/relay", "post", relay);
   service.seed({ escrows: [sampleEscrow()] });

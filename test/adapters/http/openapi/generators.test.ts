@@ -50,7 +50,7 @@ const contentsOf = ({ responses }: Operation) =>
 
 const SAMPLES = new Set(["example", "examples", "default", "const", "enum", "value"]);
 
-/** Every object of a part of the document, with the keys that lead to it; examples aside. */
+/** Every object of a part of the document, with the keys that lead to it; without examples. */
 const objectsIn = function* (
   part: unknown,
   path: string,
@@ -62,8 +62,8 @@ const objectsIn = function* (
       yield* objectsIn(inner, `${path}/${key}`);
 };
 
-describe("what generators of clients need", () => {
-  test("every problem is the one named schema, whose code is one of all codes", () => {
+describe("the needs of client generators", () => {
+  test("every problem has the one named schema, whose code is an enum of all codes", () => {
     const problems = operations
       .flatMap(contentsOf)
       .filter(({ mediaType }) => mediaType === "application/problem+json");
@@ -89,7 +89,7 @@ describe("what generators of clients need", () => {
     expect([...sent, ...answered].filter(({ schema }) => refOf(schema) === undefined)).toEqual([]);
   });
 
-  test("an enum and an object with members stand under a name and nowhere else", () => {
+  test("an enum and an object with members are named components and never inline", () => {
     const unnamed = [...objectsIn(document, "")].filter(({ path, part }) => {
       const isNamed = /^\/components\/schemas\/[^/]+$/.test(path);
       const { enum: listed, type, properties } = part;

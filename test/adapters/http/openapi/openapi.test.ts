@@ -107,7 +107,7 @@ describe("examples", () => {
       ? [example]
       : Object.keys(examples).map((name) => document.components.examples[name]?.value);
 
-  test("every body and every answer has one, and each validates", () => {
+  test("every body and every answer has an example, and each example validates", () => {
     const faultOf = documentSchemas(document.components);
     for (const [name, operation] of operations) {
       const bodies = Object.values(operation.requestBody?.content ?? {});

@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.runtime.dispose());
 
-test("the console's verifier is one whole module with every check in it", async () => {
+test("the console's verifier is one module that contains every check", async () => {
   const text = await script.clone().text();
   expect(script.headers.get("content-type")).toBe("text/javascript; charset=utf-8");
   expect(script.headers.get("x-content-type-options")).toBe("nosniff");
@@ -25,7 +25,7 @@ test("the console's verifier is one whole module with every check in it", async 
   for (const check of EVIDENCE_CHECKS) expect(text).toContain(`"${check}"`);
 });
 
-test("a browser that has the module is told so", async () => {
+test("a browser that has the module gets a 304", async () => {
   const etag = script.headers.get("etag") ?? "";
   for (const listed of [etag, "*"]) {
     const again = await client.send(PATH, { headers: { "if-none-match": listed } });
@@ -40,7 +40,7 @@ test("the console may load it, from its own origin and from no other", async () 
   expect(await page.clone().text()).toContain(`import("${PATH}")`);
 });
 
-test("the page has each element that the verifier asks for, and says what its own policy is worth", async () => {
+test("the page has each element that the verifier asks for, and says how little its own policy proves", async () => {
   const html = await page.clone().text();
   const offered = Array.from(html.matchAll(/\sid="(verify-[a-z-]+)"/g), ([, id]) => id);
   const asked = (await script.clone().text()).matchAll(/\("(verify-[a-z-]+)",/g);

@@ -16,7 +16,7 @@ const html = { headers: { accept: "text/html" } };
 const hashOf = (text: string) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
 
 describe.each(["/", "/docs", "/problems/validation_failed"])("the page at %s", (path) => {
-  test("may run and style only what it carries itself", async () => {
+  test("allows only its own inline script and style", async () => {
     const response = await client.send(path, html);
     const policy = response.headers.get("content-security-policy") ?? "";
     const page = await response.text();

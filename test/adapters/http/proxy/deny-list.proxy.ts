@@ -4,7 +4,7 @@ import { runs } from "../../../arbitraries/runs.ts";
 import { rawAnswer, startListening } from "../support/listening-service.ts";
 import { type Nginx, startNginx } from "./nginx.ts";
 
-/** How an operator may pass requests on; SERVICE is the service's address. */
+/** Ways in which an operator may forward requests; SERVICE is the service's address. */
 const WAYS = {
   "the caller's own Host": "proxy_pass http://SERVICE; proxy_set_header Host $http_host;",
   "the caller's own Host in HTTP/1.1":
@@ -15,7 +15,7 @@ const WAYS = {
   "the path as nginx has read it": "proxy_pass http://SERVICE/; proxy_set_header Host $http_host;",
 } as const;
 
-/** What the proxy denies: operations whose routes must not answer through it, whatever it is asked. */
+/** The operations that the proxy denies. No request through it may reach their routes. */
 const DENIED = `
   location = /metrics { deny all; }
   location ^~ /v1/relay { deny all; }
@@ -24,7 +24,7 @@ const DENIED = `
 const DENIED_ROUTES = new Set(["/metrics", "/v1/relay", "/v1/relay/{signature}"]);
 
 const HOSTS = ["a", "", "<s>", "a<s>", "@", "a@b", "[::1", "%2f", "a,b", "*", "a:99999", "\xe9"];
-/** Each leads to what is denied, if the proxy and the service read it differently. */
+/** Targets that would reach a denied operation if the proxy and the service read them differently. */
 const TARGETS = [
   "/console/metrics",
   "/console/v1/relay",
@@ -66,7 +66,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** The answer to a request by way of nginx, and the routes of the service that it reached. */
+/** The answer to a request through nginx, and the routes of the service that it reached. */
 const ask = async (nginx: Nginx, target: string, hosts: ReadonlyArray<string>, version = "1.1") => {
   service.lines.length = 0;
   const fields = [...hosts.map((host) => `Host: ${host}`), "Connection: close", "", ""];
@@ -95,7 +95,7 @@ describe.each(Object.entries(WAYS))("behind an nginx that passes on %s", (_, way
   });
   afterAll(() => nginx.stop());
 
-  test("what is not denied is answered, and what is denied is not, though the service has it", async () => {
+  test("operations that are not denied are answered, and denied ones are not, although the service has them", async () => {
     for (const version of ["1.0", "1.1"]) {
       const health = await ask(nginx, "/health", ["a.example"], version);
       expect([health.status, health.routes]).toEqual([200, ["/health"]]);
@@ -106,14 +106,14 @@ describe.each(Object.entries(WAYS))("behind an nginx that passes on %s", (_, way
       expect((await fetch(service.url + path)).status).toBe(200);
   });
 
-  test("no target and no Host passes by the deny-list", async () => {
+  test("no target and no Host gets past the deny-list", async () => {
     for (const target of TARGETS)
       for (const host of HOSTS)
         for (const version of ["1.0", "1.1"])
           expectDenied(await ask(nginx, target, [host], version));
   });
 
-  test("no request passes by the deny-list", async () => {
+  test("no request gets past the deny-list", async () => {
     const pieces = ["/", "\\", "..", ".", "%2e", "%2f", "%5c", ";", "#", "?", "x", "console"];
     const words = ["metrics", "v1", "relay", "problems", "malformed_json", "http://a", "\xe9"];
     const target = fc

@@ -2,17 +2,17 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** Where Debian's package puts it, which is not on every user's PATH. */
+/** The path in Debian's package, which is not on every user's PATH. */
 const DEBIAN = "/usr/sbin/nginx";
 
-/** The path of the nginx that is installed, undefined where none is. */
+/** The path of the installed nginx, undefined when there is none. */
 export const nginxProgram = (): string | undefined =>
   Bun.which("nginx") ?? (existsSync(DEBIAN) ? DEBIAN : undefined);
 
 /** nginx did not start; the message is what it printed. */
 class NginxFailed extends Error {}
 
-/** An nginx of one's own. */
+/** A running nginx. */
 export type Nginx = {
   /** The path of the socket at which it listens. */
   readonly socket: string;
@@ -38,8 +38,8 @@ http {
 `;
 
 /**
- * Starts nginx with what stands in its `http` block, where LISTEN is the directive of its socket: nginx
- * cannot choose a free port by itself. @throws NginxFailed where it refuses that.
+ * Starts nginx with this content of its `http` block, in which LISTEN stands for the directive of its socket, because nginx
+ * cannot choose a free port by itself. @throws NginxFailed when it refuses the configuration.
  */
 export const startNginx = async (http: string): Promise<Nginx> => {
   const program = nginxProgram();
@@ -59,7 +59,7 @@ export const startNginx = async (http: string): Promise<Nginx> => {
   const reader = child.stderr.getReader();
   const decoder = new TextDecoder();
   let printed = "";
-  // Its version is the first thing it notes once its socket takes connections.
+  // Its version is the first thing that it logs once its socket accepts connections.
   while (!/\[notice\] .*nginx\/\d/.test(printed)) {
     const { value, done } = await reader.read();
     if (done) {

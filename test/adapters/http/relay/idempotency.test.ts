@@ -15,7 +15,7 @@ describe("Idempotency-Key", () => {
   const keyed = (bytes: Uint8Array, key: string, more: Record<string, unknown> = {}) =>
     relay(bytes, more, { "idempotency-key": key });
 
-  test("the same body again gets the first answer, though more is known by then", async () => {
+  test("the same body again gets the first answer, although more is known by then", async () => {
     const bytes = transaction(undefined, 8);
     const first = await dataOf(await keyed(bytes, "order-8"));
     relayed.service.ledger.landed = { slot: 1002n, commitment: "finalized", error: null };
@@ -41,7 +41,7 @@ describe("Idempotency-Key", () => {
     expect(inFlight?.headers.get("retry-after")).toBe("5");
   });
 
-  test("a refused request gives its key free", async () => {
+  test("a refused request releases its key", async () => {
     relayed.service.ledger.blockhashValid = false;
     const bytes = transaction(undefined, 12);
     expect(await problemOf(await keyed(bytes, "order-12"))).toBe("422 blockhash_expired");
@@ -49,7 +49,7 @@ describe("Idempotency-Key", () => {
     expect((await keyed(bytes, "order-12")).status).toBe(202);
   });
 
-  test.each(["a b", "\u00e4", "x".repeat(256)])("%j is no key", async (key) => {
+  test.each(["a b", "\u00e4", "x".repeat(256)])("%j is not a key", async (key) => {
     const response = await keyed(transaction(undefined, 13), key);
     expect(await jsonOf(response)).toMatchObject({ errors: [{ pointer: "Idempotency-Key" }] });
   });

@@ -14,7 +14,7 @@ const relay: (typeof relayed)["relay"] = (...request) => relayed.relay(...reques
 describe("the outcome of a signature", () => {
   const outcome = (bytes: Uint8Array) => relayed.send(`/v1/relay/${signatureOf(bytes)}`);
 
-  test("nobody knows it: a 404 that does not invite to sign again", async () => {
+  test("an unknown signature is a 404 that does not say that signing again is safe", async () => {
     const response = await outcome(transaction(undefined, 14));
     expect(response.status).toBe(404);
     expect(await jsonOf(response)).toMatchObject({
@@ -41,7 +41,7 @@ describe("the outcome of a signature", () => {
     });
   });
 
-  test("a text that is no signature is named", async () => {
+  test("a text that is not a signature is a fault that names its place", async () => {
     const response = await relayed.send("/v1/relay/abc");
     expect(await jsonOf(response)).toMatchObject({ errors: [{ pointer: "/signature" }] });
   });

@@ -60,7 +60,7 @@ describe("a transaction that is not sent", () => {
     );
   });
 
-  test("a problem carries the signature where there is one", async () => {
+  test("a problem carries the signature when there is one", async () => {
     expect(await jsonOf(await relay(transaction(STRANGER)))).toMatchObject({ program: STRANGER });
     relayed.service.ledger.blockhashValid = false;
     expect(await jsonOf(await relay(transaction()))).toMatchObject({
@@ -72,7 +72,7 @@ describe("a transaction that is not sent", () => {
     });
   });
 
-  test("a simulation that fails is told with its logs and the program's own words", async () => {
+  test("a failed simulation is reported with its logs and the program's own error", async () => {
     relayed.service.ledger.simulationError = {
       kind: "InstructionError",
       instructionIndex: 0,
@@ -105,12 +105,12 @@ describe("a transaction that is not sent", () => {
     expect(relayed.service.ledger.submitted).not.toContain(encodeBase64(bytes));
   });
 
-  test("a payer who cannot pay is told what is missing", async () => {
+  test("a payer that cannot pay is a problem that names the missing amount", async () => {
     relayed.service.ledger.accounts.clear();
     expect(await problemOf(await relay(transaction()))).toBe("422 fee_payer_cannot_pay");
   });
 
-  test("a payer whom the fee would leave too little rent is told how much there must be", async () => {
+  test("a payer that would fall below the rent minimum is a problem that names the minimum", async () => {
     relayed.service.ledger.put({
       address: RENT_SYSVAR,
       owner: SYSTEM_PROGRAM,
@@ -132,7 +132,7 @@ describe("a transaction that is not sent", () => {
     relayed.service.ledger.accounts.delete(RENT_SYSVAR);
   });
 
-  test("what can never run is refused without preflight too, and what a program finds is not", async () => {
+  test("without preflight, a transaction that can never run is still refused, and one that a program refuses is sent", async () => {
     const failure = { instructionIndex: null, instructionError: null, customCode: null };
     const kind = "MaxLoadedAccountsDataSizeExceeded";
     relayed.service.ledger.simulationError = { kind, ...failure };
@@ -150,7 +150,7 @@ describe("a transaction that is not sent", () => {
     expect((await relay(bytes, { skip_preflight: true })).status).toBe(202);
   });
 
-  test("a Compute Budget instruction that no ledger takes is named", async () => {
+  test("a Compute Budget instruction that no ledger accepts is named", async () => {
     const bytes = transaction(COMPUTE_BUDGET_PROGRAM);
     expect(await problemOf(await relay(bytes))).toBe("422 program_not_allowed");
     const parts: TransactionParts = {
@@ -177,7 +177,7 @@ describe("a transaction that is not sent", () => {
     });
   });
 
-  test("an escrow beyond the beta's limits is found by the instruction that creates it", async () => {
+  test("an escrow beyond the beta's limits is refused with the index of the instruction that creates it", async () => {
     const accounts = [PAYER, LOCAL_DEPLOYMENT.custodyProgram, COMPUTE_BUDGET_PROGRAM, STRANGER];
     const terms = { amount: 100_000_001n, ttlSeconds: 86_401, mint: STRANGER };
     const { data } = createEscrowInstruction(LOCAL_DEPLOYMENT, {

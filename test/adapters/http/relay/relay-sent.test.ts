@@ -19,7 +19,7 @@ const relay: (typeof relayed)["relay"] = (...request) => relayed.relay(...reques
 const signature = signatureOf(transaction());
 
 describe("a transaction that is sent", () => {
-  test("is a 202 with its signature, and is sent as it came", async () => {
+  test("is a 202 with its signature, and its bytes are sent unchanged", async () => {
     const response = await relay(transaction(), { encoding: "base64" });
     expect(response.status).toBe(202);
     expect(await dataOf(response)).toMatchObject({
@@ -31,7 +31,7 @@ describe("a transaction that is sent", () => {
     expect(relayed.service.ledger.submitted).toContain(encodeBase64(transaction()));
   });
 
-  test("is confirmed where that is asked for and comes in time", async () => {
+  test("is confirmed when the caller asks for that and the confirmation comes in time", async () => {
     relayed.service.ledger.landed = { slot: 1001n, commitment: "confirmed", error: null };
     const first = transaction(undefined, 4);
     expect(await dataOf(await relay(first, { confirm: true }))).toMatchObject({
@@ -45,7 +45,7 @@ describe("a transaction that is sent", () => {
     });
   });
 
-  test("a hundred times at once is sent once, and a hundred equal answers", async () => {
+  test("a hundred times concurrently is sent once and gets a hundred equal answers", async () => {
     const bytes = transaction(undefined, 6);
     const answers = await Promise.all(
       Array.from({ length: 100 }, async () => JSON.stringify(await dataOf(await relay(bytes)))),
@@ -57,7 +57,7 @@ describe("a transaction that is sent", () => {
     expect(sendings).toHaveLength(1);
   });
 
-  test("that failed on the ledger is a problem which says whether to sign again", async () => {
+  test("that failed on the ledger is a problem that says whether signing again is safe", async () => {
     const error = {
       kind: "InstructionError",
       instructionIndex: 0,
@@ -78,7 +78,7 @@ describe("a transaction that is sent", () => {
 });
 
 describe("shares of the queue", () => {
-  test("a client that has its share is told so, when to come back, and that others may", async () => {
+  test("a client with a full share is refused with a time to retry, and other clients are served", async () => {
     const own = await makeService();
     const { postJson } = await checkedClient(own);
     const keys = Array.from({ length: 4 }, (_, i) => ed25519Key(new Uint8Array(32).fill(100 + i)));
@@ -88,7 +88,7 @@ describe("shares of the queue", () => {
         owner: SYSTEM_PROGRAM,
         data: new Uint8Array(),
       });
-    // The double gives one lamport to whom it is told of: the fee is not what this is about.
+    // The double gives one lamport to each payer it is told about, because this test does not concern fees.
     for (const [address, account] of own.ledger.accounts)
       own.ledger.accounts.set(address, { ...account, lamports: 1_000_000n });
     const body = (n: number) => ({

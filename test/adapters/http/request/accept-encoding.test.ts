@@ -9,7 +9,7 @@ test.each([
   "deflate , gzip ; q=1.000",
   "*",
   "identity;q=0, *;q=0.1",
-])("%j takes gzip", (header) => {
+])("%j accepts gzip", (header) => {
   expect(acceptsGzip(header)).toBe(true);
 });
 

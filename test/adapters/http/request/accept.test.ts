@@ -4,19 +4,19 @@ import { acceptedMediaType } from "../../../../adapters/http/request/accept.ts";
 
 const JSON_TYPE = "application/json";
 const HTML = "text/html";
-/** What the evidence endpoint offers. */
+/** The media types that the evidence endpoint offers. */
 const OFFERS = [JSON_TYPE, HTML];
 
-test("headers that clients send are answered with what they can read", () => {
+test("headers of real clients get a media type that the client can read", () => {
   const answers: Readonly<Record<string, string | undefined>> = {
     "": JSON_TYPE,
     "*/*": JSON_TYPE,
     // Axios.
     "application/json, text/plain, */*": JSON_TYPE,
-    // Parameters other than q name no other type here; negotiator would find nothing acceptable.
+    // Parameters other than q do not change the type here. `negotiator` would find nothing acceptable.
     "application/json; charset=utf-8": JSON_TYPE,
     'application/json;profile="https://example.com/p"': JSON_TYPE,
-    // Java's HttpURLConnection, whose `*` is no range and whose `.2` is no quality.
+    // Java's HttpURLConnection, whose `*` is not a valid range and whose `.2` is not a valid quality.
     "text/html, image/gif, image/jpeg, *; q=.2, */*; q=.2": JSON_TYPE,
     // Chrome and Firefox.
     "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,image/apng,*/*;q=0.8,application/signed-exchange;v=b3;q=0.7":
@@ -24,7 +24,7 @@ test("headers that clients send are answered with what they can read", () => {
     "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8": HTML,
     "TEXT/HTML": HTML,
     "text/*": HTML,
-    // Of two that are wanted alike, the service's own order decides.
+    // For two types of equal quality the service's own order decides.
     "text/html, application/json": JSON_TYPE,
     "text/html;q=0.5, application/json;q=0.4": HTML,
     "application/json;q=0, */*": HTML,
@@ -39,7 +39,7 @@ test("headers that clients send are answered with what they can read", () => {
   expect(acceptedMediaType(null, OFFERS)).toBe(JSON_TYPE);
 });
 
-test("the most exact range decides a type's quality, the first offer of the highest is taken", () => {
+test("the most exact range decides a type's quality, and the first offer with the highest quality is chosen", () => {
   const RANGES = [JSON_TYPE, HTML, "application/*", "text/*", "*/*", "image/png"] as const;
   const anyRange = fc.tuple(fc.constantFrom(...RANGES), fc.constantFrom("1", "0.9", "0.5", "0"));
   const anyHeader = fc.uniqueArray(anyRange, { minLength: 1, selector: ([range]) => range });

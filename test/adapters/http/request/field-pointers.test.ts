@@ -8,7 +8,7 @@ import {
 
 const detail = "is wrong";
 
-/** Fails with any of three fields, one of them named inside. */
+/** Fails with any of three fields, one of them with a pointer inside. */
 const useCase: Effect.Effect<
   never,
   ValidationFailed<"amount" | "payload"> | InvalidAddress<"mint">
@@ -19,7 +19,7 @@ const useCase: Effect.Effect<
   ]),
 );
 
-test("a field is told as the place where the request holds it", () => {
+test("a field becomes the pointer to its place in the request", () => {
   const pointers = fieldPointers({ amount: "?amount", payload: "/payload", mint: "/mint" });
   const failure = Effect.runSync(
     Effect.flip(

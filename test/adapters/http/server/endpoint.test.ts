@@ -96,7 +96,7 @@ const asked = {
   body: { schema: Type.Object({ name: Type.String() }), example: () => ({ name: "a" }) },
 } as const;
 
-test("the compiler gives a handler what is declared of its request, and nothing else", () => {
+test("the compiler gives a handler the declared parts of its request, and nothing else", () => {
   const { handle } = endpoint(asked);
   const declared = [
     handle(

@@ -88,7 +88,7 @@ const segment = often(
   word.map((value) => encodeURIComponent(value.toWellFormed())),
 );
 
-/** A request that mostly keeps to an operation and its form, and departs from it somewhere. */
+/** A request that mostly fits an operation, with a few random deviations. */
 const requestTo = ({ method, path, query, body }: Endpoint) =>
   fc.record({
     method: often(
@@ -109,7 +109,7 @@ const requestTo = ({ method, path, query, body }: Endpoint) =>
     ),
   });
 
-test("no request makes a 5xx or an answer that the document does not promise", async () => {
+test("no request gets a 5xx or an answer outside the document", async () => {
   const service = await makeService();
   const client = await checkedClient(service);
   service.seed({ escrows: [released, pending], merchants: [merchant()] });

@@ -8,7 +8,7 @@ import { AGENT } from "../support/parties.ts";
 
 const listening = listeningServices();
 
-/** Sends bytes, and hangs up without an answer once `isSeen` says that they have arrived. */
+/** Sends bytes, and disconnects without an answer once `isSeen` says that they have arrived. */
 const hangUp = async (port: number, bytes: string, isSeen: () => boolean): Promise<void> => {
   const socket = connect(port, "127.0.0.1", () => socket.write(bytes));
   while (!isSeen()) await Bun.sleep(1);
@@ -34,7 +34,7 @@ const countOf = async (service: Service, labels: string): Promise<string | undef
   return (await response.text()).split("\n").find((line) => line.startsWith(name));
 };
 
-test("a client that hangs up on a read counts as 499 in log and metric", async () => {
+test("a client that disconnects during a read counts as 499 in log and metric", async () => {
   const service = await listening();
   service.ledger.fault = "hangs";
   const request = `GET /v1/escrows/${AGENT} HTTP/1.1\r\nHost: a\r\n\r\n`;
@@ -48,7 +48,7 @@ test("a client that hangs up on a read counts as 499 in log and metric", async (
   expect(await countOf(service, labels)).toEndWith(" 1");
 });
 
-test("a client that hangs up in the middle of its body does too", async () => {
+test("a client that disconnects in the middle of its body counts as 499 too", async () => {
   const service = await listening();
   const head = "POST /v1/escrows/prepare HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n";
   let began = false;
@@ -63,7 +63,7 @@ test("a client that hangs up in the middle of its body does too", async () => {
   expect(await lineOf(service, "/v1/escrows/prepare")).toMatchObject({ status: 499 });
 });
 
-test("a sync whose client has gone goes on, and counts as what it did", async () => {
+test("a sync continues after its client has left, and counts with its own status", async () => {
   const service = await listening();
   const sync = Context.get(service.context, IndexSync);
   const { request: run } = sync;

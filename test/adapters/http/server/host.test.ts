@@ -55,7 +55,7 @@ describe("a Host header", () => {
     "[::ffff:192.0.2.1]",
     `${"a".repeat(63)}.${"b".repeat(63)}`,
     "  padded  ",
-  ])("%p is one", async (host) => {
+  ])("%p is valid", async (host) => {
     expect(await routed({ target: "/console/verify.js", hosts: [host] })).toBe(
       "200 /console/verify.js",
     );
@@ -114,7 +114,7 @@ describe("a Host header", () => {
     "xn--",
     "http://a",
     `${"a".repeat(64)}.example`,
-  ])("%p is none: 400, whatever the target", async (host) => {
+  ])("%p is invalid: 400, whatever the target", async (host) => {
     for (const target of ["/metrics", "/console/metrics", "/nothing", `/v1/escrows/${AGENT}`])
       expect(await ask({ target, hosts: [host] })).toMatchObject({
         status: 400,
@@ -127,7 +127,7 @@ describe("a Host header", () => {
     });
   });
 
-  test("that is longer than any name is none", async () => {
+  test("that is longer than any name is invalid", async () => {
     for (const host of ["a.".repeat(126) + "aa", "a".repeat(9000), `a:${"0".repeat(6)}`])
       expect(await ask({ target: "/health", hosts: [host] })).toMatchObject({
         status: 400,
@@ -179,7 +179,7 @@ describe("a Host header", () => {
     expect(answer).toContain('"escrow_pda"');
   });
 
-  test("that is refused is told as a problem document which repeats nothing of it", async () => {
+  test("that is refused gets a problem document that repeats nothing of it", async () => {
     const { answer } = await ask({ target: "/metrics", hosts: ["<secret>"] });
     const [head = "", body = ""] = answer.split("\r\n\r\n");
     expect(head.toLowerCase()).toContain("content-type: application/problem+json");
@@ -192,14 +192,14 @@ describe("a Host header", () => {
     expect(JSON.stringify(service.lines)).not.toContain("secret");
   });
 
-  test("that is refused leaves a HEAD without a body, and no method unanswered", async () => {
+  test("that is refused is answered for every method, without a body for HEAD", async () => {
     const { status, answer } = await ask({ target: "/health", method: "HEAD", hosts: ["<s>"] });
     expect([status, answer.split("\r\n\r\n")[1]]).toEqual([400, ""]);
     for (const method of ["POST", "OPTIONS", "DELETE", "TRACE", "CONNECT"])
       expect((await ask({ target: "/metrics", method, hosts: ["<s>"] })).status).toBe(400);
   });
 
-  test("that is missing leaves links relative to wherever the caller is", async () => {
+  test("that is missing makes links relative", async () => {
     const links = async (asked: Partial<Asked>) => {
       const { answer } = await ask({ target: "/.well-known/settlement-evidence.json", ...asked });
       return (JSON.parse(answer.split("\r\n\r\n")[1] ?? "") as { links: { docs: string } }).links;
@@ -208,7 +208,7 @@ describe("a Host header", () => {
     expect((await links({ hosts: ["a.example:81"] })).docs).toBe("http://a.example:81/docs");
   });
 
-  test("is judged in the process as over the wire, as documented", async () => {
+  test("is checked in the process as over a connection, as documented", async () => {
     const { send } = await checkedClient(service);
     for (const path of ["/health", "/v1/indexer", `/v1/escrows/${AGENT}`])
       expect(await problemOf(await send(path, { headers: { host: "<s>" } }))).toBe(
@@ -220,7 +220,7 @@ describe("a Host header", () => {
 
 describe("a request's target", () => {
   test.each([
-    // Absolute form, whose own authority has no say either (RFC 9112, section 3.2.2).
+    // Absolute form. Its own authority is ignored too (RFC 9112, section 3.2.2).
     ["http://other.example/health", "200 /health"],
     ["HTTP://other.example/v1?x=1", "422 /v1"],
     ["http://other.example", "200 /"],
@@ -228,13 +228,13 @@ describe("a request's target", () => {
     ["http://<s>/metrics", "200 /metrics"],
     ["http:///metrics", "200 /metrics"],
     ["ftp://other.example/health", "400 refused unread"],
-    // No path at all.
+    // Targets without a path.
     ["*", "400 refused unread"],
     ["a:80", "400 refused unread"],
     ["health", "400 refused unread"],
     ["?x", "400 refused unread"],
     ["\\health", "400 refused unread"],
-    // Paths of their own: nothing is merged, decoded or cut off.
+    // Paths that are not merged, decoded or cut.
     ["//health", "404 unmatched"],
     ["//localhost/health", "404 unmatched"],
     ["/health/", "404 unmatched"],
@@ -245,7 +245,7 @@ describe("a request's target", () => {
     ["/v1%2fstatus", "404 unmatched"],
     ["/http://localhost/health", "404 unmatched"],
     ["/health?x=/../metrics", "422 /health"],
-    // What a URL parser would take for a step back, and a proxy in front may not.
+    // Targets that a URL parser treats as a step back, and a proxy in front may not.
     ["/x/../metrics", "404 unmatched"],
     ["/./metrics", "404 unmatched"],
     ["/../metrics", "404 unmatched"],
@@ -308,7 +308,7 @@ describe("a request's target", () => {
     ];
     const pieces = ["a", "<s>", "/", "//", "?", "#", "@", ":", ":80", "[::1]", "[", "..", "\\"];
     const words = ["metrics", "console", "health", "http://", "%2f", "%", " ", ",", "\xe9", "1.2"];
-    // Every byte but the two that end a header's line.
+    // Every byte except the two that end a header line.
     const octet = fc.integer({ min: 0, max: 255 }).filter((byte) => byte !== 10 && byte !== 13);
     const host = fc.oneof(
       fc.array(octet, { maxLength: 40 }).map((bytes) => String.fromCharCode(...bytes)),

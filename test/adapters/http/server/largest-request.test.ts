@@ -35,7 +35,7 @@ const post = (operation: DocumentedOperation, body: string, headers: Record<stri
     body,
   });
 
-/** Answers and problems alike are held against the document by the client; 409: the escrow's state forbids it. */
+/** The client checks all answers and problems against the document. 409: the escrow's state does not allow it. */
 const isAnswer = (status: number): boolean => status < 300 || status === 422 || status === 409;
 
 test("every operation takes hostile bodies of the largest size and answers each as documented", async () => {

@@ -26,7 +26,7 @@ describe("rate limits", () => {
     await service.runtime.dispose();
   });
 
-  test("a caller who is over the limit is told before his body is read", async () => {
+  test("a caller over the limit is refused before the body is read", async () => {
     const service = await makeService({ limit: 0 });
     const { send } = await checkedClient(service);
     const init = { method: "POST", body: "not json" };
@@ -34,7 +34,7 @@ describe("rate limits", () => {
     await service.runtime.dispose();
   });
 
-  describe("a request with a body costs one point, and one more for each further 8 KiB that it begins", () => {
+  describe("a request with a body costs one point, plus one for each further 8 KiB or part of them", () => {
     const PREPARE = "/v1/escrows/prepare";
     const spent = async (bytes: number, isDeclared: boolean, limit = 100) => {
       const service = await makeService({ limit });
@@ -63,7 +63,7 @@ describe("rate limits", () => {
         ]);
     });
 
-    test("it is never more than a whole budget, so that waiting helps", async () => {
+    test("it is never more than a whole budget, so that waiting always helps", async () => {
       expect(await spent(262_144, true, 3)).toEqual([200, '"prepare";r=0;t=60']);
       expect(await spent(262_144, false, 3)).toEqual([200, '"prepare";r=0;t=60']);
     });
@@ -130,11 +130,11 @@ describe("the client behind proxies", () => {
       peer,
     );
 
-  test("a stranger's X-Forwarded-For is not believed", () => {
+  test("X-Forwarded-For of an untrusted peer is ignored", () => {
     expect(of("203.0.113.5", "198.51.100.1")).toBe("203.0.113.5");
   });
 
-  test("a trusted proxy's is, from its end backwards to the first that is not trusted", () => {
+  test("X-Forwarded-For of a trusted proxy counts, from its end back to the first untrusted address", () => {
     expect(of("10.1.2.3", "198.51.100.1")).toBe("198.51.100.1");
     expect(of("10.1.2.3", "1.1.1.1, 198.51.100.1, 10.9.9.9")).toBe("198.51.100.1");
     expect(of("::ffff:10.1.2.3", "198.51.100.1")).toBe("198.51.100.1");
@@ -142,7 +142,7 @@ describe("the client behind proxies", () => {
     expect(of("192.0.2.7", "::ffff:198.51.100.1")).toBe("198.51.100.1");
   });
 
-  test("what is no address ends the search", () => {
+  test("a value that is not an address ends the search", () => {
     expect(of("10.1.2.3", "198.51.100.1, nonsense, 10.9.9.9")).toBe("10.9.9.9");
     expect(of("10.1.2.3", "")).toBe("10.1.2.3");
     expect(of("10.1.2.3")).toBe("10.1.2.3");
@@ -163,12 +163,12 @@ describe("the address under which the service is reached", () => {
     origin(new Request("http://inner:3000/v1", { headers }), peer);
   const forwarded = { "x-forwarded-proto": "https", "x-forwarded-host": "evidence.example" };
 
-  test("is the request's own, whatever a stranger forwards", () => {
+  test("is the request's own, whatever an untrusted peer forwards", () => {
     expect(of(null, forwarded)).toBe("http://inner:3000");
     expect(of("203.0.113.5", forwarded)).toBe("http://inner:3000");
   });
 
-  test("is the one a trusted proxy forwards, where that is one", () => {
+  test("is the one a trusted proxy forwards, if that is valid", () => {
     expect(of("10.1.1.1", forwarded)).toBe("https://evidence.example");
     expect(of("10.1.1.1", { "x-forwarded-proto": "https" })).toBe("https://inner:3000");
     for (const bad of ["a/b", "a b", "<x>", "user@host", "h:999999"])
@@ -176,7 +176,7 @@ describe("the address under which the service is reached", () => {
     expect(of("10.1.1.1", { "x-forwarded-proto": "javascript" })).toBe("http://inner:3000");
   });
 
-  test("is a relative one where the caller's Host header is none", () => {
+  test("is relative when the caller's Host header is invalid", () => {
     const request = { url: 'http://evil"<x>/', headers: new Headers() } as Request;
     expect(origin(request, null)).toBe("");
   });

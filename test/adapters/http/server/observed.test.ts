@@ -48,7 +48,7 @@ describe("the log", () => {
     expect(JSON.stringify(service.lines.slice(before))).not.toContain(AGENT);
   });
 
-  test("has what a defect was, which the answer never tells", async () => {
+  test("has the cause of a defect, which the answer never shows", async () => {
     const instance = await service.runtime.runPromise(Instance);
     const { deployment } = instance;
     Object.assign(instance, { deployment: undefined });
@@ -63,7 +63,7 @@ describe("the log", () => {
   });
 });
 
-test("an answer that cannot be made is a problem too, not the error's text", async () => {
+test("an answer that cannot be serialized is a problem without the error's text", async () => {
   const operation = service.app.operations.find(({ path }) => path === "/health");
   if (operation === undefined) throw new Error("no /health");
   const { handle } = operation;
@@ -104,7 +104,7 @@ describe("metrics", () => {
     expect((await lines()) - before).toBeLessThan(4);
   });
 
-  test("tell how far the index has got, and say so when the ledger does not tell", async () => {
+  test("show the index's progress, and NaN when the ledger does not answer", async () => {
     const gauge = async (name: string) =>
       (await metrics()).match(new RegExp(`^settlement_evidence_${name} (\\S+)$`, "m"))?.[1];
     const index = Context.get(service.context, EscrowIndex);
@@ -120,7 +120,7 @@ describe("metrics", () => {
     expect(await gauge("index_synced_timestamp_seconds")).toBe("1700000000.5");
     expect(await gauge("index_lag_slots")).toBe("7");
     service.ledger.fault = new LedgerUnavailable({ retryable: true, cause: "down" });
-    // What was read of the ledger is told for a second.
+    // A reading of the ledger is kept for a second.
     clock.forward(1000);
     expect(await gauge("index_lag_slots")).toBe("NaN");
     service.ledger.fault = null;
@@ -132,7 +132,7 @@ describe("metrics", () => {
   });
 });
 
-test("a caller who goes away ends his read", async () => {
+test("a read ends when its caller disconnects", async () => {
   service.ledger.fault = "hangs";
   const controller = new AbortController();
   const request = new Request(`http://localhost/v1/escrows/${AGENT}`, {

@@ -36,7 +36,7 @@ describe("a body's media type", () => {
     "Application/JSON",
     "application/json; charset=utf-8",
     'application/json;charset="UTF-8"',
-  ])("%s is taken", async (type) => {
+  ])("%s is accepted", async (type) => {
     const response = await post(JSON.stringify(prepareBody()), { "content-type": type });
     expect(response.status).toBe(200);
   });
@@ -54,7 +54,7 @@ describe("a body's media type", () => {
   });
 });
 
-test("a media type is taken or not as one expression for all of it says", async () => {
+test("the check of media types agrees with one regular expression for all of them", async () => {
   const whole = /^\s*application\/json\s*(?:;\s*charset\s*=\s*(?:"utf-8"|utf-8)\s*)?;?\s*$/i;
   const part = fc.constantFrom(
     "application/json",
@@ -107,7 +107,7 @@ describe("a body's content coding", () => {
       "content-encoding": coding,
     });
 
-  test.each(["identity", "Identity", ""])("%p is taken", async (coding) => {
+  test.each(["identity", "Identity", ""])("%p is accepted", async (coding) => {
     expect((await coded(coding)).status).toBe(200);
   });
 
@@ -141,7 +141,7 @@ describe("a body's bytes", () => {
     expect(await problemOf(await post(body, json))).toBe("400 malformed_json");
   });
 
-  test.each([["null"], ["[]"], ["1"], ['"text"']])("%s is no object", async (body) => {
+  test.each([["null"], ["[]"], ["1"], ['"text"']])("%s is not an object", async (body) => {
     expect(await problemOf(await post(body, json))).toBe("422 validation_failed");
   });
 
@@ -180,7 +180,7 @@ describe("a body of more than 32 KiB", () => {
       bytes,
     );
 
-  test("may be long, but not of more than 1,000 values", async () => {
+  test("may be long, but may not have more than 1,000 values", async () => {
     expect(await problemOf(await client.postJson(PREPARE, zeros(900, 32_769)))).toBe(
       "422 validation_failed",
     );
@@ -192,7 +192,7 @@ describe("a body of more than 32 KiB", () => {
     });
   });
 
-  test("a smaller one may be of as many as fit", async () => {
+  test("a smaller one may have as many values as fit", async () => {
     const many = zeros(16_000, 32_768);
     expect(many.length).toBe(32_768);
     expect(await problemOf(await client.postJson(PREPARE, many))).toBe("422 validation_failed");
@@ -302,7 +302,7 @@ describe("a query", () => {
     },
   );
 
-  test("a negative number is told its minimum, not its type", async () => {
+  test("the fault of a negative number names the minimum, not the type", async () => {
     expect(await faults("/v1/registry/merchants?min_reputation=-1")).toEqual([
       { pointer: "?min_reputation", detail: "must be at least 0" },
     ]);
@@ -324,7 +324,7 @@ describe("a query", () => {
     expect((await client.send("/v1/indexer?limit=500")).status).toBe(200);
   });
 
-  test("a word off the list is told the list", async () => {
+  test("the fault of a word outside the list names the list", async () => {
     expect(await faults("/v1/indexer?state=pending")).toEqual([
       {
         pointer: "?state",
@@ -339,7 +339,7 @@ describe("a query", () => {
     ]);
   });
 
-  test("an empty query is none", async () => {
+  test("an empty query counts as no query", async () => {
     expect((await client.send("/v1?")).status).toBe(200);
   });
 });

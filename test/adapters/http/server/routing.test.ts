@@ -30,7 +30,7 @@ describe("paths", () => {
     "/problems/__proto__",
     "/.env",
     "/..%2f..%2fetc/passwd",
-  ])("%s is not there", async (path) => {
+  ])("%s is a 404", async (path) => {
     expect(await problemOf(await client.send(path))).toBe("404 route_not_found");
   });
 
@@ -42,7 +42,7 @@ describe("paths", () => {
     },
   );
 
-  test("a literal path is never taken for a template's parameter", async () => {
+  test("a literal path never matches a template's parameter", async () => {
     const response = await client.send("/v1/escrows/prepare");
     expect(await problemOf(response)).toBe("405 method_not_allowed");
     expect(response.headers.get("allow")).toBe("POST, OPTIONS");
@@ -80,7 +80,7 @@ describe("methods", () => {
     },
   );
 
-  test("OPTIONS of a path that is not there is a 404", async () => {
+  test("OPTIONS of an unknown path is a 404", async () => {
     expect((await client.send("/nothing", { method: "OPTIONS" })).status).toBe(404);
   });
 
@@ -108,7 +108,7 @@ describe("Accept", () => {
     "text/html, application/xhtml+xml, */*;q=0.8",
     "text/html;q=0, application/json; charset=utf-8",
     "",
-  ])("%p takes JSON", async (accept) => {
+  ])("%p gets JSON", async (accept) => {
     expect(await statusFor(accept)).toBe(200);
   });
 
@@ -120,7 +120,7 @@ describe("Accept", () => {
     "application/*;q=0.0, text/*",
     "application/json;q=0, */*;q=0.0",
     "nonsense",
-  ])("%p takes nothing this answer exists as", async (accept) => {
+  ])("%p accepts no form of this answer: 406", async (accept) => {
     const response = await client.send("/v1", { headers: { accept } });
     expect(await problemOf(response)).toBe("406 not_acceptable");
   });
@@ -185,7 +185,7 @@ describe("every answer", () => {
     expect(response.headers.get("content-type")).toBe("application/problem+json");
     expect(await response.json()).toEqual({
       type: "/problems/invalid_address",
-      title: "An address is not an address",
+      title: "An address is malformed",
       status: 422,
       detail: "An address is not valid.",
       instance: "/problems/invalid_address#r-1",
@@ -215,7 +215,7 @@ describe("CORS", () => {
     expect(allowed(read)).toBe("*");
     expect(read.headers.get("access-control-allow-methods")).toBe("GET, HEAD, POST, OPTIONS");
     expect(read.headers.get("access-control-allow-headers")).toContain("content-type");
-    // A page that reads the stream by itself sends the last id on, as a browser's EventSource does.
+    // A page that reads the stream with fetch sends the last id itself, as a browser's EventSource does.
     const stream = await client.send("/v1/indexer/events/stream", preflight("GET"));
     expect(stream.headers.get("access-control-allow-headers")).toContain("last-event-id");
   });

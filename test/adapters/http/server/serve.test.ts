@@ -19,7 +19,7 @@ test("a port that is taken is an error that names it, never shared", async () =>
   });
 });
 
-test("it answers over the wire as in the process", async () => {
+test("it answers over a connection as in the process", async () => {
   const { url } = await listening();
   const health = await fetch(`${url}/health`);
   expect([health.status, health.headers.get("x-content-type-options")]).toEqual([200, "nosniff"]);
@@ -55,7 +55,7 @@ describe("a body that is too large", () => {
     expect(answer).toContain('"code":"payload_too_large"');
   });
 
-  test("is refused while it comes in chunks without an end", async () => {
+  test("is refused while it arrives in endless chunks", async () => {
     const { port } = await listening();
     const chunk = `10000\r\n${" ".repeat(65_536)}\r\n`;
     const answer = await rawAnswer(
@@ -80,7 +80,7 @@ test.each([
   expect(answer).toStartWith("HTTP/1.1 400");
 });
 
-test("stopping answers what has begun, and refuses what comes after", async () => {
+test("stopping answers the requests that have begun and refuses later ones", async () => {
   const service = await listening();
   service.ledger.fault = "hangs";
   const begun = fetch(`${service.url}/v1/status`);

@@ -14,7 +14,7 @@ const get = (opened: Service, path: string) =>
   opened.app.handle(new Request(`http://localhost${path}`));
 const pass = (opened: Service, ms: number) => opened.runtime.runPromise(TestClock.adjust(ms));
 
-/** Calls of the ledger for one answer, nobody having asked before. */
+/** The ledger calls that a first answer needs. */
 const CALLS = { "/ready": 1, "/metrics": 1, "/v1/status": 3 } as const;
 
 describe("what anonymous callers cost the operator", () => {
@@ -54,7 +54,7 @@ describe("what anonymous callers cost the operator", () => {
     expect(await slot()).toBe(1007);
   });
 
-  test("a ledger that is down is not asked more often, nor one that does not answer", async () => {
+  test("a ledger that is down or does not answer is not asked more often", async () => {
     const opened = await open();
     opened.ledger.fault = new LedgerUnavailable({ retryable: true, cause: "down" });
     const statuses = async () => [

@@ -15,7 +15,7 @@ afterAll(() => service.runtime.dispose());
 const get = (headers: Record<string, string> = {}) =>
   service.app.handle(new Request(`http://localhost${PATH}`, { headers }));
 
-test("it comes compressed where that is accepted, and as it is elsewhere", async () => {
+test("it is compressed when the client accepts gzip, and plain otherwise", async () => {
   const plain = await get();
   const coded = await get({ "accept-encoding": "br, gzip" });
   expect([plain.headers.get("content-encoding"), coded.headers.get("content-encoding")]).toEqual([
@@ -51,7 +51,7 @@ test("it counts against the budget of reads", async () => {
   const small = await makeService({ limit: 2 });
   const { send } = await checkedClient(small);
   await send("/v1");
-  // The client has asked for the document once already where no other test did.
+  // Without earlier tests, the client has requested the document once.
   const answers = [await send(PATH), await send(PATH), await send(PATH)];
   expect(await problemOf(answers[2] ?? Response.error())).toBe("429 rate_limited");
   await small.runtime.dispose();

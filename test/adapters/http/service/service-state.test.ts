@@ -9,7 +9,7 @@ import { AGENT } from "../support/parties.ts";
 import { checkedClient, dataOf, jsonOf, makeService, problemOf } from "../support/service.ts";
 
 const clock = forwardedClock();
-/** What was read of the ledger is told for a second. */
+/** A reading of the ledger is kept for a second. */
 const FRESH_MS = 1000;
 
 let service: Awaited<ReturnType<typeof makeService>>;
@@ -75,7 +75,7 @@ describe("status", () => {
 });
 
 describe("ready", () => {
-  test("names what does not answer", async () => {
+  test("names the dependencies that do not answer", async () => {
     expect(await jsonOf(await client.send("/ready"))).toEqual({ status: "ready" });
     service.ledger.fault = new LedgerUnavailable({ retryable: true, cause: "down" });
     clock.forward(FRESH_MS);
@@ -88,7 +88,7 @@ describe("ready", () => {
     service.ledger.fault = null;
   });
 
-  test("tells of a stale index in the body, and sends nobody away", async () => {
+  test("reports a stale index in the body of a 200", async () => {
     const stale = await makeService({ clock: clock.layer });
     const { send } = await checkedClient(stale);
     const ready = async () => {
@@ -103,7 +103,7 @@ describe("ready", () => {
     const { activity } = sync;
     const say = (now: Partial<SyncActivity>) =>
       Object.assign(sync, { activity: Effect.map(activity, (was) => ({ ...was, ...now })) });
-    // Before the first sync there is no index to be stale.
+    // Before the first sync no index can be stale.
     say({ lastError: "LedgerTimeout" });
     expect(await ready()).toEqual({ status: "ready" });
     say({});
@@ -153,7 +153,7 @@ describe("ready", () => {
 });
 
 describe("the descriptor", () => {
-  test("says what the specification lists, at both of its places", async () => {
+  test("has the members of the specification, at both of its paths", async () => {
     const descriptor = await jsonOf(await client.send("/.well-known/settlement-evidence.json"));
     expect(descriptor).toMatchObject({
       name: "Settlement Evidence API",

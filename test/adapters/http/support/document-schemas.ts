@@ -7,8 +7,8 @@ const isObject = (value: unknown): value is Json =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 /**
- * A schema, or an object of schemas, whose objects take no member beside those that they declare. The document leaves
- * answers open, for clients of later versions; what this version answers is declared.
+ * A schema, or an object of schemas, whose objects allow only the declared members. The document leaves
+ * answers open, for clients of later versions; this version answers with declared members only.
  */
 const closed = (part: unknown): unknown => {
   if (Array.isArray(part)) return part.map(closed);
@@ -43,8 +43,8 @@ const validatorsOf = (components: unknown) => {
 };
 
 /**
- * A function that says what is wrong with a value under a schema of an OpenAPI document with these components, ""
- * where nothing is. Files that run in one process share it, so that each schema is compiled once.
+ * A function that returns the faults of a value under a schema of an OpenAPI document with these components, ""
+ * without faults. Files that run in one process share it, so that each schema is compiled once.
  */
 export const documentSchemas = (components: unknown) => {
   const text = JSON.stringify(components);

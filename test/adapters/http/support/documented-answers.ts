@@ -40,7 +40,7 @@ const patternOf = (template: string): RegExp =>
 
 /**
  * Compares answers with what the OpenAPI document promises for the operation, status and media type.
- * A check throws with everything that departs from the promise.
+ * A check throws with every difference.
  */
 export const documentedAnswers = (document: Contract) => {
   const faultOf = documentSchemas(document.components);
@@ -76,7 +76,7 @@ export const documentedAnswers = (document: Contract) => {
     for (const name of response.headers.keys())
       if (!UNDOCUMENTED_HEADERS.has(name) && !(name in (promised.headers ?? {})))
         throw new Error(`${where} with an undocumented header ${name}`);
-    // A stream has no end to wait for.
+    // The body of a stream is not read, because it does not end.
     if (mediaType === "text/event-stream" && request.method === "GET") {
       if (promised.content?.[mediaType] === undefined)
         throw new Error(`${where} as undocumented ${mediaType}`);
@@ -97,7 +97,7 @@ export const documentedAnswers = (document: Contract) => {
     const fault = faultOf(schema, value);
     if (fault !== "") throw new Error(`${where}: ${fault}\n${body.slice(0, 2000)}`);
     if (mediaType !== "application/problem+json") return;
-    // One schema serves all problems; which of them an operation has, the names of the examples say.
+    // All problems share one schema. The names of the examples say which problems an operation has.
     const { code, status } = value as { readonly code: string; readonly status: number };
     const codes = Object.keys(promised.content[mediaType]?.examples ?? {});
     if (!codes.includes(code)) throw new Error(`${where} with the undocumented problem ${code}`);

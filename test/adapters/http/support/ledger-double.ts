@@ -25,29 +25,29 @@ export type LedgerDouble = {
   readonly put: (account: Omit<LedgerAccount, "lamports" | "executable">) => void;
   /** Unix seconds of the Clock sysvar. */
   setClock: (seconds: bigint) => void;
-  /** Every read from now on fails like this, or never ends; null: they work. */
+  /** How every later read fails, or that it never ends; null: reads work. */
   fault: LedgerFailure | "hangs" | null;
   slot: bigint;
   /** Finalized transactions, oldest first. */
   readonly history: Array<LedgerTransaction>;
   /** The slot from which the history is complete; null: the node does not say. */
   historyFrom: bigint | null;
-  /** How often it was asked for anything. */
+  /** The number of calls. */
   reads: number;
-  /** What was handed to the node, base64. */
+  /** The transactions that were sent to the node, base64. */
   readonly submitted: Array<string>;
   blockhashValid: boolean;
   simulationError: TransactionError | null;
   landed: LandedTransaction | null;
-  /** What the node says of recent prices, micro-lamports. */
+  /** The node's recent prices, micro-lamports. */
   prices: ReadonlyArray<bigint>;
-  /** Log lines of what has landed. */
+  /** Log lines of landed transactions. */
   logs: ReadonlyArray<string>;
-  /** Makes everything work again, and rich whoever the relay asks about. */
+  /** Makes everything work again, and gives every payer enough lamports. */
   reset: () => void;
 };
 
-/** A ledger of accounts in memory, at the edge of the ports and nowhere deeper. */
+/** A ledger of accounts in memory that implements the ports. */
 export const makeLedgerDouble = (genesisHash: string) => {
   const accounts = new Map<Address, LedgerAccount>();
   const put: LedgerDouble["put"] = ({ address, owner, data }) =>
@@ -106,7 +106,7 @@ export const makeLedgerDouble = (genesisHash: string) => {
       logs: ["Program log: double"],
     }),
     submit: (transaction) => void double.submitted.push(encodeBase64(transaction)),
-    // Nothing is known of a transaction before it was handed over.
+    // A transaction is unknown before it is sent.
     landed: () => () => (double.submitted.length === 0 ? null : double.landed),
     historyStart: () => 0n,
     logs: () => double.logs,

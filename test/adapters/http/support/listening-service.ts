@@ -34,7 +34,7 @@ export const listeningServices = () => {
 /** Where a server listens: a port of loopback, or the path of a socket. */
 export type Address = number | string;
 
-/** What a server answers to raw bytes, a text's characters being bytes, until it closes the connection. */
+/** A server's answer to raw bytes until it closes the connection. Each character of the text is one byte. */
 export const rawAnswer = (address: Address, bytes: string): Promise<string> =>
   new Promise((resolve, reject) => {
     let answer = "";

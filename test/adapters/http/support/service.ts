@@ -46,7 +46,7 @@ const GENESIS = "4uhcVJyU9pJkvQyS88uRDiswHXSCkY3zQawwpjk2NsNY";
 export type LogLine = {
   readonly level: string;
   readonly parts: ReadonlyArray<unknown>;
-  /** What failed, empty where nothing did. */
+  /** The cause of a failure, empty without one. */
   readonly cause: string;
 };
 
@@ -62,15 +62,15 @@ const signerOf = (seed: Uint8Array) => {
 export type ServiceOptions = Omit<HttpOptions, "context"> & {
   readonly limit?: number;
   readonly enforceBetaLimits?: boolean;
-  /** By default one whose key has a seed of 32 sevens. */
+  /** By default the signer of the seed of 32 sevens. */
   readonly signer?: Layer.Layer<EvidenceSigner, unknown>;
-  /** What the instance has otherwise than usual. */
+  /** The instance's values that differ from the defaults. */
   readonly instance?: Partial<Instance["Service"]>;
   /** By default the machine's own clock. */
   readonly clock?: Layer.Layer<never>;
 };
 
-/** The use cases over stores in memory and a ledger that is doubled at its port, behind HTTP. */
+/** The use cases over stores in memory and a double of the Ledger port, behind HTTP. */
 export const makeService = async (options: ServiceOptions = {}) => {
   const {
     limit = 1_000_000,
@@ -153,7 +153,7 @@ export const seedInto =
 
 let contract: Contract | undefined;
 
-/** The document of the first service that is asked: it follows from the code alone, and takes its time. */
+/** The document of the first service that is asked: it depends on the code alone, and making it is slow. */
 const contractOf = async ({ app }: { readonly app: HttpApp }): Promise<Contract> => {
   if (contract !== undefined) return contract;
   const response = await app.handle(new Request("http://localhost/openapi.json"));
@@ -178,7 +178,7 @@ export const checkedClient = async (service: { readonly app: HttpApp }) => {
   return { send, postJson };
 };
 
-/** The JSON of an answer, as what the caller knows it to be; its form was checked against the document. */
+/** The JSON of an answer as a type that the caller names. Its form was checked against the document. */
 export const jsonOf = async <T = unknown>(response: Response): Promise<T> =>
   (await response.json()) as T;
 

@@ -144,7 +144,7 @@ const reads: ReadonlyArray<Exchange> = [
 /** What the operations on escrows answer. */
 export const escrowExchanges: ReadonlyArray<Exchange> = [...prepared, ...notPrepared, ...reads];
 
-/** What they answer where the beta's limits are enforced. */
+/** What they answer when the beta's limits are enforced. */
 export const escrowBetaExchanges: ReadonlyArray<Exchange> = [
   prepare("beta limits: within all of them", { amount_stroops: "100000000", ttl_seconds: 86_400 }),
   prepare("beta limits: beyond each of them", {

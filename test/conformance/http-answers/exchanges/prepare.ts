@@ -155,7 +155,7 @@ const returns: ReadonlyArray<Exchange> = [
   archive("the ledger is down", REFUNDED, {}, all(archivable(REFUNDED), ledgerDown)),
 ];
 
-/** What every prepare operation on an escrow answers to an address that is none of an escrow, and without a ledger. */
+/** What every prepare operation on an escrow answers to an address that is not an escrow's, and without a ledger. */
 const notEscrows: ReadonlyArray<Exchange> = [
   { of: attestation, body: { proof_hash: "0f".repeat(32) } },
   { of: release, body: releaseBodyOf(PENDING) },
@@ -219,7 +219,7 @@ const merchants: ReadonlyArray<Exchange> = [
   rotate("no node answers in time", MERCHANT.wallet, {}, "", ledgerSlow),
 ];
 
-/** What the prepare operations answer beside that for a new escrow. */
+/** What the other prepare operations answer. */
 export const prepareExchanges: ReadonlyArray<Exchange> = [
   ...attestations,
   ...releases,

@@ -19,7 +19,7 @@ const settled = {
   settledSeq: EXPIRED.createdSeq + 1n,
 } as const;
 
-/** The ledger has its whole history and is one slot further, without a new transaction. */
+/** The ledger has its whole history and is one slot ahead, without a new transaction. */
 const quietSlot = ({ ledger }: World): void => {
   ledger.historyFrom = 0n;
   ledger.slot += 1n;

@@ -28,7 +28,7 @@ export const ledgerSlow: Condition = ({ ledger }) => {
   ledger.fault = new LedgerTimeout({ timeoutMs: 5000 });
 };
 
-/** The node takes every request and never answers. */
+/** The node accepts every request and never answers. */
 export const ledgerHangs: Condition = ({ ledger }) => {
   ledger.fault = "hangs";
 };

@@ -26,7 +26,7 @@ if (template === undefined) throw new Error("no proof template");
 
 const TTL_SECONDS = 3600n;
 
-/** How many escrows there are so far: their numbers follow the order of this file. */
+/** The number of escrows made so far. Event numbers follow the order of this file. */
 let nth = 0;
 
 const pending = (

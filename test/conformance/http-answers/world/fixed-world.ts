@@ -41,7 +41,7 @@ export const fixedWorld = async (options: ServiceOptions = {}, isSynced = true) 
   const index = Context.get(context, EscrowIndex);
   const relayLog = Context.get(context, OutcomeLog);
   const pulse = Context.get(context, LedgerPulse);
-  /** Forgets what was read of the ledger, so that each answer is the first that anybody asked for. */
+  /** Drops cached readings of the ledger, so that each exchange reads it anew. */
   const forgetPulse = (): void => {
     const unread = Effect.provideService(makeLedgerPulse, Scope.Scope, Scope.makeUnsafe());
     Object.assign(pulse, runtime.runSync(unread));

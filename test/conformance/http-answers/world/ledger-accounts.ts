@@ -102,7 +102,7 @@ const programs = [
 const configPda = custodyConfigAddress(LOCAL_DEPLOYMENT);
 const registryPda = registryAddress(LOCAL_DEPLOYMENT);
 
-/** The one account of each program that says how it is set up. */
+/** The configuration account of each program. */
 const SET_UP: ReadonlyArray<LedgerAccount> = [
   account(
     configPda.address,

@@ -111,7 +111,7 @@ describe("strict JSON", () => {
     expect(accepts("1.7976931348623157e308")).toBe(true);
   });
 
-  test("an unambiguous text may hold both, so that the caller can name the member", () => {
+  test("parseUnambiguousJson accepts both, so that the caller can name the member", () => {
     expect(parseUnambiguousJson('{"a":"\\ud800"}')).toEqual({ value: { a: "\ud800" } });
     expect(parseUnambiguousJson("[1e999]")).toEqual({ value: [Infinity] });
     expect(parseUnambiguousJson('{"a":1,"\\u0061":2}')).toEqual({ fault: "has a member twice" });
@@ -130,7 +130,7 @@ describe("strict JSON", () => {
     }
   });
 
-  test("a text is refused exactly where a slow reader refuses it, for the first of its faults", () => {
+  test("a text is refused exactly when a slow reference refuses it, with its first fault", () => {
     fc.assert(
       fc.property(soundAndBroken, (text) => {
         const fault = referenceFault(text);
@@ -142,7 +142,7 @@ describe("strict JSON", () => {
     );
   });
 
-  test("each fault is among those texts", () => {
+  test("the generated texts contain every kind of fault", () => {
     const texts = fc.sample(soundAndBroken, { numRuns: 3000, seed: 1 });
     expect(new Set(texts.map(referenceFault)).size).toBe(5);
   });

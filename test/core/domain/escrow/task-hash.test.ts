@@ -62,7 +62,7 @@ describe("task hash", () => {
     );
   });
 
-  test("U+0000, which alone could confuse them, is refused in both texts", () => {
+  test("U+0000, the only character that could make two tasks equal, is refused in both texts", () => {
     expect(taskHash("a\0b")).toBe(taskHash("a", "b"));
     for (const bad of ["\0", "a\0b", "a\0", "\0a"]) {
       expect(taskTextFault(bad, 100)).toBe("must not contain U+0000");

@@ -95,8 +95,8 @@ describe("settlement events", () => {
   });
 });
 
-describe("an event that a state proves", () => {
-  test("it is among the events of an escrow in that state, and of no other", () => {
+describe("the events that a state proves", () => {
+  test("are exactly the events of an escrow in that state", () => {
     fc.assert(
       fc.property(escrow, event, (value, candidate) => {
         const own = eventsOf(value).some(({ kind }) => kind === candidate.kind);

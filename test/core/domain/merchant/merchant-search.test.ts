@@ -13,7 +13,7 @@ import { runs } from "../../../arbitraries/runs.ts";
 const text = fc.string({ unit: anyCharacter, maxLength: 12 });
 
 describe("merchant search", () => {
-  test("a substring folds as it does inside the whole, and folding twice changes nothing", () => {
+  test("a substring folds the same alone and inside the whole text, and folding twice changes nothing", () => {
     fc.assert(
       fc.property(text, text, (a, b) => {
         expect(foldCase(a + b)).toBe(foldCase(a) + foldCase(b));
@@ -44,7 +44,7 @@ describe("merchant search", () => {
     );
   });
 
-  test("a text that no single one of them contains finds nothing", () => {
+  test("a text that is in none of these fields finds nothing", () => {
     fc.assert(
       fc.property(anyMerchant(LOCAL_DEPLOYMENT), (merchant) => {
         const { name, wallet, address, attestor } = merchant;
@@ -56,7 +56,7 @@ describe("merchant search", () => {
     );
   });
 
-  test("a name is found by its letters with their accents in one character or in two", () => {
+  test("a name is found whether an accented letter is one character or two", () => {
     fc.assert(
       fc.property(anyMerchant(LOCAL_DEPLOYMENT), (merchant) => {
         for (const name of ["Caf\u00e9", "Cafe\u0301"])

@@ -8,7 +8,7 @@ const anyBytes = fc
   .array(fc.oneof(fc.constantFrom(0, 0x1f, 0x20, 0x7f, 0x80, 255), fc.nat(255)), { maxLength: 24 })
   .map((bytes) => Uint8Array.from(bytes));
 
-/** What a reading gives, or the kind of error it ends with. */
+/** The result of a read, or the kind of its error. */
 const outcome = (read: () => unknown): unknown => {
   try {
     return read();
@@ -17,7 +17,7 @@ const outcome = (read: () => unknown): unknown => {
   }
 };
 
-test("numbers are those that a DataView reads, and past the end there are none", () => {
+test("numbers equal a DataView's, and a read past the end throws", () => {
   fc.assert(
     fc.property(anyBytes, fc.nat(26), (bytes, at) => {
       const fields = fieldsOf(bytes);
@@ -31,7 +31,7 @@ test("numbers are those that a DataView reads, and past the end there are none",
   );
 });
 
-test("bytes are copies, compared and found zero where they stand", () => {
+test("bytes are copied, compared and tested for zero at their offset", () => {
   const bytes = Uint8Array.of(1, 0, 0, 2);
   const fields = fieldsOf(bytes);
   fields.bytes(0, 4).fill(9);

@@ -263,7 +263,7 @@ describe("escrow account", () => {
     );
   });
 
-  test("random bytes, shorter or longer ones, are no escrow and never throw", () => {
+  test("random bytes, shorter or longer ones, are not an escrow and never throw", () => {
     fc.assert(
       fc.property(anyEscrow(deployment), fc.uint8Array({ maxLength: 500 }), (escrow, junk) => {
         expect(decode(escrow, junk)).toHaveProperty("fault");
@@ -301,7 +301,7 @@ describe("escrow account", () => {
     );
   });
 
-  test("each kind of damage has its own name", () => {
+  test("each kind of damage has its own fault", () => {
     const [escrow] = fc.sample(anyEscrow(deployment, ["Fulfilled"]), { numRuns: 1, seed: 1 });
     if (escrow === undefined) throw new Error("no sample");
     const data = encodeEscrowAccount(escrow);

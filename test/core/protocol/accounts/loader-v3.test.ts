@@ -27,7 +27,7 @@ test("a ProgramData account decodes to what was encoded", () => {
   );
 });
 
-test("an account of another owner, tag or length is no ProgramData", () => {
+test("an account of another owner, tag or length is not a ProgramData account", () => {
   const data = encodeProgramDataAccount({
     slot: 1n,
     upgradeAuthority: null,

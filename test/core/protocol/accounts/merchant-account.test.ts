@@ -30,7 +30,7 @@ const deployment: Deployment = {
   attestorProgram: address("Attestor11111111111111111111111111111111111"),
 };
 
-/** The account as docs/protocol.md lists it, field by field, in another library's words. */
+/** The account as docs/protocol.md lists it, field by field, written with another library's codecs. */
 const account = getStructCodec([
   ["discriminator", fixCodecSize(getBase16Codec(), 8)],
   ["version", getU8Codec()],
@@ -71,7 +71,7 @@ const byKit = (merchant: Merchant): Uint8Array =>
 const decode = (merchant: Merchant, data: Uint8Array, under = deployment) =>
   decodeMerchantAccount({ address: merchant.address, owner: under.attestorProgram, data }, under);
 
-/** First byte behind each field, in order: which field an offset belongs to. */
+/** The end offset of each field, in order. It tells which field a byte belongs to. */
 const FIELDS = [
   [8, "discriminator"],
   [9, "version"],
@@ -104,8 +104,8 @@ describe("merchant account", () => {
     );
   });
 
-  // The address binds the wallet, the bump and the program. Status, keys, name and counters are bound by the
-  // ledger alone: the decoder can promise no more than that they are well formed and agree with each other.
+  // The address binds the wallet, the bump and the program. For status, keys, name and counters
+  // only the ledger vouches. The decoder can only check that they are well formed and agree with each other.
   test("a changed byte is refused, or sits in a field that the address does not bind", () => {
     const bound = new Set([
       "discriminator",
@@ -132,7 +132,7 @@ describe("merchant account", () => {
     );
   });
 
-  test("random bytes, shorter or longer ones, are no merchant and never throw", () => {
+  test("random bytes, shorter or longer ones, are not a merchant and never throw", () => {
     fc.assert(
       fc.property(anyMerchant(deployment), fc.uint8Array({ maxLength: 300 }), (merchant, junk) => {
         expect(decode(merchant, junk)).toHaveProperty("fault");
@@ -168,7 +168,7 @@ describe("merchant account", () => {
   });
 
   // Postgres' text has no U+0000, and SQLite's text functions end at it.
-  test("a name is 1 to 32 bytes of strict UTF-8 without U+0000 and with nothing behind it", () => {
+  test("a name is 1 to 32 bytes of strict UTF-8 without U+0000 and with only zeros after it", () => {
     const merchant = sample();
     const named = (bytes: ReadonlyArray<number>, length = bytes.length) => {
       const data = encodeMerchantAccount(merchant).fill(0, 120, 152);
@@ -209,7 +209,7 @@ describe("merchant account", () => {
     expect(at(1n, 3n, 2n)).toEqual(outOfRange);
   });
 
-  test("each kind of damage has its own name", () => {
+  test("each kind of damage has its own fault", () => {
     const merchant = sample();
     const data = encodeMerchantAccount(merchant);
     const damaged = (offset: number, byte: number) => decode(merchant, data.with(offset, byte));

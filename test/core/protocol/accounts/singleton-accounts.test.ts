@@ -19,7 +19,7 @@ import { runs } from "../../../arbitraries/runs.ts";
 const bytesOf = (...addresses: ReadonlyArray<Address>): Uint8Array =>
   Uint8Array.from(addresses.flatMap((each) => Array.from(getAddressEncoder().encode(each))));
 
-/** Discriminator, version 2, bump, six zero bytes, the addresses, then what else there is. */
+/** Discriminator, version 2, bump, six zero bytes, the addresses, then the other fields. */
 const account = (
   name: string,
   bump: number,
@@ -33,13 +33,13 @@ const account = (
     rest,
   ]);
 
-/** One account a program: where it stands, who owns it, what it holds. */
+/** One account for each program: its address, its owner and its content. */
 const cases: ReadonlyArray<{
   readonly name: string;
   readonly place: (deployment: Deployment) => { readonly address: Address; readonly bump: number };
   readonly program: (deployment: Deployment) => Address;
   readonly fields: ReadonlyArray<string>;
-  /** What stands behind the addresses, and what is read of it. */
+  /** The bytes after the addresses, and the values decoded from them. */
   readonly rest: { readonly bytes: Uint8Array; readonly fields: object };
   readonly decode: (
     account: { readonly address: Address; readonly owner: Address; readonly data: Uint8Array },
@@ -113,7 +113,7 @@ describe.each(cases)("$name account", ({ name, place, program, fields, rest, dec
   });
 });
 
-test("the clock is the i64 behind the first 32 bytes of exactly 40", () => {
+test("the clock is the i64 at byte 32 of exactly 40 bytes", () => {
   fc.assert(
     fc.property(fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }), (time) => {
       const data = new Uint8Array(40).fill(0xff);

@@ -72,7 +72,7 @@ describe("token account", () => {
     ),
   });
 
-  test("what the SPL client writes is read, unless it is not initialised", () => {
+  test("an account written by the SPL client is read if it is initialised", () => {
     fc.assert(
       fc.property(anyToken, (token) => {
         const data = new Uint8Array(getTokenEncoder().encode(token));
@@ -94,7 +94,7 @@ describe("token account", () => {
     );
   });
 
-  test("what a delegate or close authority leaves behind its zero is nobody", () => {
+  test("a cleared delegate or close authority is null, whatever bytes follow its zero tag", () => {
     const data = new Uint8Array(165).fill(0xff);
     data[108] = 1;
     for (const at of [72, 129]) data.fill(0, at, at + 4);
@@ -104,7 +104,7 @@ describe("token account", () => {
     });
   });
 
-  test("another owner, length or state is no token account", () => {
+  test("another owner, length or state is not a token account", () => {
     const data = new Uint8Array(165);
     data[108] = 1;
     expect(decodeTokenAccount({ owner: TOKEN_PROGRAM, data })).toBeDefined();

@@ -52,7 +52,7 @@ test("another deployment's IDL derives that deployment's addresses", () =>
     runs(20),
   ));
 
-test("nothing of the local ledger is left in another deployment's IDLs", () =>
+test("another deployment's IDLs contain none of the local ledger's addresses", () =>
   fc.assert(
     fc.property(anyDeployment, (deployment) => {
       for (const idl of [custody, attestor]) {

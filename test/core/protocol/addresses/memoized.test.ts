@@ -45,7 +45,7 @@ test("a memoized function returns what the function returns, and never holds mor
   );
 });
 
-test("memoized addresses equal the derived ones, whatever program or owner was asked for before", () => {
+test("memoized addresses equal the derived ones, whatever programs or owners came before", () => {
   fc.assert(
     fc.property(anyDeployment, anyAddress, anyAddress, (deployment, wallet, mint) => {
       for (let again = 0; again < 2; again++) {

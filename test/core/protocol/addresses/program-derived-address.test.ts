@@ -28,7 +28,7 @@ const isPoint = (digest: Uint8Array): boolean => {
   }
 };
 
-/** The definition, in node:crypto's and noble's words. */
+/** The definition, written with node:crypto and noble. */
 const byDefinition = (program: Address, seeds: ReadonlyArray<Uint8Array>, bump: number) => {
   const hash = createHash("sha256");
   for (const seed of seeds) hash.update(seed);
@@ -52,7 +52,7 @@ describe("program derived address", () => {
     );
   });
 
-  test("it is the first digest from bump 255 down that is no point", () => {
+  test("it is the first digest from bump 255 down that is not a point", () => {
     fc.assert(
       fc.property(anyAddress, seeds, (program, seeds) => {
         const derived = findProgramDerivedAddress(program, seeds);

@@ -29,7 +29,7 @@ type EdwardsPoint = (typeof torsion)[number];
 const challenge = (r: Uint8Array, key: Uint8Array, message: Uint8Array): bigint =>
   toInteger(sha512(Buffer.concat([r, key, message]))) % ORDER;
 
-/** What whoever knows a and r signs with key aB + one torsion point and nonce rB + another. */
+/** A signature by the owner of a and r, with key aB plus one torsion point and nonce rB plus another. */
 const craft = (a: bigint, r: bigint, keyTorsion: EdwardsPoint, nonceTorsion: EdwardsPoint) => {
   const key = Point.BASE.multiplyUnsafe(a).add(keyTorsion).toBytes();
   const nonce = Point.BASE.multiplyUnsafe(r).add(nonceTorsion).toBytes();
@@ -76,7 +76,7 @@ describe("strict Ed25519 verification", () => {
   });
 
   // A key with a torsion part lets its owner make signatures on which cofactored and cofactorless verifiers
-  // differ. The ledger's is cofactorless and refuses small orders; so must this one be.
+  // differ. The ledger's check is cofactorless and refuses small orders, and this one must agree.
   test("the ledger's precompile agrees on keys and nonces with every torsion part", () => {
     const ledger = new TestLedger();
     const payer = wallet("payer of strict checks");
@@ -105,8 +105,8 @@ describe("strict Ed25519 verification", () => {
     expect(outcomes.refused).toBeGreaterThan(60);
   });
 
-  // A key that comes often is kept with a table of its multiples: its first and its twelfth use agree alike.
-  test("OpenSSL, cofactorless as well, agrees whatever the message makes of a mixed key", () => {
+  // A frequent key gets a table of its multiples. Its first and its twelfth use must give the same result.
+  test("OpenSSL, which is cofactorless too, agrees on every message under a mixed-order key", () => {
     const verdicts = torsion.flatMap((keyTorsion) => {
       const sign = craft(12_345n, 67_890n, keyTorsion, Point.ZERO);
       return Array.from({ length: 12 }, (_, i) => sign(Uint8Array.of(i))).map(
@@ -140,7 +140,7 @@ describe("strict Ed25519 verification", () => {
     }
   });
 
-  test("wrong lengths are refused, never thrown about", () => {
+  test("wrong lengths are refused without a throw", () => {
     const message = Uint8Array.of(1);
     for (const [signature, key] of [
       [0, 32],

@@ -24,26 +24,26 @@ const ledger = new TestLedger();
 const payer = wallet("payer of Wycheproof's checks");
 ledger.fund(payer.address);
 
-/** What the runtime's precompile says of a signature of 64 bytes: others have no place in its instruction. */
+/** The result of the runtime's precompile for a signature of 64 bytes. Its instruction cannot hold other lengths. */
 const precompile = (each: (typeof cases)[number]): boolean => {
   const { key, message, signature } = each;
   const publicKey = addressFromBytes(key);
   const instruction = ed25519Instruction({ publicKey, signature, message });
   const { refusal } = ledger.send([instruction], [payer]);
-  // Any other refusal would say nothing of the signature. 2 is the precompile's InvalidSignature (Agave `precompile-error`).
+  // Any other refusal would not be about the signature. 2 is the precompile's InvalidSignature (Agave `precompile-error`).
   expect(refusal).toBeOneOf([undefined, "custom 2"]);
   return refusal === undefined;
 };
 
 describe("Wycheproof's Ed25519 vectors", () => {
-  test("all are there, of either result and of every length", () => {
+  test("all vectors are present: valid and invalid ones, and every length", () => {
     expect(cases.length).toBe(vectors.numberOfTests);
     expect(cases.filter(({ valid }) => valid).length).toBe(88);
     expect(wholeSignatures.length).toBe(139);
   });
 
   test.each(cases)("$name: the relay's and the verifier's check", ({ key, message, ...each }) => {
-    // Twelve times: a key that comes often is kept with a table of its multiples.
+    // Twelve times, because a frequent key gets a table of its multiples.
     for (let i = 0; i < 12; i++)
       expect(verifyEd25519(each.signature, message, key)).toBe(each.valid);
   });

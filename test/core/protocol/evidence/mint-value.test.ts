@@ -23,7 +23,7 @@ const judge = (packet: string, trust: TrustPolicy | null) => {
 };
 
 describe("a payment of 10^15 base units of a mint that the policy does not list", () => {
-  test("is verified, and the packet says nothing of what it is worth", () => {
+  test("is verified, and the verdict does not claim a value", () => {
     expect(worthless).not.toContain("1000000000.000000");
     expect(worthless).not.toContain("usdc");
     expect(judge(worthless, TRUST)).toEqual({
@@ -43,7 +43,7 @@ describe("a payment of 10^15 base units of a mint that the policy does not list"
     });
   });
 
-  test("a list that has it under another name than USDC, or of other decimals, makes no USDC of it", () => {
+  test("a mint listed under another symbol than USDC, or with other decimals, has no USDC amounts", () => {
     for (const [decimals, symbol] of [
       [9, "USDC"],
       [6, "EURC"],
@@ -63,7 +63,7 @@ test("a mint that the policy lists as USDC has its amounts in USDC", () => {
   });
 });
 
-test("without a policy no mint is listed, and of a packet that fails no amount is shown", () => {
+test("without a policy no mint is listed, and a failed packet shows no amounts", () => {
   expect(judge(packetText(golden), null)).toMatchObject({
     verdict: "untrusted",
     listed: false,

@@ -6,7 +6,7 @@ import { GOLDEN_ESCROWS } from "../../use-cases/escrow/golden-escrows.ts";
 const [golden] = GOLDEN_ESCROWS;
 if (golden === undefined) throw new Error("no golden escrow");
 
-/** A valid packet of the given length in UTF-8 bytes, with a merchant's name of two bytes a letter. */
+/** A valid packet of the given length in UTF-8 bytes, whose merchant's name has two bytes per letter. */
 const packetOf = (bytes: number): string => {
   const { escrow } = golden;
   const packet = JSON.parse(packetText(escrow)) as { references: Record<string, unknown> };

@@ -47,7 +47,7 @@ describe("trust policy", () => {
     expect(parseTrustPolicy(new TextEncoder().encode(text))).toEqual({ value });
   });
 
-  test("a revocation that is written wrongly is a fault: no key counts as current by default", () => {
+  test("a malformed revocation is a fault, because no key is current by default", () => {
     for (const status of ["current", "retired", "revoked"])
       expect(keysOf({ ...jwk, status })).toHaveProperty("value.keys.0.status", status);
     const wrong: ReadonlyArray<Json> = [
@@ -59,7 +59,7 @@ describe("trust policy", () => {
     for (const each of wrong) expect([each, keysOf(each)]).toEqual([each, fault]);
   });
 
-  test("keys of other registered types are ignored, and a slip in the type is a fault", () => {
+  test("keys of other registered types are ignored, and a misspelt type is a fault", () => {
     const others: ReadonlyArray<Json> = [
       { kty: "EC", crv: "P-256", x: "", y: "" },
       { kty: "RSA", n: "", e: "AQAB", status: "revoked" },
@@ -77,7 +77,7 @@ describe("trust policy", () => {
     for (const slip of slips) expect([slip, keysOf(jwk, slip)]).toEqual([slip, fault]);
   });
 
-  test("one unusable key spoils the document, rather than being passed over", () => {
+  test("one unusable key makes the document a fault and is not ignored", () => {
     const unusable: ReadonlyArray<Json> = [
       { ...jwk, kid: 1 },
       { ...jwk, kid: "another" },

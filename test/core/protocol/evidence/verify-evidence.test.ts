@@ -37,7 +37,7 @@ const failedChecks = (text: string, trust: TrustPolicy | null = TRUST): Readonly
     .checks.filter(({ outcome }) => outcome === "failed")
     .map(({ name }) => name);
 
-/** The packet with its data changed and, as a lying service could, digest and signature made anew. */
+/** The packet with changed data and a new digest and signature, as a lying service could make it. */
 const resigned = (text: string, change: (data: JsonObject) => void): string => {
   const packet = JSON.parse(text) as Packet;
   change(packet.data);
@@ -65,7 +65,7 @@ describe("a genuine packet", () => {
         expect(unproven.map(({ name }) => name)).toEqual([
           "account_on_ledger",
           "attestor_is_the_merchants",
-          // The policy does not list the mints that are made up here.
+          // The policy does not list the mints of these packets.
           "mint_value",
         ]);
       }),
@@ -88,7 +88,7 @@ describe("a genuine packet", () => {
     );
   });
 
-  test("what is not signed may change without a word from the verifier, but not its form", () => {
+  test("the verifier accepts changes of unsigned members, but not of their form", () => {
     const packet = JSON.parse(packetText(escrowIn("Refunded"))) as Packet;
     const merchant = { name: "anyone", status: "Active", current_attestor: TRUST.custodyProgram };
     const archived = { digest: "00".repeat(32) };
@@ -175,7 +175,7 @@ describe("a packet that was tampered with", () => {
     }
   });
 
-  test("what has no canonical bytes is refused, wherever it stands", () => {
+  test("a value without canonical bytes is refused at any place", () => {
     const text = packetText(escrowIn("Fulfilled"));
     for (const value of ['"\\ud800"', "1e999", "-1e999", '{"\\udc00":1}']) {
       for (const member of ['"purpose":', '"bump":', '"merchant":', '"digest_sha256":']) {
@@ -258,7 +258,7 @@ describe("a packet that a lying service signs itself", () => {
     expect(failedChecks(purpose)).toEqual(["escrow_fields"]);
   });
 
-  test("an escrow at another address is not the one its fields derive", () => {
+  test("an escrow at an address that its fields do not derive is refused", () => {
     const other = JSON.parse(refunded) as Packet;
     const lie = resigned(fulfilled, (data) => {
       inner(data, "escrow")["escrow_pda"] = inner(other.data, "escrow")["escrow_pda"] ?? null;
@@ -305,7 +305,7 @@ describe("a packet that a lying service signs itself", () => {
     for (const slot of [-1, 1.5, 2 ** 53]) expect(atSlot(slot)).toEqual(["form"]);
   });
 
-  test("account bytes that are no escrow are said to be none", () => {
+  test("account bytes that are not an escrow are reported as such", () => {
     const bytes = resigned(fulfilled, (data) => {
       inner(data, "account")["data_base64"] = encodeBase64(new Uint8Array(368));
     });
@@ -345,7 +345,7 @@ describe("the trust policy decides", () => {
     }
   });
 
-  test("a packet that names the key of the stranger who signed it is not believed", () => {
+  test("a packet signed and named by a key outside the policy fails", () => {
     const packet = JSON.parse(text) as Packet;
     const stranger = ed25519Key(9);
     const { signedBytes } = evidenceDigest(packet.data);
@@ -357,7 +357,7 @@ describe("the trust policy decides", () => {
     expect(failedChecks(JSON.stringify(packet))).toEqual(["service_signature", "service_key"]);
   });
 
-  test("an unsigned packet fails under a policy and is merely untrusted without one", () => {
+  test("an unsigned packet fails under a policy and is untrusted without one", () => {
     const packet = JSON.parse(text) as Packet;
     const { signature } = packet;
     packet.signature = {

@@ -39,7 +39,7 @@ const held = (
 const escrowAccount = (escrow: Escrow): LedgerAccount =>
   held(escrow.address, NETWORK.custodyProgram, encodeEscrowAccount(escrow));
 
-/** The escrow's merchant with the attestor's key named since `attestorSince`, or as `changes` say. */
+/** The escrow's merchant with the attestor's key recorded at `attestorSince`, or as `changes` say. */
 const merchantAccount = (escrow: Escrow, changes: Partial<Merchant>): LedgerAccount => {
   const { address, bump } = merchantAddress(NETWORK, escrow.merchant);
   const merchant: Merchant = {
@@ -84,7 +84,7 @@ const outcomes = (escrow: Escrow, witness: LedgerWitness) => {
 const settledBy = anyAttestedEscrow.filter(({ attestation }) => attestation !== null);
 const pending = anyAttestedEscrow.filter(({ state }) => state === "Pending");
 
-describe("a packet beside a node's answer", () => {
+describe("a packet checked with a node", () => {
   test("what the ledger holds passes, and nothing is left unproven", () => {
     fc.assert(
       fc.property(anyAttestedEscrow, (escrow) => {
@@ -99,7 +99,7 @@ describe("a packet beside a node's answer", () => {
     );
   });
 
-  test("an account that is not there, another's, or of other bytes fails", () => {
+  test("a missing account, another escrow's account and an account with other bytes fail", () => {
     fc.assert(
       fc.property(anyAttestedEscrow, fc.nat({ max: 367 }), (escrow, at) => {
         const witness = witnessOf(escrow);
@@ -137,7 +137,7 @@ describe("a packet beside a node's answer", () => {
     );
   });
 
-  test("another ledger fails, and its accounts are not looked at", () => {
+  test("another ledger fails, and its accounts are not read", () => {
     fc.assert(
       fc.property(anyAttestedEscrow, (escrow) => {
         const witness = { ...witnessOf(escrow), genesisHash: "another" };
@@ -160,7 +160,7 @@ describe("a packet of an escrow that was archived", () => {
   const passes = { verdict: "verified", account: "passed" };
   const fails = { verdict: "failed", account: "failed" };
 
-  test("is held against the tombstone's digest, settled or still Pending", () => {
+  test("is checked against the tombstone's digest, settled or still Pending", () => {
     fc.assert(
       fc.property(settled, (escrow) => {
         expect(archived(escrow, escrow)).toMatchObject(passes);
@@ -209,13 +209,13 @@ describe("a packet of an escrow that was archived", () => {
   });
 });
 
-// The ledger recorded the key when the escrow was made: what was signed or settled later says nothing about which side of a
-// rotation that was on.
+// The ledger recorded the key when the escrow was made: later signatures and settlements do not show on which side of a
+// rotation the escrow was made.
 describe("the attestor's key around a rotation", () => {
   const attestor = (escrow: Escrow, merchant: Partial<Merchant>) =>
     outcomes(escrow, witnessOf(escrow, merchant)).attestor;
 
-  test("the present key counts from the second it was named, whenever the escrow was settled", () => {
+  test("the present key counts from the second of its rotation, whenever the escrow was settled", () => {
     fc.assert(
       fc.property(settledBy, (escrow) => {
         const { createdAt } = escrow;
@@ -227,7 +227,7 @@ describe("the attestor's key around a rotation", () => {
     );
   });
 
-  test("the former key counts up to the second it was replaced", () => {
+  test("the former key counts up to the second of its replacement", () => {
     fc.assert(
       fc.property(settledBy, (escrow) => {
         const { createdAt } = escrow;
@@ -239,7 +239,7 @@ describe("the attestor's key around a rotation", () => {
     );
   });
 
-  test("a key that the record does not name is unproven, a merchant that is not there fails", () => {
+  test("a key that the record does not name is unproven, a missing merchant fails", () => {
     fc.assert(
       fc.property(settledBy, (escrow) => {
         expect(attestor(escrow, { attestor: OTHER_KEY })).toBe("unproven");

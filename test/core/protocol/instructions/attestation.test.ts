@@ -58,13 +58,13 @@ describe("attestation message", () => {
     );
   });
 
-  test("how old and how early it may be is what the attestor program enforces", () => {
+  test("its limits on age and lead are those of the attestor program", () => {
     expect(MAX_ATTESTATION_AGE_SECONDS).toBe(constant("MAX_ATTESTATION_AGE_SECONDS"));
     expect(MAX_ATTESTATION_LEAD_SECONDS).toBe(constant("MAX_ATTESTATION_LEAD_SECONDS"));
   });
 });
 
-/** One `Ed25519SignatureOffsets` behind its count, as Agave's precompile reads it. */
+/** One `Ed25519SignatureOffsets` after its count, as Agave's precompile reads it. */
 const instructionData = (messageLength: number) =>
   getStructCodec([
     ["count", getU8Codec()],
@@ -82,7 +82,7 @@ const instructionData = (messageLength: number) =>
   ]);
 
 describe("Ed25519 precompile instruction", () => {
-  test("it points at key, signature and message inside its own data, and nothing else is there", () => {
+  test("it points at key, signature and message inside its own data, and has no other bytes", () => {
     const anyMessage = fc.uint8Array({ maxLength: 200 });
     fc.assert(
       fc.property(anyAddress, bytesOfLength(64), anyMessage, (publicKey, signature, message) => {

@@ -30,7 +30,7 @@ const faultOf = (instructions: ReadonlyArray<Instruction>) =>
   );
 const u32 = (value: number) => [value & 255, (value >> 8) & 255, (value >> 16) & 255, value >>> 24];
 
-describe("a Compute Budget instruction that no ledger takes", () => {
+describe("a Compute Budget instruction that no ledger accepts", () => {
   test.each<readonly [string, ReadonlyArray<Instruction>, number]>([
     ["is not an instruction of the Compute Budget program", [budget()], 0],
     [
@@ -56,7 +56,7 @@ describe("a Compute Budget instruction that no ledger takes", () => {
     expect(faultOf(instructions)).toEqual({ instructionIndex, detail });
   });
 
-  test("is none of those that a ledger takes", () => {
+  test("is not one that a ledger accepts", () => {
     const each = [
       budget(1, ...u32(32_768)),
       budget(2, ...u32(0xffffffff), 9, 9),
@@ -71,7 +71,7 @@ test("exactly what the runtime drops before it runs is a fault", () => {
   const ledger = new TestLedger();
   const payer = wallet("payer of compute budgets");
   ledger.fund(payer.address, 10n ** 12n);
-  // Around the bounds of a heap; so much loaded data and so many units that nothing else fails.
+  // Heap sizes around their bounds. Loaded data and units are large enough that nothing else fails.
   const bytes = fc.oneof(
     fc.constantFrom(0, 1024, 31_744, 32_768, 33_792, 262_144, 263_168, 2 ** 26),
     fc.integer({ min: 0, max: 300 }).map((kib) => kib * 1024),

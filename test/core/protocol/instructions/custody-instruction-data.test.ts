@@ -28,7 +28,7 @@ const anyArguments = fc.record({
 
 type Arguments = typeof anyArguments extends fc.Arbitrary<infer T> ? T : never;
 
-/** Every custody instruction with these arguments: what was meant, and the data core builds for it. */
+/** Every custody instruction with these arguments: the instruction, and the data that core builds for it. */
 const built = (
   { taskHash, proofHash, amount, ttlSeconds, timestamp, attestor, lastBytes }: Arguments,
   account: Address,
@@ -76,7 +76,7 @@ const built = (
   ];
 };
 
-test("every custody instruction is read back from its data, and from nothing shorter or longer", () => {
+test("every custody instruction is read back from its data, and not from shorter or longer data", () => {
   fc.assert(
     fc.property(anyArguments, anyAddress, fc.nat({ max: 7 }), (input, account, at) => {
       for (const [meant, data] of built(input, account)) {
@@ -90,7 +90,7 @@ test("every custody instruction is read back from its data, and from nothing sho
   );
 });
 
-test("random data is no custody instruction, and never throws", () => {
+test("random data is not a custody instruction, and never throws", () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 80 }), (data) => {
       expect(decodeCustodyInstruction(data)).toBeUndefined();

@@ -37,7 +37,7 @@ const TOKEN = "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA";
 const ASSOCIATED_TOKEN = "ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL";
 const LOADER = "BPFLoaderUpgradeab1e11111111111111111111111";
 
-/** One of everything that any instruction takes. */
+/** One value for every input of every instruction. */
 const anyInput = fc.record({
   deployment: anyDeployment,
   payer: anyAddress,
@@ -69,7 +69,7 @@ type Bumps = { readonly merchantBump: number; readonly agentBump: number };
 type Input = typeof anyInput extends fc.Arbitrary<infer T> ? T : never;
 
 const hash = fixCodecSize(getBase16Codec(), 32);
-/** The arguments behind the discriminator, as kit's codecs write them. */
+/** The arguments after the discriminator, as kit's codecs write them. */
 const ARGUMENTS: Readonly<Record<string, (input: Input, bumps: Bumps) => ReadonlyUint8Array>> = {
   initialize_custody: () => new Uint8Array(0),
   create_escrow: ({ taskHash, attestor, amount, ttlSeconds }) =>
@@ -150,7 +150,7 @@ const bumpsOf = async ({ merchant, agentOwner, mint }: Input): Promise<Bumps> =>
   return { merchantBump: await bumpOf(merchant), agentBump: await bumpOf(agentOwner) };
 };
 
-/** Which address each account of the IDL must have, by kit's derivations. */
+/** The address that each account of the IDL must have, by kit's derivations. */
 const addressesOf = async (
   name: string,
   input: Input,
@@ -239,7 +239,7 @@ describe("instructions", () => {
           expect(instruction?.accounts as unknown).toEqual(
             idl.accounts.map((account) => ({
               address: addresses[account.name],
-              // The program's own id stands for none, and is not written.
+              // The program's own id stands for an absent account, and is not writable.
               role:
                 account.optional === true && left[account.name] === undefined
                   ? AccountRole.readonly

@@ -36,7 +36,7 @@ describe("next actions", () => {
     );
   });
 
-  test("a pending escrow can be released or cancelled until it expires, and from that second on only refunded", () => {
+  test("a pending escrow can be released or cancelled until it expires, and only refunded from expiry on", () => {
     fc.assert(
       fc.property(anyEscrow(LOCAL_DEPLOYMENT, ["Pending"]), offset, (escrow, offset) => {
         const actions = nextActions(escrow, escrow.expiresAt + offset, LOCAL_DEPLOYMENT);
@@ -67,7 +67,7 @@ describe("next actions", () => {
     );
   });
 
-  test("the refund is complete but for the sender, who alone signs", () => {
+  test("the refund lacks only the sender, who is the only signer", () => {
     fc.assert(
       fc.property(anyEscrow(LOCAL_DEPLOYMENT, ["Pending"]), anyAddress, (escrow, sender) => {
         const [action] = nextActions(escrow, escrow.expiresAt, LOCAL_DEPLOYMENT);
@@ -97,7 +97,7 @@ describe("next actions", () => {
     );
   });
 
-  test("the refund awaits an account where the agent's associated one cannot be paid", () => {
+  test("the refund awaits an account when the agent's associated one cannot receive tokens", () => {
     const anyTokens = fc.record({ owner: fc.option(anyAddress), state: fc.constantFrom(1, 2) });
     fc.assert(
       fc.property(anyEscrow(LOCAL_DEPLOYMENT, ["Pending"]), anyTokens, (escrow, tokens) => {
@@ -120,7 +120,7 @@ describe("next actions", () => {
         const canBePaid = owner === agentOwner && tokens.state === 1;
         const [whole] = nextActions(escrow, expiresAt, LOCAL_DEPLOYMENT);
         expect(actions).toEqual(
-          // An account that is there is not made.
+          // An existing account is not made again.
           canBePaid && whole !== undefined
             ? [{ ...whole, instructions: whole.instructions.slice(1) }]
             : [

@@ -10,7 +10,7 @@ import { rotateAttestorInstruction } from "../../../../core/protocol/instruction
 
 const key = (hex: string): Address => addressFromBytes(Uint8Array.from(Buffer.from(hex, "hex")));
 
-/** Every encoding of a point whose order divides eight, the ones that are not canonical included. */
+/** Every encoding of a point whose order divides eight, including those that are not canonical. */
 const SMALL_ORDER = [
   "0100000000000000000000000000000000000000000000000000000000000000",
   "0100000000000000000000000000000000000000000000000000000000000080",
@@ -27,7 +27,7 @@ const SMALL_ORDER = [
   "eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
   "eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff",
 ].map(key);
-/** A program derived address is no point. */
+/** A program derived address is not a point. */
 const NO_POINT = s.escrow;
 
 const faultOf = (instructions: ReadonlyArray<Instruction>) => {
@@ -54,14 +54,14 @@ describe("an attestor key under which no signature verifies", () => {
     },
   );
 
-  test("is what the program itself would take, the zero key apart", () => {
+  test("is accepted by the program itself, except for the zero key", () => {
     const ledger = s.merchantLedger();
     for (const attestor of SMALL_ORDER.filter((each) => !/^1+$/.test(each)))
       ledger.do([rotateTo(attestor)], [s.merchant]);
   });
 });
 
-test("no other key, instruction or program is judged", () => {
+test("other keys, instructions and programs are not checked", () => {
   const register = s.registerInstruction(s.merchant, s.attestor.address);
   expect(faultOf([register, rotateTo(s.stranger.address), s.createInstruction()])).toBeUndefined();
   const [bad = s.mint] = SMALL_ORDER;

@@ -27,18 +27,18 @@ const ledger = new TestLedger();
 const rentAccount = ledger.account(RENT_SYSVAR);
 
 describe("the Rent sysvar", () => {
-  test("tells the minimum that the runtime asks for", () => {
+  test("gives the minimum that the runtime requires", () => {
     const rent = decodeRentSysvar(rentAccount);
     for (const length of [0, 1, 80, 165, 10_240])
       expect(rent?.minimumBalance(length)).toBe(ledger.rentExempt(length));
   });
 
-  test("of an older form, with a threshold of two years, tells the same", () => {
+  test("with an older threshold of two years gives the same", () => {
     const data = rentSysvarData(3480n, 2);
     expect(decodeRentSysvar({ ...rentAccount, data })?.minimumBalance(0)).toBe(890_880n);
   });
 
-  test("that is missing or has another form tells nothing", () => {
+  test("that is missing or has another form gives undefined", () => {
     expect(decodeRentSysvar(null)).toBeUndefined();
     expect(decodeRentSysvar({ ...rentAccount, data: new Uint8Array(16) })).toBeUndefined();
     const notANumber = rentSysvarData(6960n, Number.NaN);
@@ -49,7 +49,7 @@ describe("the Rent sysvar", () => {
 describe("a fee payer", () => {
   const rent = decodeRentSysvar(rentAccount);
 
-  test("that does not exist, or holds too little, is told what it holds", () => {
+  test("that does not exist, or holds too little, is refused with its balance", () => {
     expect(feePayerFault(null, rent, 5000n)).toMatchObject({ balanceLamports: 0n });
     expect(feePayerFault(account({ lamports: 4999n }), rent, 5000n)).toMatchObject({
       balanceLamports: 4999n,
@@ -71,11 +71,11 @@ describe("a fee payer", () => {
     expect(holding(minimum + 4999n)).toMatchObject({ rentMinimumLamports: minimum });
   });
 
-  test("is judged by its balance alone where the rent is not known", () => {
+  test("is checked by its balance alone when the rent is not known", () => {
     expect(feePayerFault(account({ lamports: 890_880n }), undefined, 5000n)).toBeNull();
   });
 
-  test("is refused only where the runtime drops its transaction, and without data wherever it does", () => {
+  test("is refused only when the runtime drops its transaction; without data, also whenever it drops it", () => {
     const memo = { programAddress: MEMO_PROGRAM, accounts: [], data: Uint8Array.of(109) };
     const minimum = ledger.rentExempt(0);
     const lamports = fc.oneof(
@@ -91,7 +91,7 @@ describe("a fee payer", () => {
         const isDropped = refusal !== undefined && logs.length === 0;
         const isRefused = feePayerFault(own, rent, 5000n) !== null;
         if (isRefused) expect(isDropped).toBe(true);
-        // 80 zero bytes are no nonce, which only the ledger tells.
+        // 80 zero bytes are not a nonce, but only the ledger checks that.
         if (length === 0) expect(isRefused).toBe(isDropped);
       }),
       runs(100),

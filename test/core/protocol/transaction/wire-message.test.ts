@@ -86,7 +86,7 @@ test("a message is read as kit reads it", () => {
   );
 });
 
-test("bytes missing at the end or standing behind it make it no message", () => {
+test("missing or further bytes at the end make it malformed", () => {
   fc.assert(
     fc.property(
       encoded,
@@ -100,7 +100,7 @@ test("bytes missing at the end or standing behind it make it no message", () => 
   );
 });
 
-test("any bytes at all are read without harm", () => {
+test("any bytes are read without a throw", () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
       const message = decodeWireMessage(bytes);

@@ -49,7 +49,7 @@ const isSane = (message: CompiledTransactionMessage): boolean => {
   );
 };
 
-/** Whether kit reads one sane transaction out of the bytes and writes exactly these bytes for it again. */
+/** Whether kit decodes the bytes as one valid transaction and encodes it as exactly these bytes. */
 const byKit = (bytes: Uint8Array): boolean => {
   try {
     const transaction = getTransactionDecoder().decode(bytes);
@@ -109,7 +109,7 @@ describe("wire transaction", () => {
     );
   });
 
-  test("a changed byte is taken only where kit reads a sane transaction and writes it the same again", () => {
+  test("a changed byte is accepted only when kit decodes a valid transaction and encodes it the same", () => {
     const change = fc.tuple(
       fc.double({ min: 0, max: 1, maxExcluded: true }),
       fc.integer({ min: 1, max: 255 }),
@@ -122,7 +122,7 @@ describe("wire transaction", () => {
           const bytes = encodeTransaction(parts);
           const structure = 1 + 64 * parts.signatures.length;
           changes.forEach(([place, mask], i) => {
-            // Every second change falls on the lengths, places and counts before the keys.
+            // Every second change falls on the lengths, indexes and counts before the keys.
             const at = i % 2 === 0 ? structure + (i % 5) : Math.floor(place * bytes.length);
             const changed = bytes.with(at, (bytes[at] ?? 0) ^ mask);
             expect([at, mask, accepted(changed)]).toEqual([at, mask, byKit(changed)]);
@@ -147,7 +147,7 @@ describe("wire transaction", () => {
     );
   });
 
-  test("random bytes are no transaction and never throw", () => {
+  test("random bytes are not a transaction and never throw", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: MAX_TRANSACTION_BYTES + 100 }), (bytes) => {
         expect(accepted(bytes)).toBe(byKit(bytes));
@@ -175,7 +175,7 @@ describe("each rule of a wire transaction", () => {
     decodeWireTransaction(encodeTransaction({ ...base, ...changes }));
   const table = { address: key(8), writable: [4], readonly: [5] };
 
-  test("the base transaction itself is taken", () => {
+  test("the base transaction itself is accepted", () => {
     expect(outcome({})).toHaveProperty("value");
     expect(outcome({ tables: [table] })).toHaveProperty("value.tables.length", 1);
     const largest = { ...table, writable: Array.from({ length: 253 }, () => 1) };
@@ -209,7 +209,7 @@ describe("each rule of a wire transaction", () => {
     expect(byKit(encodeTransaction({ ...base, ...changes }))).toBe(false);
   });
 
-  test("an account named twice is decoded for the ledger, which is asked to run it", () => {
+  test("an account named twice is decoded, because the ledger itself must refuse it", () => {
     const twice = encodeTransaction({ ...base, accounts: [key(1), key(1)] });
     expect(decodeWireTransaction(twice)).toMatchObject({ malformed: "names an account twice" });
     const decoded = decodeSanitizedTransaction(twice);

@@ -173,7 +173,7 @@ describe("an archived escrow", () => {
     expect(world.asked).toEqual({ pages: 1, transactions: 2 });
   });
 
-  test("is read back behind any number of lamports sent to its tombstone", async () => {
+  test("is read back even when many lamports were sent to its tombstone afterwards", async () => {
     const world = makeWorld([lamport, archive(gone), ...lamports(2 * PAGE + 7)]);
     expect(await read(world)).toMatchObject(restored);
     expect(world.asked.pages).toBe(3);
@@ -189,14 +189,14 @@ describe("an archived escrow", () => {
     expect(world.asked.transactions).toBe(2 * MOST_TRANSACTIONS + 8);
   });
 
-  test("is read back from the index without a look at its history", async () => {
+  test("is read back from the index without a read of its history", async () => {
     const world = makeWorld([]);
     await world.index(gone);
     expect(await read(world)).toMatchObject(restored);
     expect(world.asked).toEqual({ pages: 0, transactions: 0 });
   });
 
-  test("is not what an index row, an instruction or a failed transaction says unless it has the digest", async () => {
+  test("is not read from an index row, instruction or failed transaction without the digest", async () => {
     const forged: Escrow = { ...gone, rentPayer: STRANGER };
     const world = makeWorld([
       archive(gone, encodeEscrowAccount(gone).with(200, 9)),
@@ -213,7 +213,7 @@ describe("an archived escrow", () => {
     });
   });
 
-  test("is not searched again at once when nobody kept its bytes, and is later", async () => {
+  test("whose bytes nobody kept is searched again only after a while", async () => {
     const steps: Array<Step> = [lamport];
     const world = makeWorld(steps);
     expect(await read(world)).toBe("EscrowArchived");
@@ -224,7 +224,7 @@ describe("an archived escrow", () => {
     expect(world.asked.pages).toBe(2);
   });
 
-  test("is not known while the node does not answer, which decides nothing", async () => {
+  test("is an open question while the node does not answer", async () => {
     const world = makeWorld([archive(gone)]);
     world.fail(new LedgerUnavailable({ retryable: true, cause: "test" }));
     expect(await read(world)).toBe("LedgerUnavailable");
@@ -232,7 +232,7 @@ describe("an archived escrow", () => {
     expect(await read(world)).toMatchObject(restored);
   });
 
-  test("is believed at finalized only: before that the whole account is what counts", async () => {
+  test("counts as archived at finalized only; before that the whole account counts", async () => {
     const world = makeWorld([]);
     world.accounts.set(
       gone.address,
@@ -242,7 +242,7 @@ describe("an archived escrow", () => {
     expect(world.asked.pages).toBe(0);
   });
 
-  test("is none under a tombstone of another owner or version", async () => {
+  test("is not read from a tombstone of another owner or version", async () => {
     const forged = makeWorld([archive(gone)]);
     const { data } = tombstoneAccount(gone, custodyProgram);
     forged.accounts.set(gone.address, accountOf(gone.address, SYSTEM_PROGRAM, data));
@@ -252,7 +252,7 @@ describe("an archived escrow", () => {
   });
 });
 
-test("two requests at once share one search", async () => {
+test("two concurrent requests share one search", async () => {
   const world = makeWorld([archive(gone)]);
   const both = await Promise.all([world.read(), world.read()]);
   expect(both.map(Result.isSuccess)).toEqual([true, true]);

@@ -50,7 +50,7 @@ const delivered = (escrow: Escrow, state: Escrow["state"], released: bigint): Es
     settledSeq: escrow.createdSeq + 1n,
     attestation: {
       proofHash: proofHash({ ...template.example, task_hash: escrow.taskHash }),
-      // Put in by `attested`.
+      // `attested` sets it.
       signature: "",
       attestedAt: CREATED_AT + 90n,
     },

@@ -162,7 +162,7 @@ describe("prepare escrow", () => {
     expect(JSON.stringify(exit)).not.toContain(secret);
   });
 
-  test("the beta's limits are checked where they are enforced, each under its name", () => {
+  test("the beta's limits are checked when they are enforced, each under its name", () => {
     const limits = { ...request, amount: "100000001", ttlSeconds: 86_401, mint: request.merchant };
     expect(refusal(limits)).toEqual([]);
     const named = ["BetaLimitExceeded", "amount", "ttlSeconds", "mint"];

@@ -90,7 +90,7 @@ describe("evidence", () => {
     }
   });
 
-  test("without a key the packet says so and still carries its digest", () => {
+  test("without a key the packet says so and still has its digest", () => {
     for (const each of GOLDEN_ESCROWS) {
       const { signature } = goldenPacket(each, { signed: false });
       expect(signature).toEqual({

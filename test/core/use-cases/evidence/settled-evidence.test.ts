@@ -140,7 +140,7 @@ test("what a failed store could not return is in the next packet, even without a
   expect((await world.packet()).references.transactions).toHaveLength(2);
 });
 
-test("what a packet says of the merchant is at most five seconds old", async () => {
+test("a packet's merchant state is at most five seconds old", async () => {
   const world = makeWorld();
   const { data, references } = await world.packet();
   expect(references.merchant?.status).toBe("Active");
@@ -233,7 +233,7 @@ test("an archived escrow keeps its data and signature, and its references say so
   expect(world.ledger.reads - reads).toBe(1);
 });
 
-test("before an escrow can be archived, nobody asks the ledger whether it was", async () => {
+test("before an escrow can be archived, the ledger is not asked whether it was", async () => {
   const world = makeWorld();
   await world.packet();
   const { reads } = world.ledger;

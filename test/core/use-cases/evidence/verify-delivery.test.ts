@@ -51,7 +51,7 @@ const comparison = (delivery: DeliveryToVerify, escrow = fulfilled) => {
   return result.success;
 };
 
-describe("a delivery payload beside an escrow", () => {
+describe("a delivery payload compared with an escrow", () => {
   test("the attested payload matches, is bound to the task and meets its template", () => {
     expect(comparison({ payload })).toMatchObject({
       matches: true,

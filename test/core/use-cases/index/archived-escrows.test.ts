@@ -131,8 +131,8 @@ const archivedWorld = (count: number) => {
   return { ledger, escrows: lives.map(last) };
 };
 
-describe("archived escrows that a sync never saw", () => {
-  test("stop their own rows and nothing else while nobody shows their bytes", async () => {
+describe("archived escrows that no sync saw before", () => {
+  test("have no rows while their bytes are not found, and all other rows are complete", async () => {
     const { ledger, escrows } = archivedWorld(3);
     await simulate(ledger, (index) =>
       Effect.gen(function* () {
@@ -177,7 +177,7 @@ describe("archived escrows that a sync never saw", () => {
   });
 });
 
-test("a scan for tombstones from before the escrows' is refused", async () => {
+test("a scan for tombstones at an older slot than the escrows' is refused", async () => {
   const { ledger } = archivedWorld(1);
   await simulate(ledger, () =>
     Effect.gen(function* () {

@@ -70,7 +70,7 @@ describe("a periodic snapshot that fails", () => {
   test.each<readonly [string, Effect.Effect<never, LedgerFailure>]>([
     ["by an answer that nobody can use", down],
     ["by a node that hangs", Effect.fail(new LedgerTimeout({ timeoutMs: 60_000 }))],
-  ])("%s leaves syncs by changes alone", (_name, end) => {
+  ])("%s does not stop incremental syncs", (_name, end) => {
     const { ledger, create, scans, sync } = world();
     return simulate(ledger, (index) =>
       Effect.gen(function* () {

@@ -94,7 +94,7 @@ const asSets = ({ escrows, merchants, events }: Effect.Success<ReturnType<typeof
 });
 
 describe("syncs of a simulated ledger", () => {
-  test("end in what the ledger holds, whatever its nodes do on the way, and never go back", async () => {
+  test("end with the ledger's content, whatever its nodes do on the way, and never go back", async () => {
     await fc.assert(
       fc.asyncProperty(anyWorld, async (world) => {
         const ledger = new SimulatedLedger(seededRandom(world.seed + 1));

@@ -126,7 +126,7 @@ describe("a sync", () => {
   test.each([
     ["lags behind the index", -500n],
     ["claims a slot that no ledger can have reached", 10n ** 12n],
-  ])("takes nothing from a node that %s", (_name, distance) => {
+  ])("uses no data of a node that %s", (_name, distance) => {
     const ledger = ledgerWithOne();
     return simulate(ledger, (index) =>
       Effect.gen(function* () {
@@ -173,7 +173,7 @@ describe("a sync", () => {
     );
   });
 
-  test("takes a snapshot when history is longer than a snapshot is worth", () => {
+  test("takes a snapshot when reading the history would cost more than a snapshot", () => {
     const ledger = ledgerWithOne();
     return simulate(ledger, () =>
       Effect.gen(function* () {

@@ -21,7 +21,7 @@ import { blockhashOf } from "./signed.ts";
 const table = wallet("address table").address;
 const inTable = [s.vault, s.escrow, s.agentTokens, s.agent.address];
 
-/** The refund of the escrow as base64. All its accounts but the programs come from the table. */
+/** The refund of the escrow as base64. All its accounts except the programs come from the table. */
 const refund = (): string => {
   const message = pipe(
     createTransactionMessage({ version: 0 }),
@@ -55,7 +55,7 @@ const withTable = (addresses = inTable): TestLedger => {
   return ledger;
 };
 
-test("an escrow from an address table is judged like any other", async () => {
+test("an escrow from an address table is checked like any other", async () => {
   const early = await relayed(withTable());
   expect(early.failure).toMatchObject({ _tag: "SettlementCheckFailed", rule: "not_expired" });
   const ledger = withTable();

@@ -14,7 +14,7 @@ import { signedBase64 } from "./signed.ts";
 const purse = wallet("purse").address;
 const refund = s.refundInstruction({ agentFallbackAccount: purse });
 
-/** Relays a refund whose fallback is the agent's purse, on which someone has a right, and lets `meanwhile` happen before the second look. */
+/** Relays a refund whose fallback account has a delegate, and runs `meanwhile` before the second check. */
 const relayed = (meanwhile: (ledger: ReturnType<typeof at>) => void) => {
   const ledger = givenAway(s.agent, s.agentTokens, at(EXPIRY));
   putTokenAccount(ledger, s.agent.address, s.mint, 0n, purse);
@@ -38,7 +38,7 @@ const relayed = (meanwhile: (ledger: ReturnType<typeof at>) => void) => {
   }).pipe(Effect.provide(relayOver(ports)), Effect.runPromise);
 };
 
-test("a payout account on which someone else has a right is refused after a second check", async () => {
+test("a payout account with a delegate is refused after a second check", async () => {
   const { exit, sent } = await relayed(() => undefined);
   expect(Exit.findErrorOption(exit)).toMatchObject({
     _tag: "Some",

@@ -39,7 +39,7 @@ const failureOf = <A, E>(exit: Exit.Exit<A, E>): E | undefined => {
   return failure._tag === "Some" ? failure.value : undefined;
 };
 
-/** An attack that wants every place of the queue: 50 transactions of each of 20 payers, from 9 addresses. */
+/** An attack on every place of the queue: 50 transactions of each of 20 payers, from 9 addresses. */
 const attack = Effect.gen(function* () {
   const delivery = yield* RelayDelivery;
   for (let n = 0; n < 1000; n++) {
@@ -107,7 +107,7 @@ describe("a relay whose transactions do not land", () => {
     }).pipe(Effect.scoped, Effect.runPromise);
   });
 
-  test("stays open when one replica is asked for what others have taken on", () => {
+  test("stays open when one replica is asked for transactions of other replicas", () => {
     const { ports } = scriptedPorts();
     return Effect.gen(function* () {
       const delivery = yield* RelayDelivery;
@@ -122,7 +122,7 @@ describe("the shares of the queue", () => {
   const admits = (queue: ReturnType<typeof makeRelayQueue>, entry: RelayEntry, client: string) =>
     failureOf(Effect.runSyncExit(queue.admit(entry, client)));
 
-  /** How many places one sender gets that takes all it may. Each further request is refused with the reason. */
+  /** The number of places that one sender can take. Each further request is refused with the reason. */
   const greedy = (
     queue: ReturnType<typeof makeRelayQueue>,
     sender: number,

@@ -54,7 +54,7 @@ const ofInstruction = (instructionIndex: number, name: string): TransactionError
   customCode: name === "Custom" ? 6112 : null,
 });
 
-/** Written out, so that no error joins or leaves the list unnoticed. docs/protocol.md has it too. */
+/** Written out, so that every change of the list is noticed. docs/protocol.md has it too. */
 const REFUSED = [
   "AccountLoadedTwice",
   "DuplicateInstruction",
@@ -118,7 +118,7 @@ describe("without preflight, a simulation's error", () => {
     ["that is of no instruction there is", ofInstruction(9, "InvalidInstructionData"), []],
     ["of an account's rent afterwards", plain("InsufficientFundsForRent"), ["a log line"]],
     ...[
-      // The node may be behind, or the missing part under way.
+      // The node may be behind, or the missing account may be created soon.
       "BlockhashNotFound",
       "AccountNotFound",
       "AddressLookupTableNotFound",
@@ -140,12 +140,12 @@ describe("without preflight, a simulation's error", () => {
   test.each([
     new LedgerUnavailable({ retryable: true, cause: "no such method" }),
     new LedgerTimeout({ timeoutMs: 4000 }),
-  ])("that no node tells is skipped: %p", async (fault) => {
+  ])("that no node returns is skipped: %p", async (fault) => {
     const answer = await relayed((script) => void (script.simulationFault = fault));
     expect(answer).toEqual({ failure: undefined, sent: 1, charged: 0 });
   });
 
-  test("that does not arrive is awaited no longer than the policy says", () => {
+  test("that does not arrive is awaited for the policy's time only", () => {
     const { script, ports } = scriptedPorts();
     script.simulationFault = "hangs";
     return Effect.gen(function* () {

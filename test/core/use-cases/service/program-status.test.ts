@@ -27,7 +27,7 @@ describe.each([...PROGRAM_NAMES])("the status of %s", (name) => {
       const elf = await Bun.file(binaryPath(name, version)).bytes();
       const known = { sbpfVersion: Number(version.slice(1)), isOurs: true };
       expect(statusOf(name, elf)).toMatchObject(known);
-      // A deployed program has room behind it.
+      // A deployed program has reserved zero bytes after it.
       const roomy = new Uint8Array(elf.length + 100);
       roomy.set(elf);
       expect(statusOf(name, roomy)).toMatchObject(known);
@@ -35,13 +35,13 @@ describe.each([...PROGRAM_NAMES])("the status of %s", (name) => {
       expect(statusOf(name, changed)).toMatchObject({ ...known, isOurs: false });
       const other = name === "custody" ? "attestor" : "custody";
       expect(statusOf(other, elf)).toMatchObject({ ...known, isOurs: false });
-      // A file that claims to be of another version is held against that one.
+      // A file that claims another version is compared with that version's binary.
       const mislabelled = elf.with(48, known.sbpfVersion === 0 ? 3 : 0);
       expect(statusOf(name, mislabelled).isOurs).toBe(false);
     },
   );
 
-  test("is not known of what is no ELF, or not there", () => {
+  test("is null for an account that is not an ELF or does not exist", () => {
     expect(statusOf(name, Uint8Array.of(1, 2, 3))).toMatchObject({
       sbpfVersion: null,
       isOurs: false,

@@ -35,7 +35,7 @@ const termsOver = (prices: ReadonlyArray<bigint>) => {
   return { run, asked: () => asked };
 };
 
-test("everybody who asks within a second shares one answer of the node", async () => {
+test("callers within one second share one answer of the node", async () => {
   const { run, asked } = termsOver([]);
   const [first, second, third] = await run((terms) =>
     Effect.gen(function* () {

@@ -116,7 +116,7 @@ export const fullExchanges: ReadonlyArray<Exchange> = [
 const creation = (title: string, terms: Parameters<typeof create>[0]): Exchange =>
   relay(title, relayed(title, [create(terms)], AGENT));
 
-/** What the relay answers where the beta's limits are enforced. */
+/** What the relay answers when the beta's limits are enforced. */
 export const relayBetaExchanges: ReadonlyArray<Exchange> = [
   get("readRelayPolicy", "beta limits", "/v1/relay"),
   creation("beta limits: within all of them", { amount: 100_000_000n, ttlSeconds: 86_400 }),

@@ -253,7 +253,7 @@ const REFUSED: Readonly<Record<SettlementRule, ReadonlyArray<Case>>> = {
   ],
 };
 
-/** Rules that the relay checks twice, because a transaction under way may change the result. */
+/** Rules that the relay checks twice, because a pending transaction may change the result. */
 const CHECKED_TWICE: ReadonlySet<string> = new Set([
   "merchant_unregistered",
   "merchant_suspended",
