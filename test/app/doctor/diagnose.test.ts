@@ -1,8 +1,9 @@
 import { Database } from "bun:sqlite";
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { Effect, Layer } from "effect";
+import { openLedgerDatabase } from "../../../adapters/local-ledger/runtime/ledger-database.ts";
 import { escrowIndexSqlite } from "../../../adapters/sqlite/escrow-index.ts";
 import { INDEX_MIGRATIONS } from "../../../adapters/sqlite/index-schema.ts";
 import { outcomeLogSqlite } from "../../../adapters/sqlite/outcome-log.ts";
@@ -99,6 +100,7 @@ test("a new folder and the embedded ledger have no problem", async () => {
     `data: ${folder} is writable`,
     `store: ${folder}/index.sqlite will be made`,
     `store: ${folder}/relay.sqlite will be made`,
+    `store: ${folder}/local-ledger/ledger.sqlite will be made`,
   ]);
   expect(await readdir(folder)).toEqual([]);
 });
@@ -131,6 +133,25 @@ test("a port that something else holds is a problem, one that this service holds
   expect(await linesOf({ PORT: String(service.port) })).toContain(
     `port: this service runs on ${service.port} of 127.0.0.1 already`,
   );
+});
+
+test("the port of the metrics is looked at where one is set", async () => {
+  using other = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("?") });
+  using metrics = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: ({ url }) =>
+      url.endsWith("/metrics")
+        ? new Response("# TYPE settlement_evidence_build_info gauge\n")
+        : new Response(null, { status: 404 }),
+  });
+  expect(await problemsOf({ METRICS_PORT: String(other.port) })).toEqual([
+    `!metrics: Port ${other.port} on 127.0.0.1 is taken; stop what uses it or set another METRICS_PORT`,
+  ]);
+  expect(await linesOf({ METRICS_PORT: String(metrics.port) })).toContain(
+    `metrics: this service runs on ${metrics.port} of 127.0.0.1 already`,
+  );
+  expect(await linesOf({ METRICS_PORT: "0" })).toContain("metrics: any free one");
 });
 
 test("an address that is not this machine's is a problem", async () => {
@@ -248,13 +269,51 @@ test("a store of another ledger, a newer one, a foreign one and a damaged one ar
   expect((await problemsOf({ DATA_DIR }))[0]).toContain("it is damaged or no SQLite database");
 });
 
+describe("the embedded ledger's database", () => {
+  const made = async () => {
+    const DATA_DIR = await freshFolder();
+    const folder = join(DATA_DIR, "local-ledger");
+    return { DATA_DIR, folder, path: join(folder, "ledger.sqlite") };
+  };
+  const change = (path: string, version: number) => {
+    using db = new Database(path);
+    db.run("PRAGMA journal_mode = DELETE");
+    db.run(`PRAGMA user_version = ${version}`);
+  };
+
+  test("is told with its schema version, and one of another version is a problem with its cure", async () => {
+    const { DATA_DIR, folder, path } = await made();
+    openLedgerDatabase(folder).close();
+    const lines = await linesOf({ DATA_DIR });
+    expect(lines.at(-1)).toMatch(/^store: .*local-ledger\/ledger\.sqlite: schema version \d+$/);
+    change(path, 1);
+    const before = await contentOf(folder);
+    const cure = `Delete the folder ${folder}, or set another DATA_DIR`;
+    expect(await problemsOf({ DATA_DIR })).toEqual([
+      `!store: ${path}: it holds escrows and merchants of account version 1, which these programs do not read. ${cure}`,
+    ]);
+    expect(await contentOf(folder)).toEqual(before);
+    change(path, 99);
+    expect((await problemsOf({ DATA_DIR }))[0]).toStartWith(`!store: ${path}: schema version 99`);
+  });
+
+  test("that a ledger holds is told, one that is no database is a problem", async () => {
+    const { DATA_DIR, folder, path } = await made();
+    const database = openLedgerDatabase(folder);
+    expect(await linesOf({ DATA_DIR })).toContain(`store: ${path}: a running ledger holds it`);
+    database.close();
+    await Bun.write(path, "this is no database, however long it is read".repeat(100));
+    expect((await problemsOf({ DATA_DIR }))[0]).toStartWith(`!store: ${path}: `);
+  });
+});
+
 test("an older schema is told, and left to the start", async () => {
   const DATA_DIR = await freshFolder();
   await makeStores(DATA_DIR, TEST_GENESIS_HASH);
   using db = new Database(join(DATA_DIR, "relay.sqlite"));
   db.run("PRAGMA journal_mode = DELETE");
   db.run("PRAGMA user_version = 0");
-  expect((await linesOf({ DATA_DIR })).at(-1)).toMatch(
+  expect((await linesOf({ DATA_DIR })).find((line) => line.includes("relay"))).toMatch(
     /relay\.sqlite: schema version 0, which the start brings to \d+$/,
   );
 });
