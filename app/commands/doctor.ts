@@ -3,7 +3,7 @@ import { diagnose } from "../doctor/diagnose.ts";
 import { readCommandLine } from "./command-line.ts";
 
 const HELP = `Checks what a start needs, with the same environment variables: Bun, the ports, the nodes, the ledger's
-genesis and time, the data directory and the stores. One line each, a problem with its cure.
+genesis, time and listed mints, the data directory and the stores. One line each, a problem with its cure.
 
 usage: bun run doctor
 

@@ -37,7 +37,10 @@ export const diagnose = Effect.fnUntraced(function* (
     metricsPort === null
       ? []
       : [yield* finding("metrics", checkPort("METRICS_PORT", host, metricsPort))];
-  const { findings, genesisHash } = yield* checkLedger(settings.ledger);
+  const { findings, genesisHash } = yield* checkLedger(
+    settings.ledger,
+    settings.supportedMints ?? [],
+  );
   const stores = yield* checkStore(settings, genesisHash);
   return [bun, port, ...metrics, ...findings, ...stores];
 });

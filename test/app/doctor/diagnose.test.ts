@@ -8,7 +8,13 @@ import { escrowIndexSqlite } from "../../../adapters/sqlite/escrow-index.ts";
 import { INDEX_MIGRATIONS } from "../../../adapters/sqlite/index-schema.ts";
 import { outcomeLogSqlite } from "../../../adapters/sqlite/outcome-log.ts";
 import { diagnose } from "../../../app/doctor/diagnose.ts";
-import { SYSTEM_PROGRAM } from "../../../core/protocol/addresses/well-known-addresses.ts";
+import type { Address } from "../../../core/domain/address.ts";
+import { fieldWriter } from "../../../core/protocol/accounts/byte-fields.ts";
+import {
+  CLOCK_SYSVAR,
+  SYSTEM_PROGRAM,
+  TOKEN_PROGRAM,
+} from "../../../core/protocol/addresses/well-known-addresses.ts";
 import packageJson from "../../../package.json" with { type: "json" };
 import { TEST_DEPLOYMENT, TEST_GENESIS_HASH } from "../../arbitraries/test-ledger.ts";
 import { clockData } from "../../doubles/accounts.ts";
@@ -30,21 +36,38 @@ const freshFolder = async (): Promise<string> => {
   return path;
 };
 
-/** A node with a genesis hash and a clock that is off by some seconds; null for no time at all. */
-const nodeThat = (genesisHash: string, secondsFromNow: number | null) =>
+type Held = Readonly<Record<string, { readonly owner: Address; readonly data: Uint8Array }>>;
+
+/** A node with a genesis hash, a clock that is off by some seconds (null: no time at all) and other accounts. */
+const nodeThat = (genesisHash: string, secondsFromNow: number | null, held: Held = {}) =>
   Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
     fetch: async (request) => {
-      const { id, method } = (await request.json()) as { id: number; method: string };
+      const { id, method, params } = (await request.json()) as {
+        readonly id: number;
+        readonly method: string;
+        readonly params?: readonly [ReadonlyArray<string>];
+      };
       if (method === "getGenesisHash")
         return Response.json({ jsonrpc: "2.0", id, result: genesisHash });
       const seconds = BigInt(Math.floor(Date.now() / 1000) + (secondsFromNow ?? 0));
-      const data = Buffer.from(clockData(seconds)).toString("base64");
-      const clock = { lamports: 1, owner: SYSTEM_PROGRAM, executable: false, rentEpoch: 0 };
-      const value = [
-        secondsFromNow === null ? null : { ...clock, space: 40, data: [data, "base64"] },
-      ];
+      const clock = { owner: SYSTEM_PROGRAM, data: clockData(seconds) };
+      const all: Held = secondsFromNow === null ? held : { ...held, [CLOCK_SYSVAR]: clock };
+      const value = (params?.[0] ?? []).map((address) => {
+        const found = all[address];
+        if (found === undefined) return null;
+        const data = [Buffer.from(found.data).toString("base64"), "base64"];
+        const { owner } = found;
+        return {
+          lamports: 1,
+          owner,
+          executable: false,
+          rentEpoch: 0,
+          space: found.data.length,
+          data,
+        };
+      });
       return Response.json({ jsonrpc: "2.0", id, result: { context: { slot: 9 }, value } });
     },
   });
@@ -192,6 +215,26 @@ test.each([
   expect(others).toEqual([]);
   expect(line).toMatch(new RegExp(`^!clock: this machine is \\d+ s ${side} the ledger's`));
   expect(line).toEndWith("; set the clock (NTP), or use a node that has caught up");
+});
+
+test("a listed mint of other decimals than the ledger's is a problem", async () => {
+  const mintData = fieldWriter(82).skip(44).u8(6).u8(1).skip(36).done();
+  const address = TEST_DEPLOYMENT.attestorProgram;
+  using node = nodeThat(TEST_GENESIS_HASH, 0, {
+    [address]: { owner: TOKEN_PROGRAM, data: mintData },
+  });
+  const env = remote(node.url);
+  const listed = (decimals: number) => ({ ...env, SUPPORTED_MINTS: `${address}:${decimals}:PLAY` });
+  expect(await linesOf(listed(6))).toContain(
+    "mints: 1 of 1 listed is on the ledger, with its decimals",
+  );
+  expect(await problemsOf(listed(9))).toEqual([
+    `!mints: SUPPORTED_MINTS lists ${address} (PLAY) with 9 decimals, but the mint on the ledger has 6; amounts would be shown as what they are not`,
+  ]);
+  const absent = { ...env, SUPPORTED_MINTS: `${TEST_DEPLOYMENT.custodyProgram}:9:NONE` };
+  expect(await linesOf(absent)).toContain(
+    "mints: 0 of 1 listed is on the ledger, with its decimals",
+  );
 });
 
 test("a node without a time is a problem", async () => {
