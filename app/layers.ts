@@ -1,4 +1,4 @@
-import { type Deferred, Effect, Layer, Redacted } from "effect";
+import { Deferred, Duration, Effect, Layer, Redacted, Schedule } from "effect";
 import type { Address } from "../core/domain/address.ts";
 import type { Deployment } from "../core/domain/ledger/deployment.ts";
 import { LOCAL_DEPLOYMENT } from "../core/protocol/addresses/local-deployment.ts";
@@ -51,6 +51,7 @@ import packageJson from "../package.json" with { type: "json" };
 import type { Cluster } from "./config/cluster.ts";
 import type { RpcUrls, Settings } from "./config/settings.ts";
 import { sourceRevision } from "./source-revision.ts";
+import { checkMints, type MintDecimalsDiffer } from "./check-mints.ts";
 import { storesOfLedger, type WrongLedger, type StoreName } from "./stores-of-ledger.ts";
 
 /** The settings of one instance, and the facts that its start has found. */
@@ -65,6 +66,7 @@ export type StartedInstance = {
 /** How a store cannot be opened, at start or later. */
 export type IndexRefused =
   | WrongLedger
+  | MintDecimalsDiffer
   | StoreUnavailable
   | StoreTooNew
   | StoreOfAnotherLedger
@@ -162,6 +164,26 @@ const storage = (
   };
 };
 
+const ASK_AGAIN = Schedule.spaced(Duration.millis(250));
+
+/** Holds the mints that the operator lists against the ledger as soon as it answers, beside the start. */
+const mintsOnLedger = (
+  { settings }: StartedInstance,
+  refused: Deferred.Deferred<never, IndexRefused>,
+): Layer.Layer<never, never, Ledger> =>
+  Layer.effectDiscard(
+    checkMints(settings.supportedMints ?? []).pipe(
+      Effect.retry({ schedule: ASK_AGAIN, while: ({ _tag }) => _tag !== "MintDecimalsDiffer" }),
+      // The schedule never ends, so no failure of the ledger passes it.
+      Effect.catch((failure) =>
+        failure._tag === "MintDecimalsDiffer"
+          ? Deferred.fail(refused, failure)
+          : Effect.die(failure),
+      ),
+      Effect.forkScoped,
+    ),
+  );
+
 /**
  * All adapters of one instance, chosen and connected. `indexRefused` completes when the store turns out to be unusable,
  * which can happen later: see `storesOfLedger`.
@@ -187,6 +209,7 @@ export const serviceLayer = (
   ).pipe(Layer.provideMerge(solana));
   return Layer.mergeAll(
     indexSync,
+    mintsOnLedger(started, indexRefused),
     Layer.effect(RelayDelivery, makeRelayDelivery),
     Layer.effect(ArchivedEscrows, makeArchivedEscrows),
     Layer.effect(SettledEvidence, makeSettledEvidence),

@@ -29,6 +29,7 @@ export const explain = (failure: ConfigInvalid | StartFailure | IndexRefused): s
       return `The store (at DATABASE_URL, or else in DATA_DIR) cannot be used: ${reasonOf(failure.cause)}`;
     case "EvidenceKeyUnusable":
     case "WrongLedger":
+    case "MintDecimalsDiffer":
     case "StoreTooNew":
     case "StoreOfAnotherLedger":
     case "StoreCorrupt":

@@ -1,6 +1,11 @@
 import { join } from "node:path";
 import { localGenesis } from "./genesis/genesis.ts";
-import { LOCAL_LEDGER_HELP, type LocalLedgerOptions, readOptions } from "./options.ts";
+import {
+  LOCAL_LEDGER_FOLDER,
+  LOCAL_LEDGER_HELP,
+  type LocalLedgerOptions,
+  readOptions,
+} from "./options.ts";
 import { serveLedger } from "./rpc/server.ts";
 import { openLedger } from "./runtime/ledger.ts";
 
@@ -13,7 +18,7 @@ const fail = (cause: unknown): never => {
 
 const run = (options: LocalLedgerOptions): void => {
   const ledger = openLedger({
-    directory: join(options.dataDirectory, "local-ledger"),
+    directory: join(options.dataDirectory, LOCAL_LEDGER_FOLDER),
     genesis: localGenesis({ demo: options.demo }),
   });
   const server = serveLedger(ledger, {

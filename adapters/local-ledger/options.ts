@@ -1,5 +1,8 @@
 import { parseArgs } from "node:util";
 
+/** The folder of a data directory in which the ledger keeps its database. */
+export const LOCAL_LEDGER_FOLDER = "local-ledger";
+
 /** The options of a ledger process. */
 export type LocalLedgerOptions = {
   readonly dataDirectory: string;

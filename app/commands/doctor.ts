@@ -2,8 +2,8 @@ import { Effect } from "effect";
 import { diagnose } from "../doctor/diagnose.ts";
 import { readCommandLine } from "./command-line.ts";
 
-const HELP = `Checks what a start needs, with the same environment variables: Bun, the port, the nodes, the ledger's
-genesis and time, the data directory and the store. One line each, a problem with its cure.
+const HELP = `Checks what a start needs, with the same environment variables: Bun, the ports, the nodes, the ledger's
+genesis, time and listed mints, the data directory and the stores. One line each, a problem with its cure.
 
 usage: bun run doctor
 

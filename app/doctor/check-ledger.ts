@@ -3,12 +3,14 @@ import { ledgerSolanaRpc } from "../../adapters/solana-rpc/ledger-solana-rpc.ts"
 import { nodePool } from "../../adapters/solana-rpc/pool/node-pool.ts";
 import { solanaRpcConfig } from "../../adapters/solana-rpc/pool/solana-rpc-config.ts";
 import { redactedRpcAddress } from "../../adapters/solana-rpc/transport/redacted-rpc-address.ts";
+import type { SupportedMint } from "../../core/domain/supported-mint.ts";
 import { formatUnixTime } from "../../core/domain/unix-time.ts";
 import { decodeClockSysvar } from "../../core/protocol/accounts/clock-sysvar.ts";
 import { CLOCK_SYSVAR } from "../../core/protocol/addresses/well-known-addresses.ts";
 import { Ledger } from "../../ports/ledger.ts";
 import { type Cluster, clusterOfGenesis } from "../config/cluster.ts";
 import type { LedgerSettings } from "../config/settings.ts";
+import { checkMints } from "../check-mints.ts";
 import { clusterOf } from "../layers.ts";
 import { WrongLedger } from "../stores-of-ledger.ts";
 import { takePort } from "./check-port.ts";
@@ -29,6 +31,8 @@ const readClock = Effect.gen(function* () {
   const { value } = yield* ledger.readAccounts([CLOCK_SYSVAR], "confirmed");
   return decodeClockSysvar(value[0] ?? null);
 });
+
+const NO_ACCOUNTS = "the node does not tell accounts; use another";
 
 const checkGenesis = (configured: Cluster, genesisHash: string) => {
   const found = clusterOfGenesis(genesisHash);
@@ -59,10 +63,24 @@ type LedgerFindings = {
   readonly genesisHash: string | null;
 };
 
-/** Asks one node for its genesis hash and time. `silent` gives the finding when it does not answer. */
+const mintsFinding = (mints: ReadonlyArray<SupportedMint>) =>
+  finding(
+    "mints",
+    checkMints(mints).pipe(
+      Effect.map(
+        (there) => `${there} of ${mints.length} listed is on the ledger, with its decimals`,
+      ),
+      Effect.catchTags({
+        LedgerUnavailable: () => Effect.fail(new Problem({ message: NO_ACCOUNTS })),
+        LedgerTimeout: () => Effect.fail(new Problem({ message: NO_ACCOUNTS })),
+      }),
+    ),
+  );
+
+/** Asks one node who it is, what time it has and what mints; `silent` says what it means when it does not answer. */
 const askNode = (
   url: Redacted.Redacted<URL>,
-  cluster: Cluster,
+  { cluster, mints }: { readonly cluster: Cluster; readonly mints: ReadonlyArray<SupportedMint> },
   silent: (address: string) => string,
 ): Effect.Effect<LedgerFindings> =>
   Effect.gen(function* () {
@@ -77,6 +95,7 @@ const askNode = (
       yield* finding("node", Effect.succeed(`${address} answers`)),
       yield* finding("genesis", checkGenesis(cluster, genesisHash)),
       yield* finding("clock", checkClock),
+      ...(mints.length === 0 ? [] : [yield* mintsFinding(mints)]),
     ];
     return { findings, genesisHash };
   }).pipe(Effect.provide(ledgerAt(url)));
@@ -87,19 +106,20 @@ const askNode = (
  */
 export const checkLedger = Effect.fnUntraced(function* (
   ledger: LedgerSettings,
+  mints: ReadonlyArray<SupportedMint>,
 ): Effect.fn.Return<LedgerFindings> {
-  const cluster = clusterOf({ ledger });
+  const asked = { cluster: clusterOf({ ledger }), mints };
   if (ledger.kind === "remote") {
-    const asked = yield* Effect.forEach(ledger.rpcUrls, (url) =>
+    const answers = yield* Effect.forEach(ledger.rpcUrls, (url) =>
       askNode(
         url,
-        cluster,
+        asked,
         (address) =>
           `${address} gives no usable answer; check SOLANA_RPC_URL, its key and the network`,
       ),
     );
-    const genesisHash = asked.find((node) => node.genesisHash !== null)?.genesisHash ?? null;
-    return { findings: asked.flatMap(({ findings }) => findings), genesisHash };
+    const genesisHash = answers.find((node) => node.genesisHash !== null)?.genesisHash ?? null;
+    return { findings: answers.flatMap(({ findings }) => findings), genesisHash };
   }
   const { port } = ledger;
   const ports = `${port} and ${port + 1}`;
@@ -111,7 +131,7 @@ export const checkLedger = Effect.fnUntraced(function* (
   }
   return yield* askNode(
     Redacted.make(new URL(`http://127.0.0.1:${port}`)),
-    cluster,
+    asked,
     () => `port ${ports} are not both free, and no ledger answers; set another LOCAL_LEDGER_PORT`,
   );
 });

@@ -1,5 +1,7 @@
 import { Effect } from "effect";
 import { ListenFailed } from "../../adapters/http/server/serve-http.ts";
+import { METRICS_PATH, METRICS_PREFIX } from "../../adapters/http/service/metrics.ts";
+import { MetricsListenFailed } from "../serve.ts";
 import { SERVICE_NAME } from "../../adapters/http/openapi/service-version.ts";
 
 const ANSWER_MS = 2000;
@@ -15,32 +17,46 @@ export const takePort = (hostname: string, port: number): Effect.Effect<void, Li
     catch: (cause) => new ListenFailed({ hostname, port, reason: codeOf(cause) }),
   });
 
-/** Whether a service of this kind answers there. */
-const answersAsService = (hostname: string, port: number): Effect.Effect<boolean> =>
+/** What a listener answers at a path, undefined where it answers nothing in time. */
+const textAt = (hostname: string, port: number, path: string): Effect.Effect<string | undefined> =>
   Effect.promise(async (signal) => {
     try {
       const host = hostname.includes(":") ? `[${hostname}]` : hostname;
       const limit = AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS)]);
-      const answer = await fetch(`http://${host}:${port}/health`, { signal: limit });
-      return ((await answer.json()) as { readonly service?: unknown }).service === SERVICE_NAME;
+      return await (await fetch(`http://${host}:${port}${path}`, { signal: limit })).text();
     } catch {
-      return false;
+      return undefined;
     }
   });
 
-/** Whether the service can listen on the port, or already listens there. */
-export const checkPort = Effect.fnUntraced(function* (host: string, port: number) {
+const isOwnHealth = (text: string): boolean => {
+  try {
+    return (JSON.parse(text) as { readonly service?: unknown } | null)?.service === SERVICE_NAME;
+  } catch {
+    return false;
+  }
+};
+
+/** By which answer a listener of each variable is known as this service's. */
+const OWN_ANSWERS = {
+  PORT: { path: "/health", isOwn: isOwnHealth },
+  METRICS_PORT: {
+    path: METRICS_PATH,
+    isOwn: (text: string) => text.includes(`${METRICS_PREFIX}_`),
+  },
+} as const;
+
+/** Whether the service can listen at the port that a variable names, or listens there already. */
+export const checkPort = Effect.fnUntraced(function* (
+  variable: keyof typeof OWN_ANSWERS,
+  host: string,
+  port: number,
+) {
   if (port === 0) return "any free one";
-  return yield* takePort(host, port).pipe(
-    Effect.as(`${port} on ${host} is free`),
-    Effect.catchIf(
-      ({ reason }) => reason === "EADDRINUSE",
-      (taken) =>
-        Effect.flatMap(answersAsService(host, port), (isService) =>
-          isService
-            ? Effect.succeed(`this service runs on ${port} of ${host} already`)
-            : Effect.fail(taken),
-        ),
-    ),
-  );
+  const { path, isOwn } = OWN_ANSWERS[variable];
+  const taken = yield* Effect.flip(takePort(host, port)).pipe(Effect.orElseSucceed(() => null));
+  if (taken === null) return `${port} on ${host} is free`;
+  const text = taken.reason === "EADDRINUSE" ? yield* textAt(host, port, path) : undefined;
+  if (text !== undefined && isOwn(text)) return `this service runs on ${port} of ${host} already`;
+  return yield* variable === "PORT" ? taken : new MetricsListenFailed({ cause: taken });
 });

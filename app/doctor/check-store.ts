@@ -1,7 +1,9 @@
 import { constants } from "node:fs";
 import { access, stat } from "node:fs/promises";
-import { dirname, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { Effect } from "effect";
+import { LOCAL_LEDGER_FOLDER } from "../../adapters/local-ledger/options.ts";
+import { inspectLedgerDatabase } from "../../adapters/local-ledger/runtime/ledger-database.ts";
 import { inspectStore as inspectPostgres } from "../../adapters/postgres/inspect-store.ts";
 import { postgresStore } from "../../adapters/postgres/postgres-store.ts";
 import { INDEX_APPLICATION_ID, INDEX_MIGRATIONS } from "../../adapters/sqlite/index-schema.ts";
@@ -48,7 +50,23 @@ const versionText = (version: number, newest: number): string =>
     ? `schema version ${version}, the newest`
     : `schema version ${version}, which the start brings to ${newest}`;
 
-/** Checks DATA_DIR and the store in it or at DATABASE_URL. Writes nothing. */
+/** What the embedded ledger would find in DATA_DIR. */
+const checkLocalLedger = (dataDir: string) => {
+  const inspected = inspectLedgerDatabase(join(dataDir, LOCAL_LEDGER_FOLDER));
+  const { path } = inspected;
+  switch (inspected.found) {
+    case "nothing":
+      return Effect.succeed(`${path} will be made`);
+    case "in_use":
+      return Effect.succeed(`${path}: a running ledger holds it`);
+    case "sound":
+      return Effect.succeed(`${path}: schema version ${inspected.version}`);
+    case "unusable":
+      return Effect.fail(new Problem({ message: `${path}: ${inspected.reason}` }));
+  }
+};
+
+/** What stands in DATA_DIR, and the store that is there or at DATABASE_URL. Nothing is written. */
 export const checkStore = Effect.fnUntraced(function* (
   settings: Settings,
   genesisHash: string | null,
@@ -58,6 +76,8 @@ export const checkStore = Effect.fnUntraced(function* (
   const identity =
     genesisHash === null ? null : { genesisHash, deployment: deploymentOf(settings) };
   const directory = yield* finding("data", checkDirectory(dataDir));
+  const hasLedger = settings.ledger.kind === "embedded" && directory.ok;
+  const ledger = hasLedger ? [yield* finding("store", checkLocalLedger(dataDir))] : [];
   if (databaseUrl !== null) {
     const inspected = inspectPostgres(identity).pipe(Effect.provide(postgresStore(databaseUrl)));
     const work = Effect.flatMap(inspected, ({ label, writable, version, newest }) =>
@@ -69,7 +89,7 @@ export const checkStore = Effect.fnUntraced(function* (
             }),
           ),
     );
-    return [directory, yield* finding("store", work)];
+    return [directory, yield* finding("store", work), ...ledger];
   }
   if (!directory.ok) return [directory];
   const stores = yield* Effect.forEach(["index", "relay"] as const, (name) => {
@@ -82,5 +102,5 @@ export const checkStore = Effect.fnUntraced(function* (
     );
     return finding("store", text);
   });
-  return [directory, ...stores];
+  return [directory, ...stores, ...ledger];
 });

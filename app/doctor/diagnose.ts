@@ -31,8 +31,16 @@ export const diagnose = Effect.fnUntraced(function* (
     return [bun, ...lines.map((text) => ({ check: "settings", ok: false, text }))];
   }
   const settings = read.success;
-  const port = yield* finding("port", checkPort(settings.host, settings.port));
-  const { findings, genesisHash } = yield* checkLedger(settings.ledger);
+  const { host, metricsPort } = settings;
+  const port = yield* finding("port", checkPort("PORT", host, settings.port));
+  const metrics =
+    metricsPort === null
+      ? []
+      : [yield* finding("metrics", checkPort("METRICS_PORT", host, metricsPort))];
+  const { findings, genesisHash } = yield* checkLedger(
+    settings.ledger,
+    settings.supportedMints ?? [],
+  );
   const stores = yield* checkStore(settings, genesisHash);
-  return [bun, port, ...findings, ...stores];
+  return [bun, port, ...metrics, ...findings, ...stores];
 });

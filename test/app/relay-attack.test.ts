@@ -60,7 +60,7 @@ const call = async <A>(method: string, ...params: ReadonlyArray<unknown>): Promi
   return result;
 };
 const fund = (payer: LocalKey, lamports: number) =>
-  call<string>("requestAirdrop", payer.address, lamports);
+  call<string>("requestAirdrop", payer.address, lamports, { commitment: "processed" });
 
 /** A merchant's registration, which a relay accepts, after `instructions`. `n` makes it unique. */
 const transaction = (

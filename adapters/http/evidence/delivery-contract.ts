@@ -62,7 +62,11 @@ export const DeliveryComparison = record(
       description:
         "Whether the payload's `task_hash` is the escrow's; null when the payload has none.",
     }),
-    escrow_task_hash: Hash("SHA-256 of the task that is paid for."),
+    escrow_task_hash: Hash("What was paid for."),
+    network_bound: nullable(Type.Boolean(), {
+      description:
+        "Whether the payload's `network` is the genesis hash of the escrow's ledger; null when the payload has none.",
+    }),
     template: nullable(
       record("DeliveryTemplateComparison", "The payload compared with its template.", {
         id: Type.String(),
@@ -99,6 +103,7 @@ export const deliveryRecord = (
     escrow_proof_hash: comparison.escrowProofHash,
     task_hash_bound: comparison.taskHashBound,
     escrow_task_hash: live.escrow.taskHash,
+    network_bound: comparison.networkBound,
     template:
       template === null
         ? null
@@ -125,6 +130,7 @@ export const deliveryExample = () => {
     escrowProofHash: escrow.attestation?.proofHash ?? null,
     matches: escrow.attestation?.proofHash === hash,
     taskHashBound: true,
+    networkBound: null,
     template:
       template === undefined
         ? null

@@ -42,7 +42,9 @@ const members = {
   deliveries: Count("Escrows released in full."),
   partial_deliveries: Count("Escrows released in part."),
   volume_stroops: Stroops("Base units of the settlement mint delivered."),
-  volume_usdc: Usdc("`volume_stroops` with six decimals."),
+  volume_usdc: Usdc(
+    "The same divided by 10^6: USDC where `settlement_mint` of `/v1/status` is USDC, and nothing else's amount.",
+  ),
   registered_at: Time("When it registered."),
   updated_at: Time("When its account last changed."),
 } as const;
@@ -60,7 +62,9 @@ const MerchantStats = record(
     fulfilled: Count("Released in full."),
     partially_fulfilled: Count("Released in part."),
     refunded: Count("Refunded after expiry."),
-    volume_usdc: Usdc("Delivered in the settlement mint; other mints do not count."),
+    volume_usdc: Usdc(
+      "The merchant's `volume_usdc`: delivered in the settlement mint; other mints do not count.",
+    ),
     median_delivery_seconds: nullable(Count("From creation to release."), {
       description: "Null before the first release.",
     }),

@@ -6,10 +6,13 @@ import { gaugeIndex } from "./index-metrics.ts";
 /** The exposition format's version (prometheus.io, "Exposition formats"). */
 const MEDIA_TYPE = "text/plain";
 
+/** What the name of every metric begins with. */
+export const METRICS_PREFIX = "settlement_evidence";
+
 /** Loaded at the first scrape: the module brings Effect's own HTTP server along. */
 const format = Effect.flatMap(
   Effect.promise(() => import("effect/observability")),
-  ({ PrometheusMetrics }) => PrometheusMetrics.format({ prefix: "settlement_evidence" }),
+  ({ PrometheusMetrics }) => PrometheusMetrics.format({ prefix: METRICS_PREFIX }),
 );
 
 /** The path of the metrics, on the service's listener or on their own. */

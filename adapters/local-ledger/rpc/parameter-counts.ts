@@ -40,7 +40,7 @@ const COUNTS: Readonly<Record<string, readonly [required: number, all: number]>>
   isBlockhashValid: [1, 2],
   minimumLedgerSlot: [0, 0],
   requestAirdrop: [2, 3],
-  requestTokenAirdrop: [2, 2],
+  requestTokenAirdrop: [2, 3],
   sendTransaction: [1, 2],
   simulateTransaction: [1, 2],
 };

@@ -2,6 +2,7 @@ import type { ServerWebSocket } from "bun";
 import type { LocalLedger } from "../runtime/ledger.ts";
 import { jsonRpc } from "./json-rpc.ts";
 import { rpcMethods } from "./methods/methods.ts";
+import { slotEnds } from "./slot-ends.ts";
 import { subscriptions } from "./subscriptions.ts";
 
 /** Where the ledger listens. Clients expect two ports; each of them serves HTTP and WebSocket. */
@@ -57,12 +58,18 @@ const bodyOf = (pieces: ReadonlyArray<string>): string | ReadableStream<Uint8Arr
 
 /** Serves Solana's JSON-RPC over HTTP and its subscriptions over WebSocket. @throws Error when a port is taken. */
 export const serveLedger = (ledger: LocalLedger, options: ServerOptions): LedgerServer => {
-  const methods = rpcMethods(ledger);
+  const ends = slotEnds(ledger);
+  let holds: Array<Promise<void>> = [];
+  const methods = rpcMethods(ledger, { holdUntilConfirmed: () => void holds.push(ends.next()) });
   const answerHttp = jsonRpc((name) => methods.get(name));
   const feed = subscriptions(ledger);
 
   const post = async (request: Request): Promise<Response> => {
     const pieces = answerHttp(await request.text());
+    // Methods run without a pause, so these are the holds of this request alone.
+    const own = holds;
+    holds = [];
+    await Promise.all(own);
     return pieces === undefined
       ? new Response(null, { status: 204, headers: CORS })
       : new Response(bodyOf(pieces), {
@@ -111,11 +118,13 @@ export const serveLedger = (ledger: LocalLedger, options: ServerOptions): Ledger
       webSocketPort: webSocket.port ?? httpPort + 1,
       stop: async () => {
         feed.stop();
+        ends.stop();
         await Promise.all([http.stop(true), webSocket.stop(true)]);
       },
     };
   } catch (cause) {
     feed.stop();
+    ends.stop();
     void http.stop(true);
     throw cause;
   }

@@ -1,6 +1,7 @@
-import { Database } from "bun:sqlite";
-import { mkdirSync } from "node:fs";
+import { constants, Database } from "bun:sqlite";
+import { existsSync, mkdirSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 
 /** Increased when the tables or the programs' accounts change. A database of another version is refused. */
 const SCHEMA_VERSION = 2;
@@ -39,6 +40,14 @@ const SCHEMA = `
   ) strict, without rowid;
 `;
 
+const pathIn = (directory: string): string => join(directory, "ledger.sqlite");
+
+const versionOf = (database: Database): number =>
+  Number(Object.values(database.query<object, []>("pragma user_version").get() ?? {})[0] ?? 0);
+
+const messageOf = (cause: unknown): string =>
+  cause instanceof Error ? cause.message : String(cause);
+
 const isBusy = (cause: unknown): boolean =>
   cause instanceof Error && "code" in cause && cause.code === "SQLITE_BUSY";
 
@@ -49,7 +58,7 @@ const isBusy = (cause: unknown): boolean =>
  */
 export const openLedgerDatabase = (directory: string): Database => {
   mkdirSync(directory, { recursive: true });
-  const path = join(directory, "ledger.sqlite");
+  const path = pathIn(directory);
   let database: Database | undefined;
   try {
     database = new Database(path, { create: true, strict: true, safeIntegers: true });
@@ -58,8 +67,7 @@ export const openLedgerDatabase = (directory: string): Database => {
     database.run("pragma locking_mode = exclusive");
     database.run("pragma journal_mode = wal");
     database.run("pragma synchronous = normal");
-    const found = database.query<{ user_version: bigint }, []>("pragma user_version").get();
-    const version = Number(found?.user_version ?? 0n);
+    const version = versionOf(database);
     const opened = database;
     if (version === 0)
       opened.transaction(() => {
@@ -70,11 +78,39 @@ export const openLedgerDatabase = (directory: string): Database => {
     return opened;
   } catch (cause) {
     database?.close();
-    const reason = isBusy(cause)
-      ? "another process is using it"
-      : cause instanceof Error
-        ? cause.message
-        : String(cause);
+    const reason = isBusy(cause) ? "another process is using it" : messageOf(cause);
     throw new Error(`cannot open the ledger at ${path}: ${reason}`, { cause });
+  }
+};
+
+/** What was found of a ledger's database without opening it for work. */
+export type InspectedLedger = { readonly path: string } & (
+  | { readonly found: "nothing" | "in_use" }
+  | { readonly found: "sound"; readonly version: number }
+  /** Why `openLedgerDatabase` would refuse it. */
+  | { readonly found: "unusable"; readonly reason: string }
+);
+
+/** Whether `DIR/ledger.sqlite` could be opened, and its schema version. Nothing is written, and nothing is thrown. */
+export const inspectLedgerDatabase = (directory: string): InspectedLedger => {
+  const path = pathIn(directory);
+  if (!existsSync(path)) return { path, found: "nothing" };
+  try {
+    // Immutable, so that SQLite makes no files beside it, unless a log of writes has to be read as well.
+    const hasLog = (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
+    using database = hasLog
+      ? new Database(path, { readonly: true })
+      : new Database(
+          `${pathToFileURL(path).href}?immutable=1`,
+          constants.SQLITE_OPEN_READONLY | constants.SQLITE_OPEN_URI,
+        );
+    const version = versionOf(database);
+    return version === 0 || version === SCHEMA_VERSION
+      ? { path, found: "sound", version }
+      : { path, found: "unusable", reason: refusalOf(version, directory) };
+  } catch (cause) {
+    return isBusy(cause)
+      ? { path, found: "in_use" }
+      : { path, found: "unusable", reason: messageOf(cause) };
   }
 };

@@ -23,6 +23,10 @@ const MINT_IS_INITIALIZED = 45;
 export const isClassicMint = ({ owner, data }: Pick<LedgerAccount, "owner" | "data">): boolean =>
   owner === TOKEN_PROGRAM && data.length === MINT_LENGTH && data[MINT_IS_INITIALIZED] === 1;
 
+/** Decimals of a mint that custody takes, [0, 255]; undefined for any other account (SPL Token, `state.rs`: decimals 44). */
+export const mintDecimals = (account: Pick<LedgerAccount, "owner" | "data">): number | undefined =>
+  isClassicMint(account) ? account.data[44] : undefined;
+
 /** The part of an SPL Token account that settlement depends on. */
 export type TokenAccount = {
   readonly mint: Address;

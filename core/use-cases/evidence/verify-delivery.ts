@@ -6,6 +6,7 @@ import type { Hash32 } from "../../domain/hash32.ts";
 import { proofHash } from "../../domain/evidence/proof-template.ts";
 import { readProofTemplate } from "./proof-templates.ts";
 import { type LiveEscrow, readEscrow } from "../escrow/read-escrow.ts";
+import { Ledger } from "../../../ports/ledger.ts";
 import { ValidationFailed } from "../request-errors.ts";
 
 /** A delivery payload, and the template to compare it with. */
@@ -28,6 +29,8 @@ export type DeliveryComparison = {
   readonly matches: boolean | null;
   /** Whether the payload names the escrow's task hash; null when it names none. */
   readonly taskHashBound: boolean | null;
+  /** Whether the payload names the genesis hash of the escrow's ledger; null when it names none. */
+  readonly networkBound: boolean | null;
   /** Null when no template was named. */
   readonly template: {
     readonly id: string;
@@ -63,12 +66,16 @@ export const verifyDelivery = Effect.fn("verifyDelivery")(function* (
   const computedProofHash = proofHash(payload);
   const escrowProofHash = escrow.attestation?.proofHash ?? null;
   const taskHash = payload["task_hash"];
+  const network = payload["network"];
+  const networkBound =
+    network === undefined ? null : network === (yield* (yield* Ledger).genesisHash);
   const comparison: DeliveryComparison = {
     live,
     computedProofHash,
     escrowProofHash,
     matches: escrowProofHash === null ? null : escrowProofHash === computedProofHash,
     taskHashBound: taskHash === undefined ? null : taskHash === escrow.taskHash,
+    networkBound,
     template:
       template === null
         ? null

@@ -28,7 +28,7 @@ const transfer = (lamports: bigint): Base64EncodedWireTransaction => {
 };
 
 beforeAll(async () => {
-  await call(url, "requestAirdrop", payer.address, 10_000_000_000);
+  await call(url, "requestAirdrop", payer.address, 10_000_000_000, { commitment: "processed" });
   time.advance(400);
   slot = await rpc.getSlot({ commitment: "processed" }).send();
   for (const lamports of [1_000_000n, 10n ** 15n])
@@ -37,7 +37,7 @@ beforeAll(async () => {
         .sendTransaction(transfer(lamports), { encoding: "base64", skipPreflight: true })
         .send(),
     );
-  const { result } = await call(url, "requestTokenAirdrop", to, 42);
+  const { result } = await call(url, "requestTokenAirdrop", to, 42, { commitment: "processed" });
   sent.push(result as Signature);
   time.advance(400);
 });

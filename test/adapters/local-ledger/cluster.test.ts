@@ -13,7 +13,7 @@ const { rpc, url, stop } = startLedger({ time });
 afterAll(stop);
 const endSlot = () => time.advance(400);
 const airdrop = (to: KitAddress, amount: number) =>
-  rpc.requestAirdrop(to, lamports(BigInt(amount))).send();
+  rpc.requestAirdrop(to, lamports(BigInt(amount)), { commitment: "processed" }).send();
 
 describe("who makes the blocks", () => {
   test("this node leads every slot, and says so by its identity", async () => {
@@ -134,7 +134,9 @@ describe("the largest accounts of a token", () => {
       amount: i < 3 ? 1_000n : BigInt(i * 100),
     }));
     for (const { owner, amount } of holders)
-      await call(url, "requestTokenAirdrop", owner, String(amount));
+      await call(url, "requestTokenAirdrop", owner, String(amount), {
+        commitment: "processed",
+      });
     const asked = () => rpc.getTokenLargestAccounts(LOCAL_USDC_MINT).send();
     expect((await asked()).value).toEqual([]);
     endSlot();

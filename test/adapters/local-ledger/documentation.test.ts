@@ -55,7 +55,7 @@ describe("the lists of methods", () => {
 
   test("what is present is what the ledger serves", () => {
     const served = [
-      ...rpcMethods(ledger).keys(),
+      ...rpcMethods(ledger, { holdUntilConfirmed: () => undefined }).keys(),
       ...Object.keys(subscriptionChannels(ledger)).map((name) => `${name}Subscribe`),
     ];
     expect(present.toSorted()).toEqual(served.toSorted());

@@ -14,7 +14,7 @@ afterAll(stop);
 
 const funded = async (amount = 10_000_000_000n) => {
   const signer = await generateKeyPairSigner();
-  await rpc.requestAirdrop(signer.address, lamports(amount)).send();
+  await rpc.requestAirdrop(signer.address, lamports(amount), { commitment: "processed" }).send();
   return signer;
 };
 const lifetime = async () => (await rpc.getLatestBlockhash().send()).value;
@@ -68,7 +68,9 @@ describe("history", () => {
 
   test("a transaction shows balances, token balances, inner instructions and logs", async () => {
     const { address: owner } = await generateKeyPairSigner();
-    const { result: signature } = await call(url, "requestTokenAirdrop", owner, 42);
+    const { result: signature } = await call(url, "requestTokenAirdrop", owner, 42, {
+      commitment: "processed",
+    });
     time.advance(400);
     const got = await rpc
       .getTransaction(signature as never, { encoding: "json", maxSupportedTransactionVersion: 0 })

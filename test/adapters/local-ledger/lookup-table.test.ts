@@ -35,7 +35,9 @@ test("accounts of a lookup table, made on this ledger, can be paid and appear in
   const payer = await generateKeyPairSigner();
   const owner = address(payer.address);
   const { address: to } = await generateKeyPairSigner();
-  await rpc.requestAirdrop(payer.address, lamports(10_000_000_000n)).send();
+  await rpc
+    .requestAirdrop(payer.address, lamports(10_000_000_000n), { commitment: "processed" })
+    .send();
   time.advance(800);
 
   // The program accepts only a slot that the SlotHashes sysvar holds.

@@ -31,8 +31,12 @@ test("everything acknowledged survives a restart, and a replay is still refused"
   const first = startLedger({ directory, time });
   const payer = await generateKeyPairSigner();
   const { address: to } = await generateKeyPairSigner();
-  await first.rpc.requestAirdrop(payer.address, lamports(5_000_000_000n)).send();
-  const { result: minted } = await call(first.url, "requestTokenAirdrop", to, 77);
+  await first.rpc
+    .requestAirdrop(payer.address, lamports(5_000_000_000n), { commitment: "processed" })
+    .send();
+  const { result: minted } = await call(first.url, "requestTokenAirdrop", to, 77, {
+    commitment: "processed",
+  });
   const { value: lifetime } = await first.rpc.getLatestBlockhash().send();
   const signed = await sign(payer, lifetime, [
     transferLamports(address(payer.address), address(to), 1_000_000_000n),
@@ -66,7 +70,9 @@ test("an emptied account stays deleted after a restart", async () => {
   const time = manualTime(Date.now());
   const first = startLedger({ directory, time });
   const payer = await generateKeyPairSigner();
-  await first.rpc.requestAirdrop(payer.address, lamports(5_000_000n)).send();
+  await first.rpc
+    .requestAirdrop(payer.address, lamports(5_000_000n), { commitment: "processed" })
+    .send();
   const { value: lifetime } = await first.rpc.getLatestBlockhash().send();
   const signed = await sign(payer, lifetime, [
     transferLamports(address(payer.address), address(LOCAL_USDC_MINT), 4_995_000n),
@@ -154,7 +160,9 @@ test("kill -9 at any moment loses nothing that was acknowledged", async () => {
     expect(ready.genesis_hash).toBe(genesisHash);
     const keepAsking = async () => {
       for (;;) {
-        const { result } = await call(ready.rpc_url, "requestAirdrop", to, 1_000_000);
+        const { result } = await call(ready.rpc_url, "requestAirdrop", to, 1_000_000, {
+          commitment: "processed",
+        });
         acknowledged.push(result as string);
         // Killed between two answers, with three other requests under way.
         if (acknowledged.length % (17 + round) === 0) child.kill("SIGKILL");

@@ -65,7 +65,8 @@ const newest = async (...accounts: ReadonlyArray<LocalKey>) => (await fees(...ac
 let busy: number;
 
 beforeAll(async () => {
-  for (const { address } of payers) await call(served.url, "requestAirdrop", address, 10 ** 10);
+  for (const { address } of payers)
+    await call(served.url, "requestAirdrop", address, 10 ** 10, { commitment: "processed" });
   time.advance(400);
   busy = await slot();
   const [first, second, third] = payers as [LocalKey, LocalKey, LocalKey];

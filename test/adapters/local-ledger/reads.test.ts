@@ -59,7 +59,9 @@ describe("the ledger's description of itself", () => {
 
   test("the announced fee of a message is the charged fee, for every kind of signature", async () => {
     const payer = await generateKeyPairSigner();
-    await rpc.requestAirdrop(payer.address, lamports(1_000_000_000n)).send();
+    await rpc
+      .requestAirdrop(payer.address, lamports(1_000_000_000n), { commitment: "processed" })
+      .send();
     const { value: lifetime } = await rpc.getLatestBlockhash().send();
     const self = transferLamports(address(payer.address), address(payer.address), 1n);
     const { messageBytes } = await sign(payer, lifetime, [self]);
@@ -75,7 +77,7 @@ describe("the ledger's description of itself", () => {
 describe("accounts", () => {
   test("a reader at confirmed never sees more than its reported slot held", async () => {
     const { address: to } = await generateKeyPairSigner();
-    await rpc.requestAirdrop(to, lamports(7_000_000n)).send();
+    await rpc.requestAirdrop(to, lamports(7_000_000n), { commitment: "processed" }).send();
     const now = await rpc.getBalance(to, { commitment: "processed" }).send();
     const before = await rpc.getBalance(to, { commitment: "confirmed" }).send();
     expect([now.value, before.value]).toEqual([lamports(7_000_000n), lamports(0n)]);
@@ -109,7 +111,7 @@ describe("accounts", () => {
 
   test("base58 is refused for more than 128 bytes", async () => {
     const ata = associatedTokenAddress(LOCAL_AUTHORITY.address, LOCAL_USDC_MINT);
-    await call(url, "requestTokenAirdrop", LOCAL_AUTHORITY.address, 1);
+    await call(url, "requestTokenAirdrop", LOCAL_AUTHORITY.address, 1, { commitment: "processed" });
     endSlot();
     expect((await call(url, "getAccountInfo", ata, { encoding: "base58" })).error?.code).toBe(
       -32600,
@@ -132,7 +134,7 @@ describe("accounts", () => {
 
   test("filters, slices and context of getProgramAccounts work together", async () => {
     const holder = localKey("test-holder").address;
-    await call(url, "requestTokenAirdrop", holder, "1500000");
+    await call(url, "requestTokenAirdrop", holder, "1500000", { commitment: "processed" });
     endSlot();
     const withContext = await rpc
       .getProgramAccounts(TOKEN_PROGRAM, {
@@ -183,7 +185,7 @@ describe("accounts", () => {
 
   test("four filters hold at once, whatever their encoding", async () => {
     const holder = localKey("test-filters");
-    await call(url, "requestTokenAirdrop", holder.address, "7");
+    await call(url, "requestTokenAirdrop", holder.address, "7", { commitment: "processed" });
     endSlot();
     const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString("base64");
     const filters = [
@@ -223,7 +225,7 @@ describe("tokens", () => {
     const supply = async () =>
       BigInt((await rpc.getTokenSupply(LOCAL_USDC_MINT).send()).value.amount);
     const before = await supply();
-    await call(url, "requestTokenAirdrop", owner, 2_500_000);
+    await call(url, "requestTokenAirdrop", owner, 2_500_000, { commitment: "processed" });
     endSlot();
     expect(await supply()).toBe(before + 2_500_000n);
     const ata = associatedTokenAddress(address(owner), LOCAL_USDC_MINT);
@@ -242,7 +244,7 @@ describe("tokens", () => {
 
   test("wallets get token accounts and mints parsed, and base64 for everything else", async () => {
     const { address: owner } = await generateKeyPairSigner();
-    await call(url, "requestTokenAirdrop", owner, 2_500_000);
+    await call(url, "requestTokenAirdrop", owner, 2_500_000, { commitment: "processed" });
     endSlot();
     const { value: held } = await rpc
       .getTokenAccountsByOwner(owner, { programId: TOKEN_PROGRAM }, { encoding: "jsonParsed" })
@@ -286,18 +288,50 @@ describe("tokens", () => {
   test("the faucet has a limit for each request", async () => {
     const { address: owner } = await generateKeyPairSigner();
     for (const amount of [0, "1000000000001", -1, 1.5, "x", null])
-      expect((await call(url, "requestTokenAirdrop", owner, amount)).error?.code).toBe(-32602);
-    expect((await call(url, "requestAirdrop", owner, 10 ** 15)).error?.code).toBe(-32602);
-    expect((await call(url, "requestAirdrop", owner, 1)).error).toMatchObject({
+      expect(
+        (await call(url, "requestTokenAirdrop", owner, amount, { commitment: "processed" })).error
+          ?.code,
+      ).toBe(-32602);
+    expect(
+      (await call(url, "requestAirdrop", owner, 10 ** 15, { commitment: "processed" })).error?.code,
+    ).toBe(-32602);
+    expect(
+      (await call(url, "requestAirdrop", owner, 1, { commitment: "processed" })).error,
+    ).toMatchObject({
       code: -32603,
       message: expect.stringContaining("insufficient funds for rent"),
     });
   });
 
+  test.each([
+    ["requestAirdrop", undefined],
+    ["requestTokenAirdrop", { commitment: "confirmed" }],
+  ] as const)("%s answers when readers at confirmed see it", async (method, options) => {
+    const { address: owner } = await generateKeyPairSigner();
+    const asked = options === undefined ? [] : [options];
+    let isAnswered = false;
+    const answer = call(url, method, owner, 1_000_000, ...asked).finally(() => {
+      isAnswered = true;
+    });
+    const to =
+      method === "requestAirdrop" ? owner : associatedTokenAddress(address(owner), LOCAL_USDC_MINT);
+    const seen = async (commitment: "processed" | "confirmed") =>
+      ((await call(url, "getBalance", to, { commitment })).result as { value: number }).value > 0;
+    while (!(await seen("processed"))) expect(isAnswered).toBe(false);
+    expect([await seen("confirmed"), isAnswered]).toEqual([false, false]);
+    endSlot();
+    expect((await answer).error).toBeUndefined();
+    expect(await seen("confirmed")).toBe(true);
+  });
+
   test("equal airdrops within one block are two transactions", async () => {
     const { address: owner } = await generateKeyPairSigner();
-    const first = await rpc.requestAirdrop(owner, lamports(1_000_000n)).send();
-    const second = await rpc.requestAirdrop(owner, lamports(1_000_000n)).send();
+    const first = await rpc
+      .requestAirdrop(owner, lamports(1_000_000n), { commitment: "processed" })
+      .send();
+    const second = await rpc
+      .requestAirdrop(owner, lamports(1_000_000n), { commitment: "processed" })
+      .send();
     expect(first).not.toBe(second);
     endSlot();
     expect((await rpc.getBalance(owner).send()).value).toBe(lamports(2_000_000n));

@@ -24,8 +24,8 @@ const atMinimum = localKey("a payer at the rent minimum");
 const MINIMUM = Number(ledger.minimumBalance(0));
 
 beforeAll(async () => {
-  await call(url, "requestAirdrop", rich.address, 10_000_000_000);
-  await call(url, "requestAirdrop", atMinimum.address, MINIMUM);
+  await call(url, "requestAirdrop", rich.address, 10_000_000_000, { commitment: "processed" });
+  await call(url, "requestAirdrop", atMinimum.address, MINIMUM, { commitment: "processed" });
 });
 
 const budget = (...data: ReadonlyArray<number>): Instruction => ({

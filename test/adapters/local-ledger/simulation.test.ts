@@ -28,7 +28,7 @@ afterAll(stop);
 const payer = localKey("a payer of simulations");
 const FUNDS = 10_000_000_000;
 beforeAll(async () => {
-  await call(url, "requestAirdrop", payer.address, FUNDS);
+  await call(url, "requestAirdrop", payer.address, FUNDS, { commitment: "processed" });
 });
 
 const nobody = localKey("nobody").address;

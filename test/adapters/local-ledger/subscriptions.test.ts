@@ -46,7 +46,8 @@ const firstAfter = async <T>(
   return found;
 };
 
-const airdrop = (to: string) => () => call(url, "requestAirdrop", to, 1_000_000);
+const airdrop = (to: string) => () =>
+  call(url, "requestAirdrop", to, 1_000_000, { commitment: "processed" });
 
 describe("subscriptions of kit's client", () => {
   for (const commitment of ["processed", "confirmed", "finalized"] as const)
@@ -69,7 +70,7 @@ describe("subscriptions of kit's client", () => {
           encoding: "base64",
           filters: [{ memcmp: { offset: 32n, bytes: owner, encoding: "base58" } }],
         }),
-      () => call(url, "requestTokenAirdrop", owner, 5),
+      () => call(url, "requestTokenAirdrop", owner, 5, { commitment: "processed" }),
     );
     expect(value.pubkey).toBe(ata);
   });
@@ -100,7 +101,7 @@ describe("subscriptions of kit's client", () => {
   test("sendAndConfirmTransaction confirms, and a failure is reported for its signature", async () => {
     const payer = await generateKeyPairSigner();
     const { address: to } = await generateKeyPairSigner();
-    await call(url, "requestAirdrop", payer.address, 10_000_000_000);
+    await call(url, "requestAirdrop", payer.address, 10_000_000_000, { commitment: "processed" });
     const transfer = async (amount: bigint) =>
       sign(payer, (await rpc.getLatestBlockhash().send()).value, [
         transferLamports(address(payer.address), address(to), amount),

@@ -44,7 +44,9 @@ test("a killed ledger returns at the same address with its state, and ends with 
   const { ledger, pid, close } = await supervised();
   const { rpcUrl } = ledger;
   const first = await pid();
-  const signature = await answered(rpcUrl, "requestAirdrop", LOCAL_FAUCET.address, 5);
+  const signature = await answered(rpcUrl, "requestAirdrop", LOCAL_FAUCET.address, 5, {
+    commitment: "processed",
+  });
   const genesisHash = await answered(rpcUrl, "getGenesisHash");
 
   process.kill(first ?? 0, "SIGKILL");

@@ -35,7 +35,7 @@ afterAll(stop);
 
 const funded = async (amount = 10_000_000_000n) => {
   const signer = await generateKeyPairSigner();
-  await rpc.requestAirdrop(signer.address, lamports(amount)).send();
+  await rpc.requestAirdrop(signer.address, lamports(amount), { commitment: "processed" }).send();
   return signer;
 };
 const lifetime = async () => (await rpc.getLatestBlockhash().send()).value;

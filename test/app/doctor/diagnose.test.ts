@@ -1,13 +1,20 @@
 import { Database } from "bun:sqlite";
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { Effect, Layer } from "effect";
+import { openLedgerDatabase } from "../../../adapters/local-ledger/runtime/ledger-database.ts";
 import { escrowIndexSqlite } from "../../../adapters/sqlite/escrow-index.ts";
 import { INDEX_MIGRATIONS } from "../../../adapters/sqlite/index-schema.ts";
 import { outcomeLogSqlite } from "../../../adapters/sqlite/outcome-log.ts";
 import { diagnose } from "../../../app/doctor/diagnose.ts";
-import { SYSTEM_PROGRAM } from "../../../core/protocol/addresses/well-known-addresses.ts";
+import type { Address } from "../../../core/domain/address.ts";
+import { fieldWriter } from "../../../core/protocol/accounts/byte-fields.ts";
+import {
+  CLOCK_SYSVAR,
+  SYSTEM_PROGRAM,
+  TOKEN_PROGRAM,
+} from "../../../core/protocol/addresses/well-known-addresses.ts";
 import packageJson from "../../../package.json" with { type: "json" };
 import { TEST_DEPLOYMENT, TEST_GENESIS_HASH } from "../../arbitraries/test-ledger.ts";
 import { clockData } from "../../doubles/accounts.ts";
@@ -29,21 +36,38 @@ const freshFolder = async (): Promise<string> => {
   return path;
 };
 
-/** A node with a genesis hash and a clock that is off by some seconds; null for no time at all. */
-const nodeThat = (genesisHash: string, secondsFromNow: number | null) =>
+type Held = Readonly<Record<string, { readonly owner: Address; readonly data: Uint8Array }>>;
+
+/** A node with a genesis hash, a clock that is off by some seconds (null: no time at all) and other accounts. */
+const nodeThat = (genesisHash: string, secondsFromNow: number | null, held: Held = {}) =>
   Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
     fetch: async (request) => {
-      const { id, method } = (await request.json()) as { id: number; method: string };
+      const { id, method, params } = (await request.json()) as {
+        readonly id: number;
+        readonly method: string;
+        readonly params?: readonly [ReadonlyArray<string>];
+      };
       if (method === "getGenesisHash")
         return Response.json({ jsonrpc: "2.0", id, result: genesisHash });
       const seconds = BigInt(Math.floor(Date.now() / 1000) + (secondsFromNow ?? 0));
-      const data = Buffer.from(clockData(seconds)).toString("base64");
-      const clock = { lamports: 1, owner: SYSTEM_PROGRAM, executable: false, rentEpoch: 0 };
-      const value = [
-        secondsFromNow === null ? null : { ...clock, space: 40, data: [data, "base64"] },
-      ];
+      const clock = { owner: SYSTEM_PROGRAM, data: clockData(seconds) };
+      const all: Held = secondsFromNow === null ? held : { ...held, [CLOCK_SYSVAR]: clock };
+      const value = (params?.[0] ?? []).map((address) => {
+        const found = all[address];
+        if (found === undefined) return null;
+        const data = [Buffer.from(found.data).toString("base64"), "base64"];
+        const { owner } = found;
+        return {
+          lamports: 1,
+          owner,
+          executable: false,
+          rentEpoch: 0,
+          space: found.data.length,
+          data,
+        };
+      });
       return Response.json({ jsonrpc: "2.0", id, result: { context: { slot: 9 }, value } });
     },
   });
@@ -99,6 +123,7 @@ test("a new folder and the embedded ledger have no problem", async () => {
     `data: ${folder} is writable`,
     `store: ${folder}/index.sqlite will be made`,
     `store: ${folder}/relay.sqlite will be made`,
+    `store: ${folder}/local-ledger/ledger.sqlite will be made`,
   ]);
   expect(await readdir(folder)).toEqual([]);
 });
@@ -131,6 +156,25 @@ test("a port held by another program is a problem, and a port held by this servi
   expect(await linesOf({ PORT: String(service.port) })).toContain(
     `port: this service runs on ${service.port} of 127.0.0.1 already`,
   );
+});
+
+test("the port of the metrics is looked at where one is set", async () => {
+  using other = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("?") });
+  using metrics = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: ({ url }) =>
+      url.endsWith("/metrics")
+        ? new Response("# TYPE settlement_evidence_build_info gauge\n")
+        : new Response(null, { status: 404 }),
+  });
+  expect(await problemsOf({ METRICS_PORT: String(other.port) })).toEqual([
+    `!metrics: Port ${other.port} on 127.0.0.1 is taken; stop what uses it or set another METRICS_PORT`,
+  ]);
+  expect(await linesOf({ METRICS_PORT: String(metrics.port) })).toContain(
+    `metrics: this service runs on ${metrics.port} of 127.0.0.1 already`,
+  );
+  expect(await linesOf({ METRICS_PORT: "0" })).toContain("metrics: any free one");
 });
 
 test("an address that is not this machine's is a problem", async () => {
@@ -171,6 +215,26 @@ test.each([
   expect(others).toEqual([]);
   expect(line).toMatch(new RegExp(`^!clock: this machine is \\d+ s ${side} the ledger's`));
   expect(line).toEndWith("; set the clock (NTP), or use a node that has caught up");
+});
+
+test("a listed mint of other decimals than the ledger's is a problem", async () => {
+  const mintData = fieldWriter(82).skip(44).u8(6).u8(1).skip(36).done();
+  const address = TEST_DEPLOYMENT.attestorProgram;
+  using node = nodeThat(TEST_GENESIS_HASH, 0, {
+    [address]: { owner: TOKEN_PROGRAM, data: mintData },
+  });
+  const env = remote(node.url);
+  const listed = (decimals: number) => ({ ...env, SUPPORTED_MINTS: `${address}:${decimals}:PLAY` });
+  expect(await linesOf(listed(6))).toContain(
+    "mints: 1 of 1 listed is on the ledger, with its decimals",
+  );
+  expect(await problemsOf(listed(9))).toEqual([
+    `!mints: SUPPORTED_MINTS lists ${address} (PLAY) with 9 decimals, but the mint on the ledger has 6; amounts would be shown as what they are not`,
+  ]);
+  const absent = { ...env, SUPPORTED_MINTS: `${TEST_DEPLOYMENT.custodyProgram}:9:NONE` };
+  expect(await linesOf(absent)).toContain(
+    "mints: 0 of 1 listed is on the ledger, with its decimals",
+  );
 });
 
 test("a node without a time is a problem", async () => {
@@ -248,13 +312,51 @@ test("a store of another ledger, a newer one, a foreign one and a damaged one ar
   expect((await problemsOf({ DATA_DIR }))[0]).toContain("it is damaged or no SQLite database");
 });
 
-test("an older schema is reported and not migrated", async () => {
+describe("the embedded ledger's database", () => {
+  const made = async () => {
+    const DATA_DIR = await freshFolder();
+    const folder = join(DATA_DIR, "local-ledger");
+    return { DATA_DIR, folder, path: join(folder, "ledger.sqlite") };
+  };
+  const change = (path: string, version: number) => {
+    using db = new Database(path);
+    db.run("PRAGMA journal_mode = DELETE");
+    db.run(`PRAGMA user_version = ${version}`);
+  };
+
+  test("is told with its schema version, and one of another version is a problem with its cure", async () => {
+    const { DATA_DIR, folder, path } = await made();
+    openLedgerDatabase(folder).close();
+    const lines = await linesOf({ DATA_DIR });
+    expect(lines.at(-1)).toMatch(/^store: .*local-ledger\/ledger\.sqlite: schema version \d+$/);
+    change(path, 1);
+    const before = await contentOf(folder);
+    const cure = `Delete the folder ${folder}, or set another DATA_DIR`;
+    expect(await problemsOf({ DATA_DIR })).toEqual([
+      `!store: ${path}: it holds escrows and merchants of account version 1, which these programs do not read. ${cure}`,
+    ]);
+    expect(await contentOf(folder)).toEqual(before);
+    change(path, 99);
+    expect((await problemsOf({ DATA_DIR }))[0]).toStartWith(`!store: ${path}: schema version 99`);
+  });
+
+  test("that a ledger holds is told, one that is no database is a problem", async () => {
+    const { DATA_DIR, folder, path } = await made();
+    const database = openLedgerDatabase(folder);
+    expect(await linesOf({ DATA_DIR })).toContain(`store: ${path}: a running ledger holds it`);
+    database.close();
+    await Bun.write(path, "this is no database, however long it is read".repeat(100));
+    expect((await problemsOf({ DATA_DIR }))[0]).toStartWith(`!store: ${path}: `);
+  });
+});
+
+test("an older schema is told, and left to the start", async () => {
   const DATA_DIR = await freshFolder();
   await makeStores(DATA_DIR, TEST_GENESIS_HASH);
   using db = new Database(join(DATA_DIR, "relay.sqlite"));
   db.run("PRAGMA journal_mode = DELETE");
   db.run("PRAGMA user_version = 0");
-  expect((await linesOf({ DATA_DIR })).at(-1)).toMatch(
+  expect((await linesOf({ DATA_DIR })).find((line) => line.includes("relay"))).toMatch(
     /relay\.sqlite: schema version 0, which the start brings to \d+$/,
   );
 });

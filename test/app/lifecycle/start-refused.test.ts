@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { LOCAL_USDC_MINT } from "../../../adapters/local-ledger/genesis/local-keys.ts";
 import { startedServices } from "../support/started-services.ts";
 
 const { alone, startBundled } = startedServices();
@@ -36,4 +37,13 @@ test.concurrent("a service that cannot start explains it on standard error and e
   ]);
   expect(unwritable.code).toBe(1);
   expect(unwritable.stderr).toStartWith("DATA_DIR /dev/null/data: it cannot be written");
+}, 30_000);
+
+test.concurrent("a service that lists a mint with other decimals than the ledger's ends with an explanation", async () => {
+  const wrong = { SUPPORTED_MINTS: `${LOCAL_USDC_MINT}:9:PLAY` };
+  const { code, stderr } = await ended({ ...(await alone()), ...wrong });
+  expect(code).toBe(1);
+  expect(stderr).toContain(
+    `SUPPORTED_MINTS lists ${LOCAL_USDC_MINT} (PLAY) with 9 decimals, but the mint on the ledger has 6`,
+  );
 }, 30_000);

@@ -50,7 +50,9 @@ export const relayBench = async (main: string) => {
   };
 
   let last = "";
-  for (const { address } of merchants) last = await call("requestAirdrop", address, 1_000_000_000);
+  const atOnce = { commitment: "processed" };
+  for (const { address } of merchants)
+    last = await call("requestAirdrop", address, 1_000_000_000, atOnce);
   type Statuses = { value: ReadonlyArray<{ confirmationStatus: string } | null> };
   await until(
     "the merchants are funded",

@@ -22,19 +22,28 @@ const told = <T>(airdrop: () => T): T => {
 
 /**
  * `requestAirdrop(pubkey, lamports)` as on devnet, and this ledger's own `requestTokenAirdrop(owner, amount)` for mock
- * USDC in base units. Both return a signature.
+ * USDC in base units. Both return a signature, and answer when readers at `confirmed` see what was given, unless the caller's
+ * configuration says `processed`.
  */
-export const faucetMethods = (ledger: LocalLedger): Readonly<Record<string, RpcMethod>> => {
+export const faucetMethods = (
+  ledger: LocalLedger,
+  holdUntilConfirmed: () => void,
+): Readonly<Record<string, RpcMethod>> => {
   const { airdrop, airdropTokens } = faucet(ledger);
+  const given = (options: unknown, give: () => string): string => {
+    const commitment = commitmentOf(configOf(options));
+    const signature = told(give);
+    if (commitment !== "processed") holdUntilConfirmed();
+    return signature;
+  };
   return {
     requestAirdrop: ([to, lamports, options]) => {
-      commitmentOf(configOf(options));
       const amount = upTo(u64Of(lamports, "lamports"), MAX_AIRDROP_LAMPORTS, "lamports");
-      return told(() => airdrop(addressOf(to), amount));
+      return given(options, () => airdrop(addressOf(to), amount));
     },
-    requestTokenAirdrop: ([owner, units]) => {
+    requestTokenAirdrop: ([owner, units, options]) => {
       const amount = upTo(u64Of(units, "amount"), MAX_TOKEN_AIRDROP, "amount");
-      return told(() => airdropTokens(addressOf(owner, "owner"), amount));
+      return given(options, () => airdropTokens(addressOf(owner, "owner"), amount));
     },
   };
 };

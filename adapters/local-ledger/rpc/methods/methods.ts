@@ -10,8 +10,17 @@ import { tokenMethods } from "./token-methods.ts";
 import { transactionMethods } from "./transaction-methods.ts";
 import { validatorMethods } from "./validator-methods.ts";
 
+/** What a method may ask of whoever sends its answer. */
+export type Answering = {
+  /** Sends the answer only when what has landed by now is confirmed. */
+  readonly holdUntilConfirmed: () => void;
+};
+
 /** Every HTTP method of the ledger, by name. */
-export const rpcMethods = (ledger: LocalLedger): ReadonlyMap<string, RpcMethod> =>
+export const rpcMethods = (
+  ledger: LocalLedger,
+  answering: Answering,
+): ReadonlyMap<string, RpcMethod> =>
   new Map(
     Object.entries({
       ...clusterMethods(ledger),
@@ -21,6 +30,6 @@ export const rpcMethods = (ledger: LocalLedger): ReadonlyMap<string, RpcMethod> 
       ...transactionMethods(ledger),
       ...historyMethods(ledger),
       ...blockMethods(ledger),
-      ...faucetMethods(ledger),
+      ...faucetMethods(ledger, answering.holdUntilConfirmed),
     }).map(([name, run]) => [name, countingParameters(name, run)]),
   );

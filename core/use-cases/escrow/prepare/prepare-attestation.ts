@@ -17,6 +17,7 @@ import {
   MAX_ATTESTATION_AGE_SECONDS,
 } from "../../../protocol/instructions/attestation.ts";
 import { revokedFault } from "../../../protocol/rules/release-rules.ts";
+import { Ledger } from "../../../../ports/ledger.ts";
 import { readProofTemplate } from "../../evidence/proof-templates.ts";
 import { type FieldFault, ValidationFailed } from "../../request-errors.ts";
 import { readSurroundings, type Surroundings, wrongState } from "./escrow-surroundings.ts";
@@ -120,8 +121,8 @@ const releaseStateFault = ({ escrow, find, view }: Surroundings) => {
 
 /**
  * The message that releases an escrow once its attestor has signed it, with the ledger's time in it. Fails with `WrongState`
- * when no release is possible at the slot that was read, `ValidationFailed` for a field of the request and a payload that does
- * not meet its template or names another task, `ProofTemplateNotFound`, and as `readEscrow` does. See docs/protocol.md,
+ * where no release is possible at the slot that was read, `ValidationFailed` for a field of the request and a payload that does
+ * not meet its template, or names another task or another ledger, `ProofTemplateNotFound`, and as `readEscrow` does. See docs/protocol.md,
  * "Attestation".
  */
 export const prepareAttestation = Effect.fn("prepareAttestation")(function* (
@@ -151,6 +152,16 @@ export const prepareAttestation = Effect.fn("prepareAttestation")(function* (
       inside: "/task_hash",
       detail: `must be the escrow's task hash ${escrow.taskHash}`,
     });
+  const network = request.payload?.["network"];
+  if (network !== undefined) {
+    const genesisHash = yield* (yield* Ledger).genesisHash;
+    if (network !== genesisHash)
+      return yield* failed({
+        field: "payload",
+        inside: "/network",
+        detail: `must be the genesis hash of the escrow's ledger, ${genesisHash}`,
+      });
+  }
   const timestamp = at.ledgerTime;
   const claim = { escrow: escrow.address, proofHash: hash, timestamp };
   const latest = timestamp + MAX_ATTESTATION_AGE_SECONDS + 1n;

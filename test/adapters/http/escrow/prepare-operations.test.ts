@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { ed25519Key } from "../../../../adapters/signer/ed25519-key.ts";
 import { addressFromBytes, type Address } from "../../../../core/domain/address.ts";
 import { decodeBase64, encodeBase64 } from "../../../../core/domain/encoding/base64.ts";
+import { PROOF_TEMPLATES } from "../../../../core/domain/evidence/proof-template-catalogue.ts";
 import { fieldWriter } from "../../../../core/protocol/accounts/byte-fields.ts";
 import {
   associatedTokenAddress,
@@ -27,7 +28,7 @@ import {
   MINT,
   STRANGER,
 } from "../support/parties.ts";
-import { checkedClient, makeService } from "../support/service.ts";
+import { checkedClient, GENESIS, makeService } from "../support/service.ts";
 
 type Call = {
   readonly operation: string;
@@ -214,8 +215,37 @@ describe("a release", () => {
   });
 });
 
-describe("returning the money", () => {
-  test("a refund before expiry is a conflict that names the possible actions; from expiry on it is prepared", async () => {
+describe("a payload that names its ledger", () => {
+  const [template] = PROOF_TEMPLATES;
+  const payloadFor = (network: string) => ({
+    ...template?.example,
+    task_hash: pending.taskHash,
+    network,
+  });
+
+  test("is attested on that ledger alone, by its genesis hash", async () => {
+    const to = `${path}/attestation/prepare`;
+    expect(await post(to, { payload: payloadFor(GENESIS) })).toMatchObject({
+      status: 200,
+      data: { template_id: template?.id },
+    });
+    const { status, errors } = await post(to, { payload: payloadFor(STRANGER) });
+    expect([status, errors?.map(({ pointer }) => pointer)]).toEqual([422, ["/payload/network"]]);
+  });
+
+  test("is said to be bound to its ledger, or not, when it is verified", async () => {
+    const bound = async (payload: object) => {
+      const { data } = await post(`/v1/evidence/${pending.address}/verify`, { payload });
+      return (data as unknown as { readonly network_bound: boolean | null }).network_bound;
+    };
+    expect(await bound(payloadFor(GENESIS))).toBe(true);
+    expect(await bound(payloadFor(STRANGER))).toBe(false);
+    expect(await bound({ ...template?.example })).toBeNull();
+  });
+});
+
+describe("going back", () => {
+  test("a refund before expiry is a conflict that names what can be done; from that second on it is given", async () => {
     const early = await post(`${path}/refund/prepare`);
     expect(early).toMatchObject({
       status: 409,

@@ -40,7 +40,8 @@ import { type Contract, documentedAnswers } from "./documented-answers.ts";
 import { makeLedgerDouble } from "./ledger-double.ts";
 import { CREATED_AT, MINT } from "./parties.ts";
 
-const GENESIS = "4uhcVJyU9pJkvQyS88uRDiswHXSCkY3zQawwpjk2NsNY";
+/** The genesis hash of the ledger behind every test service. */
+export const GENESIS = "4uhcVJyU9pJkvQyS88uRDiswHXSCkY3zQawwpjk2NsNY";
 
 /** One line of the log: the message's text and its fields. */
 export type LogLine = {

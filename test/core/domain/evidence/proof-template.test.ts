@@ -33,6 +33,7 @@ describe("proof templates", () => {
       "content_sha256",
       "delivered_at",
       "merchant_statement",
+      "network",
       "proof_template_id",
       "request_id",
       "request_url",
