@@ -1,25 +1,30 @@
-# An agent locks a payment for one request, and signs nothing but what it asked for; solders signs. AGENT_KEY: 32 bytes in hex.
-import base64, hashlib, json, os, urllib.request
-from solders.keypair import Keypair
-from solders.pubkey import Pubkey
-from solders.transaction import VersionedTransaction
+# An agent locks a payment, then checks the delivery and the evidence. Signs with solders, and only what it asked for.
+# AGENT_KEY: 32 bytes in hex; SERVICE_KEY: the trust document's, in base64; stdin: what was delivered, as RFC 8785 text.
+import base64, hashlib, json, os, struct, urllib.request
+from solders import keypair, pubkey, signature, transaction
 
-def post(path, body):
-    request = urllib.request.Request(os.environ["SERVICE"] + path, json.dumps(body).encode(), {"content-type": "application/json"})
-    return json.load(urllib.request.urlopen(request))["data"]
+def call(path, body=None):
+    data, kind = body and json.dumps(body).encode(), {"content-type": "application/json"}
+    return json.load(urllib.request.urlopen(urllib.request.Request(os.environ["SERVICE"] + path, data, kind)))
 
-custody, budget = Pubkey.from_string("EvidenceCustody1111111111111111111111111111"), Pubkey.from_string("ComputeBudget111111111111111111111111111111")
-agent = Keypair.from_seed(bytes.fromhex(os.environ["AGENT_KEY"]))
-merchant, attestor, mint = (Pubkey.from_string(os.environ[name]) for name in ("MERCHANT", "ATTESTOR", "MINT"))
-terms = {"agent_owner": str(agent.pubkey()), "merchant": str(merchant), "mint": str(mint), "attestor": str(attestor), "amount_stroops": "1000000", "ttl_seconds": 3600, "task_intent": "GET https://api.example.com", "nonce": os.environ["NONCE"]}
-message = VersionedTransaction.from_bytes(base64.b64decode(post("/v1/escrows/prepare?transaction=true", terms)["transaction"]["base64"])).message
+agent, terms = keypair.Keypair.from_seed(bytes.fromhex(os.environ["AGENT_KEY"])), json.loads(os.environ["TERMS"])
+prepared = call("/v1/escrows/prepare?transaction=true", terms)["data"]
+message = transaction.VersionedTransaction.from_bytes(base64.b64decode(prepared["transaction"]["base64"])).message
+keys, (*fees, create) = [str(key) for key in message.account_keys], message.instructions
+program, merchant, mint, escrow = (keys[i] for i in (create.program_id_index, *(create.accounts[n] for n in (2, 4, 5))))
 task = hashlib.sha256(f"{terms['task_intent']}\0{terms['nonce']}".encode()).digest()
-escrow, _ = Pubkey.find_program_address([b"escrow", bytes(agent.pubkey()), task], custody)
-data = hashlib.sha256(b"global:create_escrow").digest()[:8] + task + bytes(attestor) + (1_000_000).to_bytes(8, "little") + (3600).to_bytes(4, "little")
-calls = [(message.account_keys[each.program_id_index], [message.account_keys[i] for i in each.accounts], bytes(each.data)) for each in message.instructions]
-# One signer, the agent; no other program; one escrow: this merchant, mint, task, attestor, amount and time to live. More cannot leave the agent.
-assert message.header.num_required_signatures == 1 and message.account_keys[0] == agent.pubkey(), "another payer or signer"
-assert calls[-1][0] == custody and {call[0] for call in calls[:-1]} <= {budget}, "another program"
-assert [calls[-1][1][i] for i in (2, 4, 5)] == [merchant, mint, escrow] and calls[-1][2] == data, "another escrow"
-post("/v1/relay", {"signed_transaction": base64.b64encode(bytes(VersionedTransaction(message, [agent]))).decode(), "confirm": True})
-print(escrow)
+data = hashlib.sha256(b"global:create_escrow").digest()[:8] + task + bytes(pubkey.Pubkey.from_string(terms["attestor"]))
+data += struct.pack("<QI", int(terms["amount_stroops"]), terms["ttl_seconds"])
+# One signer, the agent; one escrow on these terms; beside it only the limits of a fee below 0.03 SOL.
+assert (message.header.num_required_signatures, keys[0], bytes(create.data)) == (1, str(agent.pubkey()), data)
+assert (program, merchant, mint) == (os.environ["CUSTODY"], terms["merchant"], terms["mint"])
+assert all(keys[fee.program_id_index].startswith("ComputeBudget111") and not any(bytes(fee.data)[4:]) for fee in fees)
+signed = transaction.VersionedTransaction(message, [agent])
+call("/v1/relay", {"signed_transaction": base64.b64encode(bytes(signed)).decode(), "confirm": True})
+print(escrow, call(f"/v1/relay/{signed.signatures[0]}")["data"]["status"], flush=True)
+delivered, packet = hashlib.sha256(input().encode()).hexdigest(), call(f"/v1/evidence/{escrow}")
+body = json.dumps(packet["data"], sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+sealed = b"DSSEv1 43 application/vnd.settlement-evidence.v1+json %d %b" % (len(body), body)
+key, seal = (base64.b64decode(text) for text in (os.environ["SERVICE_KEY"], packet["signature"]["signature"]))
+assert signature.Signature.from_bytes(seal).verify(pubkey.Pubkey.from_bytes(key), sealed) and escrow.encode() in body
+print("verified", delivered == packet["data"]["delivery_claim"]["proof_hash"])

@@ -1,24 +1,25 @@
-// A merchant's attestor signs a delivery, with Go's standard library. ATTESTOR_KEY: 32 bytes in hex; PAYLOAD: what was delivered, as RFC 8785 text.
+// A merchant's attestor signs a delivery, and the merchant releases with it: go run merchant.go transactions.go.
+// ATTESTOR_KEY, PAYER_KEY: 32 bytes in hex; PAYLOAD: what was delivered, as RFC 8785 text.
 package main
 
-import ("bytes"; "crypto/ed25519"; "crypto/sha256"; "encoding/base64"; "encoding/hex"; "encoding/json"; "fmt"; "math/big"; "net/http"; "os"; "strings")
+import ("bytes"; "crypto/ed25519"; "crypto/sha256"; "encoding/base64"; "encoding/hex"; "fmt"; "os")
+import "github.com/blocto/solana-go-sdk/common"
 
-func base58(text string) []byte { // an address as 32 bytes
-	n := new(big.Int)
-	for _, c := range text { n.Add(n.Mul(n, big.NewInt(58)), big.NewInt(int64(strings.IndexRune("123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz", c)))) }
-	return n.FillBytes(make([]byte, 32))
-}
 func main() {
-	escrow, payload := os.Getenv("ESCROW"), os.Getenv("PAYLOAD")
-	answer, err := http.Post(os.Getenv("SERVICE")+"/v1/escrows/"+escrow+"/attestation/prepare", "application/json", strings.NewReader(`{"payload":`+payload+`}`))
-	if err != nil { panic(err) }
-	var prepared struct{ Data struct{ Message_hex, Timestamp string } }
-	if err := json.NewDecoder(answer.Body).Decode(&prepared); err != nil { panic(err) }
-	message, _ := hex.DecodeString(prepared.Data.Message_hex)
+	escrow, payload, payer := os.Getenv("ESCROW"), os.Getenv("PAYLOAD"), key("PAYER_KEY")
+	attested := post("/v1/escrows/"+escrow+"/attestation/prepare", `{"payload":`+payload+`}`).Data
+	message, _ := hex.DecodeString(attested["message_hex"].(string))
 	proof := sha256.Sum256([]byte(payload))
-	// A full release of this escrow for this payload, and nothing else.
-	if len(message) != 72 || !bytes.Equal(message[:64], append(base58(escrow), proof[:]...)) { panic("this is not what was delivered") }
-	seed, _ := hex.DecodeString(os.Getenv("ATTESTOR_KEY"))
-	signature := base64.StdEncoding.EncodeToString(ed25519.Sign(ed25519.NewKeyFromSeed(seed), message))
-	fmt.Printf(`{"proof_hash":"%x","timestamp":"%s","attestation_signature":"%s"}`, proof, prepared.Data.Timestamp, signature) // whoever has it can release
+	// 72 bytes are a full release: of this escrow, for this payload.
+	claimed := append(common.PublicKeyFromString(escrow).Bytes(), proof[:]...)
+	if len(message) != 72 || !bytes.Equal(message[:64], claimed) { panic("another claim") }
+	signature := base64.StdEncoding.EncodeToString(ed25519.Sign(key("ATTESTOR_KEY"), message))
+	from := common.PublicKeyFromBytes(payer[32:]).ToBase58()
+	claim := fmt.Sprintf(`{"proof_hash":"%x","timestamp":"%s","attestation_signature":"%s","payer":"%s"}`,
+		proof, attested["timestamp"], signature, from)
+	wire, signer, last := read(post("/v1/escrows/"+escrow+"/release/prepare?transaction=true", claim), budget+helpers)
+	// One signer, who pays the fee, and the rent of the merchant's token account where there is none.
+	found := fmt.Sprint(signer, last.program, last.accounts[0])
+	if found != fmt.Sprint(from, os.Getenv("CUSTODY"), escrow) { panic("another payer or escrow") }
+	fmt.Println(relay(wire, payer), get("/v1/evidence/"+escrow).Data["settlement_decision"].(map[string]any)["status"])
 }

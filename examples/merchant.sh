@@ -1,20 +1,23 @@
 #!/usr/bin/env bash
-# A merchant's attestor signs a delivery, with curl, openssl, xxd, jq and bc. ATTESTOR_PEM: an Ed25519 key; PAYLOAD: what was delivered, as RFC 8785 text.
+# A merchant's attestor signs a delivery, and the merchant releases the payment with it: curl, openssl, jq, xxd and bc.
+# ATTESTOR_PEM, PAYER_PEM: Ed25519 keys; PAYER: the latter's address; PAYLOAD: what was delivered, as RFC 8785 text.
 set -euo pipefail
-post() { curl -sf "$SERVICE$1" -H 'content-type: application/json' -d "$2"; }
-base58_hex() { # an address as 64 hex digits
-  local n=0 i; local digits=123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz
-  for ((i = 0; i < ${#1}; i++)); do local before=${digits%%"${1:i:1}"*}; n="($n)*58+${#before}"; n=$(BC_LINE_LENGTH=0 bc <<<"$n"); done
-  printf '%64s' "$(BC_LINE_LENGTH=0 bc <<<"obase=16;$n" | tr A-F a-f)" | tr ' ' 0
-}
-proof=$(printf %s "$PAYLOAD" | sha256sum | cut -c1-64)
-prepared=$(post "/v1/escrows/$ESCROW/attestation/prepare" "{\"payload\":$PAYLOAD}")
-message=$(jq -r .data.message_hex <<<"$prepared")
-[ "${message:0:128}" = "$(base58_hex "$ESCROW")$proof" ] || { echo "this is not what was delivered" >&2; exit 1; }
-xxd -r -p <<<"$message" >"$TMPDIR/message"
-signature=$(openssl pkeyutl -sign -rawin -inkey "$ATTESTOR_PEM" -in "$TMPDIR/message" | base64 -w0)
-timestamp=$(jq -r .data.timestamp <<<"$prepared")
-claim="{\"proof_hash\":\"$proof\",\"timestamp\":\"$timestamp\",\"attestation_signature\":\"$signature\"}"
-# Whoever has this can release the escrow.
-post "/v1/escrows/$ESCROW/release/prepare" "$claim" | jq -r .data.operation
-echo "$claim"
+. "$(dirname "$0")/transactions.sh"
+proof=$(printf %s "$PAYLOAD" | hash)
+attested=$(call "/v1/escrows/$ESCROW/attestation/prepare" "{\"payload\":$PAYLOAD}" | jq -c .data)
+claim=$(jq -r .message_hex <<<"$attested")
+# 144 digits are a full release: of this escrow, for this payload.
+[[ ${#claim} = 144 && $claim = $(base58_hex "$ESCROW")$proof* ]] || { echo "another claim" >&2; exit 1; }
+signature=$(sign "$ATTESTOR_PEM" "$claim")
+members='{proof_hash, timestamp, payer: $payer, attestation_signature: $signature}'
+release=$(jq -c --arg payer "$PAYER" --arg signature "$signature" "$members" <<<"$attested")
+prepared=$(call "/v1/escrows/$ESCROW/release/prepare?transaction=true" "$release")
+read_transaction "$(jq -r .data.transaction.base64 <<<"$prepared")"
+# One signer, who pays the fee, below 0.03 SOL, and the rent of the merchant's token account where there is none.
+[ "$signer" = "$(base58_hex "$PAYER")" ] || { echo "another payer" >&2; exit 1; }
+custody=$(base58_hex "$CUSTODY") budget=$(base58_hex ComputeBudget111111111111111111111111111111)
+ed25519=$(base58_hex Ed25519SigVerify111111111111111111111111111)
+tokens=$(base58_hex ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL)
+allowed="^($custody $(base58_hex "$ESCROW")|$ed25519 |$tokens |$budget  [0-9a-f]{8}(00)*\$)"
+! grep -qvE "$allowed" <<<"${calls%$'\n'}" || { echo "another program, escrow or fee" >&2; exit 1; }
+echo "$(relay "$PAYER_PEM") $(call "/v1/evidence/$ESCROW" | jq -r .data.settlement_decision.status)"

@@ -11,6 +11,7 @@ import {
 
 const README = readFileSync(join(import.meta.dir, "../../README.md"), "utf8");
 const LOCAL = "http://127.0.0.1:3000";
+const LEDGER = "http://127.0.0.1:8899";
 
 /** Every curl of the README as words, unquoted as the shell does, and the status of the problem printed below it, if one is. */
 const commands = README.split("\n").flatMap((line, at, lines) =>
@@ -62,13 +63,15 @@ test("the README has a command for each operation of the contract", async () => 
 });
 
 for (const { words, problem } of commands) {
-  const url = words.find((word) => word.startsWith(LOCAL)) ?? "";
+  const url = words.find((word) => word.startsWith("http")) ?? "";
   test(`README: ${words.join(" ").slice(0, 110)}`, async () => {
     const body = argument(words, "-d");
-    const response = await fetch(url.replace(LOCAL, service.url), {
+    const here = url.replace(LOCAL, service.url).replace(LEDGER, service.rpcUrl);
+    const response = await fetch(here, {
       method: argument(words, "-X") ?? (body === undefined ? "GET" : "POST"),
       ...(body === undefined ? {} : { body, headers: { "content-type": "application/json" } }),
     });
     expect(response.status).toBe(Number(problem ?? (words.includes("-X") ? 202 : 200)));
+    if (url === LEDGER) expect(await response.json()).toHaveProperty("result");
   });
 }

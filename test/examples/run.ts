@@ -5,6 +5,7 @@ import { localKey, LOCAL_USDC_MINT } from "../../adapters/local-ledger/genesis/l
 import { canonicalJsonBytes } from "../../core/domain/encoding/canonical-json.ts";
 import { PROOF_TEMPLATES } from "../../core/domain/evidence/proof-template-catalogue.ts";
 import { taskHash } from "../../core/domain/escrow/task-hash.ts";
+import { LOCAL_DEPLOYMENT } from "../../core/protocol/addresses/local-deployment.ts";
 import { withDemoLedger } from "../app/support/demo-ledger.ts";
 import {
   quietEnvironment,
@@ -12,68 +13,157 @@ import {
   temporaryDirectory,
   until,
 } from "../app/support/running-service.ts";
+import { keyFor, publicKeyFor } from "./keys.ts";
+import { type Language, languages } from "./languages.ts";
+import { checkLines } from "./lines.ts";
+import { startExample } from "./start-example.ts";
 
-// Runs each example of examples/ against a service of its own: first the agent's, then the merchant's, then the passer-by's.
+// Runs each example of examples/ against a service of its own, and asks the ledger what came of it.
 
-const examples = new URL("../../examples/", import.meta.url).pathname;
-const python = process.env["PYTHON"] ?? "python3";
-const works = (...command: ReadonlyArray<string>): boolean => {
-  try {
-    return Bun.spawnSync([...command], { stdout: "ignore", stderr: "ignore" }).success;
-  } catch {
-    return false;
-  }
-};
-const hasSolders = works(python, "-c", "import solders");
-const hasGo = works("go", "version");
-const hasShell = ["bash", "curl", "openssl", "xxd", "jq", "bc"].every((tool) =>
-  works("which", tool),
-);
+const AMOUNT = 1_000_000n;
+const INTENT = "GET https://api.example.com";
+const [agent, merchant, attestor] = [
+  localKey("agent/planner"),
+  localKey("merchant/forecast"),
+  localKey("attestor/forecast"),
+];
 
-const skip = (what: string, missing: string): void => {
-  process.stdout.write(`SKIPPED ${what}: ${missing} is absent\n`);
-};
-
-const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex");
-
-if (!hasSolders) {
-  skip("all examples", `solders for ${python}`);
-  process.exit(0);
-}
-
+await checkLines();
 const folder = await mkdtemp(join(tmpdir(), "examples-"));
 const directory = await temporaryDirectory();
 const service = await runService(quietEnvironment(withDemoLedger(directory.path)));
 
-/** The last line that a command prints. @throws Error when it fails. */
-const run = async (command: ReadonlyArray<string>, env: Record<string, string>) => {
-  const child = Bun.spawn([...command], {
-    env: { ...process.env, SERVICE: service.url, TMPDIR: folder, ...env },
-    stdout: "pipe",
-    stderr: "pipe",
-  });
-  const [out, error] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-  ]);
-  if ((await child.exited) !== 0) throw new Error(`${command.join(" ")}\n${out}${error}`);
-  process.stdout.write(`ran ${command.at(-1)?.replace(examples, "")}: ${out.trim()}\n`);
-  return out.trim().split("\n").at(-1) ?? "";
+const expect = (what: string, found: unknown, expected: unknown): void => {
+  if (!Bun.deepEquals(found, expected))
+    throw new Error(`${what}: ${Bun.inspect(found)}, not ${Bun.inspect(expected)}`);
 };
 
-const [agent, attestor] = [localKey("agent/planner"), localKey("attestor/forecast")];
-const payer = localKey("agent/trader");
-const pem = join(folder, "attestor.pem");
-const der = Buffer.concat([Buffer.from("302e020100300506032b657004220420", "hex"), attestor.seed]);
-await Bun.write(
-  pem,
-  `-----BEGIN PRIVATE KEY-----\n${der.toString("base64")}\n-----END PRIVATE KEY-----\n`,
-);
+const ask = async (path: string, body?: object) => {
+  const headers = { "content-type": "application/json" };
+  const request = body && { method: "POST", headers, body: JSON.stringify(body) };
+  return (await fetch(service.url + path, request)).json();
+};
 
-const merchants = [
-  { command: ["bash", `${examples}merchant.sh`], missing: hasShell ? null : "a shell tool" },
-  { command: ["go", "run", `${examples}merchant.go`], missing: hasGo ? null : "Go" },
-] as const;
+/** Base units of the mock USDC that a wallet holds, by the ledger's own answer. */
+const balance = async (wallet: string): Promise<bigint> => {
+  const params = [wallet, { mint: LOCAL_USDC_MINT }, { encoding: "jsonParsed" }];
+  const body = { jsonrpc: "2.0", id: 1, method: "getTokenAccountsByOwner", params };
+  const answer = await fetch(service.rpcUrl, { method: "POST", body: JSON.stringify(body) });
+  const { result } = await answer.json();
+  return BigInt(result.value[0]?.account.data.parsed.info.tokenAmount.amount ?? 0);
+};
+
+const balances = async () => [await balance(agent.address), await balance(merchant.address)];
+
+const termsOf = (nonce: string, ttl_seconds: number) => ({
+  agent_owner: agent.address,
+  merchant: merchant.address,
+  attestor: attestor.address,
+  mint: LOCAL_USDC_MINT,
+  amount_stroops: `${AMOUNT}`,
+  ttl_seconds,
+  task_intent: INTENT,
+  nonce,
+});
+
+const payloadOf = (nonce: string): string => {
+  const task_hash = taskHash(INTENT, nonce);
+  return new TextDecoder().decode(
+    canonicalJsonBytes({ ...PROOF_TEMPLATES[0]?.example, task_hash }),
+  );
+};
+
+const environment = async (): Promise<Record<string, string>> => {
+  const { keys } = await ask("/.well-known/jwks.json");
+  const trust = await ask("/.well-known/evidence-trust.json");
+  const [a, b, c, d] = [
+    await keyFor(folder, "agent", agent),
+    await keyFor(folder, "attestor", attestor),
+    await keyFor(folder, "payer", merchant),
+    await publicKeyFor(folder, "service", keys[0].x),
+  ];
+  return {
+    SERVICE: service.url,
+    CUSTODY: LOCAL_DEPLOYMENT.custodyProgram,
+    TMPDIR: folder,
+    AGENT_KEY: a.hex,
+    AGENT_PEM: a.path,
+    ATTESTOR_KEY: b.hex,
+    ATTESTOR_PEM: b.path,
+    PAYER_KEY: c.hex,
+    PAYER_PEM: c.path,
+    PAYER: merchant.address,
+    SERVICE_KEY: d.base64,
+    SERVICE_PEM: d.path,
+    TRUST: JSON.stringify(trust),
+  };
+};
+
+const env = await environment();
+
+/** An agent's escrow, while the agent waits for its delivery. */
+const locked = async ({ agent }: Language, nonce: string, ttl: number) => {
+  const started = startExample(agent, { ...env, TERMS: JSON.stringify(termsOf(nonce, ttl)) });
+  const [ESCROW = "", status] = (await started.firstLine).split(" ");
+  if (status !== "landed") await started.finish("");
+  return { started, ESCROW };
+};
+
+const stateOf = async (escrow: string) => {
+  const { data } = await ask(`/v1/escrows/${escrow}`);
+  return [data.state, data.released_stroops, data.refunded_stroops];
+};
+
+/** An agent and a merchant, from the escrow to the evidence of its release. */
+const delivered = async (language: Language): Promise<void> => {
+  const nonce = `delivered-${language.name}`;
+  const [agentHad = 0n, merchantHad = 0n] = await balances();
+  const { started, ESCROW } = await locked(language, nonce, 3600);
+  expect("after the agent", await balances(), [agentHad - AMOUNT, merchantHad]);
+  const PAYLOAD = payloadOf(nonce);
+  const merchant = startExample(language.merchant, { ...env, ESCROW, PAYLOAD });
+  expect("the merchant's end", await merchant.finish(""), "landed released");
+  expect("the agent's end", (await started.finish(PAYLOAD)).toLowerCase(), "verified true");
+  expect("the escrow", await stateOf(ESCROW), ["Fulfilled", `${AMOUNT}`, "0"]);
+  expect("after the merchant", await balances(), [agentHad - AMOUNT, merchantHad + AMOUNT]);
+};
+
+/** What an attestor signs for anybody to release with. */
+const claimFor = async (escrow: string, nonce: string): Promise<string> => {
+  const payload = JSON.parse(payloadOf(nonce));
+  const { data } = await ask(`/v1/escrows/${escrow}/attestation/prepare`, { payload });
+  const signature = attestor.sign(Buffer.from(data.message_hex, "hex"));
+  const attestation_signature = Buffer.from(signature).toString("base64");
+  return JSON.stringify({
+    proof_hash: data.proof_hash,
+    timestamp: data.timestamp,
+    attestation_signature,
+  });
+};
+
+/** A passer-by releases one escrow, and refunds one that has expired. */
+const passedBy = async (language: Language, passerBy: ReadonlyArray<string>): Promise<void> => {
+  const before = await balances();
+  const [expiring, released] = [
+    await locked(language, `expiring-${language.name}`, 1),
+    await locked(language, `released-${language.name}`, 3600),
+  ];
+  const CLAIM = await claimFor(released.ESCROW, `released-${language.name}`);
+  const release = startExample(passerBy, { ...env, ESCROW: released.ESCROW, CLAIM });
+  expect("the passer-by's release", await release.finish(""), "landed released");
+  expect("the released", await stateOf(released.ESCROW), ["Fulfilled", `${AMOUNT}`, "0"]);
+  await until(
+    "the escrow has expired",
+    () => ask(`/v1/escrows/${expiring.ESCROW}`),
+    ({ data }) => data.refundable,
+  );
+  const refund = startExample(passerBy, { ...env, ESCROW: expiring.ESCROW, CLAIM: "{}" });
+  expect("the passer-by's refund", await refund.finish(""), "landed refunded");
+  expect("the refunded", await stateOf(expiring.ESCROW), ["Refunded", "0", `${AMOUNT}`]);
+  const [agentHad = 0n, merchantHad = 0n] = before;
+  expect("afterwards", await balances(), [agentHad - AMOUNT, merchantHad + AMOUNT]);
+  await Promise.all([expiring.started.finish("{}"), released.started.finish("{}")]);
+};
 
 try {
   await until(
@@ -81,31 +171,14 @@ try {
     () => fetch(`${service.url}/ready`).then(({ status }) => status),
     (status) => status === 200,
   );
-  for (const [i, { command, missing }] of merchants.entries()) {
-    if (missing !== null) {
-      skip(command.at(-1) ?? "", missing);
+  for (const language of languages()) {
+    if (language.missing !== undefined) {
+      process.stdout.write(`SKIPPED ${language.name}: ${language.missing} is absent\n`);
       continue;
     }
-    const NONCE = `example-${i}`;
-    const ESCROW = await run([python, `${examples}agent.py`], {
-      AGENT_KEY: hex(agent.seed),
-      MERCHANT: localKey("merchant/forecast").address,
-      ATTESTOR: attestor.address,
-      MINT: LOCAL_USDC_MINT,
-      NONCE,
-    });
-    const task_hash = taskHash("GET https://api.example.com", NONCE);
-    const PAYLOAD = new TextDecoder().decode(
-      canonicalJsonBytes({ ...PROOF_TEMPLATES[0]?.example, task_hash }),
-    );
-    const keys = { ATTESTOR_KEY: hex(attestor.seed), ATTESTOR_PEM: pem };
-    const CLAIM = await run(command, { ESCROW, PAYLOAD, ...keys });
-    const ended = await run([python, `${examples}passer_by.py`], {
-      ESCROW,
-      CLAIM,
-      PAYER_KEY: hex(payer.seed),
-    });
-    if (ended !== "release finalized") throw new Error(`it ended with ${ended}`);
+    await delivered(language);
+    if (language.passerBy !== null) await passedBy(language, language.passerBy);
+    process.stdout.write(`ran ${language.name}\n`);
   }
 } finally {
   await service.stop();

@@ -1,0 +1,28 @@
+// An agent locks a payment, then verifies the evidence. Signs with kit, and only what TERMS ask for.
+// AGENT_KEY: 32 bytes in hex; TRUST: the trust document; stdin: what was delivered, as RFC 8785 text.
+import assert from "node:assert/strict";
+import { hash } from "node:crypto";
+import { createKeyPairFromPrivateKeyBytes, getAddressDecoder } from "@solana/kit";
+import { parseTrustPolicy, verifyEvidence } from "settlement-evidence";
+import { call, read, relay } from "./transactions.ts";
+
+const { SERVICE, CUSTODY, AGENT_KEY = "", TERMS = "", TRUST = "" } = process.env;
+const agent = await createKeyPairFromPrivateKeyBytes(Buffer.from(AGENT_KEY, "hex"));
+const [terms, trust] = [JSON.parse(TERMS), parseTrustPolicy(TRUST)];
+const { transaction } = await call("/v1/escrows/prepare?transaction=true", terms);
+const found = read(transaction.base64, /^ComputeBudget111/);
+const [, , merchant, , mint, escrow] = found.accounts;
+const attestor = getAddressDecoder().decode(found.data.subarray(40, 72));
+const amount_stroops = `${found.data.readBigUInt64LE(72)}`;
+const ttl_seconds = found.data.readUInt32LE(80);
+const name = hash("sha256", "global:create_escrow").slice(0, 16);
+const task = hash("sha256", `${terms.task_intent}\0${terms.nonce}`);
+// One signer, the agent; one escrow on these terms; beside it only the limits of a small fee.
+assert.deepEqual([...found.signers, found.program], [terms.agent_owner, CUSTODY]);
+assert.equal(found.data.toString("hex", 0, 40), name + task);
+assert.deepEqual({ ...terms, merchant, mint, attestor, amount_stroops, ttl_seconds }, terms);
+console.log(escrow, await relay(found.unsigned, agent));
+const proof = hash("sha256", (await Bun.stdin.text()).trim());
+const packet = await (await fetch(`${SERVICE}/v1/evidence/${escrow}`)).text();
+assert("value" in trust && packet.includes(`${escrow}`), "no trust document, or another packet");
+console.log(verifyEvidence(packet, trust.value).verdict, packet.includes(proof));

@@ -1,0 +1,20 @@
+// Anybody releases an escrow with its attestation, or refunds an expired one, and pays the fee. Signs with kit.
+// PAYER_KEY: 32 bytes in hex; CLAIM: proof_hash, timestamp and attestation_signature as JSON, or {} to refund.
+import assert from "node:assert/strict";
+import { createKeyPairSignerFromPrivateKeyBytes } from "@solana/kit";
+import { call, read, relay } from "./transactions.ts";
+
+const { CUSTODY, ESCROW, PAYER_KEY = "", CLAIM = "{}" } = process.env;
+const seed = Buffer.from(PAYER_KEY, "hex");
+const { address: payer, keyPair } = await createKeyPairSignerFromPrivateKeyBytes(seed);
+const operation = CLAIM === "{}" ? "refund" : "release";
+const path = `/v1/escrows/${ESCROW}/${operation}/prepare?transaction=true`;
+const { transaction } = await call(path, { ...JSON.parse(CLAIM), payer });
+const helpers = /^(ComputeBudget111|Ed25519SigVerify111|ATokenGPvbdGVxr1b2hvZbsiqW5xWH25)/;
+const found = read(transaction.base64, helpers);
+// One signer, who pays the fee, and the rent of a token account that the payee lacks; this escrow alone.
+assert.deepEqual([...found.signers, found.program], [payer, CUSTODY]);
+assert.equal(found.accounts[0], ESCROW);
+const status = await relay(found.unsigned, keyPair);
+const { settlement_decision: decision } = await call(`/v1/evidence/${ESCROW}`);
+console.log(status, decision.status);

@@ -1,0 +1,79 @@
+// What agent.go and merchant.go share: calling the service, reading a prepared transaction, signing and relaying it.
+package main
+
+import (
+	"crypto/ed25519"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"strings"
+
+	"github.com/blocto/solana-go-sdk/types"
+)
+
+const budget = "ComputeBudget111111111111111111111111111111"
+const helpers = " Ed25519SigVerify111111111111111111111111111 ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL"
+
+type call struct {
+	program  string
+	accounts []string
+	data     []byte
+}
+
+type answer struct {
+	Data      map[string]any
+	Signature map[string]string
+}
+
+func answered(reply *http.Response, err error) (is answer) {
+	if err != nil || json.NewDecoder(reply.Body).Decode(&is) != nil || is.Data == nil {
+		panic(fmt.Sprint(reply, err))
+	}
+	return is
+}
+
+func get(path string) answer { return answered(http.Get(os.Getenv("SERVICE") + path)) }
+
+func post(path, body string) answer {
+	return answered(http.Post(os.Getenv("SERVICE")+path, "application/json", strings.NewReader(body)))
+}
+
+func bytesOf(base64Text string) []byte {
+	decoded, _ := base64.StdEncoding.DecodeString(base64Text)
+	return decoded
+}
+
+func key(variable string) ed25519.PrivateKey {
+	seed, _ := hex.DecodeString(os.Getenv(variable))
+	return ed25519.NewKeyFromSeed(seed)
+}
+
+// The wire form of a prepared transaction, its one signer, and its last call. Calls before it may be to helpers only.
+func read(prepared answer, helpers string) (wire []byte, signer string, last call) {
+	wire = bytesOf(prepared.Data["transaction"].(map[string]any)["base64"].(string))
+	message := types.MustTransactionDeserialize(wire).Message
+	if message.Header.NumRequireSignatures != 1 {
+		panic("another signer")
+	}
+	for i, each := range message.Instructions {
+		last = call{program: message.Accounts[each.ProgramIDIndex].ToBase58(), data: each.Data}
+		for _, account := range each.Accounts {
+			last.accounts = append(last.accounts, message.Accounts[account].ToBase58())
+		}
+		fee := strings.HasPrefix(last.program, "ComputeBudget111") && strings.Trim(string(each.Data[4:]), "\x00") != ""
+		if i < len(message.Instructions)-1 && (fee || !strings.Contains(helpers, last.program)) {
+			panic("another program, or a fee of 0.03 SOL or more")
+		}
+	}
+	return wire, message.Accounts[0].ToBase58(), last
+}
+
+// Signs, relays, and asks for the outcome: landed, pending or expired.
+func relay(wire []byte, signer ed25519.PrivateKey) any {
+	copy(wire[1:], ed25519.Sign(signer, wire[65:]))
+	body := fmt.Sprintf(`{"signed_transaction":"%s","confirm":true}`, base64.StdEncoding.EncodeToString(wire))
+	return get("/v1/relay/" + post("/v1/relay", body).Data["signature"].(string)).Data["status"]
+}

@@ -1,0 +1,32 @@
+// What agent.ts and passer_by.ts share: calling the service, reading a prepared transaction, signing and relaying it.
+import assert from "node:assert/strict";
+import * as kit from "@solana/kit";
+
+export const call = async (path: string, body?: object) => {
+  const headers = { "content-type": "application/json" };
+  const request = body && { method: "POST", headers, body: JSON.stringify(body) };
+  return (await (await fetch(process.env.SERVICE + path, request)).json()).data;
+};
+
+/** A prepared transaction: its signers, its last instruction, and the others, which may call `helpers` only. */
+export const read = (base64: string, helpers: RegExp) => {
+  const unsigned = kit.getTransactionDecoder().decode(Buffer.from(base64, "base64"));
+  const compiled = kit.getCompiledTransactionMessageDecoder().decode(unsigned.messageBytes);
+  const [last, ...others] = kit.decompileTransactionMessage(compiled).instructions.toReversed();
+  for (const { programAddress, data } of others) {
+    assert.match(programAddress, helpers);
+    const fee = programAddress.startsWith("ComputeBudget111") ? (data ?? []) : [];
+    assert(!fee.slice(4).some(Boolean), "a fee of 0.03 SOL or more");
+  }
+  const [signers, program] = [Object.keys(unsigned.signatures), last?.programAddress];
+  const accounts = last?.accounts?.map(({ address }) => address) ?? [];
+  return { unsigned, signers, program, accounts, data: Buffer.from(last?.data ?? []) };
+};
+
+/** Signs, relays, and asks for the outcome: `landed`, `pending` or `expired`. */
+export const relay = async (unsigned: ReturnType<typeof read>["unsigned"], key: CryptoKeyPair) => {
+  const signed = await kit.signTransaction([key], unsigned);
+  const signed_transaction = kit.getBase64EncodedWireTransaction(signed);
+  await call("/v1/relay", { signed_transaction, confirm: true });
+  return (await call(`/v1/relay/${kit.getSignatureFromTransaction(signed)}`)).status;
+};
