@@ -15,7 +15,7 @@ import type { TestLedger } from "../fixture/test-ledger.ts";
 import { putTokenAccount } from "../fixture/token-account.ts";
 import { approve, revoke } from "../fixture/token-instructions.ts";
 import type { Wallet } from "../fixture/wallet.ts";
-import { REFUSED_SETTLEMENTS } from "../fixture/refused-settlements.ts";
+import { REFUSED_SETTLEMENTS } from "../fixture/refused-settlements/refused-settlements.ts";
 import {
   EXPIRY,
   attest,

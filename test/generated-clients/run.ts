@@ -52,7 +52,7 @@ if (isInstalling && folder !== undefined) {
 
 const pattern = names.length === 0 ? [] : ["--test-name-pattern", `: (${names.join("|")})( |$)`];
 const tests = Bun.spawn(
-  [process.execPath, "test", "./test/clients/generated.clients.ts", ...pattern],
+  [process.execPath, "test", "./test/generated-clients/generated.clients.ts", ...pattern],
   {
     stdio: ["inherit", "inherit", "inherit"],
     env: {
