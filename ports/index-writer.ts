@@ -1,7 +1,7 @@
 import { Context, type Effect, type Scope } from "effect";
 import type { Address } from "../core/domain/address.ts";
 import type { IndexedEscrow, UnseenEscrow } from "../core/domain/index/indexed-escrow.ts";
-import type { EventTransaction } from "../core/domain/index/settlement-event.ts";
+import type { EventReference } from "../core/domain/index/settlement-event.ts";
 import type { SyncMark } from "../core/domain/index/sync-mark.ts";
 import type { Merchant } from "../core/domain/merchant/merchant.ts";
 import type { StoreUnavailable } from "./store-unavailable.ts";
@@ -22,7 +22,7 @@ export type IndexChanges = {
   readonly unseen: ReadonlyArray<UnseenEscrow>;
   readonly merchants: ReadonlyArray<Observed<Merchant>>;
   /** Transactions of events; one that is known already stays. */
-  readonly transactions: ReadonlyArray<EventTransaction>;
+  readonly transactions: ReadonlyArray<EventReference>;
   /** Null leaves the store's mark. */
   readonly mark: SyncMark | null;
 };

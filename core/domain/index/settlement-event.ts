@@ -30,20 +30,21 @@ export type SettlementEvent = {
   readonly occurredAt: UnixSeconds;
 };
 
-/** An event in a store: its position, its chain hash, and its transaction where known. */
+/** An event in the index: its number, its leaf's hash, and its transaction where known. */
 export type IndexedEvent = {
   readonly event: SettlementEvent;
-  /** From 1, one more for each event of this store. */
+  /** The number that the custody program gave the event, from 1. It is the leaf's index in the log. */
   readonly position: bigint;
-  readonly chainHash: Hash32;
+  /** The hash of the event's leaf in the log (docs/log.md, "Tree"). */
+  readonly leafHash: Hash32;
   readonly signature: LedgerSignature | null;
   readonly slot: bigint | null;
 };
 
 /** The transaction of an event, from the ledger's history. */
 export type EventReference = {
-  readonly escrow: Address;
-  readonly kind: EventKind;
+  /** The event's number. */
+  readonly position: bigint;
   readonly signature: LedgerSignature;
   readonly slot: bigint;
 };
