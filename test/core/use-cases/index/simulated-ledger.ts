@@ -1,6 +1,7 @@
 import { Effect } from "effect";
 import { type Address, addressFromBytes } from "../../../../core/domain/address.ts";
 import type { Escrow } from "../../../../core/domain/escrow/escrow.ts";
+import type { Hash32 } from "../../../../core/domain/hash32.ts";
 import {
   type Instruction,
   readonly,
@@ -86,6 +87,8 @@ export class SimulatedLedger {
   /** The escrows in their present state, with the numbers that the ledger gave their events. */
   readonly escrows = new Map<Address, Escrow>();
   readonly custodyLog = new CustodyLog(TEST_DEPLOYMENT);
+  /** The head after each event, and before the first. */
+  readonly #heads: Array<Hash32> = [];
   readonly #random: () => number;
   readonly #changes: Array<Change> = [];
   readonly #transactions: Array<LedgerTransaction> = [];
@@ -138,6 +141,13 @@ export class SimulatedLedger {
     return escrow;
   }
 
+  /** The account at an address now. @throws Error for a missing one. */
+  accountOf(address: Address): LedgerAccount {
+    const account = this.#stateAt(this.slot).get(address);
+    if (account === undefined) throw new Error(`no account at ${address}`);
+    return account;
+  }
+
   register(merchant: Merchant): void {
     this.#land(
       registerMerchantInstruction(TEST_DEPLOYMENT, {
@@ -181,6 +191,11 @@ export class SimulatedLedger {
     this.#write(address, TEST_DEPLOYMENT.custodyProgram, data);
   }
 
+  /** The chain over the ledger's first `count` events, undefined above the last one. */
+  headAt(count: bigint): Hash32 | undefined {
+    return this.#heads[Number(count)];
+  }
+
   /** The signature of the newest transaction. @throws Error without one. */
   newest(): LedgerSignature {
     const newest = this.#transactions.at(-1);
@@ -204,6 +219,7 @@ export class SimulatedLedger {
   }
 
   #writeConfig(): void {
+    this.#heads[Number(this.custodyLog.count)] = this.custodyLog.head;
     const { address, configData } = this.custodyLog;
     this.#write(address, TEST_DEPLOYMENT.custodyProgram, configData);
   }
