@@ -1,14 +1,22 @@
 import type { Address } from "../../core/domain/address.ts";
 import type { Escrow } from "../../core/domain/escrow/escrow.ts";
 import { type Hash32, hash32FromBytes } from "../../core/domain/hash32.ts";
+import type { LedgerAccount } from "../../core/domain/ledger/account.ts";
 import type { Deployment } from "../../core/domain/ledger/deployment.ts";
-import { firstHead, headAfter } from "../../core/log/leaf/event-chain.ts";
+import {
+  leavesOfEscrow,
+  leavesOfTombstone,
+  type NumberedLeaf,
+} from "../../core/log/leaf/escrow-leaves.ts";
+import { firstHead, headAfter, headOf } from "../../core/log/leaf/event-chain.ts";
 import { leavesOfIndexed } from "../../core/log/leaf/indexed-leaves.ts";
 import { indexedEscrowOf } from "../../core/log/leaf/project-at.ts";
 import { fieldWriter } from "../../core/protocol/accounts/byte-fields.ts";
 import { encodeEscrowAccount } from "../../core/protocol/accounts/escrow-account.ts";
+import { readProgramAccount } from "../../core/protocol/accounts/program-account.ts";
 import { custodyConfigAddress } from "../../core/protocol/addresses/addresses.ts";
 import { CUSTODY_ACCOUNTS, CUSTODY_CONSTANTS } from "../../core/protocol/generated/custody.ts";
+import { accountOf } from "../doubles/accounts.ts";
 
 /** The data of the custody config with a count and a head. */
 export const custodyConfigData = (
@@ -68,13 +76,29 @@ export class CustodyLog {
   }
 }
 
-/** The count and head after events that escrows of consistent numbers have, such as those of a fixed world. */
-export const chainOf = (escrows: ReadonlyArray<Escrow>): { count: bigint; head: Hash32 } => {
-  const leaves = escrows
-    .flatMap((escrow) => leavesOfIndexed(indexedEscrowOf(escrow, encodeEscrowAccount(escrow))))
+/**
+ * The custody config of a ledger with these accounts: its count is the highest number of their events, its head their
+ * chain. Numbers with a gap, or with two accounts, make a head that no index can prove.
+ */
+export const custodyConfigOf = (
+  deployment: Deployment,
+  accounts: Iterable<LedgerAccount>,
+): LedgerAccount => {
+  const leaves = [...accounts]
+    .flatMap((account): ReadonlyArray<NumberedLeaf> => {
+      const read = readProgramAccount(account, deployment);
+      if (read === null || read.kind === "merchant" || "fault" in read.decoded) return [];
+      return read.kind === "escrow"
+        ? leavesOfEscrow(read.decoded.value, account.data)
+        : leavesOfTombstone(account.address, read.decoded.value);
+    })
     .sort((a, b) => (a.seq < b.seq ? -1 : 1));
-  const count = BigInt(leaves.length);
-  if ((leaves.at(-1)?.seq ?? 0n) !== count) throw new Error("the escrows' numbers have gaps");
-  const head = leaves.reduce((before, { leaf }) => headAfter(before, leaf), firstHead());
-  return { count, head: hash32FromBytes(head) };
+  const head = hash32FromBytes(headOf(leaves.map(({ leaf }) => leaf)));
+  const count = leaves.at(-1)?.seq ?? 0n;
+  const { address } = custodyConfigAddress(deployment);
+  return accountOf(
+    address,
+    deployment.custodyProgram,
+    custodyConfigData(deployment, { count, head }),
+  );
 };
