@@ -30,29 +30,34 @@ export type SettlementEvent = {
   readonly occurredAt: UnixSeconds;
 };
 
-/** An event in a store: its position, its chain hash, and its transaction where known. */
+/** An event in the index: its number, its leaf's hash, and its transaction where known. */
 export type IndexedEvent = {
   readonly event: SettlementEvent;
-  /** From 1, one more for each event of this store. */
+  /** The number that the custody program gave the event, from 1. It is the leaf's index in the log. */
   readonly position: bigint;
-  readonly chainHash: Hash32;
+  /** The hash of the event's leaf in the log (docs/log.md, "Tree"). */
+  readonly leafHash: Hash32;
   readonly signature: LedgerSignature | null;
   readonly slot: bigint | null;
 };
 
 /** The transaction of an event, from the ledger's history. */
 export type EventReference = {
-  readonly escrow: Address;
-  readonly kind: EventKind;
+  /** The event's number. */
+  readonly position: bigint;
   readonly signature: LedgerSignature;
   readonly slot: bigint;
 };
 
-const SETTLED_KIND = {
+const KIND_OF = {
+  Pending: "escrow_created",
   Fulfilled: "escrow_released",
   PartiallyFulfilled: "escrow_partially_released",
   Refunded: "escrow_refunded",
-} as const;
+} as const satisfies Record<EscrowState, EventKind>;
+
+/** The kind of the event that leads to a state. */
+export const eventKindOf = (state: EscrowState): EventKind => KIND_OF[state];
 
 /** The events that an escrow's account proves, oldest first: one while Pending, two once settled. */
 export const eventsOf = (escrow: Escrow): ReadonlyArray<SettlementEvent> => {
@@ -70,7 +75,7 @@ export const eventsOf = (escrow: Escrow): ReadonlyArray<SettlementEvent> => {
     occurredAt: escrow.createdAt,
   };
   if (state === "Pending" || settledAt === null) return [created];
-  const kind = SETTLED_KIND[state];
+  const kind = eventKindOf(state);
   return [
     created,
     {
@@ -84,12 +89,3 @@ export const eventsOf = (escrow: Escrow): ReadonlyArray<SettlementEvent> => {
     },
   ];
 };
-
-/**
- * Whether an escrow in `state` has been through an event; undefined stands for an unknown escrow. Every escrow was
- * created. A settlement is proved only by the state it led to.
- */
-export const provesEvent = (
-  state: EscrowState | undefined,
-  event: Pick<SettlementEvent, "state">,
-): boolean => state !== undefined && (event.state === "Pending" || event.state === state);

@@ -1,0 +1,19 @@
+import type { Hash32 } from "../hash32.ts";
+import type { UnixSeconds } from "../unix-time.ts";
+
+/**
+ * How far an index is complete: it holds exactly the state of the ledger after the event numbered `count`, and the
+ * leaves of its events chain to `head`. See docs/log.md.
+ */
+export type SyncMark = {
+  /** The number of the last event held. u64, 0 before the first event. */
+  readonly count: bigint;
+  /** The chain over the leaves 1 to `count`, as the custody program keeps it. 32 zero bytes before the first event. */
+  readonly head: Hash32;
+  /** The finalized slot at which `count` and `head` were read. */
+  readonly slot: bigint;
+  /** The ledger's clock at that slot. */
+  readonly ledgerTime: UnixSeconds;
+  /** The service's own clock when the sync ended, whole milliseconds. */
+  readonly atMs: number;
+};
