@@ -78,7 +78,7 @@ const openIndexReader = Effect.fnUntraced(function* (options: IndexStoreOptions)
 const openPages = Effect.fn("openIndexReader")(function* (options: IndexStoreOptions) {
   const db = yield* openIndexReader(options);
   const escrows = escrowPages(db);
-  const events = eventPages(db, escrows.at);
+  const events = eventPages(db, escrows.bodyAt);
   const merchants = merchantPages(db);
   const statsOf = tallyReader(db);
   const ledger = ledgerRow(db);
@@ -96,7 +96,7 @@ const openPages = Effect.fn("openIndexReader")(function* (options: IndexStoreOpt
       attempt(() => escrows.page(filter, limit, before)),
     ),
     escrowsAt: Effect.fn("IndexReader.escrowsAt")((addresses) =>
-      attempt(() => addresses.flatMap((address) => escrows.at(address)?.escrow ?? [])),
+      attempt(() => escrows.at(addresses)),
     ),
     events: Effect.fn("IndexReader.events")((filter, limit, range) =>
       inTurns(() => events.page(filter, limit, range)),

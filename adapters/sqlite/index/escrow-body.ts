@@ -1,7 +1,11 @@
 import { type Address, addressFromBytes, addressToBytes } from "../../../core/domain/address.ts";
-import { ESCROW_STATES, type EscrowState } from "../../../core/domain/escrow/escrow.ts";
+import {
+  type Escrow,
+  ESCROW_STATES,
+  type EscrowState,
+} from "../../../core/domain/escrow/escrow.ts";
 import type { Hash32 } from "../../../core/domain/hash32.ts";
-import type { IndexedEscrow } from "../../../core/domain/index/indexed-escrow.ts";
+import type { AccountDigests, IndexedEscrow } from "../../../core/domain/index/indexed-escrow.ts";
 import { RecentlyUsed } from "../../../core/domain/recently-used.ts";
 
 /**
@@ -90,42 +94,67 @@ export const encodeBody = ({ escrow, pendingHash, settledHash }: IndexedEscrow):
   return scratch;
 };
 
-/** The indexed escrow of a body. The digests share the body's bytes. */
-export const decodeBody = (body: Uint8Array): IndexedEscrow => {
-  const bytes = Buffer.from(body.buffer, body.byteOffset, body.length);
+/** Texts of parties, with their bytes, by the first six of these: a look-up takes a fifth of encoding base58. */
+const texts = new RecentlyUsed<number, { readonly text: Address; readonly bytes: Uint8Array }>(
+  20_000,
+);
+
+const isAt = (body: Uint8Array, at: number, bytes: Uint8Array): boolean => {
+  for (let i = 0; i < 32; i++) if (body[at + i] !== bytes[i]) return false;
+  return true;
+};
+
+const textOfParty = (body: Uint8Array, view: DataView, at: number): Address => {
+  const key = view.getUint32(at) * 2 ** 16 + view.getUint16(at + 4);
+  const known = texts.get(key);
+  if (known !== undefined && isAt(body, at, known.bytes)) return known.text;
+  const bytes = body.slice(at, at + 32);
+  const text = addressFromBytes(bytes);
+  texts.set(key, { text, bytes });
+  return text;
+};
+
+/** The escrow of a body. */
+export const decodeBody = (body: Uint8Array): Escrow => {
   const view = new DataView(body.buffer, body.byteOffset, body.length);
-  const address = (at: number): Address => addressFromBytes(bytes.subarray(at, at + 32));
+  const bytes = Buffer.from(body.buffer, body.byteOffset, body.length);
   const hash = (at: number) => bytes.toString("hex", at, at + 32) as Hash32;
+  const party = (at: number) => textOfParty(body, view, at);
   const isSettled = body.length > PENDING_LENGTH;
   return {
-    escrow: {
-      address: address(BODY_AT.address),
-      bump: bytes[BODY_AT.bump] ?? 0,
-      vaultBump: bytes[BODY_AT.vaultBump] ?? 0,
-      state: stateIn(body),
-      agentOwner: address(BODY_AT.agentOwner),
-      merchant: address(BODY_AT.merchant),
-      mint: address(BODY_AT.mint),
-      rentPayer: address(BODY_AT.rentPayer),
-      taskHash: hash(BODY_AT.taskHash),
-      amount: view.getBigUint64(BODY_AT.amount),
-      released: isSettled ? view.getBigUint64(BODY_AT.released) : 0n,
-      createdAt: view.getBigInt64(BODY_AT.createdAt),
-      expiresAt: view.getBigInt64(BODY_AT.expiresAt),
-      settledAt: isSettled ? view.getBigInt64(BODY_AT.settledAt) : null,
-      attestor: address(BODY_AT.attestor),
-      attestation:
-        body.length > REFUNDED_LENGTH
-          ? {
-              proofHash: hash(BODY_AT.proofHash),
-              attestedAt: view.getBigInt64(BODY_AT.attestedAt),
-              signature: bytes.toString("base64", BODY_AT.signature),
-            }
-          : null,
-      createdSeq: view.getBigUint64(BODY_AT.createdSeq),
-      settledSeq: isSettled ? view.getBigUint64(BODY_AT.settledSeq) : null,
-    },
-    pendingHash: bytes.subarray(BODY_AT.pendingHash, BODY_AT.pendingHash + 32),
-    settledHash: isSettled ? bytes.subarray(BODY_AT.settledHash, BODY_AT.settledHash + 32) : null,
+    address: addressFromBytes(body.slice(0, 32)),
+    bump: body[BODY_AT.bump] ?? 0,
+    vaultBump: body[BODY_AT.vaultBump] ?? 0,
+    state: stateIn(body),
+    agentOwner: party(BODY_AT.agentOwner),
+    merchant: party(BODY_AT.merchant),
+    mint: party(BODY_AT.mint),
+    rentPayer: party(BODY_AT.rentPayer),
+    taskHash: hash(BODY_AT.taskHash),
+    amount: view.getBigUint64(BODY_AT.amount),
+    released: isSettled ? view.getBigUint64(BODY_AT.released) : 0n,
+    createdAt: view.getBigInt64(BODY_AT.createdAt),
+    expiresAt: view.getBigInt64(BODY_AT.expiresAt),
+    settledAt: isSettled ? view.getBigInt64(BODY_AT.settledAt) : null,
+    attestor: party(BODY_AT.attestor),
+    attestation:
+      body.length > REFUNDED_LENGTH
+        ? {
+            proofHash: hash(BODY_AT.proofHash),
+            attestedAt: view.getBigInt64(BODY_AT.attestedAt),
+            signature: bytes.toString("base64", BODY_AT.signature),
+          }
+        : null,
+    createdSeq: view.getBigUint64(BODY_AT.createdSeq),
+    settledSeq: isSettled ? view.getBigUint64(BODY_AT.settledSeq) : null,
+  };
+};
+
+/** The digests of a body's account: parts of its bytes. */
+export const digestsIn = (body: Uint8Array): AccountDigests => {
+  const hash = (at: number) => body.subarray(at, at + 32);
+  return {
+    pendingHash: hash(BODY_AT.pendingHash),
+    settledHash: body.length > PENDING_LENGTH ? hash(BODY_AT.settledHash) : null,
   };
 };

@@ -1,7 +1,6 @@
 import type { Database } from "bun:sqlite";
 import type { Address } from "../../../core/domain/address.ts";
 import type { Escrow } from "../../../core/domain/escrow/escrow.ts";
-import type { IndexedEscrow } from "../../../core/domain/index/indexed-escrow.ts";
 import type { EscrowFilter } from "../../../ports/index-reader.ts";
 import { LAST_SEQ, type NamedValues } from "../columns.ts";
 import { decodeBody } from "./escrow-body.ts";
@@ -15,14 +14,19 @@ export const escrowPages = (db: Database) => {
   const one = db.query<Row, [number, Uint8Array]>(
     "SELECT body FROM escrow WHERE address_key = ?1 AND substr(body, 1, 32) = ?2",
   );
-  const at = (address: Address): IndexedEscrow | undefined => {
+  const bodyAt = (address: Address): Uint8Array | undefined => {
     const { key, bytes } = addressKey(address);
-    const row = one.get(key, bytes);
-    return row === null ? undefined : decodeBody(row.body);
+    return one.get(key, bytes)?.body;
   };
   return {
-    /** The row at an address, undefined when there is none. */
-    at,
+    /** The body of the row at an address, undefined when there is none. */
+    bodyAt,
+    /** The stored ones of these escrows. */
+    at: (addresses: ReadonlyArray<Address>): ReadonlyArray<Escrow> =>
+      addresses.flatMap((address) => {
+        const body = bodyAt(address);
+        return body === undefined ? [] : [decodeBody(body)];
+      }),
     /** At most `limit` escrows created before `before`, newest first. */
     page: (filter: EscrowFilter, limit: number, before: bigint | null): ReadonlyArray<Escrow> => {
       const runs = escrowRuns(filter);
@@ -30,7 +34,7 @@ export const escrowPages = (db: Database) => {
       return db
         .query<Row, NamedValues>(pageOfRuns(runs, () => "created_seq AS seq, body", "DESC"))
         .all({ limit, after: -1, before: before ?? LAST_SEQ, ...runValues(filter) })
-        .map(({ body }) => decodeBody(body).escrow);
+        .map(({ body }) => decodeBody(body));
     },
   };
 };

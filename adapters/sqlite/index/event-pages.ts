@@ -2,14 +2,14 @@ import type { Database } from "bun:sqlite";
 import { addressToBytes } from "../../../core/domain/address.ts";
 import { type Escrow, isRefundable } from "../../../core/domain/escrow/escrow.ts";
 import { hash32FromBytes } from "../../../core/domain/hash32.ts";
-import type { IndexedEscrow } from "../../../core/domain/index/indexed-escrow.ts";
+import type { AccountDigests } from "../../../core/domain/index/indexed-escrow.ts";
 import { eventsOf, type IndexedEvent } from "../../../core/domain/index/settlement-event.ts";
 import { ledgerSignatureFromBytes } from "../../../core/domain/ledger/signature.ts";
 import { eventLeafOf } from "../../../core/log/leaf/event-leaf.ts";
 import { leafHash } from "../../../core/log/tree/tree-hash.ts";
 import type { EventFilter, EventRange } from "../../../ports/index-reader.ts";
 import { LAST_SEQ, type NamedValues } from "../columns.ts";
-import { decodeBody } from "./escrow-body.ts";
+import { decodeBody, digestsIn } from "./escrow-body.ts";
 import type { escrowPages } from "./escrow-pages.ts";
 import { eventRuns, pageOfRuns, runValues } from "./escrow-runs.ts";
 
@@ -26,13 +26,14 @@ const LOOKED_THROUGH = 5000n;
 
 /** The event with the number `seq` of a row. */
 const eventOf = (
-  row: IndexedEscrow,
+  escrow: Escrow,
+  { pendingHash, settledHash }: AccountDigests,
   seq: bigint,
   transaction: Transaction | null,
 ): IndexedEvent => {
-  const isCreation = seq === row.escrow.createdSeq;
-  const event = eventsOf(row.escrow)[isCreation ? 0 : 1];
-  const accountHash = isCreation ? row.pendingHash : row.settledHash;
+  const isCreation = seq === escrow.createdSeq;
+  const event = eventsOf(escrow)[isCreation ? 0 : 1];
+  const accountHash = isCreation ? pendingHash : settledHash;
   if (event === undefined || accountHash === null) throw new Error("a row holds its events");
   const leaf = eventLeafOf(event.state, addressToBytes(event.escrow), accountHash);
   return {
@@ -56,7 +57,7 @@ const matches = (
   (filter.withoutTransaction !== true || signature === null);
 
 /** Reads events: of the rows of `escrow`, beside the table `event_transaction`. */
-export const eventPages = (db: Database, at: ReturnType<typeof escrowPages>["at"]) => {
+export const eventPages = (db: Database, bodyAt: ReturnType<typeof escrowPages>["bodyAt"]) => {
   const transaction = db.query<Transaction, [bigint]>(
     "SELECT signature, slot FROM event_transaction WHERE position = ?1",
   );
@@ -92,6 +93,7 @@ export const eventPages = (db: Database, at: ReturnType<typeof escrowPages>["at"
       .map(({ seq, body, signature, slot }) =>
         eventOf(
           decodeBody(body),
+          digestsIn(body),
           seq,
           signature === null || slot === null ? null : { signature, slot },
         ),
@@ -122,15 +124,16 @@ export const eventPages = (db: Database, at: ReturnType<typeof escrowPages>["at"
   }
 
   const ofEscrow = (filter: EventFilter, limit: number, range: EventRange) => {
-    const row = filter.escrow === undefined ? undefined : at(filter.escrow);
-    if (row === undefined) return [];
-    const { createdSeq, settledSeq } = row.escrow;
+    const body = filter.escrow === undefined ? undefined : bodyAt(filter.escrow);
+    if (body === undefined) return [];
+    const escrow = decodeBody(body);
+    const { createdSeq, settledSeq } = escrow;
     const oldestFirst = (settledSeq === null ? [createdSeq] : [createdSeq, settledSeq])
       .filter((seq) =>
         "after" in range ? seq > range.after : range.before === null || seq < range.before,
       )
-      .map((seq) => eventOf(row, seq, transaction.get(seq)))
-      .filter((event) => matches(filter, event, row.escrow));
+      .map((seq) => eventOf(escrow, digestsIn(body), seq, transaction.get(seq)))
+      .filter((event) => matches(filter, event, escrow));
     return ("after" in range ? oldestFirst : oldestFirst.toReversed()).slice(0, limit);
   };
 
