@@ -35,7 +35,7 @@ import { USDC_MINTS } from "./config/supported-mints.ts";
 import { redactedRpcAddress } from "../adapters/solana-rpc/transport/redacted-rpc-address.ts";
 import { solanaRpcConfig } from "../adapters/solana-rpc/pool/solana-rpc-config.ts";
 import { escrowIndexSqlite } from "../adapters/sqlite/escrow-index.ts";
-import { outcomeLogSqlite } from "../adapters/sqlite/outcome-log.ts";
+import { outcomeLogSqlite } from "../adapters/sqlite/relay/outcome-log.ts";
 import { isDamage } from "../adapters/sqlite/store-failure.ts";
 import type { EscrowIndex, StoreUnavailable } from "../ports/escrow-index.ts";
 import type { EvidenceKeyUnusable, EvidenceSigner } from "../ports/evidence-signer.ts";

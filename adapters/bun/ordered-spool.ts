@@ -30,15 +30,17 @@ class Bucket {
   }
 
   #makeRoom(length: number): void {
-    if (this.#used >= CHUNK_BYTES) {
+    if (this.#waiting.length >= CHUNK_BYTES) {
       appendFileSync(this.#path, this.#waiting.subarray(0, this.#used));
       this.#isOnDisk = true;
       this.#used = 0;
+      return;
     }
-    if (this.#used + length <= this.#waiting.length) return;
-    const grown = Buffer.allocUnsafe(Math.max(2 * this.#waiting.length, this.#used + length));
-    grown.set(this.#waiting.subarray(0, this.#used));
-    this.#waiting = grown;
+    const grown = Math.max(2 * this.#waiting.length, this.#used + length);
+    const waiting = Buffer.allocUnsafe(Math.min(grown, CHUNK_BYTES));
+    waiting.set(this.#waiting.subarray(0, this.#used));
+    this.#waiting = waiting;
+    if (this.#used + length > waiting.length) this.#makeRoom(length);
   }
 
   content(): Buffer {
