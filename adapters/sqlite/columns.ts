@@ -15,6 +15,9 @@ export const toColumn = (u64: bigint): bigint => BigInt.asIntN(64, u64);
 /** The u64 that `toColumn` stored. */
 export const fromColumn = (column: bigint): bigint => BigInt.asUintN(64, column);
 
+/** Above every number of an event that a column holds. */
+export const LAST_SEQ = 2n ** 63n - 1n;
+
 /** `?1, ?2, ...` for columns from the `first`, counted from 1. */
 export const placeholders = (columns: ReadonlyArray<string>, first: number): string =>
   columns.map((_, index) => `?${index + first}`).join(", ");

@@ -1,6 +1,6 @@
 import { SQLiteError } from "bun:sqlite";
 import { Effect } from "effect";
-import { StoreUnavailable } from "../../ports/escrow-index.ts";
+import { StoreUnavailable } from "../../ports/store-unavailable.ts";
 
 /** Result codes after which the same work can succeed later: locked elsewhere, disk full or failing. */
 const PASSING = ["SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_FULL", "SQLITE_IOERR", "SQLITE_NOMEM"];
@@ -23,12 +23,21 @@ const hasResultCode = (cause: unknown, codes: ReadonlyArray<string>): boolean =>
 export const isDamage = (cause: unknown): boolean =>
   hasResultCode(cause, ["SQLITE_CORRUPT", "SQLITE_NOTADB"]);
 
-/** Runs work on the store; what the file system or a lock prevents fails, anything else is a defect. */
+/** Whether an error is one of the file system, such as a full disk under files that are not SQLite's. */
+const isOfFileSystem = (cause: unknown): boolean => cause instanceof Error && "syscall" in cause;
+
+/**
+ * Runs work on the store. What the file system or a lock prevents fails, as does what the work throws as
+ * `StoreUnavailable`; anything else is a defect.
+ */
 export const attempt = <A>(work: () => A): Effect.Effect<A, StoreUnavailable> =>
   Effect.suspend(() => {
     try {
       return Effect.succeed(work());
     } catch (cause) {
+      if (cause instanceof StoreUnavailable) return Effect.fail(cause);
+      if (isOfFileSystem(cause))
+        return Effect.fail(new StoreUnavailable({ retryable: true, cause }));
       if (hasResultCode(cause, PASSING)) {
         return Effect.fail(new StoreUnavailable({ retryable: true, cause }));
       }

@@ -6,13 +6,13 @@ import { LOCAL_LEDGER_FOLDER } from "../../adapters/local-ledger/options.ts";
 import { inspectLedgerDatabase } from "../../adapters/local-ledger/runtime/ledger-database.ts";
 import { inspectStore as inspectPostgres } from "../../adapters/postgres/inspect-store.ts";
 import { postgresStore } from "../../adapters/postgres/postgres-store.ts";
-import { INDEX_APPLICATION_ID, INDEX_MIGRATIONS } from "../../adapters/sqlite/index-schema.ts";
+import { INDEX_KIND } from "../../adapters/sqlite/index/index-schema.ts";
 import { inspectStore } from "../../adapters/sqlite/inspect-store.ts";
 import type { StoreKind } from "../../adapters/sqlite/open-store.ts";
 import {
   OUTCOME_APPLICATION_ID,
   OUTCOME_MIGRATIONS,
-} from "../../adapters/sqlite/outcome-schema.ts";
+} from "../../adapters/sqlite/relay/outcome-schema.ts";
 import type { Settings } from "../config/settings.ts";
 import { DataDirectoryUnusable } from "../data-directory.ts";
 import { deploymentOf, storePath } from "../layers.ts";
@@ -20,7 +20,7 @@ import type { StoreName } from "../stores-of-ledger.ts";
 import { type Finding, finding, Problem } from "./finding.ts";
 
 const KINDS: Readonly<Record<StoreName, StoreKind>> = {
-  index: { applicationId: INDEX_APPLICATION_ID, migrations: INDEX_MIGRATIONS },
+  index: INDEX_KIND,
   relay: { applicationId: OUTCOME_APPLICATION_ID, migrations: OUTCOME_MIGRATIONS },
 };
 

@@ -6,6 +6,7 @@ const HELP = `Runs the benchmarks, each in a process of its own, and compares th
 usage: bun run bench [options] [name...]
 
   --quick   small sizes and short rounds
+  --rows N  sizes of a store, such as 100000,1000000, where a benchmark takes them
   --json    the figures as JSON instead of a table
   --help    this text
 
@@ -16,6 +17,7 @@ const { values, positionals } = parseArgs({
   options: {
     quick: { type: "boolean", default: false },
     json: { type: "boolean", default: false },
+    rows: { type: "string" },
     help: { type: "boolean", default: false },
   },
   allowPositionals: true,
@@ -56,7 +58,8 @@ tell(
   }),
 );
 for (const file of files) {
-  const child = Bun.spawn([process.execPath, `${import.meta.dir}/${file}`], {
+  const sizes = values.rows === undefined ? [] : ["--rows", values.rows];
+  const child = Bun.spawn([process.execPath, `${import.meta.dir}/${file}`, ...sizes], {
     env: { ...process.env, NODE_ENV: "production", BENCH_QUICK: values.quick ? "1" : "0" },
     stdout: "pipe",
     stderr: "inherit",

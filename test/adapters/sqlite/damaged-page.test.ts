@@ -3,10 +3,9 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Effect } from "effect";
-import { escrowIndexSqlite } from "../../../adapters/sqlite/escrow-index.ts";
-import { outcomeLogSqlite } from "../../../adapters/sqlite/outcome-log.ts";
-import { TEST_DEPLOYMENT, TEST_GENESIS_HASH } from "../../arbitraries/test-ledger.ts";
+import { outcomeLogSqlite } from "../../../adapters/sqlite/relay/outcome-log.ts";
 import { tmpdir } from "../../temporary-root.ts";
+import { storeAt, TEST_LEDGER } from "./test-store.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "damaged-page-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -24,11 +23,12 @@ const damageTable = (path: string, table: string): void => {
   writeFileSync(path, readFileSync(path).fill(0xa5, end - page.page_size, end));
 };
 
-const ledger = { genesisHash: TEST_GENESIS_HASH, deployment: TEST_DEPLOYMENT };
-
 test.each([
-  ["index", (path: string) => Effect.provide(Effect.void, escrowIndexSqlite({ ...ledger, path }))],
-  ["relay", (path: string) => Effect.provide(Effect.void, outcomeLogSqlite({ ...ledger, path }))],
+  ["index", (path: string) => Effect.provide(Effect.void, storeAt(path))],
+  [
+    "relay",
+    (path: string) => Effect.provide(Effect.void, outcomeLogSqlite({ ...TEST_LEDGER, path })),
+  ],
 ] as const)(
   "the %s, damaged where its ledger is noted, is refused by its name",
   async (name, open) => {

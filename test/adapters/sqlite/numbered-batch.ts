@@ -1,10 +1,12 @@
 import { addressFromBytes } from "../../../core/domain/address.ts";
 import type { Escrow } from "../../../core/domain/escrow/escrow.ts";
 import { hash32FromBytes } from "../../../core/domain/hash32.ts";
+import type { IndexedEscrow } from "../../../core/domain/index/indexed-escrow.ts";
+import type { SyncMark } from "../../../core/domain/index/sync-mark.ts";
 import { escrowAddress } from "../../../core/protocol/addresses/addresses.ts";
-import type { IndexBatch } from "../../../ports/escrow-index.ts";
+import type { IndexChanges } from "../../../ports/index-writer.ts";
 import { numbered } from "../../arbitraries/escrow-numbers.ts";
-import { batchOf } from "../../arbitraries/index-history.ts";
+import { changesOf, indexedOf } from "../../arbitraries/index-history.ts";
 import { TEST_DEPLOYMENT } from "../../arbitraries/test-ledger.ts";
 
 /** How many escrows a numbered batch creates. */
@@ -34,16 +36,27 @@ const refunded = (batch: number, index: number): Escrow => {
       attestor: wallet(13),
       attestation: null,
     },
-    batch * ESCROWS_PER_BATCH + index,
+    (batch - 1) * ESCROWS_PER_BATCH + index,
   );
 };
 
-/** The batch with a number from 1: always the same new escrows, two events each, and a checkpoint at that slot. */
-export const numberedBatch = (number: number): IndexBatch =>
-  batchOf(
-    Array.from({ length: ESCROWS_PER_BATCH }, (_, index) => ({
-      row: refunded(number, index),
-      slot: BigInt(number),
-    })),
-    { checkpoint: { slot: BigInt(number), ledgerTime: BigInt(number), atMs: 1000 * number } },
-  );
+/** The rows of the batch with a number from 1: always the same new escrows, two events each. */
+export const numberedRows = (number: number): ReadonlyArray<IndexedEscrow> =>
+  Array.from({ length: ESCROWS_PER_BATCH }, (_, index) => indexedOf(refunded(number, index)));
+
+/** The mark of an index that holds the batches up to one. Its head is no chain: a store believes what it is given. */
+export const numberedMark = (number: number): SyncMark => ({
+  count: BigInt(2 * ESCROWS_PER_BATCH * number),
+  head: hash32FromBytes(new Uint8Array(32).fill(number)),
+  slot: BigInt(number),
+  ledgerTime: BigInt(number),
+  atMs: 1000 * number,
+});
+
+/** What brings an index of the batches before to that with a number. */
+export const numberedBatch = (number: number): IndexChanges =>
+  changesOf({
+    from: number === 1 ? null : numberedMark(number - 1).count,
+    escrows: numberedRows(number),
+    mark: numberedMark(number),
+  });

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { outcomeLogSqlite } from "../../../adapters/sqlite/outcome-log.ts";
+import { outcomeLogSqlite } from "../../../adapters/sqlite/relay/outcome-log.ts";
 import { TEST_DEPLOYMENT, TEST_GENESIS_HASH } from "../../arbitraries/test-ledger.ts";
 import { outcomeLogContract } from "../../contracts/outcome-log.ts";
 import { inOwnFolder } from "./store-folder.ts";

@@ -1,73 +1,40 @@
 import { Database } from "bun:sqlite";
 import { afterAll, describe, expect, test } from "bun:test";
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Effect } from "effect";
 import fc from "fast-check";
-import { escrowIndexMemory } from "../../../adapters/memory/escrow-index.ts";
-import { escrowIndexSqlite } from "../../../adapters/sqlite/escrow-index.ts";
 import { addressFromBytes } from "../../../core/domain/address.ts";
-import { EscrowIndex } from "../../../ports/escrow-index.ts";
-import { TEST_DEPLOYMENT, TEST_GENESIS_HASH } from "../../arbitraries/test-ledger.ts";
-import { ESCROWS_PER_BATCH, numberedBatch } from "./numbered-batch.ts";
+import { TEST_DEPLOYMENT } from "../../arbitraries/test-ledger.ts";
+import { everything } from "../../contracts/index-content.ts";
 import { tmpdir } from "../../temporary-root.ts";
+import { ESCROWS_PER_BATCH, numberedBatch } from "./numbered-batch.ts";
+import { applyNumbered, TEST_LEDGER, uninterrupted, withStore } from "./test-store.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "store-file-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 let files = 0;
 const freshPath = () => join(folder, String(++files), "index.sqlite");
 
-const ledger = { genesisHash: TEST_GENESIS_HASH, deployment: TEST_DEPLOYMENT };
-type Index = EscrowIndex["Service"];
-
-/** Opens the store, runs a program on it and closes it. */
-const withStore = <A, E>(
-  path: string,
-  program: (index: Index) => Effect.Effect<A, E>,
-  identity = ledger,
-) => Effect.provide(EscrowIndex.use(program), escrowIndexSqlite({ path, ...identity }));
-
-const everything = (index: Index) =>
-  Effect.all([
-    index.escrows({}, 10_000, null),
-    index.events({}, 10_000, null),
-    index.merchants({}, 10_000, null),
-    index.summary,
-  ]);
-
-const applyNumbered = (last: number) => (index: Index) =>
-  Effect.forEach(
-    Array.from({ length: last }, (_, at) => at + 1),
-    (number) => index.apply(numberedBatch(number)),
-    { discard: true },
-  );
-
-/** What an index holds that was never interrupted. */
-const uninterrupted = (last: number) =>
-  Effect.runPromise(
-    Effect.provide(
-      EscrowIndex.use((index) => Effect.andThen(applyNumbered(last)(index), everything(index))),
-      escrowIndexMemory(ledger),
-    ),
-  );
-
 describe("the SQLite file", () => {
   test("keeps everything when closed, in one file, and is opened again", async () => {
     const path = freshPath();
     await Effect.runPromise(withStore(path, applyNumbered(3)));
-    expect(readdirSync(join(path, ".."))).toEqual(["index.sqlite"]);
+    expect(readdirSync(join(path, "..")).sort()).toEqual(["index.sqlite", "log"]);
+    expect(readdirSync(join(path, "..", "log"))).toEqual(["signed.sqlite"]);
     expect(await Effect.runPromise(withStore(path, everything))).toEqual(await uninterrupted(3));
   });
 
-  test("can be open twice: what one writes the other reads, and chains on", async () => {
+  test("can be open twice: what one writes the other reads, and neither writes over the other", async () => {
     const path = freshPath();
     const both = withStore(path, (one) =>
       withStore(path, (other) =>
         Effect.gen(function* () {
-          yield* one.apply(numberedBatch(1));
-          yield* other.apply(numberedBatch(2));
-          yield* one.apply(numberedBatch(2));
-          yield* one.apply(numberedBatch(3));
+          yield* one.writer.apply(numberedBatch(1));
+          yield* other.writer.apply(numberedBatch(2));
+          const refusal = yield* Effect.flip(one.writer.apply(numberedBatch(2)));
+          expect(refusal).toMatchObject({ _tag: "StoreUnavailable", retryable: true });
+          yield* one.writer.apply(numberedBatch(3));
           return yield* everything(other);
         }),
       ),
@@ -103,9 +70,9 @@ describe("the SQLite file", () => {
     await Effect.runPromise(withStore(path, applyNumbered(1)));
     const other = addressFromBytes(new Uint8Array(32).fill(250));
     const identities = [
-      { ...ledger, genesisHash: other },
-      { ...ledger, deployment: { ...TEST_DEPLOYMENT, custodyProgram: other } },
-      { ...ledger, deployment: { ...TEST_DEPLOYMENT, attestorProgram: other } },
+      { ...TEST_LEDGER, genesisHash: other },
+      { ...TEST_LEDGER, deployment: { ...TEST_DEPLOYMENT, custodyProgram: other } },
+      { ...TEST_LEDGER, deployment: { ...TEST_DEPLOYMENT, attestorProgram: other } },
     ];
     const fields = ["genesis_hash", "custody_program", "attestor_program"] as const;
     for (const [at, identity] of identities.entries()) {
@@ -143,18 +110,18 @@ describe("the SQLite file", () => {
 
   test("locked by another process: writes fail as retryable, reads go on, and it recovers", async () => {
     const path = freshPath();
-    const program = withStore(path, (index) =>
+    const program = withStore(path, ({ reader, writer, log }) =>
       Effect.gen(function* () {
-        yield* index.apply(numberedBatch(1));
+        yield* writer.apply(numberedBatch(1));
         const other = new Database(path);
         other.run("BEGIN IMMEDIATE");
-        const failure = yield* Effect.flip(index.apply(numberedBatch(2)));
+        const failure = yield* Effect.flip(writer.apply(numberedBatch(2)));
         expect(failure).toMatchObject({ _tag: "StoreUnavailable", retryable: true });
-        expect(yield* index.escrows({}, 100, null)).toHaveLength(ESCROWS_PER_BATCH);
+        expect(yield* reader.escrows({}, 100, null)).toHaveLength(ESCROWS_PER_BATCH);
         other.run("ROLLBACK");
         other.close();
-        yield* index.apply(numberedBatch(2));
-        return yield* everything(index);
+        yield* writer.apply(numberedBatch(2));
+        return yield* everything({ reader, writer, log });
       }),
     );
     expect(await Effect.runPromise(program)).toEqual(await uninterrupted(2));
@@ -173,10 +140,15 @@ describe("the SQLite file", () => {
   });
 });
 
-/** Applies numbered batches in a process of its own and kills it after it has reported `acks` of them. */
-const killAfter = async (path: string, acks: number, last: number): Promise<number> => {
+/** Runs `write-until-killed.ts` and kills it after it has reported `acks` numbers. Returns the last one it reported. */
+const killAfter = async (
+  work: "apply" | "build",
+  path: string,
+  acks: number,
+  last: number,
+): Promise<number> => {
   const child = Bun.spawn(
-    [process.execPath, join(import.meta.dir, "apply-until-killed.ts"), path, String(last)],
+    [process.execPath, join(import.meta.dir, "write-until-killed.ts"), work, path, String(last)],
     { stdout: "pipe", stderr: "inherit" },
   );
   let reported = 0;
@@ -191,21 +163,49 @@ const killAfter = async (path: string, acks: number, last: number): Promise<numb
   return reported;
 };
 
-test("killed at any moment, it holds whole batches, and the next run ends where no kill would", async () => {
-  const path = freshPath();
-  const last = 60;
-  const seed = Date.now() % 1_000_000;
-  const acks = fc.sample(fc.integer({ min: 1, max: 10 }), { seed, numRuns: 2 });
-  for (const [round, ack] of acks.entries()) {
-    const reported = await killAfter(path, ack, last);
-    const rows = await Effect.runPromise(withStore(path, everything));
-    const slot = Number(rows[3].checkpoint?.slot);
-    expect(slot, `seed ${seed}, round ${round}`).toBeGreaterThanOrEqual(reported);
-    expect(rows, `seed ${seed}, round ${round}`).toEqual(await uninterrupted(slot));
-  }
-  await Effect.runPromise(withStore(path, applyNumbered(last)));
-  expect(await Effect.runPromise(withStore(path, everything))).toEqual(await uninterrupted(last));
+const expectWhole = (path: string): void => {
   const db = new Database(path);
   expect(db.query("PRAGMA integrity_check").get()).toEqual({ integrity_check: "ok" });
   db.close();
+};
+
+describe("killed at any moment", () => {
+  test("while it applies, it holds whole batches, and the next run ends where no kill would", async () => {
+    const path = freshPath();
+    const last = 60;
+    const seed = Date.now() % 1_000_000;
+    const acks = fc.sample(fc.integer({ min: 1, max: 10 }), { seed, numRuns: 2 });
+    for (const [round, ack] of acks.entries()) {
+      const reported = await killAfter("apply", path, ack, last);
+      const rows = await Effect.runPromise(withStore(path, everything));
+      const number = Number(rows.summary.mark?.slot ?? 0n);
+      expect(number, `seed ${seed}, round ${round}`).toBeGreaterThanOrEqual(reported);
+      expect(rows, `seed ${seed}, round ${round}`).toEqual(await uninterrupted(number));
+    }
+    const { summary } = await Effect.runPromise(withStore(path, everything));
+    const next = Number(summary.mark?.slot ?? 0n) + 1;
+    await Effect.runPromise(withStore(path, applyNumbered(last, next)));
+    expect(await Effect.runPromise(withStore(path, everything))).toEqual(await uninterrupted(last));
+    expectWhole(path);
+  });
+
+  test("while it builds, it holds nothing or everything, and the next build ends where no kill would", async () => {
+    const path = freshPath();
+    const last = 40;
+    const empty = await Effect.runPromise(withStore(path, everything));
+    const seed = Date.now() % 1_000_000;
+    // The last kill comes while the tables are filled and shown, or just after.
+    const acks = [...fc.sample(fc.integer({ min: 1, max: last }), { seed, numRuns: 2 }), last];
+    for (const ack of acks) {
+      await killAfter("build", path, ack, last);
+      const rows = await Effect.runPromise(withStore(path, everything));
+      expect(rows, `seed ${seed}`).toEqual(
+        rows.summary.mark === null ? empty : await uninterrupted(last),
+      );
+      expect(existsSync(`${path}-build`)).toBe(false);
+    }
+    await killAfter("build", path, last + 2, last);
+    expect(await Effect.runPromise(withStore(path, everything))).toEqual(await uninterrupted(last));
+    expectWhole(path);
+  });
 });

@@ -1,11 +1,11 @@
 import { Effect, Layer } from "effect";
-import { OutcomeLog } from "../../ports/outcome-log.ts";
+import { OutcomeLog } from "../../../ports/outcome-log.ts";
 import { idempotencyTable } from "./idempotency-table.ts";
-import { claimLedger, type LedgerIdentity } from "./ledger-identity.ts";
-import { openStore, refuseDamaged } from "./open-store.ts";
+import { claimLedger, type LedgerIdentity } from "../ledger-identity.ts";
+import { openStore, refuseDamaged } from "../open-store.ts";
 import { OUTCOME_APPLICATION_ID, OUTCOME_MIGRATIONS } from "./outcome-schema.ts";
 import { relayTable } from "./relay-table.ts";
-import { attempt } from "./store-failure.ts";
+import { attempt } from "../store-failure.ts";
 
 /**
  * The relay's log in a SQLite file of its own, made where there is none. Unlike the index it cannot be read

@@ -1,17 +1,19 @@
 import type { Database } from "bun:sqlite";
-import { type Address, addressFromBytes, addressToBytes } from "../../core/domain/address.ts";
+import { type Address, addressFromBytes, addressToBytes } from "../../../core/domain/address.ts";
 import {
   foldName,
   nameKey,
   searchableAddresses,
-} from "../../core/domain/merchant/merchant-search.ts";
-import { MERCHANT_STATUSES, type Merchant } from "../../core/domain/merchant/merchant.ts";
-import type { MerchantCursor, MerchantFilter, Observed } from "../../ports/escrow-index.ts";
-import { fromColumn, type NamedValues, toColumn, type Values } from "./columns.ts";
-import { type Change, sightingUpsert } from "./sighting-upsert.ts";
+} from "../../../core/domain/merchant/merchant-search.ts";
+import { MERCHANT_STATUSES, type Merchant } from "../../../core/domain/merchant/merchant.ts";
+import type { MerchantCursor, MerchantFilter } from "../../../ports/index-reader.ts";
+import type { Observed } from "../../../ports/index-writer.ts";
+import { fromColumn, type NamedValues, placeholders, toColumn, type Values } from "../columns.ts";
 
-/** Everything of a row but its address and slot, in the order `valuesOf` binds them. */
-const CONTENT = [
+/** The columns of a row, in the order `valuesOf` binds them. */
+const COLUMNS = [
+  "address",
+  "slot",
   "bump",
   "wallet",
   "name",
@@ -34,6 +36,7 @@ const CONTENT = [
 
 type Row = {
   readonly address: Address;
+  readonly slot: bigint;
   readonly bump: bigint;
   readonly wallet: Uint8Array;
   readonly name: string;
@@ -53,7 +56,7 @@ type Row = {
 
 const valuesOf = ({ row, slot }: Observed<Merchant>): Values => [
   row.address,
-  slot,
+  toColumn(slot),
   row.bump,
   addressToBytes(row.wallet),
   row.name,
@@ -97,29 +100,33 @@ const merchantOf = (row: Row): Merchant => {
   };
 };
 
-/** Writes the table `merchant`. */
-export const merchantTable = (db: Database) => {
-  const upsert = sightingUpsert(db, "merchant", CONTENT);
-  const raise = db.query<null, [string, bigint]>(
-    "UPDATE merchant SET slot = ?2 WHERE address = ?1 AND slot < ?2",
+/** Writes a table of merchants, and reads what it writes. */
+export const merchantTable = (db: Database, table: string) => {
+  const insert = db.query<null, Array<Values[number]>>(
+    `INSERT INTO ${table} (${COLUMNS.join(", ")}) VALUES (${placeholders(COLUMNS, 1)})
+     ON CONFLICT (address) DO NOTHING`,
   );
+  const update = db.query<null, Array<Values[number]>>(
+    `UPDATE ${table} SET (${COLUMNS.join(", ")}) = (${placeholders(COLUMNS, 1)}) WHERE address = ?1`,
+  );
+  const one = db.query<Row, [string]>(`SELECT * FROM ${table} WHERE address = ?1`);
   return {
-    /**
-     * Writes a sighting. An equal one still raises the row's slot, so that sightings that come out
-     * of order end in the newest.
-     */
-    put: (sighted: Observed<Merchant>): Change => {
-      const change = upsert(valuesOf(sighted));
-      if (change === "unchanged") raise.run(sighted.row.address, sighted.slot);
-      return change;
+    /** Writes a row as it is; whether it is a new one. */
+    put: (observed: Observed<Merchant>): boolean => {
+      const values = valuesOf(observed);
+      if (insert.run(...values).changes > 0) return true;
+      update.run(...values);
+      return false;
+    },
+    at: (address: Address): Observed<Merchant> | undefined => {
+      const row = one.get(address);
+      return row === null ? undefined : { row: merchantOf(row), slot: fromColumn(row.slot) };
     },
   };
 };
 
 /** Reads pages of the table `merchant`. */
 export const merchantPages = (db: Database) => {
-  const count = db.query<{ count: bigint | null }, []>("SELECT max(number) AS count FROM merchant");
-
   const named = db.query<{ count: bigint }, [string, string]>(
     "SELECT count(*) AS count FROM merchant WHERE name_key = ?1 AND address <> ?2",
   );
@@ -152,5 +159,5 @@ export const merchantPages = (db: Database) => {
       .map((merchant) => ({ merchant, sameName: sameNames(merchant.name, merchant.address) }));
   };
 
-  return { count: (): number => Number(count.get()?.count ?? 0n), page, sameNames };
+  return { page, sameNames };
 };

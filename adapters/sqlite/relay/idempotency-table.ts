@@ -1,5 +1,5 @@
 import type { Database } from "bun:sqlite";
-import type { KeyClaim, KeyUse } from "../../ports/outcome-log.ts";
+import type { KeyClaim, KeyUse } from "../../../ports/outcome-log.ts";
 
 type Row = {
   readonly fingerprint: string;

@@ -1,0 +1,161 @@
+import { mkdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { Effect, Layer } from "effect";
+import { IndexReader } from "../../ports/index-reader.ts";
+import { IndexWriter } from "../../ports/index-writer.ts";
+import { LogStore } from "../../ports/log-store.ts";
+import { changesWriter } from "./index/apply-changes.ts";
+import { escrowPages } from "./index/escrow-pages.ts";
+import { eventPages } from "./index/event-pages.ts";
+import { indexBuild } from "./index/index-build.ts";
+import { INDEX_KIND } from "./index/index-schema.ts";
+import { ledgerRow } from "./index/ledger-row.ts";
+import { merchantPages, merchantTable } from "./index/merchant-table.ts";
+import { tallyReader } from "./index/merchant-tally.ts";
+import { unseenTable } from "./index/unseen-table.ts";
+import {
+  claimLedger,
+  differenceOf,
+  type LedgerIdentity,
+  storedIdentity,
+} from "./ledger-identity.ts";
+import { logLeaves } from "./log/log-leaves.ts";
+import { SIGNED_KIND, signedSize } from "./log/signed-size.ts";
+import { tileFiles } from "./log/tile-files.ts";
+import { openReader, openStore, refuseDamaged } from "./open-store.ts";
+import { attempt, inTurns } from "./store-failure.ts";
+import { writeTransactions } from "./write-transaction.ts";
+
+/** Where an index and its log are kept. Nothing else may be in the log's folder. */
+export type IndexStoreOptions = LedgerIdentity & {
+  /** The index's file, made where there is none. */
+  readonly path: string;
+  readonly logFolder: string;
+};
+
+/**
+ * The writes of the index in one SQLite file. Opening fails when the file is damaged, newer than this version, or of
+ * another ledger. Changes are written a few milliseconds at a time, so that many hold up nobody until they are committed.
+ */
+const openWriter = Effect.fn("openIndexWriter")(function* (options: IndexStoreOptions) {
+  const { path } = options;
+  const db = yield* openStore(path, INDEX_KIND);
+  const refusal = yield* attempt(() => claimLedger(db, path, options));
+  if (refusal !== undefined) return yield* refusal;
+  // A process that ended in the middle of a snapshot has left its files.
+  const folder = `${path}-build`;
+  yield* attempt(() => rmSync(folder, { recursive: true, force: true }));
+
+  const write = writeTransactions(db);
+  const apply = changesWriter(db);
+  const merchants = merchantTable(db, "merchant");
+  const unseen = unseenTable(db, "unseen_escrow");
+  return IndexWriter.of({
+    // Before the first mark nothing is told, and what a power cut takes is read again. From then on readers know what
+    // the index is complete to, so that it must not go back.
+    apply: Effect.fn("IndexWriter.apply")((changes) =>
+      write(() => apply(changes), { durable: changes.from !== null || changes.mark !== null }),
+    ),
+    merchantsAt: Effect.fn("IndexWriter.merchantsAt")((addresses) =>
+      attempt(() => addresses.flatMap((address) => merchants.at(address) ?? [])),
+    ),
+    unseen: Effect.fn("IndexWriter.unseen")((limit, after) =>
+      attempt(() => unseen.page(limit, after)),
+    ),
+    build: indexBuild(db, write, folder),
+  });
+});
+
+/** A connection that reads what is committed, for a file that a writer has opened before. */
+const openIndexReader = Effect.fnUntraced(function* (options: IndexStoreOptions) {
+  const db = yield* openReader(options.path);
+  const refusal = yield* attempt(() => differenceOf(options.path, storedIdentity(db), options));
+  if (refusal !== undefined) return yield* refusal;
+  return db;
+});
+
+/** The reads of an index that a writer, of this process or of another, has opened. A page takes a fraction of a millisecond. */
+const openPages = Effect.fn("openIndexReader")(function* (options: IndexStoreOptions) {
+  const db = yield* openIndexReader(options);
+  const escrows = escrowPages(db);
+  const events = eventPages(db, escrows.bodyAt);
+  const merchants = merchantPages(db);
+  const statsOf = tallyReader(db);
+  const ledger = ledgerRow(db);
+  const registry = db.transaction((...query: Parameters<typeof merchants.page>) =>
+    merchants.page(...query).map((entry) => ({ ...entry, stats: statsOf(entry.merchant.wallet) })),
+  );
+  // Another connection's commit changes it (sqlite.org/pragma.html, "data_version"), and this one writes nothing.
+  const version = db.query<{ data_version: bigint }, []>("PRAGMA data_version");
+  const summary = db.transaction(() => ({
+    ...ledger.read(),
+    revision: version.get()?.data_version ?? null,
+  }));
+  return IndexReader.of({
+    escrows: Effect.fn("IndexReader.escrows")((filter, limit, before) =>
+      attempt(() => escrows.page(filter, limit, before)),
+    ),
+    escrowsAt: Effect.fn("IndexReader.escrowsAt")((addresses) =>
+      attempt(() => escrows.at(addresses)),
+    ),
+    events: Effect.fn("IndexReader.events")((filter, limit, range) =>
+      inTurns(() => events.page(filter, limit, range)),
+    ),
+    merchants: Effect.fn("IndexReader.merchants")((filter, limit, after) =>
+      attempt(() => registry.deferred(filter, limit, after)),
+    ),
+    sameNames: Effect.fn("IndexReader.sameNames")((name, except) =>
+      attempt(() => merchants.sameNames(name, except)),
+    ),
+    summary: Effect.withSpan(
+      attempt(() => summary.deferred()),
+      "IndexReader.summary",
+    ),
+  });
+});
+
+/**
+ * The log's leaves, from the rows of an index that a writer has opened, its full tiles as files, and what was signed in
+ * a file of its own: an index can be made anew from the ledger, but nothing tells again what a key has signed.
+ */
+const openLog = Effect.fn("openLogStore")(function* (options: IndexStoreOptions) {
+  const leaves = logLeaves(yield* openIndexReader(options));
+  const path = join(options.logFolder, "signed.sqlite");
+  yield* attempt(() => mkdirSync(options.logFolder, { recursive: true }));
+  const db = yield* openStore(path, SIGNED_KIND);
+  const refusal = yield* attempt(() => {
+    db.run("PRAGMA synchronous = FULL");
+    return claimLedger(db, path, options);
+  });
+  if (refusal !== undefined) return yield* refusal;
+  const signed = signedSize(db);
+  const tiles = tileFiles(options.logFolder);
+  return LogStore.of({
+    leaves: Effect.fn("LogStore.leaves")((from, limit) => attempt(() => leaves(from, limit))),
+    tile: Effect.fn("LogStore.tile")((name) => tiles.read(name)),
+    keepTiles: Effect.fn("LogStore.keepTiles")((full) => tiles.keep(full)),
+    signed: Effect.withSpan(
+      attempt(() => signed.read()),
+      "LogStore.signed",
+    ),
+    sign: Effect.fn("LogStore.sign")((before, next) => attempt(() => signed.replace(before, next))),
+  });
+});
+
+/** The writing side of an index; the only one on its file. It has to be built before the other two. */
+export const indexWriterSqlite = (options: IndexStoreOptions) =>
+  Layer.effect(IndexWriter, openWriter(options).pipe(refuseDamaged(options.path)));
+
+/** The reading side of an index that a writer has opened, in this process or in another. */
+export const indexReaderSqlite = (options: IndexStoreOptions) =>
+  Layer.effect(IndexReader, openPages(options).pipe(refuseDamaged(options.path)));
+
+/** The log beside an index that a writer has opened, in this process or in another. */
+export const logStoreSqlite = (options: IndexStoreOptions) =>
+  Layer.effect(LogStore, openLog(options).pipe(refuseDamaged(options.path)));
+
+/** All of an index and its log in one process. */
+export const indexSqlite = (options: IndexStoreOptions) =>
+  Layer.merge(indexReaderSqlite(options), logStoreSqlite(options)).pipe(
+    Layer.provideMerge(indexWriterSqlite(options)),
+  );

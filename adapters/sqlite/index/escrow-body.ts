@@ -1,0 +1,160 @@
+import { type Address, addressFromBytes, addressToBytes } from "../../../core/domain/address.ts";
+import {
+  type Escrow,
+  ESCROW_STATES,
+  type EscrowState,
+} from "../../../core/domain/escrow/escrow.ts";
+import type { Hash32 } from "../../../core/domain/hash32.ts";
+import type { AccountDigests, IndexedEscrow } from "../../../core/domain/index/indexed-escrow.ts";
+import { RecentlyUsed } from "../../../core/domain/recently-used.ts";
+
+/**
+ * Where each field of a row's `body` begins: all of an escrow in one column, since reading or binding a column costs
+ * more than decoding a field. Numbers are big-endian. A Pending body ends before `settledHash`, a refunded one before
+ * `proofHash`.
+ */
+export const BODY_AT = {
+  address: 0,
+  agentOwner: 32,
+  merchant: 64,
+  mint: 96,
+  rentPayer: 128,
+  attestor: 160,
+  taskHash: 192,
+  pendingHash: 224,
+  createdSeq: 256,
+  amount: 264,
+  createdAt: 272,
+  expiresAt: 280,
+  state: 288,
+  bump: 289,
+  vaultBump: 290,
+  settledHash: 291,
+  settledSeq: 323,
+  released: 331,
+  settledAt: 339,
+  proofHash: 347,
+  attestedAt: 379,
+  signature: 387,
+} as const;
+const [PENDING_LENGTH, REFUNDED_LENGTH, RELEASED_LENGTH] = [
+  BODY_AT.settledHash,
+  BODY_AT.proofHash,
+  BODY_AT.signature + 64,
+];
+
+/** The state in a body. @throws Error for bytes that `encodeBody` has not made. */
+export const stateIn = (body: Uint8Array): EscrowState => {
+  const state = ESCROW_STATES[body[BODY_AT.state] ?? -1];
+  if (state === undefined) throw new Error("no body of another state is ever written");
+  return state;
+};
+
+/** Most rows repeat their parties. A look-up takes a third of decoding base58. */
+const parties = new RecentlyUsed<Address, Uint8Array>(20_000);
+const bytesOfParty = (party: Address): Uint8Array => {
+  const known = parties.get(party);
+  if (known !== undefined) return known;
+  const bytes = addressToBytes(party);
+  parties.set(party, bytes);
+  return bytes;
+};
+
+const scratch = Buffer.alloc(RELEASED_LENGTH);
+const scratchView = new DataView(scratch.buffer, scratch.byteOffset, scratch.length);
+
+/** The body of an escrow's row. It is valid until the next call, which writes into the same bytes. */
+export const encodeBody = ({ escrow, pendingHash, settledHash }: IndexedEscrow): Uint8Array => {
+  const { settledSeq, settledAt, attestation } = escrow;
+  scratch.set(addressToBytes(escrow.address), BODY_AT.address);
+  scratch.set(bytesOfParty(escrow.agentOwner), BODY_AT.agentOwner);
+  scratch.set(bytesOfParty(escrow.merchant), BODY_AT.merchant);
+  scratch.set(bytesOfParty(escrow.mint), BODY_AT.mint);
+  scratch.set(bytesOfParty(escrow.rentPayer), BODY_AT.rentPayer);
+  scratch.set(bytesOfParty(escrow.attestor), BODY_AT.attestor);
+  scratch.write(escrow.taskHash, BODY_AT.taskHash, "hex");
+  scratch.set(pendingHash, BODY_AT.pendingHash);
+  scratchView.setBigUint64(BODY_AT.createdSeq, escrow.createdSeq);
+  scratchView.setBigUint64(BODY_AT.amount, escrow.amount);
+  scratchView.setBigInt64(BODY_AT.createdAt, escrow.createdAt);
+  scratchView.setBigInt64(BODY_AT.expiresAt, escrow.expiresAt);
+  scratch[BODY_AT.state] = ESCROW_STATES.indexOf(escrow.state);
+  scratch[BODY_AT.bump] = escrow.bump;
+  scratch[BODY_AT.vaultBump] = escrow.vaultBump;
+  if (settledHash === null || settledSeq === null || settledAt === null)
+    return scratch.subarray(0, PENDING_LENGTH);
+  scratch.set(settledHash, BODY_AT.settledHash);
+  scratchView.setBigUint64(BODY_AT.settledSeq, settledSeq);
+  scratchView.setBigUint64(BODY_AT.released, escrow.released);
+  scratchView.setBigInt64(BODY_AT.settledAt, settledAt);
+  if (attestation === null) return scratch.subarray(0, REFUNDED_LENGTH);
+  scratch.write(attestation.proofHash, BODY_AT.proofHash, "hex");
+  scratchView.setBigInt64(BODY_AT.attestedAt, attestation.attestedAt);
+  scratch.write(attestation.signature, BODY_AT.signature, "base64");
+  return scratch;
+};
+
+/** Texts of parties, with their bytes, by the first six of these: a look-up takes a fifth of encoding base58. */
+const texts = new RecentlyUsed<number, { readonly text: Address; readonly bytes: Uint8Array }>(
+  20_000,
+);
+
+const isAt = (body: Uint8Array, at: number, bytes: Uint8Array): boolean => {
+  for (let i = 0; i < 32; i++) if (body[at + i] !== bytes[i]) return false;
+  return true;
+};
+
+const textOfParty = (body: Uint8Array, view: DataView, at: number): Address => {
+  const key = view.getUint32(at) * 2 ** 16 + view.getUint16(at + 4);
+  const known = texts.get(key);
+  if (known !== undefined && isAt(body, at, known.bytes)) return known.text;
+  const bytes = body.slice(at, at + 32);
+  const text = addressFromBytes(bytes);
+  texts.set(key, { text, bytes });
+  return text;
+};
+
+/** The escrow of a body. */
+export const decodeBody = (body: Uint8Array): Escrow => {
+  const view = new DataView(body.buffer, body.byteOffset, body.length);
+  const bytes = Buffer.from(body.buffer, body.byteOffset, body.length);
+  const hash = (at: number) => bytes.toString("hex", at, at + 32) as Hash32;
+  const party = (at: number) => textOfParty(body, view, at);
+  const isSettled = body.length > PENDING_LENGTH;
+  return {
+    address: addressFromBytes(body.slice(0, 32)),
+    bump: body[BODY_AT.bump] ?? 0,
+    vaultBump: body[BODY_AT.vaultBump] ?? 0,
+    state: stateIn(body),
+    agentOwner: party(BODY_AT.agentOwner),
+    merchant: party(BODY_AT.merchant),
+    mint: party(BODY_AT.mint),
+    rentPayer: party(BODY_AT.rentPayer),
+    taskHash: hash(BODY_AT.taskHash),
+    amount: view.getBigUint64(BODY_AT.amount),
+    released: isSettled ? view.getBigUint64(BODY_AT.released) : 0n,
+    createdAt: view.getBigInt64(BODY_AT.createdAt),
+    expiresAt: view.getBigInt64(BODY_AT.expiresAt),
+    settledAt: isSettled ? view.getBigInt64(BODY_AT.settledAt) : null,
+    attestor: party(BODY_AT.attestor),
+    attestation:
+      body.length > REFUNDED_LENGTH
+        ? {
+            proofHash: hash(BODY_AT.proofHash),
+            attestedAt: view.getBigInt64(BODY_AT.attestedAt),
+            signature: bytes.toString("base64", BODY_AT.signature),
+          }
+        : null,
+    createdSeq: view.getBigUint64(BODY_AT.createdSeq),
+    settledSeq: isSettled ? view.getBigUint64(BODY_AT.settledSeq) : null,
+  };
+};
+
+/** The digests of a body's account: parts of its bytes. */
+export const digestsIn = (body: Uint8Array): AccountDigests => {
+  const hash = (at: number) => body.subarray(at, at + 32);
+  return {
+    pendingHash: hash(BODY_AT.pendingHash),
+    settledHash: body.length > PENDING_LENGTH ? hash(BODY_AT.settledHash) : null,
+  };
+};

@@ -1,0 +1,63 @@
+import { type Address, addressToBytes } from "../../../core/domain/address.ts";
+import { ESCROW_STATES, type EscrowState } from "../../../core/domain/escrow/escrow.ts";
+import { BODY_AT } from "./escrow-body.ts";
+
+/** The columns of the table `escrow`, in the order of `bindEscrow`. All but `body` repeat what it is searched by. */
+export const ESCROW_COLUMNS = [
+  "created_seq",
+  "settled_seq",
+  "state",
+  "expires_at",
+  "address_key",
+  "merchant_run",
+  "agent_run",
+  "body",
+] as const;
+
+/** The number by which a state stands in the file. */
+export const stateNumber = (state: EscrowState): number => ESCROW_STATES.indexOf(state);
+
+/**
+ * The first six bytes of an address as a number below 2^48. An index of these takes a quarter of the room of one of
+ * whole addresses. Different addresses may share one, so whoever looks one up compares the address besides.
+ */
+const keyAt = (bytes: Uint8Array, at: number): number =>
+  (bytes[at] ?? 0) * 2 ** 40 +
+  (bytes[at + 1] ?? 0) * 2 ** 32 +
+  (bytes[at + 2] ?? 0) * 2 ** 24 +
+  (((bytes[at + 3] ?? 0) << 16) | ((bytes[at + 4] ?? 0) << 8) | (bytes[at + 5] ?? 0));
+
+/** What a query binds to find rows by an address: its key and its 32 bytes. */
+export const addressKey = (
+  address: Address,
+): { readonly key: number; readonly bytes: Uint8Array } => {
+  const bytes = addressToBytes(address);
+  return { key: keyAt(bytes, 0), bytes };
+};
+
+/**
+ * A party's key and a state as one number below 2^50: a party's escrows of one state are a run of an index. One column
+ * instead of two makes a fifth of an index's cost.
+ */
+export const runOf = (key: number, state: number): number => key * ESCROW_STATES.length + state;
+
+const safe = (body: DataView, at: number): number => Number(body.getBigUint64(at));
+
+/** Appends what a body's row binds to `values`, in the order of `ESCROW_COLUMNS`. */
+export const bindEscrow = (
+  values: Array<number | bigint | Uint8Array | null>,
+  body: Uint8Array,
+): void => {
+  const view = new DataView(body.buffer, body.byteOffset, body.length);
+  const state = body[BODY_AT.state] ?? 0;
+  values.push(
+    safe(view, BODY_AT.createdSeq),
+    state === 0 ? null : safe(view, BODY_AT.settledSeq),
+    state,
+    safe(view, BODY_AT.expiresAt),
+    keyAt(body, BODY_AT.address),
+    runOf(keyAt(body, BODY_AT.merchant), state),
+    runOf(keyAt(body, BODY_AT.agentOwner), state),
+    body,
+  );
+};

@@ -1,0 +1,40 @@
+import type { Database } from "bun:sqlite";
+import type { Address } from "../../../core/domain/address.ts";
+import type { Escrow } from "../../../core/domain/escrow/escrow.ts";
+import type { EscrowFilter } from "../../../ports/index-reader.ts";
+import { LAST_SEQ, type NamedValues } from "../columns.ts";
+import { decodeBody } from "./escrow-body.ts";
+import { addressKey } from "./escrow-columns.ts";
+import { escrowRuns, pageOfRuns, runValues } from "./escrow-runs.ts";
+
+type Row = { readonly body: Uint8Array };
+
+/** Reads the table `escrow`, by pages and by address. */
+export const escrowPages = (db: Database) => {
+  const one = db.query<Row, [number, Uint8Array]>(
+    "SELECT body FROM escrow WHERE address_key = ?1 AND substr(body, 1, 32) = ?2",
+  );
+  const bodyAt = (address: Address): Uint8Array | undefined => {
+    const { key, bytes } = addressKey(address);
+    return one.get(key, bytes)?.body;
+  };
+  return {
+    /** The body of the row at an address, undefined when there is none. */
+    bodyAt,
+    /** The stored ones of these escrows. */
+    at: (addresses: ReadonlyArray<Address>): ReadonlyArray<Escrow> =>
+      addresses.flatMap((address) => {
+        const body = bodyAt(address);
+        return body === undefined ? [] : [decodeBody(body)];
+      }),
+    /** At most `limit` escrows created before `before`, newest first. */
+    page: (filter: EscrowFilter, limit: number, before: bigint | null): ReadonlyArray<Escrow> => {
+      const runs = escrowRuns(filter);
+      if (runs.length === 0) return [];
+      return db
+        .query<Row, NamedValues>(pageOfRuns(runs, () => "created_seq AS seq, body", "DESC"))
+        .all({ limit, after: -1, before: before ?? LAST_SEQ, ...runValues(filter) })
+        .map(({ body }) => decodeBody(body));
+    },
+  };
+};

@@ -1,0 +1,128 @@
+import { type EscrowState, ESCROW_STATES } from "../../../core/domain/escrow/escrow.ts";
+import type { EscrowFilter } from "../../../ports/index-reader.ts";
+import type { NamedValues } from "../columns.ts";
+import { BODY_AT } from "./escrow-body.ts";
+import { addressKey, runOf, stateNumber } from "./escrow-columns.ts";
+
+/**
+ * A part of the table `escrow` in the order of `seq`, which is the column that orders it: what stands behind FROM and
+ * WHERE. Runs that are merged by `seq` are a page.
+ */
+export type Run = {
+  readonly seq: "created_seq" | "settled_seq";
+  readonly from: string;
+  readonly conditions: ReadonlyArray<string>;
+};
+
+const SETTLED = ESCROW_STATES.filter((state) => state !== "Pending");
+
+/** SQL for 32 bytes of a body. */
+const inBody = (at: number): string => `substr(body, ${at + 1}, 32)`;
+
+/** Whether a filter names parties: the indexes that lead with one, and what its rows have to satisfy besides. */
+const partyOf = ({ merchant, agentOwner }: EscrowFilter) => {
+  const exact = [
+    ...(merchant === undefined ? [] : [`${inBody(BODY_AT.merchant)} = $merchant`]),
+    ...(agentOwner === undefined ? [] : [`${inBody(BODY_AT.agentOwner)} = $agent`]),
+  ];
+  if (merchant !== undefined) return { name: "merchant", exact };
+  return agentOwner === undefined ? undefined : { name: "agent", exact };
+};
+
+/** The runs of escrows of a filter by the numbers of their creations, where `states` are those an escrow may have. */
+const createdRuns = (
+  filter: EscrowFilter,
+  states: ReadonlyArray<EscrowState>,
+): ReadonlyArray<Run> => {
+  const party = partyOf(filter);
+  const expired = filter.refundableAt === undefined ? [] : ["expires_at <= $refundableAt"];
+  if (party === undefined && states.length === ESCROW_STATES.length)
+    return [{ seq: "created_seq", from: "escrow", conditions: [] }];
+  return states.map((state) => ({
+    seq: "created_seq",
+    from: `escrow INDEXED BY escrow_by_${party?.name ?? "state"}`,
+    conditions: [
+      party === undefined
+        ? `state = ${stateNumber(state)}`
+        : `${party.name}_run = $run + ${stateNumber(state)}`,
+      ...(party?.exact ?? []),
+      ...expired,
+    ],
+  }));
+};
+
+/** The runs of settled escrows by the numbers of their settlements. */
+const settledRuns = (
+  filter: EscrowFilter,
+  states: ReadonlyArray<EscrowState>,
+): ReadonlyArray<Run> => {
+  const party = partyOf(filter);
+  return states.map((state) => ({
+    seq: "settled_seq",
+    from: `escrow INDEXED BY settled_by_${party?.name ?? "state"}`,
+    conditions: [
+      party === undefined
+        ? `state = ${stateNumber(state)}`
+        : `${party.name}_run = $run + ${stateNumber(state)}`,
+      ...(party?.exact ?? []),
+    ],
+  }));
+};
+
+/** The states that a filter's escrows may have: a refundable one is Pending. */
+const statesOf = ({ state, refundableAt }: EscrowFilter): ReadonlyArray<EscrowState> =>
+  ESCROW_STATES.filter(
+    (one) =>
+      (state === undefined || state === one) && (refundableAt === undefined || one === "Pending"),
+  );
+
+/** The runs whose merge is the escrows of a filter, by number of creation. */
+export const escrowRuns = (filter: EscrowFilter): ReadonlyArray<Run> =>
+  createdRuns(filter, statesOf(filter));
+
+/** The runs whose merge is the events of a filter: creations whatever became of the escrow, and settlements. */
+export const eventRuns = (filter: EscrowFilter): ReadonlyArray<Run> => {
+  const states = statesOf(filter);
+  const created = states.includes("Pending")
+    ? createdRuns(filter, filter.refundableAt === undefined ? ESCROW_STATES : ["Pending"])
+    : [];
+  return [
+    ...created,
+    ...settledRuns(
+      filter,
+      SETTLED.filter((state) => states.includes(state)),
+    ),
+  ];
+};
+
+/** What the conditions of a filter's runs bind. */
+export const runValues = ({ merchant, agentOwner, refundableAt }: EscrowFilter): NamedValues => {
+  const [merchantKey, agentKey] = [
+    merchant && addressKey(merchant),
+    agentOwner && addressKey(agentOwner),
+  ];
+  const party = merchantKey ?? agentKey;
+  return {
+    ...(party !== undefined && { run: BigInt(runOf(party.key, 0)) }),
+    ...(merchantKey !== undefined && { merchant: merchantKey.bytes }),
+    ...(agentKey !== undefined && { agent: agentKey.bytes }),
+    ...(refundableAt !== undefined && { refundableAt }),
+  };
+};
+
+/**
+ * A page over runs: `columns` of the rows with `$after < seq < $before`, in this order of `seq`, at most `$limit`.
+ * Each run is in order already, so that SQLite merges them and stops at the limit.
+ */
+export const pageOfRuns = (
+  runs: ReadonlyArray<Run>,
+  columns: (run: Run) => string,
+  order: "ASC" | "DESC",
+  join: (run: Run) => string = () => "",
+): string => {
+  const selects = runs.map((run) => {
+    const conditions = [`${run.seq} > $after`, `${run.seq} < $before`, ...run.conditions];
+    return `SELECT ${columns(run)} FROM ${run.from} ${join(run)} WHERE ${conditions.join(" AND ")}`;
+  });
+  return `${selects.join(" UNION ALL ")} ORDER BY seq ${order} LIMIT $limit`;
+};

@@ -1,0 +1,155 @@
+import type { Database } from "bun:sqlite";
+import { addressToBytes } from "../../../core/domain/address.ts";
+import { type Escrow, isRefundable } from "../../../core/domain/escrow/escrow.ts";
+import { hash32FromBytes } from "../../../core/domain/hash32.ts";
+import type { AccountDigests } from "../../../core/domain/index/indexed-escrow.ts";
+import { eventsOf, type IndexedEvent } from "../../../core/domain/index/settlement-event.ts";
+import { ledgerSignatureFromBytes } from "../../../core/domain/ledger/signature.ts";
+import { eventLeafOf } from "../../../core/log/leaf/event-leaf.ts";
+import { leafHash } from "../../../core/log/tree/tree-hash.ts";
+import type { EventFilter, EventRange } from "../../../ports/index-reader.ts";
+import { LAST_SEQ, type NamedValues } from "../columns.ts";
+import { decodeBody, digestsIn } from "./escrow-body.ts";
+import type { escrowPages } from "./escrow-pages.ts";
+import { eventRuns, pageOfRuns, runValues } from "./escrow-runs.ts";
+
+type Transaction = { readonly signature: Uint8Array; readonly slot: bigint };
+type Row = {
+  readonly seq: bigint;
+  readonly body: Uint8Array;
+  readonly signature: Uint8Array | null;
+  readonly slot: bigint | null;
+};
+
+/** How many numbers are looked through at once for events without a transaction. */
+const LOOKED_THROUGH = 5000n;
+
+/** The event with the number `seq` of a row. */
+const eventOf = (
+  escrow: Escrow,
+  { pendingHash, settledHash }: AccountDigests,
+  seq: bigint,
+  transaction: Transaction | null,
+): IndexedEvent => {
+  const isCreation = seq === escrow.createdSeq;
+  const event = eventsOf(escrow)[isCreation ? 0 : 1];
+  const accountHash = isCreation ? pendingHash : settledHash;
+  if (event === undefined || accountHash === null) throw new Error("a row holds its events");
+  const leaf = eventLeafOf(event.state, addressToBytes(event.escrow), accountHash);
+  return {
+    event,
+    position: seq,
+    leafHash: hash32FromBytes(leafHash(leaf)),
+    signature: transaction && ledgerSignatureFromBytes(transaction.signature),
+    slot: transaction && transaction.slot,
+  };
+};
+
+const matches = (
+  filter: EventFilter,
+  { event, signature }: IndexedEvent,
+  escrow: Escrow,
+): boolean =>
+  (filter.merchant === undefined || filter.merchant === event.merchant) &&
+  (filter.agentOwner === undefined || filter.agentOwner === event.agentOwner) &&
+  (filter.state === undefined || filter.state === event.state) &&
+  (filter.refundableAt === undefined || isRefundable(escrow, filter.refundableAt)) &&
+  (filter.withoutTransaction !== true || signature === null);
+
+/** Reads events: of the rows of `escrow`, beside the table `event_transaction`. */
+export const eventPages = (db: Database, bodyAt: ReturnType<typeof escrowPages>["bodyAt"]) => {
+  const transaction = db.query<Transaction, [bigint]>(
+    "SELECT signature, slot FROM event_transaction WHERE position = ?1",
+  );
+  const known = db.query<{ known: bigint }, [bigint, bigint]>(
+    "SELECT count(*) AS known FROM event_transaction WHERE position > ?1 AND position < ?2",
+  );
+  const newest = db.query<{ seq: bigint | null }, []>(
+    `SELECT max(coalesce((SELECT max(created_seq) FROM escrow), 0),
+       coalesce((SELECT max(settled_seq) FROM escrow WHERE state = 1 AND settled_seq > 0), 0),
+       coalesce((SELECT max(settled_seq) FROM escrow WHERE state = 2 AND settled_seq > 0), 0),
+       coalesce((SELECT max(settled_seq) FROM escrow WHERE state = 3 AND settled_seq > 0), 0)) AS seq`,
+  );
+
+  const between = (
+    filter: EventFilter,
+    limit: number,
+    order: "ASC" | "DESC",
+    bounds: { readonly after: bigint; readonly before: bigint },
+  ): ReadonlyArray<IndexedEvent> => {
+    const runs = eventRuns(filter);
+    if (runs.length === 0 || limit === 0) return [];
+    const unknown =
+      filter.withoutTransaction === true ? ["event_transaction.position IS NULL"] : [];
+    const sql = pageOfRuns(
+      runs.map((run) => ({ ...run, conditions: [...run.conditions, ...unknown] })),
+      ({ seq }) => `${seq} AS seq, body, signature, slot`,
+      order,
+      ({ seq }) => `LEFT JOIN event_transaction ON position = ${seq}`,
+    );
+    return db
+      .query<Row, NamedValues>(sql)
+      .all({ limit, ...bounds, ...runValues(filter) })
+      .map(({ seq, body, signature, slot }) =>
+        eventOf(
+          decodeBody(body),
+          digestsIn(body),
+          seq,
+          signature === null || slot === null ? null : { signature, slot },
+        ),
+      );
+  };
+
+  /** In steps, between which others may run, since there may be few of them among many. */
+  function* withoutTransaction(
+    filter: EventFilter,
+    limit: number,
+    range: EventRange,
+  ): Generator<void, ReadonlyArray<IndexedEvent>> {
+    const found: Array<IndexedEvent> = [];
+    const last = newest.get()?.seq ?? 0n;
+    const isUpward = "after" in range;
+    const end = isUpward || range.before === null || range.before > last ? last + 1n : range.before;
+    const start = isUpward ? range.after : 0n;
+    const order = isUpward ? "ASC" : "DESC";
+    for (let done = 0n; start + done + 1n < end && found.length < limit; done += LOOKED_THROUGH) {
+      const bounds = isUpward
+        ? { after: start + done, before: start + done + LOOKED_THROUGH + 1n }
+        : { after: end - done - LOOKED_THROUGH - 1n, before: end - done };
+      if (known.get(bounds.after, bounds.before)?.known !== LOOKED_THROUGH)
+        found.push(...between(filter, limit - found.length, order, bounds));
+      yield;
+    }
+    return found;
+  }
+
+  const ofEscrow = (filter: EventFilter, limit: number, range: EventRange) => {
+    const body = filter.escrow === undefined ? undefined : bodyAt(filter.escrow);
+    if (body === undefined) return [];
+    const escrow = decodeBody(body);
+    const { createdSeq, settledSeq } = escrow;
+    const oldestFirst = (settledSeq === null ? [createdSeq] : [createdSeq, settledSeq])
+      .filter((seq) =>
+        "after" in range ? seq > range.after : range.before === null || seq < range.before,
+      )
+      .map((seq) => eventOf(escrow, digestsIn(body), seq, transaction.get(seq)))
+      .filter((event) => matches(filter, event, escrow));
+    return ("after" in range ? oldestFirst : oldestFirst.toReversed()).slice(0, limit);
+  };
+
+  return {
+    /** See `IndexReader.events`. */
+    *page(
+      filter: EventFilter,
+      limit: number,
+      range: EventRange,
+    ): Generator<void, ReadonlyArray<IndexedEvent>> {
+      if (filter.escrow !== undefined) return ofEscrow(filter, limit, range);
+      if (filter.withoutTransaction === true)
+        return yield* withoutTransaction(filter, limit, range);
+      return "after" in range
+        ? between(filter, limit, "ASC", { after: range.after, before: LAST_SEQ })
+        : between(filter, limit, "DESC", { after: -1n, before: range.before ?? LAST_SEQ });
+    },
+  };
+};

@@ -1,0 +1,109 @@
+import type { Database } from "bun:sqlite";
+import { type Address, addressFromBytes } from "../../../core/domain/address.ts";
+import type { EscrowState } from "../../../core/domain/escrow/escrow.ts";
+import { type MerchantStats, NO_ESCROWS } from "../../../core/domain/merchant/merchant-stats.ts";
+import { BODY_AT } from "./escrow-body.ts";
+import { stateNumber } from "./escrow-columns.ts";
+
+/** Counts of one merchant's escrows: by the number of their state, and deliveries by their seconds. */
+type Sums = { readonly escrows: Map<number, number>; readonly deliveries: Map<number, number> };
+
+/** Different counts that wait in memory before they are written. */
+const MOST_SUMS = 100_000;
+
+const add = (sums: Map<number, number>, key: number, change: number): boolean => {
+  const known = sums.get(key);
+  sums.set(key, (known ?? 0) + change);
+  return known === undefined;
+};
+
+/** Writes the tallies. Changes are summed first, since many escrows share a merchant and a state. */
+export const tallyWriter = (db: Database) => {
+  const upsert = (table: string, key: string, count: string) =>
+    db.query<null, [string, number, number]>(
+      `INSERT INTO ${table} (merchant, ${key}, ${count}) VALUES (?1, ?2, ?3)
+       ON CONFLICT (merchant, ${key}) DO UPDATE SET ${count} = ${count} + excluded.${count}`,
+    );
+  const upsertEscrows = upsert("escrow_tally", "state", "escrows");
+  const upsertDeliveries = upsert("delivery_tally", "seconds", "deliveries");
+  const removeEscrows = db.query<null, []>("DELETE FROM escrow_tally");
+  const removeDeliveries = db.query<null, []>("DELETE FROM delivery_tally");
+
+  /** Begins to sum the changes of one transaction. */
+  const summing = () => {
+    const merchants = new Map<string, Sums>();
+    let waiting = 0;
+    const write = (): void => {
+      for (const [bytes, { escrows, deliveries }] of merchants) {
+        const merchant = addressFromBytes(Buffer.from(bytes, "latin1"));
+        for (const [state, change] of escrows)
+          if (change !== 0) upsertEscrows.run(merchant, state, change);
+        for (const [seconds, change] of deliveries)
+          if (change !== 0) upsertDeliveries.run(merchant, seconds, change);
+      }
+      merchants.clear();
+      waiting = 0;
+    };
+    return {
+      /** Counts the escrow of a body in, or out again. */
+      count: (body: Uint8Array, change: 1 | -1): void => {
+        const bytes = Buffer.from(body.buffer, body.byteOffset, body.length);
+        const merchant = bytes.toString("latin1", BODY_AT.merchant, BODY_AT.merchant + 32);
+        let sums = merchants.get(merchant);
+        if (sums === undefined) {
+          sums = { escrows: new Map(), deliveries: new Map() };
+          merchants.set(merchant, sums);
+        }
+        if (add(sums.escrows, bytes[BODY_AT.state] ?? 0, change)) waiting += 1;
+        if (bytes.length > BODY_AT.proofHash) {
+          const seconds =
+            bytes.readBigInt64BE(BODY_AT.settledAt) - bytes.readBigInt64BE(BODY_AT.createdAt);
+          if (add(sums.deliveries, Number(seconds), change)) waiting += 1;
+        }
+        if (waiting >= MOST_SUMS) write();
+      },
+      write,
+    };
+  };
+
+  return {
+    summing,
+    clear: (): void => {
+      removeEscrows.run();
+      removeDeliveries.run();
+    },
+  };
+};
+
+/** What is counted of a merchant wallet's escrows, as `merchantStats` counts it, from the tallies alone. */
+export const tallyReader = (db: Database): ((wallet: Address) => MerchantStats) => {
+  const tallies = db.query<{ state: bigint; escrows: bigint }, [string]>(
+    "SELECT state, escrows FROM escrow_tally WHERE merchant = ?1",
+  );
+  const delivered = db.query<{ deliveries: bigint }, [string]>(
+    "SELECT coalesce(sum(deliveries), 0) AS deliveries FROM delivery_tally WHERE merchant = ?1",
+  );
+  // A merchant has as many rows here as there are different delivery times, 604,800 at most.
+  const nthDelivery = db.query<{ seconds: bigint }, [string, bigint]>(
+    `SELECT min(seconds) AS seconds FROM (
+       SELECT seconds, sum(deliveries) OVER (ORDER BY seconds) AS up_to
+       FROM delivery_tally WHERE merchant = ?1
+     ) WHERE up_to > ?2`,
+  );
+  return (wallet) => {
+    const rows = tallies.all(wallet);
+    if (rows.length === 0) return NO_ESCROWS;
+    const count = (state: EscrowState) =>
+      Number(rows.find((row) => Number(row.state) === stateNumber(state))?.escrows ?? 0n);
+    const deliveries = delivered.get(wallet)?.deliveries ?? 0n;
+    const median = deliveries === 0n ? null : nthDelivery.get(wallet, (deliveries - 1n) / 2n);
+    return {
+      escrows: Number(rows.reduce((total, row) => total + row.escrows, 0n)),
+      pending: count("Pending"),
+      fulfilled: count("Fulfilled"),
+      partiallyFulfilled: count("PartiallyFulfilled"),
+      refunded: count("Refunded"),
+      medianDeliverySeconds: median?.seconds ?? null,
+    };
+  };
+};

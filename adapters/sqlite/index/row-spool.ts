@@ -1,0 +1,112 @@
+import { join } from "node:path";
+import { addressFromBytes, addressToBytes } from "../../../core/domain/address.ts";
+import { ESCROW_STATES, type EscrowState } from "../../../core/domain/escrow/escrow.ts";
+import type { IndexedEscrow, UnseenEscrow } from "../../../core/domain/index/indexed-escrow.ts";
+import { EVENT_LEAF_LENGTH, eventLeafOf } from "../../../core/log/leaf/event-leaf.ts";
+import type { LeafSink } from "../../../ports/index-writer.ts";
+import { OrderedSpool } from "../../bun/ordered-spool.ts";
+import { BODY_AT, encodeBody, stateIn } from "./escrow-body.ts";
+import { stateNumber } from "./escrow-columns.ts";
+
+/** A row in the order of `created_seq`: an escrow's body, or an escrow of which nobody has shown the bytes. */
+export type SpooledRow =
+  | { readonly kind: "escrow"; readonly body: Uint8Array }
+  | { readonly kind: "unseen"; readonly row: UnseenEscrow };
+
+/** Bytes that a bucket of a spool holds. */
+const BUCKET_BYTES = 64 * 1024 * 1024;
+/** A creation's number has at most its row (Pending ones are the densest), and every number has a leaf. */
+const ROWS_PER_BUCKET = Math.floor(BUCKET_BYTES / (BODY_AT.settledHash + 6));
+const LEAVES_PER_BUCKET = Math.floor(BUCKET_BYTES / (EVENT_LEAF_LENGTH + 6));
+
+/** Where the fields of an unseen row stand in the spool: address, pending hash, state, settled number and hash. */
+const UNSEEN_AT = { pendingHash: 32, state: 64, settledSeq: 65, settledHash: 73 } as const;
+const UNSEEN_LENGTH = UNSEEN_AT.settledHash + 32;
+
+const encodeUnseen = (row: UnseenEscrow): Uint8Array => {
+  const bytes = Buffer.alloc(UNSEEN_LENGTH);
+  bytes.set(addressToBytes(row.address));
+  bytes.set(row.pendingHash, UNSEEN_AT.pendingHash);
+  bytes[UNSEEN_AT.state] = stateNumber(row.state);
+  if (row.settledSeq === null || row.settledHash === null) return bytes;
+  bytes.writeBigUInt64BE(row.settledSeq, UNSEEN_AT.settledSeq);
+  bytes.set(row.settledHash, UNSEEN_AT.settledHash);
+  return bytes;
+};
+
+const decodeUnseen = (seq: number, bytes: Uint8Array): UnseenEscrow => {
+  const buffer = Buffer.from(bytes);
+  const state = ESCROW_STATES[bytes[UNSEEN_AT.state] ?? -1];
+  if (state === undefined) throw new Error("no row of another state is ever spooled");
+  const isSettled = state !== "Pending";
+  return {
+    address: addressFromBytes(buffer.subarray(0, 32)),
+    state,
+    createdSeq: BigInt(seq),
+    settledSeq: isSettled ? buffer.readBigUInt64BE(UNSEEN_AT.settledSeq) : null,
+    pendingHash: buffer.subarray(UNSEEN_AT.pendingHash, UNSEEN_AT.state),
+    settledHash: isSettled ? buffer.subarray(UNSEEN_AT.settledHash) : null,
+  };
+};
+
+/**
+ * The rows and leaves of a first snapshot on their way into order. They come as the ledger lists its accounts, so in no
+ * order, and tables and indexes are made several times faster of rows in order.
+ */
+export class RowSpool {
+  readonly #rows: OrderedSpool;
+  readonly #leaves: OrderedSpool;
+
+  /** Keeps its files in `folder`, which must be its own. */
+  constructor(folder: string) {
+    this.#rows = new OrderedSpool(join(folder, "rows"), ROWS_PER_BUCKET);
+    this.#leaves = new OrderedSpool(join(folder, "leaves"), LEAVES_PER_BUCKET);
+  }
+
+  #addLeaf(seq: bigint, state: EscrowState, address: Uint8Array, accountHash: Uint8Array): void {
+    this.#leaves.append(Number(seq), eventLeafOf(state, address, accountHash));
+  }
+
+  addEscrow(row: IndexedEscrow): void {
+    const body = encodeBody(row);
+    const { createdSeq, settledSeq } = row.escrow;
+    const address = body.subarray(BODY_AT.address, BODY_AT.address + 32);
+    this.#rows.append(Number(createdSeq), body);
+    this.#addLeaf(createdSeq, "Pending", address, row.pendingHash);
+    if (settledSeq !== null && row.settledHash !== null)
+      this.#addLeaf(settledSeq, stateIn(body), address, row.settledHash);
+  }
+
+  addUnseen(row: UnseenEscrow): void {
+    const address = addressToBytes(row.address);
+    this.#rows.append(Number(row.createdSeq), encodeUnseen(row));
+    this.#addLeaf(row.createdSeq, "Pending", address, row.pendingHash);
+    if (row.settledSeq !== null && row.settledHash !== null)
+      this.#addLeaf(row.settledSeq, row.state, address, row.settledHash);
+  }
+
+  /** Shows all leaves in ascending order, also several of one number; `atOnce` of them in a step. */
+  *leaves(sink: LeafSink, atOnce: number): Generator<void, void> {
+    let shown = 0;
+    for (const { seq, bytes } of this.#leaves.ascending()) {
+      sink(BigInt(seq), bytes);
+      if (++shown % atOnce === 0) yield;
+    }
+  }
+
+  /** One row for each number, ascending: the last that came, but never an unseen one where there is a body. */
+  *rows(): Generator<SpooledRow, void> {
+    const rowOf = (seq: number, bytes: Uint8Array): SpooledRow =>
+      bytes.length === UNSEEN_LENGTH
+        ? { kind: "unseen", row: decodeUnseen(seq, bytes) }
+        : { kind: "escrow", body: bytes };
+    let last: { readonly seq: number; readonly bytes: Uint8Array } | null = null;
+    for (const record of this.#rows.ascending()) {
+      if (last !== null && last.seq === record.seq) {
+        if (record.bytes.length === UNSEEN_LENGTH && last.bytes.length !== UNSEEN_LENGTH) continue;
+      } else if (last !== null) yield rowOf(last.seq, last.bytes);
+      last = record;
+    }
+    if (last !== null) yield rowOf(last.seq, last.bytes);
+  }
+}

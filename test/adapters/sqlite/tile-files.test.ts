@@ -1,0 +1,67 @@
+import { afterAll, expect, test } from "bun:test";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { Effect, Exit } from "effect";
+import { tileFiles } from "../../../adapters/sqlite/log/tile-files.ts";
+import { tmpdir } from "../../temporary-root.ts";
+
+const root = mkdtempSync(join(tmpdir(), "tile-files-"));
+afterAll(() => rmSync(root, { recursive: true }));
+const folder = join(root, "log");
+mkdirSync(folder);
+const tiles = tileFiles(folder);
+const bytes = new Uint8Array(8192).fill(7);
+
+const NO_FULL_TILES = [
+  "",
+  "tile",
+  "tile/0/000.p/17",
+  "tile/0/x001",
+  "tile/0/1",
+  "tile/64/000",
+  "tile/00/000",
+  "tile/entries/../entries/000",
+  "tile/0/../../../secret",
+  "../secret",
+  "signed.sqlite",
+  "/tile/0/000",
+  "tile/0/000\0",
+  "tile/0/000\n",
+  "tile/names/000",
+];
+
+test.each(NO_FULL_TILES)(
+  "%j is no path of a full tile: nothing is read or kept there",
+  async (path) => {
+    writeFileSync(join(root, "secret"), "secret");
+    expect(await Effect.runPromise(tiles.read(path))).toBeNull();
+    expect(Exit.isFailure(await Effect.runPromiseExit(tiles.keep([{ path, bytes }])))).toBe(true);
+    expect(readdirSync(folder)).toEqual([]);
+  },
+);
+
+test("a tile is read whole under its path, and no part of it stays", async () => {
+  const path = "tile/63/x001/x234/067";
+  await Effect.runPromise(tiles.keep([{ path, bytes }]));
+  expect(await Effect.runPromise(tiles.read(path))).toEqual(bytes);
+  expect(readdirSync(join(folder, "tile/63/x001/x234"))).toEqual(["067"]);
+});
+
+test("a part that an interrupted writing has left is written over", async () => {
+  const path = "tile/1/000";
+  mkdirSync(join(folder, "tile/1"), { recursive: true });
+  writeFileSync(join(folder, `${path}.part`), "half");
+  expect(await Effect.runPromise(tiles.read(path))).toBeNull();
+  await Effect.runPromise(tiles.keep([{ path, bytes }]));
+  expect(await Effect.runPromise(tiles.read(path))).toEqual(bytes);
+  expect(readdirSync(join(folder, "tile/1"))).toEqual(["000"]);
+});
+
+test("a disk that takes no tile is a failure that can pass", async () => {
+  const path = "tile/2/000";
+  writeFileSync(join(folder, "tile/2"), "a file where a folder has to be");
+  expect(await Effect.runPromise(Effect.flip(tiles.keep([{ path, bytes }])))).toMatchObject({
+    _tag: "StoreUnavailable",
+    retryable: true,
+  });
+});
