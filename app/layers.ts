@@ -48,6 +48,7 @@ import {
   type StoreOfAnotherLedger,
   type StoreTooNew,
 } from "../ports/store-refusal.ts";
+import { checkMints, type MintDecimalsDiffer } from "./check-mints.ts";
 import packageJson from "../package.json" with { type: "json" };
 import type { Cluster } from "./config/cluster.ts";
 import type { RpcUrls, Settings } from "./config/settings.ts";
