@@ -19,6 +19,8 @@ const IMPORT = /^(?:import|export)\s(?!type\b)[^;]*?from "(\.[^"]+)"|^import "(\
 export const readSources = (root: string): Sources => {
   const texts = new Map<string, string>();
   const imports = new Map<string, ReadonlyArray<string>>();
+  // Many names stand in the same schemas: one search for each of those is enough.
+  const matches = new Map<string, ReadonlyArray<string>>();
   const textOf = (file: string): string => {
     const text = texts.get(file) ?? readFileSync(join(root, file), "utf8");
     texts.set(file, text);
@@ -39,8 +41,14 @@ export const readSources = (root: string): Sources => {
       imports.set(file, found);
       return found;
     },
-    matching: (prefix, text) =>
-      files.filter((file) => file.startsWith(prefix) && text.test(textOf(file))),
+    matching: (prefix, text) => {
+      const key = `${prefix} ${text}`;
+      const found =
+        matches.get(key) ??
+        files.filter((file) => file.startsWith(prefix) && text.test(textOf(file)));
+      matches.set(key, found);
+      return found;
+    },
   };
 };
 

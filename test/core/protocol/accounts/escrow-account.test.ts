@@ -183,11 +183,9 @@ describe("escrow account", () => {
   test("an account is accepted exactly when it keeps the protocol's rules", () => {
     const near = fc.bigInt({ min: -1n, max: 4n });
     const seen = new Set<string>();
-    // The numbers decide. An escrow of its own for each run would derive two addresses, which takes most of the time.
-    const escrows = fc.sample(anyEscrow(deployment), { numRuns: 200, seed: 1 });
     fc.assert(
       fc.property(
-        fc.constantFrom(...escrows),
+        anyEscrow(deployment),
         fc.record({
           state: fc.oneof(fc.constant(undefined), fc.nat({ max: 4 })),
           amount: fc.bigInt({ min: 0n, max: 3n }),
