@@ -48,7 +48,7 @@ test("the made files compile, and keep the project's format and lint rules", asy
   ]);
   expect(made.map(({ code, said }) => `${code} ${said}`)).toEqual([
     expect.stringContaining("0 made  adapters/http/service/mints-contract.ts"),
-    expect.stringContaining("0 made  adapters/duckdb/escrow-index.ts"),
+    expect.stringContaining("0 made  adapters/duckdb/index-store.ts"),
     expect.stringContaining(
       "0 made  core/domain/evidence/proof-templates/parcel-delivered-v1.json",
     ),
@@ -83,11 +83,11 @@ test("an endpoint's test first fails until it is served, then until its texts ar
   expect(await tested()).toMatchObject({ code: 0 });
 });
 
-test("a store's contract suite names the method that is not written yet", async () => {
-  const { code, said } = await bun("test", "test/adapters/duckdb/escrow-index.test.ts");
+test("a store's contract suite names the method that is to be written", async () => {
+  const { code, said } = await bun("test", "test/adapters/duckdb/index-store.test.ts");
   expect(code).toBe(1);
   expect(said).toContain("escrows is still to be written");
-  expect(said).toContain("escrowIndexDuckdb is an escrow index");
+  expect(said).toContain("indexDuckdb is an index");
 });
 
 test("a template's test asks for a line in the catalogue, and passes with it", async () => {
