@@ -83,7 +83,11 @@ const openPages = Effect.fn("openIndexReader")(function* (options: IndexStoreOpt
   const statsOf = tallyReader(db);
   const ledger = ledgerRow(db);
   const registry = db.transaction((...query: Parameters<typeof merchants.page>) =>
-    merchants.page(...query).map((entry) => ({ ...entry, stats: statsOf(entry.merchant.wallet) })),
+    merchants.page(...query).map(({ merchant, sameName }) => ({
+      merchant,
+      sameName,
+      stats: statsOf(merchant.wallet),
+    })),
   );
   // Another connection's commit changes it (sqlite.org/pragma.html, "data_version"), and this one writes nothing.
   const version = db.query<{ data_version: bigint }, []>("PRAGMA data_version");

@@ -90,6 +90,8 @@ const planted = [
   { file: "ports/c.ts", code: `import "node:crypto";`, refused: true },
   { file: "ports/ok.ts", code: `import "../core/domain/x.ts"; import "effect";`, refused: false },
   { file: "adapters/http/a.ts", code: `import "../sqlite/x.ts";`, refused: true },
+  { file: "adapters/http/d.ts", code: `import "../bun/x.ts";`, refused: false },
+  { file: "adapters/http/server/d.ts", code: `import "../../bun/x.ts";`, refused: false },
   { file: "adapters/http/b.ts", code: `import "../../app/x.ts";`, refused: true },
   { file: "adapters/http/server/a.ts", code: `import "../../sqlite/x.ts";`, refused: true },
   { file: "adapters/http/server/b.ts", code: `import "../../../app/x.ts";`, refused: true },

@@ -111,17 +111,19 @@ export const runValues = ({ merchant, agentOwner, refundableAt }: EscrowFilter):
 };
 
 /**
- * A page over runs: `columns` of the rows with `$after < seq < $before`, in this order of `seq`, at most `$limit`.
- * Each run is in order already, so that SQLite merges them and stops at the limit.
+ * A page over runs: `columns` of the rows with `$after < seq < $before`, in this order of `seq`, at most `$limit`. `join`
+ * adds a table to each run, and `more` are conditions on it. Each run is in order already, so that SQLite merges them and
+ * stops at the limit.
  */
 export const pageOfRuns = (
   runs: ReadonlyArray<Run>,
   columns: (run: Run) => string,
   order: "ASC" | "DESC",
   join: (run: Run) => string = () => "",
+  more: ReadonlyArray<string> = [],
 ): string => {
   const selects = runs.map((run) => {
-    const conditions = [`${run.seq} > $after`, `${run.seq} < $before`, ...run.conditions];
+    const conditions = [`${run.seq} > $after`, `${run.seq} < $before`, ...run.conditions, ...more];
     return `SELECT ${columns(run)} FROM ${run.from} ${join(run)} WHERE ${conditions.join(" AND ")}`;
   });
   return `${selects.join(" UNION ALL ")} ORDER BY seq ${order} LIMIT $limit`;

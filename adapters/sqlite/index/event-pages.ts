@@ -79,13 +79,13 @@ export const eventPages = (db: Database, bodyAt: ReturnType<typeof escrowPages>[
   ): ReadonlyArray<IndexedEvent> => {
     const runs = eventRuns(filter);
     if (runs.length === 0 || limit === 0) return [];
-    const unknown =
-      filter.withoutTransaction === true ? ["event_transaction.position IS NULL"] : [];
+    const unknown = filter.withoutTransaction === true ? ["position IS NULL"] : [];
     const sql = pageOfRuns(
-      runs.map((run) => ({ ...run, conditions: [...run.conditions, ...unknown] })),
+      runs,
       ({ seq }) => `${seq} AS seq, body, signature, slot`,
       order,
       ({ seq }) => `LEFT JOIN event_transaction ON position = ${seq}`,
+      unknown,
     );
     return db
       .query<Row, NamedValues>(sql)

@@ -141,6 +141,14 @@ export const indexBuild = (
     ledger.mark(mark);
   }
 
+  function* addMerchants({ merchants }: Pick<IndexChanges, "merchants">) {
+    const table = merchantTable(db, building("merchant"));
+    for (const [at, observed] of merchants.entries()) {
+      table.put(observed);
+      if (at % ROWS_AT_ONCE === 0) yield;
+    }
+  }
+
   const of = (spool: RowSpool): IndexBuild => {
     function* addRows({ escrows, unseen }: Pick<IndexChanges, "escrows" | "unseen">) {
       for (const [at, row] of escrows.entries()) {
@@ -149,13 +157,6 @@ export const indexBuild = (
       }
       for (const [at, row] of unseen.entries()) {
         spool.addUnseen(row);
-        if (at % ROWS_AT_ONCE === 0) yield;
-      }
-    }
-    function* addMerchants({ merchants }: Pick<IndexChanges, "merchants">) {
-      const table = merchantTable(db, building("merchant"));
-      for (const [at, observed] of merchants.entries()) {
-        table.put(observed);
         if (at % ROWS_AT_ONCE === 0) yield;
       }
     }

@@ -49,6 +49,11 @@ const decodeUnseen = (seq: number, bytes: Uint8Array): UnseenEscrow => {
   };
 };
 
+const rowOf = (seq: number, bytes: Uint8Array): SpooledRow =>
+  bytes.length === UNSEEN_LENGTH
+    ? { kind: "unseen", row: decodeUnseen(seq, bytes) }
+    : { kind: "escrow", body: bytes };
+
 /**
  * The rows and leaves of a first snapshot on their way into order. They come as the ledger lists its accounts, so in no
  * order, and tables and indexes are made several times faster of rows in order.
@@ -96,10 +101,6 @@ export class RowSpool {
 
   /** One row for each number, ascending: the last that came, but never an unseen one where there is a body. */
   *rows(): Generator<SpooledRow, void> {
-    const rowOf = (seq: number, bytes: Uint8Array): SpooledRow =>
-      bytes.length === UNSEEN_LENGTH
-        ? { kind: "unseen", row: decodeUnseen(seq, bytes) }
-        : { kind: "escrow", body: bytes };
     let last: { readonly seq: number; readonly bytes: Uint8Array } | null = null;
     for (const record of this.#rows.ascending()) {
       if (last !== null && last.seq === record.seq) {

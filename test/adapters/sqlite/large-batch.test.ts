@@ -41,7 +41,7 @@ const seen = ({ reader }: Index) =>
   Effect.all([
     reader.escrows({}, 5000, null),
     reader.events({}, 5000, { before: null }),
-    Effect.map(reader.summary, ({ revision: _, ...summary }) => summary),
+    Effect.map(reader.summary, ({ escrows, unseen, mark }) => ({ escrows, unseen, mark })),
     reader.events({ merchant: walletOf("merchant 3") }, 5000, { before: null }),
   ]);
 
