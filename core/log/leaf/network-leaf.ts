@@ -1,4 +1,3 @@
-import type { Address } from "../../domain/address.ts";
 import { canonicalJsonBytes } from "../../domain/encoding/canonical-json.ts";
 import { hash32FromBytes } from "../../domain/hash32.ts";
 import type { Deployment } from "../../domain/ledger/deployment.ts";
@@ -15,7 +14,7 @@ const NETWORK_ID_DIGITS = 16;
  * not number it, so the chain on the ledger does not hold it.
  */
 export const networkLeaf = (
-  genesisHash: Address,
+  genesisHash: string,
   { custodyProgram, attestorProgram }: Deployment,
 ): Uint8Array =>
   canonicalJsonBytes({
