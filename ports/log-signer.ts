@@ -1,13 +1,13 @@
 import { Context, Data, type Effect } from "effect";
 
-/** What stands beside the log's key cannot be read or written. */
-export class LogKeyUnavailable extends Data.TaggedError("LogKeyUnavailable")<{
-  /** The file. */
+/** The log's key, or the file beside it, cannot be used. Neither field ever holds key material. */
+export class LogKeyUnusable extends Data.TaggedError("LogKeyUnusable")<{
+  /** A file, or a setting's name. */
   readonly source: string;
   readonly reason: string;
 }> {
   override get message() {
-    return `What the log's key signed last cannot be read or written at ${this.source}: ${this.reason}.`;
+    return `The log key of ${this.source} cannot be used: ${this.reason}.`;
   }
 }
 
@@ -18,9 +18,9 @@ export type LogKey = {
   /** The 64-byte Ed25519 signature of a message. */
   readonly sign: (message: Uint8Array) => Effect.Effect<Uint8Array>;
   /** The text that `remember` wrote last, null before. It is kept beside the key, not in the store: an older store that is restored does not take it back. */
-  readonly remembered: Effect.Effect<string | null, LogKeyUnavailable>;
+  readonly remembered: Effect.Effect<string | null, LogKeyUnusable>;
   /** Replaces the text durably. */
-  readonly remember: (text: string) => Effect.Effect<void, LogKeyUnavailable>;
+  readonly remember: (text: string) => Effect.Effect<void, LogKeyUnusable>;
 };
 
 /** The log's name and key; null without one: then no log is published. */
