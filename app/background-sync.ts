@@ -2,7 +2,7 @@ import { Duration, Effect, Queue, Schedule, Stream } from "effect";
 import type { SyncReport } from "../core/domain/index/sync-report.ts";
 import { IndexSync } from "../core/use-cases/index/sync/index-sync.ts";
 import { syncFailureCause } from "../core/use-cases/index/sync/sync-failure.ts";
-import { EscrowIndex } from "../ports/escrow-index.ts";
+import { IndexReader } from "../ports/index-reader.ts";
 import { LedgerSignals } from "../ports/ledger-signals.ts";
 
 const ASK_AGAIN = Schedule.spaced(Duration.millis(100));
@@ -21,7 +21,7 @@ const DEBOUNCE = Duration.millis(100);
 export const backgroundSync = Effect.fnUntraced(function* (intervalSeconds: number) {
   if (intervalSeconds === 0) return;
   const sync = yield* IndexSync;
-  const index = yield* EscrowIndex;
+  const index = yield* IndexReader;
   let failing = false;
   const once = sync.background.pipe(
     Effect.matchEffect({

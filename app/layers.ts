@@ -18,7 +18,7 @@ import {
 } from "../core/use-cases/service/transaction-terms.ts";
 import type { HttpServices } from "../adapters/http/server/http-services.ts";
 import { rateLimiterMemory } from "../adapters/memory/rate-limiter.ts";
-import { escrowIndexPostgres } from "../adapters/postgres/escrow-index.ts";
+import { indexPostgres } from "../adapters/postgres/index-store.ts";
 import { outcomeLogPostgres } from "../adapters/postgres/outcome-log.ts";
 import { postgresStore } from "../adapters/postgres/postgres-store.ts";
 import { syncLeasePostgres } from "../adapters/postgres/sync-lease.ts";
@@ -34,14 +34,15 @@ import { nodePool } from "../adapters/solana-rpc/pool/node-pool.ts";
 import { USDC_MINTS } from "./config/supported-mints.ts";
 import { redactedRpcAddress } from "../adapters/solana-rpc/transport/redacted-rpc-address.ts";
 import { solanaRpcConfig } from "../adapters/solana-rpc/pool/solana-rpc-config.ts";
-import { escrowIndexSqlite } from "../adapters/sqlite/escrow-index.ts";
+import { indexSqlite } from "../adapters/sqlite/index-store.ts";
 import { outcomeLogSqlite } from "../adapters/sqlite/outcome-log.ts";
 import { isDamage } from "../adapters/sqlite/store-failure.ts";
-import type { EscrowIndex, StoreUnavailable } from "../ports/escrow-index.ts";
+import type { StoreUnavailable } from "../ports/store-unavailable.ts";
 import type { EvidenceKeyUnusable, EvidenceSigner } from "../ports/evidence-signer.ts";
+import type { IndexReader } from "../ports/index-reader.ts";
+import type { IndexWriter } from "../ports/index-writer.ts";
 import { Instance } from "../ports/instance.ts";
 import type { Ledger } from "../ports/ledger.ts";
-import type { OutcomeLog } from "../ports/outcome-log.ts";
 import {
   StoreCorrupt,
   type StoreOfAnotherLedger,
@@ -51,7 +52,12 @@ import packageJson from "../package.json" with { type: "json" };
 import type { Cluster } from "./config/cluster.ts";
 import type { RpcUrls, Settings } from "./config/settings.ts";
 import { sourceRevision } from "./source-revision.ts";
-import { storesOfLedger, type WrongLedger, type StoreName } from "./stores-of-ledger.ts";
+import {
+  storesOfLedger,
+  type StoreName,
+  type Stores,
+  type WrongLedger,
+} from "./stores-of-ledger.ts";
 
 /** The settings of one instance, and the facts that its start has found. */
 export type StartedInstance = {
@@ -122,21 +128,29 @@ const evidenceSigner = ({
     : evidenceSignerNone(evidenceRetiredKeys);
 };
 
+/** The folder of the log's full tiles in the data directory. */
+export const logFolder = (dataDir: string): string => `${dataDir}/log`;
+
 /** The stores and the syncs on them: in this instance's own files, or shared by replicas. */
 const storage = (
   { settings, dataDir }: StartedInstance,
   refused: Deferred.Deferred<never, IndexRefused>,
 ): {
-  readonly stores: Layer.Layer<EscrowIndex | OutcomeLog, never, Ledger>;
-  readonly indexSync: Layer.Layer<IndexSync, never, EscrowIndex | Ledger | Instance>;
+  readonly stores: Layer.Layer<Stores, never, Ledger>;
+  readonly indexSync: Layer.Layer<IndexSync, never, IndexReader | IndexWriter | Ledger | Instance>;
 } => {
   const cluster = clusterOf(settings);
-  const identityOf = (genesisHash: string) => ({ genesisHash, deployment: deploymentOf(settings) });
+  const deployment = deploymentOf(settings);
+  const identityOf = (genesisHash: string) => ({ genesisHash, deployment });
   if (settings.databaseUrl === null) {
     const pathOf = (store: StoreName) => storePath(dataDir, store);
     const open = (genesisHash: string) =>
       Layer.merge(
-        escrowIndexSqlite({ ...identityOf(genesisHash), path: pathOf("index") }),
+        indexSqlite({
+          ...identityOf(genesisHash),
+          path: pathOf("index"),
+          logFolder: logFolder(dataDir),
+        }),
         outcomeLogSqlite({ ...identityOf(genesisHash), path: pathOf("relay") }),
       );
     const broken = (store: StoreName, { cause }: StoreUnavailable) =>
@@ -144,21 +158,22 @@ const storage = (
         ? new StoreCorrupt({ store: pathOf(store), reason: "it is damaged", cause })
         : undefined;
     return {
-      stores: storesOfLedger({ cluster, open, refused, broken }),
-      indexSync: Layer.effect(IndexSync, makeIndexSync),
+      stores: storesOfLedger({ cluster, deployment, open, refused, broken }),
+      indexSync: Layer.effect(IndexSync, makeIndexSync()),
     };
   }
   const database = postgresStore(settings.databaseUrl);
   const open = (genesisHash: string) =>
     Layer.merge(
-      escrowIndexPostgres(identityOf(genesisHash)),
+      indexPostgres(identityOf(genesisHash)),
       outcomeLogPostgres(identityOf(genesisHash)),
     );
   return {
-    stores: storesOfLedger({ cluster, open, refused }).pipe(Layer.provide(database)),
-    indexSync: Layer.effect(IndexSync, Effect.flatMap(makeIndexSync, makeReplicatedIndexSync)).pipe(
-      Layer.provide(syncLeasePostgres().pipe(Layer.provide(database))),
-    ),
+    stores: storesOfLedger({ cluster, deployment, open, refused }).pipe(Layer.provide(database)),
+    indexSync: Layer.effect(
+      IndexSync,
+      Effect.flatMap(makeIndexSync(), makeReplicatedIndexSync),
+    ).pipe(Layer.provide(syncLeasePostgres().pipe(Layer.provide(database)))),
   };
 };
 

@@ -1,7 +1,13 @@
 import { Context, Data, Deferred, Duration, Effect, Exit, Layer, Schedule, Scope } from "effect";
-import { EscrowIndex, StoreUnavailable } from "../ports/escrow-index.ts";
+import type { Deployment } from "../core/domain/ledger/deployment.ts";
+import { networkIdOf, networkLeaf } from "../core/log/leaf/network-leaf.ts";
+import { IndexReader } from "../ports/index-reader.ts";
+import { type IndexBuild, IndexWriter } from "../ports/index-writer.ts";
 import { Ledger } from "../ports/ledger.ts";
+import { LogIdentity } from "../ports/log-identity.ts";
+import { LogStore } from "../ports/log-store.ts";
 import { OutcomeLog } from "../ports/outcome-log.ts";
+import { StoreUnavailable } from "../ports/store-unavailable.ts";
 import { type Cluster, clusterOfGenesis } from "./config/cluster.ts";
 
 /** The ledger answers, but is not the configured one. Nothing may be served from it. */
@@ -18,10 +24,14 @@ export class WrongLedger extends Data.TaggedError("WrongLedger")<{
 const isPassing = (failure: unknown): boolean =>
   failure instanceof StoreUnavailable && failure.retryable;
 
+const notOpen = () => new StoreUnavailable({ retryable: true, cause: "the store is not open yet" });
+
 const ASK_AGAIN = Schedule.spaced(Duration.millis(250));
 
-/** The stores of one ledger. */
-type Stores = EscrowIndex | OutcomeLog;
+/** What is opened for one ledger. */
+type Opened = IndexReader | IndexWriter | LogStore | OutcomeLog;
+/** The stores of one ledger, and the identity of its log. */
+export type Stores = Opened | LogIdentity;
 /** The name of one of the two stores. */
 export type StoreName = "index" | "relay";
 
@@ -33,7 +43,8 @@ export type StoreName = "index" | "relay";
  */
 export const storesOfLedger = <E, R = never>(options: {
   readonly cluster: Cluster;
-  readonly open: (genesisHash: string) => Layer.Layer<Stores, E, R>;
+  readonly deployment: Deployment;
+  readonly open: (genesisHash: string) => Layer.Layer<Opened, E, R>;
   readonly refused: Deferred.Deferred<never, E | WrongLedger>;
   /** Why an open store can never be used again, undefined for any other failure. */
   readonly broken?: (store: StoreName, failure: StoreUnavailable) => E | undefined;
@@ -43,7 +54,8 @@ export const storesOfLedger = <E, R = never>(options: {
       const ledger = yield* Ledger;
       const scope = yield* Effect.scope;
       const services = yield* Effect.context<R>();
-      let opened: Context.Context<Stores> | null = null;
+      let opened: Context.Context<Opened> | null = null;
+      let logId: string | null = null;
       let tried = false;
 
       /** A failed attempt leaves nothing open. */
@@ -72,6 +84,7 @@ export const storesOfLedger = <E, R = never>(options: {
           Effect.tapError(tellOnce),
           Effect.retry({ schedule: ASK_AGAIN, while: isPassing }),
         );
+        logId = networkIdOf(networkLeaf(genesisHash, options.deployment));
         yield* Effect.logInfo("the stores are open", { genesis_hash: genesisHash });
       });
       yield* open.pipe(
@@ -80,16 +93,13 @@ export const storesOfLedger = <E, R = never>(options: {
       );
 
       const whenOpen =
-        <S>(name: StoreName, storeIn: (stores: Context.Context<Stores>) => S) =>
-        <A>(
-          use: (store: S) => Effect.Effect<A, StoreUnavailable>,
-        ): Effect.Effect<A, StoreUnavailable> =>
+        <S>(name: StoreName, storeIn: (stores: Context.Context<Opened>) => S) =>
+        <A, N = never>(
+          use: (store: S) => Effect.Effect<A, StoreUnavailable, N>,
+        ): Effect.Effect<A, StoreUnavailable, N> =>
           Effect.suspend(() =>
             opened === null
-              ? new StoreUnavailable({
-                  retryable: true,
-                  cause: "the store is not open yet",
-                })
+              ? notOpen()
               : Effect.tapError(use(storeIn(opened)), (failure) => {
                   const refusal = options.broken?.(name, failure);
                   return refusal === undefined
@@ -97,24 +107,43 @@ export const storesOfLedger = <E, R = never>(options: {
                     : Deferred.fail(options.refused, refusal);
                 }),
           );
-      const indexed = whenOpen("index", Context.get(EscrowIndex));
+      const read = whenOpen("index", Context.get(IndexReader));
+      const written = whenOpen("index", Context.get(IndexWriter));
+      const log = whenOpen("index", Context.get(LogStore));
       const logged = whenOpen("relay", Context.get(OutcomeLog));
-      return Context.make(EscrowIndex, {
-        apply: (batch) => indexed((index) => index.apply(batch)),
-        escrows: (filter, limit, after) => indexed((index) => index.escrows(filter, limit, after)),
-        escrowsAt: (addresses) => indexed((index) => index.escrowsAt(addresses)),
-        events: (filter, limit, before) => indexed((index) => index.events(filter, limit, before)),
-        eventsAfter: (filter, limit, after) =>
-          indexed((index) => index.eventsAfter(filter, limit, after)),
-        eventsWithoutReference: (limit, after) =>
-          indexed((index) => index.eventsWithoutReference(limit, after)),
-        eventsOfEscrow: (escrow) => indexed((index) => index.eventsOfEscrow(escrow)),
-        merchants: (filter, limit, after) =>
-          indexed((index) => index.merchants(filter, limit, after)),
-        sameNames: (name, except) => indexed((index) => index.sameNames(name, except)),
-        summary: indexed((index) => index.summary),
-        revision: indexed((index) => index.revision),
+      /** A build whose writes tell of a broken store as every other write does. */
+      const guarded = (build: IndexBuild): IndexBuild => ({
+        add: (rows) => written(() => build.add(rows)),
+        leaves: (sink) => written(() => build.leaves(sink)),
+        finish: (mark) => written(() => build.finish(mark)),
+      });
+      return Context.make(IndexReader, {
+        escrows: (filter, limit, before) => read((index) => index.escrows(filter, limit, before)),
+        escrowsAt: (addresses) => read((index) => index.escrowsAt(addresses)),
+        events: (filter, limit, range) => read((index) => index.events(filter, limit, range)),
+        merchants: (filter, limit, after) => read((index) => index.merchants(filter, limit, after)),
+        sameNames: (name, except) => read((index) => index.sameNames(name, except)),
+        summary: read((index) => index.summary),
       }).pipe(
+        Context.add(IndexWriter, {
+          apply: (changes) => written((index) => index.apply(changes)),
+          merchantsAt: (addresses) => written((index) => index.merchantsAt(addresses)),
+          unseen: (limit, after) => written((index) => index.unseen(limit, after)),
+          build: Effect.map(
+            written((index) => index.build),
+            guarded,
+          ),
+        }),
+        Context.add(LogStore, {
+          leaves: (from, limit) => log((store) => store.leaves(from, limit)),
+          tile: (path) => log((store) => store.tile(path)),
+          keepTiles: (tiles) => log((store) => store.keepTiles(tiles)),
+          signed: log((store) => store.signed),
+          sign: (before, next) => log((store) => store.sign(before, next)),
+        }),
+        Context.add(LogIdentity, {
+          id: Effect.suspend(() => (logId === null ? notOpen() : Effect.succeed(logId))),
+        }),
         Context.add(OutcomeLog, {
           open: (entry) => logged((log) => log.open(entry)),
           resolve: (signature, outcome) => logged((log) => log.resolve(signature, outcome)),

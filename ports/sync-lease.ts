@@ -1,6 +1,6 @@
 import { Context, type Effect } from "effect";
 import type { SyncReport } from "../core/domain/index/sync-report.ts";
-import type { StoreUnavailable } from "./escrow-index.ts";
+import type { StoreUnavailable } from "./store-unavailable.ts";
 import type { LedgerFailure } from "./ledger.ts";
 
 /**

@@ -121,5 +121,7 @@ export class ProofTemplateNotFound extends Data.TaggedError("ProofTemplateNotFou
   readonly id: string;
 }> {}
 
-/** The cursor was not made by this service for this list. */
-export class MalformedCursor extends Data.TaggedError("MalformedCursor") {}
+/** The cursor was not made for this list, or for the log of another ledger or of other rules. */
+export class MalformedCursor extends Data.TaggedError("MalformedCursor")<{
+  readonly fault: "malformed" | "another_log";
+}> {}

@@ -1,11 +1,19 @@
 import { describe, expect, test } from "bun:test";
-import { Effect, type Layer } from "effect";
+import { Effect } from "effect";
 import fc from "fast-check";
+import { ZERO_ADDRESS } from "../../core/domain/address.ts";
 import { merchantStats } from "../../core/domain/merchant/merchant-stats.ts";
 import type { Merchant } from "../../core/domain/merchant/merchant.ts";
-import type { EscrowIndex } from "../../ports/escrow-index.ts";
-import { anyMerchant, batchOf, escrowLives, finalBatch } from "../arbitraries/index-history.ts";
-import { onFreshIndexes } from "./fresh-index.ts";
+import {
+  anyMerchant,
+  changesOf,
+  escrowLives,
+  eventCount,
+  finalChanges,
+  indexHistory,
+  markAt,
+} from "../arbitraries/index-history.ts";
+import { type IndexLayer, onFreshIndexes } from "./fresh-index.ts";
 
 const fold = (text: string) => Array.from(text.normalize("NFC"), (c) => c.toLowerCase()).join("");
 const earliestFirst = (a: Merchant, b: Merchant) =>
@@ -22,37 +30,37 @@ const SAME: ReadonlyArray<string> = [
   "caf\u00e9 strasse \uff11",
 ];
 
-/** What every index must do with merchants; see `escrowIndexContract`. */
+/** The changes with which an empty index has these merchants and its first mark. */
+const registering = (merchants: ReadonlyArray<Merchant>) =>
+  changesOf({ merchants: merchants.map((row) => ({ row, slot: 1n })), mark: markAt([], 0n) });
+
+/** What every index must do with merchants; see `indexStoreContract`. */
 export const merchantRegistryContract = <E>(
   name: string,
-  fresh: () => Layer.Layer<EscrowIndex, E>,
+  fresh: () => IndexLayer<E>,
   numRuns: number,
 ) => {
   const { holds } = onFreshIndexes(fresh, numRuns);
 
   describe(`${name} is a registry of merchants`, () => {
-    test("observations of merchants in any order end with the newest", () =>
+    test("a merchant's row is replaced by what is applied, with its slot", () =>
       holds(
-        fc
-          .uniqueArray(fc.record({ row: anyMerchant, slot: fc.bigInt({ min: 1n, max: 30n }) }), {
-            selector: ({ slot }) => slot,
-            maxLength: 8,
-          })
-          .map((observations) => [...observations, ...observations]),
-        (index, merchants) =>
+        fc.array(fc.record({ row: anyMerchant, slot: fc.bigInt({ min: 1n, max: 30n }) }), {
+          maxLength: 8,
+        }),
+        ({ reader, writer }, observations) =>
           Effect.gen(function* () {
-            for (const observed of merchants) {
-              yield* index.apply(batchOf([], { merchants: [observed] }));
-            }
-            const newest = new Map(
-              merchants
-                .toSorted((a, b) => Number(a.slot - b.slot))
-                .map(({ row }) => [row.address, row]),
-            );
-            const entries = yield* index.merchants({}, 1000, null);
+            yield* writer.apply(changesOf({ mark: markAt([], 0n) }));
+            for (const observed of observations)
+              yield* writer.apply(changesOf({ from: 0n, merchants: [observed] }));
+            const last = new Map(observations.map((one) => [one.row.address, one]));
+            const stored = yield* writer.merchantsAt([...last.keys(), ZERO_ADDRESS]);
+            expect(new Set(stored)).toEqual(new Set(last.values()));
+            const entries = yield* reader.merchants({}, 1000, null);
             expect(entries.map(({ merchant }) => merchant)).toEqual(
-              [...newest.values()].sort(earliestFirst),
+              Array.from(last.values(), ({ row }) => row).sort(earliestFirst),
             );
+            expect((yield* reader.summary).merchants).toBe(last.size);
           }),
       ));
 
@@ -65,17 +73,15 @@ export const merchantRegistryContract = <E>(
           fc.nat(),
           fc.nat({ max: 4 }),
         ),
-        (index, [merchants, status, minReputation, from, length]) =>
+        ({ reader, writer }, [merchants, status, minReputation, from, length]) =>
           Effect.gen(function* () {
-            yield* index.apply(
-              batchOf([], { merchants: merchants.map((row) => ({ row, slot: 1n })) }),
-            );
+            yield* writer.apply(registering(merchants));
             const texts = merchants.flatMap((m) => [m.name, m.address, m.wallet, m.attestor]);
             const source = Array.from(texts[from % Math.max(texts.length, 1)] ?? "x");
             const start = from % Math.max(source.length, 1);
             const part = source.slice(start, start + length).join("");
             for (const text of [undefined, part, part.toUpperCase(), `${part} ${part}`, "\n"]) {
-              const found = yield* index.merchants({ status, minReputation, text }, 10, null);
+              const found = yield* reader.merchants({ status, minReputation, text }, 10, null);
               const expected = merchants.filter(
                 (m) =>
                   (status ?? m.status) === m.status &&
@@ -99,14 +105,12 @@ export const merchantRegistryContract = <E>(
           .map(([merchants, atOnce]) =>
             merchants.map((m) => ({ ...m, registeredAt: atOnce ? 5n : m.registeredAt })),
           ),
-        (index, merchants) =>
+        ({ reader, writer }, merchants) =>
           Effect.gen(function* () {
-            yield* index.apply(
-              batchOf([], { merchants: merchants.map((row) => ({ row, slot: 1n })) }),
-            );
+            yield* writer.apply(registering(merchants));
             const paged: typeof merchants = [];
             for (let more = true; more;) {
-              const page = yield* index.merchants({}, 1, paged.at(-1) ?? null);
+              const page = yield* reader.merchants({}, 1, paged.at(-1) ?? null);
               paged.push(...page.map(({ merchant }) => merchant));
               more = page.length > 0;
             }
@@ -126,31 +130,47 @@ export const merchantRegistryContract = <E>(
               })
               .map((names) => merchants.map((m, at) => ({ ...m, name: names[at] ?? "" }))),
           ),
-        (index, merchants) =>
+        ({ reader, writer }, merchants) =>
           Effect.gen(function* () {
-            yield* index.apply(
-              batchOf([], { merchants: merchants.map((row) => ({ row, slot: 1n })) }),
-            );
+            yield* writer.apply(registering(merchants));
             const groupOf = (name: string) => (SAME.includes(name) ? "same" : name);
-            for (const { merchant, sameName } of yield* index.merchants({}, 10, null)) {
+            for (const { merchant, sameName } of yield* reader.merchants({}, 10, null)) {
               const others = merchants.filter(
                 ({ address, name }) =>
                   address !== merchant.address && groupOf(name) === groupOf(merchant.name),
               );
               expect(sameName).toBe(others.length);
-              expect(yield* index.sameNames(merchant.name, merchant.address)).toBe(others.length);
+              expect(yield* reader.sameNames(merchant.name, merchant.address)).toBe(others.length);
             }
           }),
       ));
 
-    test("a merchant's statistics are those of its escrows", () =>
-      holds(fc.tuple(escrowLives(16), anyMerchant), (index, [lives, merchant]) =>
+    test("a merchant's statistics are those of its escrows, after any history", () =>
+      holds(fc.tuple(indexHistory, anyMerchant), ({ reader, writer }, [{ changes }, merchant]) =>
         Effect.gen(function* () {
-          const batch = finalBatch(lives);
-          yield* index.apply({ ...batch, merchants: [{ row: merchant, slot: 1n }] });
-          const [entry] = yield* index.merchants({}, 1, null);
-          const own = batch.escrows
-            .map(({ row }) => row)
+          yield* writer.apply(registering([merchant]));
+          for (const [at, change] of changes.entries())
+            yield* writer.apply({ ...change, ...(at === 0 ? { from: 0n } : {}), merchants: [] });
+          const [entry] = yield* reader.merchants({}, 1, null);
+          const own = yield* reader.escrows({ merchant: merchant.wallet }, 1000, null);
+          expect(entry?.stats).toEqual(merchantStats(own));
+        }),
+      ));
+
+    test("a merchant's statistics are those of its escrows, after a build", () =>
+      holds(fc.tuple(escrowLives(16), anyMerchant), ({ reader, writer }, [lives, merchant]) =>
+        Effect.gen(function* () {
+          const { escrows } = finalChanges(lives);
+          yield* Effect.scoped(
+            Effect.gen(function* () {
+              const build = yield* writer.build;
+              yield* build.add({ escrows, unseen: [], merchants: [{ row: merchant, slot: 1n }] });
+              yield* build.finish(markAt(lives, eventCount(lives)));
+            }),
+          );
+          const [entry] = yield* reader.merchants({}, 1, null);
+          const own = escrows
+            .map(({ escrow }) => escrow)
             .filter((escrow) => escrow.merchant === merchant.wallet);
           expect(entry?.stats).toEqual(merchantStats(own));
         }),

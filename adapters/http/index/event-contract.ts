@@ -1,8 +1,11 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { eventsOf, type IndexedEvent } from "../../../core/domain/index/settlement-event.ts";
+import type { IndexedEvent } from "../../../core/domain/index/settlement-event.ts";
 import { listedMint, type SupportedMint, usdcOf } from "../../../core/domain/supported-mint.ts";
 import { formatUnixTime } from "../../../core/domain/unix-time.ts";
-import { chainedEventHash, eventChainStart } from "../../../core/domain/index/event-chain.ts";
+import { indexedEventsOf } from "../../../core/log/leaf/indexed-events.ts";
+import { networkIdOf, networkLeaf } from "../../../core/log/leaf/network-leaf.ts";
+import { indexedEscrowOf } from "../../../core/log/leaf/project-at.ts";
+import { encodeEscrowAccount } from "../../../core/protocol/accounts/escrow-account.ts";
 import {
   Address,
   Count,
@@ -43,8 +46,8 @@ export const SettlementEvent = record("SettlementEvent", "One settlement event."
     description: "Null until the ledger's history has been read.",
   }),
   occurred_at: Time("By the ledger's clock."),
-  position: Count("Place in this index's order of events, from 1."),
-  chain_hash: Hash("Links the event to all before it: a changed or missing one shows."),
+  position: Count("The number that the custody program gave the event, from 1."),
+  leaf_hash: Hash("The hash of the event's leaf in the settlement log, at the index `position`."),
 });
 export type SettlementEventRecord = Static<typeof SettlementEvent>;
 
@@ -72,25 +75,19 @@ export const eventRecord = (
     slot: indexed.slot === null ? null : Number(indexed.slot),
     occurred_at: formatUnixTime(event.occurredAt),
     position: Number(indexed.position),
-    chain_hash: indexed.chainHash,
+    leaf_hash: indexed.leafHash,
   };
 };
 
 /** The last event of the sample escrow as answers show it. */
 export const eventExample = () => {
-  const events = eventsOf(sampleEscrow());
-  const start = eventChainStart(SAMPLE.genesisHash, SAMPLE.deployment);
-  const chain = events.reduce(
-    ({ previous }, event) => ({ event, previous: chainedEventHash(previous, event) }),
-    { event: events[0], previous: start },
-  );
-  if (chain.event === undefined) throw new Error("a settled escrow has events");
-  const indexed = {
-    event: chain.event,
-    position: BigInt(events.length),
-    chainHash: chain.previous,
-    signature: null,
-    slot: null,
-  };
-  return eventRecord(indexed, sampleInstance().supportedMints);
+  const escrow = sampleEscrow();
+  const row = indexedEscrowOf(escrow, encodeEscrowAccount(escrow));
+  const last = indexedEventsOf(row, () => undefined).at(-1);
+  if (last === undefined) throw new Error("a settled escrow has events");
+  return eventRecord(last, sampleInstance().supportedMints);
 };
+
+/** The id of the sample ledger's log. */
+export const sampleLogId = (): string =>
+  networkIdOf(networkLeaf(SAMPLE.genesisHash, SAMPLE.deployment));

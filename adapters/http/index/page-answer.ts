@@ -16,7 +16,8 @@ export const pageAnswer = <Row, Cursor, Record>(
   data: page.rows.map(record),
   page: { limit, next_cursor: page.next === null ? null : cursor.encode(page.next) },
   index: {
-    last_synced_slot: page.checkpoint === null ? null : Number(page.checkpoint.slot),
-    last_synced_at: page.checkpoint === null ? null : new Date(page.checkpoint.atMs).toISOString(),
+    last_synced_slot: page.mark === null ? null : Number(page.mark.slot),
+    last_synced_at: page.mark === null ? null : new Date(page.mark.atMs).toISOString(),
+    unseen: page.unseen,
   },
 });

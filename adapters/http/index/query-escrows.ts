@@ -2,18 +2,24 @@ import { Effect } from "effect";
 import type { EscrowPage } from "../../../core/use-cases/index/recent-pages.ts";
 import { queryEscrows } from "../../../core/use-cases/index/query-escrows.ts";
 import { Instance } from "../../../ports/instance.ts";
+import { LogIdentity } from "../../../ports/log-identity.ts";
 import { type JsonText, jsonText } from "../server/declared-answer.ts";
 import { endpoint } from "../server/endpoint.ts";
 import { Escrow, escrowExample, escrowRecord } from "../escrow/escrow-contract.ts";
 import { indexPage, PAGE_EXAMPLE } from "../openapi/envelopes.ts";
-import { escrowCursor } from "../request/page-cursor.ts";
+import { escrowCursor, type PageCursor } from "../request/page-cursor.ts";
 import { filterPointers } from "./filter-pointers.ts";
 import { IndexParameters, indexQueryOf } from "./index-query.ts";
 import { limitOf, pageAnswer } from "./page-answer.ts";
 
-const recordOf = (page: EscrowPage, limit: number, instance: Instance["Service"]) => {
+const recordOf = (
+  page: EscrowPage,
+  limit: number,
+  cursor: PageCursor<bigint>,
+  instance: Instance["Service"],
+) => {
   const ledgerTime = page.ledgerTime ?? 0n;
-  return pageAnswer(page, limit, escrowCursor, (row) => {
+  return pageAnswer(page, limit, cursor, (row) => {
     const record = escrowRecord(row, ledgerTime, instance);
     // A settled row does not show whether its account was archived since.
     return row.state === "Pending" ? record : { ...record, next_actions: [] };
@@ -23,8 +29,13 @@ const recordOf = (page: EscrowPage, limit: number, instance: Instance["Service"]
 const texts = new WeakMap<EscrowPage, JsonText<ReturnType<typeof recordOf>>>();
 
 /** Made once for each page: the use case gives the same object as long as nothing in it has changed. */
-const textOf = (page: EscrowPage, limit: number, instance: Instance["Service"]) => {
-  const text = texts.get(page) ?? jsonText(recordOf(page, limit, instance));
+const textOf = (
+  page: EscrowPage,
+  limit: number,
+  cursor: PageCursor<bigint>,
+  instance: Instance["Service"],
+) => {
+  const text = texts.get(page) ?? jsonText(recordOf(page, limit, cursor, instance));
   texts.set(page, text);
   return text;
 };
@@ -54,11 +65,12 @@ export const queryEscrowsEndpoint = endpoint({
   problems: ["invalid_address", "malformed_cursor", "store_unavailable"],
 }).handle(
   Effect.fnUntraced(function* ({ query }) {
-    const after = yield* escrowCursor.decode(query.cursor);
+    const cursor = escrowCursor(yield* LogIdentity.use(({ id }) => id));
+    const before = yield* cursor.decode(query.cursor);
     const limit = limitOf(query);
-    const page = yield* queryEscrows(indexQueryOf(query), limit, after).pipe(
+    const page = yield* queryEscrows(indexQueryOf(query), limit, before).pipe(
       Effect.catchTag("InvalidAddress", filterPointers.invalidAddress),
     );
-    return { jsonText: textOf(page, limit, yield* Instance) };
+    return { jsonText: textOf(page, limit, cursor, yield* Instance) };
   }),
 );

@@ -2,6 +2,7 @@ import { Effect } from "effect";
 import { queryEvents } from "../../../core/use-cases/index/query-events.ts";
 import type { IndexedEvent } from "../../../core/domain/index/settlement-event.ts";
 import { Instance } from "../../../ports/instance.ts";
+import { LogIdentity } from "../../../ports/log-identity.ts";
 import { endpoint } from "../server/endpoint.ts";
 import { eventExample, eventRecord, SettlementEvent } from "./event-contract.ts";
 import { indexPage, PAGE_EXAMPLE } from "../openapi/envelopes.ts";
@@ -34,13 +35,14 @@ export const queryEventsEndpoint = endpoint({
   problems: ["invalid_address", "malformed_cursor", "store_unavailable"],
 }).handle(
   Effect.fnUntraced(function* ({ query }) {
-    const before = yield* eventCursor.decode(query.cursor);
+    const cursor = eventCursor(yield* LogIdentity.use(({ id }) => id));
+    const before = yield* cursor.decode(query.cursor);
     const limit = limitOf(query);
     const page = yield* queryEvents(indexQueryOf(query), limit, before).pipe(
       Effect.catchTag("InvalidAddress", filterPointers.invalidAddress),
     );
     const { supportedMints } = yield* Instance;
     const record = (row: IndexedEvent) => eventRecord(row, supportedMints);
-    return { json: pageAnswer(page, limit, eventCursor, record) };
+    return { json: pageAnswer(page, limit, cursor, record) };
   }),
 );

@@ -4,9 +4,11 @@ import { clientGroup } from "../../../core/domain/relay/client-group.ts";
 import { followEvents } from "../../../core/use-cases/index/follow-events.ts";
 import { MalformedCursor } from "../../../core/use-cases/request-errors.ts";
 import { Instance } from "../../../ports/instance.ts";
+import { LogIdentity } from "../../../ports/log-identity.ts";
 import { endpoint } from "../server/endpoint.ts";
 import { eventStream } from "./event-stream.ts";
-import { eventExample, eventRecord, SettlementEvent } from "./event-contract.ts";
+import { parseLogPosition } from "../request/log-position.ts";
+import { eventExample, eventRecord, sampleLogId, SettlementEvent } from "./event-contract.ts";
 import type { HttpServices } from "../server/http-services.ts";
 import { RateLimited } from "../problems/http-failures.ts";
 import { filterPointers } from "./filter-pointers.ts";
@@ -18,6 +20,10 @@ const MOST_OF_A_CLIENT = 16;
 /** When a client that was refused, or lost its stream, should come back, seconds. */
 const COME_BACK_SECONDS = 2;
 
+/** The id of a streamed event: the log's id and the event's number. */
+const EVENT_ID = /^[0-9a-f]{16}-(0|[1-9][0-9]{0,17})$/;
+const AFTER = /^(0|[0-9a-f]{16}-(0|[1-9][0-9]{0,17}))$/;
+
 const { merchant, agent_owner, state } = IndexParameters.properties;
 const StreamParameters = Type.Object(
   {
@@ -26,25 +32,28 @@ const StreamParameters = Type.Object(
     state,
     after: Type.Optional(
       Type.String({
-        pattern: "^(0|[1-9][0-9]{0,17})$",
+        pattern: AFTER.source,
         description:
-          "Begin behind this position; 0 replays everything. Without it, and without `Last-Event-ID`, the stream begins now.",
+          "Begin behind the event with this `id`; 0 replays everything. Without it, and without `Last-Event-ID`, the stream begins now.",
       }),
     ),
   },
   { additionalProperties: false },
 );
 
-const POSITION = /^(0|[1-9][0-9]{0,17})$/;
-
 /** Behind which position to begin, null for now; what the client saw last wins over where it once began. */
 const startOf = Effect.fnUntraced(function* (
   query: Static<typeof StreamParameters>,
   lastEventId: string | null,
+  logId: string,
 ) {
   const text = lastEventId ?? query.after ?? null;
   if (text === null) return null;
-  return POSITION.test(text) ? BigInt(text) : yield* new MalformedCursor();
+  if (lastEventId === null && text === "0") return 0n;
+  const place = parseLogPosition(text, "-");
+  if (place === undefined) return yield* new MalformedCursor({ fault: "malformed" });
+  if (place.logId !== logId) return yield* new MalformedCursor({ fault: "another_log" });
+  return place.seq;
 });
 
 /** `GET /v1/indexer/events/stream` */
@@ -71,7 +80,7 @@ export const streamEventsEndpoint = (isDraining: () => boolean) => {
     query: StreamParameters,
     requestHeaders: {
       "last-event-id": Type.String({
-        pattern: POSITION.source,
+        pattern: EVENT_ID.source,
         description: "The `id` of the last event that arrived.",
       }),
     },
@@ -87,7 +96,7 @@ export const streamEventsEndpoint = (isDraining: () => boolean) => {
             }),
             example: () => {
               const record = eventExample();
-              return `id: ${record.position}\ndata: ${JSON.stringify(record)}\n\n`;
+              return `id: ${sampleLogId()}-${record.position}\ndata: ${JSON.stringify(record)}\n\n`;
             },
           },
         },
@@ -97,7 +106,8 @@ export const streamEventsEndpoint = (isDraining: () => boolean) => {
     problems: ["invalid_address", "malformed_cursor", "rate_limited", "store_unavailable"],
   }).handle(
     Effect.fnUntraced(function* ({ query, headers, client }) {
-      const after = yield* startOf(query, headers.get("last-event-id"));
+      const logId = yield* LogIdentity.use(({ id }) => id);
+      const after = yield* startOf(query, headers.get("last-event-id"), logId);
       const key = clientGroup(client());
       if (streams >= MOST_STREAMS || (open.get(key) ?? 0) >= MOST_OF_A_CLIENT)
         return yield* new RateLimited({ resetSeconds: COME_BACK_SECONDS });
@@ -110,7 +120,7 @@ export const streamEventsEndpoint = (isDraining: () => boolean) => {
       const stream = eventStream({
         next: Effect.map(follower.next, (events) =>
           events.map((event) => ({
-            id: event.position.toString(),
+            id: `${logId}-${event.position}`,
             data: JSON.stringify(eventRecord(event, supportedMints)),
           })),
         ),

@@ -12,7 +12,7 @@ export const syncIndexEndpoint = endpoint({
   tag: "Index",
   summary: "Bring the index up to the ledger",
   description:
-    "Takes no body. Runs after the current sync, so the caller's writes are included. Concurrent callers share it.",
+    "Takes no body. Runs after the current sync, so the caller's writes are included, and ends when the index holds every event that the ledger counts. Concurrent callers share it.",
   budget: "sync",
   maySeconds: 240,
   answers: {

@@ -60,6 +60,7 @@ const IndexFreshness = record("IndexFreshness", "Up to where the index is comple
   last_synced_at: nullable(Time("When it ended, by the service's clock."), {
     description: "Null before the first sync.",
   }),
+  unseen: Count("Archived escrows that no list shows, because nobody has shown their bytes."),
 });
 
 /** A page of a list out of the index. */
@@ -73,7 +74,11 @@ export const indexPage = <S extends TSchema>(schema: S) =>
 /** What an example of a page says beside its rows. */
 export const PAGE_EXAMPLE = {
   page: { limit: 50, next_cursor: null },
-  index: { last_synced_slot: Number(SAMPLE.slot), last_synced_at: "2026-03-01T12:00:30.000Z" },
+  index: {
+    last_synced_slot: Number(SAMPLE.slot),
+    last_synced_at: "2026-03-01T12:00:30.000Z",
+    unseen: 0,
+  },
 } as const;
 
 /** A list that is always answered whole. */

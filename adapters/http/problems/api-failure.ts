@@ -1,4 +1,4 @@
-import type { StoreUnavailable } from "../../../ports/escrow-index.ts";
+import type { StoreUnavailable } from "../../../ports/store-unavailable.ts";
 import type { LedgerFailure } from "../../../ports/ledger.ts";
 import type {
   RelayRefusal,

@@ -192,7 +192,12 @@ const told = (failure: ApiFailure): Told => {
     case "ProofTemplateNotFound":
       return { detail: "No proof template has this id." };
     case "MalformedCursor":
-      return { detail: "The cursor was not made for this list." };
+      return {
+        detail:
+          failure.fault === "another_log"
+            ? "The cursor belongs to another log: to that of another ledger, or of other programs or rules."
+            : "The cursor was not made for this list.",
+      };
     case "TransactionMalformed":
     case "TransactionTooLarge":
     case "SignatureMissing":

@@ -1,7 +1,8 @@
 import { Effect } from "effect";
 import { parseAddress } from "../../../core/domain/address.ts";
 import { MalformedCursor } from "../../../core/use-cases/request-errors.ts";
-import type { EscrowCursor, MerchantCursor } from "../../../ports/escrow-index.ts";
+import type { MerchantCursor } from "../../../ports/index-reader.ts";
+import { parseLogPosition } from "./log-position.ts";
 
 /** How the places of one list become opaque text and back. */
 export type PageCursor<Place> = {
@@ -31,7 +32,7 @@ const pageCursor = <Place>(
       const place = text.startsWith(`${tag}:`) ? read(text.slice(tag.length + 1)) : undefined;
       return place !== undefined && encode(place) === cursor
         ? Effect.succeed(place)
-        : Effect.fail(new MalformedCursor());
+        : Effect.fail(new MalformedCursor({ fault: "malformed" }));
     },
   };
 };
@@ -43,20 +44,36 @@ const timeAndAddress = (text: string) => {
   return DECIMAL.test(time) && address !== undefined ? { time: BigInt(time), address } : undefined;
 };
 
-/** Places among escrows: creation time and address. */
-export const escrowCursor: PageCursor<EscrowCursor> = pageCursor(
-  "escrow",
-  ({ createdAt, address }) => `${createdAt}:${address}`,
-  (text) => {
-    const place = timeAndAddress(text);
-    return place && { createdAt: place.time, address: place.address };
-  },
-);
+/** Places in the log of this id: the number of an event. One of another log fails as such. */
+const logCursor = (tag: string, logId: string): PageCursor<bigint> => {
+  const own = pageCursor(
+    tag,
+    (seq: bigint) => `${logId}:${seq}`,
+    (text) => {
+      const place = parseLogPosition(text, ":");
+      return place?.logId === logId ? place.seq : undefined;
+    },
+  );
+  const prefix = `${tag}:`;
+  return {
+    encode: own.encode,
+    decode: (cursor) => {
+      const text = cursor === undefined ? "" : toText(cursor);
+      const place = text.startsWith(prefix)
+        ? parseLogPosition(text.slice(prefix.length), ":")
+        : undefined;
+      return place === undefined || place.logId === logId || toCursor(text) !== cursor
+        ? own.decode(cursor)
+        : Effect.fail(new MalformedCursor({ fault: "another_log" }));
+    },
+  };
+};
 
-/** Places among events: the position in the store. */
-export const eventCursor: PageCursor<bigint> = pageCursor("event", String, (text) =>
-  DECIMAL.test(text) ? BigInt(text) : undefined,
-);
+/** Places among the escrows of a log: the number of their creation. */
+export const escrowCursor = (logId: string): PageCursor<bigint> => logCursor("escrow", logId);
+
+/** Places among the events of a log. */
+export const eventCursor = (logId: string): PageCursor<bigint> => logCursor("event", logId);
 
 /** Places among merchants: registration time and merchant account. */
 export const merchantCursor: PageCursor<MerchantCursor> = pageCursor(

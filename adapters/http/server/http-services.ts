@@ -6,7 +6,8 @@ import type { RecentPages } from "../../../core/use-cases/index/recent-pages.ts"
 import type { SettledEvidence } from "../../../core/use-cases/evidence/settled-evidence.ts";
 import type { TransactionTerms } from "../../../core/use-cases/service/transaction-terms.ts";
 import type { Broadcaster } from "../../../ports/broadcaster.ts";
-import type { EscrowIndex } from "../../../ports/escrow-index.ts";
+import type { IndexReader } from "../../../ports/index-reader.ts";
+import type { LogIdentity } from "../../../ports/log-identity.ts";
 import type { EvidenceSigner } from "../../../ports/evidence-signer.ts";
 import type { Instance } from "../../../ports/instance.ts";
 import type { Ledger } from "../../../ports/ledger.ts";
@@ -17,7 +18,8 @@ import type { RateLimiter } from "../../../ports/rate-limiter.ts";
 export type HttpServices =
   | ArchivedEscrows
   | Broadcaster
-  | EscrowIndex
+  | IndexReader
+  | LogIdentity
   | EvidenceSigner
   | IndexSync
   | Instance

@@ -4,7 +4,7 @@ import { readIndexLag } from "../../../core/use-cases/service/read-index-lag.ts"
 
 const syncedSlot = Metric.gauge("index_synced_slot", {
   description:
-    "Slot up to which the index is complete; NaN before the first sync or without the store.",
+    "Slot at which the last completed sync read the ledger's count of events; NaN before the first sync or without the store.",
 });
 const syncedAt = Metric.gauge("index_synced_timestamp_seconds", {
   description: "When the last completed sync ended, unix seconds; NaN as for the slot.",
@@ -19,9 +19,9 @@ const snapshotFailures = Metric.gauge("index_snapshot_failures", {
 
 /** Sets how far the index has got, for a scrape. Never fails; within a second. */
 export const gaugeIndex = Effect.gen(function* () {
-  const { checkpoint, lagSlots } = yield* readIndexLag;
-  yield* Metric.update(syncedSlot, checkpoint === null ? Number.NaN : Number(checkpoint.slot));
-  yield* Metric.update(syncedAt, checkpoint === null ? Number.NaN : checkpoint.atMs / 1000);
+  const { mark, lagSlots } = yield* readIndexLag;
+  yield* Metric.update(syncedSlot, mark === null ? Number.NaN : Number(mark.slot));
+  yield* Metric.update(syncedAt, mark === null ? Number.NaN : mark.atMs / 1000);
   yield* Metric.update(lag, lagSlots === null ? Number.NaN : Number(lagSlots));
   const sync = yield* IndexSync;
   yield* Metric.update(snapshotFailures, (yield* sync.activity).snapshotFailures);

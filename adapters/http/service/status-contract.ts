@@ -6,6 +6,8 @@ import type {
 } from "../../../core/use-cases/service/program-status.ts";
 import type { ServiceStatus as Status } from "../../../core/use-cases/service/read-status.ts";
 import type { SyncError } from "../../../core/use-cases/index/sync/sync-failure.ts";
+import { hash32FromBytes } from "../../../core/domain/hash32.ts";
+import { sha256 } from "../../../core/domain/sha256.ts";
 import { LOCAL_DEPLOYMENT } from "../../../core/protocol/addresses/local-deployment.ts";
 import {
   Address,
@@ -81,7 +83,9 @@ export const ServiceStatus = record(
       last_synced_at: nullable(Time("By the service's clock.")),
       lag_slots: nullable(Count("Slots behind the ledger.")),
       escrows: nullable(Count("Rows.")),
-      events: nullable(Count("Rows.")),
+      unseen: nullable(Count("Archived escrows of which nobody has shown the bytes.")),
+      count: nullable(Count("The number of the last event that the index holds.")),
+      head: nullable(Hash("The chain over the leaves of the events up to it.")),
       merchants: nullable(Count("Rows.")),
       running: nullable(Type.Boolean({ description: "Whether a sync runs now." })),
       progress: nullable(
@@ -121,15 +125,17 @@ export const syncErrorCode = (error: SyncError | null): ProblemCode | null => {
 };
 
 const indexerRecord = (index: Status["index"]): ServiceStatusRecord["indexer"] => {
-  const { checkpoint = null, lastError = null, snapshotError = null } = index ?? {};
+  const { mark = null, lastError = null, snapshotError = null } = index ?? {};
   const isWell = index !== null && lastError === null && snapshotError === null;
   return {
     status: isWell ? "online" : "degraded",
-    last_synced_slot: checkpoint === null ? null : Number(checkpoint.slot),
-    last_synced_at: checkpoint === null ? null : new Date(checkpoint.atMs).toISOString(),
+    last_synced_slot: mark === null ? null : Number(mark.slot),
+    last_synced_at: mark === null ? null : new Date(mark.atMs).toISOString(),
     lag_slots: index === null || index.lagSlots === null ? null : Number(index.lagSlots),
     escrows: index?.escrows ?? null,
-    events: index?.events ?? null,
+    unseen: index?.unseen ?? null,
+    count: mark === null ? null : Number(mark.count),
+    head: mark?.head ?? null,
     merchants: index?.merchants ?? null,
     running: index?.running ?? null,
     progress: index?.progress ?? null,
@@ -197,8 +203,11 @@ export const statusExample = () =>
       index: {
         escrows: 4,
         merchants: 2,
-        events: 7,
-        checkpoint: {
+        unseen: 0,
+        revision: null,
+        mark: {
+          count: 7n,
+          head: hash32FromBytes(sha256(new Uint8Array(32))),
           slot: SAMPLE.slot - 2n,
           ledgerTime: SAMPLE.createdAt,
           atMs: Number(SAMPLE.createdAt) * 1000,

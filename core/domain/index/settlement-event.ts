@@ -49,11 +49,15 @@ export type EventReference = {
   readonly slot: bigint;
 };
 
-const SETTLED_KIND = {
+const KIND_OF = {
+  Pending: "escrow_created",
   Fulfilled: "escrow_released",
   PartiallyFulfilled: "escrow_partially_released",
   Refunded: "escrow_refunded",
-} as const;
+} as const satisfies Record<EscrowState, EventKind>;
+
+/** The kind of the event that leads to a state. */
+export const eventKindOf = (state: EscrowState): EventKind => KIND_OF[state];
 
 /** The events that an escrow's account proves, oldest first: one while Pending, two once settled. */
 export const eventsOf = (escrow: Escrow): ReadonlyArray<SettlementEvent> => {
@@ -71,7 +75,7 @@ export const eventsOf = (escrow: Escrow): ReadonlyArray<SettlementEvent> => {
     occurredAt: escrow.createdAt,
   };
   if (state === "Pending" || settledAt === null) return [created];
-  const kind = SETTLED_KIND[state];
+  const kind = eventKindOf(state);
   return [
     created,
     {
@@ -85,12 +89,3 @@ export const eventsOf = (escrow: Escrow): ReadonlyArray<SettlementEvent> => {
     },
   ];
 };
-
-/**
- * Whether an escrow in `state` has been through an event; undefined stands for an unknown escrow. Every escrow was
- * created. A settlement is proved only by the state it led to.
- */
-export const provesEvent = (
-  state: EscrowState | undefined,
-  event: Pick<SettlementEvent, "state">,
-): boolean => state !== undefined && (event.state === "Pending" || event.state === state);

@@ -27,16 +27,18 @@ export type SyncReport = {
   /** The run's name: its start time, and its number in this process. */
   readonly id: string;
   readonly mode: "snapshot" | "incremental";
-  /** The slot up to which the index is now complete. */
+  /** The slot at which the count was read. */
   readonly slot: bigint;
+  /** The number of the last event that the index holds. */
+  readonly count: bigint;
   readonly escrows: SyncCounts;
   readonly merchants: SyncCounts;
   readonly eventsAdded: number;
   /** The first rejected accounts, at most 100. */
   readonly rejected: ReadonlyArray<RejectedAccount>;
-  /** Stored accounts that are gone from the ledger, at most 100. Their rows stay. */
+  /** Stored merchants that are gone from the ledger, at most 100. Their rows stay. */
   readonly vanished: ReadonlyArray<Address>;
-  /** Archived escrows that are not in the index, because nobody has shown their last bytes so far. */
+  /** Archived escrows of which nobody has shown the last bytes so far. */
   readonly unseen: number;
   readonly startedAtMs: number;
   readonly durationMs: number;

@@ -16,7 +16,7 @@ export type LastBytes = { readonly escrow: Escrow; readonly data: Uint8Array };
 export const believedBytes = (
   address: Address,
   data: Uint8Array,
-  { lastHash }: ArchivedEscrow,
+  { lastHash }: Pick<ArchivedEscrow, "lastHash">,
   deployment: Deployment,
 ): LastBytes | undefined => {
   if (hash32FromBytes(sha256(data)) !== lastHash) return undefined;

@@ -8,6 +8,12 @@ import {
   decodeCustodyInstruction,
 } from "../instructions/custody-instruction-data.ts";
 
+/** The transaction that caused an event, by escrow and kind: a transaction does not show the event's number. */
+export type EventCause = Omit<EventReference, "position"> & {
+  readonly escrow: Address;
+  readonly kind: EventKind;
+};
+
 /** The event that each custody instruction causes. */
 const CAUSES = {
   create_escrow: "escrow_created",
@@ -25,10 +31,10 @@ const isCause = (name: CustodyInstructionName | undefined): name is keyof typeof
  * instructions to its end, those that programs called as well, since a call that fails cannot be caught:
  * so each custody instruction in it did what it says. See docs/protocol.md, "custody".
  */
-export const eventReferencesOf = (
+export const eventCausesOf = (
   transaction: LedgerTransaction,
   deployment: Deployment,
-): ReadonlyArray<EventReference> => {
+): ReadonlyArray<EventCause> => {
   const { signature, slot, failed, instructions } = transaction;
   if (failed) return [];
   return instructions.flatMap(({ program, accounts, data }) => {

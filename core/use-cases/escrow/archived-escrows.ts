@@ -5,7 +5,7 @@ import { RecentlyUsed } from "../../domain/recently-used.ts";
 import type { ArchivedEscrow } from "../../protocol/accounts/archived-escrow-account.ts";
 import { encodeEscrowAccount } from "../../protocol/accounts/escrow-account.ts";
 import { believedBytes, type LastBytes } from "../../protocol/accounts/last-bytes.ts";
-import { EscrowIndex } from "../../../ports/escrow-index.ts";
+import { IndexReader } from "../../../ports/index-reader.ts";
 import { Instance } from "../../../ports/instance.ts";
 import type { Ledger, LedgerFailure } from "../../../ports/ledger.ts";
 import { monotonicMs } from "../monotonic-time.ts";
@@ -43,7 +43,7 @@ export class ArchivedEscrows extends Context.Service<
 export const makeArchivedEscrows = Effect.gen(function* () {
   const scope = yield* Effect.scope;
   const context = yield* Effect.context<Ledger | Instance>();
-  const index = yield* EscrowIndex;
+  const index = yield* IndexReader;
   const { deployment } = yield* Instance;
   const found = new RecentlyUsed<string, LastBytes>(KEPT);
   const searches = new RecentlyUsed<string, Search>(KEPT);

@@ -52,7 +52,7 @@ const landedOldestFirst = Effect.fnUntraced(function* (address: Address) {
  */
 export const searchHistory = Effect.fn("searchHistory")(function* (
   address: Address,
-  tombstone: ArchivedEscrow,
+  tombstone: Pick<ArchivedEscrow, "lastHash">,
   after: LedgerSignature | null,
 ) {
   const ledger = yield* Ledger;

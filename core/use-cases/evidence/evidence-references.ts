@@ -6,7 +6,7 @@ import type { LedgerSignature } from "../../domain/ledger/signature.ts";
 import type { MerchantStatus } from "../../domain/merchant/merchant.ts";
 import { type EventKind, eventsOf } from "../../domain/index/settlement-event.ts";
 import type { NotFound } from "../../protocol/evidence/evidence-references.ts";
-import { EscrowIndex } from "../../../ports/escrow-index.ts";
+import { IndexReader } from "../../../ports/index-reader.ts";
 
 /** The transaction of an escrow's event in the ledger's history. */
 export type EventTransaction = {
@@ -52,12 +52,16 @@ export const findTransactions = Effect.fnUntraced(function* (
 ) {
   const events = eventsOf(escrow);
   if (before.transactions.length === events.length) return before;
-  const index = yield* EscrowIndex;
+  const index = yield* IndexReader;
   // Read before the events: a write in between then causes another look-up.
-  const revision = yield* Effect.orElseSucceed(index.revision, () => null);
+  const revision = yield* index.summary.pipe(
+    Effect.map((summary) => summary.revision),
+    Effect.orElseSucceed(() => null),
+  );
   if (revision !== null && revision === before.revision) return before;
   const proved = new Set(events.map(({ id }) => id));
-  const indexed = yield* Effect.orElseSucceed(index.eventsOfEscrow(escrow.address), () => null);
+  const own = index.events({ escrow: escrow.address }, events.length, { after: 0n });
+  const indexed = yield* Effect.orElseSucceed(own, () => null);
   if (indexed === null) return { ...before, revision: null };
   const known = indexed.flatMap(({ event: { id, kind }, signature, slot }): EventTransaction[] =>
     signature === null || slot === null || !proved.has(id) ? [] : [{ signature, slot, kind }],

@@ -2,20 +2,22 @@ import { Context, Effect } from "effect";
 import type { Escrow } from "../../domain/escrow/escrow.ts";
 import { RecentlyUsed } from "../../domain/recently-used.ts";
 import type { UnixSeconds } from "../../domain/unix-time.ts";
-import type { EscrowCursor, SyncCheckpoint } from "../../../ports/escrow-index.ts";
+import type { SyncMark } from "../../domain/index/sync-mark.ts";
 
 /** One page of a list, and the state it was read at. */
 export type Page<Row, Cursor> = {
   readonly rows: ReadonlyArray<Row>;
   /** The cursor of the next page, null on the last page. */
   readonly next: Cursor | null;
-  /** The store's last completed sync, null before the first. */
-  readonly checkpoint: SyncCheckpoint | null;
+  /** How far the index is complete, null before the first sync. */
+  readonly mark: SyncMark | null;
+  /** Archived escrows that are in no list, because nobody has shown their bytes. */
+  readonly unseen: number;
   /** The ledger's clock when the page was read, reckoned from the last sync; null before the first. */
   readonly ledgerTime: UnixSeconds | null;
 };
 
-export type EscrowPage = Page<Escrow, EscrowCursor>;
+export type EscrowPage = Page<Escrow, bigint>;
 
 /** The least number of pages kept; twice as many at most. At 250 KB of rows and text for the longest, 32 MB at most. */
 const PAGES = 64;
@@ -33,8 +35,6 @@ export class RecentPages extends Context.Service<
   {
     /** The page read for this key at this revision of the store. */
     readonly find: (revision: bigint, key: string) => EscrowPage | undefined;
-    /** The checkpoint of the pages kept at this revision, undefined without any. */
-    readonly checkpointAt: (revision: bigint) => SyncCheckpoint | null | undefined;
     /**
      * Keeps a page when it is asked for the second time. Most pages of a long list are asked for once, and keeping them
      * would cost more than it saves. The caller reads `revision` before the page.
@@ -46,16 +46,13 @@ export class RecentPages extends Context.Service<
 /** The process's one `RecentPages`, for its one store. */
 export const makeRecentPages = Effect.sync(() => {
   let keptAt: bigint | null = null;
-  let checkpoint: SyncCheckpoint | null = null;
   let pages = new RecentlyUsed<string, EscrowPage>(PAGES);
   let askedFor = new RecentlyUsed<string, true>(ASKED_FOR);
   return RecentPages.of({
     find: (revision, key) => (keptAt === revision ? pages.get(key) : undefined),
-    checkpointAt: (revision) => (keptAt === revision ? checkpoint : undefined),
     keep: (revision, key, page) => {
       if (keptAt !== revision) {
         keptAt = revision;
-        checkpoint = page.checkpoint;
         pages = new RecentlyUsed(PAGES);
         askedFor = new RecentlyUsed(ASKED_FOR);
       }

@@ -1,10 +1,10 @@
 import { Effect } from "effect";
 import type { Merchant, MerchantStatus } from "../../domain/merchant/merchant.ts";
 import {
-  EscrowIndex,
+  IndexReader,
   type MerchantCursor,
   type RegistryEntry,
-} from "../../../ports/escrow-index.ts";
+} from "../../../ports/index-reader.ts";
 import { coverage, pageOf } from "../index/index-query.ts";
 import type { Page } from "../index/recent-pages.ts";
 
@@ -26,7 +26,7 @@ export const queryMerchants = Effect.fn("queryMerchants")(function* (
   limit: number,
   after: MerchantCursor | null,
 ) {
-  const index = yield* EscrowIndex;
+  const index = yield* IndexReader;
   const covered = yield* coverage;
   const rows = yield* index.merchants(query, limit + 1, after);
   const page: Page<RegistryEntry, MerchantCursor> = {

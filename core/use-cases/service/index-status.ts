@@ -1,5 +1,6 @@
 import { Duration, Effect } from "effect";
-import { EscrowIndex, type SyncCheckpoint } from "../../../ports/escrow-index.ts";
+import type { SyncMark } from "../../domain/index/sync-mark.ts";
+import { IndexReader } from "../../../ports/index-reader.ts";
 import { IndexSync } from "../index/sync/index-sync.ts";
 
 /** Time limit of one part of the status. */
@@ -14,16 +15,16 @@ export const orNull = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
 
 /** What the index holds, and its sync activity. */
 export const indexStatus = Effect.gen(function* () {
-  const index = yield* EscrowIndex;
+  const index = yield* IndexReader;
   const sync = yield* IndexSync;
   return { ...(yield* index.summary), ...(yield* sync.activity) };
 });
 
 /** How many slots the ledger is ahead of the index, at least 0; null when either is not known. */
 export const lagBehind = (
-  checkpoint: SyncCheckpoint | null | undefined,
+  mark: SyncMark | null | undefined,
   slot: bigint | undefined,
 ): bigint | null => {
-  if (checkpoint === null || checkpoint === undefined || slot === undefined) return null;
-  return slot > checkpoint.slot ? slot - checkpoint.slot : 0n;
+  if (mark === null || mark === undefined || slot === undefined) return null;
+  return slot > mark.slot ? slot - mark.slot : 0n;
 };

@@ -1,17 +1,17 @@
 import { Effect } from "effect";
-import { EscrowIndex } from "../../../ports/escrow-index.ts";
+import { IndexReader } from "../../../ports/index-reader.ts";
 import { lagBehind, orNull } from "./index-status.ts";
 import { LedgerPulse } from "./ledger-pulse.ts";
 
-/** The index's checkpoint and its lag in slots; null means not known. Never fails, and answers within a second. */
+/** The index's mark and its lag in slots; null means not known. Never fails, and answers within a second. */
 export const readIndexLag = Effect.gen(function* () {
-  const index = yield* EscrowIndex;
+  const index = yield* IndexReader;
   const pulse = yield* LedgerPulse;
   const [store, tip] = yield* Effect.all([orNull(index.summary), orNull(pulse.tip("finalized"))], {
     concurrency: "unbounded",
   });
   return {
-    checkpoint: store?.checkpoint ?? null,
-    lagSlots: lagBehind(store?.checkpoint, tip?.slot),
+    mark: store?.mark ?? null,
+    lagSlots: lagBehind(store?.mark, tip?.slot),
   };
 }).pipe(Effect.withSpan("readIndexLag"));

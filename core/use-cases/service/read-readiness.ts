@@ -21,7 +21,7 @@ export const readReadiness = Effect.fn("readReadiness")(function* () {
     concurrency: "unbounded",
   });
   const missing = [...(index === null ? ["store"] : []), ...(tip === null ? ["ledger"] : [])];
-  const lagSlots = lagBehind(index?.checkpoint, tip?.slot);
+  const lagSlots = lagBehind(index?.mark, tip?.slot);
   if (index === null || lagSlots === null) return { missing, stale: null };
   const { lastError, snapshotError } = index;
   const isFresh = lastError === null && snapshotError === null && lagSlots < STALE_SLOTS;

@@ -1,7 +1,7 @@
 import { Effect } from "effect";
 import type { Address } from "../../domain/address.ts";
 import type { SupportedMint } from "../../domain/supported-mint.ts";
-import type { IndexSummary } from "../../../ports/escrow-index.ts";
+import type { IndexSummary } from "../../../ports/index-reader.ts";
 import { Instance } from "../../../ports/instance.ts";
 import type { SyncActivity } from "../index/sync/index-sync.ts";
 import { indexStatus, lagBehind, orNull } from "./index-status.ts";
@@ -37,7 +37,7 @@ export const readStatus = Effect.fn("readStatus")(function* () {
   });
   const custody = programStatus("custody", deployment.custodyProgram, ledger && ledger.custody);
   const attestor = programStatus("attestor", deployment.attestorProgram, ledger && ledger.attestor);
-  const lagSlots = lagBehind(index?.checkpoint, ledger?.slot);
+  const lagSlots = lagBehind(index?.mark, ledger?.slot);
   const healthy = ledger !== null;
   const usable = custody.executable === true && attestor.executable === true;
   const status: ServiceStatus = {

@@ -1,10 +1,15 @@
 import { Effect } from "effect";
 import type { EventReference } from "../../../domain/index/settlement-event.ts";
-import { eventReferencesOf } from "../../../protocol/transaction/settlement-transaction.ts";
-import { EscrowIndex } from "../../../../ports/escrow-index.ts";
+import {
+  eventCausesOf,
+  type EventCause,
+} from "../../../protocol/transaction/settlement-transaction.ts";
+import { IndexReader } from "../../../../ports/index-reader.ts";
+import { IndexWriter } from "../../../../ports/index-writer.ts";
 import { Instance } from "../../../../ports/instance.ts";
 import { Ledger } from "../../../../ports/ledger.ts";
 import { monotonicMs } from "../../monotonic-time.ts";
+import { positionOf } from "./held-events.ts";
 import type { SyncMemory } from "./sync-memory.ts";
 
 /** Events per sync. Each costs a page of history and some transactions. */
@@ -18,13 +23,15 @@ const AT_ONCE = 8;
 /**
  * Searches the histories of some escrows for the transactions of events that have none. A snapshot finds such events,
  * and a history can be late. Each sync continues where the last one ended. From time to time the search restarts, so
- * that events without history do not block the others.
+ * that events without history do not block the others. The index holds the events up to `count`.
  */
 export const findEventTransactions = Effect.fn("findEventTransactions")(function* (
   memory: SyncMemory,
+  count: bigint,
 ) {
   const ledger = yield* Ledger;
-  const index = yield* EscrowIndex;
+  const index = yield* IndexReader;
+  const { apply } = yield* IndexWriter;
   const { deployment } = yield* Instance;
   const nowMs = yield* monotonicMs;
   memory.searchedAllMs ??= nowMs;
@@ -32,14 +39,15 @@ export const findEventTransactions = Effect.fn("findEventTransactions")(function
     memory.searchedTo = 0n;
     memory.searchedAllMs = nowMs;
   }
-  const { events: indexed } = yield* index.summary;
-  const events = yield* index.eventsWithoutReference(EVENTS_A_SYNC, memory.searchedTo);
+  const events = yield* index.events({ withoutTransaction: true }, EVENTS_A_SYNC, {
+    after: memory.searchedTo,
+  });
   const escrows = [...new Set(events.map(({ event }) => event.escrow))];
   const found = yield* Effect.forEach(
     escrows,
     Effect.fnUntraced(function* (escrow) {
       const { entries } = yield* ledger.history(escrow, null);
-      const references: Array<EventReference> = [];
+      const causes: Array<EventCause> = [];
       const landed = entries.filter(({ failed }) => !failed);
       // Reads only the oldest and the newest ones, because there may be any amount of spam in between.
       const half = TRANSACTIONS_AN_ESCROW / 2;
@@ -47,17 +55,24 @@ export const findEventTransactions = Effect.fn("findEventTransactions")(function
       for (const { signature } of likely) {
         const transaction = yield* ledger.transaction(signature);
         if (transaction === null) continue;
-        references.push(...eventReferencesOf(transaction, deployment));
+        causes.push(...eventCausesOf(transaction, deployment));
       }
-      return references;
+      return causes;
     }),
     { concurrency: AT_ONCE },
   );
-  const references = found.flat();
-  if (references.length > 0)
-    yield* index.apply({ escrows: [], merchants: [], events: [], references, checkpoint: null });
+  const rows = new Map((yield* index.escrowsAt(escrows)).map((escrow) => [escrow.address, escrow]));
+  const transactions = found
+    .flat()
+    .flatMap(({ escrow, kind, signature, slot }): Array<EventReference> => {
+      const row = rows.get(escrow);
+      const position = row === undefined ? null : positionOf(row, kind);
+      return position === null || position > count ? [] : [{ position, signature, slot }];
+    });
+  if (transactions.length > 0)
+    yield* apply({ from: count, escrows: [], unseen: [], merchants: [], transactions, mark: null });
   const last = events.at(-1)?.position ?? 0n;
   // A short page means that all other transactions are known. Remembering that saves an expensive search of the store.
-  const isAll = events.length < EVENTS_A_SYNC && last < indexed;
-  memory.searchedTo = isAll ? BigInt(indexed) : last;
+  const isAll = events.length < EVENTS_A_SYNC && last < count;
+  memory.searchedTo = isAll ? count : last;
 });

@@ -1,4 +1,5 @@
 import { Context, Deferred, Effect, Ref, Semaphore } from "effect";
+import type { SyncMark } from "../../../domain/index/sync-mark.ts";
 import type { SyncProgress, SyncReport } from "../../../domain/index/sync-report.ts";
 import { type SyncError, syncErrorOf, type SyncFailure } from "./sync-failure.ts";
 import { syncIndex } from "./sync-index.ts";
@@ -9,7 +10,7 @@ export type SyncActivity = {
   readonly running: boolean;
   /** What ended the last sync; null when it completed or none has run. */
   readonly lastError: SyncError | null;
-  /** What ended the last snapshot that checked the index; null when it completed or none was due. */
+  /** What ended the last snapshot: the first one, or a scan of all merchants; null when it completed or none was due. */
   readonly snapshotError: SyncError | null;
   /** How many such snapshots have failed since the last complete one. */
   readonly snapshotFailures: number;
@@ -32,8 +33,13 @@ export class IndexSync extends Context.Service<
   }
 >()("settlement-evidence/core/use-cases/IndexSync") {}
 
-/** The process's one `IndexSync`. Its runs end with the scope. */
-export const makeIndexSync = Effect.gen(function* () {
+/**
+ * The process's one `IndexSync`. Its runs end with the scope. `afterSync` runs within each sync, once the index is
+ * complete to the mark.
+ */
+export const makeIndexSync = Effect.fnUntraced(function* (
+  afterSync: (mark: SyncMark) => Effect.Effect<void> = () => Effect.void,
+) {
   const scope = yield* Effect.scope;
   const context = yield* Effect.context<Effect.Services<ReturnType<typeof syncIndex>>>();
   const oneAtATime = yield* Semaphore.make(1);
@@ -51,7 +57,7 @@ export const makeIndexSync = Effect.gen(function* () {
         waiting = null;
         runs += 1;
         yield* Ref.update(activity, (was) => ({ ...was, running: true }));
-        const exit = yield* Effect.exit(syncIndex(runs, memory));
+        const exit = yield* Effect.exit(syncIndex(runs, memory, afterSync));
         yield* Ref.set(activity, { running: false, lastError: syncErrorOf(exit) });
         yield* Deferred.done(outcome, exit);
       }),

@@ -1,5 +1,5 @@
 import { Duration, Effect, Exit, Fiber, Semaphore } from "effect";
-import { EscrowIndex } from "../../../../ports/escrow-index.ts";
+import { IndexReader } from "../../../../ports/index-reader.ts";
 import { SyncEpoch, SyncLease, type SyncTerm } from "../../../../ports/sync-lease.ts";
 import { IndexSync } from "./index-sync.ts";
 
@@ -19,7 +19,7 @@ const BACK_OFF = Duration.seconds(2);
 export const makeReplicatedIndexSync = Effect.fnUntraced(function* (local: IndexSync["Service"]) {
   const scope = yield* Effect.scope;
   const lease = yield* SyncLease;
-  const index = yield* EscrowIndex;
+  const index = yield* IndexReader;
   yield* Effect.addFinalizer(() => Effect.ignore(lease.release));
   const oneHeartbeatAtATime = yield* Semaphore.make(1);
   let term: SyncTerm | null = null;

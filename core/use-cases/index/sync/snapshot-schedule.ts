@@ -1,13 +1,13 @@
 import type { SyncError } from "./sync-failure.ts";
 
-/** Interval of snapshots, milliseconds. A snapshot finds what history missed. */
+/** Interval of scans, milliseconds. A scan finds what history missed. */
 const EVERY_MS = 3_600_000;
 /** Wait before a failed snapshot is tried again, milliseconds. It doubles with each failure, up to `EVERY_MS`. */
 const FIRST_RETRY_MS = 60_000;
 
 /**
- * When a snapshot checks an index that follows the ledger's history. Times are milliseconds of a monotonic clock. A
- * failed snapshot delays only the next snapshot.
+ * When a scan of all merchants checks an index that follows their history. Nothing numbers merchants, so history alone
+ * could lose one. Times are milliseconds of a monotonic clock. A failed scan delays only the next one.
  */
 export class SnapshotSchedule {
   /** Failures since the last complete snapshot. */

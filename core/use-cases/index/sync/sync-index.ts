@@ -1,148 +1,150 @@
 import { Clock, Effect } from "effect";
+import type { Address } from "../../../domain/address.ts";
+import type { SyncMark } from "../../../domain/index/sync-mark.ts";
 import type { SyncReport } from "../../../domain/index/sync-report.ts";
-import { decodeClockSysvar } from "../../../protocol/accounts/clock-sysvar.ts";
-import { CLOCK_SYSVAR } from "../../../protocol/addresses/well-known-addresses.ts";
-import { EscrowIndex, type SyncCheckpoint } from "../../../../ports/escrow-index.ts";
+import { IndexReader } from "../../../../ports/index-reader.ts";
 import { Instance } from "../../../../ports/instance.ts";
-import { Ledger } from "../../../../ports/ledger.ts";
-import { searchArchived } from "./search-archived.ts";
-import { findEventTransactions } from "./find-event-transactions.ts";
-import { IndexAccounts } from "./index-accounts.ts";
 import { monotonicMs } from "../../monotonic-time.ts";
-import { refuseOlder, untrustworthy } from "../../refuse-answer.ts";
-import { syncChanges } from "./sync-changes.ts";
+import { applyEvents } from "./apply-events.ts";
+import { buildIndex } from "./build-index.ts";
+import { type CustodyTip, readCustodyTip } from "./custody-tip.ts";
+import { findEventTransactions } from "./find-event-transactions.ts";
+import { followMerchants } from "./follow-merchants.ts";
+import { eventsMissingIn, scanEvents, worthReading } from "./gather-events.ts";
+import { HeldEvents } from "./held-events.ts";
+import { IndexAccounts } from "./index-accounts.ts";
+import { merchantChanges } from "./merchant-changes.ts";
+import { proveEvents } from "./prove-events.ts";
+import { scanMerchants } from "./scan-merchants.ts";
+import { searchArchived } from "./search-archived.ts";
 import type { SyncMemory } from "./sync-memory.ts";
-import type { SyncFailure } from "./sync-failure.ts";
-import { syncSnapshot } from "./sync-snapshot.ts";
 import { takeSnapshot, tryPeriodicSnapshot } from "./take-snapshot.ts";
 
-/** No ledger of this kind has come near this speed; 2.5 slots a second is usual. */
-const MOST_SLOTS_A_SECOND = 10;
-/** Tolerance for a wrong or adjusted clock: over four days of slots. */
-const SLOT_SLACK = 1_000_000n;
-/** The first ledger of this kind began on 16 March 2020. */
-const FIRST_LEDGER = { slot: 0n, atMs: 1_584_316_800_000 };
+/** An index that more events have passed by is built anew: a scan can keep no more of their rows in memory. */
+const MOST_CATCH_UP = 200_000n;
+/** Contradictions, one sync after the other, that end with an index built anew. */
+const MOST_CONTRADICTIONS = 3;
 
-/**
- * Refuses a tip that the ledger cannot have reached since the last sync. An invented checkpoint would keep every honest
- * answer out until the ledger gets there.
- */
-const refuseImplausible = Effect.fnUntraced(function* (
-  slot: bigint,
-  checkpoint: Pick<SyncCheckpoint, "slot" | "atMs">,
-) {
-  yield* refuseOlder(slot, checkpoint.slot);
-  const elapsedMs = Math.max(0, (yield* Clock.currentTimeMillis) - checkpoint.atMs);
-  const reachable =
-    checkpoint.slot + BigInt(Math.ceil((elapsedMs / 1000) * MOST_SLOTS_A_SECOND)) + SLOT_SLACK;
-  if (slot > reachable)
-    return yield* untrustworthy(`slot ${slot} is beyond what the ledger can have reached`);
-});
+/** What one pass over the ledger did. */
+type Pass = Pick<SyncReport, "mode" | "eventsAdded"> & {
+  readonly mark: SyncMark;
+  readonly vanished: ReadonlyArray<Address>;
+};
 
-/** The ledger's clock and the slot it was read at. */
-const readClock = Effect.gen(function* () {
-  const ledger = yield* Ledger;
-  const { slot, value } = yield* ledger.readAccounts([CLOCK_SYSVAR], "finalized");
-  const ledgerTime = decodeClockSysvar(value[0] ?? null);
-  return ledgerTime === undefined ? yield* untrustworthy("no clock sysvar") : { slot, ledgerTime };
-});
-
-/** One pass over the ledger. The index holds all of it up to `slot`. */
-type Pass = Pick<SyncReport, "mode" | "slot" | "vanished"> & { readonly accounts: IndexAccounts };
-
-/** The state of one sync: the tip before its first read, the process's memory, and the accounts. */
-type Sync = { readonly tip: bigint; readonly memory: SyncMemory; readonly accounts: IndexAccounts };
-
-/** Writes the kept rows together with the checkpoint. Everything up to the checkpoint is then in the index. */
-const complete = Effect.fnUntraced(function* (
+const anew = Effect.fnUntraced(function* (
   accounts: IndexAccounts,
-  slots: ReadonlyArray<bigint | null>,
+  memory: SyncMemory,
+  tip: CustodyTip,
 ) {
-  const clock = yield* readClock;
-  const slot = slots.reduce<bigint>(
-    (low, one) => (one !== null && one < low ? one : low),
-    clock.slot,
-  );
-  const atMs = yield* Clock.currentTimeMillis;
-  yield* accounts.write({ checkpoint: { slot, ledgerTime: clock.ledgerTime, atMs } });
-  return slot;
-});
-
-const bySnapshot = Effect.fnUntraced(function* (
-  sync: Sync,
-  notBefore: bigint,
-): Effect.fn.Return<Pass, SyncFailure, Ledger | EscrowIndex | Instance> {
-  const { deployment } = yield* Instance;
-  const accounts = new IndexAccounts(deployment, sync.accounts);
-  const { slot: read, vanished } = yield* syncSnapshot(accounts, sync.memory, notBefore);
-  const slot = yield* complete(accounts, [read, sync.tip]);
-  return { mode: "snapshot", slot, vanished, accounts };
-});
-
-/**
- * Continues an index that is complete up to `since`. Applies changes, and then a snapshot if one is due. Without
- * history, takes a snapshot alone.
- */
-const onwards = Effect.fnUntraced(function* (
-  sync: Sync,
-  since: { readonly slot: bigint; readonly rows: number },
-) {
-  const { accounts, memory, tip } = sync;
   const { snapshots } = memory;
+  const mark = yield* takeSnapshot(snapshots, buildIndex(accounts, memory, tip));
+  memory.contradictions = 0;
+  memory.searchedTo = 0n;
+  const { escrows, unseen, merchants } = yield* IndexReader.use(({ summary }) => summary);
+  accounts.escrows.created = escrows + unseen;
+  accounts.merchants.created = merchants;
+  const pass: Pass = {
+    mode: "snapshot",
+    mark,
+    vanished: [],
+    eventsAdded: Number(mark.count),
+  };
+  return pass;
+});
+
+/** Fails unless a scan shows events that the index lacks: a node that invents a count must not empty it. */
+const showFarBehind = Effect.fnUntraced(function* (
+  accounts: IndexAccounts,
+  memory: SyncMemory,
+  since: SyncMark,
+  tip: CustodyTip,
+) {
+  const held = new HeldEvents(since.count, since.count + MOST_CATCH_UP);
+  yield* scanEvents(accounts, memory, held, tip.slot);
+  if (!held.isComplete) return yield* eventsMissingIn(held, since.head);
+});
+
+/** Continues an index at `since`: its events first, then its merchants, from history and now and then from a scan. */
+const onwards = Effect.fnUntraced(function* (
+  accounts: IndexAccounts,
+  memory: SyncMemory,
+  since: SyncMark,
+  first: CustodyTip,
+) {
+  const { snapshots } = memory;
+  const { escrows, merchants } = yield* IndexReader.use(({ summary }) => summary);
+  const rows = escrows + merchants;
   const isDue = snapshots.isDue(yield* monotonicMs);
-  const changes = syncChanges(accounts, memory, since);
-  const told = yield* isDue
-    ? Effect.catchTags(changes, {
+  const proved = yield* proveEvents(accounts, memory, { mark: since, rows, first });
+  const follow = followMerchants(accounts, memory, since.slot, worthReading(rows));
+  const followed = yield* isDue
+    ? Effect.catchTags(follow, {
         LedgerUnavailable: () => Effect.succeed(null),
         LedgerTimeout: () => Effect.succeed(null),
       })
-    : changes;
-  if (told === null) return yield* takeSnapshot(snapshots, bySnapshot(sync, since.slot));
-  const slot = yield* complete(accounts, [told.slot, tip]);
-  const byChanges: Pass = { mode: "incremental", slot, vanished: told.vanished, accounts };
-  if (!isDue) return byChanges;
-  return (yield* tryPeriodicSnapshot(snapshots, bySnapshot(sync, slot))) ?? byChanges;
+    : follow;
+  const changes = yield* merchantChanges(accounts, followed?.observed ?? []);
+  const mark = yield* applyEvents(accounts, since, proved, changes);
+  followed?.applied();
+  for (const row of proved.held.changes(since.count, mark.count).unseen) memory.unseen.add(row);
+  const scan = scanMerchants(accounts, memory, mark);
+  const vanished =
+    followed === null
+      ? yield* takeSnapshot(snapshots, scan)
+      : isDue
+        ? yield* tryPeriodicSnapshot(snapshots, scan)
+        : null;
+  const pass: Pass = {
+    mode: followed === null ? "snapshot" : "incremental",
+    mark,
+    vanished: vanished ?? [],
+    eventsAdded: Number(mark.count - since.count),
+  };
+  return pass;
 });
 
 /**
- * Brings the index up to the ledger's finalized state. A sync applies the changes that history shows. It takes a
- * snapshot of all accounts instead when there is no checkpoint yet, or when history is incomplete or too long. From
- * time to time an extra snapshot checks the index; the sync completes even if that fails. Invalid accounts are reported
- * and never stored. The checkpoint moves once everything up to it is applied. Fails with a ledger or store failure,
- * which leaves whole batches and the old checkpoint. See docs/protocol.md, "Index".
+ * Brings the index to the state after the last event that the custody program's finalized config counts. The first sync
+ * builds it from scans; later ones follow the config's history. Either way the leaves of all events chain to the
+ * config's head, and without that nothing is written. Invalid accounts are reported and never stored. `afterSync` runs
+ * once the index stands at its new mark. Fails with a ledger or store failure, which leaves the index at a mark. See
+ * docs/protocol.md, "Index".
  */
 export const syncIndex = Effect.fn("syncIndex")(
-  function* (run: number, memory: SyncMemory) {
+  function* (run: number, memory: SyncMemory, afterSync: (mark: SyncMark) => Effect.Effect<void>) {
     const startedAtMs = yield* Clock.currentTimeMillis;
     const startedMs = yield* monotonicMs;
-    const ledger = yield* Ledger;
-    const index = yield* EscrowIndex;
+    const index = yield* IndexReader;
     const { deployment } = yield* Instance;
-    const { checkpoint, escrows, merchants } = yield* index.summary;
-    // Read first, so that every later read is of this slot or a newer one.
-    const tip = yield* ledger.tip("finalized");
-    yield* refuseImplausible(tip.slot, checkpoint ?? FIRST_LEDGER);
-    const sync: Sync = { tip: tip.slot, memory, accounts: new IndexAccounts(deployment) };
-    const pass =
-      checkpoint === null
-        ? yield* takeSnapshot(memory.snapshots, bySnapshot(sync, 0n))
-        : yield* onwards(sync, { slot: checkpoint.slot, rows: escrows + merchants });
-    yield* searchArchived(pass.accounts, memory);
-    yield* Effect.catchTags(findEventTransactions(memory), {
+    const { mark: since } = yield* index.summary;
+    const tip = yield* readCustodyTip(since);
+    const accounts = new IndexAccounts(deployment);
+    const isFarBehind = since !== null && tip.count - since.count > MOST_CATCH_UP;
+    if (isFarBehind) yield* showFarBehind(accounts, memory, since, tip);
+    const isAnew = since === null || isFarBehind || memory.contradictions >= MOST_CONTRADICTIONS;
+    const pass = isAnew
+      ? yield* anew(accounts, memory, tip)
+      : yield* onwards(accounts, memory, since, tip);
+    const { mark } = pass;
+    yield* afterSync(mark);
+    yield* searchArchived(memory, mark.count);
+    yield* Effect.catchTags(findEventTransactions(memory, mark.count), {
       // The sync is complete without them. The next one continues the search.
       LedgerUnavailable: () => Effect.void,
       LedgerTimeout: () => Effect.void,
     });
+    const { unseen } = yield* index.summary;
     const report: SyncReport = {
       id: `sync-${startedAtMs}-${run}`,
       mode: pass.mode,
-      slot: pass.slot,
-      escrows: pass.accounts.escrows.counts,
-      merchants: pass.accounts.merchants.counts,
-      eventsAdded: pass.accounts.eventsAdded,
-      rejected: pass.accounts.rejected,
-      vanished: pass.vanished.slice(0, 100),
-      unseen: memory.unseen.size,
+      slot: mark.slot,
+      count: mark.count,
+      escrows: accounts.escrows.counts,
+      merchants: accounts.merchants.counts,
+      eventsAdded: pass.eventsAdded,
+      rejected: accounts.rejected,
+      vanished: pass.vanished,
+      unseen,
       startedAtMs,
       durationMs: Math.max(0, Math.round((yield* monotonicMs) - startedMs)),
     };

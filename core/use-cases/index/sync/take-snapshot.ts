@@ -17,7 +17,7 @@ export const takeSnapshot = <A, R>(
   );
 
 /**
- * As `takeSnapshot`, but logs a failure and returns null: the index is complete without this snapshot. A defect stays a
+ * As `takeSnapshot`, but logs a failure and returns null: the index is complete without this scan. A defect stays a
  * defect.
  */
 export const tryPeriodicSnapshot = <A, R>(
@@ -27,12 +27,15 @@ export const tryPeriodicSnapshot = <A, R>(
   takeSnapshot(schedule, snapshot).pipe(
     Effect.catch((failure) =>
       Effect.as(
-        Effect.logWarning("the periodic snapshot failed; the index continues by changes alone", {
-          failure: failure._tag,
-          cause: syncFailureCause(failure),
-          failures: schedule.failures,
-          again_in_seconds: schedule.waitMs / 1000,
-        }),
+        Effect.logWarning(
+          "the periodic scan of merchants failed; the index continues by changes alone",
+          {
+            failure: failure._tag,
+            cause: syncFailureCause(failure),
+            failures: schedule.failures,
+            again_in_seconds: schedule.waitMs / 1000,
+          },
+        ),
         null,
       ),
     ),

@@ -1,59 +1,58 @@
-import type { Address } from "../../../domain/address.ts";
+import type { UnseenEscrow } from "../../../domain/index/indexed-escrow.ts";
 import type { LedgerSignature } from "../../../domain/ledger/signature.ts";
-import type { ArchivedEscrow } from "../../../protocol/accounts/archived-escrow-account.ts";
 
-/** An archived escrow as a sync found it. */
-export type FoundTombstone = {
-  readonly address: Address;
-  readonly tombstone: ArchivedEscrow;
-  /** The slot at which the ledger showed it. */
-  readonly slot: bigint;
-};
-
-type Search = FoundTombstone & {
-  /** The search of its history continues after this transaction. */
+/** The search of one unseen escrow's history. */
+export type UnseenSearch = {
+  readonly row: UnseenEscrow;
+  /** The search continues after this transaction. */
   readonly after: LedgerSignature | null;
-  /** When the whole history had been read without success, milliseconds of a monotonic clock; null before. */
-  readonly endedMs: number | null;
 };
 
-/** The most escrows remembered. Others are found again by the next snapshot. */
+/** The most searches remembered. Others wait for the next round through the store. */
 const MOST = 10_000;
-/** How long a search that found nothing stands, milliseconds. */
-const AGAIN_MS = 600_000;
+/** The least interval between two rounds through the store's unseen escrows, milliseconds. */
+const ROUND_MS = 600_000;
 
-/** Archived escrows that the index lacks because their last bytes are not known. */
+/**
+ * How far the search for the bytes of unseen escrows has come. The store holds the escrows; this goes through them round
+ * by round, since a history can be late.
+ */
 export class UnseenEscrows {
-  readonly #searches = new Map<Address, Search>();
+  /** The number after which the round continues, null between two rounds. */
+  after: bigint | null = null;
+  readonly #searches = new Map<bigint, UnseenSearch>();
+  #roundMs: number | null = null;
 
-  get size(): number {
-    return this.#searches.size;
+  /** Remembers an escrow to be searched, unless it is already. One that is not settled has no last bytes. */
+  add(row: UnseenEscrow): void {
+    if (row.settledHash === null || this.#searches.size >= MOST) return;
+    if (!this.#searches.has(row.createdSeq))
+      this.#searches.set(row.createdSeq, { row, after: null });
   }
 
-  /** Remembers an escrow to be searched, unless it is known already. */
-  add(found: FoundTombstone): void {
-    if (this.#searches.size >= MOST || this.#searches.has(found.address)) return;
-    this.#searches.set(found.address, { ...found, after: null, endedMs: null });
+  /** Whether the next page of the store's unseen escrows is to be read: fewer than `limit` searches wait. */
+  isPageDue(limit: number, nowMs: number): boolean {
+    if (this.#searches.size >= limit) return false;
+    if (this.after !== null) return true;
+    if (this.#roundMs !== null && nowMs - this.#roundMs < ROUND_MS) return false;
+    this.#roundMs = nowMs;
+    this.after = 0n;
+    return true;
   }
 
-  /** Forgets an escrow, since the index has it. */
-  delete(address: Address): void {
-    this.#searches.delete(address);
+  /** At most `limit` searches, those that waited longest first. */
+  next(limit: number): ReadonlyArray<UnseenSearch> {
+    return [...this.#searches.values()].slice(0, limit);
   }
 
-  /** At most `limit` escrows whose search may run now, those that waited longest first. */
-  next(limit: number, nowMs: number): ReadonlyArray<Search> {
-    const due: Array<Search> = [];
-    for (const search of this.#searches.values()) {
-      if (due.length === limit) break;
-      if (search.endedMs === null || nowMs - search.endedMs >= AGAIN_MS) due.push(search);
-    }
-    return due;
+  /** Ends a search, with the bytes or without. */
+  ended({ row }: UnseenSearch): void {
+    this.#searches.delete(row.createdSeq);
   }
 
-  /** Records how far a search came; the escrow then waits behind the others. */
-  searched(search: Search, end: Pick<Search, "after" | "endedMs">): void {
-    this.#searches.delete(search.address);
-    this.#searches.set(search.address, { ...search, ...end });
+  /** Puts a search behind the others, to continue after a transaction. */
+  continues({ row }: UnseenSearch, after: LedgerSignature | null): void {
+    this.#searches.delete(row.createdSeq);
+    this.#searches.set(row.createdSeq, { row, after });
   }
 }

@@ -12,6 +12,9 @@ import { Blockspace } from "../../../../ports/blockspace.ts";
 import { Broadcaster } from "../../../../ports/broadcaster.ts";
 import { Ledger, type LedgerFailure } from "../../../../ports/ledger.ts";
 import { RENT_SYSVAR } from "../../../../core/protocol/addresses/well-known-addresses.ts";
+import { custodyConfigAddress } from "../../../../core/protocol/addresses/addresses.ts";
+import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
+import { custodyConfigOf } from "../../../simulation/custody-log.ts";
 import { accountOf, clockAccount, rentAccount, walletAccount } from "../../../doubles/accounts.ts";
 import { broadcasterDouble } from "../../../doubles/broadcaster-double.ts";
 import { type Answer, ledgerDouble } from "../../../doubles/ledger-double.ts";
@@ -21,6 +24,7 @@ export const PAYER = addressFromBytes(ed25519PublicKey(new Uint8Array(32).fill(9
 
 /** What a test sets on the ledger behind the ports. */
 export type LedgerDouble = {
+  /** Where it has no custody config, that of the other accounts is shown. */
   readonly accounts: Map<Address, LedgerAccount>;
   readonly put: (account: Omit<LedgerAccount, "lamports" | "executable">) => void;
   /** Unix seconds of the Clock sysvar. */
@@ -62,6 +66,12 @@ export const makeLedgerDouble = (genesisHash: string) => {
     prices: [],
     logs: [],
   };
+  const config = custodyConfigAddress(LOCAL_DEPLOYMENT).address;
+  const find = (address: Address): LedgerAccount | null => {
+    const account = accounts.get(address);
+    if (account !== undefined || address !== config) return account ?? null;
+    return custodyConfigOf(LOCAL_DEPLOYMENT, accounts.values());
+  };
   const double: LedgerDouble = {
     accounts,
     put,
@@ -89,7 +99,7 @@ export const makeLedgerDouble = (genesisHash: string) => {
     genesisHash,
     slot: () => double.slot,
     tip: () => ({ slot: double.slot, blockHeight: double.slot }),
-    accountAt: () => (address) => accounts.get(address) ?? null,
+    accountAt: () => find,
     accounts: () => accounts.values(),
     history: (address) => ({
       entries: double.history.filter(({ accounts }) => accounts.includes(address)).toReversed(),

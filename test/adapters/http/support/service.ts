@@ -9,7 +9,7 @@ import {
   makeRelayDelivery,
   RelayDelivery,
 } from "../../../../core/use-cases/relay/relay-delivery.ts";
-import { escrowIndexMemory } from "../../../../adapters/memory/escrow-index.ts";
+import { indexMemory } from "../../../../adapters/memory/index-store.ts";
 import { rateLimiterMemory } from "../../../../adapters/memory/rate-limiter.ts";
 import { ed25519Key } from "../../../../adapters/signer/ed25519-key.ts";
 import type { Escrow } from "../../../../core/domain/escrow/escrow.ts";
@@ -34,13 +34,21 @@ import {
   TransactionTerms,
 } from "../../../../core/use-cases/service/transaction-terms.ts";
 import { EvidenceSigner } from "../../../../ports/evidence-signer.ts";
+import { networkIdOf, networkLeaf } from "../../../../core/log/leaf/network-leaf.ts";
+import { decodeEscrowAccount } from "../../../../core/protocol/accounts/escrow-account.ts";
+import { custodyConfigOf } from "../../../simulation/custody-log.ts";
+import { decodeCustodyConfigAccount } from "../../../../core/protocol/accounts/custody-config-account.ts";
 import { Instance } from "../../../../ports/instance.ts";
+import { LogIdentity } from "../../../../ports/log-identity.ts";
 import { usdc } from "../../../core/use-cases/test-instance.ts";
 import { type Contract, documentedAnswers } from "./documented-answers.ts";
 import { makeLedgerDouble } from "./ledger-double.ts";
 import { CREATED_AT, MINT } from "./parties.ts";
 
 const GENESIS = "4uhcVJyU9pJkvQyS88uRDiswHXSCkY3zQawwpjk2NsNY";
+
+/** The id of the log of the services' ledger. */
+export const TEST_LOG_ID = networkIdOf(networkLeaf(GENESIS, LOCAL_DEPLOYMENT));
 
 /** One line of the log: the message's text and its fields. */
 export type LogLine = {
@@ -99,7 +107,8 @@ export const makeService = async (options: ServiceOptions = {}) => {
     ledgerLayer,
     instance,
     clock,
-    escrowIndexMemory({ genesisHash: GENESIS, deployment: LOCAL_DEPLOYMENT }),
+    indexMemory(),
+    Layer.succeed(LogIdentity, { id: Effect.succeed(TEST_LOG_ID) }),
     outcomeLogMemory,
     rateLimiterMemory({
       limits: { reads: limit, prepare: limit, relay: limit, sync: limit },
@@ -116,7 +125,7 @@ export const makeService = async (options: ServiceOptions = {}) => {
     ]),
   );
   const running = Layer.mergeAll(
-    Layer.effect(IndexSync, makeIndexSync),
+    Layer.effect(IndexSync, makeIndexSync()),
     Layer.effect(RelayDelivery, makeRelayDelivery),
     Layer.effect(ArchivedEscrows, makeArchivedEscrows),
     Layer.effect(SettledEvidence, makeSettledEvidence),
@@ -130,25 +139,56 @@ export const makeService = async (options: ServiceOptions = {}) => {
   return { app, context, ledger, lines, runtime, seed: seedInto(ledger) };
 };
 
-/** Puts escrow and merchant accounts on a ledger double. */
+type Double = ReturnType<typeof makeLedgerDouble>["double"];
+
+/** The number of the last event on a ledger double. */
+const countOn = ({ accounts }: Double): bigint => {
+  const config = custodyConfigOf(LOCAL_DEPLOYMENT, accounts.values());
+  const decoded = decodeCustodyConfigAccount(config, LOCAL_DEPLOYMENT);
+  if ("fault" in decoded) throw new Error(decoded.fault);
+  return decoded.value.count;
+};
+
+/**
+ * An escrow with the next numbers of a ledger double: for its creation unless it is there already, and for its
+ * settlement unless it is settled there.
+ */
+export const numberedOn = (ledger: Double, row: Escrow): Escrow => {
+  const account = ledger.accounts.get(row.address);
+  const decoded = account && decodeEscrowAccount(account, LOCAL_DEPLOYMENT);
+  const known = decoded !== undefined && "value" in decoded ? decoded.value : undefined;
+  const count = countOn(ledger);
+  const createdSeq = known?.createdSeq ?? count + 1n;
+  const next = known === undefined ? count + 2n : count + 1n;
+  return {
+    ...row,
+    createdSeq,
+    settledSeq: row.state === "Pending" ? null : (known?.settledSeq ?? next),
+  };
+};
+
+/** Puts escrow and merchant accounts on a ledger double. Escrows get the ledger's next numbers, and are returned so. */
 export const seedInto =
-  (ledger: ReturnType<typeof makeLedgerDouble>["double"]) =>
+  (ledger: Double) =>
   (rows: {
     readonly escrows?: ReadonlyArray<Escrow>;
     readonly merchants?: ReadonlyArray<Merchant>;
-  }) => {
-    for (const row of rows.escrows ?? [])
-      ledger.put({
-        address: row.address,
-        owner: LOCAL_DEPLOYMENT.custodyProgram,
-        data: encodeEscrowAccount(row),
-      });
+  }): ReadonlyArray<Escrow> => {
     for (const row of rows.merchants ?? [])
       ledger.put({
         address: row.address,
         owner: LOCAL_DEPLOYMENT.attestorProgram,
         data: encodeMerchantAccount(row),
       });
+    return (rows.escrows ?? []).map((row) => {
+      const escrow = numberedOn(ledger, row);
+      ledger.put({
+        address: row.address,
+        owner: LOCAL_DEPLOYMENT.custodyProgram,
+        data: encodeEscrowAccount(escrow),
+      });
+      return escrow;
+    });
   };
 
 let contract: Contract | undefined;

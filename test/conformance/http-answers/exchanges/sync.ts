@@ -2,7 +2,7 @@ import { encodeEscrowAccount } from "../../../../core/protocol/accounts/escrow-a
 import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
 import { type Exchange, get } from "../exchange.ts";
 import { ledgerDown, ledgerSlow, storeDefect, storeDown } from "../world/conditions.ts";
-import { EXPIRED } from "../world/escrows.ts";
+import { EXPIRED, NEXT_SEQ } from "../world/escrows.ts";
 import type { World } from "../world/fixed-world.ts";
 import { historyOf } from "../world/history.ts";
 
@@ -16,7 +16,7 @@ const settled = {
   ...EXPIRED,
   state: "Refunded",
   settledAt: EXPIRED.expiresAt + 60n,
-  settledSeq: EXPIRED.createdSeq + 1n,
+  settledSeq: NEXT_SEQ,
 } as const;
 
 /** The ledger has its whole history and is one slot further, without a new transaction. */

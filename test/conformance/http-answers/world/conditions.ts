@@ -1,7 +1,7 @@
 import { Effect } from "effect";
 import type { Escrow } from "../../../../core/domain/escrow/escrow.ts";
 import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
-import { StoreUnavailable } from "../../../../ports/escrow-index.ts";
+import { StoreUnavailable } from "../../../../ports/store-unavailable.ts";
 import { LedgerTimeout, LedgerUnavailable } from "../../../../ports/ledger.ts";
 import { tombstoneAccount } from "../../../doubles/tombstone.ts";
 import type { World } from "./fixed-world.ts";
@@ -36,15 +36,17 @@ export const ledgerHangs: Condition = ({ ledger }) => {
 const down = Effect.fail(new StoreUnavailable({ retryable: true, cause: "disk" }));
 
 /** The index and the relay's log fail. */
-export const storeDown: Condition = ({ index, relayLog }) => {
+export const storeDown: Condition = ({ index, writer, relayLog }) => {
   replaceAll(index, down);
+  replaceAll(writer, down);
   replaceAll(relayLog, down);
 };
 
 /** The index and the relay's log die by a bug. */
-export const storeDefect: Condition = ({ index, relayLog }) => {
+export const storeDefect: Condition = ({ index, writer, relayLog }) => {
   const defect = Effect.die(new TypeError("NEVER-SHOWN is not a function"));
   replaceAll(index, defect);
+  replaceAll(writer, defect);
   replaceAll(relayLog, defect);
 };
 

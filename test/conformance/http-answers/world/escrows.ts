@@ -26,8 +26,10 @@ if (template === undefined) throw new Error("no proof template");
 
 const TTL_SECONDS = 3600n;
 
-/** How many escrows there are so far: their numbers follow the order of this file. */
-let nth = 0;
+/** How many events there are so far: their numbers follow the order of this file. */
+let events = 0n;
+
+const nextSeq = (): bigint => (events += 1n);
 
 const pending = (
   task: string,
@@ -42,8 +44,8 @@ const pending = (
   const { agent = AGENT, merchant = MERCHANT.wallet, mint = MINT, amount = 1_500_000n } = other;
   const hash = taskHash(task);
   const createdAt = CREATED_AT - age;
-  return numbered(
-    {
+  return {
+    ...numbered({
       ...escrowAddress(LOCAL_DEPLOYMENT, agent.address, hash),
       state: "Pending",
       agentOwner: agent.address,
@@ -58,9 +60,9 @@ const pending = (
       settledAt: null,
       attestor: merchant === SUSPENDED.wallet ? SUSPENDED.attestor : ATTESTOR.address,
       attestation: null,
-    },
-    nth++,
-  );
+    }),
+    createdSeq: nextSeq(),
+  };
 };
 
 /** The delivery payload of an escrow: the first template's example with the escrow's task hash. */
@@ -99,7 +101,7 @@ const delivered = (escrow: Escrow, released: bigint): Escrow => {
     state: isWhole ? "Fulfilled" : "PartiallyFulfilled",
     released,
     settledAt: escrow.createdAt + 42n,
-    settledSeq: escrow.createdSeq + 1n,
+    settledSeq: nextSeq(),
     attestation: {
       proofHash: claim.proofHash,
       attestedAt,
@@ -112,7 +114,7 @@ const refunded = (escrow: Escrow): Escrow => ({
   ...escrow,
   state: "Refunded",
   settledAt: escrow.expiresAt + 5n,
-  settledSeq: escrow.createdSeq + 1n,
+  settledSeq: nextSeq(),
 });
 
 /** A Pending escrow with 59 minutes to go. */
@@ -148,3 +150,6 @@ export const ESCROWS: ReadonlyArray<Escrow> = [
   LARGEST,
   OBSCURE,
 ];
+
+/** The number of the next event on the ledger. */
+export const NEXT_SEQ = events + 1n;

@@ -6,7 +6,8 @@ import { makeService, type ServiceOptions } from "../../../adapters/http/support
 import { evidenceSignerFromSeed } from "../../../../adapters/signer/evidence-signer.ts";
 import { RelayDelivery } from "../../../../core/use-cases/relay/relay-delivery.ts";
 import { LedgerPulse, makeLedgerPulse } from "../../../../core/use-cases/service/ledger-pulse.ts";
-import { EscrowIndex } from "../../../../ports/escrow-index.ts";
+import { IndexReader } from "../../../../ports/index-reader.ts";
+import { IndexWriter } from "../../../../ports/index-writer.ts";
 import { OutcomeLog } from "../../../../ports/outcome-log.ts";
 import { usdc } from "../../../core/use-cases/test-instance.ts";
 import { ESCROWS } from "./escrows.ts";
@@ -38,7 +39,8 @@ export const fixedWorld = async (options: ServiceOptions = {}, isSynced = true) 
     ...options,
     instance: { ...INSTANCE, ...options.instance },
   });
-  const index = Context.get(context, EscrowIndex);
+  const index = Context.get(context, IndexReader);
+  const writer = Context.get(context, IndexWriter);
   const relayLog = Context.get(context, OutcomeLog);
   const pulse = Context.get(context, LedgerPulse);
   /** Forgets what was read of the ledger, so that each answer is the first that anybody asked for. */
@@ -77,12 +79,13 @@ export const fixedWorld = async (options: ServiceOptions = {}, isSynced = true) 
     blockhashValid: true,
     slot: ledger.slot,
   };
-  const services = [index, relayLog].map((service) => [service, { ...service }] as const);
+  const services = [index, writer, relayLog].map((service) => [service, { ...service }] as const);
 
   return {
     app,
     ledger,
     index,
+    writer,
     relayLog,
     delivery: Context.get(context, RelayDelivery),
     run: <A, E>(effect: Effect.Effect<A, E>): Promise<A> => runtime.runPromise(effect),

@@ -2,7 +2,6 @@ import type { Address } from "../../../../core/domain/address.ts";
 import type { LedgerAccount } from "../../../../core/domain/ledger/account.ts";
 import {
   associatedTokenAddress,
-  custodyConfigAddress,
   registryAddress,
 } from "../../../../core/protocol/addresses/addresses.ts";
 import { ATTESTOR_ACCOUNTS } from "../../../../core/protocol/generated/attestor.ts";
@@ -99,24 +98,10 @@ const programs = [
   ),
 );
 
-const configPda = custodyConfigAddress(LOCAL_DEPLOYMENT);
 const registryPda = registryAddress(LOCAL_DEPLOYMENT);
 
-/** The one account of each program that says how it is set up. */
+/** The account that says how the attestor program is set up. The ledger double has custody's. */
 const SET_UP: ReadonlyArray<LedgerAccount> = [
-  account(
-    configPda.address,
-    LOCAL_DEPLOYMENT.custodyProgram,
-    fieldWriter(CUSTODY_ACCOUNTS.CustodyConfig.length)
-      .bytes(Uint8Array.from(CUSTODY_ACCOUNTS.CustodyConfig.discriminator))
-      .u8(2)
-      .u8(configPda.bump)
-      .skip(6)
-      .address(LOCAL_DEPLOYMENT.attestorProgram)
-      .u64(12n)
-      .skip(32)
-      .done(),
-  ),
   account(
     registryPda.address,
     LOCAL_DEPLOYMENT.attestorProgram,

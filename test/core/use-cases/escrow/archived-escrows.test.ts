@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { Effect, Layer, ManagedRuntime, Result } from "effect";
 import { TestClock } from "effect/testing";
-import { escrowIndexMemory } from "../../../../adapters/memory/escrow-index.ts";
+import { indexMemory } from "../../../../adapters/memory/index-store.ts";
 import type { Address } from "../../../../core/domain/address.ts";
 import type { Escrow } from "../../../../core/domain/escrow/escrow.ts";
 import type { HistoryEntry, LedgerTransaction } from "../../../../core/domain/ledger/history.ts";
@@ -21,7 +21,8 @@ import {
 } from "../../../../core/use-cases/escrow/archived-escrows.ts";
 import { readEscrow } from "../../../../core/use-cases/escrow/read-escrow.ts";
 import { MOST_TRANSACTIONS } from "../../../../core/use-cases/escrow/search-history.ts";
-import { EscrowIndex } from "../../../../ports/escrow-index.ts";
+import { IndexWriter } from "../../../../ports/index-writer.ts";
+import { changesOf, indexedOf } from "../../../arbitraries/index-history.ts";
 import { Instance } from "../../../../ports/instance.ts";
 import { Ledger, LedgerUnavailable } from "../../../../ports/ledger.ts";
 import { CREATED_AT, escrow, STRANGER } from "../../../adapters/http/support/parties.ts";
@@ -125,7 +126,7 @@ const makeWorld = (steps: ReadonlyArray<Step>, tombstone = tombstoneOf(gone)) =>
   const ports = Layer.mergeAll(
     Layer.succeed(Ledger, ledger),
     Layer.succeed(Instance, testInstance()),
-    escrowIndexMemory({ genesisHash: GENESIS, deployment: LOCAL_DEPLOYMENT }),
+    indexMemory(),
     TestClock.layer(),
   );
   const runtime = ManagedRuntime.make(
@@ -139,14 +140,7 @@ const makeWorld = (steps: ReadonlyArray<Step>, tombstone = tombstoneOf(gone)) =>
     pass: (ms: number) => runtime.runPromise(TestClock.adjust(ms)),
     index: (row: Escrow) =>
       runtime.runPromise(
-        EscrowIndex.use((index) =>
-          index.apply({
-            escrows: [{ row, slot: 1n }],
-            merchants: [],
-            events: [],
-            checkpoint: null,
-          }),
-        ),
+        IndexWriter.use((index) => index.apply(changesOf({ escrows: [indexedOf(row)] }))),
       ),
   };
 };

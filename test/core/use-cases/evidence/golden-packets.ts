@@ -23,7 +23,8 @@ import {
   makeSettledEvidence,
   SettledEvidence,
 } from "../../../../core/use-cases/evidence/settled-evidence.ts";
-import { EscrowIndex, StoreUnavailable } from "../../../../ports/escrow-index.ts";
+import { IndexReader } from "../../../../ports/index-reader.ts";
+import { StoreUnavailable } from "../../../../ports/store-unavailable.ts";
 import { EvidenceSigner } from "../../../../ports/evidence-signer.ts";
 import { Instance } from "../../../../ports/instance.ts";
 import { Ledger } from "../../../../ports/ledger.ts";
@@ -76,7 +77,7 @@ const indexed = ({ escrow }: Golden): ReadonlyArray<IndexedEvent> =>
   eventsOf(escrow).map((event, i) => ({
     event,
     position: BigInt(i + 1),
-    chainHash: hash32FromBytes(new Uint8Array(32)),
+    leafHash: hash32FromBytes(new Uint8Array(32)),
     signature: signatureOf(event.id),
     slot: SLOT - 100n + BigInt(i),
   }));
@@ -85,18 +86,14 @@ const indexed = ({ escrow }: Golden): ReadonlyArray<IndexedEvent> =>
 const indexOf = (events: ReadonlyArray<IndexedEvent> | null) => {
   const unexpected = () => Effect.die("not expected");
   const refusal = new StoreUnavailable({ retryable: true, cause: "test" });
-  return EscrowIndex.of({
-    apply: unexpected,
+  const summary = { escrows: 0, unseen: 0, merchants: 0, mark: null, revision: null };
+  return IndexReader.of({
     escrows: unexpected,
     escrowsAt: unexpected,
-    events: unexpected,
-    eventsAfter: unexpected,
-    eventsWithoutReference: unexpected,
     merchants: unexpected,
     sameNames: unexpected,
-    summary: Effect.die("not expected"),
-    revision: Effect.succeed(null),
-    eventsOfEscrow: () => (events === null ? Effect.fail(refusal) : Effect.succeed(events)),
+    summary: Effect.succeed(summary),
+    events: () => (events === null ? Effect.fail(refusal) : Effect.succeed(events)),
   });
 };
 
@@ -127,7 +124,7 @@ export const goldenPacket = (
       Effect.scoped,
       Effect.provideService(Ledger, ledgerOfAccounts(accounts, { slot, ledgerTime })),
       Effect.provideService(Instance, testInstance()),
-      Effect.provideService(EscrowIndex, indexOf(events)),
+      Effect.provideService(IndexReader, indexOf(events)),
       Effect.provideService(
         EvidenceSigner,
         options.signed === false ? EvidenceSigner.of({ ...signer, current: null }) : signer,

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { expect, test } from "bun:test";
 import { Cause, Effect, Exit, Layer, ManagedRuntime } from "effect";
 import { TestClock } from "effect/testing";
-import { escrowIndexMemory } from "../../../../adapters/memory/escrow-index.ts";
+import { indexMemory } from "../../../../adapters/memory/index-store.ts";
 import { ed25519Key } from "../../../../adapters/signer/ed25519-key.ts";
 import type { Escrow } from "../../../../core/domain/escrow/escrow.ts";
 import { jwkThumbprint } from "../../../../core/domain/evidence/jwk.ts";
@@ -21,7 +21,9 @@ import {
   SettledEvidence,
   STANDING_FRESH_MS,
 } from "../../../../core/use-cases/evidence/settled-evidence.ts";
-import { EscrowIndex, type IndexBatch, StoreUnavailable } from "../../../../ports/escrow-index.ts";
+import { IndexReader } from "../../../../ports/index-reader.ts";
+import { type IndexChanges, IndexWriter } from "../../../../ports/index-writer.ts";
+import { StoreUnavailable } from "../../../../ports/store-unavailable.ts";
 import { EvidenceSigner } from "../../../../ports/evidence-signer.ts";
 import { Instance } from "../../../../ports/instance.ts";
 import { LedgerUnavailable } from "../../../../ports/ledger.ts";
@@ -54,7 +56,7 @@ const makeWorld = () => {
     layer,
     Layer.succeed(Instance, testInstance()),
     Layer.succeed(EvidenceSigner, signerOf(7)),
-    escrowIndexMemory({ genesisHash: GENESIS, deployment: LOCAL_DEPLOYMENT }),
+    indexMemory(),
     TestClock.layer(),
   );
   const runtime = ManagedRuntime.make(
@@ -73,19 +75,15 @@ const makeWorld = () => {
       return Exit.isFailure(exit) ? Cause.pretty(exit.cause) : "none";
     },
     pass: (ms: number) => runtime.runPromise(TestClock.adjust(ms)),
-    apply: (batch: Partial<IndexBatch>) =>
-      runtime.runPromise(
-        EscrowIndex.use((index) =>
-          index.apply({ escrows: [], merchants: [], events: [], checkpoint: null, ...batch }),
-        ),
-      ),
+    apply: (changes: Partial<IndexChanges>) =>
+      runtime.runPromise(IndexWriter.use((index) => index.apply(changesOf(changes)))),
   };
 };
 
 /** The same while the store does not answer. */
-const withoutStore = Effect.updateService(EscrowIndex, (index) => ({
+const withoutStore = Effect.updateService(IndexReader, (index) => ({
   ...index,
-  eventsOfEscrow: () => Effect.fail(new StoreUnavailable({ retryable: true, cause: "test" })),
+  events: () => Effect.fail(new StoreUnavailable({ retryable: true, cause: "test" })),
 }));
 
 const transactionOf = (of: Escrow, number: 0 | 1) => {

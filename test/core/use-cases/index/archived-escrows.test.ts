@@ -5,14 +5,14 @@ import fc from "fast-check";
 import type { Escrow } from "../../../../core/domain/escrow/escrow.ts";
 import { eventsOf } from "../../../../core/domain/index/settlement-event.ts";
 import { SEARCHES_A_SYNC } from "../../../../core/use-cases/index/sync/search-archived.ts";
-import { syncIndex } from "../../../../core/use-cases/index/sync/sync-index.ts";
 import { SyncMemory } from "../../../../core/use-cases/index/sync/sync-memory.ts";
 import { Ledger } from "../../../../ports/ledger.ts";
 import { type EscrowLife, escrowLife } from "../../../arbitraries/index-history.ts";
 import { runs } from "../../../arbitraries/runs.ts";
 import { seededRandom } from "../../../arbitraries/seeded-random.ts";
 import { FAIR, SimulatedLedger } from "./simulated-ledger.ts";
-import { contents, simulate } from "./simulated-sync.ts";
+import { contents, simulate, syncWith } from "./simulated-sync.ts";
+import { expectMarked } from "./expect-marked.ts";
 
 const settledLives = (minLength: number, maxLength: number) =>
   fc.uniqueArray(
@@ -75,7 +75,7 @@ describe("a snapshot", () => {
                     ledger.settle(last(plan.life));
                 ledger.slot += 1n;
                 if (planned.some((plan) => plan.known === known))
-                  yield* syncIndex(0, new SyncMemory());
+                  yield* syncWith(new SyncMemory(), 0);
               }
               for (const { life, known } of planned) {
                 if (known === "nothing") ledger.create(life);
@@ -89,16 +89,17 @@ describe("a snapshot", () => {
               const port = acting(ledger, (at) =>
                 archive(({ moment, isInMiddle }) => moment === at - (isInMiddle ? 0.5 : 0)),
               );
-              const report = yield* syncIndex(1, memory).pipe(Effect.provideService(Ledger, port));
+              const report = yield* syncWith(memory, 1).pipe(Effect.provideService(Ledger, port));
               expect(report).toMatchObject({ vanished: [], rejected: [] });
-              expect((yield* contents(index)).escrows.length).toBeLessThanOrEqual(lives.length);
+              yield* expectMarked(index, ledger);
               ledger.weather = FAIR;
               archive(({ moment }) => moment === "after");
-              expect(yield* syncIndex(2, memory)).toMatchObject({ vanished: [], rejected: [] });
+              expect(yield* syncWith(memory, 2)).toMatchObject({ vanished: [], rejected: [] });
               yield* TestClock.adjust("11 minutes");
-              expect(yield* syncIndex(3, memory)).toMatchObject({ unseen: 0 });
+              expect(yield* syncWith(memory, 3)).toMatchObject({ unseen: 0 });
               const { escrows, events } = yield* contents(index);
-              expect(new Set(escrows)).toEqual(new Set(lives.map(last)));
+              yield* expectMarked(index, ledger);
+              expect(new Set(escrows)).toEqual(new Set(ledger.escrows.values()));
               expect(new Set(Object.keys(events))).toEqual(
                 new Set(
                   lives
@@ -128,7 +129,7 @@ const archivedWorld = (count: number) => {
   for (const life of lives) ledger.archive(last(life));
   // Further back than what each sync reads again.
   ledger.slot += 1000n;
-  return { ledger, escrows: lives.map(last) };
+  return { ledger, escrows: [...ledger.escrows.values()] };
 };
 
 describe("archived escrows that a sync never saw", () => {
@@ -138,15 +139,15 @@ describe("archived escrows that a sync never saw", () => {
       Effect.gen(function* () {
         const memory = new SyncMemory();
         ledger.weather = { ...FAIR, hidden: 1 };
-        const first = yield* syncIndex(0, memory);
+        const first = yield* syncWith(memory, 0);
         expect(first).toMatchObject({ mode: "snapshot", slot: ledger.slot, unseen: 3 });
         expect((yield* contents(index)).escrows).toEqual([]);
         ledger.weather = FAIR;
         // The whole history was read without success, so it is not read again at once.
-        expect(yield* syncIndex(1, memory)).toMatchObject({ unseen: 3 });
+        expect(yield* syncWith(memory, 1)).toMatchObject({ unseen: 3 });
         yield* TestClock.adjust("10 minutes");
-        const found = yield* syncIndex(2, memory);
-        expect(found).toMatchObject({ unseen: 0, escrows: { created: 3 }, eventsAdded: 6 });
+        const found = yield* syncWith(memory, 2);
+        expect(found).toMatchObject({ unseen: 0, eventsAdded: 0 });
         expect(new Set((yield* contents(index)).escrows)).toEqual(new Set(escrows));
       }),
     );
@@ -167,11 +168,11 @@ describe("archived escrows that a sync never saw", () => {
           },
         };
         const sync = (run: number) =>
-          syncIndex(run, memory).pipe(Effect.provideService(Ledger, port));
+          syncWith(memory, run).pipe(Effect.provideService(Ledger, port));
         expect(yield* sync(0)).toMatchObject({ unseen: 5 });
         expect(asked.size).toBe(SEARCHES_A_SYNC);
         expect(yield* sync(1)).toMatchObject({ unseen: 0 });
-        expect((yield* index.summary).escrows).toBe(escrows.length);
+        expect((yield* index.reader.summary).escrows).toBe(escrows.length);
       }),
     );
   });
@@ -190,7 +191,7 @@ test("a scan for tombstones from before the escrows' is refused", async () => {
           ),
       };
       const exit = yield* Effect.flip(
-        syncIndex(0, new SyncMemory()).pipe(Effect.provideService(Ledger, port)),
+        syncWith(new SyncMemory(), 0).pipe(Effect.provideService(Ledger, port)),
       );
       expect(exit).toMatchObject({ _tag: "LedgerUnavailable" });
     }),

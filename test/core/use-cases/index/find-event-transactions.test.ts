@@ -1,34 +1,34 @@
 import { expect, test } from "bun:test";
 import { Effect, Layer } from "effect";
-import { escrowIndexMemory } from "../../../../adapters/memory/escrow-index.ts";
+import { indexMemory } from "../../../../adapters/memory/index-store.ts";
 import { ledgerSignatureFromBytes } from "../../../../core/domain/ledger/signature.ts";
-import { eventsOf } from "../../../../core/domain/index/settlement-event.ts";
 import { findEventTransactions } from "../../../../core/use-cases/index/sync/find-event-transactions.ts";
 import { SyncMemory } from "../../../../core/use-cases/index/sync/sync-memory.ts";
-import { EscrowIndex } from "../../../../ports/escrow-index.ts";
+import { IndexReader } from "../../../../ports/index-reader.ts";
+import { IndexWriter } from "../../../../ports/index-writer.ts";
 import { Instance } from "../../../../ports/instance.ts";
 import { Ledger } from "../../../../ports/ledger.ts";
 import { escrow } from "../../../adapters/http/support/parties.ts";
+import { changesOf, indexedOf, markAt } from "../../../arbitraries/index-history.ts";
 import { seededRandom } from "../../../arbitraries/seeded-random.ts";
-import { TEST_DEPLOYMENT, TEST_GENESIS_HASH } from "../../../arbitraries/test-ledger.ts";
+import { TEST_DEPLOYMENT } from "../../../arbitraries/test-ledger.ts";
 import { SimulatedLedger } from "./simulated-ledger.ts";
 import { testInstance } from "../test-instance.ts";
 
-const SIGNATURE = ledgerSignatureFromBytes(new Uint8Array(64).fill(3));
+const signature = ledgerSignatureFromBytes(new Uint8Array(64).fill(3));
 
-/** A batch of one escrow, with or without the transactions of its events. */
-const batchOf = (name: string, isKnown: boolean) => {
-  const row = escrow(name, "Fulfilled");
-  const events = eventsOf(row);
-  return {
-    escrows: [{ row, slot: 1n }],
-    merchants: [],
-    events,
-    references: isKnown
-      ? events.map(({ kind }) => ({ escrow: row.address, kind, signature: SIGNATURE, slot: 1n }))
+/** The changes by which a settled escrow has the next two events, with or without their transactions. */
+const changesTo = (name: string, from: bigint | null, isKnown: boolean) => {
+  const createdSeq = (from ?? 0n) + 1n;
+  const row = { ...escrow(name, "Fulfilled"), createdSeq, settledSeq: createdSeq + 1n };
+  return changesOf({
+    from,
+    escrows: [indexedOf(row)],
+    transactions: isKnown
+      ? [createdSeq, createdSeq + 1n].map((position) => ({ position, signature, slot: 1n }))
       : [],
-    checkpoint: null,
-  };
+    mark: { ...markAt([], 0n), count: createdSeq + 1n },
+  });
 };
 
 const services = Layer.mergeAll(
@@ -38,26 +38,28 @@ const services = Layer.mergeAll(
     history: () => Effect.succeed({ entries: [], completeFrom: null }),
   }),
   Layer.succeed(Instance, { ...testInstance(), deployment: TEST_DEPLOYMENT }),
-  escrowIndexMemory({ genesisHash: TEST_GENESIS_HASH, deployment: TEST_DEPLOYMENT }),
+  indexMemory(),
 );
 
 test("events with known transactions are skipped, and those added later are not", () =>
   Effect.gen(function* () {
-    const index = yield* EscrowIndex;
+    const index = yield* IndexReader;
+    const { apply } = yield* IndexWriter;
     const memory = new SyncMemory();
     const passedOver: Array<bigint> = [];
-    const search = Effect.provideService(findEventTransactions(memory), EscrowIndex, {
-      ...index,
-      eventsWithoutReference: (limit, after) => {
-        passedOver.push(after);
-        return index.eventsWithoutReference(limit, after);
-      },
-    });
-    yield* index.apply(batchOf("one", true));
-    yield* search;
-    yield* search;
-    yield* index.apply(batchOf("two", false));
-    yield* search;
+    const search = (count: bigint) =>
+      Effect.provideService(findEventTransactions(memory, count), IndexReader, {
+        ...index,
+        events: (filter, limit, range) => {
+          if ("after" in range) passedOver.push(range.after);
+          return index.events(filter, limit, range);
+        },
+      });
+    yield* apply(changesTo("one", null, true));
+    yield* search(2n);
+    yield* search(2n);
+    yield* apply(changesTo("two", 2n, false));
+    yield* search(4n);
     expect(passedOver).toEqual([0n, 2n, 2n]);
     expect(memory.searchedTo).toBe(4n);
   }).pipe(Effect.provide(services), Effect.runPromise));

@@ -2,23 +2,25 @@ import { expect, test } from "bun:test";
 import { Effect, Layer, ManagedRuntime } from "effect";
 import { TestClock } from "effect/testing";
 import fc from "fast-check";
-import { escrowIndexMemory } from "../../../../adapters/memory/escrow-index.ts";
-import { eventsOf } from "../../../../core/domain/index/settlement-event.ts";
+import { indexMemory } from "../../../../adapters/memory/index-store.ts";
 import { queryEscrows } from "../../../../core/use-cases/index/query-escrows.ts";
 import { makeRecentPages, RecentPages } from "../../../../core/use-cases/index/recent-pages.ts";
-import { EscrowIndex } from "../../../../ports/escrow-index.ts";
-import { anAgent, aMerchantWallet, indexHistory } from "../../../arbitraries/index-history.ts";
-import { TEST_DEPLOYMENT, TEST_GENESIS_HASH } from "../../../arbitraries/test-ledger.ts";
+import { IndexReader } from "../../../../ports/index-reader.ts";
+import { IndexWriter } from "../../../../ports/index-writer.ts";
+import {
+  anAgent,
+  aMerchantWallet,
+  changesOf,
+  indexedOf,
+  indexHistory,
+  markAt,
+} from "../../../arbitraries/index-history.ts";
 import { runs } from "../../../arbitraries/runs.ts";
 import { CREATED_AT, escrow, EXPIRES_AT } from "../../../adapters/http/support/parties.ts";
 
 const makeRuntime = () =>
   ManagedRuntime.make(
-    Layer.mergeAll(
-      Layer.effect(RecentPages, makeRecentPages),
-      escrowIndexMemory({ genesisHash: TEST_GENESIS_HASH, deployment: TEST_DEPLOYMENT }),
-      TestClock.layer(),
-    ),
+    Layer.mergeAll(Layer.effect(RecentPages, makeRecentPages), indexMemory(), TestClock.layer()),
   );
 
 /** The same query without kept pages. */
@@ -26,14 +28,11 @@ const anew = Effect.provideServiceEffect(RecentPages, makeRecentPages);
 
 const newest = queryEscrows({}, 50, null);
 
-const checkpointAt = (ledgerTime: bigint) => ({ slot: 1n, ledgerTime, atMs: 0 });
-
 const holding = async (ledgerTime: bigint, rows: ReadonlyArray<ReturnType<typeof escrow>>) => {
   const runtime = makeRuntime();
-  const escrows = rows.map((row) => ({ row, slot: 1n }));
-  const events = rows.flatMap(eventsOf);
-  const batch = { escrows, merchants: [], events, checkpoint: checkpointAt(ledgerTime) };
-  await runtime.runPromise(EscrowIndex.use((index) => index.apply(batch)));
+  const escrows = rows.map((row, at) => indexedOf({ ...row, createdSeq: BigInt(at + 1) }));
+  const mark = { ...markAt([], 0n), ledgerTime, atMs: 0 };
+  await runtime.runPromise(IndexWriter.use((index) => index.apply(changesOf({ escrows, mark }))));
   return runtime;
 };
 
@@ -50,18 +49,18 @@ test("a page is the same as without keeping pages, whatever is written and howev
     // Times around the expiry of a history's escrows, also backwards.
     atMs: fc.nat({ max: 10_000 }).map((seconds) => seconds * 1000),
   });
-  const history = indexHistory.chain((batches) =>
-    fc.tuple(...batches.map((batch) => fc.tuple(fc.constant(batch), fc.array(step)))),
+  const history = indexHistory.chain(({ changes }) =>
+    fc.tuple(...changes.map((change) => fc.tuple(fc.constant(change), fc.array(step)))),
   );
   await fc.assert(
     fc.asyncProperty(history, async (turns) => {
       const runtime = makeRuntime();
       const program = Effect.gen(function* () {
-        const index = yield* EscrowIndex;
-        for (const [batch, steps] of turns) {
+        const index = yield* IndexWriter;
+        for (const [change, steps] of turns) {
           yield* index.apply({
-            ...batch,
-            checkpoint: batch.checkpoint && { ...batch.checkpoint, atMs: 0 },
+            ...change,
+            mark: change.mark && { ...change.mark, atMs: 0 },
           });
           for (const { query: asked, limit, atMs } of steps) {
             yield* TestClock.setTime(atMs);
@@ -72,10 +71,11 @@ test("a page is the same as without keeping pages, whatever is written and howev
             const second = yield* queryEscrows(asked, limit, first.next);
             const expected = yield* anew(queryEscrows(asked, limit, null));
             // The page without its clock, which may stand where it did when the page was read.
-            const said = ({ rows, next, checkpoint, ledgerTime }: typeof first) => ({
+            const said = ({ rows, next, mark, unseen, ledgerTime }: typeof first) => ({
               rows,
               next,
-              checkpoint,
+              mark,
+              unseen,
               refundable: rows.map(
                 (row) => row.state === "Pending" && row.expiresAt <= (ledgerTime ?? 0n),
               ),
@@ -100,13 +100,10 @@ test("a page asked for twice is the same object until something is written", asy
   const first = await runtime.runPromise(newest);
   await runtime.runPromise(TestClock.adjust(5000));
   expect(await runtime.runPromise(newest)).toBe(first);
-  const batch = {
-    escrows: [{ row: escrow("three"), slot: 2n }],
-    merchants: [],
-    events: [],
-    checkpoint: null,
-  };
-  await runtime.runPromise(EscrowIndex.use((index) => index.apply(batch)));
+  const three = indexedOf({ ...escrow("three"), createdSeq: 3n });
+  await runtime.runPromise(
+    IndexWriter.use((index) => index.apply(changesOf({ from: 0n, escrows: [three] }))),
+  );
   expect((await runtime.runPromise(newest)).rows).toHaveLength(3);
 });
 
@@ -126,9 +123,9 @@ test("a page is read again in the second in which one of its escrows expires", a
 
 test("every page is read when the store has no revision", async () => {
   const runtime = await holding(CREATED_AT, [escrow("one")]);
-  const untold = Effect.updateService(EscrowIndex, (index) => ({
+  const untold = Effect.updateService(IndexReader, (index) => ({
     ...index,
-    revision: Effect.succeed(null),
+    summary: Effect.map(index.summary, (summary) => ({ ...summary, revision: null })),
   }));
   await runtime.runPromise(untold(newest));
   const first = await runtime.runPromise(untold(newest));

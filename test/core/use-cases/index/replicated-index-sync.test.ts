@@ -1,14 +1,13 @@
 import { expect, test } from "bun:test";
 import { Deferred, Effect, Exit, Fiber, type Layer, Scope } from "effect";
 import { TestClock } from "effect/testing";
-import { escrowIndexMemory } from "../../../../adapters/memory/escrow-index.ts";
+import { indexMemory } from "../../../../adapters/memory/index-store.ts";
 import type { SyncReport } from "../../../../core/domain/index/sync-report.ts";
 import { IndexSync } from "../../../../core/use-cases/index/sync/index-sync.ts";
 import type { SyncFailure } from "../../../../core/use-cases/index/sync/sync-failure.ts";
 import { makeReplicatedIndexSync } from "../../../../core/use-cases/index/sync/replicated-index-sync.ts";
 import { LedgerTimeout } from "../../../../ports/ledger.ts";
 import { SyncEpoch, SyncLease } from "../../../../ports/sync-lease.ts";
-import { TEST_DEPLOYMENT, TEST_GENESIS_HASH } from "../../../arbitraries/test-ledger.ts";
 import { leaseOn, makeBoard } from "./lease-in-memory.ts";
 
 const NOTHING = { seen: 0, created: 0, updated: 0, unchanged: 0, rejected: 0 };
@@ -56,7 +55,7 @@ const world = () => {
 const inVirtualTime = <A, E>(program: Effect.Effect<A, E>) =>
   Effect.runPromise(Effect.provide(program, TestClock.layer()));
 
-const index = escrowIndexMemory({ genesisHash: TEST_GENESIS_HASH, deployment: TEST_DEPLOYMENT });
+const index = indexMemory();
 const program = <A, E>(body: Effect.Effect<A, E, Layer.Success<typeof index>>) =>
   inVirtualTime(Effect.provide(body, index));
 

@@ -1,6 +1,7 @@
 import { Effect } from "effect";
 import { type Address, addressFromBytes } from "../../../../core/domain/address.ts";
 import type { Escrow } from "../../../../core/domain/escrow/escrow.ts";
+import type { Hash32 } from "../../../../core/domain/hash32.ts";
 import {
   type Instruction,
   readonly,
@@ -25,6 +26,7 @@ import {
 import { LedgerUnavailable } from "../../../../ports/ledger.ts";
 import type { EscrowLife } from "../../../arbitraries/index-history.ts";
 import { TEST_DEPLOYMENT, TEST_GENESIS_HASH } from "../../../arbitraries/test-ledger.ts";
+import { CustodyLog } from "../../../simulation/custody-log.ts";
 import { accountOf, clockAccount } from "../../../doubles/accounts.ts";
 import { tombstoneOf } from "../../../doubles/tombstone.ts";
 import { type Answer, ledgerDouble } from "../../../doubles/ledger-double.ts";
@@ -82,6 +84,11 @@ export class SimulatedLedger {
   calls = 0;
   /** The transaction of each event, by its id. */
   readonly references = new Map<string, { signature: LedgerSignature; slot: bigint }>();
+  /** The escrows in their present state, with the numbers that the ledger gave their events. */
+  readonly escrows = new Map<Address, Escrow>();
+  readonly custodyLog = new CustodyLog(TEST_DEPLOYMENT);
+  /** The head after each event, and before the first. */
+  readonly #heads: Array<Hash32> = [];
   readonly #random: () => number;
   readonly #changes: Array<Change> = [];
   readonly #transactions: Array<LedgerTransaction> = [];
@@ -90,30 +97,34 @@ export class SimulatedLedger {
 
   constructor(random: () => number) {
     this.#random = random;
+    this.#writeConfig();
   }
 
   /** Creates the escrow in this slot. */
   create(life: EscrowLife): void {
-    const [pending] = life;
+    const pending = this.custodyLog.create(life[0]);
     const { signature } = this.#land(
       creationOf(pending, WALLET, TEST_DEPLOYMENT),
       pending.agentOwner,
     );
-    this.#write(pending.address, TEST_DEPLOYMENT.custodyProgram, encodeEscrowAccount(pending));
+    this.#put(pending);
     this.#refer(pending.address, "escrow_created", signature);
   }
 
   /** Settles the escrow in this slot. */
-  settle(escrow: Escrow): void {
+  settle(settled: Escrow): void {
+    const { createdSeq } = this.at(settled.address);
+    const escrow = this.custodyLog.settle({ ...settled, createdSeq });
     const { kind, ix } = settlementOf(escrow, TEST_DEPLOYMENT);
     const { signature } = this.#land(ix, WALLET);
-    this.#write(escrow.address, TEST_DEPLOYMENT.custodyProgram, encodeEscrowAccount(escrow));
+    this.#put(escrow);
     this.#refer(escrow.address, kind, signature);
   }
 
   /** Archives the settled escrow in this slot. */
-  archive(escrow: Escrow): void {
+  archive(settled: Pick<Escrow, "address">): void {
     const { custodyProgram } = TEST_DEPLOYMENT;
+    const escrow = this.at(settled.address);
     const { address, rentPayer } = escrow;
     const lastBytes = encodeEscrowAccount(escrow);
     this.#land(
@@ -121,6 +132,20 @@ export class SimulatedLedger {
       WALLET,
     );
     this.#write(address, custodyProgram, tombstoneOf(escrow));
+  }
+
+  /** The escrow at an address, archived or not. @throws Error for an unknown one. */
+  at(address: Address): Escrow {
+    const escrow = this.escrows.get(address);
+    if (escrow === undefined) throw new Error(`no escrow at ${address}`);
+    return escrow;
+  }
+
+  /** The account at an address now. @throws Error for a missing one. */
+  accountOf(address: Address): LedgerAccount {
+    const account = this.#stateAt(this.slot).get(address);
+    if (account === undefined) throw new Error(`no account at ${address}`);
+    return account;
   }
 
   register(merchant: Merchant): void {
@@ -136,12 +161,16 @@ export class SimulatedLedger {
     this.#write(merchant.address, TEST_DEPLOYMENT.attestorProgram, encodeMerchantAccount(merchant));
   }
 
-  /** A transaction that names custody and changes nothing, or fails. */
+  /** A transaction that names both programs and changes nothing, or fails. */
   spam(failed: boolean): void {
     this.#land(
       {
         programAddress: SYSTEM_PROGRAM,
-        accounts: [readonly(TEST_DEPLOYMENT.custodyProgram)],
+        accounts: [
+          readonly(TEST_DEPLOYMENT.custodyProgram),
+          readonly(TEST_DEPLOYMENT.attestorProgram),
+          readonly(this.custodyLog.address),
+        ],
         data: new Uint8Array(),
       },
       WALLET,
@@ -162,6 +191,18 @@ export class SimulatedLedger {
     this.#write(address, TEST_DEPLOYMENT.custodyProgram, data);
   }
 
+  /** The chain over the ledger's first `count` events, undefined above the last one. */
+  headAt(count: bigint): Hash32 | undefined {
+    return this.#heads[Number(count)];
+  }
+
+  /** The signature of the newest transaction. @throws Error without one. */
+  newest(): LedgerSignature {
+    const newest = this.#transactions.at(-1);
+    if (newest === undefined) throw new Error("no transaction");
+    return newest.signature;
+  }
+
   /** Deletes the account at an address without any transaction. */
   vanish(address: Address): void {
     this.#changes.push({
@@ -169,6 +210,18 @@ export class SimulatedLedger {
       account: accountOf(address, SYSTEM_PROGRAM, new Uint8Array()),
       gone: true,
     });
+  }
+
+  #put(escrow: Escrow): void {
+    this.escrows.set(escrow.address, escrow);
+    this.#write(escrow.address, TEST_DEPLOYMENT.custodyProgram, encodeEscrowAccount(escrow));
+    this.#writeConfig();
+  }
+
+  #writeConfig(): void {
+    this.#heads[Number(this.custodyLog.count)] = this.custodyLog.head;
+    const { address, configData } = this.custodyLog;
+    this.#write(address, TEST_DEPLOYMENT.custodyProgram, configData);
   }
 
   #write(address: Address, owner: Address, data: Uint8Array): void {

@@ -1,46 +1,66 @@
-import { Effect, Layer } from "effect";
+import { Clock, Effect, Layer } from "effect";
 import { TestClock } from "effect/testing";
-import { escrowIndexMemory } from "../../../../adapters/memory/escrow-index.ts";
-import { EscrowIndex } from "../../../../ports/escrow-index.ts";
+import { indexMemory } from "../../../../adapters/memory/index-store.ts";
+import { syncIndex } from "../../../../core/use-cases/index/sync/sync-index.ts";
+import type { SyncMemory } from "../../../../core/use-cases/index/sync/sync-memory.ts";
+import { IndexReader } from "../../../../ports/index-reader.ts";
+import { IndexWriter } from "../../../../ports/index-writer.ts";
 import { Instance } from "../../../../ports/instance.ts";
 import { Ledger } from "../../../../ports/ledger.ts";
-import { TEST_DEPLOYMENT, TEST_GENESIS_HASH } from "../../../arbitraries/test-ledger.ts";
+import { TEST_DEPLOYMENT } from "../../../arbitraries/test-ledger.ts";
+import type { Index } from "../../../contracts/fresh-index.ts";
+import { LogStore } from "../../../../ports/log-store.ts";
 import type { SimulatedLedger } from "./simulated-ledger.ts";
 import { testInstance } from "../test-instance.ts";
 
 const START_MS = 1_800_000_000_000;
 
 const instance = { ...testInstance(), deployment: TEST_DEPLOYMENT };
-const freshIndex = () =>
-  escrowIndexMemory({ genesisHash: TEST_GENESIS_HASH, deployment: TEST_DEPLOYMENT });
 
-/** Runs a program against a simulated ledger and an index in memory, in virtual time. */
+/** A virtual clock on which every sleep passes at once. */
+const impatientClock = Layer.effect(
+  Clock.Clock,
+  TestClock.testClockWith((clock) =>
+    Effect.succeed({ ...clock, sleep: (duration) => clock.adjust(duration) }),
+  ),
+).pipe(Layer.provideMerge(TestClock.layer()));
+
+/** What a sync needs. */
+export type Ports = Ledger | IndexReader | IndexWriter | Instance;
+
+/** One sync, as the `run`th of a process with this memory. */
+export const syncWith = (memory: SyncMemory, run = 1) => syncIndex(run, memory, () => Effect.void);
+
+/** Runs a program against a simulated ledger and an index in memory, in virtual time in which no sleep lasts. */
 export const simulate = <A, E>(
   ledger: SimulatedLedger,
-  program: (index: EscrowIndex["Service"]) => Effect.Effect<A, E, Ledger | EscrowIndex | Instance>,
+  program: (index: Index) => Effect.Effect<A, E, Ports>,
 ): Promise<A> =>
   Effect.gen(function* () {
     yield* TestClock.setTime(START_MS);
-    return yield* EscrowIndex.use(program);
+    return yield* program({
+      reader: yield* IndexReader,
+      writer: yield* IndexWriter,
+      log: yield* LogStore,
+    });
   }).pipe(
     Effect.provide(
       Layer.mergeAll(
         Layer.succeed(Ledger, ledger.port),
         Layer.succeed(Instance, instance),
-        freshIndex(),
-        TestClock.layer(),
-      ),
+        indexMemory(),
+      ).pipe(Layer.provideMerge(impatientClock)),
     ),
     Effect.runPromise,
   );
 
 /** Everything in an index that does not depend on the number and times of its syncs. */
-export const contents = (index: EscrowIndex["Service"]) =>
+export const contents = ({ reader }: Index) =>
   Effect.gen(function* () {
-    const events = yield* index.eventsAfter({}, 1000, 0n);
+    const events = yield* reader.events({}, 1000, { after: 0n });
     return {
-      escrows: yield* index.escrows({}, 1000, null),
-      merchants: (yield* index.merchants({}, 1000, null)).map(({ merchant }) => merchant),
+      escrows: yield* reader.escrows({}, 1000, null),
+      merchants: (yield* reader.merchants({}, 1000, null)).map(({ merchant }) => merchant),
       events: Object.fromEntries(
         events
           .map(({ event, signature, slot }) => [event.id, { event, signature, slot }] as const)

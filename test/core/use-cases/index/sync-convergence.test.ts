@@ -3,10 +3,11 @@ import { Effect, Exit, Ref, Stream } from "effect";
 import { TestClock } from "effect/testing";
 import fc from "fast-check";
 import { SyncMemory } from "../../../../core/use-cases/index/sync/sync-memory.ts";
-import { syncIndex } from "../../../../core/use-cases/index/sync/sync-index.ts";
+import type { Merchant } from "../../../../core/domain/merchant/merchant.ts";
 import { eventsOf } from "../../../../core/domain/index/settlement-event.ts";
-import { EscrowIndex, StoreUnavailable } from "../../../../ports/escrow-index.ts";
-import type { Instance } from "../../../../ports/instance.ts";
+import { IndexReader } from "../../../../ports/index-reader.ts";
+import { IndexWriter } from "../../../../ports/index-writer.ts";
+import { StoreUnavailable } from "../../../../ports/store-unavailable.ts";
 import { Ledger, LedgerUnavailable } from "../../../../ports/ledger.ts";
 import {
   anyMerchant,
@@ -17,7 +18,8 @@ import {
 import { runs } from "../../../arbitraries/runs.ts";
 import { seededRandom } from "../../../arbitraries/seeded-random.ts";
 import { FAIR, FOUL, SimulatedLedger } from "./simulated-ledger.ts";
-import { simulate, contents } from "./simulated-sync.ts";
+import { contents, type Ports, simulate, syncWith } from "./simulated-sync.ts";
+import { expectMarked } from "./expect-marked.ts";
 
 const anyWorld = fc.record({
   seed: fc.nat(),
@@ -26,15 +28,15 @@ const anyWorld = fc.record({
 });
 type World = {
   seed: number;
-  lives: Array<EscrowLife>;
-  merchants: Array<Parameters<SimulatedLedger["register"]>[0]>;
+  lives: ReadonlyArray<EscrowLife>;
+  merchants: ReadonlyArray<Merchant>;
 };
 
 /** Plays the lives of a world in a random order, a few steps at a time, and calls `between` in the gaps. */
 const play = (
   ledger: SimulatedLedger,
   { seed, lives, merchants }: World,
-  between: Effect.Effect<void, never, Ledger | EscrowIndex | Instance>,
+  between: Effect.Effect<void, never, Ports>,
 ) => {
   const random = seededRandom(seed);
   const steps: Array<() => void> = [
@@ -71,8 +73,8 @@ const play = (
 };
 
 /** What an index must hold in the end. */
-const oracle = (ledger: SimulatedLedger, { lives, merchants }: World) => {
-  const escrows = lives.map((life) => life.at(-1) ?? life[0]);
+const oracle = (ledger: SimulatedLedger, { merchants }: World) => {
+  const escrows = [...ledger.escrows.values()];
   return {
     escrows: new Set(escrows),
     merchants: new Set(merchants),
@@ -102,28 +104,27 @@ describe("syncs of a simulated ledger", () => {
           Effect.gen(function* () {
             const memory = yield* Ref.make(new SyncMemory());
             const sync = Effect.gen(function* () {
-              const before = yield* index.summary;
+              const before = yield* index.reader.summary;
               ledger.weather = FOUL;
               // A restarted process has an empty memory.
               if (ledger.calls % 3 === 0) yield* Ref.set(memory, new SyncMemory());
-              yield* Effect.exit(syncIndex(1, yield* Ref.get(memory)));
+              yield* Effect.exit(syncWith(yield* Ref.get(memory), 1));
               ledger.weather = FAIR;
-              const after = yield* index.summary;
-              expect(after.checkpoint?.slot ?? 0n).toBeGreaterThanOrEqual(
-                before.checkpoint?.slot ?? 0n,
-              );
-              expect(after.checkpoint?.slot ?? 0n).toBeLessThanOrEqual(ledger.slot);
+              const after = yield* index.reader.summary;
+              expect(after.mark?.count ?? 0n).toBeGreaterThanOrEqual(before.mark?.count ?? 0n);
+              expect(after.mark?.slot ?? 0n).toBeLessThanOrEqual(ledger.slot);
+              yield* expectMarked(index, ledger);
             }).pipe(Effect.orDie);
             yield* play(ledger, world, sync);
             ledger.slot += 1n;
-            const report = yield* syncIndex(2, yield* Ref.get(memory));
+            const report = yield* syncWith(yield* Ref.get(memory), 2);
             expect(report).toMatchObject({ slot: ledger.slot, vanished: [], rejected: [] });
             // A snapshot finds the tombstones that a restarted process forgot, and the search for transactions that a
             // node hid is repeated after ten minutes.
             yield* TestClock.adjust("61 minutes");
-            yield* syncIndex(3, yield* Ref.get(memory));
+            yield* syncWith(yield* Ref.get(memory), 3);
             yield* TestClock.adjust("11 minutes");
-            const last = yield* syncIndex(4, yield* Ref.get(memory));
+            const last = yield* syncWith(yield* Ref.get(memory), 4);
             expect(last.unseen).toBe(0);
             const expected = oracle(ledger, world);
             const held = asSets(yield* contents(index));
@@ -142,9 +143,9 @@ describe("syncs of a simulated ledger", () => {
 
             const before = yield* contents(index);
             for (let n = 0; n < 10; n++) {
-              const again = yield* syncIndex(
-                n,
+              const again = yield* syncWith(
                 n % 2 === 0 ? yield* Ref.get(memory) : new SyncMemory(),
+                n,
               );
               expect(again.eventsAdded + again.escrows.created + again.escrows.updated).toBe(0);
             }
@@ -166,10 +167,10 @@ describe("syncs of a simulated ledger", () => {
         await simulate(ledger, (index) =>
           Effect.gen(function* () {
             const memory = new SyncMemory();
-            expect(yield* syncIndex(0, memory)).toMatchObject({ mode: "snapshot" });
+            expect(yield* syncWith(memory, 0)).toMatchObject({ mode: "snapshot" });
             const modes: Array<string> = [];
             const sync = Effect.gen(function* () {
-              modes.push((yield* syncIndex(1, memory)).mode);
+              modes.push((yield* syncWith(memory, 1)).mode);
             }).pipe(Effect.orDie);
             yield* play(ledger, world, sync);
             yield* sync;
@@ -177,8 +178,8 @@ describe("syncs of a simulated ledger", () => {
             expect(asSets(yield* contents(index))).toEqual(oracle(ledger, world) as never);
             const quiet = ledger.calls;
             yield* sync;
-            // The tip, the clock and the two histories. No event lacks its transaction.
-            expect(ledger.calls - quiet).toBeLessThanOrEqual(4 + 2 * 8);
+            // The tip, the config with the clock, and the attestor's history. No event lacks its transaction.
+            expect(ledger.calls - quiet).toBeLessThanOrEqual(3 + 8);
           }),
         );
       }),
@@ -199,37 +200,37 @@ describe("syncs of a simulated ledger", () => {
         const [first, ...others] = world.lives;
         if (first !== undefined) ledger.create(first);
         ledger.slot += 5n;
-        if (isSynced) yield* syncIndex(0, new SyncMemory());
+        if (isSynced) yield* syncWith(new SyncMemory(), 0);
         const rest = { ...world, lives: others };
         yield* play(ledger, rest, Effect.void);
-        const spoiled = spoil({ ledger: ledger.port, index });
-        const exit = yield* syncIndex(1, new SyncMemory()).pipe(
+        const spoiled = spoil({ ledger: ledger.port, ...index });
+        const exit = yield* syncWith(new SyncMemory(), 1).pipe(
           Effect.provideService(Ledger, spoiled.ledger),
-          Effect.provideService(EscrowIndex, spoiled.index),
+          Effect.provideService(IndexReader, spoiled.reader),
+          Effect.provideService(IndexWriter, spoiled.writer),
           Effect.exit,
         );
         outcome(exit);
-        // Batches are whole: no row without its events, no event without its row.
-        const { escrows, events } = yield* contents(index);
-        expect(new Set(Object.keys(events))).toEqual(
-          new Set(escrows.flatMap(eventsOf).map(({ id }) => id)),
-        );
-        yield* syncIndex(2, new SyncMemory());
-        expect(yield* index.summary).toMatchObject({ checkpoint: { slot: ledger.slot } });
-        if (first !== undefined && first.length === 1) {
-          const held = asSets(yield* contents(index));
-          expect(held).toEqual(oracle(ledger, world) as never);
-        }
+        yield* expectMarked(index, ledger);
+        yield* syncWith(new SyncMemory(), 2);
+        expect((yield* index.reader.summary).mark?.count).toBe(ledger.custodyLog.count);
+        yield* expectMarked(index, ledger);
+        const held = asSets(yield* contents(index));
+        expect(held.escrows).toEqual(new Set(ledger.escrows.values()));
       }),
     );
   };
 
-  type Spoiled = { readonly ledger: Ledger["Service"]; readonly index: EscrowIndex["Service"] };
+  type Spoiled = {
+    readonly ledger: Ledger["Service"];
+    readonly reader: IndexReader["Service"];
+    readonly writer: IndexWriter["Service"];
+  };
   /** The same ports, with `trouble` instead of the k-th call. Counts the calls. */
   const atCall =
     (k: number, trouble: "failure" | "interruption", count: { calls: number }) =>
-    ({ ledger, index }: Spoiled): Spoiled => {
-      const call = <A, E>(effect: Effect.Effect<A, E>, failure: E): Effect.Effect<A, E> =>
+    ({ ledger, reader, writer }: Spoiled): Spoiled => {
+      const call = <A, E, R>(effect: Effect.Effect<A, E, R>, failure: E): Effect.Effect<A, E, R> =>
         Effect.suspend(() => {
           count.calls += 1;
           if (count.calls !== k) return effect;
@@ -249,14 +250,22 @@ describe("syncs of a simulated ledger", () => {
               call(Effect.succeed(chunk), rpc),
             ),
         },
-        index: {
-          ...index,
-          apply: (batch) => call(index.apply(batch), db),
-          summary: call(index.summary, db),
-          escrows: (...asked) => call(index.escrows(...asked), db),
-          escrowsAt: (addresses) => call(index.escrowsAt(addresses), db),
-          merchants: (...asked) => call(index.merchants(...asked), db),
-          eventsWithoutReference: (...asked) => call(index.eventsWithoutReference(...asked), db),
+        reader: {
+          ...reader,
+          summary: call(reader.summary, db),
+          escrowsAt: (addresses) => call(reader.escrowsAt(addresses), db),
+          events: (...asked) => call(reader.events(...asked), db),
+          merchants: (...asked) => call(reader.merchants(...asked), db),
+        },
+        writer: {
+          apply: (changes) => call(writer.apply(changes), db),
+          merchantsAt: (addresses) => call(writer.merchantsAt(addresses), db),
+          unseen: (...asked) => call(writer.unseen(...asked), db),
+          build: Effect.map(call(writer.build, db), (build) => ({
+            add: (rows) => call(build.add(rows), db),
+            leaves: (sink) => call(build.leaves(sink), db),
+            finish: (mark) => call(build.finish(mark), db),
+          })),
         },
       };
     };
@@ -267,7 +276,7 @@ describe("syncs of a simulated ledger", () => {
     ["interruption", "first"],
     ["interruption", "later"],
   ] as const)(
-    "that meet a %s at the k-th call of the %s sync, for every k, leave whole batches, and the next one ends well",
+    "that meet a %s at the k-th call of the %s sync, for every k, leave an index at a mark or none, and the next one ends well",
     async (trouble, which) => {
       const [world] = fc.sample(
         fc.record({

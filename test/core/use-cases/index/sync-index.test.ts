@@ -5,24 +5,25 @@ import fc from "fast-check";
 import type { Escrow } from "../../../../core/domain/escrow/escrow.ts";
 import { encodeEscrowAccount } from "../../../../core/protocol/accounts/escrow-account.ts";
 import { SyncMemory } from "../../../../core/use-cases/index/sync/sync-memory.ts";
-import { syncIndex } from "../../../../core/use-cases/index/sync/sync-index.ts";
 import { Ledger } from "../../../../ports/ledger.ts";
-import { escrowLife } from "../../../arbitraries/index-history.ts";
+import { anyMerchant, escrowLife } from "../../../arbitraries/index-history.ts";
 import { runs } from "../../../arbitraries/runs.ts";
 import { readProgramAccount } from "../../../../core/protocol/accounts/program-account.ts";
 import { accountOf } from "../../../doubles/accounts.ts";
-import { tombstoneOf } from "../../../doubles/tombstone.ts";
 import { seededRandom } from "../../../arbitraries/seeded-random.ts";
 import { TEST_DEPLOYMENT } from "../../../arbitraries/test-ledger.ts";
-import { SimulatedLedger } from "./simulated-ledger.ts";
-import { simulate, contents } from "./simulated-sync.ts";
+import { FAIR, SimulatedLedger } from "./simulated-ledger.ts";
+import { contents, simulate, syncWith } from "./simulated-sync.ts";
 
 describe("a sync", () => {
   const [pending, other] = fc.sample(
     escrowLife.map(([first]) => first),
     { numRuns: 2, seed: 3 },
   );
-  if (pending === undefined || other === undefined) throw new Error("no sample");
+  const [merchant] = fc.sample(anyMerchant, { numRuns: 1, seed: 3 });
+  if (pending === undefined || other === undefined || merchant === undefined)
+    throw new Error("no sample");
+  const refunded: Escrow = { ...pending, state: "Refunded", settledAt: pending.expiresAt };
   const ledgerWithOne = () => {
     const ledger = new SimulatedLedger(seededRandom(1));
     ledger.create([pending]);
@@ -35,90 +36,117 @@ describe("a sync", () => {
         const ledger = ledgerWithOne();
         const data = encodeEscrowAccount(other);
         data[at] = (data[at] ?? 0) ^ flip;
+        const { custodyProgram } = TEST_DEPLOYMENT;
+        const account = accountOf(other.address, custodyProgram, data);
+        const read = readProgramAccount(account, TEST_DEPLOYMENT)?.decoded ?? { value: null };
+        if ("value" in read) return;
         await simulate(ledger, (index) =>
           Effect.gen(function* () {
-            yield* syncIndex(0, new SyncMemory());
+            ledger.plant(other.address, data);
+            const report = yield* syncWith(new SyncMemory(), 0);
+            expect(report).toMatchObject({ mode: "snapshot", escrows: { created: 1 } });
+            // The scan asks for a length and a discriminator, and never sees another account.
+            for (const rejected of report.rejected)
+              expect(rejected).toEqual({ address: other.address, fault: read.fault });
             ledger.slot += 1n;
             ledger.plant(other.address, data);
-            const { custodyProgram } = TEST_DEPLOYMENT;
-            const account = accountOf(other.address, custodyProgram, data);
-            const read = readProgramAccount(account, TEST_DEPLOYMENT)?.decoded ?? { value: null };
-            const report = yield* syncIndex(1, new SyncMemory());
+            yield* syncWith(new SyncMemory(), 1);
             const { escrows } = yield* contents(index);
-            if ("value" in read) return expect(escrows).toHaveLength(2);
-            expect(report).toMatchObject({
-              mode: "incremental",
-              escrows: { created: 0, rejected: 1 },
-              rejected: [{ address: other.address, fault: read.fault }],
-            });
-            expect(escrows).toEqual([pending]);
+            expect(escrows).toEqual([ledger.at(pending.address)]);
           }),
         );
       }),
       runs(60),
     ));
 
-  test("reports a missing account and keeps its row", () => {
+  test("reports a missing merchant and keeps its row", () => {
     const ledger = ledgerWithOne();
     return simulate(ledger, (index) =>
       Effect.gen(function* () {
-        ledger.create([other]);
-        yield* syncIndex(0, new SyncMemory());
+        ledger.register(merchant);
+        yield* syncWith(new SyncMemory(), 0);
         ledger.slot += 10n;
-        ledger.vanish(other.address);
+        ledger.vanish(merchant.address);
         const memory = new SyncMemory();
-        expect((yield* syncIndex(1, memory)).vanished).toEqual([]);
+        expect((yield* syncWith(memory, 1)).vanished).toEqual([]);
         yield* TestClock.adjust("2 hours");
-        const report = yield* syncIndex(2, memory);
-        expect(report).toMatchObject({ mode: "snapshot", vanished: [other.address] });
-        expect((yield* contents(index)).escrows).toHaveLength(2);
+        const report = yield* syncWith(memory, 2);
+        expect(report).toMatchObject({ mode: "incremental", vanished: [merchant.address] });
+        expect((yield* contents(index)).merchants).toEqual([merchant]);
       }),
     );
   });
 
-  test("keeps the row of an escrow that was archived, and neither rejects nor misses it", () => {
+  test("keeps the row of an escrow that was archived after it was settled", () => {
     const ledger = ledgerWithOne();
-    const refunded: Escrow = {
-      ...other,
-      state: "Refunded",
-      released: 0n,
-      settledAt: other.expiresAt,
-      settledSeq: other.createdSeq + 1n,
-      attestation: null,
-    };
     return simulate(ledger, (index) =>
       Effect.gen(function* () {
-        ledger.create([other]);
-        yield* syncIndex(0, new SyncMemory());
-        const memory = new SyncMemory();
+        ledger.settle(refunded);
+        yield* syncWith(new SyncMemory(), 0);
         ledger.slot += 10n;
-        ledger.plant(other.address, tombstoneOf(refunded));
-        const nothing = { rejected: [], vanished: [] };
-        expect(yield* syncIndex(1, memory)).toMatchObject({ mode: "incremental", ...nothing });
+        ledger.archive(refunded);
+        ledger.weather = { ...FAIR, hidden: 1 };
+        const memory = new SyncMemory();
+        const nothing = { rejected: [], vanished: [], unseen: 0 };
+        expect(yield* syncWith(memory, 1)).toMatchObject({ mode: "incremental", ...nothing });
         yield* TestClock.adjust("2 hours");
-        expect(yield* syncIndex(2, memory)).toMatchObject({ mode: "snapshot", ...nothing });
-        expect((yield* contents(index)).escrows).toHaveLength(2);
+        expect(yield* syncWith(memory, 2)).toMatchObject(nothing);
+        expect((yield* contents(index)).escrows).toEqual([ledger.at(pending.address)]);
       }),
     );
   });
 
-  test("refuses a list that lacks an existing account", () => {
+  test("shows an escrow that was archived while it was Pending in the index as unseen until its bytes are found", () => {
     const ledger = ledgerWithOne();
     return simulate(ledger, (index) =>
       Effect.gen(function* () {
-        yield* syncIndex(0, new SyncMemory());
-        const { checkpoint } = yield* index.summary;
+        const memory = new SyncMemory();
+        yield* syncWith(memory, 0);
         ledger.slot += 10n;
+        ledger.settle(refunded);
+        ledger.archive(refunded);
+        // The node serves the settlement, but nobody shows the transaction that archived it.
+        const archiving = ledger.newest();
+        const port: Ledger["Service"] = {
+          ...ledger.port,
+          transaction: (signature) =>
+            signature === archiving ? Effect.succeed(null) : ledger.port.transaction(signature),
+        };
+        const report = yield* Effect.provideService(syncWith(memory, 1), Ledger, port);
+        expect(report).toMatchObject({ mode: "incremental", unseen: 1, count: 2n });
+        expect((yield* contents(index)).escrows).toEqual([]);
+        expect(yield* index.writer.unseen(10, 0n)).toMatchObject([
+          { address: pending.address, state: "Refunded", createdSeq: 1n, settledSeq: 2n },
+        ]);
+        yield* TestClock.adjust("11 minutes");
+        expect(yield* syncWith(memory, 2)).toMatchObject({ unseen: 0, eventsAdded: 0 });
+        expect((yield* contents(index)).escrows).toEqual([ledger.at(pending.address)]);
+      }),
+    );
+  });
+
+  test("takes nothing from a node that shows neither history nor accounts of the events it counts", () => {
+    const ledger = ledgerWithOne();
+    return simulate(ledger, (index) =>
+      Effect.gen(function* () {
+        yield* syncWith(new SyncMemory(), 0);
+        const { mark } = yield* index.reader.summary;
+        ledger.slot += 10n;
+        ledger.create([other]);
         const empty = {
           ...ledger.port,
           history: () => Effect.succeed({ entries: [], completeFrom: null }),
           programAccounts: () => Stream.succeed({ slot: ledger.slot, value: [] }),
         };
         const failure = yield* Effect.flip(
-          Effect.provideService(syncIndex(1, new SyncMemory()), Ledger, empty),
+          Effect.provideService(syncWith(new SyncMemory(), 1), Ledger, empty),
         );
-        expect(failure).toMatchObject({ _tag: "LedgerUnavailable", retryable: true });
-        expect((yield* index.summary).checkpoint).toEqual(checkpoint);
+        expect(failure).toMatchObject({
+          _tag: "LedgerUnavailable",
+          retryable: true,
+          cause: "1 of the custody program's events are missing, the first of them 2",
+        });
+        expect((yield* index.reader.summary).mark).toEqual(mark);
       }),
     );
   });
@@ -130,23 +158,23 @@ describe("a sync", () => {
     const ledger = ledgerWithOne();
     return simulate(ledger, (index) =>
       Effect.gen(function* () {
-        yield* syncIndex(0, new SyncMemory());
-        const { checkpoint } = yield* index.summary;
+        yield* syncWith(new SyncMemory(), 0);
+        const { mark } = yield* index.reader.summary;
         const honest = ledger.slot;
         ledger.slot += distance;
         ledger.create([other]);
-        expect(yield* Effect.flip(syncIndex(1, new SyncMemory()))).toMatchObject({
+        expect(yield* Effect.flip(syncWith(new SyncMemory(), 1))).toMatchObject({
           _tag: "LedgerUnavailable",
         });
-        expect((yield* index.summary).checkpoint).toEqual(checkpoint);
-        expect((yield* contents(index)).escrows).toEqual([pending]);
+        expect((yield* index.reader.summary).mark).toEqual(mark);
+        expect((yield* contents(index)).escrows).toEqual([ledger.at(pending.address)]);
         ledger.slot = honest + 1n;
-        expect((yield* syncIndex(2, new SyncMemory())).slot).toBe(honest + 1n);
+        expect((yield* syncWith(new SyncMemory(), 2)).slot).toBe(honest + 1n);
       }),
     );
   });
 
-  test("finds what history missed by a periodic snapshot", () => {
+  test("finds what history misses by a scan, at once while the index is small", () => {
     const ledger = ledgerWithOne();
     return simulate(ledger, (index) =>
       Effect.gen(function* () {
@@ -155,36 +183,60 @@ describe("a sync", () => {
           ...ledger.port,
           history: () => Effect.succeed({ entries: [], completeFrom: 0n }),
         };
-        const sync = Effect.provideService(syncIndex(1, memory), Ledger, forgetful);
+        const sync = Effect.provideService(syncWith(memory), Ledger, forgetful);
         yield* sync;
         ledger.slot += 10n;
         ledger.create([other]);
-        expect(yield* sync).toMatchObject({ mode: "incremental", escrows: { created: 0 } });
-        yield* TestClock.adjust("61 minutes");
-        expect(yield* sync).toMatchObject({ mode: "snapshot", escrows: { created: 1 } });
+        expect(yield* sync).toMatchObject({ mode: "incremental", escrows: { created: 1 } });
         const known = () => Effect.map(contents(index), ({ events }) => events);
         const id = `${other.address}:escrow_created`;
         expect((yield* known())[id]?.signature).toBeNull();
         // History comes late, and then the event gets its transaction.
         yield* TestClock.adjust("11 minutes");
-        yield* syncIndex(2, memory);
+        yield* syncWith(memory, 2);
         expect((yield* known())[id]).toMatchObject(ledger.references.get(id) ?? {});
       }),
     );
   });
 
-  test("takes a snapshot when history is longer than a snapshot is worth", () => {
+  test("waits for a history that lists an event late", () => {
     const ledger = ledgerWithOne();
     return simulate(ledger, () =>
       Effect.gen(function* () {
         const memory = new SyncMemory();
-        yield* syncIndex(0, memory);
+        yield* syncWith(memory, 0);
+        ledger.slot += 10n;
+        ledger.create([other]);
+        let asked = 0;
+        const port: Ledger["Service"] = {
+          ...ledger.port,
+          history: (address, before) => {
+            const isLate = address === ledger.custodyLog.address && asked++ < 3;
+            return isLate
+              ? Effect.succeed({ entries: [], completeFrom: 0n })
+              : ledger.port.history(address, before);
+          },
+          programAccounts: () => Stream.die("a scan"),
+        };
+        const report = yield* Effect.provideService(syncWith(memory, 1), Ledger, port);
+        expect(report).toMatchObject({ mode: "incremental", count: 2n, eventsAdded: 1 });
+        expect(asked).toBe(4);
+      }),
+    );
+  });
+
+  test("scans the merchants when their history is longer than a scan is worth", () => {
+    const ledger = ledgerWithOne();
+    return simulate(ledger, () =>
+      Effect.gen(function* () {
+        const memory = new SyncMemory();
+        yield* syncWith(memory, 0);
         ledger.slot += 1n;
         for (let n = 0; n < 600; n++) ledger.spam(n % 2 === 0);
-        expect((yield* syncIndex(1, memory)).mode).toBe("snapshot");
+        expect((yield* syncWith(memory, 1)).mode).toBe("snapshot");
         ledger.slot += 1000n;
-        expect((yield* syncIndex(2, memory)).mode).toBe("snapshot");
-        expect((yield* syncIndex(3, memory)).mode).toBe("incremental");
+        expect((yield* syncWith(memory, 2)).mode).toBe("snapshot");
+        expect((yield* syncWith(memory, 3)).mode).toBe("incremental");
       }),
     );
   });

@@ -1,0 +1,83 @@
+import { Effect } from "effect";
+import { leavesOfIndexed, leavesOfUnseen } from "../../core/log/leaf/indexed-leaves.ts";
+import type { NumberedLeaf } from "../../core/log/leaf/escrow-leaves.ts";
+import type { IndexBuild, IndexWriter } from "../../ports/index-writer.ts";
+import { StoreUnavailable } from "../../ports/store-unavailable.ts";
+import { IndexRows } from "./index-rows.ts";
+
+/** The leaves of all rows, ascending. A number that several rows have comes as often. */
+export const leavesOfRows = ({ escrows, unseen }: IndexRows): ReadonlyArray<NumberedLeaf> =>
+  [
+    ...Array.from(escrows.values()).flatMap(leavesOfIndexed),
+    ...Array.from(unseen.values()).flatMap(leavesOfUnseen),
+  ].sort((a, b) => (a.seq < b.seq ? -1 : a.seq > b.seq ? 1 : 0));
+
+/** Rows that are gathered apart, all that were added: nothing decides between two rows of one number before `finish`. */
+const buildOf = (rows: IndexRows): IndexBuild => {
+  const added = new IndexRows();
+  const leaves: Array<NumberedLeaf> = [];
+  return {
+    add: (batch) =>
+      Effect.sync(() => {
+        leaves.push(
+          ...batch.escrows.flatMap(leavesOfIndexed),
+          ...batch.unseen.flatMap(leavesOfUnseen),
+        );
+        // A row with all its fields is kept, whichever comes first.
+        const unseen = batch.unseen.filter(({ createdSeq }) => !added.escrows.has(createdSeq));
+        added.put({ ...batch, unseen });
+      }),
+    leaves: (sink) =>
+      Effect.sync(() => {
+        leaves.sort((a, b) => (a.seq < b.seq ? -1 : a.seq > b.seq ? 1 : 0));
+        for (const { seq, leaf } of leaves) sink(seq, leaf);
+      }),
+    finish: (mark) =>
+      Effect.sync(() => {
+        rows.clear();
+        rows.put({
+          escrows: [...added.escrows.values()],
+          unseen: [...added.unseen.values()],
+          merchants: [...added.merchants.values()],
+        });
+        rows.mark = mark;
+      }),
+  };
+};
+
+/** The writes of an index in memory. */
+export const indexWriterOf = (rows: IndexRows): IndexWriter["Service"] => ({
+  apply: (changes) =>
+    Effect.suspend(() => {
+      if ((rows.mark?.count ?? null) !== changes.from)
+        return new StoreUnavailable({
+          retryable: true,
+          cause: `the index stands at ${rows.mark?.count}, not at ${changes.from}`,
+        });
+      rows.put(changes);
+      for (const reference of changes.transactions)
+        if (!rows.transactions.has(reference.position))
+          rows.transactions.set(reference.position, reference);
+      rows.mark = changes.mark ?? rows.mark;
+      rows.revision += 1n;
+      return Effect.void;
+    }),
+  merchantsAt: (addresses) =>
+    Effect.sync(() =>
+      addresses.flatMap((address) => {
+        const observed = rows.merchants.get(address);
+        return observed === undefined ? [] : [observed];
+      }),
+    ),
+  unseen: (limit, after) =>
+    Effect.sync(() =>
+      Array.from(rows.unseen.values())
+        .filter(({ createdSeq }) => createdSeq > after)
+        .sort((a, b) => (a.createdSeq < b.createdSeq ? -1 : 1))
+        .slice(0, limit),
+    ),
+  build: Effect.sync(() => {
+    rows.clear();
+    return buildOf(rows);
+  }),
+});

@@ -1,0 +1,44 @@
+import type { Address } from "../../core/domain/address.ts";
+import type { IndexedEscrow, UnseenEscrow } from "../../core/domain/index/indexed-escrow.ts";
+import type { EventReference } from "../../core/domain/index/settlement-event.ts";
+import type { SyncMark } from "../../core/domain/index/sync-mark.ts";
+import type { Merchant } from "../../core/domain/merchant/merchant.ts";
+import type { IndexChanges, Observed } from "../../ports/index-writer.ts";
+
+/** The rows of an index. Rows of escrows are keyed by `createdSeq`, transactions by position. */
+export class IndexRows {
+  readonly escrows = new Map<bigint, IndexedEscrow>();
+  readonly unseen = new Map<bigint, UnseenEscrow>();
+  readonly merchants = new Map<Address, Observed<Merchant>>();
+  readonly transactions = new Map<bigint, EventReference>();
+  mark: SyncMark | null = null;
+  /** Grows with every write. */
+  revision = 0n;
+
+  /** Puts rows as they are; one with all its fields replaces an unseen one and the other way round. */
+  put({
+    escrows,
+    unseen,
+    merchants,
+  }: Pick<IndexChanges, "escrows" | "unseen" | "merchants">): void {
+    for (const row of unseen) {
+      this.escrows.delete(row.createdSeq);
+      this.unseen.set(row.createdSeq, row);
+    }
+    for (const row of escrows) {
+      this.unseen.delete(row.escrow.createdSeq);
+      this.escrows.set(row.escrow.createdSeq, row);
+    }
+    for (const observed of merchants) this.merchants.set(observed.row.address, observed);
+  }
+
+  /** Removes every row, transaction and the mark. */
+  clear(): void {
+    this.escrows.clear();
+    this.unseen.clear();
+    this.merchants.clear();
+    this.transactions.clear();
+    this.mark = null;
+    this.revision += 1n;
+  }
+}

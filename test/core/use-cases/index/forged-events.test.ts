@@ -1,0 +1,209 @@
+import { expect, test } from "bun:test";
+import { Effect, Stream } from "effect";
+import fc from "fast-check";
+import type { Address } from "../../../../core/domain/address.ts";
+import type { LedgerAccount } from "../../../../core/domain/ledger/account.ts";
+import { decodeEscrowAccount } from "../../../../core/protocol/accounts/escrow-account.ts";
+import { CUSTODY_ACCOUNTS } from "../../../../core/protocol/generated/custody.ts";
+import { SyncMemory } from "../../../../core/use-cases/index/sync/sync-memory.ts";
+import { Ledger } from "../../../../ports/ledger.ts";
+import { escrowLives } from "../../../arbitraries/index-history.ts";
+import { runs } from "../../../arbitraries/runs.ts";
+import { seededRandom } from "../../../arbitraries/seeded-random.ts";
+import { TEST_DEPLOYMENT } from "../../../arbitraries/test-ledger.ts";
+import { expectMarked } from "./expect-marked.ts";
+import { SimulatedLedger } from "./simulated-ledger.ts";
+import { simulate, syncWith } from "./simulated-sync.ts";
+
+const { at: AT } = CUSTODY_ACCOUNTS.Escrow;
+
+/** What a node shows instead of an account; null hides it. */
+type Lie = (account: LedgerAccount) => LedgerAccount | null;
+
+/** The ledger's port over a node that lies about some accounts. */
+const lying = (port: Ledger["Service"], lies: ReadonlyMap<Address, Lie>): Ledger["Service"] => {
+  const shown = (account: LedgerAccount | null): LedgerAccount | null => {
+    const lie = account === null ? undefined : lies.get(account.address);
+    return account === null || lie === undefined ? account : lie(account);
+  };
+  return {
+    ...port,
+    readAccounts: (...asked) =>
+      Effect.map(port.readAccounts(...asked), ({ slot, value }) => ({
+        slot,
+        value: value.map(shown),
+      })),
+    programAccounts: (kind) =>
+      Stream.map(port.programAccounts(kind), ({ slot, value }) => ({
+        slot,
+        value: value.map(shown).filter((account) => account !== null),
+      })),
+  };
+};
+
+const changed = (account: LedgerAccount, change: (data: Uint8Array) => void): LedgerAccount => {
+  const data = account.data.slice();
+  change(data);
+  return { ...account, data };
+};
+
+/** A byte of a field that any escrow may have otherwise: the lowest ones of amounts and times, and keys. */
+const FORGEABLE = [AT.merchant, AT.rentPayer, AT.attestor, AT.amount, AT.createdAt, AT.expiresAt];
+
+const aPlan = fc.record({
+  seed: fc.nat(),
+  lives: escrowLives(5, 2),
+  isFirst: fc.boolean(),
+  kind: fc.constantFrom("forged", "dropped", "reordered"),
+  victim: fc.nat(),
+  at: fc.constantFrom(...FORGEABLE),
+  flip: fc.integer({ min: 1, max: 255 }),
+});
+
+/** The default is the short form of 1,000 runs: FC_NUM_RUNS=1000. */
+test("forged, dropped and reordered events never get a mark, and an honest node heals the index", async () => {
+  let refused = 0;
+  await fc.assert(
+    fc.asyncProperty(aPlan, async ({ seed, lives, isFirst, kind, victim, at, flip }) => {
+      const ledger = new SimulatedLedger(seededRandom(seed));
+      await simulate(ledger, (index) =>
+        Effect.gen(function* () {
+          const memory = new SyncMemory();
+          if (!isFirst) yield* syncWith(memory);
+          for (const life of lives) {
+            ledger.slot += 1n;
+            ledger.create(life);
+          }
+          for (const [, settled] of lives) if (settled !== undefined) ledger.settle(settled);
+          ledger.slot += 5n;
+          const escrows = [...ledger.escrows.values()];
+          const one = escrows[victim % escrows.length];
+          const other = escrows[(victim + 1) % escrows.length];
+          if (one === undefined || other === undefined) throw new Error("two escrows");
+          const seqOf = (seq: bigint) => (account: LedgerAccount) =>
+            changed(account, (data) =>
+              new DataView(data.buffer).setBigUint64(AT.createdSeq, seq, true),
+            );
+          const lies = new Map<Address, Lie>(
+            kind === "dropped"
+              ? [[one.address, () => null]]
+              : kind === "forged"
+                ? [
+                    [
+                      one.address,
+                      (account) => changed(account, (data) => (data[at] = (data[at] ?? 0) ^ flip)),
+                    ],
+                  ]
+                : [
+                    [one.address, seqOf(other.createdSeq)],
+                    [other.address, seqOf(one.createdSeq)],
+                  ],
+          );
+          const { mark } = yield* index.reader.summary;
+          const sync = syncWith(memory).pipe(
+            Effect.provideService(Ledger, lying(ledger.port, lies)),
+          );
+          expect(yield* Effect.flip(sync)).toMatchObject({
+            _tag: "LedgerUnavailable",
+            retryable: true,
+          });
+          refused += 1;
+          expect((yield* index.reader.summary).mark).toEqual(mark);
+          yield* expectMarked(index, ledger);
+          expect(yield* syncWith(memory)).toMatchObject({ count: ledger.custodyLog.count });
+          yield* expectMarked(index, ledger);
+        }),
+      );
+    }),
+    runs(100),
+  );
+  expect(refused).toBeGreaterThan(0);
+});
+
+test("an account that contradicts itself between two readings is named by its first number", async () => {
+  const [lives] = fc.sample(escrowLives(3, 3), { numRuns: 1, seed: 4 });
+  if (lives === undefined) throw new Error("no sample");
+  const ledger = new SimulatedLedger(seededRandom(4));
+  await simulate(ledger, () =>
+    Effect.gen(function* () {
+      const memory = new SyncMemory();
+      yield* syncWith(memory);
+      ledger.slot += 1n;
+      for (const life of lives) ledger.create(life);
+      ledger.slot += 1n;
+      let told = 0;
+      const victim = lives[1]?.[0].address;
+      if (victim === undefined) throw new Error("no sample");
+      const lies = new Map<Address, Lie>([
+        [victim, (account) => changed(account, (data) => (data[AT.rentPayer] = told++))],
+      ]);
+      const sync = syncWith(memory).pipe(Effect.provideService(Ledger, lying(ledger.port, lies)));
+      expect(yield* Effect.flip(sync)).toMatchObject({
+        cause: "the account of event 2 contradicts another answer about it",
+      });
+    }),
+  );
+});
+
+test("after three contradictions, one sync after the other, the index is built anew", async () => {
+  const [lives] = fc.sample(escrowLives(2, 2), { numRuns: 1, seed: 5 });
+  const [first, second] = lives ?? [];
+  if (first === undefined || second === undefined) throw new Error("no sample");
+  const ledger = new SimulatedLedger(seededRandom(5));
+  const rewritten = new SimulatedLedger(seededRandom(6));
+  ledger.create(first);
+  rewritten.create(second);
+  await simulate(ledger, (index) =>
+    Effect.gen(function* () {
+      const memory = new SyncMemory();
+      yield* syncWith(memory);
+      // Whoever may upgrade the program rewrites its accounts.
+      rewritten.slot = ledger.slot + 10n;
+      const sync = syncWith(memory).pipe(Effect.provideService(Ledger, rewritten.port));
+      for (let n = 0; n < 3; n++) {
+        yield* Effect.flip(sync);
+        yield* expectMarked(index, ledger);
+      }
+      expect(yield* sync).toMatchObject({ mode: "snapshot", count: 1n });
+      yield* expectMarked(index, rewritten);
+    }),
+  );
+});
+
+test("a node that invents a count does not empty the index", async () => {
+  const [lives] = fc.sample(escrowLives(2, 2), { numRuns: 1, seed: 5 });
+  const ledger = new SimulatedLedger(seededRandom(5));
+  for (const life of lives ?? []) ledger.create(life);
+  await simulate(ledger, (index) =>
+    Effect.gen(function* () {
+      const memory = new SyncMemory();
+      yield* syncWith(memory);
+      const { mark } = yield* index.reader.summary;
+      const lies = new Map<Address, Lie>([
+        [
+          ledger.custodyLog.address,
+          (account) =>
+            changed(account, (data) => new DataView(data.buffer).setBigUint64(48, 2n ** 60n, true)),
+        ],
+      ]);
+      for (let n = 0; n < 5; n++)
+        yield* Effect.flip(
+          syncWith(memory).pipe(Effect.provideService(Ledger, lying(ledger.port, lies))),
+        );
+      expect((yield* index.reader.summary).mark).toEqual(mark);
+      yield* expectMarked(index, ledger);
+    }),
+  );
+});
+
+test("a byte that is flipped in any of these fields leaves an escrow that can be decoded", () => {
+  // Otherwise the forged accounts above would be refused as malformed, not by the chain.
+  const [lives] = fc.sample(escrowLives(1, 1), { numRuns: 1, seed: 6 });
+  const ledger = new SimulatedLedger(seededRandom(6));
+  for (const life of lives ?? []) ledger.create(life);
+  const [escrow] = ledger.escrows.values();
+  if (escrow === undefined) throw new Error("no sample");
+  const account = ledger.accountOf(escrow.address);
+  const forged = changed(account, (data) => (data[AT.rentPayer] = (data[AT.rentPayer] ?? 0) ^ 1));
+  expect(decodeEscrowAccount(forged, TEST_DEPLOYMENT)).toHaveProperty("value");
+});

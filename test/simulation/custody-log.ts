@@ -1,0 +1,104 @@
+import type { Address } from "../../core/domain/address.ts";
+import type { Escrow } from "../../core/domain/escrow/escrow.ts";
+import { type Hash32, hash32FromBytes } from "../../core/domain/hash32.ts";
+import type { LedgerAccount } from "../../core/domain/ledger/account.ts";
+import type { Deployment } from "../../core/domain/ledger/deployment.ts";
+import {
+  leavesOfEscrow,
+  leavesOfTombstone,
+  type NumberedLeaf,
+} from "../../core/log/leaf/escrow-leaves.ts";
+import { firstHead, headAfter, headOf } from "../../core/log/leaf/event-chain.ts";
+import { leavesOfIndexed } from "../../core/log/leaf/indexed-leaves.ts";
+import { indexedEscrowOf } from "../../core/log/leaf/project-at.ts";
+import { fieldWriter } from "../../core/protocol/accounts/byte-fields.ts";
+import { encodeEscrowAccount } from "../../core/protocol/accounts/escrow-account.ts";
+import { readProgramAccount } from "../../core/protocol/accounts/program-account.ts";
+import { custodyConfigAddress } from "../../core/protocol/addresses/addresses.ts";
+import { CUSTODY_ACCOUNTS, CUSTODY_CONSTANTS } from "../../core/protocol/generated/custody.ts";
+import { accountOf } from "../doubles/accounts.ts";
+
+/** The data of the custody config with a count and a head. */
+export const custodyConfigData = (
+  deployment: Deployment,
+  { count, head }: { readonly count: bigint; readonly head: Hash32 },
+): Uint8Array => {
+  const { discriminator, length } = CUSTODY_ACCOUNTS.CustodyConfig;
+  return fieldWriter(length)
+    .bytes(Uint8Array.from(discriminator))
+    .u8(CUSTODY_CONSTANTS.ACCOUNT_VERSION)
+    .u8(custodyConfigAddress(deployment).bump)
+    .skip(6)
+    .address(deployment.attestorProgram)
+    .u64(count)
+    .hash(head)
+    .done();
+};
+
+/** Numbers and chains the events of a simulated ledger, as the custody program does. */
+export class CustodyLog {
+  count = 0n;
+  readonly address: Address;
+  readonly #deployment: Deployment;
+  #head = firstHead();
+
+  constructor(deployment: Deployment) {
+    this.#deployment = deployment;
+    this.address = custodyConfigAddress(deployment).address;
+  }
+
+  /** The chain over all events so far. */
+  get head(): Hash32 {
+    return hash32FromBytes(this.#head);
+  }
+
+  /** The data of the config account now. */
+  get configData(): Uint8Array {
+    return custodyConfigData(this.#deployment, this);
+  }
+
+  /** A Pending escrow with the number of its creation, which is the next event. */
+  create(pending: Escrow): Escrow {
+    return this.#chain({ ...pending, createdSeq: this.count + 1n, settledSeq: null });
+  }
+
+  /** A settled escrow with the number of its settlement, which is the next event. `createdSeq` stays. */
+  settle(settled: Escrow): Escrow {
+    return this.#chain({ ...settled, settledSeq: this.count + 1n });
+  }
+
+  #chain(escrow: Escrow): Escrow {
+    this.count += 1n;
+    const leaf = leavesOfIndexed(indexedEscrowOf(escrow, encodeEscrowAccount(escrow))).at(-1);
+    if (leaf === undefined) throw new Error("an escrow has a leaf");
+    this.#head = headAfter(this.#head, leaf.leaf);
+    return escrow;
+  }
+}
+
+/**
+ * The custody config of a ledger with these accounts: its count is the highest number of their events, its head their
+ * chain. Numbers with a gap, or with two accounts, make a head that no index can prove.
+ */
+export const custodyConfigOf = (
+  deployment: Deployment,
+  accounts: Iterable<LedgerAccount>,
+): LedgerAccount => {
+  const leaves = [...accounts]
+    .flatMap((account): ReadonlyArray<NumberedLeaf> => {
+      const read = readProgramAccount(account, deployment);
+      if (read === null || read.kind === "merchant" || "fault" in read.decoded) return [];
+      return read.kind === "escrow"
+        ? leavesOfEscrow(read.decoded.value, account.data)
+        : leavesOfTombstone(account.address, read.decoded.value);
+    })
+    .sort((a, b) => (a.seq < b.seq ? -1 : 1));
+  const head = hash32FromBytes(headOf(leaves.map(({ leaf }) => leaf)));
+  const count = leaves.at(-1)?.seq ?? 0n;
+  const { address } = custodyConfigAddress(deployment);
+  return accountOf(
+    address,
+    deployment.custodyProgram,
+    custodyConfigData(deployment, { count, head }),
+  );
+};
