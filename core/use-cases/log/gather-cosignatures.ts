@@ -14,6 +14,8 @@ import { printSignedCheckpoint, type SignedCheckpoint } from "./sign-checkpoint.
 
 /** How long a checkpoint is offered; the newest one has its turn then. */
 const OFFERED_FOR = Duration.seconds(60);
+/** How long a policy without a quorum waits for its witnesses. */
+const WAITED_WITHOUT_QUORUM = Duration.seconds(5);
 /** Between two offers to a witness that did not cosign. */
 const OFFER_AGAIN = Duration.seconds(2);
 
@@ -78,6 +80,7 @@ const untilCosigned = Effect.fnUntraced(function* (
       const nonsense = before.nonsense + (isNonsense ? 1 : 0);
       return new Map(known).set(witness.name, { ...before, ...change, nonsense });
     });
+  let isTold = false;
   for (;;) {
     const known = (yield* Ref.get(records)).get(witness.name) ?? NEW_WITNESS;
     const oldSize = Math.min(known.size, checkpoint.head.size);
@@ -92,8 +95,9 @@ const untilCosigned = Effect.fnUntraced(function* (
     } else if ("size" in outcome.success) {
       const { size } = outcome.success;
       yield* note({ size });
-      // Told the same size twice, the witness would get the same proof again.
-      if (size !== oldSize) continue;
+      // It gets the proof that it needs at once, but only once: its next size may be another one each time.
+      isTold = !isTold;
+      if (isTold && size !== oldSize) continue;
     } else if ("nonsense" in outcome.success)
       yield* note({ lastProblem: outcome.success.nonsense }, true);
     else yield* note({ lastProblem: outcome.success.problem });
@@ -103,7 +107,7 @@ const untilCosigned = Effect.fnUntraced(function* (
 
 /**
  * The checkpoint as a note with the cosignatures that meet the policy's quorum, from witnesses asked side by side; null when the
- * quorum did not come within 60 seconds. A witness that answers nonsense is counted and asked again.
+ * quorum did not come within 60 seconds. Without a quorum there are those that came within five. A witness that answers nonsense is counted and asked again.
  */
 export const gatherCosignatures = Effect.fnUntraced(function* (
   tree: LogTree,
@@ -117,10 +121,11 @@ export const gatherCosignatures = Effect.fnUntraced(function* (
   const ask = (witness: PolicyWitness) =>
     Effect.flatMap(untilCosigned(tree, checkpoint, witness, records), (cosignature) => {
       gathered.set(witness.name, cosignature);
-      return isMet() ? Deferred.succeed(met, undefined) : Effect.void;
+      return policy.quorum !== null && isMet() ? Deferred.succeed(met, undefined) : Effect.void;
     });
   const asked = policy.witnesses.filter(({ url }) => url !== null);
   const all = Effect.forEach(asked, ask, { concurrency: "unbounded", discard: true });
-  yield* Effect.timeoutOption(Effect.raceFirst(Deferred.await(met), all), OFFERED_FOR);
+  const limit = policy.quorum === null ? WAITED_WITHOUT_QUORUM : OFFERED_FOR;
+  yield* Effect.timeoutOption(Effect.raceFirst(Deferred.await(met), all), limit);
   return isMet() ? printSignedCheckpoint(checkpoint, [...gathered.values()]) : null;
 });

@@ -1,45 +1,38 @@
-import { Context, Duration, Effect, Queue, Ref, Schedule } from "effect";
+import { Clock, Context, Duration, Effect, Queue, Ref, Schedule } from "effect";
 import { hash32FromBytes } from "../../domain/hash32.ts";
 import type { SyncMark } from "../../domain/index/sync-mark.ts";
-import { printLogOrigin } from "../../log/checkpoint/log-origin.ts";
+import { parseCheckpoint } from "../../log/checkpoint/checkpoint.ts";
 import type { LogPolicy } from "../../log/policy/log-policy.ts";
 import { decodeCustodyConfigAccount } from "../../protocol/accounts/custody-config-account.ts";
 import { custodyConfigAddress } from "../../protocol/addresses/addresses.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { LedgerNodes } from "../../../ports/ledger-nodes.ts";
-import type { LogKey } from "../../../ports/log-signer.ts";
-import { LogSigner } from "../../../ports/log-signer.ts";
-import { LogStore } from "../../../ports/log-store.ts";
 import type { Ledger } from "../../../ports/ledger.ts";
-import { StoreUnavailable } from "../../../ports/store-unavailable.ts";
+import { LogSigner } from "../../../ports/log-signer.ts";
+import type { LogStore } from "../../../ports/log-store.ts";
+import { SyncEpoch } from "../../../ports/sync-lease.ts";
 import type { WitnessClient } from "../../../ports/witness-client.ts";
 import { gatherCosignatures, type WitnessRecord } from "./gather-cosignatures.ts";
-import { beginTree, type GrowingTree } from "./growing-tree.ts";
+import type { GrowingTree } from "./growing-tree.ts";
+import type { LogHindrance } from "./log-hindrance.ts";
 import { readLogIdentity } from "./log-identity.ts";
-import { type LogStanding, parseLogStanding, printLogStanding, type SignedHead } from "./log-standing.ts";
+import type { SignedHead } from "./log-standing.ts";
 import { NodeAgreement } from "./node-agreement.ts";
 import { LogRefused, openLog } from "./open-log.ts";
-import { type LogTree, readRoot } from "./read-tree.ts";
-import { printSignedCheckpoint, signCheckpoint } from "./sign-checkpoint.ts";
+import { readRoot } from "./read-tree.ts";
+import { printSignedCheckpoint } from "./sign-checkpoint.ts";
+import { SigningLog } from "./signing-log.ts";
 
 /** At most one checkpoint is signed in this time. */
 const SIGN_EVERY = Duration.seconds(1);
 /** How often a checkpoint that has not changed is cosigned again, so that it can be known to be fresh. */
 const OFFER_UNCHANGED_EVERY = Duration.minutes(10);
-/** Between two attempts after a failure. */
+/** Between two attempts while something hinders. */
 const TRY_AGAIN = Duration.seconds(2);
-
-/** What keeps the log from being signed at the index's size, null when nothing does. */
-export type LogHindrance =
-  | "nodes_disagree"
-  | "second_node_behind"
-  | "signed_size_not_derived_yet"
-  | "ended"
-  | "store_or_ledger_unavailable"
-  | "quorum_missing";
 
 /** How publishing goes in this process. */
 export type PublisherStatus = {
+  /** What keeps the log from being published at the index's size, null when nothing does. */
   readonly hindrance: LogHindrance | null;
   /** By the names of the policy. */
   readonly witnesses: ReadonlyMap<string, WitnessRecord>;
@@ -57,30 +50,18 @@ export class LogPublisher extends Context.Service<
   }
 >()("settlement-evidence/core/use-cases/LogPublisher") {}
 
-/** A log that is being published. */
-type Publishing = {
-  readonly key: LogKey;
-  readonly tree: LogTree;
-  readonly origin: string;
-  last: SignedHead | null;
-  /** Null until `last` has been derived again, and after a failure. */
-  growing: GrowingTree | null;
+/** A mark, and the term of the lease under which it was reached. */
+type Grown = { readonly mark: SyncMark; readonly epoch: bigint };
+
+/** The size of a published checkpoint, 0 for none. */
+const sizeOf = (published: string | null): number => {
+  const parsed = published === null ? null : parseCheckpoint(published);
+  return parsed !== null && "value" in parsed ? parsed.value.checkpoint.size : 0;
 };
 
-const toHead = (origin: string, { size, root }: { readonly size: number; readonly root: Uint8Array }): SignedHead => ({
-  origin,
-  size,
-  root: hash32FromBytes(root),
-});
-
-/** Why a log ends whose store gives another root than was signed. */
-const otherRoot = (size: number): string =>
-  `the store gives another root at size ${size} than the one that was signed`;
-
 /**
- * The process's one `LogPublisher`. A fiber of the scope publishes, on behalf of the process that syncs. `policy` names the
- * witnesses and their quorum; without witnesses every checkpoint is published as it is signed. Fails with `LogRefused`
- * when the first mark shows that this key must not sign this log.
+ * The process's one `LogPublisher`. `policy` names the witnesses and their quorum; without witnesses every checkpoint is
+ * published as it is signed. Without a log key it publishes nothing.
  */
 export const makeLogPublisher = Effect.fnUntraced(function* (policy: LogPolicy | null) {
   const services = yield* Effect.context<LogStore | Ledger | Instance | WitnessClient>();
@@ -97,73 +78,16 @@ export const makeLogPublisher = Effect.fnUntraced(function* (policy: LogPolicy |
   const { deployment } = yield* Instance;
   const config = custodyConfigAddress(deployment).address;
   const agreement = new NodeAgreement(nodes.count);
-  const marks = yield* Queue.sliding<SyncMark>(1);
+  const marks = yield* Queue.sliding<Grown>(1);
+  let publishedAtMs: number | null = null;
 
-  /** The first use: which log the key signs. */
+  /** Which log the key signs. */
   const open = Effect.gen(function* () {
     const { networkLeaf, networkId } = yield* readLogIdentity;
-    const { origin, last } = yield* openLog(name, networkId, key);
-    const publishing: Publishing = {
-      key,
-      tree: { networkLeaf, generation: origin.generation },
-      origin: printLogOrigin(origin),
-      last,
-      growing: null,
-    };
-    return publishing;
+    return new SigningLog(key, networkLeaf, yield* openLog(name, networkId, key));
   });
 
-  const standing = Effect.gen(function* () {
-    const store = yield* LogStore;
-    const text = yield* store.standing;
-    return { text, value: text === null ? null : (parseLogStanding(text) ?? null) };
-  });
-
-  /** Replaces the standing; another process's write in between is tried again later. */
-  const replace = Effect.fnUntraced(function* (before: string | null, next: LogStanding) {
-    const store = yield* LogStore;
-    if (yield* store.replaceStanding(before, printLogStanding(next))) return;
-    return yield* new StoreUnavailable({ retryable: true, cause: "another process signs the log" });
-  });
-
-  const end = Effect.fnUntraced(function* (signed: SignedHead, cause: string) {
-    const { text, value } = yield* standing;
-    const ended: LogStanding = {
-      signed,
-      published: value?.published ?? null,
-      ended: { cause, publicKey: hash32FromBytes(key.publicKey) },
-    };
-    yield* key.remember(printLogStanding(ended));
-    yield* replace(text, ended);
-    yield* Effect.logError("the settlement log has ended; nothing more is signed for it", {
-      origin: signed.origin,
-      size: signed.size,
-      cause,
-    });
-    yield* Ref.set(hindrance, "ended");
-  });
-
-  /** The tree at the size that was signed last, derived again; null when the store is not that far, or gives another root. */
-  const derive = Effect.fnUntraced(function* (log: Publishing, count: number) {
-    const { last, tree } = log;
-    if (last === null) return yield* beginTree(tree, 0);
-    if (count + 1 < last.size) {
-      yield* Ref.set(hindrance, "signed_size_not_derived_yet");
-      return null;
-    }
-    const isLast = (growing: GrowingTree) =>
-      hash32FromBytes(growing.head().root) === last.root;
-    const kept = yield* beginTree(tree, last.size);
-    if (isLast(kept)) return kept;
-    // The kept tiles may be damaged; the leaves are the truth.
-    const anew = yield* beginTree(tree, 0);
-    yield* anew.growTo(last.size);
-    if (isLast(anew)) return anew;
-    yield* end(last, otherRoot(last.size));
-    return null;
-  });
-
-  /** Up to which count the log may be signed. */
+  /** Up to which count the log may be signed, null for none. */
   const agreedCount = Effect.gen(function* () {
     if (nodes.count > 1) {
       const shown = yield* nodes.readFromEach(config);
@@ -176,21 +100,8 @@ export const makeLogPublisher = Effect.fnUntraced(function* (policy: LogPolicy |
     return agreement.agreed();
   });
 
-  const publish = Effect.fnUntraced(function* (log: Publishing, head: SignedHead) {
-    const checkpoint = yield* signCheckpoint(key, head);
-    const note =
-      policy === null || policy.witnesses.length === 0
-        ? printSignedCheckpoint(checkpoint, [])
-        : yield* gatherCosignatures(log.tree, checkpoint, policy, witnesses);
-    if (note === null) return yield* Ref.set(hindrance, "quorum_missing");
-    const { text, value } = yield* standing;
-    if (value === null || value.ended !== null) return;
-    yield* replace(text, { ...value, published: note });
-    yield* Ref.set(hindrance, null);
-  });
-
-  /** The head that may be signed now; null when enough nodes agree on nothing new. */
-  const signable = Effect.fnUntraced(function* (log: Publishing, growing: GrowingTree) {
+  /** The head that may be signed now; null when enough nodes agree on nothing that is not signed yet. */
+  const signable = Effect.fnUntraced(function* (log: SigningLog, growing: GrowingTree) {
     const count = yield* agreedCount;
     const size = count === null ? 0 : Number(count) + 1;
     if (size < growing.size())
@@ -198,64 +109,83 @@ export const makeLogPublisher = Effect.fnUntraced(function* (policy: LogPolicy |
         hindrance,
         agreement.contradicted.size > 0 ? "nodes_disagree" : "second_node_behind",
       );
-    if (size === 0 || size < (log.last?.size ?? 1)) return null;
+    const chain = count === null ? undefined : agreement.headAt(count);
+    if (chain === undefined || size < (log.last?.size ?? 1)) return log.last;
     const root = size === growing.size() ? growing.head().root : yield* readRoot(log.tree, size);
-    return toHead(log.origin, { size, root });
+    const head: SignedHead = { origin: log.origin, size, root: hash32FromBytes(root), chain };
+    return head;
+  });
+
+  /** Whether a head is to be published: a larger one, or the same one whose cosignatures have become old. */
+  const isDue = Effect.fnUntraced(function* (head: SignedHead, published: string | null) {
+    if (head.size > sizeOf(published)) return true;
+    const since = (yield* Clock.currentTimeMillis) - (publishedAtMs ?? -Infinity);
+    return since >= Duration.toMillis(OFFER_UNCHANGED_EVERY);
+  });
+
+  /** Signs a head, and publishes it once it has its cosignatures. */
+  const publish = Effect.fnUntraced(function* (log: SigningLog, head: SignedHead) {
+    const checkpoint = yield* log.sign(head);
+    const note =
+      policy === null || policy.witnesses.length === 0
+        ? printSignedCheckpoint(checkpoint, [])
+        : yield* gatherCosignatures(log.tree, checkpoint, policy, witnesses);
+    if (note === null) return yield* Ref.set(hindrance, "quorum_missing");
+    const { text, value } = yield* log.standing;
+    if (value === null || value.ended !== null || sizeOf(value.published) > head.size) return;
+    yield* log.replace(text, { ...value, published: note });
+    publishedAtMs = yield* Clock.currentTimeMillis;
   });
 
   /** One round: grows the tree to a mark, signs what may be signed, publishes it. */
-  const round = Effect.fnUntraced(function* (log: Publishing, mark: SyncMark) {
-    agreement.begin(mark);
-    const before = yield* standing;
-    const ours = before.value?.signed.origin === log.origin ? before.value : null;
-    if (ours !== null && ours.ended !== null) return yield* Ref.set(hindrance, "ended");
-    if (ours !== null && ours.signed.size > (log.last?.size ?? 0)) {
-      // Another process that shares the store has signed since.
-      log.last = ours.signed;
-      log.growing = null;
-    }
-    log.growing ??= yield* derive(log, Number(mark.count));
-    if (log.growing === null) return;
+  const round = Effect.fnUntraced(function* (log: SigningLog, mark: SyncMark) {
+    const { value } = yield* log.standing;
+    yield* log.compare(value);
+    const growing = log.isEnded ? null : yield* log.growTo(mark, value?.signed ?? null, agreement);
+    if (growing === null)
+      return yield* Ref.set(hindrance, log.isEnded ? "ended" : "signed_size_not_derived_yet");
     yield* Ref.set(hindrance, null);
-    yield* log.growing.growTo(Number(mark.count) + 1, (index, leaf) =>
-      agreement.follow(BigInt(index), leaf),
-    );
-    const head = yield* signable(log, log.growing);
-    if (head === null) return;
-    if (ours === null || head.size > ours.signed.size) {
-      const next: LogStanding = { signed: head, published: ours?.published ?? null, ended: null };
-      yield* replace(before.text, next);
-      yield* key.remember(printLogStanding(next));
-      log.last = head;
-    }
-    yield* publish(log, head);
+    const head = yield* signable(log, growing);
+    if (head !== null && (yield* isDue(head, value?.published ?? null))) yield* publish(log, head);
   });
 
+  /** A round that never fails: what hinders it is noted. */
+  const attempt = (log: SigningLog, { mark, epoch }: Grown) =>
+    round(log, mark).pipe(
+      Effect.provideService(SyncEpoch, epoch),
+      Effect.catch((failure) => {
+        log.growing = null;
+        const tried = "the settlement log could not be published, and is tried again";
+        return Effect.andThen(
+          Effect.logWarning(tried, { failure: failure._tag }),
+          Ref.set(hindrance, "store_or_ledger_unavailable"),
+        );
+      }),
+    );
+
   const run: Effect.Effect<never, LogRefused> = Effect.gen(function* () {
-    let mark = yield* Queue.take(marks);
-    const log = yield* Effect.retry(open, {
-      schedule: Schedule.spaced(TRY_AGAIN),
-      while: ({ _tag }) => _tag !== "LogRefused",
-    }).pipe(Effect.catchIf((failure) => !(failure instanceof LogRefused), Effect.die));
+    const log = yield* open.pipe(
+      Effect.retry({
+        schedule: Schedule.spaced(TRY_AGAIN),
+        while: ({ _tag }) => _tag !== "LogRefused",
+      }),
+      Effect.catchIf((failure) => !(failure instanceof LogRefused), Effect.die),
+    );
+    let grown = yield* Queue.take(marks);
     for (;;) {
-      yield* round(log, mark).pipe(
-        Effect.catch((failure) => {
-          log.growing = null;
-          return Effect.andThen(
-            Effect.logWarning("the settlement log could not be published, and is tried again", {
-              failure: failure._tag,
-            }),
-            Effect.andThen(Ref.set(hindrance, "store_or_ledger_unavailable"), Effect.sleep(TRY_AGAIN)),
-          );
-        }),
-      );
+      yield* attempt(log, grown);
       yield* Effect.sleep(SIGN_EVERY);
-      const newer = yield* Effect.timeoutOption(Queue.take(marks), OFFER_UNCHANGED_EVERY);
-      if (newer._tag === "Some") mark = newer.value;
+      const isHindered = (yield* Ref.get(hindrance)) !== null && !log.isEnded;
+      const wait = isHindered ? TRY_AGAIN : OFFER_UNCHANGED_EVERY;
+      const newer = yield* Effect.timeoutOption(Queue.take(marks), wait);
+      if (newer._tag === "Some") grown = newer.value;
     }
   }).pipe(Effect.provide(services));
   return LogPublisher.of({
-    grown: (mark) => Effect.asVoid(Queue.offer(marks, mark)),
+    grown: (mark) =>
+      Effect.gen(function* () {
+        yield* Queue.offer(marks, { mark, epoch: yield* SyncEpoch });
+      }),
     run,
     status,
   });

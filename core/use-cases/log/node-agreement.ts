@@ -1,5 +1,5 @@
 import { type Hash32, hash32FromBytes, hash32ToBytes } from "../../domain/hash32.ts";
-import { headAfter } from "../../log/leaf/event-chain.ts";
+import { firstHead, headAfter } from "../../log/leaf/event-chain.ts";
 
 /** The count and head of the custody program's chain, as a node shows them. */
 export type ChainHead = { readonly count: bigint; readonly head: Hash32 };
@@ -11,7 +11,7 @@ const MOST_HEADS = 20_000;
 type Shown = {
   /** The largest count at which its head was ours, null before the first. */
   agreed: bigint | null;
-  /** What it shows beyond our chain. */
+  /** What it shows, until our chain has come there. */
   ahead: ChainHead | null;
 };
 
@@ -19,7 +19,7 @@ type Shown = {
 export class NodeAgreement {
   readonly #nodes: ReadonlyArray<Shown>;
   readonly #heads = new Map<bigint, Hash32>();
-  #last: ChainHead | null = null;
+  #last: ChainHead = { count: 0n, head: hash32FromBytes(firstHead()) };
   /** Nodes, by their place, that showed another head than ours at a count. */
   readonly contradicted = new Set<number>();
 
@@ -27,16 +27,24 @@ export class NodeAgreement {
     this.#nodes = Array.from({ length: nodes }, () => ({ agreed: null, ahead: null }));
   }
 
-  /** Begins at a head of our chain, unless it has begun. */
-  begin(head: ChainHead): void {
-    if (this.#last === null) this.#keep(head);
+  /** Begins our chain at a head of it, the one before the first event by default. What nodes agreed to before is forgotten. */
+  begin(head: ChainHead = { count: 0n, head: hash32FromBytes(firstHead()) }): void {
+    this.#heads.clear();
+    for (const node of this.#nodes) node.agreed = null;
+    this.contradicted.clear();
+    this.#keep(head);
   }
 
-  /** Continues our chain by the leaf of an event. Leaves before the beginning are passed over. */
+  /** Continues our chain by the leaf of an event. Leaves that are in it already are passed over. */
   follow(seq: bigint, leaf: Uint8Array): void {
-    if (this.#last === null || seq !== this.#last.count + 1n) return;
+    if (seq !== this.#last.count + 1n) return;
     const head = hash32FromBytes(headAfter(hash32ToBytes(this.#last.head), leaf));
     this.#keep({ count: seq, head });
+  }
+
+  /** Our chain's head after an event; undefined for one that it has not reached, or that lies far back. */
+  headAt(count: bigint): Hash32 | undefined {
+    return this.#heads.get(count);
   }
 
   /** Notes what a node shows. */
@@ -47,7 +55,6 @@ export class NodeAgreement {
 
   /** The largest count that enough nodes agree on, null without any. */
   agreed(): bigint | null {
-    if (this.#last === null) return null;
     if (this.#nodes.length === 1) return this.#last.count;
     this.#nodes.forEach((node, at) => {
       if (node.ahead === null) return;

@@ -43,7 +43,8 @@ export const readTile = Effect.fnUntraced(function* (
   if (width === TILE_WIDTH) {
     const store = yield* LogStore;
     const kept = yield* store.tile(keptPath(tree, tile));
-    if (kept !== null) return kept;
+    // A damaged file is no tile; the leaves are the truth.
+    if (kept !== null && (level === "entries" || kept.length === width * HASH_LENGTH)) return kept;
   }
   const first = index * TILE_WIDTH;
   if (level === "entries") return encodeEntryBundle(yield* readLeaves(tree, first, width));
