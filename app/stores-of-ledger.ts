@@ -138,8 +138,8 @@ export const storesOfLedger = <E, R = never>(options: {
           leaves: (from, limit) => log((store) => store.leaves(from, limit)),
           tile: (path) => log((store) => store.tile(path)),
           keepTiles: (tiles) => log((store) => store.keepTiles(tiles)),
-          signed: log((store) => store.signed),
-          sign: (before, next) => log((store) => store.sign(before, next)),
+          standing: log((store) => store.standing),
+          replaceStanding: (before, next) => log((store) => store.replaceStanding(before, next)),
         }),
         Context.add(LogIdentity, {
           id: Effect.suspend(() => (logId === null ? notOpen() : Effect.succeed(logId))),

@@ -1,16 +1,15 @@
 import { describe, expect, test } from "bun:test";
 import { Effect } from "effect";
 import fc from "fast-check";
-import type { SignedSize } from "../../ports/log-store.ts";
 import { escrowLives, eventCount, finalChanges, leavesAt } from "../arbitraries/index-history.ts";
-import { anyHash32 } from "../arbitraries/ledger-values.ts";
 import { type IndexLayer, onFreshIndexes } from "./fresh-index.ts";
 
-const aSize: fc.Arbitrary<SignedSize> = fc.record({
-  origin: fc.constantFrom("a.example/log/0011223344556677/1", "a.example/log/0011223344556677/2"),
-  size: fc.bigInt({ min: 1n, max: 2n ** 40n }),
-  root: anyHash32,
-});
+/** Texts of any characters, few of them so that some are equal, and some as long as a checkpoint with a hundred cosignatures. */
+const aStanding = fc.oneof(
+  fc.constantFrom("{}", '{"size":1}'),
+  fc.string({ unit: "grapheme", minLength: 1 }),
+  fc.nat(100).map((times) => "— witness.example Zm9v\n".repeat(times + 1)),
+);
 
 /** What every index must do as the log's store; see `indexStoreContract`. */
 export const logStoreContract = <E>(name: string, fresh: () => IndexLayer<E>, numRuns: number) => {
@@ -29,35 +28,38 @@ export const logStoreContract = <E>(name: string, fresh: () => IndexLayer<E>, nu
           }),
       ));
 
-    test("a tile is kept once, and its first bytes stay", () =>
+    test("a tile is kept until other bytes of its path replace it", () =>
       withIndex(({ log }) =>
         Effect.gen(function* () {
-          const path = "tile/entries/x001/234";
+          const path = "1/tile/entries/x001/234";
           expect(yield* log.tile(path)).toBeNull();
           const bytes = Uint8Array.from({ length: 17_408 }, (_, at) => at % 251);
-          yield* log.keepTiles([
-            { path, bytes },
-            { path: "tile/1/000", bytes: new Uint8Array(8192).fill(1) },
-          ]);
-          yield* log.keepTiles([{ path, bytes: new Uint8Array(8192).fill(2) }]);
+          const above = { path: "1/tile/1/000", bytes: new Uint8Array(8192).fill(1) };
+          yield* log.keepTiles([{ path, bytes: new Uint8Array(8192).fill(2) }, above]);
+          expect(yield* log.tile(path)).toEqual(new Uint8Array(8192).fill(2));
+          yield* log.keepTiles([{ path, bytes }]);
           expect(yield* log.tile(path)).toEqual(bytes);
-          expect(yield* log.tile("tile/1/000")).toEqual(new Uint8Array(8192).fill(1));
-          expect(yield* log.tile("tile/0/x001/234")).toBeNull();
+          expect(yield* log.tile(above.path)).toEqual(above.bytes);
+          expect(yield* log.tile("1/tile/0/x001/234")).toBeNull();
+          expect(yield* log.tile("2/tile/1/000")).toBeNull();
         }),
       ));
 
-    test("what was signed last is replaced only by one who knows it", () =>
-      holds(fc.array(fc.tuple(aSize, aSize, fc.boolean()), { maxLength: 6 }), ({ log }, attempts) =>
-        Effect.gen(function* () {
-          let known: SignedSize | null = null;
-          expect(yield* log.signed).toBeNull();
-          for (const [next, other, knows] of attempts) {
-            const before: SignedSize | null = knows ? known : other;
-            expect(yield* log.sign(before, next)).toBe(knows);
-            known = knows ? next : known;
-            expect(yield* log.signed).toEqual(known);
-          }
-        }),
+    test("the standing is replaced only by one who knows it", () =>
+      holds(
+        fc.array(fc.tuple(aStanding, aStanding, fc.boolean()), { maxLength: 6 }),
+        ({ log }, attempts) =>
+          Effect.gen(function* () {
+            let known: string | null = null;
+            expect(yield* log.standing).toBeNull();
+            for (const [next, other, knows] of attempts) {
+              const before: string | null = knows ? known : other;
+              const replaces = before === known;
+              expect(yield* log.replaceStanding(before, next)).toBe(replaces);
+              if (replaces) known = next;
+              expect(yield* log.standing).toBe(known);
+            }
+          }),
       ));
   });
 };

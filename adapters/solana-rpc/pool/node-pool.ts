@@ -23,6 +23,10 @@ export class NodePool extends Context.Service<
     ) => Effect.Effect<readonly [A, B], LedgerFailure | RpcRefusal>;
     /** Sends the request to every node at once and succeeds with the first answer. */
     readonly tellAll: <A>(request: RpcRequest<A>) => Effect.Effect<A, LedgerFailure | RpcRefusal>;
+    /** Sends the request to every node; each one's answer in the order of the configuration, null for one without a usable answer. */
+    readonly askEach: <A>(request: RpcRequest<A>) => Effect.Effect<ReadonlyArray<A | null>>;
+    /** How many nodes are configured. */
+    readonly count: number;
     /**
      * Scans a program's accounts into `sink` and returns the slot they were read at. When a node breaks off, the scan
      * restarts at the next node, so `sink` may get an account twice.
@@ -84,6 +88,19 @@ export const nodePool = (config: SolanaRpcConfig): Layer.Layer<NodePool> =>
             ),
             ({ _tag }) => _tag === "RpcRefusal",
           ),
+        askEach: (request) =>
+          Effect.forEach(
+            pools[request.pool],
+            (node) =>
+              failOver(
+                [node],
+                (only, ticket) => only.ask(request, ticket),
+                config.pools[request.pool],
+                config,
+              ).pipe(Effect.orElseSucceed(() => null)),
+            { concurrency: "unbounded" },
+          ),
+        count: clients.length,
         // The whole scan has no time limit: the consumer of the accounts sets the pace.
         scan: (params, sink) =>
           untilAnswered(

@@ -1,0 +1,86 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { Effect, Layer, Redacted } from "effect";
+import { encodeBase64 } from "../../core/domain/encoding/base64.ts";
+import { type LogKey, LogKeyUnusable, LogSigner } from "../../ports/log-signer.ts";
+import { readDurableText, writeDurableText } from "./durable-text.ts";
+import { ed25519Key } from "./ed25519-key.ts";
+import { createKeyFile, readKeyFile } from "./key-file.ts";
+import { parseSeedText, SEED_TEXT_FORMS } from "./seed-text.ts";
+
+/** The name of the generated key's file in the data directory. */
+const GENERATED_KEY_FILE = "log-signing-key";
+
+/** What follows the key file's name in that of the file that says what the key signed last. */
+const MEMORY_SUFFIX = ".signed.json";
+
+const causeText = (cause: unknown): string =>
+  cause instanceof Error && "code" in cause ? String(cause.code) : "unknown error";
+
+/** The key in a text, which remembers in the file `memory` what it signed. Messages name `source`. */
+const keyOfText = Effect.fnUntraced(function* (
+  text: Redacted.Redacted,
+  source: string,
+  memory: string,
+) {
+  const seed = parseSeedText(Redacted.value(text));
+  if (seed === undefined)
+    return yield* new LogKeyUnusable({ source, reason: `it must be ${SEED_TEXT_FORMS}` });
+  const { publicKey, sign } = ed25519Key(seed);
+  const onFile = <A>(work: () => Promise<A>) =>
+    Effect.tryPromise({
+      try: work,
+      catch: (cause) => new LogKeyUnusable({ source: memory, reason: causeText(cause) }),
+    });
+  const key: LogKey = {
+    publicKey,
+    sign: (message) => Effect.sync(() => sign(message)),
+    remembered: onFile(() => readDurableText(memory)),
+    remember: (next) => onFile(() => writeDurableText(memory, next)),
+  };
+  return key;
+});
+
+const keyOfFile = Effect.fnUntraced(function* (path: string) {
+  const text = yield* Effect.mapError(
+    readKeyFile(path),
+    ({ source, reason }) => new LogKeyUnusable({ source, reason }),
+  );
+  return yield* keyOfText(text, path, `${path}${MEMORY_SUFFIX}`);
+});
+
+/** No log is published. */
+export const logSignerNone = Layer.succeed(LogSigner, null);
+
+/** Signs with the key in a file (LOG_SIGNING_KEY_FILE), and remembers beside it what it signed last. */
+export const logSignerFromFile = (name: string, path: string) =>
+  Layer.effect(
+    LogSigner,
+    Effect.map(keyOfFile(path), (key) => ({ name, key })),
+  );
+
+/** Signs with the key in a text (LOG_SIGNING_KEY), and remembers in the data directory what it signed last. */
+export const logSignerFromText = (name: string, text: Redacted.Redacted, dataDir: string) =>
+  Layer.effect(
+    LogSigner,
+    Effect.map(
+      keyOfText(text, "LOG_SIGNING_KEY", join(dataDir, `${GENERATED_KEY_FILE}${MEMORY_SUFFIX}`)),
+      (key) => ({ name, key }),
+    ),
+  );
+
+/** Signs with the key in the data directory. The first start makes it from 32 random bytes. */
+export const logSignerGenerated = (name: string, dataDir: string) =>
+  Layer.effect(
+    LogSigner,
+    Effect.gen(function* () {
+      const path = join(dataDir, GENERATED_KEY_FILE);
+      if (!existsSync(path)) {
+        const seed = crypto.getRandomValues(new Uint8Array(32));
+        yield* createKeyFile(path, Redacted.make(`${encodeBase64(seed)}\n`)).pipe(
+          Effect.mapError(({ source, reason }) => new LogKeyUnusable({ source, reason })),
+        );
+      }
+      return { name, key: yield* keyOfFile(path) };
+    }),
+  );

@@ -1,0 +1,192 @@
+import { Clock, Context, Duration, Effect, Queue, Ref, Schedule } from "effect";
+import { hash32FromBytes } from "../../domain/hash32.ts";
+import type { SyncMark } from "../../domain/index/sync-mark.ts";
+import { parseCheckpoint } from "../../log/checkpoint/checkpoint.ts";
+import type { LogPolicy } from "../../log/policy/log-policy.ts";
+import { decodeCustodyConfigAccount } from "../../protocol/accounts/custody-config-account.ts";
+import { custodyConfigAddress } from "../../protocol/addresses/addresses.ts";
+import { Instance } from "../../../ports/instance.ts";
+import { LedgerNodes } from "../../../ports/ledger-nodes.ts";
+import type { Ledger } from "../../../ports/ledger.ts";
+import { LogSigner } from "../../../ports/log-signer.ts";
+import type { LogStore } from "../../../ports/log-store.ts";
+import { SyncEpoch } from "../../../ports/sync-lease.ts";
+import type { WitnessClient } from "../../../ports/witness-client.ts";
+import { gatherCosignatures, type WitnessRecord } from "./gather-cosignatures.ts";
+import type { GrowingTree } from "./growing-tree.ts";
+import type { LogHindrance } from "./log-hindrance.ts";
+import { readLogIdentity } from "./log-identity.ts";
+import type { SignedHead } from "./log-standing.ts";
+import { NodeAgreement } from "./node-agreement.ts";
+import { LogRefused, openLog } from "./open-log.ts";
+import { readRoot } from "./read-tree.ts";
+import { printSignedCheckpoint } from "./sign-checkpoint.ts";
+import { SigningLog } from "./signing-log.ts";
+
+/** At most one checkpoint is signed in this time. */
+const SIGN_EVERY = Duration.seconds(1);
+/** How often a checkpoint that has not changed is cosigned again, so that it can be known to be fresh. */
+const OFFER_UNCHANGED_EVERY = Duration.minutes(10);
+/** Between two attempts while something hinders. */
+const TRY_AGAIN = Duration.seconds(2);
+
+/** How publishing goes in this process. */
+export type PublisherStatus = {
+  /** What keeps the log from being published at the index's size, null when nothing does. */
+  readonly hindrance: LogHindrance | null;
+  /** By the names of the policy. */
+  readonly witnesses: ReadonlyMap<string, WitnessRecord>;
+};
+
+/** Signs and publishes the settlement log's checkpoints. */
+export class LogPublisher extends Context.Service<
+  LogPublisher,
+  {
+    /** Says that the index is complete to a mark. Returns at once. */
+    readonly grown: (mark: SyncMark) => Effect.Effect<void>;
+    /** Publishes for as long as it runs; the process runs it once. Fails when this key must not sign this log. */
+    readonly run: Effect.Effect<never, LogRefused>;
+    readonly status: Effect.Effect<PublisherStatus>;
+  }
+>()("settlement-evidence/core/use-cases/LogPublisher") {}
+
+/** A mark, and the term of the lease under which it was reached. */
+type Grown = { readonly mark: SyncMark; readonly epoch: bigint };
+
+/** The size of a published checkpoint, 0 for none. */
+const sizeOf = (published: string | null): number => {
+  const parsed = published === null ? null : parseCheckpoint(published);
+  return parsed !== null && "value" in parsed ? parsed.value.checkpoint.size : 0;
+};
+
+/**
+ * The process's one `LogPublisher`. `policy` names the witnesses and their quorum; without witnesses every checkpoint is
+ * published as it is signed. Without a log key it publishes nothing.
+ */
+export const makeLogPublisher = Effect.fnUntraced(function* (policy: LogPolicy | null) {
+  const services = yield* Effect.context<LogStore | Ledger | Instance | WitnessClient>();
+  const signer = yield* LogSigner;
+  const hindrance = yield* Ref.make<LogHindrance | null>(null);
+  const witnesses = yield* Ref.make<ReadonlyMap<string, WitnessRecord>>(new Map());
+  const status = Effect.gen(function* () {
+    return { hindrance: yield* Ref.get(hindrance), witnesses: yield* Ref.get(witnesses) };
+  });
+  if (signer === null)
+    return LogPublisher.of({ grown: () => Effect.void, run: Effect.never, status });
+  const { name, key } = signer;
+  const nodes = yield* LedgerNodes;
+  const { deployment } = yield* Instance;
+  const config = custodyConfigAddress(deployment).address;
+  const agreement = new NodeAgreement(nodes.count);
+  const marks = yield* Queue.sliding<Grown>(1);
+  let publishedAtMs: number | null = null;
+
+  /** Which log the key signs. */
+  const open = Effect.gen(function* () {
+    const { networkLeaf, networkId } = yield* readLogIdentity;
+    return new SigningLog(key, networkLeaf, yield* openLog(name, networkId, key));
+  });
+
+  /** Up to which count the log may be signed, null for none. */
+  const agreedCount = Effect.gen(function* () {
+    if (nodes.count > 1) {
+      const shown = yield* nodes.readFromEach(config);
+      for (const [node, answer] of shown.entries()) {
+        const account = answer?.value ?? null;
+        const decoded = account === null ? null : decodeCustodyConfigAccount(account, deployment);
+        if (decoded !== null && "value" in decoded) agreement.shown(node, decoded.value);
+      }
+    }
+    return agreement.agreed();
+  });
+
+  /** The head that may be signed now; null when enough nodes agree on nothing that is not signed yet. */
+  const signable = Effect.fnUntraced(function* (log: SigningLog, growing: GrowingTree) {
+    const count = yield* agreedCount;
+    const size = count === null ? 0 : Number(count) + 1;
+    if (size < growing.size())
+      yield* Ref.set(
+        hindrance,
+        agreement.contradicted.size > 0 ? "nodes_disagree" : "second_node_behind",
+      );
+    const chain = count === null ? undefined : agreement.headAt(count);
+    if (chain === undefined || size < (log.last?.size ?? 1)) return log.last;
+    const root = size === growing.size() ? growing.head().root : yield* readRoot(log.tree, size);
+    const head: SignedHead = { origin: log.origin, size, root: hash32FromBytes(root), chain };
+    return head;
+  });
+
+  /** Whether a head is to be published: a larger one, or the same one whose cosignatures have become old. */
+  const isDue = Effect.fnUntraced(function* (head: SignedHead, published: string | null) {
+    if (head.size > sizeOf(published)) return true;
+    const since = (yield* Clock.currentTimeMillis) - (publishedAtMs ?? -Infinity);
+    return since >= Duration.toMillis(OFFER_UNCHANGED_EVERY);
+  });
+
+  /** Signs a head, and publishes it once it has its cosignatures. */
+  const publish = Effect.fnUntraced(function* (log: SigningLog, head: SignedHead) {
+    const checkpoint = yield* log.sign(head);
+    const note =
+      policy === null || policy.witnesses.length === 0
+        ? printSignedCheckpoint(checkpoint, [])
+        : yield* gatherCosignatures(log.tree, checkpoint, policy, witnesses);
+    if (note === null) return yield* Ref.set(hindrance, "quorum_missing");
+    const { text, value } = yield* log.standing;
+    if (value === null || value.ended !== null || sizeOf(value.published) > head.size) return;
+    yield* log.replace(text, { ...value, published: note });
+    publishedAtMs = yield* Clock.currentTimeMillis;
+  });
+
+  /** One round: grows the tree to a mark, signs what may be signed, publishes it. */
+  const round = Effect.fnUntraced(function* (log: SigningLog, mark: SyncMark) {
+    const { value } = yield* log.standing;
+    yield* log.compare(value);
+    const growing = log.isEnded ? null : yield* log.growTo(mark, value?.signed ?? null, agreement);
+    if (growing === null)
+      return yield* Ref.set(hindrance, log.isEnded ? "ended" : "signed_size_not_derived_yet");
+    yield* Ref.set(hindrance, null);
+    const head = yield* signable(log, growing);
+    if (head !== null && (yield* isDue(head, value?.published ?? null))) yield* publish(log, head);
+  });
+
+  /** A round that never fails: what hinders it is noted. */
+  const attempt = (log: SigningLog, { mark, epoch }: Grown) =>
+    round(log, mark).pipe(
+      Effect.provideService(SyncEpoch, epoch),
+      Effect.catch((failure) => {
+        log.growing = null;
+        const tried = "the settlement log could not be published, and is tried again";
+        return Effect.andThen(
+          Effect.logWarning(tried, { failure: failure._tag }),
+          Ref.set(hindrance, "store_or_ledger_unavailable"),
+        );
+      }),
+    );
+
+  const run: Effect.Effect<never, LogRefused> = Effect.gen(function* () {
+    const log = yield* open.pipe(
+      Effect.retry({
+        schedule: Schedule.spaced(TRY_AGAIN),
+        while: ({ _tag }) => _tag !== "LogRefused",
+      }),
+      Effect.catchIf((failure) => !(failure instanceof LogRefused), Effect.die),
+    );
+    let grown = yield* Queue.take(marks);
+    for (;;) {
+      yield* attempt(log, grown);
+      yield* Effect.sleep(SIGN_EVERY);
+      const isHindered = (yield* Ref.get(hindrance)) !== null && !log.isEnded;
+      const wait = isHindered ? TRY_AGAIN : OFFER_UNCHANGED_EVERY;
+      const newer = yield* Effect.timeoutOption(Queue.take(marks), wait);
+      if (newer._tag === "Some") grown = newer.value;
+    }
+  }).pipe(Effect.provide(services));
+  return LogPublisher.of({
+    grown: (mark) =>
+      Effect.gen(function* () {
+        yield* Queue.offer(marks, { mark, epoch: yield* SyncEpoch });
+      }),
+    run,
+    status,
+  });
+});

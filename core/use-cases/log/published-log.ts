@@ -1,0 +1,67 @@
+import { Context, Effect } from "effect";
+import { parseCheckpoint } from "../../log/checkpoint/checkpoint.ts";
+import { parseLogOrigin } from "../../log/checkpoint/log-origin.ts";
+import { Instance } from "../../../ports/instance.ts";
+import { Ledger, type LedgerFailure } from "../../../ports/ledger.ts";
+import { LogStore } from "../../../ports/log-store.ts";
+import type { StoreUnavailable } from "../../../ports/store-unavailable.ts";
+import { readLogIdentity } from "./log-identity.ts";
+import { type LogStanding, parseLogStanding } from "./log-standing.ts";
+import type { LogTree } from "./read-tree.ts";
+
+/** The log that this service publishes, as it stands. */
+export type PublishedLog = {
+  readonly standing: LogStanding;
+  readonly tree: LogTree;
+  /** The published checkpoint and its size; null before the first with the quorum's cosignatures. */
+  readonly checkpoint: { readonly text: string; readonly size: number } | null;
+};
+
+/** The log that this service, or another one on the same store, publishes. */
+export class SettlementLog extends Context.Service<
+  SettlementLog,
+  {
+    /** Null without a log key on this store so far. */
+    readonly published: Effect.Effect<
+      PublishedLog | null,
+      StoreUnavailable | LedgerFailure,
+      LogStore
+    >;
+  }
+>()("settlement-evidence/core/use-cases/SettlementLog") {}
+
+const checkpointOf = ({ published, signed }: LogStanding): PublishedLog["checkpoint"] => {
+  if (published === null) return null;
+  const parsed = parseCheckpoint(published);
+  return "value" in parsed && parsed.value.checkpoint.origin === signed.origin
+    ? { text: published, size: parsed.value.checkpoint.size }
+    : null;
+};
+
+/** The process's one `SettlementLog`. Leaf 0 is asked of the ledger once. */
+export const makeSettlementLog = Effect.gen(function* () {
+  const services = yield* Effect.context<Ledger | Instance>();
+  let identity: Effect.Success<typeof readLogIdentity> | null = null;
+  const readOnce = Effect.gen(function* () {
+    identity ??= yield* readLogIdentity;
+    return identity;
+  }).pipe(Effect.provide(services));
+  // The standing is parsed once for each text: a checkpoint changes once a second at most.
+  let parsed: { readonly text: string; readonly value: PublishedLog } | null = null;
+  return SettlementLog.of({
+    published: Effect.gen(function* () {
+      const store = yield* LogStore;
+      const text = yield* store.standing;
+      if (text === null) return null;
+      if (parsed?.text === text) return parsed.value;
+      const standing = parseLogStanding(text);
+      const origin = standing && parseLogOrigin(standing.signed.origin);
+      if (standing === undefined || origin === undefined || "fault" in origin) return null;
+      const { networkLeaf } = yield* readOnce;
+      const tree = { networkLeaf, generation: origin.value.generation };
+      const value = { standing, tree, checkpoint: checkpointOf(standing) };
+      parsed = { text, value };
+      return value;
+    }),
+  });
+});

@@ -1,0 +1,195 @@
+import { Effect } from "effect";
+import { hash32FromBytes } from "../../domain/hash32.ts";
+import type { SyncMark } from "../../domain/index/sync-mark.ts";
+import type { LogKey } from "../../../ports/log-signer.ts";
+import { LogStore } from "../../../ports/log-store.ts";
+import { StoreUnavailable } from "../../../ports/store-unavailable.ts";
+import { checkLeaves } from "./check-leaves.ts";
+import { beginTree, type GrowingTree } from "./growing-tree.ts";
+import {
+  isSameHead,
+  type LogStanding,
+  parseLogStanding,
+  printLogStanding,
+  type SignedHead,
+} from "./log-standing.ts";
+import type { NodeAgreement } from "./node-agreement.ts";
+import type { OpenLog } from "./open-log.ts";
+import { type LogTree, readRoot } from "./read-tree.ts";
+import { signCheckpoint } from "./sign-checkpoint.ts";
+
+/** A log that this process signs. */
+export class SigningLog {
+  readonly origin: string;
+  readonly tree: LogTree;
+  /** The size and root signed last, null before the first. */
+  last: SignedHead | null;
+  /** Null until everything signed has been derived again, and after a failure. */
+  growing: GrowingTree | null = null;
+  isEnded = false;
+  #remembered: SignedHead | null;
+
+  readonly #key: LogKey;
+  readonly #open: OpenLog;
+
+  constructor(key: LogKey, networkLeaf: Uint8Array, open: OpenLog) {
+    const { origin, generation, stored, remembered } = open;
+    this.#key = key;
+    this.#open = open;
+    this.origin = origin;
+    this.tree = { networkLeaf, generation };
+    this.#remembered = remembered;
+    this.last = stored === null || (remembered?.size ?? 0) > stored.size ? remembered : stored;
+  }
+
+  /** The standing of this log in the store, null when that is another log's or none, and the text that it stands in. */
+  readonly standing = Effect.gen({ self: this }, function* () {
+    const store = yield* LogStore;
+    const text = yield* store.standing;
+    const value = text === null ? undefined : parseLogStanding(text);
+    return { text, value: value?.signed.origin === this.origin ? value : null };
+  });
+
+  /** Replaces the standing. Another process's write in between is a failure that passes. */
+  replace(before: string | null, next: LogStanding) {
+    return Effect.gen({ self: this }, function* () {
+      const store = yield* LogStore;
+      if (yield* store.replaceStanding(before, printLogStanding(next))) return;
+      const cause = "another process signs the log";
+      return yield* new StoreUnavailable({ retryable: true, cause });
+    });
+  }
+
+  /**
+   * Signs a head: it stands in the store first, then beside the key, both durably. So no later process signs another root
+   * of its size, whenever this one stops.
+   */
+  sign(head: SignedHead) {
+    return Effect.gen({ self: this }, function* () {
+      const { text, value } = yield* this.standing;
+      const next = this.#standingOf(head, value, null);
+      if (!isSameHead(value?.signed ?? null, head)) yield* this.replace(text, next);
+      if (!isSameHead(this.#remembered, head)) yield* this.#key.remember(printLogStanding(next));
+      this.#remembered = head;
+      this.last = head;
+      return yield* signCheckpoint(this.#key, head);
+    });
+  }
+
+  /** Ends the log: nothing more is signed, and its key stops the next start. */
+  end(signed: SignedHead, cause: string) {
+    return Effect.gen({ self: this }, function* () {
+      const { text, value } = yield* this.standing;
+      const ended = this.#standingOf(signed, value, cause);
+      yield* this.#key.remember(printLogStanding(ended));
+      yield* this.replace(text, ended);
+      this.isEnded = true;
+      this.growing = null;
+      yield* Effect.logError("the settlement log has ended; nothing more is signed for it", {
+        origin: this.origin,
+        size: signed.size,
+        cause,
+      });
+    });
+  }
+
+  /**
+   * Takes over what other processes did to the store's standing. A standing that is older than what was signed, as in a
+   * restored store, has everything derived from the leaves again.
+   */
+  compare(stored: LogStanding | null) {
+    return Effect.gen({ self: this }, function* () {
+      if (stored !== null && stored.ended !== null) {
+        this.isEnded = true;
+        return;
+      }
+      const { last } = this;
+      const head = stored?.signed ?? null;
+      if (isSameHead(head, last)) return;
+      if (head !== null && last !== null && head.size === last.size)
+        return yield* this.end(last, `two roots were signed at size ${last.size}`);
+      this.growing = null;
+      if (head !== null && head.size > (last?.size ?? 0)) this.last = head;
+    });
+  }
+
+  /**
+   * Grows the tree to a mark, whose chain its leaves must give; null when that cannot be yet, or the log ended. What was
+   * signed is derived again first.
+   */
+  growTo(mark: SyncMark, stored: SignedHead | null, agreement: NodeAgreement) {
+    return Effect.gen({ self: this }, function* () {
+      const size = Number(mark.count) + 1;
+      if (this.growing === null) {
+        if (size < (this.last?.size ?? 1)) return null;
+        this.growing = yield* this.#derive(stored, agreement);
+      }
+      const { growing } = this;
+      yield* (
+        growing?.growTo(size, (index, leaf) => agreement.follow(BigInt(index), leaf)) ?? Effect.void
+      );
+      if (growing !== null && agreement.headAt(mark.count) === mark.head) return growing;
+      // The kept tiles are damaged, or the store holds another history than before. Its leaves decide.
+      this.growing = yield* this.#deriveFromLeaves(mark, agreement);
+      return this.growing;
+    });
+  }
+
+  /** The tree at the size signed last, from the kept tiles; null when they do not give it. */
+  #derive(stored: SignedHead | null, agreement: NodeAgreement) {
+    return Effect.gen({ self: this }, function* () {
+      const { last, tree } = this;
+      if (last === null) {
+        agreement.begin();
+        return yield* beginTree(tree, 0);
+      }
+      // An older store lacks tiles that a checkpoint covers already.
+      if (!isSameHead(stored, last)) return null;
+      const remembered = this.#remembered;
+      if (remembered !== null && remembered.size <= last.size) {
+        const root = yield* readRoot(tree, remembered.size);
+        if (hash32FromBytes(root) !== remembered.root) return null;
+      }
+      const kept = yield* beginTree(tree, last.size);
+      if (hash32FromBytes(kept.head().root) !== last.root) return null;
+      agreement.begin({ count: BigInt(last.size) - 1n, head: last.chain });
+      return kept;
+    });
+  }
+
+  /** The tree at a mark from the leaves alone, with every tile kept anew. Ends the log when they give another root. */
+  #deriveFromLeaves(mark: SyncMark, agreement: NodeAgreement) {
+    return Effect.gen({ self: this }, function* () {
+      const { last, tree } = this;
+      const size = Number(mark.count) + 1;
+      const heads = [this.#remembered, last]
+        .filter((head) => head !== null)
+        .filter((head) => head.size <= size)
+        .toSorted((a, b) => a.size - b.size);
+      const verdict = yield* checkLeaves(tree, size, heads);
+      if (verdict.chain !== mark.head)
+        return yield* new StoreUnavailable({
+          retryable: true,
+          cause: `the store's leaves do not chain to the head of event ${mark.count}`,
+        });
+      if (verdict.contradicted !== null) {
+        const { contradicted, firstDifference } = verdict;
+        const first =
+          firstDifference === null ? "" : `; the first leaf that differs is ${firstDifference}`;
+        const cause = `the ledger's events give another root at size ${contradicted.size} than was signed${first}`;
+        yield* this.end(last ?? contradicted, cause);
+        return null;
+      }
+      if (last !== null && last.size > size) return null;
+      agreement.begin();
+      const anew = yield* beginTree(tree, 0);
+      yield* anew.growTo(size, (index, leaf) => agreement.follow(BigInt(index), leaf));
+      return anew;
+    });
+  }
+
+  #standingOf(signed: SignedHead, value: LogStanding | null, ended: string | null): LogStanding {
+    const { publicKey, predecessors } = this.#open;
+    return { signed, publicKey, published: value?.published ?? null, ended, predecessors };
+  }
+}

@@ -1,0 +1,30 @@
+import { Context, Data, type Effect } from "effect";
+
+/** The log's key, or the file beside it, cannot be used. Neither field ever holds key material. */
+export class LogKeyUnusable extends Data.TaggedError("LogKeyUnusable")<{
+  /** A file, or a setting's name. */
+  readonly source: string;
+  readonly reason: string;
+}> {
+  override get message() {
+    return `The log key of ${this.source} cannot be used: ${this.reason}.`;
+  }
+}
+
+/** The key of the settlement log, and what it signed last. The private key never leaves the adapter. */
+export type LogKey = {
+  /** 32 bytes */
+  readonly publicKey: Uint8Array;
+  /** The 64-byte Ed25519 signature of a message. */
+  readonly sign: (message: Uint8Array) => Effect.Effect<Uint8Array>;
+  /** The text that `remember` wrote last, null before. It is kept beside the key, not in the store: an older store that is restored does not take it back. */
+  readonly remembered: Effect.Effect<string | null, LogKeyUnusable>;
+  /** Replaces the text durably. */
+  readonly remember: (text: string) => Effect.Effect<void, LogKeyUnusable>;
+};
+
+/** The log's name and key; null without one: then no log is published. */
+export class LogSigner extends Context.Service<
+  LogSigner,
+  { readonly name: string; readonly key: LogKey } | null
+>()("settlement-evidence/ports/LogSigner") {}
