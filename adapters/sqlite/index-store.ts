@@ -20,7 +20,7 @@ import {
   storedIdentity,
 } from "./ledger-identity.ts";
 import { logLeaves } from "./log/log-leaves.ts";
-import { SIGNED_KIND, signedSize } from "./log/signed-size.ts";
+import { STANDING_KIND, standingRow } from "./log/standing-file.ts";
 import { tileFiles } from "./log/tile-files.ts";
 import { openReader, openStore, refuseDamaged } from "./open-store.ts";
 import { attempt, inTurns } from "./store-failure.ts";
@@ -119,30 +119,32 @@ const openPages = Effect.fn("openIndexReader")(function* (options: IndexStoreOpt
 });
 
 /**
- * The log's leaves, from the rows of an index that a writer has opened, its full tiles as files, and what was signed in
+ * The log's leaves, from the rows of an index that a writer has opened, its full tiles as files, and how the log stands in
  * a file of its own: an index can be made anew from the ledger, but nothing tells again what a key has signed.
  */
 const openLog = Effect.fn("openLogStore")(function* (options: IndexStoreOptions) {
   const leaves = logLeaves(yield* openIndexReader(options));
-  const path = join(options.logFolder, "signed.sqlite");
+  const path = join(options.logFolder, "standing.sqlite");
   yield* attempt(() => mkdirSync(options.logFolder, { recursive: true }));
-  const db = yield* openStore(path, SIGNED_KIND);
+  const db = yield* openStore(path, STANDING_KIND);
   const refusal = yield* attempt(() => {
     db.run("PRAGMA synchronous = FULL");
     return claimLedger(db, path, options);
   });
   if (refusal !== undefined) return yield* refusal;
-  const signed = signedSize(db);
+  const standing = standingRow(db);
   const tiles = tileFiles(options.logFolder);
   return LogStore.of({
     leaves: Effect.fn("LogStore.leaves")((from, limit) => attempt(() => leaves(from, limit))),
     tile: Effect.fn("LogStore.tile")((name) => tiles.read(name)),
     keepTiles: Effect.fn("LogStore.keepTiles")((full) => tiles.keep(full)),
-    signed: Effect.withSpan(
-      attempt(() => signed.read()),
-      "LogStore.signed",
+    standing: Effect.withSpan(
+      attempt(() => standing.read()),
+      "LogStore.standing",
     ),
-    sign: Effect.fn("LogStore.sign")((before, next) => attempt(() => signed.replace(before, next))),
+    replaceStanding: Effect.fn("LogStore.replaceStanding")((before, next) =>
+      attempt(() => standing.replace(before, next)),
+    ),
   });
 });
 

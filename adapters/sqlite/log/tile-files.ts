@@ -1,12 +1,15 @@
 import { constants } from "node:fs";
-import { mkdir, open, readFile, rename, stat } from "node:fs/promises";
+import { mkdir, open, readFile, rename } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { Effect } from "effect";
 import type { FullTile } from "../../../ports/log-store.ts";
 import { StoreUnavailable } from "../../../ports/store-unavailable.ts";
 
-/** Paths of full tiles (c2sp.org/tlog-tiles): level 0 to 63 or `entries`, then the number in groups of three digits. */
-const FULL_TILE = /^tile\/(?:entries|\d|[1-5]\d|6[0-3])\/(?:x\d{3}\/)*\d{3}$/;
+/**
+ * Paths of full tiles: the log's generation, then as in c2sp.org/tlog-tiles: level 0 to 63 or `entries`, and the number in
+ * groups of three digits.
+ */
+const FULL_TILE = /^\d{1,6}\/tile\/(?:entries|\d|[1-5]\d|6[0-3])\/(?:x\d{3}\/)*\d{3}$/;
 /** Tiles that are written at the same time; each waits for the disk. */
 const AT_ONCE = 8;
 
@@ -58,11 +61,8 @@ export const tileFiles = (folder: string) => {
   const keepOne = async ({ path, bytes }: FullTile): Promise<ReadonlyArray<string>> => {
     const file = fileOf(path);
     if (file === undefined) throw new Error(`${path} is no path of a full tile`);
-    const isKept = await stat(file).then(
-      () => true,
-      () => false,
-    );
-    if (isKept) return [];
+    const kept = await readFile(file).catch(() => null);
+    if (kept !== null && kept.equals(bytes)) return [];
     await mkdir(dirname(file), { recursive: true });
     await writeDurably(file, bytes);
     return foldersOf(file);

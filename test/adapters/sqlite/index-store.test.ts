@@ -8,7 +8,7 @@ import { indexStoreContract } from "../../contracts/index-store.ts";
 import { tmpdir } from "../../temporary-root.ts";
 import { inOwnFolder } from "./store-folder.ts";
 
-const FILES = ["index.sqlite", "log/signed.sqlite"];
+const FILES = ["index.sqlite", "log/standing.sqlite"];
 const indexIn = (folder: string) =>
   indexSqlite({
     path: join(folder, "index.sqlite"),

@@ -21,7 +21,7 @@ describe("the SQLite file", () => {
     const path = freshPath();
     await Effect.runPromise(withStore(path, applyNumbered(3)));
     expect(readdirSync(join(path, "..")).sort()).toEqual(["index.sqlite", "log"]);
-    expect(readdirSync(join(path, "..", "log"))).toEqual(["signed.sqlite"]);
+    expect(readdirSync(join(path, "..", "log"))).toEqual(["standing.sqlite"]);
     expect(await Effect.runPromise(withStore(path, everything))).toEqual(await uninterrupted(3));
   });
 

@@ -15,19 +15,19 @@ const bytes = new Uint8Array(8192).fill(7);
 const NO_FULL_TILES = [
   "",
   "tile",
-  "tile/0/000.p/17",
-  "tile/0/x001",
-  "tile/0/1",
-  "tile/64/000",
-  "tile/00/000",
-  "tile/entries/../entries/000",
-  "tile/0/../../../secret",
+  "0/tile/0/000.p/17",
+  "0/tile/0/x001",
+  "0/tile/0/1",
+  "0/tile/64/000",
+  "0/tile/00/000",
+  "0/tile/entries/../entries/000",
+  "0/tile/0/../../../secret",
   "../secret",
-  "signed.sqlite",
+  "standing.sqlite",
   "/tile/0/000",
-  "tile/0/000\0",
-  "tile/0/000\n",
-  "tile/names/000",
+  "0/tile/0/000\0",
+  "0/tile/0/000\n",
+  "0/tile/names/000",
 ];
 
 test.each(NO_FULL_TILES)(
@@ -41,25 +41,25 @@ test.each(NO_FULL_TILES)(
 );
 
 test("a tile is read whole under its path, and no part of it stays", async () => {
-  const path = "tile/63/x001/x234/067";
+  const path = "0/tile/63/x001/x234/067";
   await Effect.runPromise(tiles.keep([{ path, bytes }]));
   expect(await Effect.runPromise(tiles.read(path))).toEqual(bytes);
-  expect(readdirSync(join(folder, "tile/63/x001/x234"))).toEqual(["067"]);
+  expect(readdirSync(join(folder, "0/tile/63/x001/x234"))).toEqual(["067"]);
 });
 
 test("a part that an interrupted writing has left is written over", async () => {
-  const path = "tile/1/000";
-  mkdirSync(join(folder, "tile/1"), { recursive: true });
+  const path = "0/tile/1/000";
+  mkdirSync(join(folder, "0/tile/1"), { recursive: true });
   writeFileSync(join(folder, `${path}.part`), "half");
   expect(await Effect.runPromise(tiles.read(path))).toBeNull();
   await Effect.runPromise(tiles.keep([{ path, bytes }]));
   expect(await Effect.runPromise(tiles.read(path))).toEqual(bytes);
-  expect(readdirSync(join(folder, "tile/1"))).toEqual(["000"]);
+  expect(readdirSync(join(folder, "0/tile/1"))).toEqual(["000"]);
 });
 
 test("a disk that takes no tile is a failure that can pass", async () => {
-  const path = "tile/2/000";
-  writeFileSync(join(folder, "tile/2"), "a file where a folder has to be");
+  const path = "0/tile/2/000";
+  writeFileSync(join(folder, "0/tile/2"), "a file where a folder has to be");
   expect(await Effect.runPromise(Effect.flip(tiles.keep([{ path, bytes }])))).toMatchObject({
     _tag: "StoreUnavailable",
     retryable: true,

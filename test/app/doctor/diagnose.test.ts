@@ -4,9 +4,9 @@ import { mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { Effect, Layer } from "effect";
 import { openLedgerDatabase } from "../../../adapters/local-ledger/runtime/ledger-database.ts";
-import { escrowIndexSqlite } from "../../../adapters/sqlite/escrow-index.ts";
-import { INDEX_MIGRATIONS } from "../../../adapters/sqlite/index-schema.ts";
-import { outcomeLogSqlite } from "../../../adapters/sqlite/outcome-log.ts";
+import { INDEX_KIND } from "../../../adapters/sqlite/index/index-schema.ts";
+import { indexSqlite } from "../../../adapters/sqlite/index-store.ts";
+import { outcomeLogSqlite } from "../../../adapters/sqlite/relay/outcome-log.ts";
 import { diagnose } from "../../../app/doctor/diagnose.ts";
 import type { Address } from "../../../core/domain/address.ts";
 import { fieldWriter } from "../../../core/protocol/accounts/byte-fields.ts";
@@ -100,7 +100,7 @@ const makeStores = (folder: string, genesisHash: string) => {
     deployment: TEST_DEPLOYMENT,
   });
   const stores = Layer.merge(
-    escrowIndexSqlite(options("index")),
+    indexSqlite({ ...options("index"), logFolder: join(folder, "log") }),
     outcomeLogSqlite(options("relay")),
   );
   return Effect.runPromise(Effect.scoped(Layer.build(stores)));
@@ -108,7 +108,10 @@ const makeStores = (folder: string, genesisHash: string) => {
 
 /** Every file of a folder with its bytes. */
 const contentOf = async (folder: string) => {
-  const names = (await readdir(folder)).sort();
+  const names = (await readdir(folder, { withFileTypes: true }))
+    .filter((entry) => entry.isFile())
+    .map(({ name }) => name)
+    .sort();
   return Promise.all(
     names.map(async (name) => [name, Bun.hash(await Bun.file(join(folder, name)).bytes())]),
   );
@@ -257,7 +260,7 @@ test("valid stores are listed with their versions, and nothing is written", asyn
   using node = nodeThat(TEST_GENESIS_HASH, 0);
   const lines = await linesOf({ ...remote(node.url), DATA_DIR });
   expect(lines.filter((line) => line.startsWith("!"))).toEqual([]);
-  const newest = INDEX_MIGRATIONS.length;
+  const newest = INDEX_KIND.migrations.length;
   expect(lines).toContain(`store: ${DATA_DIR}/index.sqlite: schema version ${newest}, the newest`);
   expect(lines).toContain(`genesis: ${TEST_GENESIS_HASH}, localnet as configured`);
   expect(await contentOf(DATA_DIR)).toEqual(before);
@@ -270,8 +273,9 @@ test("a store that a service has open is read with its write-ahead log", async (
     Effect.scoped(
       Effect.gen(function* () {
         yield* Layer.build(
-          escrowIndexSqlite({
+          indexSqlite({
             path,
+            logFolder: join(DATA_DIR, "log"),
             genesisHash: TEST_GENESIS_HASH,
             deployment: TEST_DEPLOYMENT,
           }),
@@ -279,7 +283,7 @@ test("a store that a service has open is read with its write-ahead log", async (
         expect(Bun.file(`${path}-wal`).size).toBeGreaterThan(0);
         const lines = yield* Effect.promise(() => linesOf({ DATA_DIR }));
         expect(lines).toContain(
-          `store: ${path}: schema version ${INDEX_MIGRATIONS.length}, the newest`,
+          `store: ${path}: schema version ${INDEX_KIND.migrations.length}, the newest`,
         );
       }),
     ),
