@@ -108,13 +108,10 @@ const makeStores = (folder: string, genesisHash: string) => {
 
 /** Every file of a folder with its bytes. */
 const contentOf = async (folder: string) => {
-  const names = (await readdir(folder, { withFileTypes: true }))
-    .filter((entry) => entry.isFile())
-    .map(({ name }) => name)
-    .sort();
-  return Promise.all(
-    names.map(async (name) => [name, Bun.hash(await Bun.file(join(folder, name)).bytes())]),
-  );
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile());
+  const paths = files.map(({ parentPath, name }) => join(parentPath, name)).sort();
+  return Promise.all(paths.map(async (path) => [path, Bun.hash(await Bun.file(path).bytes())]));
 };
 
 test("a new folder and the embedded ledger have no problem", async () => {
