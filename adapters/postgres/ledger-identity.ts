@@ -1,7 +1,5 @@
 import { Effect } from "effect";
 import type { Deployment } from "../../core/domain/ledger/deployment.ts";
-import { eventChainStart } from "../../core/domain/index/event-chain.ts";
-import { hash32ToBytes } from "../../core/domain/hash32.ts";
 import { StoreOfAnotherLedger } from "../../ports/store-refusal.ts";
 import { PostgresStore } from "./postgres-store.ts";
 import { type Queries, rowsOf } from "./queries.ts";
@@ -54,14 +52,9 @@ const claimLedger = async (
   const { genesis_hash, custody_program, attestor_program } = rowOf(identity);
   await rowsOf(
     sql,
-    `INSERT INTO ledger (genesis_hash, custody_program, attestor_program, chain_hash)
-     VALUES ($1, $2, $3, $4) ON CONFLICT (one) DO NOTHING`,
-    [
-      genesis_hash,
-      custody_program,
-      attestor_program,
-      hash32ToBytes(eventChainStart(identity.genesisHash, identity.deployment)),
-    ],
+    `INSERT INTO ledger (genesis_hash, custody_program, attestor_program)
+     VALUES ($1, $2, $3) ON CONFLICT (one) DO NOTHING`,
+    [genesis_hash, custody_program, attestor_program],
   );
   return differenceFrom(sql, store, identity);
 };

@@ -1,8 +1,8 @@
 import { Effect, Layer } from "effect";
 import { OutcomeLog } from "../../ports/outcome-log.ts";
-import { answerKey, claimKey } from "./idempotency-table.ts";
+import { answerKey, claimKey } from "./relay/idempotency-table.ts";
 import { openClaimed, type LedgerIdentity } from "./ledger-identity.ts";
-import { findRelay, openRelay, settleRelay, unsettledRelays } from "./relay-table.ts";
+import { findRelay, openRelay, settleRelay, unsettledRelays } from "./relay/relay-table.ts";
 
 /**
  * The relay's log in a Postgres database that several replicas may share: a transaction that one has taken

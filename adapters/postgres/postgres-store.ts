@@ -1,6 +1,6 @@
 import { SQL } from "bun";
 import { Context, Duration, Effect, Layer, Redacted, Semaphore } from "effect";
-import { StoreUnavailable } from "../../ports/escrow-index.ts";
+import { StoreUnavailable } from "../../ports/store-unavailable.ts";
 import type { StoreCorrupt, StoreTooNew } from "../../ports/store-refusal.ts";
 import { migrate } from "./migrate.ts";
 import { attempt } from "./store-failure.ts";
@@ -38,6 +38,11 @@ export class PostgresStore extends Context.Service<
     readonly ready: Effect.Effect<void, StoreUnavailable | StoreTooNew | StoreCorrupt>;
     /** Runs work on the connections. A failure that asking again may mend is retryable. */
     readonly run: <A>(work: (sql: SQL) => Promise<A>) => Effect.Effect<A, StoreUnavailable>;
+    /**
+     * Runs work that takes the longer the more the store holds: neither the server (in a transaction that calls
+     * `withoutLimit`) nor the client gives it up.
+     */
+    readonly runLong: <A>(work: (sql: SQL) => Promise<A>) => Effect.Effect<A, StoreUnavailable>;
   }
 >()("settlement-evidence/adapters/PostgresStore") {}
 
@@ -91,6 +96,7 @@ export const postgresStore = (address: Redacted.Redacted<URL>) =>
           isReady = true;
         }),
       );
-      return PostgresStore.of({ label, schema, ready, run });
+      const runLong = <A>(work: (sql: SQL) => Promise<A>) => attempt(() => work(sql));
+      return PostgresStore.of({ label, schema, ready, run, runLong });
     }),
   );

@@ -11,8 +11,17 @@ export type Queries = Pick<SQL, "unsafe" | "array">;
 /** A column's name and type; NUMERIC holds a u64, exact, and comes back as text. */
 export type Column = {
   readonly name: string;
-  readonly type: "TEXT" | "NUMERIC" | "INT2" | "INT4" | "INT8" | "BYTEA";
+  readonly type: "TEXT" | "NUMERIC" | "INT2" | "INT8" | "BYTEA";
 };
+
+/** Columns from pairs of name and type. */
+export const columnsOf = (types: Readonly<Record<string, Column["type"]>>): ReadonlyArray<Column> =>
+  Object.entries(types).map(([name, type]) => ({ name, type }));
+
+const MOST = 2n ** 63n - 1n;
+
+/** A u64 as the server compares it with an INT8: no number of an event is larger. */
+export const int8 = (value: bigint): bigint => (value > MOST ? MOST : value);
 
 /** The rows of a statement. `text` is written here in the program; what comes from outside is bound. */
 export const rowsOf = async <Row>(

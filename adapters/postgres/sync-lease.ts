@@ -1,5 +1,5 @@
 import { Effect, Layer } from "effect";
-import { StoreUnavailable } from "../../ports/escrow-index.ts";
+import { StoreUnavailable } from "../../ports/store-unavailable.ts";
 import { SyncLease, type SyncTerm } from "../../ports/sync-lease.ts";
 import { PostgresStore } from "./postgres-store.ts";
 import { rowsOf } from "./queries.ts";

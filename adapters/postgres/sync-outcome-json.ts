@@ -1,4 +1,4 @@
-import { StoreUnavailable } from "../../ports/escrow-index.ts";
+import { StoreUnavailable } from "../../ports/store-unavailable.ts";
 import { LedgerTimeout, LedgerUnavailable } from "../../ports/ledger.ts";
 import type { SyncOutcome } from "../../ports/sync-lease.ts";
 

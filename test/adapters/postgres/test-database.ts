@@ -1,5 +1,5 @@
 import { Layer, Redacted } from "effect";
-import { escrowIndexPostgres } from "../../../adapters/postgres/escrow-index.ts";
+import { indexPostgres } from "../../../adapters/postgres/index-store.ts";
 import { postgresStore } from "../../../adapters/postgres/postgres-store.ts";
 import { TEST_DEPLOYMENT, TEST_GENESIS_HASH } from "../../arbitraries/test-ledger.ts";
 
@@ -22,4 +22,4 @@ export const storeAt = (url: URL) => postgresStore(Redacted.make(url));
 
 /** The index in a schema, with connections of its own. */
 export const indexAt = (url: URL, identity = TEST_LEDGER) =>
-  escrowIndexPostgres(identity).pipe(Layer.provideMerge(storeAt(url)));
+  indexPostgres(identity).pipe(Layer.provideMerge(storeAt(url)));

@@ -1,5 +1,5 @@
-import type { KeyClaim, KeyUse } from "../../ports/outcome-log.ts";
-import { type Queries, rowsOf } from "./queries.ts";
+import type { KeyClaim, KeyUse } from "../../../ports/outcome-log.ts";
+import { type Queries, rowsOf } from "../queries.ts";
 
 type Row = { readonly fingerprint: string; readonly answer: string | null };
 

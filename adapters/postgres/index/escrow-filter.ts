@@ -1,7 +1,7 @@
-import { addressToBytes } from "../../core/domain/address.ts";
-import { ESCROW_STATES, type EscrowState } from "../../core/domain/escrow/escrow.ts";
-import type { EscrowFilter } from "../../ports/escrow-index.ts";
-import type { bindings } from "./queries.ts";
+import { addressToBytes } from "../../../core/domain/address.ts";
+import { ESCROW_STATES, type EscrowState } from "../../../core/domain/escrow/escrow.ts";
+import type { EscrowFilter } from "../../../ports/index-reader.ts";
+import type { bindings } from "../queries.ts";
 
 /** The number by which a state stands in the store. */
 export const stateNumber = (state: EscrowState): number => ESCROW_STATES.indexOf(state);
@@ -38,3 +38,7 @@ export const mergedRuns = (runs: ReadonlyArray<string>, order: string, limit: st
   if (runs.length === 1) return `${only} ${tail}`;
   return `${runs.map((run) => `(${run} ${tail})`).join(" UNION ALL ")} ${tail}`;
 };
+
+/** A statement whose rows are those of a page that is in order already, and none while the index has no mark. */
+export const shown = (page: string, order: string): string =>
+  `SELECT * FROM (${page}) AS page WHERE (SELECT mark_count IS NOT NULL FROM ledger) ORDER BY ${order}`;

@@ -1,45 +1,53 @@
-import { type Address, addressFromBytes, addressToBytes } from "../../core/domain/address.ts";
+import { type Address, addressFromBytes, addressToBytes } from "../../../core/domain/address.ts";
 import {
   foldName,
   nameKey,
   searchableAddresses,
-} from "../../core/domain/merchant/merchant-search.ts";
-import { MERCHANT_STATUSES, type Merchant } from "../../core/domain/merchant/merchant.ts";
-import type {
-  MerchantCursor,
-  MerchantFilter,
-  RegistryEntry,
-  Observed,
-} from "../../ports/escrow-index.ts";
-import { bindings, type Column, type Queries, rowsOf, type Values } from "./queries.ts";
-import { sightingUpsert, type Written } from "./sighting-upsert.ts";
+} from "../../../core/domain/merchant/merchant-search.ts";
+import { MERCHANT_STATUSES, type Merchant } from "../../../core/domain/merchant/merchant.ts";
+import type { MerchantCursor, MerchantFilter, RegistryEntry } from "../../../ports/index-reader.ts";
+import type { Observed } from "../../../ports/index-writer.ts";
+import {
+  arraysOf,
+  bindings,
+  columnsOf,
+  inputOf,
+  namesOf,
+  portionsOf,
+  type Queries,
+  rowsOf,
+  type Values,
+} from "../queries.ts";
+import { shown } from "./escrow-filter.ts";
+import type { Query } from "./escrow-pages.ts";
 
-/** What a sighting binds, in the order of `valuesOf`. */
-const COLUMNS: ReadonlyArray<Column> = [
-  { name: "address", type: "TEXT" },
-  { name: "slot", type: "NUMERIC" },
-  { name: "bump", type: "INT2" },
-  { name: "wallet", type: "BYTEA" },
-  { name: "name", type: "TEXT" },
-  { name: "status", type: "INT2" },
-  { name: "attestor", type: "BYTEA" },
-  { name: "previous_attestor", type: "BYTEA" },
-  { name: "attestor_since", type: "INT8" },
-  { name: "registered_at", type: "INT8" },
-  { name: "updated_at", type: "INT8" },
-  { name: "reputation", type: "INT8" },
-  { name: "slashes", type: "INT8" },
-  { name: "deliveries", type: "NUMERIC" },
-  { name: "partial_deliveries", type: "NUMERIC" },
-  { name: "volume", type: "NUMERIC" },
-  { name: "revoked_seq", type: "NUMERIC" },
-  { name: "name_key", type: "TEXT" },
-  { name: "folded_name", type: "TEXT" },
-  { name: "folded_addresses", type: "TEXT" },
-];
+/** What a merchant's row binds, in the order of `valuesOf`. */
+const COLUMNS = columnsOf({
+  address: "TEXT",
+  slot: "NUMERIC",
+  bump: "INT2",
+  wallet: "BYTEA",
+  name: "TEXT",
+  status: "INT2",
+  attestor: "BYTEA",
+  previous_attestor: "BYTEA",
+  attestor_since: "INT8",
+  registered_at: "INT8",
+  updated_at: "INT8",
+  reputation: "INT8",
+  slashes: "INT8",
+  deliveries: "NUMERIC",
+  partial_deliveries: "NUMERIC",
+  volume: "NUMERIC",
+  revoked_seq: "NUMERIC",
+  name_key: "TEXT",
+  folded_name: "TEXT",
+  folded_addresses: "TEXT",
+});
 
-type Row = {
+type MerchantRow = {
   readonly address: Address;
+  readonly slot: string;
   readonly bump: number;
   readonly wallet: Uint8Array;
   readonly name: string;
@@ -55,6 +63,9 @@ type Row = {
   readonly partial_deliveries: string;
   readonly volume: string;
   readonly revoked_seq: string;
+};
+
+type EntryRow = MerchantRow & {
   readonly pending_count: bigint;
   readonly fulfilled_count: bigint;
   readonly refunded_count: bigint;
@@ -86,7 +97,7 @@ const valuesOf = ({ row, slot }: Observed<Merchant>): Values => [
   searchableAddresses(row).join(" "),
 ];
 
-const merchantOf = (row: Row): Merchant => {
+const merchantOf = (row: MerchantRow): Merchant => {
   const status = MERCHANT_STATUSES[row.status];
   if (status === undefined) throw new Error("no merchant of another status is ever written");
   return {
@@ -109,7 +120,7 @@ const merchantOf = (row: Row): Merchant => {
   };
 };
 
-const entryOf = (row: Row): RegistryEntry => {
+const entryOf = (row: EntryRow): RegistryEntry => {
   const counts = [
     row.pending_count,
     row.fulfilled_count,
@@ -131,16 +142,43 @@ const entryOf = (row: Row): RegistryEntry => {
   };
 };
 
-const upsert = sightingUpsert("merchant", COLUMNS, { guard: "true", raise: true });
+const PUT = `
+  WITH input AS (SELECT * FROM ${inputOf(COLUMNS)}),
+    before AS (SELECT FROM merchant WHERE address IN (SELECT address FROM input)),
+    put AS (
+      INSERT INTO merchant (${namesOf(COLUMNS)}) SELECT ${namesOf(COLUMNS)} FROM input
+      ON CONFLICT (address) DO UPDATE SET
+        ${COLUMNS.map(({ name }) => `${name} = excluded.${name}`).join(", ")}
+    )
+  SELECT (SELECT count(*) FROM input) - (SELECT count(*) FROM before) AS added`;
 
-/**
- * Writes sightings. An equal one still raises the row's slot, so that sightings that come out of order
- * end in the newest.
- */
-export const putMerchants = (
+/** Puts merchants' rows, of several for one merchant the last, and returns how many are new. */
+export const putMerchants = async (
   sql: Queries,
-  sightings: ReadonlyArray<Observed<Merchant>>,
-): Promise<Written> => upsert(sql, sightings.map(valuesOf));
+  merchants: ReadonlyArray<Observed<Merchant>>,
+): Promise<number> => {
+  const last = new Map(merchants.map((one) => [one.row.address, one]));
+  let added = 0;
+  for (const portion of portionsOf([...last.values()])) {
+    const values = arraysOf(sql, COLUMNS, portion.map(valuesOf));
+    const [row] = await rowsOf<{ added: bigint }>(sql, PUT, values);
+    added += Number(row?.added);
+  }
+  return added;
+};
+
+/** The stored ones of these merchants, with their slots. */
+export const merchantsAt = async (
+  sql: Queries,
+  addresses: ReadonlyArray<Address>,
+): Promise<ReadonlyArray<Observed<Merchant>>> =>
+  (
+    await rowsOf<MerchantRow>(
+      sql,
+      shown("SELECT * FROM merchant WHERE address = ANY($1::text[])", "address"),
+      [sql.array([...addresses], "TEXT")],
+    )
+  ).map((row) => ({ row: merchantOf(row), slot: BigInt(row.slot) }));
 
 /** The statistics of one merchant's escrows, from the tallies; see `merchantStats` for what they mean. */
 const STATISTICS = `
@@ -170,7 +208,7 @@ export const registryPageQuery = (
   filter: MerchantFilter,
   limit: number,
   after: MerchantCursor | null,
-): { readonly text: string; readonly values: Values } => {
+): Query => {
   const { bind, values } = bindings();
   const conditions = ["true"];
   if (after !== null)
@@ -189,19 +227,18 @@ export const registryPageQuery = (
     const inAddress = /[ \0]/.test(text) ? "false" : `strpos(folded_addresses, ${bind(text)}) > 0`;
     conditions.push(`(${found} OR ${inAddress})`);
   }
-  const text = `
-    SELECT * FROM (
-      SELECT * FROM merchant WHERE ${conditions.join(" AND ")}
-      ORDER BY registered_at, address LIMIT ${bind(limit)}
-    ) AS page ${STATISTICS} ORDER BY page.registered_at, page.address`;
-  return { text, values };
+  const page = `SELECT * FROM merchant WHERE ${conditions.join(" AND ")}
+    ORDER BY registered_at, address LIMIT ${bind(limit)}`;
+  const counted = `SELECT * FROM (${page}) AS page ${STATISTICS}`;
+  return { text: shown(counted, "registered_at, address"), values };
 };
 
 /** How many merchants but the one at this address have the same `nameKey` as a name. */
 export const sameNames = async (sql: Queries, name: string, except: Address): Promise<number> => {
   const [row] = await rowsOf<{ count: bigint }>(
     sql,
-    "SELECT count(*) AS count FROM merchant WHERE name_key = $1 AND address <> $2",
+    `SELECT count(*) AS count FROM merchant WHERE name_key = $1 AND address <> $2
+       AND (SELECT mark_count IS NOT NULL FROM ledger)`,
     [nameKey(name), except],
   );
   return Number(row?.count ?? 0n);
@@ -213,5 +250,5 @@ export const registryPage = async (
   ...page: Parameters<typeof registryPageQuery>
 ): Promise<ReadonlyArray<RegistryEntry>> => {
   const { text, values } = registryPageQuery(...page);
-  return (await rowsOf<Row>(sql, text, values)).map((row) => entryOf(row));
+  return (await rowsOf<EntryRow>(sql, text, values)).map((row) => entryOf(row));
 };

@@ -1,8 +1,8 @@
-import type { Address } from "../../core/domain/address.ts";
-import type { LedgerSignature } from "../../core/domain/ledger/signature.ts";
-import type { RelayEntry, FinalOutcome } from "../../core/domain/relay/relay-entry.ts";
-import type { TransactionError } from "../../core/domain/relay/transaction-outcome.ts";
-import { type Queries, rowsOf } from "./queries.ts";
+import type { Address } from "../../../core/domain/address.ts";
+import type { LedgerSignature } from "../../../core/domain/ledger/signature.ts";
+import type { RelayEntry, FinalOutcome } from "../../../core/domain/relay/relay-entry.ts";
+import type { TransactionError } from "../../../core/domain/relay/transaction-outcome.ts";
+import { type Queries, rowsOf } from "../queries.ts";
 
 type Row = {
   readonly signature: string;

@@ -1,0 +1,89 @@
+import { Context, Effect, Layer } from "effect";
+import { IndexReader } from "../../ports/index-reader.ts";
+import { IndexWriter } from "../../ports/index-writer.ts";
+import { LogStore } from "../../ports/log-store.ts";
+import { SyncEpoch } from "../../ports/sync-lease.ts";
+import { applyChanges } from "./index/apply-changes.ts";
+import { buildIndex } from "./index/build-index.ts";
+import { escrowPage, escrowsAt } from "./index/escrow-pages.ts";
+import { eventPage } from "./index/event-pages.ts";
+import { summaryIn } from "./index/ledger-row.ts";
+import { keepTiles, lastSigned, leavesFrom, replaceSigned, tileAt } from "./index/log-tables.ts";
+import { merchantsAt, registryPage, sameNames } from "./index/merchant-table.ts";
+import { unseenAfter } from "./index/put-escrows.ts";
+import { holdTerm } from "./index/write-term.ts";
+import { type LedgerIdentity, openClaimed } from "./ledger-identity.ts";
+import type { PostgresStore } from "./postgres-store.ts";
+import type { Queries } from "./queries.ts";
+
+type Store = PostgresStore["Service"];
+
+/** Runs work in one transaction, under the lease's term. */
+const inTerm = <A>(store: Store, work: (sql: Queries) => Promise<A>) =>
+  Effect.flatMap(SyncEpoch, (epoch) =>
+    store.run((sql) =>
+      sql.begin(async (step) => {
+        await holdTerm(step, epoch);
+        return work(step);
+      }),
+    ),
+  );
+
+const readerOf = (store: Store): IndexReader["Service"] => ({
+  escrows: Effect.fn("IndexReader.escrows")((...page) =>
+    store.run((sql) => escrowPage(sql, ...page)),
+  ),
+  escrowsAt: Effect.fn("IndexReader.escrowsAt")((addresses) =>
+    store.run((sql) => escrowsAt(sql, addresses)),
+  ),
+  events: Effect.fn("IndexReader.events")((...page) => store.run((sql) => eventPage(sql, ...page))),
+  merchants: Effect.fn("IndexReader.merchants")((...page) =>
+    store.run((sql) => registryPage(sql, ...page)),
+  ),
+  sameNames: Effect.fn("IndexReader.sameNames")((name, except) =>
+    store.run((sql) => sameNames(sql, name, except)),
+  ),
+  summary: Effect.withSpan(store.run(summaryIn), "IndexReader.summary"),
+});
+
+const writerOf = (store: Store): IndexWriter["Service"] => ({
+  apply: Effect.fn("IndexWriter.apply")((changes) =>
+    inTerm(store, (sql) => applyChanges(sql, changes)),
+  ),
+  merchantsAt: Effect.fn("IndexWriter.merchantsAt")((addresses) =>
+    store.run((sql) => merchantsAt(sql, addresses)),
+  ),
+  unseen: Effect.fn("IndexWriter.unseen")((limit, after) =>
+    store.run((sql) => unseenAfter(sql, limit, after)),
+  ),
+  build: Effect.withSpan(buildIndex(store), "IndexWriter.build"),
+});
+
+const logOf = (store: Store): LogStore["Service"] => ({
+  leaves: Effect.fn("LogStore.leaves")((from, limit) =>
+    store.run((sql) => leavesFrom(sql, from, limit)),
+  ),
+  tile: Effect.fn("LogStore.tile")((path) => store.run((sql) => tileAt(sql, path))),
+  keepTiles: Effect.fn("LogStore.keepTiles")((tiles) =>
+    inTerm(store, (sql) => keepTiles(sql, tiles)),
+  ),
+  signed: Effect.withSpan(store.run(lastSigned), "LogStore.signed"),
+  sign: Effect.fn("LogStore.sign")((before, next) =>
+    inTerm(store, (sql) => replaceSigned(sql, before, next)),
+  ),
+});
+
+/**
+ * The index and the log's store in a Postgres database that several replicas may share. Writes are refused as retryable
+ * once another replica's term has begun. Building the layer fails when the schema is newer than this version or of another
+ * ledger.
+ */
+export const indexPostgres = (identity: LedgerIdentity) =>
+  Layer.effectContext(
+    Effect.map(openClaimed(identity), (store) =>
+      Context.make(IndexReader, readerOf(store)).pipe(
+        Context.add(IndexWriter, writerOf(store)),
+        Context.add(LogStore, logOf(store)),
+      ),
+    ),
+  );

@@ -1,0 +1,29 @@
+import { StoreUnavailable } from "../../../ports/store-unavailable.ts";
+import type { IndexChanges } from "../../../ports/index-writer.ts";
+import type { Queries } from "../queries.ts";
+import { emptyIndex } from "./empty-index.ts";
+import { addCounts, lockLedger, putMark } from "./ledger-row.ts";
+import { putMerchants } from "./merchant-table.ts";
+import { putEscrows, putUnseen } from "./put-escrows.ts";
+import { putTransactions } from "./put-transactions.ts";
+
+/** Applies changes within a transaction that holds the term. What an unfinished build left behind is removed first. */
+export const applyChanges = async (sql: Queries, changes: IndexChanges): Promise<void> => {
+  const { count, building } = await lockLedger(sql);
+  if (count !== changes.from)
+    throw new StoreUnavailable({
+      retryable: true,
+      cause: `the index stands at ${count}, not at ${changes.from}: another process has written`,
+    });
+  if (building !== null) await emptyIndex(sql);
+  // Rows look up their events' transactions as they are put.
+  await putTransactions(sql, changes.transactions);
+  const hidden = await putUnseen(sql, changes.unseen);
+  const seen = await putEscrows(sql, changes.escrows);
+  await addCounts(sql, {
+    escrows: seen.added - hidden.removed,
+    unseen: hidden.added - seen.removed,
+    merchants: await putMerchants(sql, changes.merchants),
+  });
+  if (changes.mark !== null) await putMark(sql, changes.mark);
+};

@@ -1,0 +1,104 @@
+import { addressToBytes } from "../../../core/domain/address.ts";
+import type { EscrowState } from "../../../core/domain/escrow/escrow.ts";
+import type { IndexedEvent } from "../../../core/domain/index/settlement-event.ts";
+import { ledgerSignatureFromBytes } from "../../../core/domain/ledger/signature.ts";
+import { indexedEventsOf } from "../../../core/log/leaf/indexed-events.ts";
+import type { EventFilter, EventRange } from "../../../ports/index-reader.ts";
+import { bindings, int8, type Queries, rowsOf } from "../queries.ts";
+import { mergedRuns, partyConditions, shown, stateNumber, statesOf } from "./escrow-filter.ts";
+import type { Query } from "./escrow-pages.ts";
+import { escrowOf, type EscrowRow } from "./escrow-row.ts";
+
+type EventRow = EscrowRow & {
+  readonly position: bigint;
+  readonly signature: Uint8Array | null;
+  readonly slot: string | null;
+};
+
+const eventOf = (row: EventRow): IndexedEvent => {
+  const { position, pending_hash: pendingHash, settled_hash: settledHash } = row;
+  const transaction =
+    row.signature === null || row.slot === null
+      ? undefined
+      : { signature: ledgerSignatureFromBytes(row.signature), slot: BigInt(row.slot) };
+  const event = indexedEventsOf(
+    { escrow: escrowOf(row), pendingHash, settledHash },
+    () => transaction,
+  ).find((one) => one.position === position);
+  if (event === undefined) throw new Error("a row's position is one of its two numbers");
+  return event;
+};
+
+type Run = { readonly kind: "created" | "settled"; readonly condition: string };
+
+/** Runs of events of one kind that are each in order: those of each state of the escrows, or of all at once. */
+const runsOf = (
+  kind: Run["kind"],
+  states: ReadonlyArray<EscrowState>,
+  isOne: boolean,
+): ReadonlyArray<Run> => {
+  const conditions = states.map((state) => `state = ${stateNumber(state)} AND `);
+  return (isOne ? [""] : conditions).map((condition) => ({
+    kind,
+    condition: `${condition}${kind}_seq IS NOT NULL`,
+  }));
+};
+
+/** The runs that hold the events of a filter. A creation led to Pending, whatever state its escrow is in. */
+const runsFor = (filter: EventFilter): ReadonlyArray<Run> => {
+  const { state, refundableAt } = filter;
+  const isNobodys = filter.agentOwner === undefined && filter.merchant === undefined;
+  // One escrow's own events need no index for their order.
+  const isOne = filter.escrow !== undefined || isNobodys;
+  const isRefundable = refundableAt !== undefined;
+  const created = state === undefined || state === "Pending";
+  const settled = statesOf(filter).filter((one) => one !== "Pending");
+  return [
+    ...(created ? runsOf("created", statesOf({ refundableAt }), isOne && !isRefundable) : []),
+    ...(settled.length > 0 ? runsOf("settled", settled, isOne && state === undefined) : []),
+  ];
+};
+
+/** The statement for a page of events, null for a filter that nothing can meet. */
+export const eventPageQuery = (
+  filter: EventFilter,
+  limit: number,
+  range: EventRange,
+): Query | null => {
+  const bound = bindings();
+  const { bind, values } = bound;
+  const conditions = [...partyConditions(filter, bound)];
+  if (filter.escrow !== undefined)
+    conditions.push(`address = ${bind(addressToBytes(filter.escrow))}`);
+  if (filter.refundableAt !== undefined)
+    conditions.push(`expires_at <= ${bind(filter.refundableAt)}`);
+  const beyond =
+    "after" in range
+      ? `> ${bind(int8(range.after))}`
+      : range.before === null
+        ? null
+        : `< ${bind(int8(range.before))}`;
+  const runs = runsFor(filter).map(({ kind, condition }) => {
+    const all = [condition, ...conditions];
+    if (beyond !== null) all.push(`${kind}_seq ${beyond}`);
+    if (filter.withoutTransaction === true) all.push(`NOT ${kind}_referenced`);
+    return `SELECT *, ${kind}_seq AS position FROM escrow WHERE ${all.join(" AND ")}`;
+  });
+  if (runs.length === 0) return null;
+  const order = "after" in range ? "position" : "position DESC";
+  const page = mergedRuns(runs, order, bind(limit));
+  const known = `SELECT page.*, known.signature, known.slot FROM (${page}) AS page
+    LEFT JOIN event_transaction AS known ON known.position = page.position`;
+  return { text: shown(known, order), values };
+};
+
+/** A page of events: newest first below a number, or oldest first above one. */
+export const eventPage = async (
+  sql: Queries,
+  ...page: Parameters<typeof eventPageQuery>
+): Promise<ReadonlyArray<IndexedEvent>> => {
+  const query = eventPageQuery(...page);
+  return query === null
+    ? []
+    : (await rowsOf<EventRow>(sql, query.text, query.values)).map((row) => eventOf(row));
+};

@@ -1,0 +1,72 @@
+import { hash32FromBytes, hash32ToBytes } from "../../../core/domain/hash32.ts";
+import type { SyncMark } from "../../../core/domain/index/sync-mark.ts";
+import type { IndexSummary } from "../../../ports/index-reader.ts";
+import { type Queries, rowsOf } from "../queries.ts";
+
+type LedgerRow = {
+  readonly escrows: bigint;
+  readonly unseen: bigint;
+  readonly merchants: bigint;
+  readonly building: string | null;
+  readonly mark_count: bigint | null;
+  readonly mark_head: Uint8Array | null;
+  readonly mark_slot: string;
+  readonly mark_ledger_time: bigint;
+  readonly mark_at_ms: bigint;
+};
+
+const markOf = (row: LedgerRow): SyncMark | null =>
+  row.mark_count === null || row.mark_head === null
+    ? null
+    : {
+        count: row.mark_count,
+        head: hash32FromBytes(row.mark_head),
+        slot: BigInt(row.mark_slot),
+        ledgerTime: row.mark_ledger_time,
+        atMs: Number(row.mark_at_ms),
+      };
+
+const rowIn = async (sql: Queries, lock = ""): Promise<LedgerRow> => {
+  const [row] = await rowsOf<LedgerRow>(sql, `SELECT * FROM ledger ${lock}`);
+  if (row === undefined) throw new Error("the store was claimed for its ledger when it was opened");
+  return row;
+};
+
+/** What the index counts. The revision is null: asking for it costs a round trip, which is most of what a page costs. */
+export const summaryIn = async (sql: Queries): Promise<IndexSummary> => {
+  const row = await rowIn(sql);
+  return {
+    escrows: Number(row.escrows),
+    unseen: Number(row.unseen),
+    merchants: Number(row.merchants),
+    mark: markOf(row),
+    revision: null,
+  };
+};
+
+/** The mark's count and the build under way, with the row locked against other writers until the transaction ends. */
+export const lockLedger = async (sql: Queries) => {
+  const { mark_count, building } = await rowIn(sql, "FOR NO KEY UPDATE");
+  return { count: mark_count, building };
+};
+
+/** Sets how far the index is complete. */
+export const putMark = async (sql: Queries, mark: SyncMark): Promise<void> => {
+  await rowsOf(
+    sql,
+    `UPDATE ledger SET building = NULL, mark_count = $1, mark_head = $2, mark_slot = $3, mark_ledger_time = $4, mark_at_ms = $5`,
+    [mark.count, hash32ToBytes(mark.head), mark.slot, mark.ledgerTime, Math.trunc(mark.atMs)],
+  );
+};
+
+/** Adds to what the index counts. */
+export const addCounts = async (
+  sql: Queries,
+  counts: Readonly<Record<"escrows" | "unseen" | "merchants", number>>,
+): Promise<void> => {
+  await rowsOf(
+    sql,
+    "UPDATE ledger SET escrows = escrows + $1, unseen = unseen + $2, merchants = merchants + $3",
+    [counts.escrows, counts.unseen, counts.merchants],
+  );
+};

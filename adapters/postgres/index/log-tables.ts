@@ -1,0 +1,115 @@
+import { hash32FromBytes, hash32ToBytes } from "../../../core/domain/hash32.ts";
+import { eventLeafOf } from "../../../core/log/leaf/event-leaf.ts";
+import type { FullTile, SignedSize } from "../../../ports/log-store.ts";
+import {
+  arraysOf,
+  columnsOf,
+  inputOf,
+  int8,
+  namesOf,
+  portionsOf,
+  type Queries,
+  rowsOf,
+} from "../queries.ts";
+import { mergedRuns, shown, stateOf } from "./escrow-filter.ts";
+
+/** The log's tables. Tiles are hashes, which no compression makes smaller. */
+export const LOG_TABLES = `
+  CREATE TABLE log_tile (
+    path TEXT COLLATE "C" PRIMARY KEY,
+    bytes BYTEA NOT NULL
+  );
+  ALTER TABLE log_tile ALTER COLUMN bytes SET STORAGE EXTERNAL;
+
+  CREATE TABLE log_signed (
+    one BOOLEAN PRIMARY KEY DEFAULT true CHECK (one),
+    origin TEXT NOT NULL,
+    size INT8 NOT NULL CHECK (size > 0),
+    root BYTEA NOT NULL CHECK (length(root) = 32)
+  );
+`;
+
+type LeafRow = {
+  readonly seq: bigint;
+  readonly state: number;
+  readonly address: Uint8Array;
+  readonly hash: Uint8Array;
+};
+
+const runsOf = (table: string): ReadonlyArray<string> => [
+  `SELECT created_seq AS seq, 0 AS state, address, pending_hash AS hash FROM ${table} WHERE created_seq >= $1`,
+  `SELECT settled_seq AS seq, state, address, settled_hash AS hash FROM ${table} WHERE settled_seq >= $1`,
+];
+
+/** The statement for leaves from a number on, at most as many as asked for. */
+export const LEAVES = shown(
+  mergedRuns([...runsOf("escrow"), ...runsOf("unseen_escrow")], "seq", "$2"),
+  "seq",
+);
+
+/** The leaves numbered from `from` on, ascending, up to the first that is missing. */
+export const leavesFrom = async (
+  sql: Queries,
+  from: bigint,
+  limit: number,
+): Promise<ReadonlyArray<Uint8Array>> => {
+  const rows = await rowsOf<LeafRow>(sql, LEAVES, [int8(from), limit]);
+  const gap = rows.findIndex(({ seq }, at) => seq !== from + BigInt(at));
+  return rows
+    .slice(0, gap === -1 ? rows.length : gap)
+    .map(({ state, address, hash }) => eventLeafOf(stateOf(state), address, hash));
+};
+
+/** A full tile, null for one that is not kept. */
+export const tileAt = async (sql: Queries, path: string): Promise<Uint8Array | null> => {
+  const [row] = await rowsOf<FullTile>(sql, "SELECT bytes FROM log_tile WHERE path = $1", [path]);
+  return row === undefined ? null : new Uint8Array(row.bytes);
+};
+
+const TILE = columnsOf({ path: "TEXT", bytes: "BYTEA" });
+
+/** Keeps tiles; those that are kept already stay as they are. */
+export const keepTiles = async (sql: Queries, tiles: ReadonlyArray<FullTile>): Promise<void> => {
+  for (const portion of portionsOf(tiles))
+    await rowsOf(
+      sql,
+      `INSERT INTO log_tile (${namesOf(TILE)}) SELECT ${namesOf(TILE)} FROM ${inputOf(TILE)}
+       ON CONFLICT (path) DO NOTHING`,
+      arraysOf(
+        sql,
+        TILE,
+        portion.map(({ path, bytes }) => [path, bytes]),
+      ),
+    );
+};
+
+type SignedRow = { readonly origin: string; readonly size: bigint; readonly root: Uint8Array };
+
+/** What was signed last, null before the first. */
+export const lastSigned = async (sql: Queries): Promise<SignedSize | null> => {
+  const [row] = await rowsOf<SignedRow>(sql, "SELECT origin, size, root FROM log_signed");
+  return row === undefined ? null : { ...row, root: hash32FromBytes(row.root) };
+};
+
+/** Replaces what was signed last if that is `before`, and says whether it was. */
+export const replaceSigned = async (
+  sql: Queries,
+  before: SignedSize | null,
+  { origin, size, root }: SignedSize,
+): Promise<boolean> => {
+  const next = [origin, size, hash32ToBytes(root)];
+  const written = await (before === null
+    ? rowsOf(
+        sql,
+        `INSERT INTO log_signed (origin, size, root) VALUES ($1, $2, $3)
+         ON CONFLICT (one) DO NOTHING RETURNING one`,
+        next,
+      )
+    : rowsOf(
+        sql,
+        `UPDATE log_signed SET origin = $1, size = $2, root = $3
+         WHERE (origin, size, root) = ($4, $5, $6) RETURNING one`,
+        [...next, before.origin, before.size, hash32ToBytes(before.root)],
+      ));
+  return written.length > 0;
+};

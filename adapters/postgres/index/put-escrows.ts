@@ -1,0 +1,137 @@
+import { addressFromBytes, addressToBytes } from "../../../core/domain/address.ts";
+import type { IndexedEscrow, UnseenEscrow } from "../../../core/domain/index/indexed-escrow.ts";
+import {
+  arraysOf,
+  type Column,
+  columnsOf,
+  inputOf,
+  int8,
+  namesOf,
+  portionsOf,
+  type Queries,
+  rowsOf,
+  type Values,
+} from "../queries.ts";
+import { shown, stateNumber, stateOf } from "./escrow-filter.ts";
+import { ESCROW_COLUMNS, escrowValues } from "./escrow-row.ts";
+import { SECONDS, tallyParts } from "./tallies.ts";
+
+/** What an unseen escrow's row binds, in the order of `unseenValues`. */
+export const UNSEEN_COLUMNS = columnsOf({
+  created_seq: "INT8",
+  settled_seq: "INT8",
+  state: "INT2",
+  address: "BYTEA",
+  pending_hash: "BYTEA",
+  settled_hash: "BYTEA",
+});
+
+/** The columns' values of an unseen escrow. */
+export const unseenValues = (row: UnseenEscrow): Values => [
+  row.createdSeq,
+  row.settledSeq,
+  stateNumber(row.state),
+  addressToBytes(row.address),
+  row.pendingHash,
+  row.settledHash,
+];
+
+type UnseenRow = {
+  readonly created_seq: bigint;
+  readonly settled_seq: bigint | null;
+  readonly state: number;
+  readonly address: Uint8Array;
+  readonly pending_hash: Uint8Array;
+  readonly settled_hash: Uint8Array | null;
+};
+
+/** At most `limit` unseen escrows above a number, ascending. */
+export const unseenAfter = async (
+  sql: Queries,
+  limit: number,
+  after: bigint,
+): Promise<ReadonlyArray<UnseenEscrow>> =>
+  (
+    await rowsOf<UnseenRow>(
+      sql,
+      shown(
+        "SELECT * FROM unseen_escrow WHERE created_seq > $1 ORDER BY created_seq LIMIT $2",
+        "created_seq",
+      ),
+      [int8(after), limit],
+    )
+  ).map((row) => ({
+    address: addressFromBytes(row.address),
+    state: stateOf(row.state),
+    createdSeq: row.created_seq,
+    settledSeq: row.settled_seq,
+    pendingHash: new Uint8Array(row.pending_hash),
+    settledHash: row.settled_hash && new Uint8Array(row.settled_hash),
+  }));
+
+/** Takes every column from the row that was to be inserted. */
+const replacing = (columns: ReadonlyArray<Column>, more: ReadonlyArray<string> = []): string =>
+  [...columns.map(({ name }) => name).slice(1), ...more]
+    .map((name) => `${name} = excluded.${name}`)
+    .join(", ");
+
+const isReferenced = (seq: string): string =>
+  `EXISTS (SELECT FROM event_transaction AS known WHERE known.position = input.${seq})`;
+
+// All parts of a statement see the tables as they were before it.
+const PUT_ESCROWS = `
+  WITH input AS (SELECT *, ${SECONDS} FROM ${inputOf(ESCROW_COLUMNS)}),
+    before AS (SELECT merchant, state, ${SECONDS} FROM escrow WHERE created_seq IN (SELECT created_seq FROM input)),
+    other AS (DELETE FROM unseen_escrow WHERE created_seq IN (SELECT created_seq FROM input) RETURNING 1),
+    put AS (
+      INSERT INTO escrow (${namesOf(ESCROW_COLUMNS)}, created_referenced, settled_referenced)
+      SELECT ${namesOf(ESCROW_COLUMNS)}, ${isReferenced("created_seq")}, ${isReferenced("settled_seq")} FROM input
+      ON CONFLICT (created_seq) DO UPDATE SET
+        ${replacing(ESCROW_COLUMNS, ["created_referenced", "settled_referenced"])}
+    ),
+    ${tallyParts("input", "before")}
+  SELECT (SELECT count(*) FROM input) - (SELECT count(*) FROM before) AS added, (SELECT count(*) FROM other) AS removed`;
+
+const PUT_UNSEEN = `
+  WITH input AS (SELECT * FROM ${inputOf(UNSEEN_COLUMNS)}),
+    before AS (SELECT FROM unseen_escrow WHERE created_seq IN (SELECT created_seq FROM input)),
+    other AS (
+      DELETE FROM escrow WHERE created_seq IN (SELECT created_seq FROM input)
+      RETURNING merchant, state, ${SECONDS}
+    ),
+    put AS (
+      INSERT INTO unseen_escrow (${namesOf(UNSEEN_COLUMNS)}) SELECT ${namesOf(UNSEEN_COLUMNS)} FROM input
+      ON CONFLICT (created_seq) DO UPDATE SET ${replacing(UNSEEN_COLUMNS)}
+    ),
+    ${tallyParts(null, "other")}
+  SELECT (SELECT count(*) FROM input) - (SELECT count(*) FROM before) AS added, (SELECT count(*) FROM other) AS removed`;
+
+/** How many rows came into a table, and how many the other table of escrows lost to it. */
+export type Moved = { readonly added: number; readonly removed: number };
+
+const put = async (
+  sql: Queries,
+  text: string,
+  columns: ReadonlyArray<Column>,
+  rows: ReadonlyArray<Values>,
+): Promise<Moved> => {
+  let [added, removed] = [0, 0];
+  for (const portion of portionsOf(rows)) {
+    const [moved] = await rowsOf<{ added: bigint; removed: bigint }>(
+      sql,
+      text,
+      arraysOf(sql, columns, portion),
+    );
+    added += Number(moved?.added);
+    removed += Number(moved?.removed);
+  }
+  return { added, removed };
+};
+
+/** Puts escrows, in place of the rows with the same numbers, unseen or not. */
+export const putEscrows = (sql: Queries, rows: ReadonlyArray<IndexedEscrow>): Promise<Moved> =>
+  put(sql, PUT_ESCROWS, ESCROW_COLUMNS, rows.map(escrowValues));
+
+/** Puts unseen escrows, in place of the rows with the same numbers, unseen or not. */
+export const putUnseen = (sql: Queries, rows: ReadonlyArray<UnseenEscrow>): Promise<Moved> =>
+  put(sql, PUT_UNSEEN, UNSEEN_COLUMNS, rows.map(unseenValues));
