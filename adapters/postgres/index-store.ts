@@ -8,7 +8,7 @@ import { buildIndex } from "./index/build-index.ts";
 import { escrowPage, escrowsAt } from "./index/escrow-pages.ts";
 import { eventPage } from "./index/event-pages.ts";
 import { summaryIn } from "./index/ledger-row.ts";
-import { keepTiles, lastSigned, leavesFrom, replaceSigned, tileAt } from "./index/log-tables.ts";
+import { keepTiles, leavesFrom, replaceStanding, standingIn, tileAt } from "./index/log-tables.ts";
 import { merchantsAt, registryPage, sameNames } from "./index/merchant-table.ts";
 import { unseenAfter } from "./index/put-escrows.ts";
 import { holdTerm } from "./index/write-term.ts";
@@ -67,9 +67,9 @@ const logOf = (store: Store): LogStore["Service"] => ({
   keepTiles: Effect.fn("LogStore.keepTiles")((tiles) =>
     inTerm(store, (sql) => keepTiles(sql, tiles)),
   ),
-  signed: Effect.withSpan(store.run(lastSigned), "LogStore.signed"),
-  sign: Effect.fn("LogStore.sign")((before, next) =>
-    inTerm(store, (sql) => replaceSigned(sql, before, next)),
+  standing: Effect.withSpan(store.run(standingIn), "LogStore.standing"),
+  replaceStanding: Effect.fn("LogStore.replaceStanding")((before, next) =>
+    inTerm(store, (sql) => replaceStanding(sql, before, next)),
   ),
 });
 

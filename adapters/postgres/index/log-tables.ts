@@ -1,6 +1,5 @@
-import { hash32FromBytes, hash32ToBytes } from "../../../core/domain/hash32.ts";
 import { eventLeafOf } from "../../../core/log/leaf/event-leaf.ts";
-import type { FullTile, SignedSize } from "../../../ports/log-store.ts";
+import type { FullTile } from "../../../ports/log-store.ts";
 import {
   arraysOf,
   columnsOf,
@@ -21,11 +20,9 @@ export const LOG_TABLES = `
   );
   ALTER TABLE log_tile ALTER COLUMN bytes SET STORAGE EXTERNAL;
 
-  CREATE TABLE log_signed (
+  CREATE TABLE log_standing (
     one BOOLEAN PRIMARY KEY DEFAULT true CHECK (one),
-    origin TEXT NOT NULL,
-    size INT8 NOT NULL CHECK (size > 0),
-    root BYTEA NOT NULL CHECK (length(root) = 32)
+    text TEXT NOT NULL
   );
 `;
 
@@ -68,13 +65,13 @@ export const tileAt = async (sql: Queries, path: string): Promise<Uint8Array | n
 
 const TILE = columnsOf({ path: "TEXT", bytes: "BYTEA" });
 
-/** Keeps tiles; those that are kept already stay as they are. */
+/** Keeps tiles, in place of those of the same path. */
 export const keepTiles = async (sql: Queries, tiles: ReadonlyArray<FullTile>): Promise<void> => {
   for (const portion of portionsOf(tiles))
     await rowsOf(
       sql,
       `INSERT INTO log_tile (${namesOf(TILE)}) SELECT ${namesOf(TILE)} FROM ${inputOf(TILE)}
-       ON CONFLICT (path) DO NOTHING`,
+       ON CONFLICT (path) DO UPDATE SET bytes = excluded.bytes`,
       arraysOf(
         sql,
         TILE,
@@ -83,33 +80,28 @@ export const keepTiles = async (sql: Queries, tiles: ReadonlyArray<FullTile>): P
     );
 };
 
-type SignedRow = { readonly origin: string; readonly size: bigint; readonly root: Uint8Array };
-
-/** What was signed last, null before the first. */
-export const lastSigned = async (sql: Queries): Promise<SignedSize | null> => {
-  const [row] = await rowsOf<SignedRow>(sql, "SELECT origin, size, root FROM log_signed");
-  return row === undefined ? null : { ...row, root: hash32FromBytes(row.root) };
+/** How the log stands, null before it was written. */
+export const standingIn = async (sql: Queries): Promise<string | null> => {
+  const [row] = await rowsOf<{ text: string }>(sql, "SELECT text FROM log_standing");
+  return row?.text ?? null;
 };
 
-/** Replaces what was signed last if that is `before`, and says whether it was. */
-export const replaceSigned = async (
+/** Replaces the standing if it is `before`, and says whether it was. */
+export const replaceStanding = async (
   sql: Queries,
-  before: SignedSize | null,
-  { origin, size, root }: SignedSize,
+  before: string | null,
+  next: string,
 ): Promise<boolean> => {
-  const next = [origin, size, hash32ToBytes(root)];
   const written = await (before === null
     ? rowsOf(
         sql,
-        `INSERT INTO log_signed (origin, size, root) VALUES ($1, $2, $3)
+        `INSERT INTO log_standing (text) VALUES ($1)
          ON CONFLICT (one) DO NOTHING RETURNING one`,
-        next,
+        [next],
       )
-    : rowsOf(
-        sql,
-        `UPDATE log_signed SET origin = $1, size = $2, root = $3
-         WHERE (origin, size, root) = ($4, $5, $6) RETURNING one`,
-        [...next, before.origin, before.size, hash32ToBytes(before.root)],
-      ));
+    : rowsOf(sql, "UPDATE log_standing SET text = $1 WHERE text = $2 RETURNING one", [
+        next,
+        before,
+      ]));
   return written.length > 0;
 };
