@@ -26,18 +26,17 @@ import { openReader, openStore, refuseDamaged } from "./open-store.ts";
 import { attempt, inTurns } from "./store-failure.ts";
 import { writeTransactions } from "./write-transaction.ts";
 
+/** The index's file, which a writer makes where there is none. */
+type IndexOptions = LedgerIdentity & { readonly path: string };
+
 /** Where an index and its log are kept. Nothing else may be in the log's folder. */
-export type IndexStoreOptions = LedgerIdentity & {
-  /** The index's file, made where there is none. */
-  readonly path: string;
-  readonly logFolder: string;
-};
+type IndexStoreOptions = IndexOptions & { readonly logFolder: string };
 
 /**
  * The writes of the index in one SQLite file. Opening fails when the file is damaged, newer than this version, or of
  * another ledger. Changes are written a few milliseconds at a time, so that many hold up nobody until they are committed.
  */
-const openWriter = Effect.fn("openIndexWriter")(function* (options: IndexStoreOptions) {
+const openWriter = Effect.fn("openIndexWriter")(function* (options: IndexOptions) {
   const { path } = options;
   const db = yield* openStore(path, INDEX_KIND);
   const refusal = yield* attempt(() => claimLedger(db, path, options));
@@ -67,7 +66,7 @@ const openWriter = Effect.fn("openIndexWriter")(function* (options: IndexStoreOp
 });
 
 /** A connection that reads what is committed, for a file that a writer has opened before. */
-const openIndexReader = Effect.fnUntraced(function* (options: IndexStoreOptions) {
+const openIndexReader = Effect.fnUntraced(function* (options: IndexOptions) {
   const db = yield* openReader(options.path);
   const refusal = yield* attempt(() => differenceOf(options.path, storedIdentity(db), options));
   if (refusal !== undefined) return yield* refusal;
@@ -75,7 +74,7 @@ const openIndexReader = Effect.fnUntraced(function* (options: IndexStoreOptions)
 });
 
 /** The reads of an index that a writer, of this process or of another, has opened. A page takes a fraction of a millisecond. */
-const openPages = Effect.fn("openIndexReader")(function* (options: IndexStoreOptions) {
+const openPages = Effect.fn("openIndexReader")(function* (options: IndexOptions) {
   const db = yield* openIndexReader(options);
   const escrows = escrowPages(db);
   const events = eventPages(db, escrows.bodyAt);
@@ -149,11 +148,11 @@ const openLog = Effect.fn("openLogStore")(function* (options: IndexStoreOptions)
 });
 
 /** The writing side of an index; the only one on its file. It has to be built before the other two. */
-export const indexWriterSqlite = (options: IndexStoreOptions) =>
+export const indexWriterSqlite = (options: IndexOptions) =>
   Layer.effect(IndexWriter, openWriter(options).pipe(refuseDamaged(options.path)));
 
 /** The reading side of an index that a writer has opened, in this process or in another. */
-export const indexReaderSqlite = (options: IndexStoreOptions) =>
+export const indexReaderSqlite = (options: IndexOptions) =>
   Layer.effect(IndexReader, openPages(options).pipe(refuseDamaged(options.path)));
 
 /** The log beside an index that a writer has opened, in this process or in another. */

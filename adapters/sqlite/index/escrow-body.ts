@@ -60,8 +60,10 @@ const bytesOfParty = (party: Address): Uint8Array => {
   return bytes;
 };
 
+/** One body, encoded or decoded: asking each small array for its own buffer takes longer than copying it here. */
 const scratch = Buffer.alloc(RELEASED_LENGTH);
 const scratchView = new DataView(scratch.buffer, scratch.byteOffset, scratch.length);
+const scratchAddress = scratch.subarray(BODY_AT.address, BODY_AT.address + 32);
 
 /** The body of an escrow's row. It is valid until the next call, which writes into the same bytes. */
 export const encodeBody = ({ escrow, pendingHash, settledHash }: IndexedEscrow): Uint8Array => {
@@ -104,49 +106,48 @@ const isAt = (body: Uint8Array, at: number, bytes: Uint8Array): boolean => {
   return true;
 };
 
-const textOfParty = (body: Uint8Array, view: DataView, at: number): Address => {
-  const key = view.getUint32(at) * 2 ** 16 + view.getUint16(at + 4);
+const textOfParty = (at: number): Address => {
+  const key = scratchView.getUint32(at) * 2 ** 16 + scratchView.getUint16(at + 4);
   const known = texts.get(key);
-  if (known !== undefined && isAt(body, at, known.bytes)) return known.text;
-  const bytes = body.slice(at, at + 32);
+  if (known !== undefined && isAt(scratch, at, known.bytes)) return known.text;
+  const bytes = Uint8Array.from(scratch.subarray(at, at + 32));
   const text = addressFromBytes(bytes);
   texts.set(key, { text, bytes });
   return text;
 };
 
+const hashAt = (at: number): Hash32 => scratch.toString("hex", at, at + 32) as Hash32;
+
 /** The escrow of a body. */
 export const decodeBody = (body: Uint8Array): Escrow => {
-  const view = new DataView(body.buffer, body.byteOffset, body.length);
-  const bytes = Buffer.from(body.buffer, body.byteOffset, body.length);
-  const hash = (at: number) => bytes.toString("hex", at, at + 32) as Hash32;
-  const party = (at: number) => textOfParty(body, view, at);
+  scratch.set(body);
   const isSettled = body.length > PENDING_LENGTH;
   return {
-    address: addressFromBytes(body.slice(0, 32)),
-    bump: body[BODY_AT.bump] ?? 0,
-    vaultBump: body[BODY_AT.vaultBump] ?? 0,
-    state: stateIn(body),
-    agentOwner: party(BODY_AT.agentOwner),
-    merchant: party(BODY_AT.merchant),
-    mint: party(BODY_AT.mint),
-    rentPayer: party(BODY_AT.rentPayer),
-    taskHash: hash(BODY_AT.taskHash),
-    amount: view.getBigUint64(BODY_AT.amount),
-    released: isSettled ? view.getBigUint64(BODY_AT.released) : 0n,
-    createdAt: view.getBigInt64(BODY_AT.createdAt),
-    expiresAt: view.getBigInt64(BODY_AT.expiresAt),
-    settledAt: isSettled ? view.getBigInt64(BODY_AT.settledAt) : null,
-    attestor: party(BODY_AT.attestor),
+    address: addressFromBytes(scratchAddress),
+    bump: scratch[BODY_AT.bump] ?? 0,
+    vaultBump: scratch[BODY_AT.vaultBump] ?? 0,
+    state: stateIn(scratch),
+    agentOwner: textOfParty(BODY_AT.agentOwner),
+    merchant: textOfParty(BODY_AT.merchant),
+    mint: textOfParty(BODY_AT.mint),
+    rentPayer: textOfParty(BODY_AT.rentPayer),
+    taskHash: hashAt(BODY_AT.taskHash),
+    amount: scratchView.getBigUint64(BODY_AT.amount),
+    released: isSettled ? scratchView.getBigUint64(BODY_AT.released) : 0n,
+    createdAt: scratchView.getBigInt64(BODY_AT.createdAt),
+    expiresAt: scratchView.getBigInt64(BODY_AT.expiresAt),
+    settledAt: isSettled ? scratchView.getBigInt64(BODY_AT.settledAt) : null,
+    attestor: textOfParty(BODY_AT.attestor),
     attestation:
       body.length > REFUNDED_LENGTH
         ? {
-            proofHash: hash(BODY_AT.proofHash),
-            attestedAt: view.getBigInt64(BODY_AT.attestedAt),
-            signature: bytes.toString("base64", BODY_AT.signature),
+            proofHash: hashAt(BODY_AT.proofHash),
+            attestedAt: scratchView.getBigInt64(BODY_AT.attestedAt),
+            signature: scratch.toString("base64", BODY_AT.signature),
           }
         : null,
-    createdSeq: view.getBigUint64(BODY_AT.createdSeq),
-    settledSeq: isSettled ? view.getBigUint64(BODY_AT.settledSeq) : null,
+    createdSeq: scratchView.getBigUint64(BODY_AT.createdSeq),
+    settledSeq: isSettled ? scratchView.getBigUint64(BODY_AT.settledSeq) : null,
   };
 };
 

@@ -31,8 +31,9 @@ export const escrowPages = (db: Database) => {
     page: (filter: EscrowFilter, limit: number, before: bigint | null): ReadonlyArray<Escrow> => {
       const runs = escrowRuns(filter);
       if (runs.length === 0) return [];
+      const columns = runs.length === 1 ? "body" : "created_seq AS seq, body";
       return db
-        .query<Row, NamedValues>(pageOfRuns(runs, () => "created_seq AS seq, body", "DESC"))
+        .query<Row, NamedValues>(pageOfRuns(runs, () => columns, "DESC"))
         .all({ limit, after: -1, before: before ?? LAST_SEQ, ...runValues(filter) })
         .map(({ body }) => decodeBody(body));
     },

@@ -126,5 +126,7 @@ export const pageOfRuns = (
     const conditions = [`${run.seq} > $after`, `${run.seq} < $before`, ...run.conditions, ...more];
     return `SELECT ${columns(run)} FROM ${run.from} ${join(run)} WHERE ${conditions.join(" AND ")}`;
   });
-  return `${selects.join(" UNION ALL ")} ORDER BY seq ${order} LIMIT $limit`;
+  // A single run needs no column to be merged by.
+  const seq = runs.length === 1 ? (runs[0]?.seq ?? "seq") : "seq";
+  return `${selects.join(" UNION ALL ")} ORDER BY ${seq} ${order} LIMIT $limit`;
 };
