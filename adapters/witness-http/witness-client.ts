@@ -5,8 +5,7 @@ const TIME_LIMIT = Duration.seconds(10);
 /** More than any answer of a witness: a hundred signature lines. */
 const MOST_BYTES = 65_536;
 
-const reasonOf = (cause: unknown): string =>
-  cause instanceof Error ? cause.message : "no answer";
+const reasonOf = (cause: unknown): string => (cause instanceof Error ? cause.message : "no answer");
 
 /** The body's text. Rejects when it is longer than an answer of a witness may be. */
 const boundedText = async (response: Response): Promise<string> => {
