@@ -6,6 +6,7 @@ const MARKS: Readonly<Record<EvidenceCheck["outcome"], string>> = {
   failed: "FAILED  ",
   not_applicable: "-       ",
   unproven: "unproven",
+  witnessed: "witness ",
 };
 
 const NEVER_SHOWN = `A packet does not show that anything was delivered. It says what an attestor signed and what the ledger did.

@@ -19,6 +19,7 @@ import {
   TRUST,
 } from "../../../arbitraries/evidence.ts";
 import { runs } from "../../../arbitraries/runs.ts";
+import { custodyConfigAccount } from "../../../doubles/custody-config.ts";
 import { tombstoneAccount } from "../../../doubles/tombstone.ts";
 
 const ATTESTOR = addressFromBytes(ATTESTOR_KEY.publicKey);
@@ -68,6 +69,7 @@ const witnessOf = (escrow: Escrow, merchant: Partial<Merchant> = {}): LedgerWitn
   genesisHash: NETWORK.genesisHash,
   escrow: escrowAccount(escrow),
   merchant: merchantAccount(escrow, merchant),
+  custodyConfig: custodyConfigAccount(NETWORK, escrow.settledSeq ?? escrow.createdSeq),
 });
 
 const outcomes = (escrow: Escrow, witness: LedgerWitness) => {

@@ -14,6 +14,7 @@ import {
   ArchivedEscrows,
   makeArchivedEscrows,
 } from "../../../../core/use-cases/escrow/archived-escrows.ts";
+import { LogProofs, logProofsNone } from "../../../../core/use-cases/log/log-proofs.ts";
 import { buildEvidence } from "../../../../core/use-cases/evidence/build-evidence.ts";
 import {
   ARCHIVAL_FRESH_MS,
@@ -60,6 +61,7 @@ const makeWorld = () => {
   const runtime = ManagedRuntime.make(
     Layer.mergeAll(
       Layer.effect(SettledEvidence, makeSettledEvidence),
+      Layer.succeed(LogProofs, logProofsNone),
       Layer.effect(ArchivedEscrows, makeArchivedEscrows),
     ).pipe(Layer.provideMerge(ports)),
   );
