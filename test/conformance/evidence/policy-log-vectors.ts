@@ -12,7 +12,7 @@ type LogPolicyVector = {
 };
 
 const [ALPHA, BETA] = WITNESSES;
-const POINT_OF_ORDER_2 = Uint8Array.of(0xec, ...new Array<number>(30).fill(0xff), 0x7f);
+const POINT_OF_ORDER_2 = Uint8Array.of(0xec, ...new Uint8Array(30).fill(0xff), 0x7f);
 
 const vkey = ({ key }: ReturnType<typeof noteKey>): string => printVerifierKey(key);
 
