@@ -12,7 +12,8 @@ import {
   verifierKey,
 } from "../../../core/log/notes/verifier-key.ts";
 import { inclusionProof } from "../../../core/log/tree/inclusion-proof.ts";
-import { hashOfRange, type HashSource, rootAt } from "../../../core/log/tree/subtree.ts";
+import { type HashSource, rootAt } from "../../../core/log/tree/subtree.ts";
+import { parseTilePath, TILE_WIDTH } from "../../../core/log/tiles/tile-path.ts";
 import { leafHash, nodeHash } from "../../../core/log/tree/tree-hash.ts";
 import { address } from "../../../core/domain/address.ts";
 import type { Escrow } from "../../../core/domain/escrow/escrow.ts";
@@ -78,11 +79,22 @@ export const treeOf = (size: number, leaves: ReadonlyMap<bigint, Uint8Array>) =>
     size,
     root: rootAt(size, source),
     source,
-    rootAt: (older: number) => hashOfRange({ from: 0, to: older }, source),
-    hashes,
   };
 };
 export type Tree = ReturnType<typeof treeOf>;
+
+/** The bytes of a tile of a tree, by its path below the log's prefix; undefined for a path of no tile of hashes. */
+export const tileBytes = (tree: Tree, path: string): Uint8Array | undefined => {
+  const tile = parseTilePath(path);
+  if (tile === undefined || tile.level === "entries") return undefined;
+  const { level, index, width } = tile;
+  const first = index * TILE_WIDTH;
+  if ((first + width) * TILE_WIDTH ** level > tree.size) return undefined;
+  const hashes = Array.from({ length: width }, (_, i) =>
+    tree.source({ level: level * 8, index: first + i }),
+  );
+  return new Uint8Array(Buffer.concat(hashes));
+};
 
 /** The leaves of an escrow's events and leaf 0, by number. */
 export const leavesWith = (
