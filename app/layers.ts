@@ -6,6 +6,7 @@ import { IndexSync, makeIndexSync } from "../core/use-cases/index/sync/index-syn
 import { makeReplicatedIndexSync } from "../core/use-cases/index/sync/replicated-index-sync.ts";
 import { ArchivedEscrows, makeArchivedEscrows } from "../core/use-cases/escrow/archived-escrows.ts";
 import { makeRelayDelivery, RelayDelivery } from "../core/use-cases/relay/relay-delivery.ts";
+import { LogProofs, logProofsNone } from "../core/use-cases/log/log-proofs.ts";
 import { LedgerPulse, makeLedgerPulse } from "../core/use-cases/service/ledger-pulse.ts";
 import { makeRecentPages, RecentPages } from "../core/use-cases/index/recent-pages.ts";
 import {
@@ -228,6 +229,7 @@ export const serviceLayer = (
     Layer.effect(RelayDelivery, makeRelayDelivery),
     Layer.effect(ArchivedEscrows, makeArchivedEscrows),
     Layer.effect(SettledEvidence, makeSettledEvidence),
+    Layer.succeed(LogProofs, logProofsNone),
     Layer.effect(RecentPages, makeRecentPages),
     Layer.effect(TransactionTerms, makeTransactionTerms),
     Layer.effect(LedgerPulse, makeLedgerPulse),

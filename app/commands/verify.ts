@@ -1,25 +1,28 @@
 import type { TrustPolicy } from "../../core/domain/evidence/evidence-check.ts";
 import { parseTrustPolicy } from "../../core/protocol/evidence/trust-policy.ts";
 import { verifyEvidence } from "../../core/protocol/evidence/verify-evidence.ts";
+import { askLog, logAddress } from "./ask-log.ts";
 import { askNode, nodeAddress } from "./ask-node.ts";
-import { EX_NOINPUT, exitWith, readCommandLine } from "./command-line.ts";
+import { EX_NOINPUT, EX_USAGE, exitWith, readCommandLine } from "./command-line.ts";
 import { unprovenIn, verdictText } from "./verdict-text.ts";
 
-const HELP = `Checks an evidence packet: offline, or with a node of the ledger as witness.
+const HELP = `Checks an evidence packet: offline, with a node of the ledger as witness, or with the log that it has a proof of.
 
 usage: bun run verify FILE [options]
 
   FILE          a packet as GET /v1/evidence/{pda} answers it; - reads standard input
   --trust FROM  what to trust: a file, or the address of a service or of its evidence-trust.json.
                 Obtain it before the packet, from someone you trust.
-  --rpc URL     a node of the ledger, chosen by you: looks up whether the account stands there and
-                whether the attestor key was the merchant's (an offline check cannot)
+  --log URL     the log, or the service that keeps it: looks up its checkpoint of now, and whether its tree begins with
+                the one in the packet's proof. The trust document must name the log.
+  --rpc URL     a node of the ledger, chosen by you: looks up whether the account stands there,
+                whether the attestor key was the merchant's (an offline check cannot), and how many events are numbered
   --json        prints the verdict, its checks and the names of what is unproven as JSON
   --help        this text
 
 Ends with 0 when no check fails under the trust policy, 1 when one fails, 2 when none fails but no policy
 was given, 64 for a wrong command line, 66 when the packet or the policy cannot be read, 69 when nothing fails
-without the node and the node gives no answer.
+without node and log, and one of them gives no answer.
 `;
 
 const EXIT_CODES = { verified: 0, failed: 1, untrusted: 2 } as const;
@@ -52,16 +55,31 @@ const readTrust = async (from: string | undefined): Promise<TrustPolicy | null> 
 
 const { values, positionals } = readCommandLine(
   HELP,
-  { trust: { type: "string" }, rpc: { type: "string" }, json: { type: "boolean" } },
+  {
+    trust: { type: "string" },
+    log: { type: "string" },
+    rpc: { type: "string" },
+    json: { type: "boolean" },
+  },
   ["FILE"],
 );
 const trust = await readTrust(values.trust);
 const packet = await read(positionals[0] ?? "-");
 const node = values.rpc === undefined ? null : nodeAddress(values.rpc);
+const log = values.log === undefined ? null : logAddress(values.log);
+if (log !== null && (trust === null || trust.log === null))
+  exitWith(EX_USAGE, "--log: give a trust document with --trust that names the log");
 const offline = verifyEvidence(packet, trust);
-// A node's answer cannot save a packet that fails offline, so no node is asked about such a packet.
-const isAsked = node !== null && offline.verdict !== "failed";
-const result = isAsked ? verifyEvidence(packet, trust, await askNode(packet, node)) : offline;
+// No answer can save a packet that fails offline, so neither node nor log is asked about such a packet.
+const isAsked = offline.verdict !== "failed";
+const result = isAsked
+  ? verifyEvidence(
+      packet,
+      trust,
+      node === null ? undefined : await askNode(packet, node),
+      log === null ? undefined : await askLog(packet, log),
+    )
+  : offline;
 process.stdout.write(
   values.json === true
     ? `${JSON.stringify({ ...result, unproven: unprovenIn(result) }, null, 2)}\n`

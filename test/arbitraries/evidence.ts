@@ -10,6 +10,7 @@ import { attestationMessage } from "../../core/protocol/instructions/attestation
 import { encodeEscrowAccount } from "../../core/protocol/accounts/escrow-account.ts";
 import { evidenceData, type EvidenceNetwork } from "../../core/protocol/evidence/evidence-data.ts";
 import { LOCAL_DEPLOYMENT } from "../../core/protocol/addresses/local-deployment.ts";
+import type { LogProof } from "../../core/use-cases/log/log-proofs.ts";
 import { SUPPORTED_MINT, usdc } from "../core/use-cases/test-instance.ts";
 import { anyEscrow } from "./escrow.ts";
 
@@ -69,6 +70,7 @@ export const anyAttestedEscrow: Arbitrary<Escrow> = anyEscrow(LOCAL_DEPLOYMENT).
 export const packetText = (
   escrow: Escrow,
   at = { slot: 7n, ledgerTime: escrow.createdAt },
+  log: LogProof | null = null,
 ): string => {
   const account = { owner: NETWORK.custodyProgram, data: encodeEscrowAccount(escrow) };
   const data = evidenceData({ network: NETWORK, escrow, account, ...at });
@@ -88,6 +90,7 @@ export const packetText = (
       merchant: null,
       observed: null,
       archived: null,
+      log,
       not_found: ["merchant"],
     },
   });

@@ -40,6 +40,12 @@ const planted = [
     refused: false,
   },
   { file: "core/protocol/rules/c.ts", code: `import "../../log/tree/x.ts";`, refused: true },
+  { file: "core/protocol/evidence/a.ts", code: `import "../../use-cases/x.ts";`, refused: true },
+  {
+    file: "core/protocol/evidence/ok.ts",
+    code: `import "../../log/policy/x.ts"; import "../accounts/x.ts"; import "../../domain/x.ts";`,
+    refused: false,
+  },
   { file: "core/log/a.ts", code: `import "../use-cases/x.ts";`, refused: true },
   { file: "core/log/b.ts", code: `import "effect";`, refused: true },
   { file: "core/log/c.ts", code: `import "node:crypto";`, refused: true },

@@ -9,11 +9,12 @@ const VECTORS = join(import.meta.dir, "../vectors/evidence");
 /** A program of another project: it imports the bundle and prints two verdicts and a fault. */
 const PROGRAM = `
 import { readFileSync } from "node:fs";
-import { parseTrustPolicy, verifyEvidence } from "./client.js";
+import { freshTiles, parseTrustPolicy, verifyEvidence } from "./client.js";
 const read = (name) => readFileSync(process.argv[2] + "/" + name, "utf8");
 const trust = parseTrustPolicy(read("trust.json")).value;
 const golden = verifyEvidence(read("fulfilled.json"), trust);
 const wrong = JSON.parse(read("rejecting.json")).find(({ name }) => name === process.argv[3]);
+const [logged] = JSON.parse(read("log-packets.json"));
 const refused = verifyEvidence(wrong.packet, trust);
 const failed = ({ checks }) =>
   checks.filter(({ outcome }) => outcome === "failed").map(({ name }) => name);
@@ -22,6 +23,9 @@ console.log(JSON.stringify({
   refused: [refused.verdict, failed(refused)],
   without: verifyEvidence(read("fulfilled.json"), null).verdict,
   fault: parseTrustPolicy("{}").fault,
+  witnessed: verifyEvidence(logged.packet, parseTrustPolicy(read("log-trust.json")).value)
+    .checks.filter(({ outcome }) => outcome === "witnessed").map(({ name }) => name),
+  tiles: freshTiles(logged.packet, JSON.parse(logged.packet).references.log.proof),
 }));
 `;
 
@@ -43,7 +47,7 @@ afterAll(() => rm(directory, { recursive: true }));
 test("the client's bundle for browsers has no imports", () => {
   const { imports, exports } = new Bun.Transpiler({ loader: "js" }).scan(bundle);
   expect(imports).toEqual([]);
-  expect(exports.sort()).toEqual(["parseTrustPolicy", "verifyEvidence"]);
+  expect(exports.sort()).toEqual(["freshTiles", "parseTrustPolicy", "verifyEvidence"]);
 });
 
 test.skipIf(node === null)("in Node it verifies a packet and refuses a wrong one", async () => {
@@ -67,6 +71,8 @@ test.skipIf(node === null)("in Node it verifies a packet and refuses a wrong one
     refused: ["failed", wrong?.failed_checks],
     without: "untrusted",
     fault: "the trust policy lacks version",
+    witnessed: ["account_on_ledger", "attestor_is_the_merchants"],
+    tiles: [],
   });
   expect(await run.exited).toBe(0);
 });

@@ -154,6 +154,23 @@ const EvidenceReferences = record(
       }),
       { description: "Null while the ledger has the whole account." },
     ),
+    log: nullable(
+      record(
+        "EvidenceLogProof",
+        "A proof that the settlement log holds the account's last event.",
+        {
+          origin: Type.String({ description: "The log's origin line." }),
+          index: Type.Integer({
+            minimum: 1,
+            description: "The leaf's index: the event's number.",
+          }),
+          proof: Type.String({
+            description: "The text of a C2SP tlog-proof@v1, with the signed checkpoint in it.",
+          }),
+        },
+      ),
+      { description: "Null while no published checkpoint covers that event." },
+    ),
     not_found: Type.Array(
       oneOf(["merchant", ...EVENT_KINDS], "The merchant's account, or an event's transaction."),
       { description: "What could not be found when the packet was made.", maxItems: 3 },
@@ -171,7 +188,7 @@ export type EvidencePacketRecord = Static<typeof EvidencePacket>;
 
 /** An evidence packet as JSON. */
 export const evidenceRecord = (packet: Packet): EvidencePacketRecord => {
-  const { transactions, merchant, observed, archived, notFound } = packet.references;
+  const { transactions, merchant, observed, archived, log, notFound } = packet.references;
   return {
     data: packet.data,
     signature: packet.signature,
@@ -192,6 +209,7 @@ export const evidenceRecord = (packet: Packet): EvidencePacketRecord => {
       observed:
         observed === null ? null : { slot: Number(observed.slot), commitment: observed.commitment },
       archived: archived === null ? null : { digest: archived.digest },
+      log: log === null ? null : { origin: log.origin, index: log.index, proof: log.proof },
       not_found: [...notFound],
     },
   };
@@ -233,6 +251,7 @@ export const evidenceExample = () => {
       merchant: { name, status, currentAttestor: attestor },
       observed: null,
       archived: null,
+      log: null,
       notFound: [],
     },
   });

@@ -43,7 +43,7 @@ export const EvidenceTrust = record("EvidenceTrust", "What a verifier pins befor
     description: "A payment in any other mint adds `mint_value` to a verdict's `unproven`.",
   }),
   log: nullable(Type.String({ minLength: 1 }), {
-    description: "Logs and witnesses of settlements; null: none.",
+    description: "Logs, witnesses and quorum as a C2SP tlog-policy text; null: none.",
   }),
 });
 export type EvidenceTrustRecord = Static<typeof EvidenceTrust>;

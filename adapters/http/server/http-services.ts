@@ -4,6 +4,7 @@ import type { RelayDelivery } from "../../../core/use-cases/relay/relay-delivery
 import type { LedgerPulse } from "../../../core/use-cases/service/ledger-pulse.ts";
 import type { RecentPages } from "../../../core/use-cases/index/recent-pages.ts";
 import type { SettledEvidence } from "../../../core/use-cases/evidence/settled-evidence.ts";
+import type { LogProofs } from "../../../core/use-cases/log/log-proofs.ts";
 import type { TransactionTerms } from "../../../core/use-cases/service/transaction-terms.ts";
 import type { Broadcaster } from "../../../ports/broadcaster.ts";
 import type { IndexReader } from "../../../ports/index-reader.ts";
@@ -25,6 +26,7 @@ export type HttpServices =
   | Instance
   | Ledger
   | LedgerPulse
+  | LogProofs
   | OutcomeLog
   | RateLimiter
   | RecentPages

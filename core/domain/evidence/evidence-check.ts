@@ -4,8 +4,11 @@ import type { SupportedMint } from "../supported-mint.ts";
 /** What one check of an evidence packet found. */
 export type EvidenceCheck = {
   readonly name: string;
-  /** `unproven` cannot be shown offline; `not_applicable` is not claimed by this packet. */
-  readonly outcome: "passed" | "failed" | "not_applicable" | "unproven";
+  /**
+   * `witnessed`: the witnesses that the policy names state that they recomputed it; `unproven`: nothing that was given shows it;
+   * `not_applicable`: not judged.
+   */
+  readonly outcome: "passed" | "failed" | "not_applicable" | "unproven" | "witnessed";
   readonly reason: string;
 };
 
@@ -61,6 +64,6 @@ export type TrustPolicy = {
   readonly attestorProgram: string;
   /** The mints whose amounts the verifier shows as money. */
   readonly supportedMints: ReadonlyArray<SupportedMint>;
-  /** Logs and witnesses (C2SP tlog-policy), which `verifyEvidence` does not read. They change no check. */
+  /** The logs and witnesses that are believed (C2SP tlog-policy), as text; null for none. */
   readonly log: string | null;
 };

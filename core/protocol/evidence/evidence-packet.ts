@@ -2,7 +2,8 @@ import type { Address } from "../../domain/address.ts";
 import type { Json } from "../../domain/encoding/canonical-json.ts";
 import { parseUnixTime, type UnixSeconds } from "../../domain/unix-time.ts";
 import { EVIDENCE_VERSION, type EvidenceNetwork } from "./evidence-data.ts";
-import { assertReferences } from "./evidence-references.ts";
+import { readReferences } from "./evidence-references.ts";
+import type { LogReference } from "./log-reference.ts";
 import {
   addressIn,
   bytesIn,
@@ -23,6 +24,8 @@ export type ParsedPacket = {
   readonly account: { readonly owner: Address; readonly data: Uint8Array };
   /** Null for a packet whose escrow claims to be settled. */
   readonly asOf: { readonly slot: bigint; readonly ledgerTime: UnixSeconds } | null;
+  /** The only reference that is judged: a proof that a log holds the account. */
+  readonly log: LogReference | null;
   readonly signature: {
     readonly status: "signed" | "unsigned";
     readonly digest: string;
@@ -90,7 +93,7 @@ const parsePacket = (packet: Json): ParsedPacket => {
   const whole = objectIn(packet, "the packet", ["data", "signature", "references"]);
   const data = objectIn(whole["data"], "data", DATA);
   if (data["version"] !== EVIDENCE_VERSION) fail(`data.version is not ${EVIDENCE_VERSION}`);
-  assertReferences(whole["references"]);
+  const { log } = readReferences(whole["references"]);
   const account = objectIn(data["account"], "data.account", ["owner", "data_base64"]);
   return {
     data,
@@ -104,6 +107,7 @@ const parsePacket = (packet: Json): ParsedPacket => {
       data: bytesIn(account["data_base64"], "data.account.data_base64"),
     },
     asOf: parseAsOf(data["as_of"]),
+    log,
     signature: parseSignature(whole["signature"]),
   };
 };

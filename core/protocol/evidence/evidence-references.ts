@@ -2,6 +2,7 @@ import type { Json } from "../../domain/encoding/canonical-json.ts";
 import { parseLedgerSignature } from "../../domain/ledger/signature.ts";
 import { MERCHANT_STATUSES } from "../../domain/merchant/merchant.ts";
 import { EVENT_KINDS, type EventKind } from "../../domain/index/settlement-event.ts";
+import { type LogReference, logReferenceIn } from "./log-reference.ts";
 import { addressIn, arrayIn, fail, objectIn, oneOfIn, slotIn, textIn } from "./packet-form.ts";
 
 /** What a packet can say it could not find: the merchant's account, or the transaction of an event. */
@@ -26,11 +27,11 @@ const assertTransaction = (value: Json): EventKind => {
 };
 
 /**
- * Checks the form of a packet's `references`, and nothing else. They are not signed, and no check
- * relies on them. See docs/protocol.md, "Evidence packet". @throws WrongForm
+ * Checks the form of a packet's `references` and returns the one that is judged: the proof that a log holds the account. The others
+ * are not signed, and no check relies on them. See docs/protocol.md, "Evidence packet". @throws WrongForm
  */
-export const assertReferences = (value: Json | undefined): void => {
-  const members = ["transactions", "merchant", "observed", "archived", "not_found"];
+export const readReferences = (value: Json | undefined): { readonly log: LogReference | null } => {
+  const members = ["transactions", "merchant", "observed", "archived", "log", "not_found"];
   const references = objectIn(value, "references", members);
   const transactions = arrayIn(references["transactions"], "references.transactions");
   const missing = arrayIn(references["not_found"], "references.not_found").map((each) =>
@@ -62,4 +63,5 @@ export const assertReferences = (value: Json | undefined): void => {
     if (!/^[0-9a-f]{64}$/.test(textIn(digest, `${what}.digest`)))
       fail(`${what}.digest is not 32 bytes in lower-case hex`);
   }
+  return { log: logReferenceIn(references["log"]) };
 };

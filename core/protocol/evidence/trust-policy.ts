@@ -5,6 +5,7 @@ import { jwkThumbprint } from "../../domain/evidence/jwk.ts";
 import { isMintSymbol, type SupportedMint } from "../../domain/supported-mint.ts";
 import { addressIn, arrayIn, fail, objectIn, oneOfIn, textIn, wholeIn } from "./packet-form.ts";
 import { formOf, readStrictDocument } from "./strict-document.ts";
+import { logPolicyOf } from "./verify-in-log.ts";
 
 /** The only version of the trust document that this code writes and reads. */
 export const TRUST_VERSION = 1;
@@ -70,6 +71,14 @@ const supportedMint = (value: Json): SupportedMint => {
 const notEmpty = (value: Json | undefined, what: string): string =>
   textIn(value, what) || fail(`${what} is empty`);
 
+/** A log's policy as it stands in the document; null for none. */
+const logIn = (value: Json | undefined, keys: TrustPolicy["keys"]): string | null => {
+  if (value === null) return null;
+  const text = textIn(value, `${WHAT}: log`);
+  const parsed = logPolicyOf(text, keys);
+  return "fault" in parsed ? fail(`${WHAT}: log: ${parsed.fault}`) : text;
+};
+
 const policyOf = (document: Json): TrustPolicy => {
   const open = objectIn(document, WHAT);
   if (Object.hasOwn(open, "version") && open["version"] !== TRUST_VERSION)
@@ -79,14 +88,15 @@ const policyOf = (document: Json): TrustPolicy => {
   const mints = arrayIn(policy["supported_mints"], `${WHAT}: supported_mints`).map(supportedMint);
   if (new Set(mints.map(({ address }) => address)).size < mints.length)
     fail(`${WHAT}: supported_mints names a mint twice`);
+  const keys = arrayIn(jwks["keys"], `${WHAT}: jwks.keys`).flatMap(keysOf);
   return {
-    keys: arrayIn(jwks["keys"], `${WHAT}: jwks.keys`).flatMap(keysOf),
+    keys,
     genesisHash: addressIn(policy["genesis_hash"], `${WHAT}: genesis_hash`),
     cluster: notEmpty(policy["cluster"], `${WHAT}: cluster`),
     custodyProgram: addressIn(policy["custody_program"], `${WHAT}: custody_program`),
     attestorProgram: addressIn(policy["attestor_program"], `${WHAT}: attestor_program`),
     supportedMints: mints,
-    log: policy["log"] === null ? null : notEmpty(policy["log"], `${WHAT}: log`),
+    log: logIn(policy["log"], keys),
   };
 };
 

@@ -10,7 +10,10 @@ import type { Escrow } from "../../domain/escrow/escrow.ts";
 import { type ParsedPacket, parseEvidencePacket } from "./evidence-packet.ts";
 import { evidenceAmounts, mintValueCheck } from "./mint-value.ts";
 import { accountChecks } from "./verify-account.ts";
-import { ledgerChecks, type LedgerWitness } from "./verify-on-ledger.ts";
+import { ledgerPoints } from "./ledger-points.ts";
+import { type FreshLog, verifyFreshLog } from "./verify-fresh-log.ts";
+import { verifyInLog } from "./verify-in-log.ts";
+import type { LedgerWitness } from "./verify-on-ledger.ts";
 import { signatureChecks } from "./verify-signature.ts";
 
 /** Every check, in the order in which each verdict lists them. */
@@ -27,9 +30,14 @@ export const EVIDENCE_CHECKS = [
   "attestation_signature",
   "settlement_decision",
   "as_of",
+  "log_inclusion",
+  "log_witnesses",
+  "log_consistency",
   "ledger",
   "account_on_ledger",
+  "still_pending",
   "attestor_is_the_merchants",
+  "event_number",
   "mint_value",
 ] as const;
 
@@ -44,92 +52,94 @@ const networkCheck = ({ network }: ParsedPacket, trust: TrustPolicy): EvidenceCh
     "ledger or programs are not those of the trust policy",
   );
 
-/** The checks that need the ledger, as a verdict lists them when no node was asked. */
-const withoutWitness = (trust: TrustPolicy | null): ReadonlyArray<EvidenceCheck> => [
-  { name: "ledger", outcome: "not_applicable", reason: "no node of the ledger was asked" },
-  {
-    name: "account_on_ledger",
-    outcome: "unproven",
-    reason:
-      trust === null || trust.log === null
-        ? "an offline check cannot show that the ledger has this account"
-        : "the trust policy names a log, which this verifier does not read; ask a node",
-  },
-  {
-    name: "attestor_is_the_merchants",
-    outcome: "unproven",
-    reason: "an offline check cannot show that the attestor key was the merchant's",
-  },
-];
+/** What was asked, beside the packet and the policy: a node of the verifier's choice, and the log. */
+type Asked = {
+  readonly ledger: LedgerWitness | undefined;
+  readonly log: FreshLog | undefined;
+};
 
-const escrowChecks = (
-  { network, account }: ParsedPacket,
-  escrow: Escrow,
+/** The checks that concern ledger and log. `decoded` is null for a packet of no form. */
+const outerChecks = (
+  packet: ParsedPacket | null,
+  decoded: Decoded<Escrow> | null,
   trust: TrustPolicy | null,
-  witness: LedgerWitness | undefined,
-): ReadonlyArray<EvidenceCheck> => [
-  ...(witness === undefined ? [] : ledgerChecks({ escrow, data: account.data, network }, witness)),
-  mintValueCheck(escrow, trust),
-];
+  asked: Asked,
+): ReadonlyArray<EvidenceCheck> => {
+  const account =
+    packet === null || decoded === null || "fault" in decoded
+      ? null
+      : { network: packet.network, escrow: decoded.value, data: packet.account.data };
+  const inLog = account && verifyInLog(account, packet?.log ?? null, trust);
+  const consistency =
+    account === null || asked.log === undefined
+      ? []
+      : [verifyFreshLog(packet?.log ?? null, trust, asked.log)];
+  return [
+    ...(inLog?.checks ?? []),
+    ...consistency,
+    ...ledgerPoints(account, trust, inLog, asked.ledger),
+    ...(account === null ? [] : [mintValueCheck(account.escrow, trust)]),
+  ];
+};
 
 const packetChecks = (
   packet: ParsedPacket,
   decoded: Decoded<Escrow>,
   trust: TrustPolicy | null,
-  witness: LedgerWitness | undefined,
 ): ReadonlyArray<EvidenceCheck> => [
   passedOrFailed("form", true, "the packet has exactly the members it must have", ""),
   ...signatureChecks(packet, trust),
   ...(trust === null ? [] : [networkCheck(packet, trust)]),
   ...accountChecks(packet, decoded),
-  ...("fault" in decoded ? [] : escrowChecks(packet, decoded.value, trust, witness)),
 ];
+
+/** Why a check was not judged. */
+const notJudged = (name: string, trust: TrustPolicy | null, asked: Asked): string => {
+  if (trust === null && (name === "service_key" || name === "network"))
+    return "no trust policy was given";
+  return name === "log_consistency" && asked.log === undefined
+    ? "the log was not asked"
+    : "not judged, since an earlier check failed";
+};
 
 /** Every check by name. A check that was not judged gets the reason. */
 const completed = (
   checks: ReadonlyArray<EvidenceCheck>,
   trust: TrustPolicy | null,
-  witness: LedgerWitness | undefined,
+  asked: Asked,
 ): ReadonlyArray<EvidenceCheck> => {
-  const found = new Map(
-    [...(witness === undefined ? withoutWitness(trust) : []), ...checks].map((each) => [
-      each.name,
-      each,
-    ]),
-  );
+  const found = new Map(checks.map((each) => [each.name, each]));
   return EVIDENCE_CHECKS.map(
     (name) =>
-      found.get(name) ?? {
-        name,
-        outcome: "not_applicable",
-        reason:
-          trust === null && (name === "service_key" || name === "network")
-            ? "no trust policy was given"
-            : "not judged, since an earlier check failed",
-      },
+      found.get(name) ?? { name, outcome: "not_applicable", reason: notJudged(name, trust, asked) },
   );
 };
 
 /**
  * Checks an evidence packet, given as its JSON text or bytes, without any network: form, digest, service
- * signature, account bytes, address, decoded fields, attestation and decision, under a trust policy
+ * signature, account bytes, address, decoded fields, attestation, decision and the log's proof, under a trust policy
  * obtained beforehand or, without one, as far as the packet alone allows. A `witness`, what a node of
- * the verifier's choice says, adds the checks that need the ledger. Never throws.
+ * the verifier's choice says, and `log`, what the log serves at the time, add the checks that need them. Never throws.
  * See docs/verify-evidence.md, "The verdict".
  */
 export const verifyEvidence = (
   packet: string | Uint8Array,
   trust: TrustPolicy | null,
   witness?: LedgerWitness,
+  log?: FreshLog,
 ): EvidenceVerdict => {
+  const asked: Asked = { ledger: witness, log };
   const parsed = parseEvidencePacket(packet);
   if ("fault" in parsed) {
-    const checks = completed([passedOrFailed("form", false, "", parsed.fault)], trust, witness);
+    const wrong = passedOrFailed("form", false, "", parsed.fault);
+    const checks = completed([wrong, ...outerChecks(null, null, trust, asked)], trust, asked);
     return { verdict: "failed", checks, amounts: null };
   }
   const { escrowAddress, account, network } = parsed.value;
   const decoded = decodeEscrowAccount({ address: escrowAddress, ...account }, network);
-  const checks = completed(packetChecks(parsed.value, decoded, trust, witness), trust, witness);
+  const inner = packetChecks(parsed.value, decoded, trust);
+  const outer = outerChecks(parsed.value, decoded, trust, asked);
+  const checks = completed([...inner, ...outer], trust, asked);
   if ("fault" in decoded || checks.some(({ outcome }) => outcome === "failed"))
     return { verdict: "failed", checks, amounts: null };
   const verdict = trust === null ? "untrusted" : "verified";

@@ -8,8 +8,10 @@ import {
   decodeArchivedEscrowAccount,
 } from "../accounts/archived-escrow-account.ts";
 import { decodeEscrowAccount } from "../accounts/escrow-account.ts";
-import type { EvidenceNetwork } from "./evidence-data.ts";
+import { decodeCustodyConfigAccount } from "../accounts/custody-config-account.ts";
 import { decodeMerchantAccount } from "../accounts/merchant-account.ts";
+import type { EvidenceNetwork } from "./evidence-data.ts";
+import type { LoggedAccount } from "./verify-in-log.ts";
 
 /** What a node of the verifier's own choice says about a packet's escrow. */
 export type LedgerWitness = {
@@ -18,6 +20,8 @@ export type LedgerWitness = {
   readonly escrow: LedgerAccount | null;
   /** The finalized account at the merchant's address. */
   readonly merchant: LedgerAccount | null;
+  /** The finalized account at the address of the custody program's configuration. */
+  readonly custodyConfig: LedgerAccount | null;
 };
 
 const outcome = (
@@ -120,24 +124,61 @@ const attestorCheck = (
   );
 };
 
+/** Whether the account is on the ledger as the packet has it, still Pending. */
+const stillPendingCheck = (
+  { escrow, data, network }: LoggedAccount,
+  witness: LedgerWitness,
+): EvidenceCheck => {
+  const name = "still_pending";
+  if (escrow.state !== "Pending")
+    return outcome(name, "not_applicable", "the escrow is settled, which is its last state");
+  const isSame =
+    witness.escrow?.owner === network.custodyProgram && sameBytes(witness.escrow.data, data);
+  return isSame
+    ? outcome(name, "passed", "the escrow still is Pending on the ledger")
+    : outcome(name, "not_applicable", "account_on_ledger says what stands on the ledger instead");
+};
+
+/** Whether the ledger has numbered as many events as the packet's last one needs. */
+const eventNumberCheck = (
+  { escrow, network }: LoggedAccount,
+  { custodyConfig }: LedgerWitness,
+): EvidenceCheck => {
+  const name = "event_number";
+  const decoded = custodyConfig && decodeCustodyConfigAccount(custodyConfig, network);
+  if (decoded === null || "fault" in decoded)
+    return outcome(name, "failed", "the ledger has no configuration of the custody program");
+  const number = escrow.settledSeq ?? escrow.createdSeq;
+  const { count, head } = decoded.value;
+  return number <= count
+    ? outcome(
+        name,
+        "passed",
+        `the packet's event has the number ${number}, and the ledger counts ${count} events with the head ${head}`,
+      )
+    : outcome(
+        name,
+        "failed",
+        `the packet's event has the number ${number}, and the ledger counts ${count} events only`,
+      );
+};
+
 /**
- * The two checks that need the ledger, by what a node of the verifier's choice answered, and whether that
- * node is on the packet's ledger. See docs/protocol.md, "Evidence packet".
+ * The checks that need the ledger, by what a node of the verifier's choice answered, and whether that
+ * node is on the packet's ledger. See docs/verify-evidence.md, "With a node".
  */
 export const ledgerChecks = (
-  packet: {
-    readonly escrow: Escrow;
-    readonly data: Uint8Array;
-    readonly network: EvidenceNetwork;
-  },
+  account: LoggedAccount,
   witness: LedgerWitness,
 ): ReadonlyArray<EvidenceCheck> => {
-  const { escrow, data, network } = packet;
+  const { escrow, data, network } = account;
   if (witness.genesisHash !== network.genesisHash)
     return [outcome("ledger", "failed", "the node is on another ledger than the packet")];
   return [
     outcome("ledger", "passed", "the node is on the packet's ledger"),
     accountCheck(escrow, data, network, witness),
+    stillPendingCheck(account, witness),
     attestorCheck(escrow, network, witness),
+    eventNumberCheck(account, witness),
   ];
 };

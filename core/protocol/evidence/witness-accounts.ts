@@ -1,5 +1,5 @@
 import type { Address } from "../../domain/address.ts";
-import { merchantAddress } from "../addresses/addresses.ts";
+import { custodyConfigAddress, merchantAddress } from "../addresses/addresses.ts";
 import { decodeEscrowAccount } from "../accounts/escrow-account.ts";
 import { parseEvidencePacket } from "./evidence-packet.ts";
 
@@ -9,7 +9,11 @@ import { parseEvidencePacket } from "./evidence-packet.ts";
  */
 export const witnessAccounts = (
   packet: string | Uint8Array,
-): { readonly escrow: Address; readonly merchant: Address } | null => {
+): {
+  readonly escrow: Address;
+  readonly merchant: Address;
+  readonly custodyConfig: Address;
+} | null => {
   const parsed = parseEvidencePacket(packet);
   if ("fault" in parsed) return null;
   const { network, account, escrowAddress } = parsed.value;
@@ -18,5 +22,6 @@ export const witnessAccounts = (
   return {
     escrow: escrowAddress,
     merchant: merchantAddress(network, decoded.value.merchant).address,
+    custodyConfig: custodyConfigAddress(network).address,
   };
 };

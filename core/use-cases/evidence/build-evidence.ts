@@ -10,6 +10,7 @@ import { Instance } from "../../../ports/instance.ts";
 import { Ledger } from "../../../ports/ledger.ts";
 import { findTransactions, referencesOf } from "./evidence-references.ts";
 import { readEscrow } from "../escrow/read-escrow.ts";
+import { type LogProof, LogProofs } from "../log/log-proofs.ts";
 import {
   type EvidencePacket,
   type KeptEvidence,
@@ -39,6 +40,9 @@ const signData = Effect.fnUntraced(function* (data: EvidenceData) {
   return signature;
 });
 
+const isSameProof = (one: LogProof | null, other: LogProof | null): boolean =>
+  one?.origin === other?.origin && one?.index === other?.index && one?.proof === other?.proof;
+
 /** A new packet from the ledger's present state. */
 const newPacket = Effect.fnUntraced(function* (pda: string) {
   const { escrow, account, archived, ledgerTime, slot } = yield* readEscrow(pda, "finalized");
@@ -58,6 +62,7 @@ const newPacket = Effect.fnUntraced(function* (pda: string) {
     merchant,
     observed: escrow.state === "Pending" ? { slot, commitment: "finalized" } : null,
     archived: archived === null ? null : { digest: archived.lastHash },
+    log: yield* (yield* LogProofs).ofEscrow(escrow),
   });
   const packet: EvidencePacket = { data, signature, references };
   if (escrow.state !== "Pending") settled.keep({ escrow, packet, revision });
@@ -76,7 +81,10 @@ const renewedPacket = Effect.fnUntraced(function* (known: KeptEvidence) {
     revision: known.revision,
   });
   const { transactions, revision } = found;
+  const proof = yield* (yield* LogProofs).ofEscrow(escrow);
+  const log = isSameProof(before.log, proof) ? before.log : (proof ?? before.log);
   const isSame =
+    log === before.log &&
     merchant === before.merchant &&
     transactions === before.transactions &&
     archived === before.archived;
@@ -89,6 +97,7 @@ const renewedPacket = Effect.fnUntraced(function* (known: KeptEvidence) {
     merchant,
     observed: before.observed,
     archived,
+    log,
   });
   const renewed: EvidencePacket = { ...packet, references };
   settled.keep({ escrow, packet: renewed, revision });

@@ -6,6 +6,7 @@ import type { LedgerSignature } from "../../domain/ledger/signature.ts";
 import type { MerchantStatus } from "../../domain/merchant/merchant.ts";
 import { type EventKind, eventsOf } from "../../domain/index/settlement-event.ts";
 import type { NotFound } from "../../protocol/evidence/evidence-references.ts";
+import type { LogProof } from "../log/log-proofs.ts";
 import { IndexReader } from "../../../ports/index-reader.ts";
 
 /** The transaction of an escrow's event in the ledger's history. */
@@ -32,6 +33,8 @@ export type EvidenceReferences = {
   readonly observed: { readonly slot: bigint; readonly commitment: "finalized" } | null;
   /** The digest of the account bytes that the ledger keeps once the escrow is archived, null before. */
   readonly archived: { readonly digest: Hash32 } | null;
+  /** The proof that the log holds the account's last event; null while there is none. */
+  readonly log: LogProof | null;
   /** What is missing: the merchant's account, or transactions of events that the account proves. */
   readonly notFound: ReadonlyArray<NotFound>;
 };

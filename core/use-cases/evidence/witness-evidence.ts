@@ -4,7 +4,7 @@ import { witnessAccounts } from "../../protocol/evidence/witness-accounts.ts";
 import { Ledger } from "../../../ports/ledger.ts";
 
 /**
- * A packet's escrow and merchant accounts, read at `finalized`. Undefined, without a read, for a packet that names
+ * A packet's escrow and merchant accounts and the custody program's configuration, in one read at `finalized`. Undefined, without a read, for a packet that names
  * neither. Fails with a `LedgerFailure`.
  */
 export const witnessEvidence = Effect.fn("witnessEvidence")(function* (
@@ -14,12 +14,13 @@ export const witnessEvidence = Effect.fn("witnessEvidence")(function* (
   if (accounts === null) return undefined;
   const ledger = yield* Ledger;
   const genesisHash = yield* ledger.genesisHash;
-  const { escrow, merchant } = accounts;
-  const { value } = yield* ledger.readAccounts([escrow, merchant], "finalized");
+  const { escrow, merchant, custodyConfig } = accounts;
+  const { value } = yield* ledger.readAccounts([escrow, merchant, custodyConfig], "finalized");
   const witness: LedgerWitness = {
     genesisHash,
     escrow: value[0] ?? null,
     merchant: value[1] ?? null,
+    custodyConfig: value[2] ?? null,
   };
   return witness;
 });

@@ -3,6 +3,9 @@ import fc from "fast-check";
 import { verifyEvidence } from "../../../core/protocol/evidence/verify-evidence.ts";
 import { anyAttestedEscrow, packetText, TRUST } from "../../arbitraries/evidence.ts";
 import { runs } from "../../arbitraries/runs.ts";
+import { parseTrustPolicy } from "../../../core/protocol/evidence/trust-policy.ts";
+import { loggedEscrow, packetWithLog } from "./log-vectors.ts";
+import { logPolicyText, logProofOf } from "./log-world.ts";
 import { goldenDraft } from "./packet-edits.ts";
 import { trustDocument } from "./policy-vectors.ts";
 import { verifyIndependently } from "./independent-verifier.ts";
@@ -36,6 +39,32 @@ test(`none of ${FLIPS} packets with one changed byte in data or signature verifi
     if (verdict !== "failed") throw new Error(`a flip at ${at} is ${verdict}`);
   }
 }, 60_000);
+
+// The log's flips verify three signatures each: 500 by default, 10,000 with EVIDENCE_LOG_FLIPS=10000.
+const LOG_FLIPS = Number(process.env["EVIDENCE_LOG_FLIPS"] ?? "500");
+
+test(`none of ${LOG_FLIPS} packets with one changed byte in the log's proof or its checkpoint verifies`, () => {
+  const parsed = parseTrustPolicy(JSON.stringify({ ...trustDocument(), log: logPolicyText() }));
+  if ("fault" in parsed) throw new Error(parsed.fault);
+  const packets = ["fulfilled", "pending"].map((name) => {
+    const escrow = loggedEscrow(name);
+    return new TextEncoder().encode(packetWithLog(escrow, logProofOf(escrow)));
+  });
+  for (const packet of packets)
+    expect(verifyEvidence(packet, parsed.value).verdict).toBe("verified");
+  const random = sequence(27);
+  const below = (count: number) => Math.floor(random() * count);
+  for (let flip = 0; flip < LOG_FLIPS; flip++) {
+    const packet = packets[flip % packets.length] ?? new Uint8Array();
+    const start = Buffer.from(packet).indexOf('"proof":"') + '"proof":"'.length;
+    const end = Buffer.from(packet).indexOf('"', start);
+    const at = start + below(end - start);
+    const changed = packet.with(at, (packet[at] ?? 0) ^ (1 + below(255)));
+    const { verdict, checks } = verifyEvidence(changed, parsed.value);
+    const isWitnessed = checks.some(({ outcome }) => outcome === "witnessed");
+    if (verdict !== "failed" || isWitnessed) throw new Error(`a flip at ${at} is ${verdict}`);
+  }
+}, 600_000);
 
 test("the two verifiers agree on packets of any escrow, whole or with one byte changed anywhere", async () => {
   const flip = fc.record({

@@ -38,3 +38,20 @@ export const strictlySigned = (
     return false;
   }
 };
+
+const power = (base: bigint, exponent: bigint): bigint => {
+  let result = 1n;
+  for (let [square, rest] = [base % P, exponent]; rest > 0n; rest >>= 1n) {
+    if (rest % 2n === 1n) result = (result * square) % P;
+    square = (square * square) % P;
+  }
+  return result;
+};
+
+/** Whether 32 bytes are a point of the curve, with y taken modulo p, that is not of small order. */
+export const canVerify = (key: Uint8Array): boolean => {
+  const y = (little(key) & (2n ** 255n - 1n)) % P;
+  const d = (P - 121_665n) * power(121_666n, P - 2n);
+  const square = (y * y + P - 1n) * power(d * y * y + 1n, P - 2n);
+  return !SMALL_Y.has(y) && power(square, (P - 1n) / 2n) === 1n;
+};

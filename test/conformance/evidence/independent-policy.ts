@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { fromBase58, isOneOf, need, object, strictText } from "./independent-form.ts";
+import { type LogPolicy, readLogPolicy } from "./independent-log-policy.ts";
 import { type ObjectValue, readJson, type Value } from "./independent-json.ts";
 
 /** A policy as the independent verifier reads it. */
@@ -8,6 +9,7 @@ export type Policy = {
   readonly network: ReadonlyMap<string, Value>;
   /** Addresses of the listed mints. */
   readonly mints: ReadonlyArray<string>;
+  readonly log: LogPolicy | null;
 };
 
 const isWhole = (value: Value | undefined, most: bigint): boolean =>
@@ -58,8 +60,16 @@ export const readPolicy = (document: Uint8Array): Policy => {
     fromBase58(policy.get(name), 32);
   const [cluster, log] = [policy.get("cluster"), policy.get("log")];
   need(typeof cluster === "string" && cluster !== "");
-  need(log === null || (typeof log === "string" && log !== ""));
+  need(log === null || typeof log === "string");
   const addresses = mints.map(readMint);
   need(new Set(addresses).size === addresses.length);
-  return { keys: keys.flatMap(readKey), network: policy, mints: addresses };
+  const own = keys.flatMap(readKey);
+  const logPolicy =
+    log === null
+      ? null
+      : readLogPolicy(
+          log,
+          own.map(({ x }) => x),
+        );
+  return { keys: own, network: policy, mints: addresses, log: logPolicy };
 };

@@ -11,6 +11,7 @@ import {
   object,
   strictText,
 } from "./independent-form.ts";
+import { judgeLog, readLogProof } from "./independent-log.ts";
 import { type Policy, readPolicy } from "./independent-policy.ts";
 import { type ObjectValue, readJson, type Value, writeCanonical } from "./independent-json.ts";
 
@@ -36,9 +37,9 @@ const derive = async (program: string, seeds: ReadonlyArray<Uint8Array | string>
   return { address: found as string, bump: BigInt(bump) };
 };
 
-/** The references' form; no check relies on their content. */
-const readReferences = (value: Value | undefined): void => {
-  const references = object(value, "transactions merchant observed archived not_found");
+/** The references' form, and the log's proof among them; no check relies on the others. */
+const readReferences = (value: Value | undefined) => {
+  const references = object(value, "transactions merchant observed archived log not_found");
   const { transactions, notFound } = {
     transactions: references.get("transactions"),
     notFound: references.get("not_found"),
@@ -68,6 +69,7 @@ const readReferences = (value: Value | undefined): void => {
     const digest = object(references.get("archived"), "digest").get("digest");
     need(typeof digest === "string" && /^[0-9a-f]{64}$/.test(digest));
   }
+  return readLogProof(references.get("log"));
 };
 
 /** Checks digest and service signature. Returns the key's bytes and id, null for an unsigned packet. */
@@ -247,16 +249,18 @@ const rebuild = async (data: ObjectValue): Promise<Value> => {
   ]);
 };
 
-/** Whether the policy lists the mint of a valid packet. @throws Error for an invalid packet */
-const judge = async (packet: Uint8Array, policy: Policy | null): Promise<boolean> => {
+type Shown = { readonly mintListed: boolean; readonly witnessed: boolean };
+
+/** What the policy says of a valid packet. @throws Error for an invalid packet */
+const judge = async (packet: Uint8Array, policy: Policy | null): Promise<Shown> => {
   need(packet.length <= 65_536);
   const whole = object(readJson(strictText(packet)), "data signature references");
-  readReferences(whole.get("references"));
+  const proof = readReferences(whole.get("references"));
   const data = whole.get("data");
   need(data instanceof Map);
   need(writeCanonical(await rebuild(data)) === writeCanonical(data));
   const key = readSignature(whole.get("signature"), data);
-  if (policy === null) return false;
+  if (policy === null) return { mintListed: false, witnessed: false };
   need(key !== null);
   const { keys, network, mints } = policy;
   need(keys.some(({ kid, x }) => kid === key.id && x === key.x));
@@ -265,7 +269,8 @@ const judge = async (packet: Uint8Array, policy: Policy | null): Promise<boolean
   for (const name of ["cluster", "genesis_hash", "custody_program", "attestor_program"])
     need(named.get(name) === network.get(name));
   const { mint } = Object.fromEntries(data.get("escrow") as ObjectValue);
-  return mints.includes(mint as string);
+  const witnessed = proof !== null && policy.log !== null && judgeLog(proof, policy.log, data);
+  return { mintListed: mints.includes(mint as string), witnessed };
 };
 
 /** The second verifier's verdict; `refused` when the policy document is malformed. */
@@ -273,6 +278,8 @@ export type IndependentVerdict = {
   readonly verdict: "verified" | "untrusted" | "failed" | "refused";
   /** Whether the policy lists the packet's mint, null when a check of the packet failed. */
   readonly mintListed: boolean | null;
+  /** Whether the policy's witnesses vouch for the account, null when a check of the packet failed. */
+  readonly witnessed: boolean | null;
 };
 
 /**
@@ -287,12 +294,12 @@ export const verifyIndependently = async (
   try {
     policy = policyDocument === null ? null : readPolicy(policyDocument);
   } catch {
-    return { verdict: "refused", mintListed: null };
+    return { verdict: "refused", mintListed: null, witnessed: null };
   }
   try {
-    const mintListed = await judge(packet, policy);
-    return { verdict: policy === null ? "untrusted" : "verified", mintListed };
+    const shown = await judge(packet, policy);
+    return { verdict: policy === null ? "untrusted" : "verified", ...shown };
   } catch {
-    return { verdict: "failed", mintListed: null };
+    return { verdict: "failed", mintListed: null, witnessed: null };
   }
 };

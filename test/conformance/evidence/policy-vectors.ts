@@ -4,6 +4,7 @@ import { ed25519Key, NETWORK, SERVICE_KEY } from "../../arbitraries/evidence.ts"
 import { SUPPORTED_MINT, usdc } from "../../core/use-cases/test-instance.ts";
 import { RETIRED_KEY } from "./accepting-vectors.ts";
 import type { Draft } from "./packet-edits.ts";
+import { logPolicyVectors } from "./policy-log-vectors.ts";
 import { REVOKED_KEY } from "./rejecting-signature.ts";
 
 /** A policy document, and the expected verdict on it and on fulfilled.json under it. */
@@ -158,14 +159,11 @@ const members = (): ReadonlyArray<PolicyVector> => [
   changed("jwks-array", "the keys without jwks around them", { jwks: [OWN] }),
   changed("genesis-not-32-bytes", "a genesis hash of another length", { genesis_hash: "1111" }),
   changed("cluster-empty", "an empty cluster", { cluster: "" }),
-  changed("log-empty", "an empty log", { log: "" }),
   changed("log-object", "a log that is no text", { log: {} }),
-  vector(
-    "log-text",
-    "a log, of which nothing follows",
-    { ...trustDocument(), log: "log example.com/log/0/0+00000000+AA==\nquorum none\n" },
-    "verified",
-    true,
+  ...logPolicyVectors().map(({ name, why, log, isRefused }) =>
+    isRefused
+      ? changed(name, why, { log })
+      : vector(name, why, { ...trustDocument(), log }, "verified", true),
   ),
   vector(
     "another-ledger",

@@ -5,6 +5,8 @@ import { acceptingVectors } from "./accepting-vectors.ts";
 import { instructionVectors } from "./ed25519-instruction-vectors.ts";
 import { accountVectors, fieldVectors } from "./rejecting-account.ts";
 import { claimVectors, decisionVectors } from "./rejecting-claim.ts";
+import { logVectors } from "./log-vectors.ts";
+import { logPolicyText } from "./log-world.ts";
 import { policyVectors, trustDocument } from "./policy-vectors.ts";
 import { networkVectors, signatureVectors } from "./rejecting-signature.ts";
 import { formVectors } from "./rejecting-form.ts";
@@ -31,6 +33,8 @@ export const vectorFiles = (): ReadonlyMap<string, string> =>
     ),
     ["accepting.json", text(acceptingVectors())],
     ["rejecting.json", text(rejectingVectors())],
+    ["log-trust.json", text({ ...trustDocument(), log: logPolicyText() })],
+    ["log-packets.json", text(logVectors())],
     ["policies.json", text(policyVectors())],
     ["ed25519-instructions.json", text(instructionVectors())],
   ]);

@@ -1,4 +1,5 @@
 import type {
+  EvidenceCheck,
   EvidenceVerdict,
   TrustPolicy,
 } from "../../../../core/domain/evidence/evidence-check.ts";
@@ -77,16 +78,21 @@ const policyOf = (document: Uint8Array | string): TrustPolicy => {
 
 /** The verdict in words. Under the service's own policy it adds how little that proves. */
 const meaningOf = ({ verdict, checks, amounts }: EvidenceVerdict, isPinned: boolean): string => {
-  const unproven = checks.filter(({ outcome }) => outcome === "unproven").map(({ name }) => name);
+  const namesOf = (outcome: EvidenceCheck["outcome"]): ReadonlyArray<string> =>
+    checks.filter((each) => each.outcome === outcome).map(({ name }) => name);
+  const unproven = namesOf("unproven");
+  const witnessed = namesOf("witnessed");
   const under = isPinned
     ? " under the policy you gave."
     : " under this service's own policy, which shows only whether the service agrees with itself.";
+  const shown =
+    witnessed.length === 0 ? "" : ` Witnessed by the policy's quorum: ${witnessed.join(", ")}.`;
   const open =
-    verdict === "verified"
+    verdict === "verified" && unproven.length > 0
       ? ` Not shown here: ${unproven.join(", ")}; ask a node of your choice with bun run verify --rpc URL.`
       : "";
   const paid = amounts === null ? "" : ` ${amountsText(amounts)}`;
-  return `${under}${paid}${open} ${NEVER_SHOWN}`;
+  return `${under}${paid}${shown}${open} ${NEVER_SHOWN}`;
 };
 
 const show = (judged: EvidenceVerdict, isPinned: boolean): void => {

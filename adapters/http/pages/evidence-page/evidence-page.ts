@@ -10,6 +10,12 @@ import { qrCodeSvg } from "./qr-code.ts";
 
 const style = once(() => readBeside(import.meta.url, "evidence.css"));
 
+/** How to learn that the ledger has the account: from witnesses, where the packet holds a proof of a log, and from a node. */
+const ledgerSentence = ({ references: { log } }: EvidencePacketRecord): string =>
+  log === null
+    ? "An offline check cannot show that the ledger has the account or that the attestor key was the merchant's: add <code>--rpc URL</code> with a node of your choice."
+    : "That the ledger has the account and that the attestor key was the merchant's is witnessed where your trust document names the log's witnesses and enough of them signed. Otherwise add <code>--rpc URL</code> with a node of your choice.";
+
 /**
  * A packet as a page to read, print and put beside a dispute, with its digest and a QR code of its
  * address. Amounts are in the units of a mint that `supportedMints` lists, otherwise in base units. It loads
@@ -49,7 +55,7 @@ ${evidenceSections(packet, amountHtml)}
 <ol>
 <li>Fetch the packet from the address above, and compare its digest with the one printed here.</li>
 <li>Verify it under a trust document that you obtained beforehand, from someone you trust: <code>bun run verify packet.json --trust trust.json</code></li>
-<li>An offline check cannot show that the ledger has the account or that the attestor key was the merchant's: add <code>--rpc URL</code> with a node of your choice.</li>
+<li>${ledgerSentence(packet)}</li>
 </ol>
 </section>
 </main>`,

@@ -91,6 +91,9 @@ const references = ({ references: it }: EvidencePacketRecord): string =>
       ...(it.archived === null
         ? []
         : ([["Archived; the ledger keeps the digest", code(it.archived.digest)]] as const)),
+      ...(it.log === null
+        ? []
+        : ([["In the log", `${code(it.log.origin)}, leaf ${it.log.index}`]] as const)),
       ...(it.not_found.length === 0
         ? []
         : ([["Not found", escapeHtml(it.not_found.join(", ").replaceAll("_", " "))]] as const)),

@@ -1,6 +1,8 @@
 import { escapeForeign } from "../../../../adapters/http/pages/html-text.ts";
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { evidenceExample } from "../../../../adapters/http/evidence/evidence-contract.ts";
+import { evidencePage } from "../../../../adapters/http/pages/evidence-page/evidence-page.ts";
 import { evidenceSignerNone } from "../../../../adapters/signer/evidence-signer.ts";
 import { escrow, EXPIRES_AT, merchant, CREATED_AT } from "../support/parties.ts";
 import { checkedClient, jsonOf, makeService } from "../support/service.ts";
@@ -84,6 +86,21 @@ describe("content negotiation", () => {
 });
 
 describe("the page", () => {
+  test("a proof of the log is named, and what its witnesses show is said", () => {
+    const packet = evidenceExample();
+    const textWith = (log: typeof packet.references.log) =>
+      evidencePage({ ...packet, references: { ...packet.references, log } }, "http://x", []).html;
+    const origin = "example.com/log/0123456789abcdef/0";
+    const [without, logged] = [
+      textWith(null),
+      textWith({ origin, index: 2, proof: "c2sp.org/tlog-proof@v1" }),
+    ];
+    expect(without).toContain("An offline check cannot show that the ledger has the account");
+    expect(without).not.toContain("In the log");
+    expect(logged).toContain(`<code>${origin}</code>, leaf 2`);
+    expect(logged).toContain("is witnessed where your trust document names the log's witnesses");
+  });
+
   test("it runs and loads nothing, and the policy allows only its own style", async () => {
     for (const row of [released, partial, refunded, pending]) {
       const response = await get(row, BROWSER);

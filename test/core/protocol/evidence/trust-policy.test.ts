@@ -117,17 +117,25 @@ describe("trust policy", () => {
     }
   });
 
-  test("a log in the policy proves nothing: the account on the ledger stays unproven, and the reason says so", () => {
+  test("a log in the policy shows nothing for a packet without a proof, and the reasons say so", () => {
     const { value } = parse({ ...document(), log: "quorum none\n" }) as { value: TrustPolicy };
     const [escrow] = fc.sample(anyAttestedEscrow, { numRuns: 1, seed: 3 });
     if (escrow === undefined) throw new Error("no sample");
     const { verdict, checks } = verifyEvidence(packetText(escrow), value);
     expect(verdict).toBe("verified");
-    expect(checks.find(({ name }) => name === "account_on_ledger")).toEqual({
-      name: "account_on_ledger",
-      outcome: "unproven",
-      reason: "the trust policy names a log, which this verifier does not read; ask a node",
-    });
+    const open = ["log_inclusion", "log_witnesses", "account_on_ledger"];
+    expect(checks.filter(({ name }) => open.includes(name))).toEqual([
+      ...open.slice(0, 2).map((name) => ({
+        name,
+        outcome: "unproven" as const,
+        reason: "the packet has no proof that a log holds its account",
+      })),
+      {
+        name: "account_on_ledger",
+        outcome: "unproven",
+        reason: "no quorum of witnesses shows that the ledger has this account; ask a node",
+      },
+    ]);
   });
 
   test("any text is a policy or has a fault, and none throws", () => {

@@ -92,7 +92,14 @@ describe("a genuine packet", () => {
     const packet = JSON.parse(packetText(escrowIn("Refunded"))) as Packet;
     const merchant = { name: "anyone", status: "Active", current_attestor: TRUST.custodyProgram };
     const archived = { digest: "00".repeat(32) };
-    packet.references = { transactions: [], merchant, observed: null, archived, not_found: [] };
+    packet.references = {
+      transactions: [],
+      merchant,
+      observed: null,
+      archived,
+      log: null,
+      not_found: [],
+    };
     expect(verifyEvidence(JSON.stringify(packet), TRUST).verdict).toBe("verified");
     const wrong: ReadonlyArray<JsonObject> = [
       { extra: 1 },

@@ -19,6 +19,9 @@ import {
   TRUST,
 } from "../../../arbitraries/evidence.ts";
 import { runs } from "../../../arbitraries/runs.ts";
+import { loggedEscrow, packetWithLog } from "../../../conformance/evidence/log-vectors.ts";
+import { logPolicyText, logProofOf } from "../../../conformance/evidence/log-world.ts";
+import { custodyConfigAccount } from "../../../doubles/custody-config.ts";
 import { tombstoneAccount } from "../../../doubles/tombstone.ts";
 
 const ATTESTOR = addressFromBytes(ATTESTOR_KEY.publicKey);
@@ -68,6 +71,7 @@ const witnessOf = (escrow: Escrow, merchant: Partial<Merchant> = {}): LedgerWitn
   genesisHash: NETWORK.genesisHash,
   escrow: escrowAccount(escrow),
   merchant: merchantAccount(escrow, merchant),
+  custodyConfig: custodyConfigAccount(NETWORK, escrow.settledSeq ?? escrow.createdSeq),
 });
 
 const outcomes = (escrow: Escrow, witness: LedgerWitness) => {
@@ -253,5 +257,58 @@ describe("the attestor's key around a rotation", () => {
       }),
       runs(10),
     );
+  });
+});
+
+describe("a logged packet checked with a node", () => {
+  const policy = { ...TRUST, log: logPolicyText() };
+  const outcomeOf = (name: string, escrow: Escrow, witness: LedgerWitness) =>
+    verifyEvidence(packetWithLog(escrow, logProofOf(escrow)), policy, witness).checks.find(
+      (each) => each.name === name,
+    );
+  const numbered = (escrow: Escrow, count: bigint): LedgerWitness => ({
+    ...witnessOf(escrow),
+    custodyConfig: custodyConfigAccount(NETWORK, count),
+  });
+
+  test("the event's number is one that the ledger has given", () => {
+    for (const name of ["fulfilled", "pending"]) {
+      const escrow = loggedEscrow(name);
+      const number = escrow.settledSeq ?? escrow.createdSeq;
+      const seen = (count: bigint) => outcomeOf("event_number", escrow, numbered(escrow, count));
+      expect(seen(number)).toMatchObject({
+        outcome: "passed",
+        reason: `the packet's event has the number ${number}, and the ledger counts ${number} events with the head ${"5a".repeat(32)}`,
+      });
+      expect(seen(number - 1n)?.outcome).toBe("failed");
+      const unconfigured = { ...witnessOf(escrow), custodyConfig: null };
+      expect(outcomeOf("event_number", escrow, unconfigured)?.outcome).toBe("failed");
+      const foreign = { ...witnessOf(escrow), custodyConfig: merchantAccount(escrow, {}) };
+      expect(outcomeOf("event_number", escrow, foreign)?.outcome).toBe("failed");
+    }
+  });
+
+  test("the node outweighs the witnesses, and shows whether the escrow still is Pending", () => {
+    const escrow = loggedEscrow("pending");
+    const settled = {
+      ...loggedEscrow("fulfilled"),
+      address: escrow.address,
+      taskHash: escrow.taskHash,
+    };
+    const same = witnessOf(escrow);
+    expect(outcomeOf("account_on_ledger", escrow, same)?.outcome).toBe("passed");
+    expect(outcomeOf("still_pending", escrow, same)?.outcome).toBe("passed");
+    expect(outcomeOf("still_pending", settled, witnessOf(settled))?.outcome).toBe("not_applicable");
+    const archived = { ...same, escrow: tombstoneAccount(settled, NETWORK.custodyProgram) };
+    expect(outcomeOf("still_pending", escrow, archived)?.outcome).toBe("not_applicable");
+    const missing = { ...same, escrow: null };
+    expect(outcomeOf("account_on_ledger", escrow, missing)?.outcome).toBe("failed");
+  });
+
+  test("where the merchant's record does not reach back to the key, the witnesses do", () => {
+    const escrow = loggedEscrow("fulfilled");
+    const rotated = witnessOf(escrow, { attestor: OTHER_KEY });
+    expect(outcomeOf("attestor_is_the_merchants", escrow, rotated)?.outcome).toBe("witnessed");
+    expect(outcomes(escrow, rotated).attestor).toBe("unproven");
   });
 });

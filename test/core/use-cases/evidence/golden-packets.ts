@@ -23,6 +23,7 @@ import {
   makeSettledEvidence,
   SettledEvidence,
 } from "../../../../core/use-cases/evidence/settled-evidence.ts";
+import { type LogProof, LogProofs } from "../../../../core/use-cases/log/log-proofs.ts";
 import { IndexReader } from "../../../../ports/index-reader.ts";
 import { StoreUnavailable } from "../../../../ports/store-unavailable.ts";
 import { EvidenceSigner } from "../../../../ports/evidence-signer.ts";
@@ -106,11 +107,17 @@ export const goldenPacket = (
     readonly merchant?: Merchant | null;
     /** What the index knows; null means that it does not answer. */
     readonly events?: ReadonlyArray<IndexedEvent> | null;
+    readonly log?: LogProof | null;
   } = {},
 ): EvidencePacket => {
   const { escrow, ledgerTime } = golden;
   const { custodyProgram, attestorProgram } = LOCAL_DEPLOYMENT;
-  const { slot = SLOT, merchant = GOLDEN_MERCHANT_ACCOUNT, events = indexed(golden) } = options;
+  const {
+    slot = SLOT,
+    merchant = GOLDEN_MERCHANT_ACCOUNT,
+    events = indexed(golden),
+    log = null,
+  } = options;
   const accounts = [
     accountOf(escrow.address, custodyProgram, encodeEscrowAccount(escrow)),
     ...(merchant === null
@@ -124,6 +131,7 @@ export const goldenPacket = (
       Effect.scoped,
       Effect.provideService(Ledger, ledgerOfAccounts(accounts, { slot, ledgerTime })),
       Effect.provideService(Instance, testInstance()),
+      Effect.provideService(LogProofs, LogProofs.of({ ofEscrow: () => Effect.succeed(log) })),
       Effect.provideService(IndexReader, indexOf(events)),
       Effect.provideService(
         EvidenceSigner,

@@ -14,6 +14,11 @@ import {
   ArchivedEscrows,
   makeArchivedEscrows,
 } from "../../../../core/use-cases/escrow/archived-escrows.ts";
+import {
+  type LogProof,
+  LogProofs,
+  logProofsNone,
+} from "../../../../core/use-cases/log/log-proofs.ts";
 import { buildEvidence } from "../../../../core/use-cases/evidence/build-evidence.ts";
 import {
   ARCHIVAL_FRESH_MS,
@@ -63,6 +68,7 @@ const makeWorld = () => {
   const runtime = ManagedRuntime.make(
     Layer.mergeAll(
       Layer.effect(SettledEvidence, makeSettledEvidence),
+      Layer.succeed(LogProofs, logProofsNone),
       Layer.effect(ArchivedEscrows, makeArchivedEscrows),
     ).pipe(Layer.provideMerge(ports)),
   );
@@ -141,6 +147,30 @@ test("what a failed store could not return is in the next packet, even without a
   expect((await world.run(withoutStore(build))).references.transactions).toEqual([]);
   expect((await world.run(withoutStore(build))).references.transactions).toEqual([]);
   expect((await world.packet()).references.transactions).toHaveLength(2);
+});
+
+/** The packet while the log has a proof of the escrow, or none. */
+const withProof = (proof: LogProof | null) =>
+  Effect.provideService(
+    buildEvidence(settled.address),
+    LogProofs,
+    LogProofs.of({
+      ofEscrow: ({ address }) => Effect.succeed(address === settled.address ? proof : null),
+    }),
+  );
+
+test("the log's proof is in the next packet, a newer one replaces it, and none takes it away", async () => {
+  const world = makeWorld();
+  const first = await world.packet();
+  expect(first.references.log).toBeNull();
+  const proof = { origin: "example.com/log/0123456789abcdef/0", index: 2, proof: "one" };
+  const second = await world.run(withProof(proof));
+  expect(second.references.log).toEqual(proof);
+  expect(await world.run(withProof({ ...proof }))).toBe(second);
+  expect(await world.packet()).toBe(second);
+  const third = await world.run(withProof({ ...proof, proof: "two" }));
+  expect(third.references.log).toEqual({ ...proof, proof: "two" });
+  expect([third.data, third.signature]).toEqual([first.data, first.signature]);
 });
 
 test("a packet's merchant state is at most five seconds old", async () => {

@@ -1,0 +1,148 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { loggedEscrow, packetWithLog } from "../../conformance/evidence/log-vectors.ts";
+import {
+  checkpointNote,
+  leavesWith,
+  logPolicyText,
+  logProofOf,
+  originOf,
+  tileBytes,
+  treeOf,
+  WITNESSES,
+} from "../../conformance/evidence/log-world.ts";
+import { trustDocument } from "../../conformance/evidence/policy-vectors.ts";
+import { NETWORK } from "../../arbitraries/evidence.ts";
+import { bundledScript } from "../support/bundled-script.ts";
+import { temporaryDirectory } from "../support/running-service.ts";
+
+const COMMAND = fileURLToPath(new URL("../../../app/commands/verify.ts", import.meta.url));
+const ESCROW = loggedEscrow("fulfilled");
+const TREE = treeOf(900, leavesWith(ESCROW));
+const GROWN = treeOf(1100, leavesWith(ESCROW));
+
+let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
+let command: string;
+/** The paths that were asked of the log. */
+let asked: Array<string> = [];
+
+const answer = (path: string): Response => {
+  asked.push(path);
+  const note = checkpointNote(
+    { origin: originOf(NETWORK), size: TREE.size, root: TREE.root },
+    WITNESSES.slice(1),
+  );
+  if (path === "/log/checkpoint") return new Response(note);
+  // The log has grown since: its lowest partial tile gave way to the full one.
+  const isGone = /^\/log\/tile\/0\/.*\.p\//.test(path);
+  const bytes = isGone ? undefined : tileBytes(GROWN, path.replace("/log/", ""));
+  return bytes === undefined
+    ? new Response(null, { status: 404 })
+    : new Response(Buffer.from(bytes));
+};
+
+const log = Bun.serve({
+  port: 0,
+  hostname: "127.0.0.1",
+  fetch: (request) => answer(new URL(request.url).pathname),
+});
+
+const verify = async (...args: ReadonlyArray<string>) => {
+  const child = Bun.spawn([process.execPath, command, ...args], {
+    cwd: directory.path,
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const [code, stdout, stderr] = await Promise.all([
+    child.exited,
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ]);
+  return { code, stdout, stderr };
+};
+
+beforeAll(async () => {
+  command = await bundledScript(COMMAND);
+  directory = await temporaryDirectory();
+  const save = (name: string, text: string) => Bun.write(join(directory.path, name), text);
+  const packet = packetWithLog(ESCROW, logProofOf(ESCROW));
+  await save("packet.json", packet);
+  await save("wrong.json", packet.replace('"status":"released"', '"status":"refunded"'));
+  await save("trust.json", JSON.stringify({ ...trustDocument(), log: logPolicyText() }));
+  await save("plain-trust.json", JSON.stringify(trustDocument()));
+  await save(
+    "wrong-trust.json",
+    JSON.stringify({ ...trustDocument(), log: logPolicyText("quorum r") }),
+  );
+});
+
+afterAll(async () => {
+  await log.stop(true);
+  await directory.remove();
+});
+
+describe("bun run verify --log", () => {
+  test("passes offline with the account witnessed, and nothing is left unproven", async () => {
+    const { code, stdout } = await verify("packet.json", "--trust", "trust.json");
+    expect(code).toBe(0);
+    expect(stdout).toContain(
+      "witness   account_on_ledger: witnesses state that the ledger left this account as it is here: quorum q wants 2 of [alpha, beta, gamma]; signed: alpha, beta\n",
+    );
+    expect(stdout).not.toContain("Not shown here");
+    expect(stdout).toEndWith("\nverified\n");
+  });
+
+  test("compares with the log's checkpoint of now, and names the oldest cosignature", async () => {
+    asked = [];
+    const args = ["--trust", "trust.json", "--log", log.url.href];
+    const { code, stdout, stderr } = await verify("packet.json", ...args);
+    expect([code, stderr]).toEqual([0, ""]);
+    expect(asked).toContain("/log/tile/0/003");
+    expect(stdout).toContain(
+      "ok        log_consistency: the log's tree of 900 leaves begins with the packet's of 300; the oldest cosignature counted is of 2026-08-01T00:00:00Z\n",
+    );
+  });
+
+  test("a log that does not answer leaves the packet undecided", async () => {
+    const { code, stdout, stderr } = await verify(
+      "packet.json",
+      "--trust",
+      "trust.json",
+      "--log",
+      `${log.url.href}elsewhere`,
+    );
+    expect([code, stdout, stderr]).toEqual([
+      69,
+      "",
+      `the log at ${log.url.origin} gave no usable answer (it has no checkpoint); the packet is undecided\n`,
+    ]);
+  });
+
+  test("a packet that fails offline has failed, and the log is not asked", async () => {
+    asked = [];
+    const args = ["--trust", "trust.json", "--log", log.url.href];
+    expect((await verify("wrong.json", ...args)).code).toBe(1);
+    expect(asked).toEqual([]);
+  });
+
+  test("what is wrong on the command line or in the policy is one line", async () => {
+    const [noPolicy, plain, noAddress, wrongPolicy] = await Promise.all([
+      verify("packet.json", "--log", log.url.href),
+      verify("packet.json", "--trust", "plain-trust.json", "--log", log.url.href),
+      verify("packet.json", "--trust", "trust.json", "--log", "nowhere"),
+      verify("packet.json", "--trust", "wrong-trust.json"),
+    ]);
+    const unnamed = "--log: give a trust document with --trust that names the log\n";
+    expect([noPolicy.code, noPolicy.stderr]).toEqual([64, unnamed]);
+    expect([plain.code, plain.stderr]).toEqual([64, unnamed]);
+    expect([noAddress.code, noAddress.stderr]).toEqual([
+      64,
+      "--log: expected the http:// or https:// address of a log\n",
+    ]);
+    expect([wrongPolicy.code, wrongPolicy.stderr]).toEqual([
+      66,
+      "wrong-trust.json: the trust policy: log: r is not defined before it is named\n",
+    ]);
+  });
+});

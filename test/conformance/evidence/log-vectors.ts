@@ -1,0 +1,315 @@
+import { checkpointText } from "../../../core/log/checkpoint/checkpoint.ts";
+import { parseSignedNote, printSignedNote } from "../../../core/log/notes/signed-note.ts";
+import type { Escrow } from "../../../core/domain/escrow/escrow.ts";
+import type { Json } from "../../../core/domain/encoding/canonical-json.ts";
+import type { LogProof } from "../../../core/use-cases/log/log-proofs.ts";
+import { NETWORK } from "../../arbitraries/evidence.ts";
+import { type Draft, goldenEscrow, invented, type PacketDraft } from "./packet-edits.ts";
+import {
+  checkpointNote,
+  LOG_KEY,
+  leavesWith,
+  logPolicyText,
+  logProofOf,
+  noteKey,
+  originOf,
+  type ProofChange,
+  WITNESSES,
+  witnessLine,
+} from "./log-world.ts";
+import { logFormVectors } from "./rejecting-log-form.ts";
+
+/** A packet with a log's proof, and what every verifier must say of it under log-trust.json. */
+export type LogVector = {
+  readonly name: string;
+  readonly why: string;
+  readonly packet: string;
+  /** The log's policy in place of the one in log-trust.json; null: that one. */
+  readonly log: string | null;
+  /** Empty for a packet that verifies. */
+  readonly failed_checks: ReadonlyArray<string>;
+  /** Whether `account_on_ledger` is `witnessed`; null when a check failed. */
+  readonly witnessed: boolean | null;
+  /** The names of the checks that are unproven; empty when a check failed. */
+  readonly unproven: ReadonlyArray<string>;
+};
+
+const [ALPHA, BETA, GAMMA] = WITNESSES;
+
+/** An escrow of the vectors whose events have the numbers 130 and 257. */
+export const loggedEscrow = (name: string): Escrow => {
+  const { escrow } = goldenEscrow(name);
+  const settledSeq = escrow.state === "Pending" ? null : 257n;
+  return { ...escrow, createdSeq: 130n, settledSeq };
+};
+
+/** A packet of an escrow with a proof of a log in it. */
+export const packetWithLog = (escrow: Escrow, log: LogProof | Json): string => {
+  const packet = JSON.parse(invented(escrow)) as PacketDraft;
+  packet.references["log"] = log;
+  return JSON.stringify(packet);
+};
+
+const FULFILLED = loggedEscrow("fulfilled");
+const OPEN = ["account_on_ledger", "attestor_is_the_merchants"];
+
+const accepts = (
+  name: string,
+  why: string,
+  change: ProofChange | null,
+  more: Partial<Pick<LogVector, "log" | "unproven" | "witnessed">> & {
+    readonly escrow?: Escrow;
+  } = {},
+): LogVector => {
+  const { escrow = FULFILLED, log = null, unproven = [], witnessed = true } = more;
+  const proof = change === null ? null : logProofOf(escrow, change);
+  return {
+    name,
+    why,
+    packet: packetWithLog(escrow, proof),
+    log,
+    failed_checks: [],
+    witnessed,
+    unproven,
+  };
+};
+
+const rejects = (
+  name: string,
+  why: string,
+  failed: string,
+  change: ProofChange,
+  log: string | null = null,
+): LogVector => ({
+  name,
+  why,
+  packet: packetWithLog(FULFILLED, logProofOf(FULFILLED, change)),
+  log,
+  failed_checks: [failed],
+  witnessed: null,
+  unproven: [],
+});
+
+const accepting = (): ReadonlyArray<LogVector> => [
+  accepts("settled", "a released escrow, cosigned by two of three witnesses", {}),
+  accepts(
+    "pending",
+    "a Pending escrow: that it was created is witnessed, that it still is Pending is not",
+    {},
+    { escrow: loggedEscrow("pending"), unproven: ["still_pending"] },
+  ),
+  ...["partially-fulfilled", "refunded", "cancelled"].map((name) =>
+    accepts(name, `the escrow ${name}`, {}, { escrow: loggedEscrow(name) }),
+  ),
+  accepts("two-other-witnesses", "cosigned by the second and third", {
+    witnesses: [GAMMA, BETA],
+  }),
+  accepts("three-witnesses", "cosigned by all three", { witnesses: WITNESSES }),
+  accepts("last-leaf", "the tree ends with the settlement", { size: 258 }),
+  accepts("power-of-two", "a tree of 512 leaves", { size: 512 }),
+  accepts("unknown-witness", "a fourth cosignature, of a key that the policy does not know", {
+    witnesses: [ALPHA, BETA, noteKey("delta.example/w", "cosignature", 24)],
+  }),
+  accepts("cosigned-twice", "a witness cosigned at two times", {
+    witnesses: [ALPHA, BETA, ALPHA],
+  }),
+  accepts(
+    "single-witness-quorum",
+    "the quorum is one witness",
+    { witnesses: [GAMMA] },
+    { log: logPolicyText("quorum gamma") },
+  ),
+  accepts(
+    "group-in-group",
+    "a quorum of two groups, of which one has two witnesses",
+    { witnesses: [BETA, GAMMA] },
+    { log: logPolicyText("quorum all-of", "group one any alpha beta\ngroup all-of all one gamma") },
+  ),
+  accepts(
+    "two-logs",
+    "the policy lists the log's successor too",
+    {},
+    {
+      log: logPolicyText(undefined, undefined, [
+        noteKey(originOf(NETWORK, 1), "ed25519", 30),
+        LOG_KEY,
+      ]),
+    },
+  ),
+  accepts(
+    "quorum-none",
+    "the policy wants no witness: the log alone states its tree",
+    {},
+    {
+      log: logPolicyText("quorum none"),
+      witnessed: false,
+      unproven: ["log_witnesses", ...OPEN],
+    },
+  ),
+  accepts("without-proof", "no proof at all", null, {
+    witnessed: false,
+    unproven: ["log_inclusion", "log_witnesses", ...OPEN],
+  }),
+];
+
+const otherNetwork = { ...NETWORK, genesisHash: NETWORK.custodyProgram };
+
+const inclusion = (): ReadonlyArray<LogVector> => {
+  const failed = "log_inclusion";
+  const other = leavesWith({ ...FULFILLED, amount: 1n, released: 1n });
+  const stranger = noteKey(originOf(NETWORK), "ed25519", 31);
+  const abroad = noteKey(originOf(otherNetwork), "ed25519", 20);
+  return [
+    rejects("other-leaf", "the log holds other account bytes", failed, { leaves: other }),
+    rejects("creations-leaf", "the proof is of the creation, and the packet is settled", failed, {
+      index: 130,
+    }),
+    rejects("next-index", "the proof is of the leaf behind", failed, { index: 258 }),
+    rejects("path-truncated", "the last hash of the path is missing", failed, {
+      path: (path) => path.slice(0, -1),
+    }),
+    rejects("path-longer", "the last hash of the path stands twice", failed, {
+      path: (path) => [...path, ...path.slice(-1)],
+    }),
+    rejects("path-reversed", "the path from the root down", failed, {
+      path: (path) => path.toReversed(),
+    }),
+    rejects("path-empty", "no path", failed, { path: () => [] }),
+    rejects("smaller-tree", "a checkpoint of a tree that ends before the leaf", failed, {
+      note: (_, { origin, root }) =>
+        checkpointNote({ origin, root, size: 257 }, WITNESSES.slice(0, 2)),
+    }),
+    rejects("other-root", "another root", failed, {
+      note: (_, { origin, size }) =>
+        checkpointNote({ origin, root: new Uint8Array(32), size }, WITNESSES.slice(0, 2)),
+    }),
+    rejects(
+      "other-network",
+      "a log of another ledger, which the policy lists",
+      failed,
+      { origin: originOf(otherNetwork), log: abroad },
+      logPolicyText(undefined, undefined, [abroad]),
+    ),
+    rejects("unknown-log", "the log's successor, which the policy does not list", failed, {
+      origin: originOf(NETWORK, 1),
+      log: noteKey(originOf(NETWORK, 1), "ed25519", 30),
+    }),
+    rejects("unknown-log-key", "another key under the log's name", failed, { log: stranger }),
+    rejects("log-did-not-sign", "only the witnesses signed", failed, {
+      note: (note) => withSignatures(note, (lines) => lines.slice(1)),
+    }),
+    rejects("log-signature-wrong", "a log's signature with one bit changed", failed, {
+      note: (note) =>
+        withSignatures(note, ([first, ...rest]) =>
+          first === undefined
+            ? []
+            : [
+                { ...first, signature: first.signature.with(9, (first.signature[9] ?? 0) ^ 1) },
+                ...rest,
+              ],
+        ),
+    }),
+  ];
+};
+
+type Lines = Parameters<typeof printSignedNote>[0]["signatures"];
+
+/** A note with other signature lines. */
+const withSignatures = (note: string, change: (lines: Lines) => Lines): string => {
+  const parsed = parseSignedNote(note);
+  if ("fault" in parsed) throw new Error(parsed.fault);
+  const { text, signatures } = parsed.value;
+  return printSignedNote({ text, signatures: change(signatures) });
+};
+
+const witnesses = (): ReadonlyArray<LogVector> => {
+  const failed = "log_witnesses";
+  return [
+    rejects("one-witness", "one of the two that the quorum wants", failed, { witnesses: [ALPHA] }),
+    rejects("no-witness", "the log alone signed", failed, { witnesses: [] }),
+    rejects("one-witness-twice", "one witness at two times, which counts once", failed, {
+      witnesses: [ALPHA, ALPHA],
+    }),
+    rejects("one-known-witness", "two cosignatures, of which the policy knows one", failed, {
+      witnesses: [ALPHA, noteKey("delta.example/w", "cosignature", 24)],
+    }),
+    rejects("witness-under-other-name", "a known key under another name", failed, {
+      witnesses: [ALPHA, noteKey("other.example/w", "cosignature", 22)],
+    }),
+    rejects(
+      "one-operator",
+      "two witnesses of one group, and the quorum wants two groups",
+      failed,
+      {},
+      logPolicyText("quorum all-of", "group one any alpha beta\ngroup all-of all one gamma"),
+    ),
+    rejects("cosigned-another-checkpoint", "a witness cosigned another root", failed, {
+      note: (note, { origin, size }) =>
+        withSignatures(note, (lines) => [
+          ...lines.slice(0, 2),
+          witnessLine(BETA, checkpointText({ origin, size, root: new Uint8Array(32) })),
+        ]),
+    }),
+    rejects(
+      "third-cosigned-another-checkpoint",
+      "two witnesses cosigned it, and the third cosigned another root: a known key that fails spoils the note",
+      failed,
+      {
+        note: (note, { origin, size }) =>
+          withSignatures(note, (lines) => [
+            ...lines,
+            witnessLine(GAMMA, checkpointText({ origin, size, root: new Uint8Array(32) })),
+          ]),
+      },
+    ),
+    rejects("cosignature-time-changed", "a cosignature with another time than was signed", failed, {
+      note: (note) =>
+        withSignatures(note, (lines) =>
+          lines.map((line, i) =>
+            i === 2
+              ? { ...line, signature: line.signature.with(7, (line.signature[7] ?? 0) ^ 1) }
+              : line,
+          ),
+        ),
+    }),
+    rejects("cosignature-time-zero", "a cosignature of the time 0", failed, {
+      note: (note) =>
+        withSignatures(note, (lines) =>
+          lines.map((line, i) =>
+            i === 2
+              ? { ...line, signature: line.signature.map((byte, at) => (at < 8 ? 0 : byte)) }
+              : line,
+          ),
+        ),
+    }),
+    rejects(
+      "cosignature-plain",
+      "a witness signed the text as a log does, without a time",
+      failed,
+      {
+        note: (note) =>
+          withSignatures(note, (lines) =>
+            lines.map((line, i) =>
+              i === 2 ? { ...line, signature: line.signature.slice(8) } : line,
+            ),
+          ),
+      },
+    ),
+  ];
+};
+
+/** Packets with proofs of a log. Those that verify stand first. */
+export const logVectors = (): ReadonlyArray<LogVector> => [
+  ...accepting(),
+  ...inclusion(),
+  ...witnesses(),
+  ...logFormVectors(logProofOf(FULFILLED)).map(({ name, why, log }): LogVector => ({
+    name,
+    why,
+    packet: packetWithLog(FULFILLED, log as Draft),
+    log: null,
+    failed_checks: ["form"],
+    witnessed: null,
+    unproven: [],
+  })),
+];
