@@ -2,7 +2,7 @@ import { Context, Effect } from "effect";
 import { parseCheckpoint } from "../../log/checkpoint/checkpoint.ts";
 import { parseLogOrigin } from "../../log/checkpoint/log-origin.ts";
 import type { Instance } from "../../../ports/instance.ts";
-import type { Ledger} from "../../../ports/ledger.ts";
+import type { Ledger } from "../../../ports/ledger.ts";
 import { type LedgerFailure } from "../../../ports/ledger.ts";
 import { LogStore } from "../../../ports/log-store.ts";
 import type { StoreUnavailable } from "../../../ports/store-unavailable.ts";
