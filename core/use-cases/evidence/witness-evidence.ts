@@ -4,8 +4,8 @@ import { witnessAccounts } from "../../protocol/evidence/witness-accounts.ts";
 import { Ledger } from "../../../ports/ledger.ts";
 
 /**
- * A packet's escrow and merchant accounts and the custody program's configuration, in one read at `finalized`. Undefined, without a read, for a packet that names
- * neither. Fails with a `LedgerFailure`.
+ * A packet's escrow and merchant accounts and the custody program's configuration, in one read at `finalized`. Undefined,
+ * without a read, for a packet that names none. Fails with a `LedgerFailure`.
  */
 export const witnessEvidence = Effect.fn("witnessEvidence")(function* (
   packet: string | Uint8Array,

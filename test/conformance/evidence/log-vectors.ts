@@ -156,6 +156,8 @@ const otherNetwork = { ...NETWORK, genesisHash: NETWORK.custodyProgram };
 
 const inclusion = (): ReadonlyArray<LogVector> => {
   const failed = "log_inclusion";
+  const own = leavesWith(FULFILLED);
+  const moved = new Map([...own, [258n, own.get(257n) ?? new Uint8Array()] as const]);
   const other = leavesWith({ ...FULFILLED, amount: 1n, released: 1n });
   const stranger = noteKey(originOf(NETWORK), "ed25519", 31);
   const abroad = noteKey(originOf(otherNetwork), "ed25519", 20);
@@ -165,6 +167,10 @@ const inclusion = (): ReadonlyArray<LogVector> => {
       index: 130,
     }),
     rejects("next-index", "the proof is of the leaf behind", failed, { index: 258 }),
+    rejects("leaf-at-another-index", "the account's leaf, behind its event's number", failed, {
+      index: 258,
+      leaves: moved,
+    }),
     rejects("path-truncated", "the last hash of the path is missing", failed, {
       path: (path) => path.slice(0, -1),
     }),
