@@ -145,7 +145,7 @@ test.each([
 
 test("sixteen signatures of 5,000 bytes are read, and a hundred", () => {
   const long = { name: "a", id: "00000001", signature: new Uint8Array(5000) };
-  const many = { text: TEXT, signatures: new Array(16).fill(long) };
+  const many = { text: TEXT, signatures: Array.from({ length: 16 }, () => long) };
   expect(parseSignedNote(printSignedNote(many))).toEqual({ value: many });
   expect(parseSignedNote(`${TEXT}\n${LINE.repeat(MAX_SIGNATURES)}`)).toHaveProperty("value");
 });

@@ -56,7 +56,7 @@ test.each([
   ["an unknown type", `a+530d903a+${Buffer.alloc(33, 6).toString("base64")}`],
   [
     "a point of small order",
-    `a+530d903a+${Buffer.from([1, 1, ...new Array(31).fill(0)]).toString("base64")}`,
+    `a+530d903a+${Buffer.from([1, 1, ...new Uint8Array(31)]).toString("base64")}`,
   ],
 ])("%s is no key", (_, text) => {
   expect(parseVerifierKey(text)).toHaveProperty("fault");
