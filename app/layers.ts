@@ -35,7 +35,7 @@ import { USDC_MINTS } from "./config/supported-mints.ts";
 import { redactedRpcAddress } from "../adapters/solana-rpc/transport/redacted-rpc-address.ts";
 import { solanaRpcConfig } from "../adapters/solana-rpc/pool/solana-rpc-config.ts";
 import { indexSqlite } from "../adapters/sqlite/index-store.ts";
-import { outcomeLogSqlite } from "../adapters/sqlite/outcome-log.ts";
+import { outcomeLogSqlite } from "../adapters/sqlite/relay/outcome-log.ts";
 import { isDamage } from "../adapters/sqlite/store-failure.ts";
 import type { StoreUnavailable } from "../ports/store-unavailable.ts";
 import type { EvidenceKeyUnusable, EvidenceSigner } from "../ports/evidence-signer.ts";

@@ -1,15 +1,11 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Effect, Exit } from "effect";
-import { escrowIndexSqlite } from "../../adapters/sqlite/escrow-index.ts";
-import { eventsOf } from "../../core/domain/index/settlement-event.ts";
-import { LOCAL_DEPLOYMENT } from "../../core/protocol/addresses/local-deployment.ts";
-import { EscrowIndex } from "../../ports/escrow-index.ts";
+import { Exit } from "effect";
 import { openIndexOfNode } from "../simulation/index-of-node.ts";
 import { serveNode } from "../simulation/serve-node.ts";
-import { refundedOf, walletOf, worldEscrow, WORLD_TIME } from "../simulation/world-escrow.ts";
-import { WorldNode } from "../simulation/world-node.ts";
+import { refundedOf, worldEscrow } from "../simulation/world-escrow.ts";
+import { worldOf } from "../simulation/world.ts";
 import { report, sizeOf, times } from "./support/report.ts";
 
 const SIZES = sizeOf({ quick: [2_000, 20_000], long: [10_000, 100_000, 1_000_000] });
@@ -17,38 +13,15 @@ const SIZES = sizeOf({ quick: [2_000, 20_000], long: [10_000, 100_000, 1_000_000
 const WARM_UP = 1_000;
 const CHANGES = 100;
 const ROUNDS = 5;
-const BATCH = 10_000;
 const folder = mkdtempSync(join(tmpdir(), "settlement-bench-"));
-
-/** Fills a store with this many escrows, as a snapshot at a slot would. */
-const fill = (path: string, rows: number, slot: bigint) =>
-  EscrowIndex.use((index) =>
-    Effect.gen(function* () {
-      for (let first = 0; first < rows; first += BATCH) {
-        const escrows = Array.from({ length: Math.min(BATCH, rows - first) }, (_, i) => ({
-          row: worldEscrow(first + i),
-          slot,
-        }));
-        const events = escrows.flatMap(({ row }) => eventsOf(row));
-        yield* index.apply({ escrows, merchants: [], events, references: [], checkpoint: null });
-      }
-      const checkpoint = { slot, ledgerTime: WORLD_TIME, atMs: Date.now() };
-      yield* index.apply({ escrows: [], merchants: [], events: [], references: [], checkpoint });
-    }),
-  ).pipe(
-    Effect.provide(
-      escrowIndexSqlite({ path, genesisHash: walletOf("genesis"), deployment: LOCAL_DEPLOYMENT }),
-    ),
-  );
 
 const taken: Array<number> = [];
 for (const rows of [WARM_UP, ...SIZES]) {
   const path = join(folder, `${rows}.sqlite`);
-  const node = new WorldNode();
-  node.slot = 10_000;
-  await Effect.runPromise(fill(path, rows, BigInt(node.slot)));
+  const node = worldOf(rows);
   using served = serveNode(({ method, params }) => node.answer(method, params));
   const index = await openIndexOfNode({ url: served.url, path });
+  if (Exit.isFailure(await index.sync())) throw new Error("no first sync");
   const ms: Array<number> = [];
   for (let round = 0; round < ROUNDS; round++) {
     node.slot += 200;

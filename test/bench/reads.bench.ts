@@ -2,7 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { escrowCursor } from "../../adapters/http/request/page-cursor.ts";
-import { worldEscrow } from "../simulation/world-escrow.ts";
+import { networkIdOf, networkLeaf } from "../../core/log/leaf/network-leaf.ts";
+import { LOCAL_DEPLOYMENT } from "../../core/protocol/addresses/local-deployment.ts";
+import { walletOf, worldEscrow } from "../simulation/world-escrow.ts";
 import { startChild, startOnOneCore } from "./support/child.ts";
 import { load } from "./support/load.ts";
 import { report, sizeOf, times } from "./support/report.ts";
@@ -46,10 +48,10 @@ const measured = async (size: number): Promise<void> => {
     ...newest,
     pass: newest.figure >= 5000,
   });
-  // Pages after one escrow and then another, 7919 apart, so that none repeats before all others have come. Made in
-  // advance, because deriving an escrow's address takes the client longer than the request.
+  // Pages behind one number and then another, 7919 apart, so that none repeats before all others have come.
+  const cursor = escrowCursor(networkIdOf(networkLeaf(walletOf("genesis"), LOCAL_DEPLOYMENT)));
   const places = Array.from({ length: Math.min(PLACES, size - 60) }, (_, number) =>
-    escrowCursor.encode(worldEscrow(60 + ((number * 7919) % (size - 60)))),
+    cursor.encode(BigInt(60 + ((number * 7919) % (size - 60)))),
   );
   const anywhere = await beside(
     url,

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { Exit } from "effect";
-import { EscrowIndex } from "../../ports/escrow-index.ts";
+import { IndexReader } from "../../ports/index-reader.ts";
 import { dumpOfIndex } from "../simulation/index-dump.ts";
 import { openIndexOfNode } from "../simulation/index-of-node.ts";
 import { serveNode } from "../simulation/serve-node.ts";
@@ -68,14 +68,18 @@ const endure = async (number: number, tally: Record<string, number>): Promise<vo
   await sync();
   await expectIndexOf(path, node);
   const withoutReference = () =>
-    index.run(EscrowIndex.use((store) => store.eventsWithoutReference(1, 0n)));
+    index.run(
+      IndexReader.use((store) => store.events({ withoutTransaction: true }, 1, { after: 0n })),
+    );
   for (let more = 0; more < 20; more++) {
     const left = await withoutReference();
     if (Exit.isSuccess(left) && left.value.length === 0) break;
     await startAgain();
     await sync();
   }
-  const events = await index.run(EscrowIndex.use((store) => store.events({}, 100_000, null)));
+  const events = await index.run(
+    IndexReader.use((store) => store.events({}, 100_000, { before: null })),
+  );
   if (Exit.isFailure(events)) throw new Error(`${when}: the store cannot be read`);
   for (const { event, signature, slot } of events.value) {
     const known = node.history.find((one) => one.signature === signature);

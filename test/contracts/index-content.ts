@@ -11,5 +11,10 @@ export const everything = ({ reader, writer, log }: Index) =>
     merchants: reader.merchants({}, 1000, null),
     unseen: writer.unseen(1000, 0n),
     leaves: Effect.map(log.leaves(1n, 1000), (leaves) => leaves.map((leaf) => leaf.toHex())),
-    summary: Effect.map(reader.summary, ({ revision: _, ...summary }) => summary),
+    summary: Effect.map(reader.summary, ({ escrows, unseen, merchants, mark }) => ({
+      escrows,
+      unseen,
+      merchants,
+      mark,
+    })),
   });

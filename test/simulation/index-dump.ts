@@ -3,8 +3,8 @@ import { Database } from "bun:sqlite";
 /** Columns with the service's own clock, the only difference between two runs of the same sync. */
 const OWN_CLOCK = new Set(["mark_at_ms"]);
 
-/** Columns of `event` that later syncs fill in. */
-const REFERENCE = new Set(["signature", "transaction_slot"]);
+/** The table of events' transactions, which later syncs fill in. */
+const TRANSACTIONS = "event_transaction";
 
 /**
  * Everything in a SQLite file as text: each table's rows in the order of their first columns, bytes as hex. Leaves out
@@ -18,16 +18,16 @@ export const dumpOfIndex = (path: string, options = { references: false }): stri
     const tables = db
       .query<{ name: string }, []>("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY 1")
       .all();
-    const plainIn = (table: string) => (name: string, value: unknown) => {
+    const plain = (name: string, value: unknown) => {
       if (OWN_CLOCK.has(name)) return null;
-      if (table === "event" && REFERENCE.has(name) && !options.references) return null;
       if (typeof value === "bigint") return value.toString();
       return value instanceof Uint8Array ? Buffer.from(value).toString("hex") : value;
     };
     const lines: Array<string> = [];
     for (const { name } of tables) {
+      if (name === TRANSACTIONS && !options.references) continue;
       const rows = db.query<Record<string, unknown>, []>(`SELECT * FROM ${name} ORDER BY 1, 2`);
-      for (const row of rows.iterate()) lines.push(`${name} ${JSON.stringify(row, plainIn(name))}`);
+      for (const row of rows.iterate()) lines.push(`${name} ${JSON.stringify(row, plain)}`);
     }
     return lines.join("\n");
   } finally {

@@ -2,10 +2,12 @@ import { Effect, Exit, Layer, Logger, Redacted, Scope } from "effect";
 import { ledgerSolanaRpc } from "../../adapters/solana-rpc/ledger-solana-rpc.ts";
 import { nodePool } from "../../adapters/solana-rpc/pool/node-pool.ts";
 import { solanaRpcConfig } from "../../adapters/solana-rpc/pool/solana-rpc-config.ts";
-import { escrowIndexSqlite } from "../../adapters/sqlite/escrow-index.ts";
+import { indexSqlite } from "../../adapters/sqlite/index-store.ts";
 import { LOCAL_DEPLOYMENT } from "../../core/protocol/addresses/local-deployment.ts";
 import { IndexSync, makeIndexSync } from "../../core/use-cases/index/sync/index-sync.ts";
-import { EscrowIndex } from "../../ports/escrow-index.ts";
+import { IndexReader } from "../../ports/index-reader.ts";
+import { IndexWriter } from "../../ports/index-writer.ts";
+import type { LogStore } from "../../ports/log-store.ts";
 import { Instance } from "../../ports/instance.ts";
 import { Ledger } from "../../ports/ledger.ts";
 import { usdc } from "../core/use-cases/test-instance.ts";
@@ -32,29 +34,31 @@ export const WORLD_LEDGER = { genesisHash: walletOf("genesis"), deployment: LOCA
 type Options = {
   readonly url: string;
   readonly ledger?: Wrap<Ledger["Service"]>;
-  readonly index?: Wrap<EscrowIndex["Service"]>;
+  readonly reader?: Wrap<IndexReader["Service"]>;
+  readonly writer?: Wrap<IndexWriter["Service"]>;
 };
 
 /** The syncs of an index that no other process shares. */
-export const INDEX_SYNC = Layer.effect(IndexSync, makeIndexSync);
+export const INDEX_SYNC = Layer.effect(IndexSync, makeIndexSync());
 
 /** The SQLite index at a path, synced over JSON-RPC from a node of the simulated world. */
 export const openIndexOfNode = ({ path, ...options }: Options & { readonly path: string }) =>
-  openIndex(options, escrowIndexSqlite({ ...WORLD_LEDGER, path }), INDEX_SYNC);
+  openIndex(options, indexSqlite({ ...WORLD_LEDGER, path, logFolder: `${path}.log` }), INDEX_SYNC);
 
 /** An index in any store, synced by `sync` over JSON-RPC from a node of the simulated world. */
 export const openIndex = async <E>(
   options: Options,
-  store: Layer.Layer<EscrowIndex, E>,
-  sync: Layer.Layer<IndexSync, E, EscrowIndex | Ledger | Instance>,
+  store: Layer.Layer<IndexReader | IndexWriter | LogStore, E>,
+  sync: Layer.Layer<IndexSync, E, IndexReader | IndexWriter | Ledger | Instance>,
 ) => {
   const same = <A>(service: A): A => service;
   const urls = [Redacted.make(new URL(options.url))] as const;
   const solana = Layer.provide(ledgerSolanaRpc, nodePool(solanaRpcConfig(urls)));
   const ports = Layer.mergeAll(
-    Layer.effect(EscrowIndex, Effect.map(EscrowIndex, options.index ?? same)).pipe(
-      Layer.provide(store),
-    ),
+    Layer.mergeAll(
+      Layer.effect(IndexReader, Effect.map(IndexReader, options.reader ?? same)),
+      Layer.effect(IndexWriter, Effect.map(IndexWriter, options.writer ?? same)),
+    ).pipe(Layer.provide(store)),
     Layer.effect(Ledger, Effect.map(Ledger, options.ledger ?? same)).pipe(Layer.provide(solana)),
     Layer.succeed(Instance, instance),
     Logger.layer([]),
@@ -63,7 +67,7 @@ export const openIndex = async <E>(
   const services = await Effect.runPromise(
     Layer.buildWithScope(sync.pipe(Layer.provideMerge(ports)), scope),
   );
-  const run = <A, E>(effect: Effect.Effect<A, E, IndexSync | EscrowIndex | Ledger>) =>
+  const run = <A, E>(effect: Effect.Effect<A, E, IndexSync | IndexReader | IndexWriter | Ledger>) =>
     Effect.runPromiseExit(Effect.provide(effect, services));
   return {
     run,

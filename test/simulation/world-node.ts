@@ -8,6 +8,7 @@ import { encodeMerchantAccount } from "../../core/protocol/accounts/merchant-acc
 import { CLOCK_SYSVAR } from "../../core/protocol/addresses/well-known-addresses.ts";
 import { clockData } from "../doubles/accounts.ts";
 import { type AccountFilter, passing } from "./account-filters.ts";
+import { CustodyLog } from "./custody-log.ts";
 import { pendingOf, walletOf, WORLD_TIME } from "./world-escrow.ts";
 import { transactionJson, transactionOf, type WorldTransaction } from "./world-transaction.ts";
 
@@ -58,21 +59,39 @@ export class WorldNode {
   readonly accounts = new Map<Address, Account>();
   /** The escrows among the accounts, in their present state. */
   readonly escrows = new Map<Address, Escrow>();
+  readonly custodyLog = new CustodyLog(LOCAL_DEPLOYMENT);
   /** Oldest first. */
   readonly history: Array<WorldTransaction> = [];
   readonly #bySignature = new Map<string, WorldTransaction>();
   readonly asked: Record<string, number> = {};
 
-  /** Sets an escrow's account at the present slot, and adds the transactions that caused it to the history. */
-  putEscrow(escrow: Escrow): void {
-    if (!this.accounts.has(escrow.address) && escrow.state !== "Pending")
-      this.record(transactionOf(pendingOf(escrow), this.slot));
+  constructor() {
+    this.#putConfig();
+  }
+
+  /** Sets an escrow's account at the present slot, with the next numbers of the ledger's events, and adds the transactions that caused it to the history. */
+  putEscrow(row: Escrow): void {
+    const known = this.escrows.get(row.address);
+    const pending = known ?? this.custodyLog.create(pendingOf(row));
+    if (known === undefined && row.state !== "Pending")
+      this.record(transactionOf(pending, this.slot));
+    const { createdSeq } = pending;
+    const escrow =
+      row.state === "Pending" ? pending : this.custodyLog.settle({ ...row, createdSeq });
     this.escrows.set(escrow.address, escrow);
+    this.#putConfig();
     this.accounts.set(escrow.address, {
       owner: LOCAL_DEPLOYMENT.custodyProgram,
       data: encodeEscrowAccount(escrow),
     });
     this.record(transactionOf(escrow, this.slot));
+  }
+
+  #putConfig(): void {
+    this.accounts.set(this.custodyLog.address, {
+      owner: LOCAL_DEPLOYMENT.custodyProgram,
+      data: this.custodyLog.configData,
+    });
   }
 
   putMerchant(merchant: Merchant): void {

@@ -7,6 +7,7 @@ import {
 } from "../../core/domain/ledger/signature.ts";
 import { fieldWriter } from "../../core/protocol/accounts/byte-fields.ts";
 import { instructionDiscriminator } from "../doubles/discriminator.ts";
+import { custodyConfigAddress } from "../../core/protocol/addresses/addresses.ts";
 import { LOCAL_DEPLOYMENT } from "../../core/protocol/addresses/local-deployment.ts";
 import { labelled, walletOf } from "./world-escrow.ts";
 
@@ -64,7 +65,13 @@ export const transactionOf = (escrow: Escrow, slot: number, failed = false): Wor
     slot,
     blockTime: Number(escrow.settledAt ?? escrow.createdAt),
     failed,
-    accounts: [payer, escrow.address, walletOf("vault"), LOCAL_DEPLOYMENT.custodyProgram],
+    accounts: [
+      payer,
+      escrow.address,
+      walletOf("vault"),
+      custodyConfigAddress(LOCAL_DEPLOYMENT).address,
+      LOCAL_DEPLOYMENT.custodyProgram,
+    ],
     named: own,
     data: dataOf(escrow),
   };

@@ -37,7 +37,7 @@ test.each([
 
 test.each([
   ["endpoint", "merchant/read-merchant", "adapters/http/merchant/merchant-contract.ts"],
-  ["store", "memory", "adapters/memory/escrow-index.ts"],
+  ["store", "memory", "adapters/memory/index-store.ts"],
   ["template", "api-delivered-v1", "core/domain/evidence/proof-templates/api-delivered-v1.json"],
 ])("new %s %s is refused because it is there", async (kind, name, file) => {
   expect(await refused(kind, name)).toBe(`${file} is there already; choose another name`);

@@ -48,7 +48,7 @@ test("what is made compiles, and stands in the project's format and rules", asyn
   ]);
   expect(made.map(({ code, said }) => `${code} ${said}`)).toEqual([
     expect.stringContaining("0 made  adapters/http/service/mints-contract.ts"),
-    expect.stringContaining("0 made  adapters/duckdb/escrow-index.ts"),
+    expect.stringContaining("0 made  adapters/duckdb/index-store.ts"),
     expect.stringContaining(
       "0 made  core/domain/evidence/proof-templates/parcel-delivered-v1.json",
     ),
@@ -84,10 +84,10 @@ test("an endpoint's test asks for it to be served, then for its texts, and then 
 });
 
 test("a store's contract suite names the method that is to be written", async () => {
-  const { code, said } = await bun("test", "test/adapters/duckdb/escrow-index.test.ts");
+  const { code, said } = await bun("test", "test/adapters/duckdb/index-store.test.ts");
   expect(code).toBe(1);
   expect(said).toContain("escrows is still to be written");
-  expect(said).toContain("escrowIndexDuckdb is an escrow index");
+  expect(said).toContain("indexDuckdb is an index");
 });
 
 test("a template's test asks for a line in the catalogue, and passes with it", async () => {

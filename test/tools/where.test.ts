@@ -93,7 +93,7 @@ describe("by name", () => {
         "ports/outcome-log.ts",
       ],
     ],
-    ["queryEvents", ["adapters/http/index/query-events.ts", "ports/escrow-index.ts"]],
+    ["queryEvents", ["adapters/http/index/query-events.ts", "ports/index-reader.ts"]],
     [
       "rent_payer",
       [

@@ -9,10 +9,13 @@ export const storeSkeleton = (name: string): Skeleton => {
     throw new NameRefused(
       `${name} is no name of a store; write a folder's name in small letters, such as duckdb`,
     );
-  const layer = `escrowIndex${pascal(name)}`;
-  const adapter = `import { Effect, Layer } from "effect";
+  const layer = `index${pascal(name)}`;
+  const adapter = `import { Context, Effect, Layer } from "effect";
 import type { Deployment } from "../../core/domain/ledger/deployment.ts";
-import { EscrowIndex, StoreUnavailable } from "../../ports/escrow-index.ts";
+import { IndexReader } from "../../ports/index-reader.ts";
+import { IndexWriter } from "../../ports/index-writer.ts";
+import { LogStore } from "../../ports/log-store.ts";
+import { StoreUnavailable } from "../../ports/store-unavailable.ts";
 
 /** The ledger and programs whose rows a store holds. */
 type LedgerIdentity = { readonly genesisHash: string; readonly deployment: Deployment };
@@ -25,27 +28,40 @@ const toWrite = (method: string) =>
     }),
   );
 
-/** The index in ${name}. */
-export const ${layer} = (_ledger: LedgerIdentity): Layer.Layer<EscrowIndex> =>
-  Layer.succeed(EscrowIndex, {
-    apply: () => toWrite("apply"),
-    escrows: () => toWrite("escrows"),
-    escrowsAt: () => toWrite("escrowsAt"),
-    events: () => toWrite("events"),
-    eventsAfter: () => toWrite("eventsAfter"),
-    eventsWithoutReference: () => toWrite("eventsWithoutReference"),
-    eventsOfEscrow: () => toWrite("eventsOfEscrow"),
-    merchants: () => toWrite("merchants"),
-    sameNames: () => toWrite("sameNames"),
-    summary: toWrite("summary"),
-    revision: toWrite("revision"),
-  });
+/** The index and the log's store in ${name}. */
+export const ${layer} = (
+  _ledger: LedgerIdentity,
+): Layer.Layer<IndexReader | IndexWriter | LogStore> =>
+  Layer.succeedContext(
+    Context.make(IndexReader, {
+      escrows: () => toWrite("escrows"),
+      escrowsAt: () => toWrite("escrowsAt"),
+      events: () => toWrite("events"),
+      merchants: () => toWrite("merchants"),
+      sameNames: () => toWrite("sameNames"),
+      summary: toWrite("summary"),
+    }).pipe(
+      Context.add(IndexWriter, {
+        apply: () => toWrite("apply"),
+        merchantsAt: () => toWrite("merchantsAt"),
+        unseen: () => toWrite("unseen"),
+        build: toWrite("build"),
+      }),
+      Context.add(LogStore, {
+        leaves: () => toWrite("leaves"),
+        tile: () => toWrite("tile"),
+        keepTiles: () => toWrite("keepTiles"),
+        signed: toWrite("signed"),
+        sign: () => toWrite("sign"),
+      }),
+    ),
+  );
 `;
-  const test = `import { ${layer} } from "../../../adapters/${name}/escrow-index.ts";
+  const test = `import { ${layer} } from "../../../adapters/${name}/index-store.ts";
 import { TEST_DEPLOYMENT, TEST_GENESIS_HASH } from "../../arbitraries/test-ledger.ts";
-import { escrowIndexContract } from "../../contracts/escrow-index.ts";
+import { indexStoreContract } from "../../contracts/index-store.ts";
 
-escrowIndexContract(
+indexStoreContract(
   "${layer}",
   () => ${layer}({ genesisHash: TEST_GENESIS_HASH, deployment: TEST_DEPLOYMENT }),
   40,
@@ -53,11 +69,11 @@ escrowIndexContract(
 `;
   return {
     files: {
-      [`adapters/${name}/escrow-index.ts`]: adapter,
-      [`test/adapters/${name}/escrow-index.test.ts`]: test,
+      [`adapters/${name}/index-store.ts`]: adapter,
+      [`test/adapters/${name}/index-store.test.ts`]: test,
     },
     next: [
-      `adapters/${name}/escrow-index.ts: every method, as ports/escrow-index.ts says; bun test test/adapters/${name} passes`,
+      `adapters/${name}/index-store.ts: every method, as ports/index-reader.ts, index-writer.ts and log-store.ts say; bun test test/adapters/${name} passes`,
       "the store of another ledger or a newer version is refused with the errors of ports/store-refusal.ts",
       `adapters/${name}/outcome-log.ts with test/contracts/outcome-log.ts, in the same way`,
       "app/config/environment.ts and settings.ts: the setting that chooses it, with a test in test/app/settings.test.ts and a row in README.md",

@@ -3,9 +3,9 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { Effect, Layer } from "effect";
-import { escrowIndexSqlite } from "../../../adapters/sqlite/escrow-index.ts";
-import { INDEX_MIGRATIONS } from "../../../adapters/sqlite/index-schema.ts";
-import { outcomeLogSqlite } from "../../../adapters/sqlite/outcome-log.ts";
+import { indexSqlite } from "../../../adapters/sqlite/index-store.ts";
+import { INDEX_KIND } from "../../../adapters/sqlite/index/index-schema.ts";
+import { outcomeLogSqlite } from "../../../adapters/sqlite/relay/outcome-log.ts";
 import { diagnose } from "../../../app/doctor/diagnose.ts";
 import { SYSTEM_PROGRAM } from "../../../core/protocol/addresses/well-known-addresses.ts";
 import packageJson from "../../../package.json" with { type: "json" };
@@ -76,7 +76,7 @@ const makeStores = (folder: string, genesisHash: string) => {
     deployment: TEST_DEPLOYMENT,
   });
   const stores = Layer.merge(
-    escrowIndexSqlite(options("index")),
+    indexSqlite({ ...options("index"), logFolder: join(folder, "log") }),
     outcomeLogSqlite(options("relay")),
   );
   return Effect.runPromise(Effect.scoped(Layer.build(stores)));
@@ -84,10 +84,10 @@ const makeStores = (folder: string, genesisHash: string) => {
 
 /** Every file of a folder with its bytes. */
 const contentOf = async (folder: string) => {
-  const names = (await readdir(folder)).sort();
-  return Promise.all(
-    names.map(async (name) => [name, Bun.hash(await Bun.file(join(folder, name)).bytes())]),
-  );
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile());
+  const paths = files.map(({ parentPath, name }) => join(parentPath, name)).sort();
+  return Promise.all(paths.map(async (path) => [path, Bun.hash(await Bun.file(path).bytes())]));
 };
 
 test("a new folder and the embedded ledger have no problem", async () => {
@@ -193,7 +193,7 @@ test("sound stores are told with their versions, and not one byte is written", a
   using node = nodeThat(TEST_GENESIS_HASH, 0);
   const lines = await linesOf({ ...remote(node.url), DATA_DIR });
   expect(lines.filter((line) => line.startsWith("!"))).toEqual([]);
-  const newest = INDEX_MIGRATIONS.length;
+  const newest = INDEX_KIND.migrations.length;
   expect(lines).toContain(`store: ${DATA_DIR}/index.sqlite: schema version ${newest}, the newest`);
   expect(lines).toContain(`genesis: ${TEST_GENESIS_HASH}, localnet as configured`);
   expect(await contentOf(DATA_DIR)).toEqual(before);
@@ -206,8 +206,9 @@ test("a store that a service has open is read with what is not in its file yet",
     Effect.scoped(
       Effect.gen(function* () {
         yield* Layer.build(
-          escrowIndexSqlite({
+          indexSqlite({
             path,
+            logFolder: join(DATA_DIR, "log"),
             genesisHash: TEST_GENESIS_HASH,
             deployment: TEST_DEPLOYMENT,
           }),
@@ -215,7 +216,7 @@ test("a store that a service has open is read with what is not in its file yet",
         expect(Bun.file(`${path}-wal`).size).toBeGreaterThan(0);
         const lines = yield* Effect.promise(() => linesOf({ DATA_DIR }));
         expect(lines).toContain(
-          `store: ${path}: schema version ${INDEX_MIGRATIONS.length}, the newest`,
+          `store: ${path}: schema version ${INDEX_KIND.migrations.length}, the newest`,
         );
       }),
     ),

@@ -3,7 +3,8 @@ import { Effect, Layer, Logger, Stream } from "effect";
 import { TestClock } from "effect/testing";
 import { backgroundSync } from "../../../app/background-sync.ts";
 import { IndexSync } from "../../../core/use-cases/index/sync/index-sync.ts";
-import { EscrowIndex, StoreUnavailable } from "../../../ports/escrow-index.ts";
+import { IndexReader } from "../../../ports/index-reader.ts";
+import { StoreUnavailable } from "../../../ports/store-unavailable.ts";
 import { LedgerTimeout, LedgerUnavailable } from "../../../ports/ledger.ts";
 import { LedgerSignals } from "../../../ports/ledger-signals.ts";
 
@@ -12,8 +13,14 @@ const linesAfter = async (background: IndexSync["Service"]["background"]) => {
   const lines: Array<string> = [];
   const services = Layer.mergeAll(
     Layer.mock(IndexSync, { background }),
-    Layer.mock(EscrowIndex, {
-      summary: Effect.succeed({ escrows: 0, merchants: 0, events: 0, checkpoint: null }),
+    Layer.mock(IndexReader, {
+      summary: Effect.succeed({
+        escrows: 0,
+        unseen: 0,
+        merchants: 0,
+        mark: null,
+        revision: null,
+      }),
     }),
     Layer.mock(LedgerSignals, { changes: Stream.never }),
     Logger.layer([Logger.map(Logger.formatLogFmt, (line) => void lines.push(line))]),

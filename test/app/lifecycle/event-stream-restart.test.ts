@@ -24,14 +24,16 @@ const start = async (): Promise<{ readonly service: ServiceProcess; readonly url
   return { service, url };
 };
 
-/** The first `count` events that a stream sends after a position. */
+type Streamed = { readonly id: string; readonly record: SettlementEventRecord };
+
+/** The first `count` events that a stream sends after an id, or from the first event on. */
 const streamed = async (
   url: string,
-  lastEventId: string,
+  lastEventId: string | null,
   count: number,
-): Promise<ReadonlyArray<SettlementEventRecord>> => {
-  const response = await fetch(`${url}/v1/indexer/events/stream`, {
-    headers: { "last-event-id": lastEventId },
+): Promise<ReadonlyArray<Streamed>> => {
+  const response = await fetch(`${url}/v1/indexer/events/stream?after=0`, {
+    headers: lastEventId === null ? {} : { "last-event-id": lastEventId },
   });
   expect(response.status).toBe(200);
   const reader = (response.body ?? new ReadableStream<Uint8Array>()).getReader();
@@ -41,8 +43,11 @@ const streamed = async (
     text
       .split("\n\n")
       .slice(0, -1)
-      .flatMap((message) => message.split("\n").filter((line) => line.startsWith("data:")))
-      .map((line) => JSON.parse(line.slice(5)) as SettlementEventRecord);
+      .flatMap((message): ReadonlyArray<Streamed> => {
+        const [, id, data] = /^id: (.*)\ndata: (.*)$/m.exec(message) ?? [];
+        if (id === undefined || data === undefined) return [];
+        return [{ id, record: JSON.parse(data) as SettlementEventRecord }];
+      });
   while (events().length < count) {
     const { done, value } = await reader.read();
     if (done) throw new Error(`the stream ended after ${events().length} of ${count} events`);
@@ -60,7 +65,7 @@ afterAll(async () => {
 
 test("a reader continues from its last id after a kill and a restart, without gap or duplicate", async () => {
   const first = await start();
-  const before = await streamed(first.url, "0", 3);
+  const before = await streamed(first.url, null, 3);
   first.service.kill("SIGKILL");
   await first.service.ended;
 
@@ -68,10 +73,10 @@ test("a reader continues from its last id after a kill and a restart, without ga
   const listed = (await (await fetch(`${second.url}/v1/indexer/events?limit=500`)).json()) as {
     data: ReadonlyArray<SettlementEventRecord>;
   };
-  const last = String(before.at(-1)?.position);
+  const last = before.at(-1)?.id ?? "none";
   const after = await streamed(second.url, last, listed.data.length - before.length);
-  expect([...before, ...after].map(({ id }) => id)).toEqual(
+  expect([...before, ...after].map(({ record }) => record.id)).toEqual(
     listed.data.map(({ id }) => id).toReversed(),
   );
-  expect([...before, ...after].map(({ position }) => position)).toEqual([1, 2, 3, 4, 5, 6, 7]);
+  expect([...before, ...after].map(({ record }) => record.position)).toEqual([1, 2, 3, 4, 5, 6, 7]);
 });

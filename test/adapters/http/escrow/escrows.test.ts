@@ -9,6 +9,7 @@ import {
 } from "../../../../core/protocol/addresses/addresses.ts";
 import { fieldWriter } from "../../../../core/protocol/accounts/byte-fields.ts";
 import { createEscrowInstruction } from "../../../../core/protocol/instructions/custody-instructions.ts";
+import { custodyConfigAddress } from "../../../../core/protocol/addresses/addresses.ts";
 import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
 import {
   SYSTEM_PROGRAM,
@@ -180,7 +181,11 @@ describe("prepare", () => {
     const { attestor } = merchant();
     const plain = await dataOf(await client.postJson(PREPARE, prepareBody()));
     const asked = await dataOf(await client.postJson(PREPARE, { ...prepareBody(), attestor }));
+    // The ledger double has a config by itself. Here custody was never set up.
+    const { address } = custodyConfigAddress(LOCAL_DEPLOYMENT);
+    service.ledger.put({ address, owner: SYSTEM_PROGRAM, data: new Uint8Array() });
     const response = await client.postJson(`${PREPARE}?preflight=true`, prepareBody());
+    service.ledger.accounts.delete(address);
     const { preflight, ...rest } = await dataOf<Record<string, unknown>>(response);
     expect(rest).toEqual(asked as Record<string, unknown>);
     expect(rest).not.toEqual(plain as Record<string, unknown>);

@@ -153,7 +153,7 @@ describe("the page", () => {
     const listed = await textOf(partial);
     expect(listed).toContain("In base units1500000 escrowed, 1 to the merchant, 1499999 back");
     const other = await makeService({ instance: { supportedMints: [] } });
-    other.seed({ escrows: [partial] });
+    other.seed({ escrows: [released, partial] });
     const { send } = await checkedClient(other);
     const path = `/v1/evidence/${partial.address}`;
     const html = await (await send(path, { headers: { accept: BROWSER } })).text();

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Context } from "effect";
 import { ledgerSignatureFromBytes } from "../../../../core/domain/ledger/signature.ts";
-import { eventsOf } from "../../../../core/domain/index/settlement-event.ts";
 import { parseTrustPolicy } from "../../../../core/protocol/evidence/trust-policy.ts";
 import { verifyEvidence } from "../../../../core/protocol/evidence/verify-evidence.ts";
-import { EscrowIndex } from "../../../../ports/escrow-index.ts";
+import { IndexWriter } from "../../../../ports/index-writer.ts";
+import { changesOf, indexedOf } from "../../../arbitraries/index-history.ts";
 import { escrow, EXPIRES_AT, merchant, STRANGER } from "../support/parties.ts";
 import { checkedClient, dataOf, jsonOf, makeService, problemOf } from "../support/service.ts";
 
@@ -75,15 +75,14 @@ describe("revalidation", () => {
     const etag = first.headers.get("etag") ?? "";
     const kind = "escrow_partially_released";
     const signature = ledgerSignatureFromBytes(new Uint8Array(64).fill(5));
-    const index = Context.get(service.context, EscrowIndex);
+    const index = Context.get(service.context, IndexWriter);
     await service.runtime.runPromise(
-      index.apply({
-        escrows: [{ row: partial, slot: 900n }],
-        merchants: [],
-        events: eventsOf(partial),
-        references: [{ escrow: partial.address, kind, signature, slot: 800n }],
-        checkpoint: null,
-      }),
+      index.apply(
+        changesOf({
+          escrows: [indexedOf(partial)],
+          transactions: [{ position: partial.settledSeq ?? 0n, signature, slot: 800n }],
+        }),
+      ),
     );
     const second = await client.send(pathOf(partial), { headers: { "if-none-match": etag } });
     expect(second.status).toBe(200);

@@ -3,10 +3,12 @@ import { Effect, Exit, Scope } from "effect";
 import { serveHttp } from "../../../../adapters/http/server/serve-http.ts";
 import type { SettlementEventRecord } from "../../../../adapters/http/index/event-contract.ts";
 import type { Escrow } from "../../../../core/domain/escrow/escrow.ts";
-import { eventsOf } from "../../../../core/domain/index/settlement-event.ts";
-import { EscrowIndex, type IndexBatch, StoreUnavailable } from "../../../../ports/escrow-index.ts";
+import { IndexReader } from "../../../../ports/index-reader.ts";
+import { IndexWriter } from "../../../../ports/index-writer.ts";
+import { StoreUnavailable } from "../../../../ports/store-unavailable.ts";
+import { changesOf, indexedOf, markAt } from "../../../arbitraries/index-history.ts";
 import { AGENT, escrow, MERCHANT, STRANGER } from "../support/parties.ts";
-import { checkedClient, jsonOf, makeService, problemOf } from "../support/service.ts";
+import { checkedClient, jsonOf, makeService, problemOf, TEST_LOG_ID } from "../support/service.ts";
 
 const STREAM = "/v1/indexer/events/stream";
 
@@ -18,26 +20,26 @@ afterEach(async () => {
 const open = async () => {
   const service = await makeService();
   opened.push(() => service.runtime.dispose());
-  const applied = (rows: ReadonlyArray<Escrow>, checkpoint: IndexBatch["checkpoint"]) =>
-    service.runtime.runPromise(
-      EscrowIndex.use((index) =>
-        index.apply({
-          escrows: rows.map((row) => ({ row, slot: 1n })),
-          merchants: [],
-          events: rows.flatMap(eventsOf),
-          checkpoint,
-        }),
-      ),
+  let count: bigint | null = null;
+  /** Escrows with the next numbers, as a completed sync adds them. */
+  const apply = (...rows: ReadonlyArray<Escrow>) => {
+    const from = count;
+    const escrows = rows.map((row) => {
+      const createdSeq = (count ?? 0n) + 1n;
+      const settledSeq = row.state === "Pending" ? null : createdSeq + 1n;
+      count = settledSeq ?? createdSeq;
+      return indexedOf({ ...row, createdSeq, settledSeq });
+    });
+    const mark = { ...markAt([], 0n), count: count ?? 0n };
+    return service.runtime.runPromise(
+      IndexWriter.use((index) => index.apply(changesOf({ from, escrows, mark }))),
     );
-  return {
-    ...service,
-    /** As a completed sync does. */
-    apply: (...rows: ReadonlyArray<Escrow>) =>
-      applied(rows, { slot: 1n, ledgerTime: 1_700_000_000n, atMs: 1_700_000_000_000 }),
-    /** As a sync does that goes on. */
-    applyUnmarked: (...rows: ReadonlyArray<Escrow>) => applied(rows, null),
   };
+  return { ...service, apply };
 };
+
+/** The ids of the events with these numbers. */
+const idsOf = (...numbers: ReadonlyArray<number>) => numbers.map((n) => `${TEST_LOG_ID}-${n}`);
 
 /** Reads a stream's frames, one after another, without more waiting than there is to wait for. */
 const framesOf = (response: Response) => {
@@ -61,7 +63,7 @@ const framesOf = (response: Response) => {
     for (;;) {
       const found = await frame();
       if (found === null) return null;
-      const [, id, data] = /^id: (\d+)\ndata: (.*)$/.exec(found) ?? [];
+      const [, id, data] = /^id: ([0-9a-f]{16}-\d+)\ndata: (.*)$/.exec(found) ?? [];
       if (id === undefined || data === undefined) continue;
       return { id, record: JSON.parse(data) as SettlementEventRecord };
     }
@@ -91,14 +93,14 @@ describe("the stream of events", () => {
     await service.apply(named(2), escrow("settled", "Fulfilled", 3n));
     const got = [await event(), await event(), await event()];
     expect(got.map((one) => one?.record)).toEqual((await listed(service)).slice(1));
-    expect(got.map((one) => one?.id)).toEqual(["2", "3", "4"]);
+    expect(got.map((one) => one?.id)).toEqual(idsOf(2, 3, 4));
     await close();
   });
 
   test.each([
-    ["the last id", { "last-event-id": "2" }, ""],
-    ["a position in the query", {}, "?after=2"],
-    ["the last id, whatever the query says", { "last-event-id": "2" }, "?after=0"],
+    ["the last id", { "last-event-id": `${TEST_LOG_ID}-2` }, ""],
+    ["an id in the query", {}, `?after=${TEST_LOG_ID}-2`],
+    ["the last id, whatever the query says", { "last-event-id": `${TEST_LOG_ID}-2` }, "?after=0"],
   ])("goes on behind %s, without a gap and without a repetition", async (_name, headers, query) => {
     const service = await open();
     await service.apply(...[1, 2, 3, 4].map(named));
@@ -108,27 +110,21 @@ describe("the stream of events", () => {
     const { event, close } = framesOf(response);
     const before = [await event(), await event()];
     await service.apply(named(5));
-    expect([...before, await event()].map((one) => one?.id)).toEqual(["3", "4", "5"]);
+    expect([...before, await event()].map((one) => one?.id)).toEqual(idsOf(3, 4, 5));
     await close();
   });
 
-  test("tells nothing of a first sync before it is complete, and then all of it", async () => {
+  test("waits behind a number that the index has not reached, and goes on there", async () => {
     const service = await open();
-    const from = (position: number) =>
-      service.app.handle(
-        new Request(`http://localhost${STREAM}`, { headers: { "last-event-id": `${position}` } }),
-      );
-    const { event, close } = framesOf(await from(0));
-    await service.applyUnmarked(named(1), named(2));
-    expect(await listed(service)).toEqual([]);
-    expect((await from(1)).status).toBe(400);
-    await service.apply(named(3));
-    expect([await event(), await event(), await event()].map((one) => one?.id)).toEqual([
-      "1",
-      "2",
-      "3",
-    ]);
-    expect(await listed(service)).toHaveLength(3);
+    const response = await service.app.handle(
+      new Request(`http://localhost${STREAM}`, {
+        headers: { "last-event-id": `${TEST_LOG_ID}-2` },
+      }),
+    );
+    const { event, close } = framesOf(response);
+    await service.apply(named(1));
+    await service.apply(named(2), named(3));
+    expect((await event())?.id).toBe(`${TEST_LOG_ID}-3`);
     await close();
   });
 
@@ -137,7 +133,7 @@ describe("the stream of events", () => {
     await service.apply(...Array.from({ length: 230 }, (_, n) => named(n)));
     const seen: Array<string> = [];
     for (const stops of [1, 99, 100, 7, 23]) {
-      const last = seen.at(-1) ?? "0";
+      const last = seen.at(-1) ?? `${TEST_LOG_ID}-0`;
       const response = await service.app.handle(
         new Request(`http://localhost${STREAM}`, { headers: { "last-event-id": last } }),
       );
@@ -145,7 +141,7 @@ describe("the stream of events", () => {
       for (let n = 0; n < stops; n++) seen.push((await event())?.id ?? "none");
       await close();
     }
-    expect(seen).toEqual(Array.from({ length: 230 }, (_, n) => String(n + 1)));
+    expect(seen).toEqual(idsOf(...Array.from({ length: 230 }, (_, n) => n + 1)));
   });
 
   test("filters as the list does", async () => {
@@ -162,15 +158,15 @@ describe("the stream of events", () => {
       await close();
       return got;
     };
-    expect(await ids("state=Refunded", 1)).toEqual(["3"]);
-    expect(await ids(`merchant=${MERCHANT}`, 4)).toEqual(["1", "2", "3", "4"]);
+    expect(await ids("state=Refunded", 1)).toEqual(idsOf(3));
+    expect(await ids(`merchant=${MERCHANT}`, 4)).toEqual(idsOf(1, 2, 3, 4));
     const quiet = await service.app.handle(
       new Request(`http://localhost${STREAM}?after=0&agent_owner=${STRANGER}`),
     );
     const { frame, close } = framesOf(quiet);
     expect(await frame()).toBe("retry: 2000");
     await close();
-    expect(await ids(`agent_owner=${AGENT}&state=Pending`, 3)).toEqual(["1", "2", "4"]);
+    expect(await ids(`agent_owner=${AGENT}&state=Pending`, 3)).toEqual(idsOf(1, 2, 4));
   });
 
   test("refuses what it cannot follow", async () => {
@@ -182,9 +178,15 @@ describe("the stream of events", () => {
     expect(await refusal(`${STREAM}?merchant=x`)).toBe("422 invalid_address");
     expect(await refusal(`${STREAM}?limit=5`)).toBe("422 validation_failed");
     expect(await refusal(`${STREAM}?after=-1`)).toBe("422 validation_failed");
-    // A position that is not reached yet is another store's: going on there would pass over events.
-    expect(await refusal(`${STREAM}?after=2`)).toBe("400 malformed_cursor");
-    for (const id of ["x", "-1", "1.5", "1e3", "99999999999999999999"])
+    expect(await refusal(`${STREAM}?after=2`)).toBe("422 validation_failed");
+    const other = `${"0".repeat(16)}-1`;
+    expect(await refusal(`${STREAM}?after=${other}`)).toBe("400 malformed_cursor");
+    const another = await client.send(STREAM, { headers: { "last-event-id": other } });
+    expect(await jsonOf(another)).toMatchObject({
+      code: "malformed_cursor",
+      detail: expect.stringContaining("belongs to another log"),
+    });
+    for (const id of ["x", "-1", "0", "2", "1.5", `${TEST_LOG_ID}-1e3`, `${TEST_LOG_ID}:1`])
       expect(await refusal(STREAM, { "last-event-id": id })).toBe("400 malformed_cursor");
     expect(await refusal(STREAM, { accept: "application/json" })).toBe("406 not_acceptable");
   });
@@ -237,20 +239,20 @@ describe("the stream of events", () => {
   test("looks for no more than its reader takes", async () => {
     const service = await open();
     await service.apply(...Array.from({ length: 350 }, (_, n) => named(n)));
-    const index = service.context.mapUnsafe.get(EscrowIndex.key) as {
-      eventsAfter: EscrowIndex["Service"]["eventsAfter"];
+    const index = service.context.mapUnsafe.get(IndexReader.key) as {
+      events: IndexReader["Service"]["events"];
     };
-    const { eventsAfter } = index;
+    const { events } = index;
     let looks = 0;
-    index.eventsAfter = (...query) => {
+    index.events = (...query) => {
       looks += 1;
-      return eventsAfter(...query);
+      return events(...query);
     };
     const response = await service.app.handle(new Request(`http://localhost${STREAM}?after=0`));
     const { frame, event, close } = framesOf(response);
     await frame();
     const before = looks;
-    for (let n = 1; n <= 250; n++) expect((await event())?.id).toBe(String(n));
+    for (let n = 1; n <= 250; n++) expect((await event())?.id).toBe(`${TEST_LOG_ID}-${n}`);
     expect(before).toBeLessThanOrEqual(1);
     expect(looks).toBeLessThanOrEqual(4);
     await close();
@@ -259,13 +261,13 @@ describe("the stream of events", () => {
   test("ends when the store fails, so that the client comes back", async () => {
     const service = await open();
     const failing = new StoreUnavailable({ retryable: true, cause: "gone" });
-    const index = service.context.mapUnsafe.get(EscrowIndex.key) as {
-      eventsAfter: EscrowIndex["Service"]["eventsAfter"];
+    const index = service.context.mapUnsafe.get(IndexReader.key) as {
+      events: IndexReader["Service"]["events"];
     };
     const response = await service.app.handle(new Request(`http://localhost${STREAM}`));
     const { frame } = framesOf(response);
     expect(await frame()).toBe("retry: 2000");
-    index.eventsAfter = () => Effect.fail(failing);
+    index.events = () => Effect.fail(failing);
     await service.apply(named(1));
     expect(await frame()).toBeNull();
   });
@@ -279,7 +281,7 @@ test("over the wire hundreds arrive in order, and streams end when the service s
     Scope.provide(serveHttp(service.app, { hostname: "127.0.0.1", port: 0 }), scope),
   );
   const { event, frame } = framesOf(await fetch(`${server.url}${STREAM}?after=0`));
-  for (let n = 1; n <= 400; n++) expect((await event())?.id).toBe(String(n));
+  for (let n = 1; n <= 400; n++) expect((await event())?.id).toBe(`${TEST_LOG_ID}-${n}`);
   const stopped = Effect.runPromise(Scope.close(scope, Exit.void));
   expect(await frame()).toBeNull();
   await stopped;

@@ -4,7 +4,8 @@ import { encodeBase64Url } from "../../../../core/domain/encoding/base64.ts";
 import { merchantAddress } from "../../../../core/protocol/addresses/addresses.ts";
 import { encodeEscrowAccount } from "../../../../core/protocol/accounts/escrow-account.ts";
 import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
-import { StoreUnavailable, EscrowIndex } from "../../../../ports/escrow-index.ts";
+import { IndexReader } from "../../../../ports/index-reader.ts";
+import { StoreUnavailable } from "../../../../ports/store-unavailable.ts";
 import { LedgerUnavailable } from "../../../../ports/ledger.ts";
 import { AGENT, escrow, EXPIRES_AT, MERCHANT, merchant, STRANGER } from "../support/parties.ts";
 import {
@@ -14,6 +15,7 @@ import {
   jsonOf,
   makeService,
   problemOf,
+  TEST_LOG_ID,
 } from "../support/service.ts";
 
 type Page = {
@@ -61,7 +63,7 @@ test("before the first sync the lists are empty and say so", async () => {
     expect(await page(path)).toEqual({
       data: [],
       page: { limit: 50, next_cursor: null },
-      index: { last_synced_slot: null, last_synced_at: null } as never,
+      index: { last_synced_slot: null, last_synced_at: null, unseen: 0 } as never,
     });
 });
 
@@ -84,7 +86,11 @@ test("a sync reports what it did, also of accounts it refuses", async () => {
     rejected: [{ address: AGENT, reason: "unknown_version" }],
   });
   const again = await dataOf(await client.send("/v1/indexer/sync", { method: "POST" }));
-  expect(again).toMatchObject({ escrows: { created: 0, unchanged: 10 }, events: { added: 0 } });
+  expect(again).toMatchObject({
+    escrows: { created: 0, updated: 0 },
+    events: { added: 0 },
+    count: 13,
+  });
 });
 
 describe("lists", () => {
@@ -98,8 +104,9 @@ describe("lists", () => {
   test("escrows come newest first, and say up to which slot the index is complete", async () => {
     const { data, index } = await page("/v1/indexer");
     expect(index.last_synced_slot).toBe(1000);
-    const order = data.map((row) => String(row["created_at"]));
-    expect(order).toEqual(order.toSorted().toReversed());
+    expect(data.map((row) => row["escrow_pda"])).toEqual(
+      escrows.map(({ address }) => address as string).toReversed(),
+    );
   });
 
   test("filters narrow a list, and together they narrow it further", async () => {
@@ -182,12 +189,13 @@ describe("cursors", () => {
       "x",
       "AAAA",
       text("escrow:"),
-      text(`escrow:-1:${AGENT}`),
-      text(`escrow:01:${AGENT}`),
-      text(`escrow:1:${AGENT}:1`),
-      text("escrow:1:nonsense"),
-      text(`escrow:99999999999999999999:${AGENT}`),
-      text("event:1.5"),
+      text("escrow:1"),
+      text(`escrow:${TEST_LOG_ID}:-1`),
+      text(`escrow:${TEST_LOG_ID}:01`),
+      text(`escrow:${TEST_LOG_ID}:1:1`),
+      text(`escrow:${TEST_LOG_ID}:99999999999999999999`),
+      text(`escrow:${TEST_LOG_ID.toUpperCase()}:1`),
+      text(`event:${TEST_LOG_ID}:1.5`),
       `${await cursorOf("/v1/indexer")}=`,
       `${await cursorOf("/v1/indexer")}A`,
     ];
@@ -196,6 +204,16 @@ describe("cursors", () => {
       for (const path of ["/v1/indexer", "/v1/registry/merchants"])
         expect(await problemOf(await client.send(`${path}?${query}`))).toBe("400 malformed_cursor");
     }
+  });
+
+  test("the cursor of another log says so", async () => {
+    const other = encodeBase64Url(new TextEncoder().encode(`escrow:${"0".repeat(16)}:7`));
+    const response = await client.send(`/v1/indexer?cursor=${other}`);
+    expect(response.status).toBe(400);
+    expect(await jsonOf(response)).toMatchObject({
+      code: "malformed_cursor",
+      detail: expect.stringContaining("belongs to another log"),
+    });
   });
 
   test("a row that arrives between two pages moves nothing", async () => {
@@ -226,7 +244,7 @@ describe("what fails", () => {
   });
 
   test("a sync that dies by a defect is a 500, and the status says so", async () => {
-    const index = await service.runtime.runPromise(EscrowIndex);
+    const index = await service.runtime.runPromise(IndexReader);
     const { summary } = index;
     Object.assign(index, { summary: Effect.die(new TypeError("a defect")) });
     const response = await client.send("/v1/indexer/sync", { method: "POST" });
@@ -242,14 +260,14 @@ describe("what fails", () => {
   });
 
   test("a store that fails is a 503 that says when to ask again", async () => {
-    const index = await service.runtime.runPromise(EscrowIndex);
-    const { summary, revision } = index;
+    const index = await service.runtime.runPromise(IndexReader);
+    const { summary } = index;
     const broken = Effect.fail(new StoreUnavailable({ retryable: true, cause: "disk" }));
-    Object.assign(index, { summary: broken, revision: broken });
+    Object.assign(index, { summary: broken });
     const response = await client.send("/v1/indexer");
     expect(response.headers.get("retry-after")).toBe("1");
     expect(await problemOf(response)).toBe("503 store_unavailable");
     expect((await client.send("/ready")).status).toBe(503);
-    Object.assign(index, { summary, revision });
+    Object.assign(index, { summary });
   });
 });

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Context, Effect } from "effect";
-import { EscrowIndex } from "../../../../ports/escrow-index.ts";
+import { IndexWriter } from "../../../../ports/index-writer.ts";
+import { changesOf, markAt } from "../../../arbitraries/index-history.ts";
 import { Instance } from "../../../../ports/instance.ts";
 import { Ledger, LedgerUnavailable } from "../../../../ports/ledger.ts";
 import { forwardedClock } from "../../../doubles/forwarded-clock.ts";
@@ -107,16 +108,14 @@ describe("metrics", () => {
   test("tell how far the index has got, and say so when the ledger does not tell", async () => {
     const gauge = async (name: string) =>
       (await metrics()).match(new RegExp(`^settlement_evidence_${name} (\\S+)$`, "m"))?.[1];
-    const index = Context.get(service.context, EscrowIndex);
+    const index = Context.get(service.context, IndexWriter);
     const { slot } = await service.runtime.runPromise(
       Effect.flatMap(Ledger, (ledger) => ledger.tip("finalized")),
     );
     expect(await gauge("index_synced_slot")).toBe("NaN");
-    const checkpoint = { slot: slot - 7n, ledgerTime: 1_700_000_000n, atMs: 1_700_000_000_500 };
-    await service.runtime.runPromise(
-      index.apply({ escrows: [], merchants: [], events: [], checkpoint }),
-    );
-    expect(await gauge("index_synced_slot")).toBe(String(checkpoint.slot));
+    const mark = { ...markAt([], 0n), slot: slot - 7n, atMs: 1_700_000_000_500 };
+    await service.runtime.runPromise(index.apply(changesOf({ mark })));
+    expect(await gauge("index_synced_slot")).toBe(String(mark.slot));
     expect(await gauge("index_synced_timestamp_seconds")).toBe("1700000000.5");
     expect(await gauge("index_lag_slots")).toBe("7");
     service.ledger.fault = new LedgerUnavailable({ retryable: true, cause: "down" });

@@ -140,6 +140,9 @@ export const OBSCURE = delivered(
   1_500_000n,
 );
 
+/** The numbers of the creation and of the settlement of the ledger's archived escrow. */
+export const ARCHIVED_SEQS = { created: nextSeq(), settled: nextSeq() } as const;
+
 /** Every escrow on the ledger. */
 export const ESCROWS: ReadonlyArray<Escrow> = [
   PENDING,

@@ -15,6 +15,7 @@ import {
 } from "../../../../core/protocol/addresses/well-known-addresses.ts";
 import { MINT } from "../../../adapters/http/support/parties.ts";
 import { wallet } from "../../../programs/fixture/wallet.ts";
+import { ARCHIVED_SEQS } from "./escrows.ts";
 import { AGENT, MERCHANT, OTHER_AGENT, OTHER_MINT, RELAYER, STRANGER } from "./parties.ts";
 
 const account = (
@@ -134,8 +135,8 @@ export const TOMBSTONE = account(
   LOCAL_DEPLOYMENT.custodyProgram,
   fieldWriter(CUSTODY_ACCOUNTS.ArchivedEscrow.length)
     .bytes(Uint8Array.from(CUSTODY_ACCOUNTS.ArchivedEscrow.discriminator))
-    .u64(3n)
-    .u64(4n)
+    .u64(ARCHIVED_SEQS.created)
+    .u64(ARCHIVED_SEQS.settled)
     .u8(2)
     .u8(2)
     .skip(6)

@@ -31,7 +31,6 @@ import { type Answer, ledgerDouble } from "../../../doubles/ledger-double.ts";
 import { tombstoneAccount, tombstoneOf } from "../../../doubles/tombstone.ts";
 import { testInstance } from "../test-instance.ts";
 
-const GENESIS = "4uhcVJyU9pJkvQyS88uRDiswHXSCkY3zQawwpjk2NsNY";
 const { custodyProgram } = LOCAL_DEPLOYMENT;
 const gone = escrow("archived", "Fulfilled");
 /** As many transactions as a page of a node has. */

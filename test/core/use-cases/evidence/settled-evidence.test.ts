@@ -30,6 +30,7 @@ import { LedgerUnavailable } from "../../../../ports/ledger.ts";
 import { makeLedgerDouble } from "../../../adapters/http/support/ledger-double.ts";
 import { CREATED_AT, escrow, merchant } from "../../../adapters/http/support/parties.ts";
 import { seedInto } from "../../../adapters/http/support/service.ts";
+import { changesOf, indexedOf } from "../../../arbitraries/index-history.ts";
 import { tombstoneAccount } from "../../../doubles/tombstone.ts";
 import { testInstance } from "../test-instance.ts";
 
@@ -87,9 +88,9 @@ const withoutStore = Effect.updateService(IndexReader, (index) => ({
 }));
 
 const transactionOf = (of: Escrow, number: 0 | 1) => {
-  const kind = eventsOf(of)[number]?.kind ?? "escrow_created";
+  const position = [of.createdSeq, of.settledSeq ?? 0n][number] ?? 0n;
   const signature = ledgerSignatureFromBytes(new Uint8Array(64).fill(number + 1));
-  return { escrow: of.address, kind, signature, slot: BigInt(500 + number) };
+  return { position, signature, slot: BigInt(500 + number) };
 };
 
 test("a settled packet is read and signed once, and stays the same object until something changes", async () => {
@@ -108,17 +109,21 @@ test("transactions that a sync finds are in the next packet, and stay when the s
   const world = makeWorld();
   const first = await world.packet();
   expect(first.references.notFound).toEqual(["escrow_created", "escrow_released"]);
-  const row = { row: settled, slot: 900n };
+  const row = indexedOf(settled);
   const [created, released] = [transactionOf(settled, 0), transactionOf(settled, 1)];
-  await world.apply({ escrows: [row], events: eventsOf(settled), references: [released] });
+  await world.apply({ escrows: [row], transactions: [released] });
   const second = await world.packet();
   expect(second.references.transactions.map(({ kind }) => kind)).toEqual(["escrow_released"]);
   expect(second.references.notFound).toEqual(["escrow_created"]);
   expect(await world.run(withoutStore(buildEvidence(settled.address)))).toBe(second);
-  await world.apply({ references: [created] });
+  await world.apply({ transactions: [created] });
   const third = await world.packet();
   expect(third.references.transactions).toEqual(
-    [created, released].map(({ signature, slot, kind }) => ({ signature, slot, kind })),
+    [created, released].map(({ signature, slot }, at) => ({
+      signature,
+      slot,
+      kind: eventsOf(settled)[at]?.kind,
+    })) as never,
   );
   expect(third.references.notFound).toEqual([]);
   for (const { data, signature } of [second, third]) {
@@ -129,9 +134,9 @@ test("transactions that a sync finds are in the next packet, and stay when the s
 
 test("what a failed store could not return is in the next packet, even without a write", async () => {
   const world = makeWorld();
-  const references = [transactionOf(settled, 0), transactionOf(settled, 1)];
-  const row = { row: settled, slot: 900n };
-  await world.apply({ escrows: [row], events: eventsOf(settled), references });
+  const transactions = [transactionOf(settled, 0), transactionOf(settled, 1)];
+  const row = indexedOf(settled);
+  await world.apply({ escrows: [row], transactions });
   const build = buildEvidence(settled.address);
   expect((await world.run(withoutStore(build))).references.transactions).toEqual([]);
   expect((await world.run(withoutStore(build))).references.transactions).toEqual([]);
@@ -249,7 +254,7 @@ test("a process that never saw the escrow builds the same data from its index an
     tombstoneAccount(settled, LOCAL_DEPLOYMENT.custodyProgram),
   );
   expect(await other.failure(settled)).toContain("EscrowArchived");
-  await other.apply({ escrows: [{ row: settled, slot: 900n }] });
+  await other.apply({ escrows: [indexedOf(settled)] });
   const after = await other.packet();
   expect(after.data).toEqual(before.data);
   expect(after.signature).toEqual(before.signature);

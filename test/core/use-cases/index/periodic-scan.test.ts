@@ -4,10 +4,9 @@ import { TestClock } from "effect/testing";
 import fc from "fast-check";
 import type { LedgerAccount } from "../../../../core/domain/ledger/account.ts";
 import { makeIndexSync } from "../../../../core/use-cases/index/sync/index-sync.ts";
-import { syncIndex } from "../../../../core/use-cases/index/sync/sync-index.ts";
 import { SyncMemory } from "../../../../core/use-cases/index/sync/sync-memory.ts";
-import { EscrowIndex, StoreUnavailable } from "../../../../ports/escrow-index.ts";
-import type { Instance } from "../../../../ports/instance.ts";
+import { IndexWriter } from "../../../../ports/index-writer.ts";
+import { StoreUnavailable } from "../../../../ports/store-unavailable.ts";
 import {
   type AtSlot,
   Ledger,
@@ -15,10 +14,12 @@ import {
   LedgerTimeout,
   LedgerUnavailable,
 } from "../../../../ports/ledger.ts";
-import { escrowLife } from "../../../arbitraries/index-history.ts";
+import { anyMerchant, escrowLife } from "../../../arbitraries/index-history.ts";
 import { seededRandom } from "../../../arbitraries/seeded-random.ts";
+import { TEST_DEPLOYMENT } from "../../../arbitraries/test-ledger.ts";
 import { SimulatedLedger } from "./simulated-ledger.ts";
-import { contents, simulate as simulateAloud } from "./simulated-sync.ts";
+import type { Index } from "../../../contracts/fresh-index.ts";
+import { contents, type Ports, simulate as simulateAloud, syncWith } from "./simulated-sync.ts";
 
 const lives = fc.sample(
   fc.uniqueArray(
@@ -27,7 +28,8 @@ const lives = fc.sample(
   ),
   { numRuns: 1, seed: 11 },
 )[0];
-if (lives === undefined) throw new Error("no sample");
+const [merchant] = fc.sample(anyMerchant, { numRuns: 1, seed: 11 });
+if (lives === undefined || merchant === undefined) throw new Error("no sample");
 
 /** A ledger on which a test creates escrows, and whose scans end as the test says. */
 const world = () => {
@@ -52,13 +54,13 @@ const world = () => {
         : Stream.concat(Stream.take(whole, 1), Stream.fromEffect(scans.end));
     },
   });
-  const sync = (memory: SyncMemory) => Effect.provideService(syncIndex(1, memory), Ledger, port);
-  return { ledger, port, create, scans, sync, created: () => created };
+  const sync = (memory: SyncMemory) => Effect.provideService(syncWith(memory), Ledger, port);
+  return { ledger, port, create, scans, sync };
 };
 
 const simulate = <A, E>(
   ledger: SimulatedLedger,
-  program: (index: EscrowIndex["Service"]) => Effect.Effect<A, E, Ledger | EscrowIndex | Instance>,
+  program: (index: Index) => Effect.Effect<A, E, Ports>,
 ): Promise<A> => simulateAloud(ledger, (index) => Effect.provide(program(index), Logger.layer([])));
 
 type Chunk = AtSlot<ReadonlyArray<LedgerAccount>>;
@@ -66,7 +68,7 @@ type Chunk = AtSlot<ReadonlyArray<LedgerAccount>>;
 const DOWN = new LedgerUnavailable({ retryable: true, cause: new Error("node.example: oversize") });
 const down = Effect.fail(DOWN);
 
-describe("a periodic snapshot that fails", () => {
+describe("a periodic scan of the merchants that fails", () => {
   test.each<readonly [string, Effect.Effect<never, LedgerFailure>]>([
     ["by an answer that nobody can use", down],
     ["by a node that hangs", Effect.fail(new LedgerTimeout({ timeoutMs: 60_000 }))],
@@ -88,7 +90,7 @@ describe("a periodic snapshot that fails", () => {
             eventsAdded: 1,
             vanished: [],
           });
-          expect((yield* index.summary).checkpoint?.slot).toBe(ledger.slot);
+          expect((yield* index.reader.summary).mark?.slot).toBe(ledger.slot);
           yield* TestClock.adjust("1 minute");
         }
         // A restarted process finds a synced index.
@@ -116,12 +118,16 @@ describe("a periodic snapshot that fails", () => {
         }
         expect(tries).toEqual([60, 61, 63, 67, 75, 91, 123, 183, 243]);
         scans.end = null;
-        yield* TestClock.adjust("53 minutes");
-        expect((yield* sync(memory)).mode).toBe("snapshot");
-        yield* TestClock.adjust("59 minutes");
-        expect((yield* sync(memory)).mode).toBe("incremental");
-        yield* TestClock.adjust("1 minute");
-        expect((yield* sync(memory)).mode).toBe("snapshot");
+        const scansAfter = (minutes: number) =>
+          Effect.gen(function* () {
+            scans.count = 0;
+            yield* TestClock.adjust(`${minutes} minutes`);
+            yield* sync(memory);
+            return scans.count;
+          });
+        expect([yield* scansAfter(53), yield* scansAfter(59), yield* scansAfter(1)]).toEqual([
+          1, 0, 1,
+        ]);
       }),
     );
   });
@@ -132,7 +138,7 @@ describe("a periodic snapshot that fails", () => {
     const logger = Logger.layer([Logger.map(Logger.formatLogFmt, (line) => void lines.push(line))]);
     return simulate(ledger, () =>
       Effect.gen(function* () {
-        const sync = yield* makeIndexSync;
+        const sync = yield* makeIndexSync();
         yield* sync.request;
         expect(yield* sync.activity).toMatchObject({ snapshotError: null, snapshotFailures: 0 });
         scans.end = down;
@@ -145,7 +151,7 @@ describe("a periodic snapshot that fails", () => {
         yield* TestClock.adjust("1 minute");
         yield* sync.request;
         expect(yield* sync.activity).toMatchObject({ ...failing, snapshotFailures: 2 });
-        const told = lines.filter((line) => line.includes("snapshot failed"));
+        const told = lines.filter((line) => line.includes("scan of merchants failed"));
         expect(told).toHaveLength(2);
         for (const line of told) {
           expect(line).toContain("level=WARN");
@@ -154,32 +160,46 @@ describe("a periodic snapshot that fails", () => {
         }
         scans.end = null;
         yield* TestClock.adjust("2 minutes");
-        expect((yield* sync.request).mode).toBe("snapshot");
+        yield* sync.request;
         expect(yield* sync.activity).toMatchObject({ snapshotError: null, snapshotFailures: 0 });
       }).pipe(Effect.provideService(Ledger, port), Effect.provide(logger), Effect.scoped),
     );
   });
 
   test("because of the store does not stop incremental syncs", () => {
-    const { ledger, create, sync } = world();
+    const { ledger, port, create, sync } = world();
     return simulate(ledger, (index) =>
       Effect.gen(function* () {
         const memory = new SyncMemory();
         yield* sync(memory);
         yield* sync(memory);
         create();
-        create();
+        ledger.register(merchant);
         yield* TestClock.adjust("60 minutes");
-        const small = {
-          ...index,
-          apply: (batch: Parameters<typeof index.apply>[0]) =>
-            batch.escrows.length > 2
+        const small: IndexWriter["Service"] = {
+          ...index.writer,
+          apply: (changes) =>
+            changes.mark === null && changes.merchants.length > 0
               ? Effect.fail(new StoreUnavailable({ retryable: true, cause: "too much at once" }))
-              : index.apply(batch),
+              : index.writer.apply(changes),
         };
-        const report = yield* Effect.provideService(sync(memory), EscrowIndex, small);
-        expect(report).toMatchObject({ mode: "incremental", escrows: { created: 2 } });
+        const { attestorProgram } = TEST_DEPLOYMENT;
+        const untold: Ledger["Service"] = {
+          ...port,
+          history: (address, before) =>
+            address === attestorProgram
+              ? Effect.succeed({ entries: [], completeFrom: 0n })
+              : port.history(address, before),
+        };
+        const report = yield* syncWith(memory).pipe(
+          Effect.provideService(IndexWriter, small),
+          Effect.provideService(Ledger, untold),
+        );
+        expect(report).toMatchObject({ mode: "incremental", escrows: { created: 1 } });
         expect(memory.snapshots.lastError).toBe("StoreUnavailable");
+        yield* TestClock.adjust("1 minute");
+        yield* Effect.provideService(syncWith(memory), Ledger, untold);
+        expect((yield* contents(index)).merchants).toEqual([merchant]);
       }),
     );
   });
@@ -195,7 +215,7 @@ describe("a periodic snapshot that fails", () => {
         create();
         expect(Exit.hasDies(yield* Effect.exit(sync(memory)))).toBe(true);
         expect(memory.snapshots.lastError).toBe("InternalError");
-        expect((yield* index.summary).checkpoint?.slot).toBe(ledger.slot);
+        expect((yield* index.reader.summary).mark?.slot).toBe(ledger.slot);
         expect((yield* contents(index)).escrows).toHaveLength(2);
         create();
         expect(yield* sync(memory)).toMatchObject({ mode: "incremental", escrows: { created: 1 } });
@@ -217,7 +237,9 @@ describe("a periodic snapshot that fails", () => {
         yield* Fiber.interrupt(running);
         expect(memory.snapshots.failures).toBe(0);
         scans.end = null;
-        expect((yield* sync(memory)).mode).toBe("snapshot");
+        const { count } = scans;
+        yield* sync(memory);
+        expect(scans.count).toBe(count + 1);
       }),
     );
   });
@@ -232,7 +254,7 @@ describe("a snapshot", () => {
         scans.end = down;
         for (let n = 0; n < 3; n++) {
           expect(yield* Effect.flip(sync(memory))).toBe(DOWN);
-          expect((yield* index.summary).checkpoint).toBeNull();
+          expect((yield* index.reader.summary).mark).toBeNull();
         }
         scans.end = null;
         expect(yield* sync(memory)).toMatchObject({ mode: "snapshot", escrows: { seen: 1 } });
@@ -242,37 +264,44 @@ describe("a snapshot", () => {
     );
   });
 
-  test("that history makes necessary fails the sync when it fails, and counts as tried", () => {
+  test("of merchants that history makes necessary fails the sync when it fails, and counts as tried", () => {
     const { ledger, port, create, scans } = world();
     return simulate(ledger, (index) =>
       Effect.gen(function* () {
         const memory = new SyncMemory();
-        const gap = { ...port, history: () => Effect.succeed({ entries: [], completeFrom: null }) };
+        const { attestorProgram } = TEST_DEPLOYMENT;
+        const gap: Ledger["Service"] = {
+          ...port,
+          history: (address, before) =>
+            address === attestorProgram
+              ? Effect.succeed({ entries: [], completeFrom: null })
+              : port.history(address, before),
+        };
         const over = (one: Ledger["Service"]) =>
-          Effect.provideService(syncIndex(1, memory), Ledger, one);
+          Effect.provideService(syncWith(memory), Ledger, one);
         yield* over(port);
-        const { checkpoint } = yield* index.summary;
         create();
         scans.end = down;
         expect(yield* Effect.flip(over(gap))).toBe(DOWN);
-        expect((yield* index.summary).checkpoint).toEqual(checkpoint);
+        // The events are complete without the merchants.
+        expect((yield* index.reader.summary).mark?.count).toBe(2n);
         expect(memory.snapshots.failures).toBe(1);
         expect(yield* over(port)).toMatchObject({ mode: "incremental", slot: ledger.slot });
         scans.end = null;
-        expect(yield* over(gap)).toMatchObject({ mode: "snapshot", escrows: { seen: 2 } });
+        expect(yield* over(gap)).toMatchObject({ mode: "snapshot", count: 2n });
         expect(memory.snapshots.failures).toBe(0);
       }),
     );
   });
 
-  test("that is due replaces unreadable history, and only then", () => {
+  test("of merchants that is due replaces unreadable history, and only then", () => {
     const { ledger, port, create, scans } = world();
     const lost = { ...port, history: () => down };
     return simulate(ledger, () =>
       Effect.gen(function* () {
         const memory = new SyncMemory();
         const over = (one: Ledger["Service"]) =>
-          Effect.provideService(syncIndex(1, memory), Ledger, one);
+          Effect.provideService(syncWith(memory), Ledger, one);
         yield* over(port);
         create();
         expect(yield* Effect.flip(over(lost))).toBe(DOWN);
@@ -289,54 +318,27 @@ describe("a snapshot", () => {
     );
   });
 
-  test("that follows changes reports both, and reads every account itself", () => {
-    const { ledger, port, create } = world();
-    return simulate(ledger, () =>
+  test("of merchants that lacks or precedes what the index has is refused", () => {
+    const { ledger, port } = world();
+    return simulate(ledger, (index) =>
       Effect.gen(function* () {
         const memory = new SyncMemory();
-        const over = (one: Ledger["Service"]) =>
-          Effect.provideService(syncIndex(1, memory), Ledger, one);
-        yield* over(port);
-        yield* TestClock.adjust("60 minutes");
-        create();
-        const { address } = lives[20] ?? { address: undefined };
-        if (address === undefined) throw new Error("no sample");
-        ledger.plant(address, new Uint8Array(9));
-        ledger.slot += 1n;
-        expect(yield* over(port)).toMatchObject({
-          mode: "snapshot",
-          slot: ledger.slot,
-          escrows: { seen: 3, created: 1, updated: 0, unchanged: 1, rejected: 1 },
-          eventsAdded: 1,
-          rejected: [{ address, fault: "wrong_length" }],
-        });
-      }),
-    );
-  });
-
-  test("that lacks or precedes what changes have just shown is refused", () => {
-    const { ledger, port, create, created } = world();
-    return simulate(ledger, () =>
-      Effect.gen(function* () {
-        const memory = new SyncMemory();
-        yield* Effect.provideService(syncIndex(1, memory), Ledger, port);
+        ledger.register(merchant);
+        yield* Effect.provideService(syncWith(memory), Ledger, port);
         const spoil = (change: (chunk: Chunk) => Chunk) =>
           Ledger.of({
             ...port,
             programAccounts: (kind) => Stream.map(port.programAccounts(kind), change),
           });
-        const without = spoil(({ slot, value }) => {
-          const newest = lives[created() - 1]?.address;
-          return { slot, value: value.filter(({ address }) => address !== newest) };
-        });
+        const without = spoil(({ slot }) => ({ slot, value: [] }));
         const older = spoil(({ slot, value }) => ({ slot: slot - 1n, value }));
         for (const [failures, spoiled] of [without, older].entries()) {
           yield* TestClock.adjust("60 minutes");
-          create();
-          const report = yield* Effect.provideService(syncIndex(1, memory), Ledger, spoiled);
-          expect(report).toMatchObject({ mode: "incremental", escrows: { created: 1 } });
+          const report = yield* Effect.provideService(syncWith(memory), Ledger, spoiled);
+          expect(report).toMatchObject({ mode: "incremental", vanished: [] });
           expect(memory.snapshots.failures).toBe(failures + 1);
         }
+        expect((yield* contents(index)).merchants).toEqual([merchant]);
       }),
     );
   });
