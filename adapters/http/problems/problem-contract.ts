@@ -79,6 +79,8 @@ export const Problem = Type.Object(
     safe_to_sign_again: Type.Optional(
       Type.Boolean({ description: "Whether signing the payment again cannot pay twice." }),
     ),
+    index: Type.Optional(Count("The number of the escrow's last event.")),
+    log_size: Type.Optional(Count("Leaves of the published log.")),
     logs: Type.Optional(Type.Array(Type.String())),
   },
   {

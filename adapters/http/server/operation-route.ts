@@ -105,6 +105,7 @@ export const operationRoute = (
     }
     if ("jsonText" in answer) return new Response(answer.jsonText, { status, headers });
     if ("codedJson" in answer) return new Response(answer.codedJson, { status, headers });
+    if ("bytes" in answer) return new Response(answer.bytes, { status, headers });
     if ("text" in answer) return new Response(answer.text, { status, headers });
     // The router would read a stream to its end to answer HEAD.
     return new Response(request.method === "HEAD" ? null : answer.stream, { status, headers });
