@@ -10,19 +10,16 @@ const Level = Type.String({
   description: "The level of a tile of hashes, or `entries` for a bundle of leaves.",
   examples: ["0", "entries"],
 });
-const Group = Type.String({
-  description: "Three digits of the tile's number behind `x`.",
-  examples: ["x001"],
-});
-const Last = Type.String({
-  description:
-    "The last three digits of the tile's number, or the width of a tile that is not full, behind a segment such as `067.p`.",
-  examples: ["067"],
-});
-const GroupOrPartial = Type.String({
-  description: "Three digits behind `x`, or the last three followed by `.p`.",
-  examples: ["x001", "067.p"],
-});
+const Part = (examples: Array<string>) =>
+  Type.String({
+    description:
+      "A part of the tile's number: `x` and three digits, or the last three digits, with `.p` where a width follows. Or that width, 1 to 255.",
+    examples,
+  });
+const First = Part(["067"]);
+const Second = Part(["234"]);
+const Third = Part(["067"]);
+const Fourth = Part(["12"]);
 
 const COMMON = {
   method: "GET",
@@ -55,36 +52,36 @@ const described = (groups: string) =>
 export const logTileEndpoints = [
   endpoint({
     ...COMMON,
-    path: "/log/tile/{level}/{last}",
+    path: "/log/tile/{level}/{first}",
     operationId: "readLogTile",
     summary: "A tile of the log, or a bundle of its entries",
     description: described("with a number below 1000"),
-    params: { level: Level, last: Last },
-  }).handle(({ params: { level, last } }) => answerAt(level, last)),
+    params: { level: Level, first: First },
+  }).handle(({ params: { level, first } }) => answerAt(level, first)),
   endpoint({
     ...COMMON,
-    path: "/log/tile/{level}/{first}/{last}",
+    path: "/log/tile/{level}/{first}/{second}",
     operationId: "readLogTileOfTwoSegments",
     summary: "A tile whose number has two groups, or a partial one of one",
     description: described("such as `x001/234` or `067.p/12`"),
-    params: { level: Level, first: GroupOrPartial, last: Last },
-  }).handle(({ params: { level, first, last } }) => answerAt(level, first, last)),
+    params: { level: Level, first: First, second: Second },
+  }).handle(({ params: { level, first, second } }) => answerAt(level, first, second)),
   endpoint({
     ...COMMON,
-    path: "/log/tile/{level}/{first}/{second}/{last}",
+    path: "/log/tile/{level}/{first}/{second}/{third}",
     operationId: "readLogTileOfThreeSegments",
     summary: "A tile whose number has three groups, or a partial one of two",
     description: described("such as `x001/x234/067` or `x001/234.p/12`"),
-    params: { level: Level, first: Group, second: GroupOrPartial, last: Last },
-  }).handle(({ params: { level, first, second, last } }) => answerAt(level, first, second, last)),
+    params: { level: Level, first: First, second: Second, third: Third },
+  }).handle(({ params: { level, first, second, third } }) => answerAt(level, first, second, third)),
   endpoint({
     ...COMMON,
-    path: "/log/tile/{level}/{first}/{second}/{third}/{last}",
+    path: "/log/tile/{level}/{first}/{second}/{third}/{fourth}",
     operationId: "readLogTileOfFourSegments",
     summary: "A partial tile whose number has three groups",
     description: described("such as `x001/x234/067.p/12`"),
-    params: { level: Level, first: Group, second: Group, third: GroupOrPartial, last: Last },
-  }).handle(({ params: { level, first, second, third, last } }) =>
-    answerAt(level, first, second, third, last),
+    params: { level: Level, first: First, second: Second, third: Third, fourth: Fourth },
+  }).handle(({ params: { level, first, second, third, fourth } }) =>
+    answerAt(level, first, second, third, fourth),
   ),
 ];
