@@ -5,7 +5,7 @@ import { addressToBytes } from "../../../../core/domain/address.ts";
 import { sha256 } from "../../../../core/domain/sha256.ts";
 import { parseCheckpoint } from "../../../../core/log/checkpoint/checkpoint.ts";
 import { parseTlogProof } from "../../../../core/log/checkpoint/tlog-proof.ts";
-import { verifierKey } from "../../../../core/log/notes/verifier-key.ts";
+import { parseVerifierKey, verifierKey } from "../../../../core/log/notes/verifier-key.ts";
 import { verifyNote } from "../../../../core/log/notes/verify-note.ts";
 import { decodeEntryBundle } from "../../../../core/log/tiles/entry-bundle.ts";
 import { verifyInclusion } from "../../../../core/log/tree/inclusion-proof.ts";
@@ -17,7 +17,7 @@ import { SettlementLog } from "../../../../core/use-cases/log/published-log.ts";
 import { IndexReader } from "../../../../ports/index-reader.ts";
 import { referencePath, referenceRoot } from "../../../core/log/support/reference-tree.ts";
 import { escrow, STRANGER } from "../support/parties.ts";
-import { checkedClient, makeService, problemOf } from "../support/service.ts";
+import { checkedClient, dataOf, makeService, problemOf } from "../support/service.ts";
 
 const SEED = new Uint8Array(32).fill(21);
 
@@ -148,6 +148,23 @@ describe("a published log", () => {
         ),
       ).toBe(true);
     }
+  });
+
+  test("shows in the status and the metrics", async () => {
+    const status = await dataOf<{ log: Record<string, unknown> }>(await client.send("/v1/status"));
+    expect(status.log).toMatchObject({
+      size: 4,
+      published_size: 4,
+      hindrance: null,
+      ended: null,
+      witnesses: [],
+    });
+    const key = parseVerifierKey(String(status.log["vkey"]));
+    if ("fault" in key) throw new Error(key.fault);
+    expect(key.value.name).toBe(String(status.log["origin"]));
+    expect(key.value.publicKey).toEqual(ed25519Key(SEED).publicKey);
+    const metrics = await (await client.send("/metrics")).text();
+    expect(metrics).toContain("\nsettlement_evidence_log_published_size 4\n");
   });
 
   test("proves nothing of an escrow that is not in it", async () => {
