@@ -1,0 +1,193 @@
+import { expect, test } from "bun:test";
+import { printVerifierKey } from "../../../../core/log/notes/verifier-key.ts";
+import { parseLogPolicy } from "../../../../core/log/policy/parse-log-policy.ts";
+import { testKey } from "../support/test-signer.ts";
+
+const log = testKey("example.com/log", "ed25519", 1).key;
+const witnesses = ["x1", "x2", "x3", "y1", "y2"].map(
+  (name, i) => testKey(`w.example/${name}`, "cosignature", 10 + i).key,
+);
+const L = `log ${printVerifierKey(log)} https://log.example/`;
+const W = witnesses.map(
+  (key, i) => `witness ${["X1", "X2", "X3", "Y1", "Y2"][i]} ${printVerifierKey(key)}`,
+);
+const text = (...lines: ReadonlyArray<string>): string => `${lines.join("\n")}\n`;
+
+test("the specification's example of two levels", () => {
+  const read = parseLogPolicy(
+    text(
+      "# who watches",
+      `\t ${L}\t`,
+      "",
+      ...W,
+      "group X-witnesses 2 X1 X2 X3",
+      "group Y-witnesses any Y1 Y2",
+      "  # and all of them",
+      "group X-and-Y  all X-witnesses \tY-witnesses",
+      "quorum X-and-Y",
+    ),
+  );
+  expect(read).toEqual({
+    value: {
+      logs: [{ key: log, url: "https://log.example/" }],
+      witnesses: witnesses.map((key, i) => ({
+        name: ["X1", "X2", "X3", "Y1", "Y2"][i] ?? "",
+        key,
+        url: null,
+      })),
+      groups: [
+        { name: "X-witnesses", threshold: 2, members: ["X1", "X2", "X3"] },
+        { name: "Y-witnesses", threshold: 1, members: ["Y1", "Y2"] },
+        { name: "X-and-Y", threshold: 2, members: ["X-witnesses", "Y-witnesses"] },
+      ],
+      quorum: "X-and-Y",
+    },
+  });
+});
+
+test("`quorum none` is read, with and without logs and witnesses", () => {
+  expect(parseLogPolicy("quorum none\n")).toEqual({
+    value: { logs: [], witnesses: [], groups: [], quorum: null },
+  });
+  expect(parseLogPolicy(text(L, ...W, "quorum none"))).toHaveProperty("value.quorum", null);
+});
+
+const asLog = (seed: number, name = "other.example") =>
+  printVerifierKey(testKey(name, "ed25519", seed).key);
+const asWitness = (seed: number, name = "other.example") =>
+  printVerifierKey(testKey(name, "cosignature", seed).key);
+
+test.each([
+  ["no quorum", text(L), "the policy has no quorum line"],
+  ["two quorums", text("quorum none", "quorum none"), "the policy has two quorum lines"],
+  [
+    "the key of a log twice",
+    text(L, `log ${asLog(1)}`, "quorum none"),
+    "other.example has the public key of example.com/log",
+  ],
+  [
+    "the key of a witness twice",
+    text(...W, `witness Z ${asWitness(10)}`, "quorum Z"),
+    "other.example has the public key of w.example/x1",
+  ],
+  [
+    "a witness with the key of a log",
+    text(L, `witness Z ${asWitness(1)}`, "quorum Z"),
+    "other.example has the public key of example.com/log",
+  ],
+  [
+    "a log with the key of a witness",
+    text(...W, `log ${asLog(10)}`, "quorum X1"),
+    "other.example has the public key of w.example/x1",
+  ],
+  [
+    "the evidence key",
+    text(L, `witness Z ${asWitness(99)}`, "quorum Z"),
+    "other.example has the public key of a key that signs evidence",
+  ],
+  [
+    "the type of a witness",
+    text(`log ${asWitness(1)}`, "quorum none"),
+    "the key of other.example is of the type of a witness",
+  ],
+  [
+    "the type of a log",
+    text(`witness Z ${asLog(1)}`, "quorum none"),
+    "the key of other.example is of the type of a log",
+  ],
+  ["quorum 0", text(...W, "group g 0 X1 X2", "quorum g"), "group g wants 0 of 2"],
+  ["quorum above n", text(...W, "group g 3 X1 X2", "quorum g"), "group g wants 3 of 2"],
+  [
+    "a quorum with a zero before it",
+    text(...W, "group g 01 X1 X2", "quorum g"),
+    "group g wants 01 of 2",
+  ],
+  [
+    "a quorum that is no number",
+    text(...W, "group g most X1 X2", "quorum g"),
+    "group g wants most of 2",
+  ],
+  [
+    "a group of nobody",
+    text(...W, "group g all", "quorum g"),
+    "a line is not of the form group <name> <k>|any|all <name>...",
+  ],
+  ["an unknown quorum", text(...W, "quorum Z"), "Z is not defined before it is named"],
+  ["a quorum defined later", text("quorum X1", ...W), "X1 is not defined before it is named"],
+  [
+    "an unknown member",
+    text(...W, "group g any X1 Z", "quorum g"),
+    "Z is not defined before it is named",
+  ],
+  [
+    "a group in itself",
+    text(...W, "group g any X1 g", "quorum g"),
+    "g is not defined before it is named",
+  ],
+  ["a member twice", text(...W, "group g 2 X1 X1", "quorum g"), "X1 is a member twice"],
+  [
+    "a member of two groups",
+    text(...W, "group g any X1", "group h any X1", "quorum g"),
+    "X1 is a member twice",
+  ],
+  [
+    "none as a member",
+    text(...W, "group g any none", "quorum g"),
+    "none is not defined before it is named",
+  ],
+  ["none as a name", text(...W, "group none any X1", "quorum none"), "the name none is taken"],
+  ["a name twice", text(...W, `witness X1 ${asWitness(50)}`, "quorum X1"), "X1 is defined twice"],
+  [
+    "a group with a witness' name",
+    text(...W, "group X1 any X2", "quorum X1"),
+    "X1 is defined twice",
+  ],
+  ["another word", text("allow all", "quorum none"), 'a line begins with "allow"'],
+  ["an upper-case word", text("Quorum none"), 'a line begins with "Quorum"'],
+  ["no vkey", text("log", "quorum none"), "a line is not of the form log <vkey> [<url>]"],
+  [
+    "a word too many",
+    text(`${L} more`, "quorum none"),
+    "a line is not of the form log <vkey> [<url>]",
+  ],
+  ["a quorum of two", text(...W, "quorum X1 X2"), "a line is not of the form quorum <name>"],
+  ["a carriage return", "quorum none\r\n", "the policy has control characters or is not UTF-8"],
+  ["a delete", "# \u007f\nquorum none\n", "the policy has control characters or is not UTF-8"],
+  [
+    "half a surrogate pair",
+    "# \ud800\nquorum none\n",
+    "the policy has control characters or is not UTF-8",
+  ],
+  [
+    "a cut-off line",
+    text(...W, "quorum X1").slice(0, -1),
+    "the last line does not end with a newline",
+  ],
+  ["nothing", "", "the policy has no quorum line"],
+  ["a long text", `#${"a".repeat(65_536)}\nquorum none\n`, "the policy is too long"],
+])("%s is refused", (_, policy, fault) => {
+  const evidence = testKey("e", "ed25519", 99).key.publicKey;
+  expect(parseLogPolicy(policy, [evidence])).toEqual({ fault });
+});
+
+test("a Kelvin sign is another name than a K, and a non-breaking space separates nothing", () => {
+  const [key = ""] = W.map((line) => line.split(" ")[2] ?? "");
+  expect(parseLogPolicy(text(`witness \u212a ${key}`, "quorum K"))).toHaveProperty("fault");
+  expect(parseLogPolicy(text(`witness \u212a ${key}`, "quorum \u212a"))).toHaveProperty("value");
+  expect(parseLogPolicy(text(`witness a\u00a0b ${key}`, "quorum a\u00a0b"))).toHaveProperty(
+    "value",
+  );
+});
+
+test("32 logs, witnesses and groups are read", () => {
+  const many = Array.from({ length: 32 }, (_, i) => i);
+  const read = parseLogPolicy(
+    text(
+      ...many.map((i) => `log ${asLog(100 + i, `l${i}`)}`),
+      ...many.map((i) => `witness w${i} ${asWitness(150 + i, `w${i}`)}`),
+      ...many.map((i) => `group g${i} any w${i}${i > 0 ? ` g${i - 1}` : ""}`),
+      "quorum g31",
+    ),
+  );
+  expect(read).toHaveProperty("value");
+});
