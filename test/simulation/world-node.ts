@@ -94,6 +94,12 @@ export class WorldNode {
     });
   }
 
+  /** Forgets every transaction so far, and says so. */
+  prune(): void {
+    this.history.length = 0;
+    this.firstBlock = this.slot;
+  }
+
   putMerchant(merchant: Merchant): void {
     this.accounts.set(merchant.address, {
       owner: LOCAL_DEPLOYMENT.attestorProgram,

@@ -5,6 +5,7 @@ import fc from "fast-check";
 import type { Escrow } from "../../../../core/domain/escrow/escrow.ts";
 import { encodeEscrowAccount } from "../../../../core/protocol/accounts/escrow-account.ts";
 import { SyncMemory } from "../../../../core/use-cases/index/sync/sync-memory.ts";
+import { IndexReader } from "../../../../ports/index-reader.ts";
 import { Ledger } from "../../../../ports/ledger.ts";
 import { anyMerchant, escrowLife } from "../../../arbitraries/index-history.ts";
 import { runs } from "../../../arbitraries/runs.ts";
@@ -195,6 +196,39 @@ describe("a sync", () => {
         yield* TestClock.adjust("11 minutes");
         yield* syncWith(memory, 2);
         expect((yield* known())[id]).toMatchObject(ledger.references.get(id) ?? {});
+      }),
+    );
+  });
+
+  test("scans a large index only when an event has been missing for a minute, and names it until then", () => {
+    const ledger = ledgerWithOne();
+    return simulate(ledger, (index) =>
+      Effect.gen(function* () {
+        const memory = new SyncMemory();
+        yield* syncWith(memory, 0);
+        ledger.slot += 10n;
+        ledger.create([other]);
+        const large: IndexReader["Service"] = {
+          ...index.reader,
+          summary: Effect.map(index.reader.summary, (is) => ({ ...is, escrows: 30_000 })),
+        };
+        const forgetful: Ledger["Service"] = {
+          ...ledger.port,
+          history: () => Effect.succeed({ entries: [], completeFrom: 0n }),
+        };
+        const sync = syncWith(memory, 1).pipe(
+          Effect.provideService(Ledger, forgetful),
+          Effect.provideService(IndexReader, large),
+        );
+        for (let times = 0; times < 2; times++) {
+          expect(yield* Effect.flip(sync)).toMatchObject({
+            retryable: true,
+            cause: "1 of the custody program's events are missing, the first of them 2",
+          });
+          yield* TestClock.adjust("20 seconds");
+        }
+        yield* TestClock.adjust("20 seconds");
+        expect(yield* sync).toMatchObject({ mode: "incremental", count: 2n });
       }),
     );
   });

@@ -1,0 +1,87 @@
+import { expect, test } from "bun:test";
+import { Effect } from "effect";
+import fc from "fast-check";
+import { indexMemory } from "../../../../adapters/memory/index-store.ts";
+import { HeldEvents } from "../../../../core/use-cases/index/sync/held-events.ts";
+import {
+  changesTo,
+  escrowLives,
+  eventCount,
+  markAt,
+  rowsAt,
+  unseenOf,
+} from "../../../arbitraries/index-history.ts";
+import { runs } from "../../../arbitraries/runs.ts";
+import { withIndexOf } from "../../../contracts/fresh-index.ts";
+
+/** Lives, a range of their events, a step, and the escrows of which only tombstones are seen. */
+const aRange = escrowLives(8, 1).chain((lives) => {
+  const count = eventCount(lives);
+  return fc.record({
+    lives: fc.constant(lives),
+    from: fc.bigInt({ min: 0n, max: count }),
+    step: fc.bigInt({ min: 1n, max: 5n }),
+    hidden: fc.shuffledSubarray(rowsAt(lives, count).map(({ escrow }) => escrow.createdSeq)),
+  });
+});
+
+test("rows that are newer than a range bring an index to each of its marks, step by step", () =>
+  fc.assert(
+    fc.asyncProperty(aRange, async ({ lives, from, step, hidden }) => {
+      const last = eventCount(lives);
+      const unseen = new Set(hidden);
+      const held = new HeldEvents(from, last);
+      for (const row of rowsAt(lives, last).toReversed())
+        if (unseen.has(row.escrow.createdSeq)) held.addUnseen(unseenOf(row));
+        else held.add(row);
+      expect(held.isComplete).toBe(true);
+      const { head } = markAt(lives, from);
+      expect(held.chain(head).head).toBe(markAt(lives, last).head);
+      await Effect.runPromise(
+        withIndexOf(indexMemory(), ({ reader, writer }) =>
+          Effect.gen(function* () {
+            yield* writer.apply(changesTo(lives, null, from));
+            let at = from;
+            for (const mark of held.headsEvery(step, head)) {
+              const changes = held.changes(at, mark.count);
+              yield* writer.apply({
+                ...changes,
+                from: at,
+                merchants: [],
+                mark: markAt(lives, mark.count),
+              });
+              expect(mark.head).toBe(markAt(lives, mark.count).head);
+              const shown = (yield* reader.escrows({}, 100, null)).toReversed();
+              const gone = yield* writer.unseen(100, 0n);
+              const rows = rowsAt(lives, mark.count);
+              const isGone = new Set(gone.map(({ createdSeq }) => createdSeq));
+              expect(shown).toEqual(
+                rows
+                  .map(({ escrow }) => escrow)
+                  .filter(({ createdSeq }) => !isGone.has(createdSeq)),
+              );
+              expect(gone).toEqual(
+                rows.filter(({ escrow }) => isGone.has(escrow.createdSeq)).map(unseenOf),
+              );
+              at = mark.count;
+            }
+            expect(at).toBe(last);
+          }),
+        ),
+      );
+    }),
+    runs(60),
+  ));
+
+test("a number with two leaves is noted, and a row outside the range is not kept", () => {
+  const [[one, other] = []] = fc.sample(escrowLives(2, 2), { numRuns: 1, seed: 2 });
+  if (one === undefined || other === undefined) throw new Error("no sample");
+  const rows = [one, other].flatMap(([pending]) => rowsAt([[{ ...pending, createdSeq: 1n }]], 1n));
+  const held = new HeldEvents(0n, 1n);
+  for (const row of rows) held.add(row);
+  expect(held.contradicted).toBe(1n);
+  const later = new HeldEvents(1n, 2n);
+  for (const row of rows) later.add(row);
+  expect(later.changes(1n, 2n)).toEqual({ escrows: [], unseen: [], transactions: [] });
+  expect(later.chain(markAt([], 0n).head).missingTo(2n)).toBe(1n);
+});
