@@ -30,6 +30,7 @@ import {
   serviceStateExchanges,
 } from "./exchanges/service-state.ts";
 import { settlementExchanges } from "./exchanges/relay/settlement.ts";
+import { settlementLogExchanges } from "./exchanges/settlement-log.ts";
 import { streamExchanges } from "./exchanges/stream.ts";
 import { syncExchanges } from "./exchanges/sync.ts";
 
@@ -72,6 +73,11 @@ export const SCENES: ReadonlyArray<Scene> = [
     name: "an empty index, and its syncs",
     isSynced: false,
     exchanges: [...unsyncedExchanges, ...syncExchanges],
+  },
+  {
+    name: "a published settlement log",
+    options: { logSigner: new Uint8Array(32).fill(21) },
+    exchanges: settlementLogExchanges,
   },
   { name: "metrics", exchanges: metricsExchanges },
   {

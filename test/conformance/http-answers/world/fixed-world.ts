@@ -1,10 +1,12 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { Context, Effect, Redacted, Scope } from "effect";
+import { Context, Effect, Fiber, Redacted, Scope } from "effect";
 import { TestClock } from "effect/testing";
 import { MINT } from "../../../adapters/http/support/parties.ts";
 import { makeService, type ServiceOptions } from "../../../adapters/http/support/service.ts";
 import { evidenceSignerFromSeed } from "../../../../adapters/signer/evidence-signer.ts";
 import { RelayDelivery } from "../../../../core/use-cases/relay/relay-delivery.ts";
+import { LogPublisher } from "../../../../core/use-cases/log/log-publisher.ts";
+import { SettlementLog } from "../../../../core/use-cases/log/published-log.ts";
 import { LedgerPulse, makeLedgerPulse } from "../../../../core/use-cases/service/ledger-pulse.ts";
 import { IndexReader } from "../../../../ports/index-reader.ts";
 import { IndexWriter } from "../../../../ports/index-writer.ts";
@@ -29,6 +31,18 @@ const SIGNER = evidenceSignerFromSeed(Redacted.make(new Uint8Array(32).fill(7)))
 
 /** Turns of the event loop after which `until` gives up. */
 const MOST_TURNS = 1_000;
+
+/** Publishes the log at the index's size, and ends. */
+const publishLog = Effect.gen(function* () {
+  const { grown, run } = yield* LogPublisher;
+  const { mark } = yield* (yield* IndexReader).summary;
+  if (mark === null) throw new Error("the index has no mark");
+  const running = yield* Effect.forkChild(run);
+  yield* grown(mark);
+  const { published } = yield* SettlementLog;
+  while (((yield* published)?.checkpoint ?? null) === null) yield* Effect.yieldNow;
+  yield* Fiber.interrupt(running);
+});
 
 /** A new service whose ledger, index, clock, keys and version are the same in every recording. */
 export const fixedWorld = async (options: ServiceOptions = {}, isSynced = true) => {
@@ -68,6 +82,7 @@ export const fixedWorld = async (options: ServiceOptions = {}, isSynced = true) 
       new Request("http://localhost/v1/indexer/sync", { method: "POST" }),
     );
     if (synced.status !== 202) throw new Error(await synced.text());
+    if (options.logSigner) await runtime.runPromise(publishLog);
   }
 
   const accounts = new Map(ledger.accounts);
