@@ -33,7 +33,7 @@ export const checkpointEndpoint = endpoint({
       headers: { etag: "The checkpoint's validator." },
     },
   },
-  problems: ["not_in_log", "store_unavailable", "ledger_unavailable", "ledger_timeout"],
+  problems: ["not_in_log", "store_unavailable"],
 }).handle(
   Effect.fnUntraced(function* ({ headers }) {
     const text = yield* readCheckpoint;

@@ -34,7 +34,7 @@ const COMMON = {
       headers: { "cache-control": "For ever: it never changes." },
     },
   },
-  problems: ["not_in_log", "store_unavailable", "ledger_unavailable", "ledger_timeout"],
+  problems: ["not_in_log", "store_unavailable"],
 } as const;
 
 const answerAt = Effect.fnUntraced(function* (...segments: ReadonlyArray<string>) {

@@ -10,6 +10,7 @@ import { SettlementLog } from "../../../../core/use-cases/log/published-log.ts";
 import { LedgerPulse, makeLedgerPulse } from "../../../../core/use-cases/service/ledger-pulse.ts";
 import { IndexReader } from "../../../../ports/index-reader.ts";
 import { IndexWriter } from "../../../../ports/index-writer.ts";
+import { LogStore } from "../../../../ports/log-store.ts";
 import { OutcomeLog } from "../../../../ports/outcome-log.ts";
 import { usdc } from "../../../core/use-cases/test-instance.ts";
 import { ESCROWS } from "./escrows.ts";
@@ -56,6 +57,7 @@ export const fixedWorld = async (options: ServiceOptions = {}, isSynced = true) 
   const index = Context.get(context, IndexReader);
   const writer = Context.get(context, IndexWriter);
   const relayLog = Context.get(context, OutcomeLog);
+  const logStore = Context.get(context, LogStore);
   const pulse = Context.get(context, LedgerPulse);
   /** Forgets what was read of the ledger, so that each answer is the first that anybody asked for. */
   const forgetPulse = (): void => {
@@ -94,7 +96,9 @@ export const fixedWorld = async (options: ServiceOptions = {}, isSynced = true) 
     blockhashValid: true,
     slot: ledger.slot,
   };
-  const services = [index, writer, relayLog].map((service) => [service, { ...service }] as const);
+  const services = [index, writer, relayLog, logStore].map(
+    (service) => [service, { ...service }] as const,
+  );
 
   return {
     app,
@@ -102,6 +106,7 @@ export const fixedWorld = async (options: ServiceOptions = {}, isSynced = true) 
     index,
     writer,
     relayLog,
+    logStore,
     delivery: Context.get(context, RelayDelivery),
     run: <A, E>(effect: Effect.Effect<A, E>): Promise<A> => runtime.runPromise(effect),
     until,
