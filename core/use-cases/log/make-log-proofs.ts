@@ -1,7 +1,7 @@
 import { Effect } from "effect";
-import { LogStore } from "../../../ports/log-store.ts";
+import type { LogStore } from "../../../ports/log-store.ts";
 import { LogProofs } from "./log-proofs.ts";
-import { SettlementLog } from "./published-log.ts";
+import type { SettlementLog } from "./published-log.ts";
 import { proveEscrow } from "./read-log.ts";
 
 /** The proofs of the log that this service publishes. None while the store is away, and without a log. */

@@ -1,8 +1,8 @@
 import { Context, Effect } from "effect";
 import { parseCheckpoint } from "../../log/checkpoint/checkpoint.ts";
 import { parseLogOrigin } from "../../log/checkpoint/log-origin.ts";
-import { Instance } from "../../../ports/instance.ts";
-import { Ledger } from "../../../ports/ledger.ts";
+import type { Instance } from "../../../ports/instance.ts";
+import type { Ledger } from "../../../ports/ledger.ts";
 import { LogStore } from "../../../ports/log-store.ts";
 import { StoreUnavailable } from "../../../ports/store-unavailable.ts";
 import { readLogIdentity } from "./log-identity.ts";

@@ -42,7 +42,7 @@ export const readLogStatus = Effect.gen(function* () {
     ended,
     predecessors,
     witnesses: [...witnesses]
-      .map(([name, record]) => ({ name, ...record }))
+      .map(([name, { size, nonsense, lastProblem }]) => ({ name, size, nonsense, lastProblem }))
       .toSorted((a, b) => (a.name < b.name ? -1 : 1)),
   };
   return status;
