@@ -32,12 +32,19 @@ import { blockspaceSolanaRpc } from "../adapters/solana-rpc/broadcast/blockspace
 import { broadcasterSolanaRpc } from "../adapters/solana-rpc/broadcast/broadcaster-solana-rpc.ts";
 import { ledgerSolanaRpc } from "../adapters/solana-rpc/ledger-solana-rpc.ts";
 import { nodePool } from "../adapters/solana-rpc/pool/node-pool.ts";
+import { ledgerNodesSolanaRpc } from "../adapters/solana-rpc/ledger-nodes-solana-rpc.ts";
+import { witnessClientHttp } from "../adapters/witness-http/witness-client.ts";
+import { LogPublisher } from "../core/use-cases/log/log-publisher.ts";
+import { makeSettlementLog, SettlementLog } from "../core/use-cases/log/published-log.ts";
+import { logPublisher, logSigner, type LogWitnessesUnusable } from "./log-services.ts";
 import { USDC_MINTS } from "./config/supported-mints.ts";
 import { redactedRpcAddress } from "../adapters/solana-rpc/transport/redacted-rpc-address.ts";
 import { solanaRpcConfig } from "../adapters/solana-rpc/pool/solana-rpc-config.ts";
 import { indexSqlite } from "../adapters/sqlite/index-store.ts";
 import { outcomeLogSqlite } from "../adapters/sqlite/relay/outcome-log.ts";
 import { isDamage } from "../adapters/sqlite/store-failure.ts";
+import type { LogRefused } from "../core/use-cases/log/open-log.ts";
+import type { LogKeyUnusable } from "../ports/log-signer.ts";
 import type { StoreUnavailable } from "../ports/store-unavailable.ts";
 import type { EvidenceKeyUnusable, EvidenceSigner } from "../ports/evidence-signer.ts";
 import type { IndexReader } from "../ports/index-reader.ts";
@@ -74,6 +81,7 @@ export type StartedInstance = {
 export type IndexRefused =
   | WrongLedger
   | MintDecimalsDiffer
+  | LogRefused
   | StoreUnavailable
   | StoreTooNew
   | StoreOfAnotherLedger
@@ -134,13 +142,20 @@ const evidenceSigner = ({
 /** The folder of the log's full tiles in the data directory. */
 export const logFolder = (dataDir: string): string => `${dataDir}/log`;
 
+/** Syncs that tell the log's publisher how far the index is complete. */
+const publishingSync = Effect.flatMap(LogPublisher, ({ grown }) => makeIndexSync(grown));
+
 /** The stores and the syncs on them: in this instance's own files, or shared by replicas. */
 const storage = (
   { settings, dataDir }: StartedInstance,
   refused: Deferred.Deferred<never, IndexRefused>,
 ): {
   readonly stores: Layer.Layer<Stores, never, Ledger>;
-  readonly indexSync: Layer.Layer<IndexSync, never, IndexReader | IndexWriter | Ledger | Instance>;
+  readonly indexSync: Layer.Layer<
+    IndexSync,
+    never,
+    IndexReader | IndexWriter | Ledger | Instance | LogPublisher
+  >;
 } => {
   const cluster = clusterOf(settings);
   const deployment = deploymentOf(settings);
@@ -162,7 +177,7 @@ const storage = (
         : undefined;
     return {
       stores: storesOfLedger({ cluster, deployment, open, refused, broken }),
-      indexSync: Layer.effect(IndexSync, makeIndexSync()),
+      indexSync: Layer.effect(IndexSync, publishingSync),
     };
   }
   const database = postgresStore(settings.databaseUrl);
@@ -175,7 +190,7 @@ const storage = (
     stores: storesOfLedger({ cluster, deployment, open, refused }).pipe(Layer.provide(database)),
     indexSync: Layer.effect(
       IndexSync,
-      Effect.flatMap(makeIndexSync(), makeReplicatedIndexSync),
+      Effect.flatMap(publishingSync, makeReplicatedIndexSync),
     ).pipe(Layer.provide(syncLeasePostgres().pipe(Layer.provide(database)))),
   };
 };
@@ -207,15 +222,20 @@ const mintsOnLedger = (
 export const serviceLayer = (
   started: StartedInstance,
   indexRefused: Deferred.Deferred<never, IndexRefused>,
-): Layer.Layer<HttpServices, EvidenceKeyUnusable> => {
+): Layer.Layer<HttpServices, EvidenceKeyUnusable | LogKeyUnusable | LogWitnessesUnusable> => {
   const { settings, rpcUrls } = started;
-  const solana = Layer.mergeAll(ledgerSolanaRpc, broadcasterSolanaRpc, blockspaceSolanaRpc).pipe(
-    Layer.provide(nodePool(solanaRpcConfig(rpcUrls))),
-  );
+  const solana = Layer.mergeAll(
+    ledgerSolanaRpc,
+    ledgerNodesSolanaRpc,
+    broadcasterSolanaRpc,
+    blockspaceSolanaRpc,
+  ).pipe(Layer.provide(nodePool(solanaRpcConfig(rpcUrls))));
   const { stores, indexSync } = storage(started, indexRefused);
+  const signers = logSigner(started).pipe(Layer.provideMerge(evidenceSigner(started)));
   const ports = Layer.mergeAll(
     stores,
-    evidenceSigner(started),
+    signers,
+    witnessClientHttp,
     rateLimiterMemory({
       limits: settings.rateLimits,
       windowSeconds: 60,
@@ -233,5 +253,6 @@ export const serviceLayer = (
     Layer.effect(RecentPages, makeRecentPages),
     Layer.effect(TransactionTerms, makeTransactionTerms),
     Layer.effect(LedgerPulse, makeLedgerPulse),
-  ).pipe(Layer.provideMerge(ports));
+    Layer.effect(SettlementLog, makeSettlementLog),
+  ).pipe(Layer.provideMerge(logPublisher(started)), Layer.provideMerge(ports));
 };

@@ -18,6 +18,9 @@ import type { LocalLedgerDidNotStart } from "../adapters/local-ledger/ledger-pro
 import { ledgerSignalsWebSocket } from "../adapters/solana-rpc/transport/ledger-signals-web-socket.ts";
 import { superviseLocalLedger } from "../adapters/local-ledger/supervisor.ts";
 import { provideSha256 } from "../core/domain/sha256.ts";
+import { LogPublisher } from "../core/use-cases/log/log-publisher.ts";
+import type { LogKeyUnusable } from "../ports/log-signer.ts";
+import type { LogWitnessesUnusable } from "./log-services.ts";
 import type { EvidenceKeyUnusable } from "../ports/evidence-signer.ts";
 import { backgroundSync } from "./background-sync.ts";
 import type { RpcUrls, Settings } from "./config/settings.ts";
@@ -34,6 +37,8 @@ export class MetricsListenFailed extends Data.TaggedError("MetricsListenFailed")
 export type StartFailure =
   | DataDirectoryUnusable
   | EvidenceKeyUnusable
+  | LogKeyUnusable
+  | LogWitnessesUnusable
   | LocalLedgerDidNotStart
   | ListenFailed
   | MetricsListenFailed;
@@ -114,6 +119,11 @@ export const startService = (
       Effect.provide(
         ledgerSignalsWebSocket({ url: webSocketUrl, addresses: programsOf(settings) }),
       ),
+      Effect.provide(context),
+      Effect.forkScoped,
+    );
+    yield* LogPublisher.use(({ run }) => run).pipe(
+      Effect.catchCause((cause) => Deferred.failCause(indexRefused, cause)),
       Effect.provide(context),
       Effect.forkScoped,
     );

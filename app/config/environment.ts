@@ -21,9 +21,13 @@ export const environment = Config.all({
   // Its WebSocket takes the next port.
   localPort: variable("LOCAL_LEDGER_PORT", kinds.wholeNumber(0, 65_534), 8899),
   localDemo: variable("LOCAL_LEDGER_DEMO", kinds.flag, true),
-  evidenceKey: variable("EVIDENCE_SIGNING_KEY", kinds.evidenceKey, null),
+  evidenceKey: variable("EVIDENCE_SIGNING_KEY", kinds.signingKey, null),
   evidenceKeyFile: variable("EVIDENCE_SIGNING_KEY_FILE", kinds.text, null),
   evidenceRetiredKeys: variable("EVIDENCE_RETIRED_KEYS", kinds.formerKeys, null),
+  logName: variable("LOG_NAME", kinds.logName, null),
+  logKey: variable("LOG_SIGNING_KEY", kinds.signingKey, null),
+  logKeyFile: variable("LOG_SIGNING_KEY_FILE", kinds.text, null),
+  logWitnesses: variable("LOG_WITNESSES", kinds.text, null),
   databaseUrl: variable("DATABASE_URL", kinds.databaseUrl, null),
   syncIntervalSeconds: variable("SYNC_INTERVAL_SECONDS", kinds.wholeNumber(0, 86_400), null),
   reads: variable("RATE_LIMIT_READS", perMinute, 1200),
@@ -103,6 +107,30 @@ export const faultsAcross = (values: Values): ReadonlyArray<ConfigFault> => {
       problem: "is set, and EVIDENCE_SIGNING_KEY_FILE as well",
       expected: "one of the two",
     });
+  return [...faults, ...logFaults(values)];
+};
+
+/** The faults of the settlement log's variables. */
+const logFaults = (values: Values): ReadonlyArray<ConfigFault> => {
+  const faults: Array<ConfigFault> = [];
+  const { rpcUrls, logName, logKey, logKeyFile, logWitnesses } = values;
+  const hasKey = logKey !== null || logKeyFile !== null;
+  if (logKey && logKeyFile)
+    faults.push({
+      variable: "LOG_SIGNING_KEY",
+      problem: "is set, and LOG_SIGNING_KEY_FILE as well",
+      expected: "one of the two",
+    });
+  if (rpcUrls === null) return faults;
+  if (hasKey && logName === null)
+    faults.push(missing("LOG_NAME", "the log's name, because its key is set"));
+  for (const [name, value] of Object.entries({ LOG_NAME: logName, LOG_WITNESSES: logWitnesses }))
+    if (value && !hasKey)
+      faults.push({
+        variable: name,
+        problem: "is set, but neither LOG_SIGNING_KEY nor LOG_SIGNING_KEY_FILE is",
+        expected: "the log's key as well: without one there is no log",
+      });
   return faults;
 };
 
@@ -112,6 +140,8 @@ const FAMILIES: Readonly<Record<string, ReadonlyArray<string>>> = {
   METRICS_: ["PORT"],
   LOCAL_LEDGER_: ["PORT", "DEMO"],
   EVIDENCE_SIGNING_: ["KEY", "KEY_FILE"],
+  LOG_SIGNING_: ["KEY", "KEY_FILE"],
+  LOG_WITNESS: ["ES"],
 };
 
 /** A fault for each name that resembles one of the service's variables but is not one. */

@@ -3,6 +3,7 @@ import { Effect, Option, Redacted } from "effect";
 import { isSchemaName } from "../../adapters/postgres/postgres-store.ts";
 import { parseFormerKeys } from "../../adapters/signer/former-keys.ts";
 import { parseSeedText, SEED_TEXT_FORMS } from "../../adapters/signer/seed-text.ts";
+import { isKeyName } from "../../core/log/notes/verifier-key.ts";
 import { type Address, parseAddress } from "../../core/domain/address.ts";
 import type { Kind } from "./variable.ts";
 
@@ -105,11 +106,22 @@ export const addressBlock: Kind<string> = {
   expected: "an IP address or a block such as 10.0.0.0/8",
 };
 
-/** A private evidence key. */
-export const evidenceKey: Kind<Redacted.Redacted> = {
+/** A private key. */
+export const signingKey: Kind<Redacted.Redacted> = {
   parse: (value) => (parseSeedText(value) === undefined ? undefined : Redacted.make(value)),
   expected: SEED_TEXT_FORMS,
   secret: true,
+};
+
+/** The longest name that leaves room for the rest of an origin line. */
+const MAX_LOG_NAME = 200;
+
+/** The name of a log, which begins its origin line (docs/log.md, "Notes"). */
+export const logName: Kind<string> = {
+  parse: (value) =>
+    isKeyName(value) && value.length <= MAX_LOG_NAME && !value.includes("://") ? value : undefined,
+  expected:
+    "a name such as evidence.example.com: an address without scheme, spaces and +, at most 200 characters",
 };
 
 /** Public keys that signed earlier packets, as text. */

@@ -36,6 +36,13 @@ export type Settings = {
   readonly evidenceKey: Redacted.Redacted | null;
   readonly evidenceKeyFile: string | null;
   readonly evidenceRetiredKeys: string | null;
+  /** The settlement log's name; null: `localhost` on the embedded ledger. */
+  readonly logName: string | null;
+  /** The text of the log's key, and the file that holds one; both null, or one of them set. */
+  readonly logKey: Redacted.Redacted | null;
+  readonly logKeyFile: string | null;
+  /** The file of the policy that names the log's witnesses, null without. */
+  readonly logWitnesses: string | null;
   /** The database that replicas share. It may hold a password. Null means files in `dataDir`. */
   readonly databaseUrl: Redacted.Redacted<URL> | null;
   /** 0 means no background sync. */
@@ -99,6 +106,10 @@ export const readSettings = Effect.fnUntraced(function* (
     evidenceKey: values.evidenceKey,
     evidenceKeyFile: values.evidenceKeyFile,
     evidenceRetiredKeys: values.evidenceRetiredKeys,
+    logName: values.logName,
+    logKey: values.logKey,
+    logKeyFile: values.logKeyFile,
+    logWitnesses: values.logWitnesses,
     databaseUrl: values.databaseUrl === null ? null : redacted(values.databaseUrl),
     syncIntervalSeconds: values.syncIntervalSeconds ?? SYNC_SECONDS[ledger.kind],
     rateLimits: {

@@ -24,6 +24,7 @@ const TAGS = [
   },
   { name: "Merchants", description: "Registered merchants and their attestor keys." },
   { name: "Proof templates", description: "Shapes of delivery payloads." },
+  { name: "Settlement log", description: "The ledger's events in a Merkle tree (docs/log.md)." },
   { name: "Index", description: "The persistent index of escrows and events." },
   { name: "Relay", description: "Broadcast of transactions that are already signed." },
   { name: "Service", description: "The service itself." },

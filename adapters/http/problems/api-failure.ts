@@ -5,6 +5,7 @@ import type {
   TransactionNotFound,
 } from "../../../core/use-cases/relay/relay-errors.ts";
 import type * as Request from "../../../core/use-cases/request-errors.ts";
+import type { NotInLog, NotLoggedYet } from "../../../core/use-cases/log/read-log.ts";
 import type * as Http from "./http-failures.ts";
 import type { ProblemCode } from "./problem-catalogue.ts";
 
@@ -19,6 +20,8 @@ export type ApiFailure =
   | Request.NotAMerchant
   | Request.ProofTemplateNotFound
   | Request.MalformedCursor
+  | NotInLog
+  | NotLoggedYet
   | RelayRefusal
   | TransactionNotFound
   | LedgerFailure
@@ -49,6 +52,8 @@ export const CODE_OF_FAILURE = {
   NotAMerchant: "not_a_merchant",
   ProofTemplateNotFound: "proof_template_not_found",
   MalformedCursor: "malformed_cursor",
+  NotInLog: "not_in_log",
+  NotLoggedYet: "not_logged_yet",
   TransactionMalformed: "transaction_malformed",
   TransactionTooLarge: "transaction_too_large",
   SignatureMissing: "signature_missing",

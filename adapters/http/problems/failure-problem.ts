@@ -198,6 +198,19 @@ const told = (failure: ApiFailure): Told => {
             ? "The cursor belongs to another log: to that of another ledger, or of other programs or rules."
             : "The cursor was not made for this list.",
       };
+    case "NotInLog":
+      return {
+        detail:
+          failure.what === "tile"
+            ? "The settlement log has no tile of this path."
+            : "This service has published no checkpoint of a settlement log.",
+      };
+    case "NotLoggedYet":
+      return {
+        detail: `The escrow's last event is number ${failure.index}, and the published log has ${failure.size} leaves.`,
+        extensions: { index: failure.index, log_size: failure.size },
+        headers: RETRY_SOON,
+      };
     case "TransactionMalformed":
     case "TransactionTooLarge":
     case "SignatureMissing":

@@ -75,6 +75,12 @@ export const PROBLEM_CATALOGUE = {
     "Neither this relay nor the ledger's history knows the signature. That does not mean that the transaction cannot land: whoever holds its bytes can send them until its blockhash expires.",
     "Relay the same bytes, or ask again. Do not sign the payment again on this answer.",
   ),
+  not_in_log: kind(
+    404,
+    "The settlement log has no such part",
+    "This service publishes no settlement log, or has published no checkpoint of it yet, or the log is too small for this tile, or the path is not one that a tile has.",
+    "Read `/log/checkpoint` for the log's size. A tile's path is that of C2SP tlog-tiles: `/log/tile/<L>/<N>`, followed by `.p/<W>` for one that is not full.",
+  ),
   method_not_allowed: kind(
     405,
     "The path does not have this method",
@@ -92,6 +98,12 @@ export const PROBLEM_CATALOGUE = {
     "The ledger would refuse this now",
     "In the ledger's state at `slot`, the requested instructions would fail. `rule` names the rule that does not hold, `state` is the escrow's or the merchant's, `cure` says what to do, and `next_actions` what can be done with the escrow instead.",
     "Follow `cure`, or one of `next_actions`. A rule about the ledger's clock or other accounts can hold later.",
+  ),
+  not_logged_yet: kind(
+    409,
+    "The escrow's last event is not in the published log yet",
+    "The ledger has the event, but the published checkpoint of the settlement log does not cover it yet. The log grows with the finalized ledger, and waits for the cosignatures of its witnesses.",
+    "Ask again after `retry-after` seconds. `/v1/status` says what keeps the log from growing.",
   ),
   archived_unseen: kind(
     410,

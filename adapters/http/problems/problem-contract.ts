@@ -81,6 +81,8 @@ export const Problem = Type.Object(
         description: "Whether it is safe to sign the payment again without paying twice.",
       }),
     ),
+    index: Type.Optional(Count("The number of the escrow's last event.")),
+    log_size: Type.Optional(Count("Leaves of the published log.")),
     logs: Type.Optional(Type.Array(Type.String())),
   },
   {

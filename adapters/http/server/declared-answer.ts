@@ -44,7 +44,13 @@ type BodyOf<Content extends DeclaredContent> = keyof Content extends never
       | ("text/event-stream" extends keyof Content
           ? { readonly stream: ReadableStream<Uint8Array> }
           : never)
-      | (Exclude<keyof Content, "application/json" | "text/event-stream"> extends never
+      | ("application/octet-stream" extends keyof Content
+          ? { readonly bytes: Uint8Array<ArrayBuffer> }
+          : never)
+      | (Exclude<
+          keyof Content,
+          "application/json" | "text/event-stream" | "application/octet-stream"
+        > extends never
           ? never
           : { readonly text: string });
 

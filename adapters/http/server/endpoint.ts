@@ -28,6 +28,7 @@ export type Answer = {
   | { readonly jsonText: string }
   | { readonly codedJson: Uint8Array<ArrayBuffer> }
   | { readonly text: string | null }
+  | { readonly bytes: Uint8Array<ArrayBuffer> }
   | { readonly stream: ReadableStream<Uint8Array> }
 );
 

@@ -5,6 +5,9 @@ import { buildEvidenceEndpoint } from "../evidence/build-evidence.ts";
 import { consoleVerifierEndpoint } from "../service/console-verifier.ts";
 import { descriptorEndpoint, rootEndpoint, versionEndpoint } from "../service/descriptor.ts";
 import { evidenceKeysEndpoint, evidenceTrustEndpoint } from "../evidence/evidence-trust.ts";
+import { escrowProofEndpoint } from "../log/escrow-proof.ts";
+import { checkpointEndpoint } from "../log/checkpoint.ts";
+import { logTileEndpoints } from "../log/log-tile.ts";
 import { metricsEndpoint } from "../service/metrics.ts";
 import { prepareEscrowEndpoint } from "../escrow/prepare-escrow.ts";
 import { prepareArchiveEndpoint } from "../escrow/prepare-archive.ts";
@@ -56,6 +59,7 @@ export const allEndpoints = (parts: EndpointParts): ReadonlyArray<Endpoint> => [
   prepareCancelEndpoint,
   prepareArchiveEndpoint,
   buildEvidenceEndpoint,
+  escrowProofEndpoint,
   verifyDeliveryEndpoint,
   evidenceKeysEndpoint,
   evidenceTrustEndpoint,
@@ -65,6 +69,8 @@ export const allEndpoints = (parts: EndpointParts): ReadonlyArray<Endpoint> => [
   queryMerchantsEndpoint,
   listProofTemplatesEndpoint,
   readProofTemplateEndpoint,
+  checkpointEndpoint,
+  ...logTileEndpoints,
   queryEscrowsEndpoint,
   queryEventsEndpoint,
   streamEventsEndpoint(parts.isDraining),

@@ -6,9 +6,12 @@ import type { RecentPages } from "../../../core/use-cases/index/recent-pages.ts"
 import type { SettledEvidence } from "../../../core/use-cases/evidence/settled-evidence.ts";
 import type { LogProofs } from "../../../core/use-cases/log/log-proofs.ts";
 import type { TransactionTerms } from "../../../core/use-cases/service/transaction-terms.ts";
+import type { LogPublisher } from "../../../core/use-cases/log/log-publisher.ts";
+import type { SettlementLog } from "../../../core/use-cases/log/published-log.ts";
 import type { Broadcaster } from "../../../ports/broadcaster.ts";
 import type { IndexReader } from "../../../ports/index-reader.ts";
 import type { LogIdentity } from "../../../ports/log-identity.ts";
+import type { LogStore } from "../../../ports/log-store.ts";
 import type { EvidenceSigner } from "../../../ports/evidence-signer.ts";
 import type { Instance } from "../../../ports/instance.ts";
 import type { Ledger } from "../../../ports/ledger.ts";
@@ -21,6 +24,8 @@ export type HttpServices =
   | Broadcaster
   | IndexReader
   | LogIdentity
+  | LogPublisher
+  | LogStore
   | EvidenceSigner
   | IndexSync
   | Instance
@@ -32,4 +37,5 @@ export type HttpServices =
   | RecentPages
   | RelayDelivery
   | SettledEvidence
+  | SettlementLog
   | TransactionTerms;

@@ -16,6 +16,7 @@ const payloadOf = (answer: Answer, isHead: boolean) => {
   if ("json" in answer) return JSON.stringify(answer.json);
   if ("jsonText" in answer) return answer.jsonText;
   if ("codedJson" in answer) return answer.codedJson;
+  if ("bytes" in answer) return answer.bytes;
   if ("text" in answer) return answer.text;
   return isHead ? null : answer.stream;
 };

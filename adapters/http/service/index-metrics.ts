@@ -1,5 +1,7 @@
 import { Effect, Metric } from "effect";
 import { IndexSync } from "../../../core/use-cases/index/sync/index-sync.ts";
+import { orNull } from "../../../core/use-cases/service/index-status.ts";
+import { readLogStatus } from "../../../core/use-cases/service/log-status.ts";
 import { readIndexLag } from "../../../core/use-cases/service/read-index-lag.ts";
 
 const syncedSlot = Metric.gauge("index_synced_slot", {
@@ -18,7 +20,27 @@ const snapshotFailures = Metric.gauge("index_snapshot_failures", {
   description: "Snapshots of this process that failed since its last completed one.",
 });
 
-/** Sets the gauges of the index's progress, for a scrape. Never fails; within a second. */
+const logSize = Metric.gauge("log_size", {
+  description:
+    "Leaves of the settlement log that were signed last; NaN without a log or the store.",
+});
+const logPublished = Metric.gauge("log_published_size", {
+  description: "Leaves of the published checkpoint; NaN before the first.",
+});
+const logNonsense = Metric.gauge("log_witness_nonsense", {
+  description: "Answers of a witness that were no answer of a witness, in this process.",
+});
+
+/** Sets how the settlement log stands, for a scrape. Never fails; within a second. */
+export const gaugeLog = Effect.gen(function* () {
+  const log = yield* orNull(readLogStatus);
+  yield* Metric.update(logSize, log?.size ?? Number.NaN);
+  yield* Metric.update(logPublished, log?.publishedSize ?? Number.NaN);
+  for (const { name, nonsense } of log?.witnesses ?? [])
+    yield* Metric.update(Metric.withAttributes(logNonsense, { witness: name }), nonsense);
+});
+
+/** Sets how far the index has got, for a scrape. Never fails; within a second. */
 export const gaugeIndex = Effect.gen(function* () {
   const { mark, lagSlots } = yield* readIndexLag;
   yield* Metric.update(syncedSlot, mark === null ? Number.NaN : Number(mark.slot));

@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { Effect } from "effect";
 import { endpoint } from "../server/endpoint.ts";
-import { gaugeIndex } from "./index-metrics.ts";
+import { gaugeIndex, gaugeLog } from "./index-metrics.ts";
 
 /** The exposition format's version (prometheus.io, "Exposition formats"). */
 const MEDIA_TYPE = "text/plain";
@@ -42,7 +42,7 @@ export const metricsEndpoint = endpoint({
   },
   problems: [],
 }).handle(() =>
-  Effect.map(Effect.andThen(gaugeIndex, format), (text) => ({
+  Effect.map(Effect.all([gaugeIndex, gaugeLog]).pipe(Effect.andThen(format)), (text) => ({
     text,
     headers: { "content-type": `${MEDIA_TYPE}; version=0.0.4; charset=utf-8` },
   })),

@@ -5,6 +5,8 @@ import type {
   ProgramStatus as Program,
 } from "../../../core/use-cases/service/program-status.ts";
 import type { ServiceStatus as Status } from "../../../core/use-cases/service/read-status.ts";
+import { LOG_HINDRANCES } from "../../../core/use-cases/log/log-hindrance.ts";
+import type { LogStatus } from "../../../core/use-cases/service/log-status.ts";
 import type { SyncError } from "../../../core/use-cases/index/sync/sync-failure.ts";
 import { hash32FromBytes } from "../../../core/domain/hash32.ts";
 import { sha256 } from "../../../core/domain/sha256.ts";
@@ -48,6 +50,43 @@ const ProgramStatus = record("ProgramStatus", "What the ledger shows of one prog
     }),
     { description: "Null: not known." },
   ),
+});
+
+const LogWitness = record("LogWitness", "What this process knows of a witness.", {
+  name: Type.String({ description: "Its name in the policy." }),
+  size: Count("The size that it cosigned last."),
+  nonsense: Count("Answers that were no answer of a witness, since the process began."),
+  last_problem: nullable(
+    Type.String({ description: "Why the last offer brought no cosignature." }),
+  ),
+});
+
+const SettlementLogStatus = record("SettlementLogStatus", "How the settlement log stands.", {
+  origin: Type.String({ description: "The log's name in checkpoints." }),
+  vkey: Type.String({ description: "The log's key, as a policy names it." }),
+  size: Count("Leaves of the tree that was signed last."),
+  root: Hash("Its root."),
+  published_size: nullable(Count("Leaves of the published checkpoint."), {
+    description: "Null before the first.",
+  }),
+  hindrance: nullable(
+    oneOf(LOG_HINDRANCES, "What keeps the log from being published at the index's size."),
+    { description: "Null: nothing does." },
+  ),
+  ended: nullable(Type.String({ description: "Why it signs nothing more." }), {
+    description: "Null while it goes on.",
+  }),
+  predecessors: Type.Array(
+    record("EndedLog", "A log that ended before it.", {
+      origin: Type.String(),
+      size: Count("Leaves that were signed last."),
+      cause: Type.String(),
+    }),
+    { description: "Oldest first." },
+  ),
+  witnesses: Type.Array(LogWitness, {
+    description: "By name; those that this process has offered a checkpoint.",
+  }),
 });
 
 /** The state of the service and of what it depends on. */
@@ -104,6 +143,9 @@ export const ServiceStatus = record(
         }),
       ),
     }),
+    log: nullable(SettlementLogStatus, {
+      description: "Null: no log, nothing signed yet, or not known.",
+    }),
   },
 );
 export type ServiceStatusRecord = Static<typeof ServiceStatus>;
@@ -144,6 +186,23 @@ const indexerRecord = (index: Status["index"]): ServiceStatusRecord["indexer"] =
   };
 };
 
+const logRecord = (log: LogStatus): Static<typeof SettlementLogStatus> => ({
+  origin: log.origin,
+  vkey: log.vkey,
+  size: log.size,
+  root: log.root,
+  published_size: log.publishedSize,
+  hindrance: log.hindrance,
+  ended: log.ended,
+  predecessors: log.predecessors.map(({ origin, size, cause }) => ({ origin, size, cause })),
+  witnesses: log.witnesses.map(({ name, size, nonsense, lastProblem }) => ({
+    name,
+    size,
+    nonsense,
+    last_problem: lastProblem,
+  })),
+});
+
 /** The service's status as JSON. */
 export const statusRecord = (status: Status, version: string): ServiceStatusRecord => {
   const { network, custody, attestor } = status;
@@ -170,6 +229,7 @@ export const statusRecord = (status: Status, version: string): ServiceStatusReco
     relay: { status: callable ? reads : "degraded" },
     reads: { status: reads, commitment: "confirmed" },
     indexer: indexerRecord(status.index),
+    log: status.log && logRecord(status.log),
   };
 };
 
@@ -218,6 +278,17 @@ export const statusExample = () =>
         snapshotFailures: 0,
         progress: null,
         lagSlots: 2n,
+      },
+      log: {
+        origin: "localhost/log/0123456789abcdef/0",
+        vkey: "localhost/log/0123456789abcdef/0+01234567+AQ…",
+        size: 8,
+        root: hash32FromBytes(sha256(new Uint8Array(1))),
+        publishedSize: 8,
+        hindrance: null,
+        ended: null,
+        predecessors: [],
+        witnesses: [{ name: "witness.example", size: 8, nonsense: 0, lastProblem: null }],
       },
     },
     "1.0.0-devnet",

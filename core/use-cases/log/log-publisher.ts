@@ -100,20 +100,18 @@ export const makeLogPublisher = Effect.fnUntraced(function* (policy: LogPolicy |
     return agreement.agreed();
   });
 
-  /** The head that may be signed now; null when enough nodes agree on nothing that is not signed yet. */
+  /** The head that may be signed now, null for none, and what keeps it from being larger. */
   const signable = Effect.fnUntraced(function* (log: SigningLog, growing: GrowingTree) {
     const count = yield* agreedCount;
     const size = count === null ? 0 : Number(count) + 1;
-    if (size < growing.size())
-      yield* Ref.set(
-        hindrance,
-        agreement.contradicted.size > 0 ? "nodes_disagree" : "second_node_behind",
-      );
+    const behind: LogHindrance =
+      agreement.contradicted.size > 0 ? "nodes_disagree" : "second_node_behind";
+    const hinders = size < growing.size() ? behind : null;
     const chain = count === null ? undefined : agreement.headAt(count);
-    if (chain === undefined || size < (log.last?.size ?? 1)) return log.last;
+    if (chain === undefined || size < (log.last?.size ?? 1)) return { head: log.last, hinders };
     const root = size === growing.size() ? growing.head().root : yield* readRoot(log.tree, size);
     const head: SignedHead = { origin: log.origin, size, root: hash32FromBytes(root), chain };
-    return head;
+    return { head, hinders };
   });
 
   /** Whether a head is to be published: a larger one, or the same one whose cosignatures have become old. */
@@ -123,30 +121,30 @@ export const makeLogPublisher = Effect.fnUntraced(function* (policy: LogPolicy |
     return since >= Duration.toMillis(OFFER_UNCHANGED_EVERY);
   });
 
-  /** Signs a head, and publishes it once it has its cosignatures. */
+  /** Signs a head, and publishes it once it has its cosignatures. Says what hinders it, null for nothing. */
   const publish = Effect.fnUntraced(function* (log: SigningLog, head: SignedHead) {
     const checkpoint = yield* log.sign(head);
     const note =
       policy === null || policy.witnesses.length === 0
         ? printSignedCheckpoint(checkpoint, [])
         : yield* gatherCosignatures(log.tree, checkpoint, policy, witnesses);
-    if (note === null) return yield* Ref.set(hindrance, "quorum_missing");
+    if (note === null) return "quorum_missing" as const;
     const { text, value } = yield* log.standing;
-    if (value === null || value.ended !== null || sizeOf(value.published) > head.size) return;
+    if (value === null || value.ended !== null || sizeOf(value.published) > head.size) return null;
     yield* log.replace(text, { ...value, published: note });
     publishedAtMs = yield* Clock.currentTimeMillis;
+    return null;
   });
 
-  /** One round: grows the tree to a mark, signs what may be signed, publishes it. */
+  /** One round: grows the tree to a mark, signs what may be signed, publishes it. Says what hinders more, null for nothing. */
   const round = Effect.fnUntraced(function* (log: SigningLog, mark: SyncMark) {
     const { value } = yield* log.standing;
     yield* log.compare(value);
     const growing = log.isEnded ? null : yield* log.growTo(mark, value?.signed ?? null, agreement);
-    if (growing === null)
-      return yield* Ref.set(hindrance, log.isEnded ? "ended" : "signed_size_not_derived_yet");
-    yield* Ref.set(hindrance, null);
-    const head = yield* signable(log, growing);
-    if (head !== null && (yield* isDue(head, value?.published ?? null))) yield* publish(log, head);
+    if (growing === null) return log.isEnded ? "ended" : "signed_size_not_derived_yet";
+    const { head, hinders } = yield* signable(log, growing);
+    if (head === null || !(yield* isDue(head, value?.published ?? null))) return hinders;
+    return (yield* publish(log, head)) ?? hinders;
   });
 
   /** A round that never fails: what hinders it is noted. */
@@ -156,11 +154,10 @@ export const makeLogPublisher = Effect.fnUntraced(function* (policy: LogPolicy |
       Effect.catch((failure) => {
         log.growing = null;
         const tried = "the settlement log could not be published, and is tried again";
-        return Effect.andThen(
-          Effect.logWarning(tried, { failure: failure._tag }),
-          Ref.set(hindrance, "store_or_ledger_unavailable"),
-        );
+        const hinders: LogHindrance = "store_or_ledger_unavailable";
+        return Effect.as(Effect.logWarning(tried, { failure: failure._tag }), hinders);
       }),
+      Effect.flatMap((hinders) => Ref.set(hindrance, hinders)),
     );
 
   const run: Effect.Effect<never, LogRefused> = Effect.gen(function* () {

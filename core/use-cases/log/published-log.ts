@@ -3,9 +3,8 @@ import { parseCheckpoint } from "../../log/checkpoint/checkpoint.ts";
 import { parseLogOrigin } from "../../log/checkpoint/log-origin.ts";
 import type { Instance } from "../../../ports/instance.ts";
 import type { Ledger } from "../../../ports/ledger.ts";
-import { type LedgerFailure } from "../../../ports/ledger.ts";
 import { LogStore } from "../../../ports/log-store.ts";
-import type { StoreUnavailable } from "../../../ports/store-unavailable.ts";
+import { StoreUnavailable } from "../../../ports/store-unavailable.ts";
 import { readLogIdentity } from "./log-identity.ts";
 import { type LogStanding, parseLogStanding } from "./log-standing.ts";
 import type { LogTree } from "./read-tree.ts";
@@ -23,11 +22,7 @@ export class SettlementLog extends Context.Service<
   SettlementLog,
   {
     /** Null without a log key on this store so far. */
-    readonly published: Effect.Effect<
-      PublishedLog | null,
-      StoreUnavailable | LedgerFailure,
-      LogStore
-    >;
+    readonly published: Effect.Effect<PublishedLog | null, StoreUnavailable, LogStore>;
   }
 >()("settlement-evidence/core/use-cases/SettlementLog") {}
 
@@ -46,7 +41,11 @@ export const makeSettlementLog = Effect.gen(function* () {
   const readOnce = Effect.gen(function* () {
     identity ??= yield* readLogIdentity;
     return identity;
-  }).pipe(Effect.provide(services));
+  }).pipe(
+    Effect.provide(services),
+    // The store is the log's only once a node has shown the ledger's genesis hash.
+    Effect.mapError((cause) => new StoreUnavailable({ retryable: true, cause })),
+  );
   // The standing is parsed once for each text: a checkpoint changes once a second at most.
   let parsed: { readonly text: string; readonly value: PublishedLog } | null = null;
   return SettlementLog.of({

@@ -1,8 +1,9 @@
 import { Data, Effect } from "effect";
-import type { Escrow } from "../../domain/escrow/escrow.ts";
 import { printTlogProof } from "../../log/checkpoint/tlog-proof.ts";
 import { parseTilePath } from "../../log/tiles/tile-path.ts";
 import { tileWidthIn } from "../../log/tiles/tile-plan.ts";
+import { readEscrow } from "../escrow/read-escrow.ts";
+import type { LogProof } from "./log-proofs.ts";
 import { SettlementLog } from "./published-log.ts";
 import { readInclusionProof, readTile } from "./read-tree.ts";
 
@@ -32,28 +33,30 @@ export const readLogTile = Effect.fn("readLogTile")(function* (path: string) {
   return yield* readTile(tree, tile);
 });
 
-/** An escrow's place in the log. */
-export type EscrowProof = {
-  readonly origin: string;
-  /** The number of the escrow's last event, which is its leaf's index. */
+/** The escrow's last event is not below the published checkpoint yet. */
+export class NotLoggedYet extends Data.TaggedError("NotLoggedYet")<{
+  /** The number of the event. */
   readonly index: number;
-  /** `c2sp.org/tlog-proof@v1` */
-  readonly proof: string;
-};
+  /** Leaves of the published checkpoint. */
+  readonly size: number;
+}> {}
+
+/** The numbers of an escrow's events. */
+export type EventNumbers = { readonly createdSeq: bigint; readonly settledSeq: bigint | null };
+
+const lastEventOf = ({ createdSeq, settledSeq }: EventNumbers): number =>
+  Number(settledSeq ?? createdSeq);
 
 /**
  * The proof that the log holds an escrow's last event, under the published checkpoint. Null while that checkpoint does not
  * cover the event, and without a log.
  */
-export const proveEscrow = Effect.fn("proveEscrow")(function* ({
-  createdSeq,
-  settledSeq,
-}: Pick<Escrow, "createdSeq" | "settledSeq">) {
+export const proveEscrow = Effect.fn("proveEscrow")(function* (numbers: EventNumbers) {
   const log = yield* (yield* SettlementLog).published;
   const checkpoint = log?.checkpoint ?? null;
-  const index = Number(settledSeq ?? createdSeq);
+  const index = lastEventOf(numbers);
   if (log === null || checkpoint === null || index >= checkpoint.size) return null;
-  const proof: EscrowProof = {
+  const proof: LogProof = {
     origin: log.standing.signed.origin,
     index,
     proof: printTlogProof({
@@ -63,4 +66,21 @@ export const proveEscrow = Effect.fn("proveEscrow")(function* ({
     }),
   };
   return proof;
+});
+
+/**
+ * The proof of an escrow by its address, from its finalized account or tombstone. Fails like `readEscrow`, with
+ * `NotInLog` without a published checkpoint, and with `NotLoggedYet`.
+ */
+export const readEscrowProof = Effect.fn("readEscrowProof")(function* (pda: string) {
+  const numbers: EventNumbers = yield* readEscrow(pda, "finalized").pipe(
+    Effect.map(({ escrow }) => escrow),
+    Effect.catchTag("EscrowArchived", ({ tombstone }) => Effect.succeed(tombstone)),
+  );
+  const proof = yield* proveEscrow(numbers);
+  if (proof !== null) return proof.proof;
+  const checkpoint = (yield* (yield* SettlementLog).published)?.checkpoint ?? null;
+  return yield* checkpoint === null
+    ? new NotInLog({ what: "checkpoint" })
+    : new NotLoggedYet({ index: lastEventOf(numbers), size: checkpoint.size });
 });

@@ -6,6 +6,7 @@ import { Instance } from "../../../ports/instance.ts";
 import type { SyncActivity } from "../index/sync/index-sync.ts";
 import { indexStatus, lagBehind, orNull } from "./index-status.ts";
 import { LedgerPulse } from "./ledger-pulse.ts";
+import { type LogStatus, readLogStatus } from "./log-status.ts";
 import { type ProgramStatus, programStatus } from "./program-status.ts";
 
 /** The state of the service and of what it depends on. */
@@ -26,15 +27,18 @@ export type ServiceStatus = {
   readonly settlementMint: Address | null;
   readonly supportedMints: ReadonlyArray<SupportedMint>;
   readonly index: (IndexSummary & SyncActivity & { readonly lagSlots: bigint | null }) | null;
+  /** The settlement log; null without one, and while it is not known. */
+  readonly log: LogStatus | null;
 };
 
 /** The service's status; null means not known. Never fails, and answers within a second. */
 export const readStatus = Effect.fn("readStatus")(function* () {
   const { cluster, networkAddress, deployment, supportedMints } = yield* Instance;
   const pulse = yield* LedgerPulse;
-  const [ledger, index] = yield* Effect.all([orNull(pulse.status), orNull(indexStatus)], {
-    concurrency: "unbounded",
-  });
+  const [ledger, index, log] = yield* Effect.all(
+    [orNull(pulse.status), orNull(indexStatus), orNull(readLogStatus)],
+    { concurrency: "unbounded" },
+  );
   const custody = programStatus("custody", deployment.custodyProgram, ledger && ledger.custody);
   const attestor = programStatus("attestor", deployment.attestorProgram, ledger && ledger.attestor);
   const lagSlots = lagBehind(index?.mark, ledger?.slot);
@@ -55,6 +59,7 @@ export const readStatus = Effect.fn("readStatus")(function* () {
     settlementMint: ledger?.settlementMint ?? null,
     supportedMints,
     index: index && { ...index, lagSlots },
+    log,
   };
   return status;
 });

@@ -30,6 +30,7 @@ import {
   serviceStateExchanges,
 } from "./exchanges/service-state.ts";
 import { settlementExchanges } from "./exchanges/relay/settlement.ts";
+import { settlementLogExchanges, withoutLogExchanges } from "./exchanges/settlement-log.ts";
 import { streamExchanges } from "./exchanges/stream.ts";
 import { syncExchanges } from "./exchanges/sync.ts";
 
@@ -73,6 +74,12 @@ export const SCENES: ReadonlyArray<Scene> = [
     isSynced: false,
     exchanges: [...unsyncedExchanges, ...syncExchanges],
   },
+  {
+    name: "a published settlement log",
+    options: { logSigner: new Uint8Array(32).fill(21) },
+    exchanges: settlementLogExchanges,
+  },
+  { name: "no settlement log", exchanges: withoutLogExchanges },
   { name: "metrics", exchanges: metricsExchanges },
   {
     name: "the beta's limits are enforced, and there is no evidence key",

@@ -40,6 +40,13 @@ import { decodeEscrowAccount } from "../../../../core/protocol/accounts/escrow-a
 import { custodyConfigOf } from "../../../simulation/custody-log.ts";
 import { decodeCustodyConfigAccount } from "../../../../core/protocol/accounts/custody-config-account.ts";
 import { Instance } from "../../../../ports/instance.ts";
+import { logSignerNone } from "../../../../adapters/signer/log-signer.ts";
+import type { LogPolicy } from "../../../../core/log/policy/log-policy.ts";
+import { LogPublisher, makeLogPublisher } from "../../../../core/use-cases/log/log-publisher.ts";
+import { makeSettlementLog, SettlementLog } from "../../../../core/use-cases/log/published-log.ts";
+import { LedgerNodes } from "../../../../ports/ledger-nodes.ts";
+import { type LogKey, LogSigner } from "../../../../ports/log-signer.ts";
+import { WitnessClient, WitnessUnreachable } from "../../../../ports/witness-client.ts";
 import { LogIdentity } from "../../../../ports/log-identity.ts";
 import { usdc } from "../../../core/use-cases/test-instance.ts";
 import { type Contract, documentedAnswers } from "./documented-answers.ts";
@@ -69,6 +76,20 @@ const signerOf = (seed: Uint8Array) => {
   });
 };
 
+const logKeyOf = (seed: Uint8Array): LogKey => {
+  const { publicKey, sign } = ed25519Key(seed);
+  let text: string | null = null;
+  return {
+    publicKey,
+    sign: (message) => Effect.sync(() => sign(message)),
+    remembered: Effect.sync(() => text),
+    remember: (next) =>
+      Effect.sync(() => {
+        text = next;
+      }),
+  };
+};
+
 export type ServiceOptions = Omit<HttpOptions, "context"> & {
   readonly limit?: number;
   readonly enforceBetaLimits?: boolean;
@@ -76,6 +97,10 @@ export type ServiceOptions = Omit<HttpOptions, "context"> & {
   readonly signer?: Layer.Layer<EvidenceSigner, unknown>;
   /** The instance's values that differ from the defaults. */
   readonly instance?: Partial<Instance["Service"]>;
+  /** The seed of the log's key; null, by default, for none. */
+  readonly logSigner?: Uint8Array | null;
+  /** The witnesses of the log; null, by default, for none. */
+  readonly logPolicy?: LogPolicy | null;
   /** By default the machine's own clock. */
   readonly clock?: Layer.Layer<never>;
 };
@@ -87,6 +112,8 @@ export const makeService = async (options: ServiceOptions = {}) => {
     enforceBetaLimits = false,
     signer = signerOf(new Uint8Array(32).fill(7)),
     instance: otherwise = {},
+    logSigner = null,
+    logPolicy = null,
     clock = Layer.empty,
     ...http
   } = options;
@@ -118,6 +145,13 @@ export const makeService = async (options: ServiceOptions = {}) => {
       maxClients: 1000,
     }),
     signer,
+    logSigner === null
+      ? logSignerNone
+      : Layer.succeed(LogSigner, { name: "log.example", key: logKeyOf(logSigner) }),
+    Layer.succeed(LedgerNodes, { count: 1, readFromEach: () => Effect.succeed([]) }),
+    Layer.succeed(WitnessClient, {
+      addCheckpoint: () => Effect.fail(new WitnessUnreachable({ reason: "no witness is there" })),
+    }),
     Layer.sync(Metric.MetricRegistry, () => new Map()),
     Logger.layer([
       Logger.make<unknown, void>(({ logLevel, message, cause }) => {
@@ -135,6 +169,8 @@ export const makeService = async (options: ServiceOptions = {}) => {
     Layer.effect(RecentPages, makeRecentPages),
     Layer.effect(TransactionTerms, makeTransactionTerms),
     Layer.effect(LedgerPulse, makeLedgerPulse),
+    Layer.effect(SettlementLog, makeSettlementLog),
+    Layer.effect(LogPublisher, makeLogPublisher(logPolicy)),
   ).pipe(Layer.provide(ports));
   const runtime = ManagedRuntime.make(Layer.merge(ports, running));
   const context = await runtime.context();

@@ -1,5 +1,8 @@
 import { Effect } from "effect";
 import type { Escrow } from "../../../../core/domain/escrow/escrow.ts";
+import { hash32FromBytes, hash32ToBytes } from "../../../../core/domain/hash32.ts";
+import { checkpointText } from "../../../../core/log/checkpoint/checkpoint.ts";
+import { printLogStanding } from "../../../../core/use-cases/log/log-standing.ts";
 import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
 import { StoreUnavailable } from "../../../../ports/store-unavailable.ts";
 import { LedgerTimeout, LedgerUnavailable } from "../../../../ports/ledger.ts";
@@ -36,18 +39,20 @@ export const ledgerHangs: Condition = ({ ledger }) => {
 const down = Effect.fail(new StoreUnavailable({ retryable: true, cause: "disk" }));
 
 /** The index and the relay's log fail. */
-export const storeDown: Condition = ({ index, writer, relayLog }) => {
+export const storeDown: Condition = ({ index, writer, relayLog, logStore }) => {
   replaceAll(index, down);
   replaceAll(writer, down);
   replaceAll(relayLog, down);
+  replaceAll(logStore, down);
 };
 
 /** The index and the relay's log die by a bug. */
-export const storeDefect: Condition = ({ index, writer, relayLog }) => {
+export const storeDefect: Condition = ({ index, writer, relayLog, logStore }) => {
   const defect = Effect.die(new TypeError("NEVER-SHOWN is not a function"));
   replaceAll(index, defect);
   replaceAll(writer, defect);
   replaceAll(relayLog, defect);
+  replaceAll(logStore, defect);
 };
 
 /** Sets the ledger's clock, Unix seconds. */
@@ -70,4 +75,26 @@ export const all =
   (...conditions: ReadonlyArray<Condition>): Condition =>
   (world) => {
     for (const condition of conditions) condition(world);
+  };
+
+/** The settlement log has this many leaves, all alike, and a checkpoint of only `published` of them. */
+export const logOf =
+  (size: number, published: number): Condition =>
+  ({ logStore }) => {
+    const origin = "log.example/log/0011223344556677/0";
+    const root = hash32FromBytes(new Uint8Array(32).fill(1));
+    const note = `${checkpointText({ origin, size: published, root: hash32ToBytes(root) })}\n— ${origin} AAAAAAA=\n`;
+    const standing = printLogStanding({
+      signed: { origin, size, root, chain: root },
+      publicKey: root,
+      published: note,
+      ended: null,
+      predecessors: [],
+    });
+    Object.assign(logStore, {
+      standing: Effect.succeed(standing),
+      leaves: (_: bigint, limit: number) =>
+        Effect.succeed(Array.from({ length: limit }, () => new Uint8Array(66).fill(1))),
+      tile: () => Effect.succeed(new Uint8Array(8192).fill(1)),
+    });
   };

@@ -1,13 +1,16 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { Context, Effect, Redacted, Scope } from "effect";
+import { Context, Effect, Fiber, Redacted, Scope } from "effect";
 import { TestClock } from "effect/testing";
 import { MINT } from "../../../adapters/http/support/parties.ts";
 import { makeService, type ServiceOptions } from "../../../adapters/http/support/service.ts";
 import { evidenceSignerFromSeed } from "../../../../adapters/signer/evidence-signer.ts";
 import { RelayDelivery } from "../../../../core/use-cases/relay/relay-delivery.ts";
+import { LogPublisher } from "../../../../core/use-cases/log/log-publisher.ts";
+import { SettlementLog } from "../../../../core/use-cases/log/published-log.ts";
 import { LedgerPulse, makeLedgerPulse } from "../../../../core/use-cases/service/ledger-pulse.ts";
 import { IndexReader } from "../../../../ports/index-reader.ts";
 import { IndexWriter } from "../../../../ports/index-writer.ts";
+import { LogStore } from "../../../../ports/log-store.ts";
 import { OutcomeLog } from "../../../../ports/outcome-log.ts";
 import { usdc } from "../../../core/use-cases/test-instance.ts";
 import { ESCROWS } from "./escrows.ts";
@@ -30,6 +33,18 @@ const SIGNER = evidenceSignerFromSeed(Redacted.make(new Uint8Array(32).fill(7)))
 /** Turns of the event loop after which `until` gives up. */
 const MOST_TURNS = 1_000;
 
+/** Publishes the log at the index's size, and ends. */
+const publishLog = Effect.gen(function* () {
+  const { grown, run } = yield* LogPublisher;
+  const { mark } = yield* (yield* IndexReader).summary;
+  if (mark === null) throw new Error("the index has no mark");
+  const running = yield* Effect.forkChild(run);
+  yield* grown(mark);
+  const { published } = yield* SettlementLog;
+  while (((yield* published)?.checkpoint ?? null) === null) yield* Effect.yieldNow;
+  yield* Fiber.interrupt(running);
+});
+
 /** A new service whose ledger, index, clock, keys and version are the same in every recording. */
 export const fixedWorld = async (options: ServiceOptions = {}, isSynced = true) => {
   const waits: Array<number> = [];
@@ -42,6 +57,7 @@ export const fixedWorld = async (options: ServiceOptions = {}, isSynced = true) 
   const index = Context.get(context, IndexReader);
   const writer = Context.get(context, IndexWriter);
   const relayLog = Context.get(context, OutcomeLog);
+  const logStore = Context.get(context, LogStore);
   const pulse = Context.get(context, LedgerPulse);
   /** Drops cached readings of the ledger, so that each exchange reads it anew. */
   const forgetPulse = (): void => {
@@ -68,6 +84,7 @@ export const fixedWorld = async (options: ServiceOptions = {}, isSynced = true) 
       new Request("http://localhost/v1/indexer/sync", { method: "POST" }),
     );
     if (synced.status !== 202) throw new Error(await synced.text());
+    if (options.logSigner) await runtime.runPromise(publishLog);
   }
 
   const accounts = new Map(ledger.accounts);
@@ -79,7 +96,9 @@ export const fixedWorld = async (options: ServiceOptions = {}, isSynced = true) 
     blockhashValid: true,
     slot: ledger.slot,
   };
-  const services = [index, writer, relayLog].map((service) => [service, { ...service }] as const);
+  const services = [index, writer, relayLog, logStore].map(
+    (service) => [service, { ...service }] as const,
+  );
 
   return {
     app,
@@ -87,6 +106,7 @@ export const fixedWorld = async (options: ServiceOptions = {}, isSynced = true) 
     index,
     writer,
     relayLog,
+    logStore,
     delivery: Context.get(context, RelayDelivery),
     run: <A, E>(effect: Effect.Effect<A, E>): Promise<A> => runtime.runPromise(effect),
     until,

@@ -1,0 +1,57 @@
+import { type Exchange, get } from "../exchange.ts";
+import { ledgerDown, ledgerSlow, logOf, storeDown } from "../world/conditions.ts";
+import { FULFILLED, PENDING } from "../world/escrows.ts";
+import { BROKEN_ESCROW, TOMBSTONE } from "../world/ledger-accounts.ts";
+import { STRANGER } from "../world/parties.ts";
+
+const checkpoint = (title: string, more: Partial<Exchange> = {}) =>
+  get("readLogCheckpoint", title, "/log/checkpoint", more);
+const proof = (title: string, address: string, more: Partial<Exchange> = {}) =>
+  get("readEscrowProof", title, `/v1/evidence/${address}/proof`, more);
+
+const SEGMENTS = ["", "OfTwoSegments", "OfThreeSegments", "OfFourSegments"] as const;
+
+/** Tiles of paths of one to four segments behind the level, of a log that is large enough or too small. */
+const tiles = ["000", "000.p/12", "x001/234.p/12", "x001/x234/067.p/12"].flatMap((path, at) => {
+  const operation = `readLogTile${SEGMENTS[at] ?? ""}`;
+  return [
+    get(operation, "of a large log", `/log/tile/0/${path}`, {
+      given: logOf(400_000_000, 1),
+      outline: (body) => `(${body.length} characters)`,
+    }),
+    get(operation, "beyond the log", `/log/tile/4/${path}`),
+    get(operation, "without the store", `/log/tile/0/${path}`, { given: storeDown }),
+  ];
+});
+
+/** Requests to a service that publishes its log. */
+export const settlementLogExchanges: ReadonlyArray<Exchange> = [
+  checkpoint("of a published log"),
+  checkpoint("its own validator", { headers: { "if-none-match": "{etag}" } }),
+  checkpoint("without the store", { given: storeDown }),
+  get("readLogTile", "a tile that is not full yet", "/log/tile/0/000"),
+  get("readLogTileOfTwoSegments", "leaf 0", "/log/tile/entries/000.p/1", {
+    // Its length stands before it.
+    outline: (body) => body.slice(2),
+  }),
+  get("readLogTileOfTwoSegments", "a width beyond the log", "/log/tile/0/000.p/255"),
+  get("readLogTileOfTwoSegments", "a width in another form", "/log/tile/0/000.p/01"),
+  ...tiles,
+  proof("not logged yet", PENDING.address, { given: logOf(400, 1) }),
+  proof("without the store", PENDING.address, { given: storeDown }),
+  proof("of a slow ledger", PENDING.address, { given: ledgerSlow }),
+  proof("Pending", PENDING.address),
+  proof("Fulfilled", FULFILLED.address),
+  proof("archived", TOMBSTONE.address),
+  proof("no escrow", STRANGER.address),
+  proof("not an escrow", BROKEN_ESCROW.address),
+  proof("not an address", "zzz"),
+  proof("without the ledger", FULFILLED.address, { given: ledgerDown }),
+  get("readStatus", "with a log", "/v1/status"),
+];
+
+/** Requests to a service without a log. */
+export const withoutLogExchanges: ReadonlyArray<Exchange> = [
+  checkpoint("of no log"),
+  proof("of no log", FULFILLED.address),
+];

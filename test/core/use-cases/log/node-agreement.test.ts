@@ -1,0 +1,87 @@
+import { expect, test } from "bun:test";
+import { Effect } from "effect";
+import { TestClock } from "effect/testing";
+import { custodyConfigAddress } from "../../../../core/protocol/addresses/addresses.ts";
+import { custodyConfigData } from "../../../simulation/custody-log.ts";
+import { accountOf } from "../../../doubles/accounts.ts";
+import { someLeaves } from "../../log/support/reference-tree.ts";
+import { testInstance } from "../test-instance.ts";
+import { type PublishingWorld, worldOf } from "./publishing-world.ts";
+
+const { deployment } = testInstance();
+
+/** What a node shows: the count up to which it has followed this world, nothing, or another history. */
+type NodeView = number | "away" | "another history";
+
+/** Gives a world these nodes. The views may be changed later. */
+const withNodes = (world: PublishingWorld, views: Array<NodeView>): void => {
+  const other = worldOf(0);
+  other.leaves = someLeaves(world.leaves.length, 7);
+  const shown = (view: NodeView) => {
+    if (view === "away") return null;
+    const { count, head } = view === "another history" ? other.mark() : world.mark(view);
+    const value = accountOf(
+      custodyConfigAddress(deployment).address,
+      deployment.custodyProgram,
+      custodyConfigData(deployment, { count, head }),
+    );
+    return { slot: 1n, value };
+  };
+  world.nodes = {
+    count: views.length,
+    readFromEach: () => Effect.sync(() => views.map(shown)),
+  };
+};
+
+/** What hinders a world after a mark, and the size it published. */
+const outcome = async (world: PublishingWorld) => {
+  let hindrance: unknown;
+  await world.run(({ grown, status }) =>
+    Effect.gen(function* () {
+      yield* grown(world.mark());
+      yield* TestClock.adjust("10 seconds");
+      hindrance = (yield* status).hindrance;
+    }),
+  );
+  return { hindrance, size: await Effect.runPromise(world.publishedSize) };
+};
+
+test.each<{ views: Array<NodeView>; hindrance: string | null; size: number }>([
+  { views: [20, 20], hindrance: null, size: 21 },
+  { views: [20, 20, "away"], hindrance: null, size: 21 },
+  { views: [20, 20, "another history"], hindrance: null, size: 21 },
+  { views: [20, 12], hindrance: "second_node_behind", size: 13 },
+  { views: [20, 12, 17], hindrance: "second_node_behind", size: 18 },
+  { views: [20, "away"], hindrance: "second_node_behind", size: 0 },
+  { views: [20, "another history"], hindrance: "nodes_disagree", size: 0 },
+  { views: ["another history", "another history", 20], hindrance: "nodes_disagree", size: 0 },
+])("nodes that show $views let size $size be signed", async ({ views, hindrance, size }) => {
+  const world = worldOf(20);
+  withNodes(world, views);
+  expect(await outcome(world)).toEqual({ hindrance, size });
+});
+
+test("a node that is ahead of the index counts once the index is there", async () => {
+  const world = worldOf(20);
+  withNodes(world, [20, 20]);
+  await world.publish([15]);
+  expect(await Effect.runPromise(world.publishedSize)).toBe(0);
+  await world.publish([15, 20]);
+  expect(await Effect.runPromise(world.publishedSize)).toBe(21);
+});
+
+test("a second node that catches up is noticed without another mark", async () => {
+  const world = worldOf(20);
+  const views: Array<NodeView> = [20, 3];
+  withNodes(world, views);
+  await world.run(({ grown }) =>
+    Effect.gen(function* () {
+      yield* grown(world.mark());
+      yield* TestClock.adjust("10 seconds");
+      expect(yield* world.publishedSize).toBe(4);
+      views[1] = 20;
+      yield* TestClock.adjust("10 seconds");
+      expect(yield* world.publishedSize).toBe(21);
+    }),
+  );
+});

@@ -1,0 +1,191 @@
+import { Effect, Fiber, Layer } from "effect";
+import { TestClock } from "effect/testing";
+import { IndexRows } from "../../../../adapters/memory/index-rows.ts";
+import { logStoreOf } from "../../../../adapters/memory/log-rows.ts";
+import { ed25519Key } from "../../../../adapters/signer/ed25519-key.ts";
+import { hash32FromBytes } from "../../../../core/domain/hash32.ts";
+import type { SyncMark } from "../../../../core/domain/index/sync-mark.ts";
+import {
+  parseCheckpoint,
+  parseCheckpointText,
+} from "../../../../core/log/checkpoint/checkpoint.ts";
+import { headOf } from "../../../../core/log/leaf/event-chain.ts";
+import { networkLeaf } from "../../../../core/log/leaf/network-leaf.ts";
+import type { LogPolicy } from "../../../../core/log/policy/log-policy.ts";
+import { fullTilesSince } from "../../../../core/log/tiles/tile-plan.ts";
+import { tilePath } from "../../../../core/log/tiles/tile-path.ts";
+import type { LogPublisher } from "../../../../core/use-cases/log/log-publisher.ts";
+import { makeLogPublisher } from "../../../../core/use-cases/log/log-publisher.ts";
+import { parseLogStanding } from "../../../../core/use-cases/log/log-standing.ts";
+import type { LogRefused } from "../../../../core/use-cases/log/open-log.ts";
+import { Instance } from "../../../../ports/instance.ts";
+import { LedgerNodes } from "../../../../ports/ledger-nodes.ts";
+import { Ledger } from "../../../../ports/ledger.ts";
+import { LogSigner } from "../../../../ports/log-signer.ts";
+import { LogStore } from "../../../../ports/log-store.ts";
+import { WitnessClient } from "../../../../ports/witness-client.ts";
+import { TEST_GENESIS_HASH } from "../../../arbitraries/test-ledger.ts";
+import { ledgerDouble } from "../../../doubles/ledger-double.ts";
+import { referenceRoot, someLeaves } from "../../log/support/reference-tree.ts";
+import { testInstance } from "../test-instance.ts";
+
+const { deployment } = testInstance();
+const LEAF_0 = networkLeaf(TEST_GENESIS_HASH, deployment);
+
+/** A ledger's leaves, a store, a key and its file, which outlive the processes that publish. */
+export class PublishingWorld {
+  /** Of the events 1 to n. */
+  leaves: ReadonlyArray<Uint8Array> = [];
+  name = "log.example";
+  seed = 1;
+  policy: LogPolicy | null = null;
+  witness: WitnessClient["Service"]["addCheckpoint"] = () => Effect.die("there is no witness");
+  nodes: LedgerNodes["Service"] = { count: 1, readFromEach: () => Effect.die("there is one node") };
+  /** Calls of the store and the key that the process survives, null for all. */
+  callsLeft: number | null = null;
+  /** Whether the call that kills the process takes effect. */
+  dyingCallCounts = false;
+  /** Every text that a key signed, in order. */
+  readonly signed: Array<{
+    readonly size: number;
+    readonly origin: string;
+    readonly root: string;
+  }> = [];
+  /** The files beside the keys, by the keys' seeds. */
+  readonly keyFiles = new Map<number, string>();
+  store: LogStore["Service"] = logStoreOf(new IndexRows());
+
+  /** The leaves of the tree at a size, leaf 0 included. */
+  treeLeaves(size: number): ReadonlyArray<Uint8Array> {
+    return [LEAF_0, ...this.leaves.slice(0, size - 1)];
+  }
+
+  mark(count = this.leaves.length): SyncMark {
+    const head = hash32FromBytes(headOf(this.leaves.slice(0, count)));
+    return { count: BigInt(count), head, slot: 1n, ledgerTime: 1n, atMs: 0 } as SyncMark;
+  }
+
+  grow(count: number, seed = 0): void {
+    this.leaves = [
+      ...this.leaves,
+      ...someLeaves(count + this.leaves.length, seed).slice(this.leaves.length),
+    ];
+  }
+
+  get standing() {
+    return Effect.map(this.store.standing, (text) =>
+      text === null ? null : (parseLogStanding(text) ?? null),
+    );
+  }
+
+  /** The published checkpoint's size, 0 before the first. */
+  get publishedSize() {
+    return Effect.map(this.standing, (standing) => {
+      const parsed = standing?.published ? parseCheckpoint(standing.published) : null;
+      return parsed !== null && "value" in parsed ? parsed.value.checkpoint.size : 0;
+    });
+  }
+
+  #call<A, E>(work: Effect.Effect<A, E>): Effect.Effect<A, E> {
+    return Effect.suspend(() => {
+      if (this.callsLeft === null) return work;
+      this.callsLeft -= 1;
+      if (this.callsLeft > 0) return work;
+      return this.dyingCallCounts ? Effect.andThen(work, Effect.never) : Effect.never;
+    });
+  }
+
+  #checkSigned(text: string) {
+    return Effect.gen({ self: this }, function* () {
+      const parsed = parseCheckpointText(text);
+      if ("fault" in parsed) throw new Error(parsed.fault);
+      const { origin, size } = parsed.value;
+      const root = hash32FromBytes(parsed.value.root);
+      const before = this.signed.find((one) => one.origin === origin && one.size === size);
+      if (before !== undefined && before.root !== root)
+        throw new Error(`two roots were signed at size ${size}`);
+      this.signed.push({ origin, size, root });
+      const reference = hash32FromBytes(referenceRoot(this.treeLeaves(size)));
+      if (root !== reference) throw new Error(`the root at size ${size} is not RFC 6962's`);
+      const generation = origin.split("/").at(-1);
+      for (const tile of fullTilesSince(0, size))
+        if ((yield* this.store.tile(`${generation}/${tilePath(tile)}`)) === null)
+          throw new Error(`${tilePath(tile)} is not kept at size ${size}`);
+    });
+  }
+
+  #layer() {
+    const { seed } = this;
+    const key = ed25519Key(new Uint8Array(32).fill(seed));
+    const stored = <A, E>(work: (store: LogStore["Service"]) => Effect.Effect<A, E>) =>
+      this.#call(Effect.suspend(() => work(this.store)));
+    return Layer.mergeAll(
+      Layer.succeed(LogStore, {
+        leaves: (from, limit) =>
+          stored(() =>
+            Effect.sync(() => this.leaves.slice(Number(from) - 1, Number(from) - 1 + limit)),
+          ),
+        tile: (path) => stored((store) => store.tile(path)),
+        keepTiles: (tiles) => stored((store) => store.keepTiles(tiles)),
+        standing: stored((store) => store.standing),
+        replaceStanding: (before, next) => stored((store) => store.replaceStanding(before, next)),
+      }),
+      Layer.succeed(LogSigner, {
+        name: this.name,
+        key: {
+          publicKey: key.publicKey,
+          sign: (message) =>
+            this.#call(
+              Effect.as(
+                Effect.orDie(this.#checkSigned(new TextDecoder().decode(message))),
+                key.sign(message),
+              ),
+            ),
+          remembered: this.#call(Effect.sync(() => this.keyFiles.get(seed) ?? null)),
+          remember: (text) => this.#call(Effect.sync(() => void this.keyFiles.set(seed, text))),
+        },
+      }),
+      Layer.succeed(Ledger, ledgerDouble({ genesisHash: TEST_GENESIS_HASH })),
+      Layer.succeed(LedgerNodes, this.nodes),
+      Layer.succeed(Instance, testInstance()),
+      Layer.succeed(WitnessClient, { addCheckpoint: (url, body) => this.witness(url, body) }),
+    );
+  }
+
+  /** Runs a process that publishes while `work` runs, on virtual time; null when it was not refused. */
+  run(
+    work: (publisher: LogPublisher["Service"]) => Effect.Effect<void, unknown>,
+  ): Promise<LogRefused | null> {
+    const program = Effect.gen({ self: this }, function* () {
+      const publisher = yield* makeLogPublisher(this.policy);
+      const running = yield* Effect.forkChild(Effect.flip(publisher.run));
+      yield* work(publisher);
+      yield* TestClock.adjust("1 millis");
+      const exit = running.pollUnsafe();
+      yield* Fiber.interrupt(running);
+      if (exit === undefined) return null;
+      return yield* exit;
+    });
+    return Effect.runPromise(
+      program.pipe(Effect.provide(this.#layer()), Effect.provide(TestClock.layer())),
+    );
+  }
+
+  /** Runs a process over the marks of these counts, each followed by `seconds`. */
+  publish(counts: ReadonlyArray<number> = [this.leaves.length], seconds = 10) {
+    return this.run(({ grown }) =>
+      Effect.forEach(
+        counts,
+        (count) => Effect.andThen(grown(this.mark(count)), TestClock.adjust(seconds * 1000)),
+        { discard: true },
+      ),
+    );
+  }
+}
+
+/** A new world with this many events. */
+export const worldOf = (events: number): PublishingWorld => {
+  const world = new PublishingWorld();
+  world.grow(events);
+  return world;
+};

@@ -1,0 +1,252 @@
+import { expect, test } from "bun:test";
+import { Duration, Effect } from "effect";
+import { TestClock } from "effect/testing";
+import { ed25519Key } from "../../../../adapters/signer/ed25519-key.ts";
+import { parseCheckpoint } from "../../../../core/log/checkpoint/checkpoint.ts";
+import { cosignatureMessage, cosignatureOf } from "../../../../core/log/notes/cosignature.ts";
+import { printSignatures } from "../../../../core/log/notes/signed-note.ts";
+import { verifierKey } from "../../../../core/log/notes/verifier-key.ts";
+import type { LogPolicy, PolicyGroup } from "../../../../core/log/policy/log-policy.ts";
+import {
+  parseAddCheckpoint,
+  printTlogSize,
+  TLOG_SIZE_TYPE,
+} from "../../../../core/log/witness/add-checkpoint.ts";
+import type { LogHindrance } from "../../../../core/use-cases/log/log-hindrance.ts";
+import type { PublisherStatus } from "../../../../core/use-cases/log/log-publisher.ts";
+import { type WitnessAnswer, WitnessUnreachable } from "../../../../ports/witness-client.ts";
+import { referenceProof } from "../../log/support/reference-tree.ts";
+import { type PublishingWorld, worldOf } from "./publishing-world.ts";
+
+/** What a witness answers instead of what it should, undefined for what it should. */
+type Habit = (request: number) => Effect.Effect<WitnessAnswer | undefined, WitnessUnreachable>;
+
+const soundly: Habit = () => Effect.succeed(undefined);
+const answers =
+  (status: number, body = "", contentType = "text/plain"): Habit =>
+  () =>
+    Effect.succeed({ status, contentType, body });
+
+/** A witness of tlog-witness that remembers what it cosigned, and checks every proof against RFC 6962. */
+class TestWitness {
+  size = 0;
+  asked: Array<number> = [];
+  readonly #world: PublishingWorld;
+  readonly #key: ReturnType<typeof ed25519Key>;
+  habit: Habit;
+  readonly name: string;
+
+  constructor(world: PublishingWorld, place: number, habit: Habit) {
+    this.#world = world;
+    this.#key = ed25519Key(new Uint8Array(32).fill(100 + place));
+    this.name = `w${place}.example`;
+    this.habit = habit;
+  }
+
+  get policyLine() {
+    const key = verifierKey(this.name, "cosignature", this.#key.publicKey);
+    return { name: this.name, key, url: `http://${this.name}` };
+  }
+
+  answer(body: string): Effect.Effect<WitnessAnswer, WitnessUnreachable> {
+    return Effect.gen({ self: this }, function* () {
+      const request = parseAddCheckpoint(body);
+      if ("fault" in request) throw new Error(request.fault);
+      const { oldSize, proof, checkpoint } = request.value;
+      const parsed = parseCheckpoint(checkpoint);
+      if ("fault" in parsed) throw new Error(parsed.fault);
+      const { size } = parsed.value.checkpoint;
+      this.asked.push(size);
+      const habit = yield* this.habit(this.asked.length);
+      if (habit !== undefined) return habit;
+      if (oldSize !== this.size)
+        return { status: 409, contentType: TLOG_SIZE_TYPE, body: printTlogSize(this.size) };
+      const leaves = this.#world.treeLeaves(size);
+      expect(proof).toEqual(
+        oldSize === 0 || oldSize === size ? [] : [...referenceProof(oldSize, leaves)],
+      );
+      this.size = size;
+      const signature = this.#key.sign(cosignatureMessage(parsed.value.note.text, 7n));
+      const line = cosignatureOf(this.policyLine.key, 7n, signature);
+      return { status: 200, contentType: "text/plain", body: printSignatures([line]) };
+    });
+  }
+}
+
+/** Gives a world witnesses of these habits, and a policy over them. */
+const withWitnesses = (
+  world: PublishingWorld,
+  habits: ReadonlyArray<Habit>,
+  quorum: string | null,
+  groups: ReadonlyArray<PolicyGroup> = [],
+): ReadonlyArray<TestWitness> => {
+  const witnesses = habits.map((habit, place) => new TestWitness(world, place, habit));
+  const policy: LogPolicy = {
+    logs: [],
+    witnesses: witnesses.map(({ policyLine }) => policyLine),
+    groups,
+    quorum,
+  };
+  world.policy = policy;
+  world.witness = (url, body) =>
+    witnesses.find(({ name }) => url === `http://${name}`)?.answer(body) ?? Effect.die(url);
+  return witnesses;
+};
+
+const any = (threshold: number, members: ReadonlyArray<string>, name = "any"): PolicyGroup => ({
+  name,
+  threshold,
+  members,
+});
+
+/** Publishes a world's newest mark for some seconds, and says what hinders it then. */
+const after = async (world: PublishingWorld, seconds: number) => {
+  let status: PublisherStatus | undefined;
+  await world.run((publisher) =>
+    Effect.gen(function* () {
+      yield* publisher.grown(world.mark());
+      yield* TestClock.adjust(Duration.seconds(seconds));
+      status = yield* publisher.status;
+    }),
+  );
+  const size = await Effect.runPromise(world.publishedSize);
+  return { size, hindrance: status?.hindrance as LogHindrance | null, records: status?.witnesses };
+};
+
+test("a checkpoint is published with the cosignatures of its quorum behind the log's", async () => {
+  const world = worldOf(20);
+  withWitnesses(world, [soundly, soundly], "any", [any(2, ["w0.example", "w1.example"])]);
+  expect(await after(world, 1)).toMatchObject({ size: 21, hindrance: null });
+  const standing = await Effect.runPromise(world.standing);
+  const parsed = parseCheckpoint(standing?.published ?? "");
+  if ("fault" in parsed) throw new Error(parsed.fault);
+  const names = parsed.value.note.signatures.map(({ name }) => name);
+  expect(names[0]).toBe(parsed.value.checkpoint.origin);
+  expect(names.slice(1).toSorted()).toEqual(["w0.example", "w1.example"]);
+});
+
+test("a witness that cosigned another size gets the proof from that size at once", async () => {
+  const world = worldOf(20);
+  const [witness] = withWitnesses(world, [soundly], "w0.example");
+  if (witness !== undefined) witness.size = 9;
+  expect(await after(world, 0)).toMatchObject({ size: 21, hindrance: null });
+  expect(witness?.asked).toEqual([21, 21]);
+});
+
+test("a group's quorum is met without the witnesses that are away, slow or senseless", async () => {
+  const world = worldOf(20);
+  const habits = [
+    soundly,
+    () => Effect.fail(new WitnessUnreachable({ reason: "refused" })),
+    answers(200, "no signature\n"),
+    () => Effect.never,
+    soundly,
+  ];
+  const members = habits.map((_, place) => `w${place}.example`);
+  withWitnesses(world, habits, "all", [
+    any(1, members.slice(0, 2), "one"),
+    any(1, members.slice(2), "other"),
+    any(2, ["one", "other"], "all"),
+  ]);
+  const { size, hindrance, records } = await after(world, 1);
+  expect({ size, hindrance }).toEqual({ size: 21, hindrance: null });
+  expect(records?.get("w2.example")).toMatchObject({ nonsense: 1, size: 0 });
+  expect(records?.get("w1.example")).toMatchObject({ nonsense: 0, lastProblem: "refused" });
+});
+
+test("one operator's two witnesses do not make a quorum of two operators", async () => {
+  const world = worldOf(20);
+  withWitnesses(world, [soundly, soundly, answers(503)], "all", [
+    any(1, ["w0.example", "w1.example"], "one"),
+    any(2, ["one", "w2.example"], "all"),
+  ]);
+  expect(await after(world, 70)).toMatchObject({ size: 0, hindrance: "quorum_missing" });
+});
+
+test.each([
+  ["no text of signatures", answers(200, "zzz")],
+  ["an empty answer", answers(200, "")],
+  ["a signature of nobody", answers(200, "— other.example AAAAAAAAAAAAAAAAAAAAAA==\n")],
+  ["a size beyond the checkpoint", answers(409, "99\n", TLOG_SIZE_TYPE)],
+  ["a size that is no number", answers(409, "x\n", TLOG_SIZE_TYPE)],
+])("%s is nonsense, counted, and asked again every two seconds", async (_, habit) => {
+  const world = worldOf(20);
+  const [witness] = withWitnesses(world, [habit], "w0.example");
+  const { size, records } = await after(world, 59);
+  expect(size).toBe(0);
+  expect(records?.get("w0.example")?.nonsense).toBe(30);
+  expect(witness?.asked.length).toBe(30);
+});
+
+test("a witness whose size changes with every answer is not asked faster for it", async () => {
+  const world = worldOf(20);
+  const [witness] = withWitnesses(
+    world,
+    [(request) => answers(409, printTlogSize((request % 5) + 1), TLOG_SIZE_TYPE)(request)],
+    "w0.example",
+  );
+  await after(world, 59);
+  expect(witness?.asked.length).toBeLessThanOrEqual(60);
+});
+
+test("a witness whose node is behind (503) is asked until it cosigns", async () => {
+  const world = worldOf(20);
+  const [witness] = withWitnesses(
+    world,
+    [(request) => (request < 4 ? answers(503)(request) : soundly(request))],
+    "w0.example",
+  );
+  expect(await after(world, 5)).toMatchObject({ size: 0 });
+  if (witness !== undefined) witness.asked = [];
+  expect(await after(world, 7)).toMatchObject({ size: 21, hindrance: null });
+});
+
+test("one checkpoint is offered for 60 seconds, then the newest has its turn", async () => {
+  const world = worldOf(30);
+  const [witness] = withWitnesses(world, [answers(503)], "w0.example");
+  await world.run(({ grown, status }) =>
+    Effect.gen(function* () {
+      yield* grown(world.mark(10));
+      yield* TestClock.adjust("1 second");
+      for (const count of [20, 30]) {
+        yield* grown(world.mark(count));
+        yield* TestClock.adjust("20 seconds");
+      }
+      expect(new Set(witness?.asked)).toEqual(new Set([11]));
+      yield* TestClock.adjust("30 seconds");
+      expect((yield* status).hindrance).toBe("quorum_missing");
+      expect(new Set(witness?.asked)).toEqual(new Set([11, 31]));
+    }),
+  );
+  expect(new Set(world.signed.map(({ size }) => size))).toEqual(new Set([11, 31]));
+});
+
+test("an unchanged checkpoint is offered again after ten minutes, however many syncs there are", async () => {
+  const world = worldOf(20);
+  const [witness] = withWitnesses(world, [soundly], "w0.example");
+  await world.run(({ grown }) =>
+    Effect.gen(function* () {
+      for (let minute = 0; minute < 25; minute++) {
+        yield* grown(world.mark());
+        yield* TestClock.adjust("1 minute");
+      }
+    }),
+  );
+  expect(witness?.asked).toEqual([21, 21, 21]);
+});
+
+test("without new marks it is offered again as well", async () => {
+  const world = worldOf(20);
+  const [witness] = withWitnesses(world, [soundly], "w0.example");
+  await after(world, 25 * 60);
+  expect(witness?.asked).toEqual([21, 21, 21]);
+});
+
+test("without a quorum a checkpoint waits five seconds for its witnesses, and no longer", async () => {
+  const world = worldOf(20);
+  withWitnesses(world, [soundly, () => Effect.never], null);
+  expect(await after(world, 4)).toMatchObject({ size: 0 });
+  expect(await after(world, 6)).toMatchObject({ size: 21, hindrance: null });
+  const standing = await Effect.runPromise(world.standing);
+  expect(standing?.published).toContain("— w0.example ");
+});
