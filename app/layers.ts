@@ -6,7 +6,8 @@ import { IndexSync, makeIndexSync } from "../core/use-cases/index/sync/index-syn
 import { makeReplicatedIndexSync } from "../core/use-cases/index/sync/replicated-index-sync.ts";
 import { ArchivedEscrows, makeArchivedEscrows } from "../core/use-cases/escrow/archived-escrows.ts";
 import { makeRelayDelivery, RelayDelivery } from "../core/use-cases/relay/relay-delivery.ts";
-import { LogProofs, logProofsNone } from "../core/use-cases/log/log-proofs.ts";
+import { LogProofs } from "../core/use-cases/log/log-proofs.ts";
+import { makeLogProofs } from "../core/use-cases/log/make-log-proofs.ts";
 import { LedgerPulse, makeLedgerPulse } from "../core/use-cases/service/ledger-pulse.ts";
 import { makeRecentPages, RecentPages } from "../core/use-cases/index/recent-pages.ts";
 import {
@@ -243,16 +244,21 @@ export const serviceLayer = (
     }),
     instance(started),
   ).pipe(Layer.provideMerge(solana));
+  const log = Layer.effect(LogProofs, makeLogProofs).pipe(
+    Layer.provideMerge(Layer.effect(SettlementLog, makeSettlementLog)),
+  );
   return Layer.mergeAll(
     indexSync,
     mintsOnLedger(started, indexRefused),
     Layer.effect(RelayDelivery, makeRelayDelivery),
     Layer.effect(ArchivedEscrows, makeArchivedEscrows),
     Layer.effect(SettledEvidence, makeSettledEvidence),
-    Layer.succeed(LogProofs, logProofsNone),
     Layer.effect(RecentPages, makeRecentPages),
     Layer.effect(TransactionTerms, makeTransactionTerms),
     Layer.effect(LedgerPulse, makeLedgerPulse),
-    Layer.effect(SettlementLog, makeSettlementLog),
-  ).pipe(Layer.provideMerge(logPublisher(started)), Layer.provideMerge(ports));
+  ).pipe(
+    Layer.provideMerge(log),
+    Layer.provideMerge(logPublisher(started)),
+    Layer.provideMerge(ports),
+  );
 };

@@ -22,6 +22,3 @@ export class LogProofs extends Context.Service<
     readonly ofEscrow: (escrow: Escrow) => Effect.Effect<LogProof | null>;
   }
 >()("settlement-evidence/core/use-cases/LogProofs") {}
-
-/** The proofs of a service that keeps no log: there are none. */
-export const logProofsNone = LogProofs.of({ ofEscrow: () => Effect.succeed(null) });

@@ -24,7 +24,7 @@ import {
 } from "../../../../core/use-cases/escrow/archived-escrows.ts";
 import { IndexSync, makeIndexSync } from "../../../../core/use-cases/index/sync/index-sync.ts";
 import { makeRecentPages, RecentPages } from "../../../../core/use-cases/index/recent-pages.ts";
-import { LogProofs, logProofsNone } from "../../../../core/use-cases/log/log-proofs.ts";
+import { LogProofs } from "../../../../core/use-cases/log/log-proofs.ts";
 import { LedgerPulse, makeLedgerPulse } from "../../../../core/use-cases/service/ledger-pulse.ts";
 import {
   makeSettledEvidence,
@@ -165,7 +165,7 @@ export const makeService = async (options: ServiceOptions = {}) => {
     Layer.effect(RelayDelivery, makeRelayDelivery),
     Layer.effect(ArchivedEscrows, makeArchivedEscrows),
     Layer.effect(SettledEvidence, makeSettledEvidence),
-    Layer.succeed(LogProofs, logProofsNone),
+    Layer.succeed(LogProofs, { ofEscrow: () => Effect.succeed(null) }),
     Layer.effect(RecentPages, makeRecentPages),
     Layer.effect(TransactionTerms, makeTransactionTerms),
     Layer.effect(LedgerPulse, makeLedgerPulse),

@@ -14,11 +14,7 @@ import {
   ArchivedEscrows,
   makeArchivedEscrows,
 } from "../../../../core/use-cases/escrow/archived-escrows.ts";
-import {
-  type LogProof,
-  LogProofs,
-  logProofsNone,
-} from "../../../../core/use-cases/log/log-proofs.ts";
+import { type LogProof, LogProofs } from "../../../../core/use-cases/log/log-proofs.ts";
 import { buildEvidence } from "../../../../core/use-cases/evidence/build-evidence.ts";
 import {
   ARCHIVAL_FRESH_MS,
@@ -68,7 +64,7 @@ const makeWorld = () => {
   const runtime = ManagedRuntime.make(
     Layer.mergeAll(
       Layer.effect(SettledEvidence, makeSettledEvidence),
-      Layer.succeed(LogProofs, logProofsNone),
+      Layer.succeed(LogProofs, { ofEscrow: () => Effect.succeed(null) }),
       Layer.effect(ArchivedEscrows, makeArchivedEscrows),
     ).pipe(Layer.provideMerge(ports)),
   );
