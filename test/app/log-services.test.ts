@@ -1,0 +1,125 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Effect, Layer, Redacted } from "effect";
+import { ed25519Key } from "../../adapters/signer/ed25519-key.ts";
+import { evidenceSignerFromText } from "../../adapters/signer/evidence-signer.ts";
+import { logPublisher, logSigner, type LogSource } from "../../app/log-services.ts";
+import { LOCAL_DEPLOYMENT } from "../../core/protocol/addresses/local-deployment.ts";
+import { printVerifierKey, verifierKey } from "../../core/log/notes/verifier-key.ts";
+import { indexMemory } from "../../adapters/memory/index-store.ts";
+import { witnessClientHttp } from "../../adapters/witness-http/witness-client.ts";
+import { Instance } from "../../ports/instance.ts";
+import { LedgerNodes } from "../../ports/ledger-nodes.ts";
+import { Ledger } from "../../ports/ledger.ts";
+import { LogSigner } from "../../ports/log-signer.ts";
+import { testInstance } from "../core/use-cases/test-instance.ts";
+import { ledgerDouble } from "../doubles/ledger-double.ts";
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "log-services-"));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const keyText = (byte: number) => Redacted.make(Buffer.alloc(32, byte).toString("base64"));
+const witnessLine = (byte: number, more = " https://w.example") => {
+  const { publicKey } = ed25519Key(new Uint8Array(32).fill(byte));
+  return `witness w ${printVerifierKey(verifierKey("w.example", "cosignature", publicKey))}${more}`;
+};
+
+const EMBEDDED = { kind: "embedded", port: 0, demo: false } as const;
+const REMOTE = {
+  kind: "remote",
+  rpcUrls: [Redacted.make(new URL("http://127.0.0.1:1"))],
+  webSocketUrl: Redacted.make(new URL("ws://127.0.0.1:1")),
+  cluster: "devnet",
+  deployment: LOCAL_DEPLOYMENT,
+} as const;
+
+const sourceOf = (settings: Partial<LogSource["settings"]>): LogSource => ({
+  dataDir: folder,
+  settings: {
+    ledger: REMOTE,
+    logName: "log.example",
+    logKey: keyText(2),
+    logKeyFile: null,
+    logWitnesses: null,
+    ...settings,
+  },
+});
+
+/** The log's name and public key, or how the start is refused; the evidence key's bytes are 1. */
+const startOf = (source: LogSource): Promise<string> =>
+  Effect.runPromise(
+    Effect.gen(function* () {
+      const signer = yield* LogSigner;
+      return signer === null ? "no log" : `${signer.name} ${signer.key.publicKey.toHex()}`;
+    }).pipe(
+      Effect.provide(
+        logPublisher(source).pipe(
+          Layer.provideMerge(logSigner(source)),
+          Layer.provide(evidenceSignerFromText(keyText(1), null)),
+          Layer.provide(
+            Layer.mergeAll(
+              indexMemory(),
+              witnessClientHttp,
+              Layer.succeed(Instance, testInstance()),
+              Layer.succeed(Ledger, ledgerDouble({})),
+              Layer.succeed(LedgerNodes, { count: 1, readFromEach: () => Effect.succeed([]) }),
+            ),
+          ),
+        ),
+      ),
+      Effect.catch((failure) => Effect.succeed(failure.message)),
+    ),
+  );
+
+const policyFile = async (name: string, text: string): Promise<string> => {
+  const path = join(folder, name);
+  await Bun.write(path, text);
+  return path;
+};
+
+test("a log key of its own is taken, with its name", async () => {
+  const publicKey = ed25519Key(new Uint8Array(32).fill(2)).publicKey.toHex();
+  expect(await startOf(sourceOf({}))).toBe(`log.example ${publicKey}`);
+});
+
+test("a remote ledger without a log key has no log", async () => {
+  expect(await startOf(sourceOf({ logKey: null, logName: null }))).toBe("no log");
+});
+
+test("the embedded ledger has a log named localhost, with one generated key", async () => {
+  const source = sourceOf({ ledger: EMBEDDED, logKey: null, logName: null });
+  const first = await startOf(source);
+  expect(first).toMatch(/^localhost [0-9a-f]{64}$/);
+  expect(await startOf(source)).toBe(first);
+  expect(existsSync(join(folder, "log-signing-key"))).toBe(true);
+});
+
+test("the evidence key as the log key stops the start, in one line", async () => {
+  expect(await startOf(sourceOf({ logKey: keyText(1) }))).toBe(
+    "The log key of LOG_SIGNING_KEY cannot be used: it is an evidence key; the log needs a key of its own.",
+  );
+});
+
+test.each([
+  ["with the log's own key", `${witnessLine(2)}\nquorum w\n`, "w has the log's own key"],
+  ["with the evidence key", `${witnessLine(1)}\nquorum w\n`, "has the public key of a key that"],
+  ["without a URL", `${witnessLine(3, "")}\nquorum w\n`, "the witness w has no URL"],
+  ["in a policy without a quorum", `${witnessLine(3)}\n`, "the policy has no quorum line"],
+])("a witness %s stops the start", async (_, text, reason) => {
+  const logWitnesses = await policyFile("policy", text);
+  const refused = await startOf(sourceOf({ logWitnesses }));
+  expect(refused).toStartWith(`LOG_WITNESSES ${logWitnesses} cannot be used: `);
+  expect(refused).toContain(reason);
+});
+
+test("a policy with a witness of another key is taken; one that is no file is not", async () => {
+  const logWitnesses = await policyFile("good", `${witnessLine(3)}\nquorum w\n`);
+  expect(await startOf(sourceOf({ logWitnesses }))).toStartWith("log.example ");
+  const missing = join(folder, "missing");
+  expect(await startOf(sourceOf({ logWitnesses: missing }))).toContain("cannot be used: ENOENT");
+});
