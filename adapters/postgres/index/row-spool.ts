@@ -71,7 +71,7 @@ export class RowSpool {
       if (seq !== number && number !== -1) yield best;
       if (seq === number && (bytes[0] ?? 0) < (best[0] ?? 0)) continue;
       // A record is valid until the next one is taken.
-      [number, best] = [seq, Uint8Array.from(bytes)];
+      [number, best] = [seq, new Uint8Array(bytes)];
     }
     if (number !== -1) yield best;
   }
