@@ -39,12 +39,28 @@ const planted = [
     code: `import "../accounts/x.ts"; import "../../domain/escrow/x.ts";`,
     refused: false,
   },
+  { file: "core/protocol/rules/c.ts", code: `import "../../log/tree/x.ts";`, refused: true },
+  { file: "core/log/a.ts", code: `import "../use-cases/x.ts";`, refused: true },
+  { file: "core/log/b.ts", code: `import "effect";`, refused: true },
+  { file: "core/log/c.ts", code: `import "node:crypto";`, refused: true },
+  {
+    file: "core/log/ok.ts",
+    code: `import "../domain/x.ts"; import "../protocol/accounts/x.ts"; import "./y.ts";`,
+    refused: false,
+  },
+  { file: "core/log/tree/a.ts", code: `import "../../use-cases/index/x.ts";`, refused: true },
+  { file: "core/log/tree/b.ts", code: `import "../../../ports/x.ts";`, refused: true },
+  {
+    file: "core/log/tree/ok.ts",
+    code: `import "../leaf/x.ts"; import "../../domain/x.ts"; import "../../protocol/crypto/x.ts";`,
+    refused: false,
+  },
   { file: "core/use-cases/a.ts", code: `import "../../adapters/sqlite/x.ts";`, refused: true },
   { file: "core/use-cases/b.ts", code: `import "bun:sqlite";`, refused: true },
   { file: "core/use-cases/c.ts", code: `import "elysia";`, refused: true },
   {
     file: "core/use-cases/ok.ts",
-    code: `import "../../ports/x.ts"; import "effect";`,
+    code: `import "../../ports/x.ts"; import "../log/x.ts"; import "effect";`,
     refused: false,
   },
   {
@@ -55,7 +71,7 @@ const planted = [
   { file: "core/use-cases/index/sync/b.ts", code: `import "elysia";`, refused: true },
   {
     file: "core/use-cases/index/sync/ok.ts",
-    code: `import "../../../domain/a.ts"; import "../../../protocol/b.ts"; import "../../../../ports/c.ts"; import "../d.ts"; import "../../e.ts";`,
+    code: `import "../../../domain/a.ts"; import "../../../protocol/b.ts"; import "../../../log/tree/e.ts"; import "../../../../ports/c.ts"; import "../d.ts"; import "../../e.ts";`,
     refused: false,
   },
   {
@@ -66,7 +82,7 @@ const planted = [
   { file: "core/use-cases/relay/b.ts", code: `import "elysia";`, refused: true },
   {
     file: "core/use-cases/relay/ok.ts",
-    code: `import "../escrow/x.ts"; import "../../protocol/rules/x.ts"; import "../../../ports/x.ts";`,
+    code: `import "../escrow/x.ts"; import "../../protocol/rules/x.ts"; import "../../log/x.ts"; import "../../../ports/x.ts";`,
     refused: false,
   },
   { file: "ports/a.ts", code: `import "../core/protocol/x.ts";`, refused: true },
@@ -100,7 +116,11 @@ const planted = [
   { file: "client/a.ts", code: `import "../adapters/http/x.ts";`, refused: true },
   { file: "client/b.ts", code: `import "node:fs";`, refused: true },
   { file: "client/c.ts", code: `import "../core/use-cases/x.ts";`, refused: true },
-  { file: "client/ok.ts", code: `import "../core/protocol/x.ts";`, refused: false },
+  {
+    file: "client/ok.ts",
+    code: `import "../core/protocol/x.ts"; import "../core/log/x.ts";`,
+    refused: false,
+  },
   { file: "programs/a.ts", code: `import "../adapters/http/x.ts";`, refused: true },
   { file: "tools/a.ts", code: `import "../app/layers.ts";`, refused: true },
   { file: "tools/where/a.ts", code: `import "../../core/domain/x.ts";`, refused: true },
