@@ -1,0 +1,72 @@
+import { decodeBase64, encodeBase64 } from "../../domain/encoding/base64.ts";
+import { hash32FromBytes } from "../../domain/hash32.ts";
+import { sha256 } from "../../domain/sha256.ts";
+import { canVerifyUnder } from "../../protocol/crypto/strict-ed25519.ts";
+import type { Parsed } from "../parsed.ts";
+
+/**
+ * What a key signs: `ed25519` the text of a note (type 0x01 of C2SP signed-note), `cosignature` a checkpoint at a time
+ * (type 0x04, C2SP tlog-cosignature).
+ */
+export type KeyUse = "ed25519" | "cosignature";
+
+/** A public key that signs notes, and the name under which it does. */
+export type VerifierKey = {
+  readonly name: string;
+  /** The first four bytes of SHA-256(name, newline, type, public key), as eight lower-case hex digits. */
+  readonly id: string;
+  readonly use: KeyUse;
+  /** Ed25519, 32 bytes. */
+  readonly publicKey: Uint8Array;
+};
+
+const TYPES: Readonly<Record<KeyUse, number>> = { ed25519: 0x01, cosignature: 0x04 };
+const PUBLIC_KEY_LENGTH = 32;
+const ID_DIGITS = 8;
+
+/** Longer names are nobody's: an origin line has some 60 characters. */
+const MAX_NAME_LENGTH = 256;
+
+/**
+ * Whether a text can name a key: not empty, well-formed, at most 256 characters, and without Unicode spaces, plus and control
+ * characters (C2SP signed-note, "Format").
+ */
+export const isKeyName = (text: string): boolean =>
+  text.length > 0 &&
+  text.length <= MAX_NAME_LENGTH &&
+  text.isWellFormed() &&
+  !/[\p{White_Space}\p{Cc}+]/u.test(text);
+
+const idOf = (name: string, use: KeyUse, publicKey: Uint8Array): string => {
+  const hashed = [...new TextEncoder().encode(`${name}\n`), TYPES[use], ...publicKey];
+  return hash32FromBytes(sha256(Uint8Array.from(hashed))).slice(0, ID_DIGITS);
+};
+
+/** The verifier key of a name and a public key of 32 bytes. @throws RangeError for another name or length. */
+export const verifierKey = (name: string, use: KeyUse, publicKey: Uint8Array): VerifierKey => {
+  if (!isKeyName(name)) throw new RangeError(`${JSON.stringify(name)} cannot name a key`);
+  if (publicKey.length !== PUBLIC_KEY_LENGTH)
+    throw new RangeError(`a public key has 32 bytes, not ${publicKey.length}`);
+  return { name, id: idOf(name, use, publicKey), use, publicKey };
+};
+
+/** A key as `<name>+<id>+<base64 of type and public key>` (C2SP signed-note, "Verifier keys"). */
+export const printVerifierKey = ({ name, id, use, publicKey }: VerifierKey): string =>
+  `${name}+${id}+${encodeBase64(Uint8Array.of(TYPES[use], ...publicKey))}`;
+
+/** The key of a text that `printVerifierKey` prints, or what is wrong with it. */
+export const parseVerifierKey = (text: string): Parsed<VerifierKey> => {
+  // The name has no plus, but the base64 may have some.
+  const [, name = "", id = "", material = ""] = /^([^+]*)\+([^+]*)\+(.*)$/s.exec(text) ?? [];
+  if (!isKeyName(name)) return { fault: "a verifier key is <name>+<id>+<base64>" };
+  const bytes = decodeBase64(material);
+  if (bytes === undefined) return { fault: `the key of ${name} is not base64` };
+  const use = (["ed25519", "cosignature"] as const).find((each) => TYPES[each] === bytes[0]);
+  if (use === undefined) return { fault: `the key of ${name} is neither of type 0x01 nor of 0x04` };
+  const publicKey = bytes.slice(1);
+  if (publicKey.length !== PUBLIC_KEY_LENGTH || !canVerifyUnder(publicKey))
+    return { fault: `the key of ${name} is no Ed25519 key` };
+  if (id !== idOf(name, use, publicKey))
+    return { fault: `the id of ${name} is not that of its key` };
+  return { value: { name, id, use, publicKey } };
+};
