@@ -1,5 +1,4 @@
 import { Context, Data, type Effect } from "effect";
-import type { Tile } from "../core/log/tiles/tile-path.ts";
 
 /** A log did not answer, answered too much, or with a status that says nothing about its entries. */
 export class LogUnavailable extends Data.TaggedError("LogUnavailable")<{
@@ -14,9 +13,13 @@ export class LogSource extends Context.Service<
   LogSource,
   {
     /**
-     * The bytes of a bundle of entries of the log at an address, null where the log has none. At most
-     * `MAX_BUNDLE_BYTES`.
+     * The bytes of a bundle of entries of the log at an address, null where the log has none. The bundle at `index` holds
+     * the entries from 256 * index on, `width` of them, [1, 256]. At most `MAX_BUNDLE_BYTES`.
      */
-    readonly entries: (log: URL, tile: Tile) => Effect.Effect<Uint8Array | null, LogUnavailable>;
+    readonly entries: (
+      log: URL,
+      index: number,
+      width: number,
+    ) => Effect.Effect<Uint8Array | null, LogUnavailable>;
   }
 >()("settlement-evidence/ports/LogSource") {}

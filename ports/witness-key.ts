@@ -1,5 +1,4 @@
 import { Context, Data, type Effect } from "effect";
-import type { VerifierKey } from "../core/log/notes/verifier-key.ts";
 
 /** The witness cannot be set up. Neither field holds key material. */
 export class WitnessUnusable extends Data.TaggedError("WitnessUnusable")<{
@@ -16,8 +15,10 @@ export class WitnessUnusable extends Data.TaggedError("WitnessUnusable")<{
 export class WitnessKey extends Context.Service<
   WitnessKey,
   {
-    /** Name and public key, with use `cosignature`. */
-    readonly key: VerifierKey;
+    /** The witness's name: a URL without scheme, such as `witness.example.com`. */
+    readonly name: string;
+    /** 32 bytes */
+    readonly publicKey: Uint8Array;
     /** The Ed25519 signature of a message, 64 bytes. */
     readonly sign: (message: Uint8Array) => Effect.Effect<Uint8Array>;
   }

@@ -5,12 +5,17 @@ import { parseLogOrigin } from "../../log/checkpoint/log-origin.ts";
 import { networkIdOf, networkLeaf } from "../../log/leaf/network-leaf.ts";
 import { cosignatureMessage, cosignatureOf } from "../../log/notes/cosignature.ts";
 import { printSignatures } from "../../log/notes/signed-note.ts";
+import { verifierKey } from "../../log/notes/verifier-key.ts";
 import { verifyConsistency } from "../../log/tree/consistency-proof.ts";
 import { emptyRoot, isSameHash } from "../../log/tree/tree-hash.ts";
 import { Ledger } from "../../../ports/ledger.ts";
 import { LogSource } from "../../../ports/log-source.ts";
 import { WitnessKey } from "../../../ports/witness-key.ts";
-import { type CosignedLog, WitnessState } from "../../../ports/witness-state.ts";
+import {
+  type CosignedLog,
+  WitnessState,
+  type WitnessStateUnavailable,
+} from "../../../ports/witness-state.ts";
 import { NodeHeads, readNodeHead } from "./node-heads.ts";
 import { type OfferedCheckpoint, readOffer, type WitnessedLog } from "./offered-checkpoint.ts";
 import { Replay } from "./replay.ts";
@@ -62,12 +67,21 @@ const RETRY_SECONDS: Readonly<Record<WitnessLack, number>> = {
 const notReady = (lack: WitnessLack) =>
   new WitnessNotReady({ lack, retrySeconds: RETRY_SECONDS[lack] });
 
+const orNotReady = <A>(work: Effect.Effect<A, WitnessStateUnavailable>) =>
+  work.pipe(
+    Effect.tapError(({ cause }) => Effect.logError("the witness's state failed", cause)),
+    Effect.mapError(() => notReady("state_unavailable")),
+  );
+
+const conflict = (size: number): WitnessAnswer => ({ kind: "conflict", size });
+
 /** The witness of some logs. It reads its node, the logs' entries and its own state; see docs/log.md, "Witnesses". */
 export const makeWitness = Effect.fnUntraced(function* ({ logs, deployment }: WitnessConfig) {
   const ledger = yield* Ledger;
   const source = yield* LogSource;
   const store = yield* WitnessState;
-  const { key, sign } = yield* WitnessKey;
+  const { name, publicKey, sign } = yield* WitnessKey;
+  const key = verifierKey(name, "cosignature", publicKey);
   const heads = new NodeHeads();
   const byOrigin = new Map(logs.map((log) => [log.key.name, log]));
   const turns = new Map<string, Semaphore.Semaphore>();
@@ -86,12 +100,6 @@ export const makeWitness = Effect.fnUntraced(function* ({ logs, deployment }: Wi
     if (address === undefined) return yield* notReady("node_unavailable");
     return (ownLeaf = networkLeaf(address, deployment));
   });
-
-  const orNotReady = <A>(work: Effect.Effect<A, { readonly cause: unknown }>) =>
-    work.pipe(
-      Effect.tapError(({ cause }) => Effect.logError("the witness's state failed", cause)),
-      Effect.mapError(() => notReady("state_unavailable")),
-    );
 
   const keep = Effect.fnUntraced(function* (
     { checkpoint: { origin, size }, note }: OfferedCheckpoint,
@@ -184,7 +192,6 @@ export const makeWitness = Effect.fnUntraced(function* ({ logs, deployment }: Wi
       return yield* new LogUnknown({ detail: "the log is of another network than this witness" });
     const cosigned = yield* orNotReady(store.read(origin));
     const lastSize = cosigned?.size ?? 0;
-    const conflict = (at: number): WitnessAnswer => ({ kind: "conflict", size: at });
     if (oldSize !== lastSize) return conflict(lastSize);
     if (size === 0) return yield* new CheckpointRefused({ detail: "no log of events is empty" });
     if (cosigned !== null && size === lastSize && !isSameHash(root, cosigned.root)) {
