@@ -38,7 +38,8 @@ import { escrowIndexSqlite } from "../adapters/sqlite/escrow-index.ts";
 import { outcomeLogSqlite } from "../adapters/sqlite/outcome-log.ts";
 import { isDamage } from "../adapters/sqlite/store-failure.ts";
 import type { EscrowIndex, StoreUnavailable } from "../ports/escrow-index.ts";
-import type { EvidenceKeyUnusable, EvidenceSigner } from "../ports/evidence-signer.ts";
+import { type EvidenceKeyUnusable, EvidenceSigner } from "../ports/evidence-signer.ts";
+import type { WitnessUnusable } from "../ports/witness-key.ts";
 import { Instance } from "../ports/instance.ts";
 import type { Ledger } from "../ports/ledger.ts";
 import type { OutcomeLog } from "../ports/outcome-log.ts";
@@ -50,6 +51,8 @@ import {
 import packageJson from "../package.json" with { type: "json" };
 import type { Cluster } from "./config/cluster.ts";
 import type { RpcUrls, Settings } from "./config/settings.ts";
+import { noWitness, witnessLayer } from "./witness-layer.ts";
+import type { Witness } from "../core/use-cases/witness/witness.ts";
 import { sourceRevision } from "./source-revision.ts";
 import { checkMints, type MintDecimalsDiffer } from "./check-mints.ts";
 import { storesOfLedger, type WrongLedger, type StoreName } from "./stores-of-ledger.ts";
@@ -124,6 +127,25 @@ const evidenceSigner = ({
     : evidenceSignerNone(evidenceRetiredKeys);
 };
 
+/** The keys that sign or have signed evidence, for the comparison with the other keys. */
+const evidenceKeys = ({ current, former }: EvidenceSigner["Service"]) => [
+  ...(current === null ? [] : [{ setting: "the evidence key", publicKey: current.publicKey }]),
+  ...former.map(({ publicKey }) => ({ setting: "EVIDENCE_RETIRED_KEYS", publicKey })),
+];
+
+/** The witness that is configured, or none. */
+const witness = ({
+  settings,
+  dataDir,
+}: StartedInstance): Layer.Layer<Witness, WitnessUnusable, Ledger | EvidenceSigner> => {
+  const configured = settings.witness;
+  if (configured === null) return noWitness;
+  const place = { dataDir, deployment: deploymentOf(settings) };
+  return Layer.unwrap(
+    EvidenceSigner.useSync((signer) => witnessLayer(configured, place, evidenceKeys(signer))),
+  );
+};
+
 /** The stores and the syncs on them: in this instance's own files, or shared by replicas. */
 const storage = (
   { settings, dataDir }: StartedInstance,
@@ -191,7 +213,7 @@ const mintsOnLedger = (
 export const serviceLayer = (
   started: StartedInstance,
   indexRefused: Deferred.Deferred<never, IndexRefused>,
-): Layer.Layer<HttpServices, EvidenceKeyUnusable> => {
+): Layer.Layer<HttpServices, EvidenceKeyUnusable | WitnessUnusable> => {
   const { settings, rpcUrls } = started;
   const solana = Layer.mergeAll(ledgerSolanaRpc, broadcasterSolanaRpc, blockspaceSolanaRpc).pipe(
     Layer.provide(nodePool(solanaRpcConfig(rpcUrls))),
@@ -209,6 +231,7 @@ export const serviceLayer = (
   ).pipe(Layer.provideMerge(solana));
   return Layer.mergeAll(
     indexSync,
+    witness(started),
     mintsOnLedger(started, indexRefused),
     Layer.effect(RelayDelivery, makeRelayDelivery),
     Layer.effect(ArchivedEscrows, makeArchivedEscrows),

@@ -19,6 +19,7 @@ import { ledgerSignalsWebSocket } from "../adapters/solana-rpc/transport/ledger-
 import { superviseLocalLedger } from "../adapters/local-ledger/supervisor.ts";
 import { provideSha256 } from "../core/domain/sha256.ts";
 import type { EvidenceKeyUnusable } from "../ports/evidence-signer.ts";
+import type { WitnessUnusable } from "../ports/witness-key.ts";
 import { backgroundSync } from "./background-sync.ts";
 import type { RpcUrls, Settings } from "./config/settings.ts";
 import { claimDataDirectory, type DataDirectoryUnusable } from "./data-directory.ts";
@@ -34,6 +35,7 @@ export class MetricsListenFailed extends Data.TaggedError("MetricsListenFailed")
 export type StartFailure =
   | DataDirectoryUnusable
   | EvidenceKeyUnusable
+  | WitnessUnusable
   | LocalLedgerDidNotStart
   | ListenFailed
   | MetricsListenFailed;

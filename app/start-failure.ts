@@ -28,6 +28,7 @@ export const explain = (failure: ConfigInvalid | StartFailure | IndexRefused): s
     case "StoreUnavailable":
       return `The store (at DATABASE_URL, or else in DATA_DIR) cannot be used: ${reasonOf(failure.cause)}`;
     case "EvidenceKeyUnusable":
+    case "WitnessUnusable":
     case "WrongLedger":
     case "MintDecimalsDiffer":
     case "StoreTooNew":

@@ -24,6 +24,9 @@ export const environment = Config.all({
   evidenceKey: variable("EVIDENCE_SIGNING_KEY", kinds.evidenceKey, null),
   evidenceKeyFile: variable("EVIDENCE_SIGNING_KEY_FILE", kinds.text, null),
   evidenceRetiredKeys: variable("EVIDENCE_RETIRED_KEYS", kinds.formerKeys, null),
+  witnessLogs: variable("WITNESS_LOGS", kinds.text, null),
+  witnessKeyFile: variable("WITNESS_KEY_FILE", kinds.text, null),
+  witnessName: variable("WITNESS_NAME", kinds.text, null),
   databaseUrl: variable("DATABASE_URL", kinds.databaseUrl, null),
   syncIntervalSeconds: variable("SYNC_INTERVAL_SECONDS", kinds.wholeNumber(0, 86_400), null),
   reads: variable("RATE_LIMIT_READS", perMinute, 1200),
@@ -103,6 +106,14 @@ export const faultsAcross = (values: Values): ReadonlyArray<ConfigFault> => {
       problem: "is set, and EVIDENCE_SIGNING_KEY_FILE as well",
       expected: "one of the two",
     });
+  const witness = {
+    WITNESS_LOGS: values.witnessLogs,
+    WITNESS_KEY_FILE: values.witnessKeyFile,
+    WITNESS_NAME: values.witnessName,
+  };
+  if (Object.values(witness).some((value) => typeof value === "string"))
+    for (const [name, value] of Object.entries(witness))
+      if (value === null) faults.push(missing(name, "a value: a witness needs all three"));
   return faults;
 };
 
@@ -112,6 +123,7 @@ const FAMILIES: Readonly<Record<string, ReadonlyArray<string>>> = {
   METRICS_: ["PORT"],
   LOCAL_LEDGER_: ["PORT", "DEMO"],
   EVIDENCE_SIGNING_: ["KEY", "KEY_FILE"],
+  WITNESS_: ["LOGS", "KEY_FILE", "NAME"],
 };
 
 /** A fault for each name that resembles one of the service's variables but is not one. */

@@ -3,6 +3,7 @@ import type { Deployment } from "../../core/domain/ledger/deployment.ts";
 import type { SupportedMint } from "../../core/domain/supported-mint.ts";
 import type { Budget } from "../../ports/rate-limiter.ts";
 import type { LOG_LEVELS, LogFormat } from "../logging.ts";
+import type { WitnessSettings } from "../witness-layer.ts";
 import type { Cluster } from "./cluster.ts";
 import { clustersOf, environment, faultsAcross, misspelt, type Values } from "./environment.ts";
 import { ConfigInvalid, splitReadings } from "./variable.ts";
@@ -36,6 +37,8 @@ export type Settings = {
   readonly evidenceKey: Redacted.Redacted | null;
   readonly evidenceKeyFile: string | null;
   readonly evidenceRetiredKeys: string | null;
+  /** The witness of other services' logs; null for none. */
+  readonly witness: WitnessSettings | null;
   /** The database that replicas share. It may hold a password. Null means files in `dataDir`. */
   readonly databaseUrl: Redacted.Redacted<URL> | null;
   /** 0 means no background sync. */
@@ -79,6 +82,15 @@ const ledgerSettings = (values: Required<Values>): LedgerSettings => {
   };
 };
 
+const witnessSettings = ({
+  witnessLogs,
+  witnessKeyFile,
+  witnessName,
+}: Required<Values>): WitnessSettings | null =>
+  witnessLogs === null || witnessKeyFile === null || witnessName === null
+    ? null
+    : { name: witnessName, keyFile: witnessKeyFile, logsFile: witnessLogs };
+
 /** The settings of an environment. Fails with all faults at once, before anything starts. */
 export const readSettings = Effect.fnUntraced(function* (
   env: Readonly<Record<string, string | undefined>>,
@@ -99,6 +111,7 @@ export const readSettings = Effect.fnUntraced(function* (
     evidenceKey: values.evidenceKey,
     evidenceKeyFile: values.evidenceKeyFile,
     evidenceRetiredKeys: values.evidenceRetiredKeys,
+    witness: witnessSettings(values),
     databaseUrl: values.databaseUrl === null ? null : redacted(values.databaseUrl),
     syncIntervalSeconds: values.syncIntervalSeconds ?? SYNC_SECONDS[ledger.kind],
     rateLimits: {

@@ -26,6 +26,7 @@ const TAGS = [
   { name: "Proof templates", description: "Shapes of delivery payloads." },
   { name: "Index", description: "The persistent index of escrows and events." },
   { name: "Relay", description: "Broadcast of transactions that are already signed." },
+  { name: "Log", description: "The settlement log and its witnesses." },
   { name: "Service", description: "The service itself." },
 ];
 

@@ -5,6 +5,7 @@ import type { LedgerPulse } from "../../../core/use-cases/service/ledger-pulse.t
 import type { RecentPages } from "../../../core/use-cases/index/recent-pages.ts";
 import type { SettledEvidence } from "../../../core/use-cases/evidence/settled-evidence.ts";
 import type { TransactionTerms } from "../../../core/use-cases/service/transaction-terms.ts";
+import type { Witness } from "../../../core/use-cases/witness/witness.ts";
 import type { Broadcaster } from "../../../ports/broadcaster.ts";
 import type { EscrowIndex } from "../../../ports/escrow-index.ts";
 import type { EvidenceSigner } from "../../../ports/evidence-signer.ts";
@@ -28,4 +29,5 @@ export type HttpServices =
   | RecentPages
   | RelayDelivery
   | SettledEvidence
-  | TransactionTerms;
+  | TransactionTerms
+  | Witness;

@@ -5,7 +5,7 @@ import { parseLogOrigin } from "../../log/checkpoint/log-origin.ts";
 import { networkIdOf, networkLeaf } from "../../log/leaf/network-leaf.ts";
 import { cosignatureMessage, cosignatureOf } from "../../log/notes/cosignature.ts";
 import { printSignatures } from "../../log/notes/signed-note.ts";
-import { verifierKey } from "../../log/notes/verifier-key.ts";
+import { type VerifierKey, verifierKey } from "../../log/notes/verifier-key.ts";
 import { verifyConsistency } from "../../log/tree/consistency-proof.ts";
 import { emptyRoot, isSameHash } from "../../log/tree/tree-hash.ts";
 import { Ledger } from "../../../ports/ledger.ts";
@@ -40,6 +40,8 @@ export class Witness extends Context.Service<
   {
     /** Judges the body of `add-checkpoint`; null where no witness is configured. */
     readonly addCheckpoint: ((body: string) => Effect.Effect<WitnessAnswer, WitnessFailure>) | null;
+    /** The key of its cosignatures, null without a witness. */
+    readonly key: VerifierKey | null;
   }
 >()("settlement-evidence/core/Witness") {}
 
@@ -226,5 +228,5 @@ export const makeWitness = Effect.fnUntraced(function* ({ logs, deployment }: Wi
     const answer = yield* turn.withPermitsIfAvailable(1)(judge(offer));
     return Option.isSome(answer) ? answer.value : yield* notReady("another_request");
   });
-  return Witness.of({ addCheckpoint });
+  return Witness.of({ addCheckpoint, key });
 });

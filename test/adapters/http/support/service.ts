@@ -33,6 +33,12 @@ import {
   makeTransactionTerms,
   TransactionTerms,
 } from "../../../../core/use-cases/service/transaction-terms.ts";
+import { CheckpointMalformed } from "../../../../core/use-cases/witness/witness-errors.ts";
+import { Witness } from "../../../../core/use-cases/witness/witness.ts";
+import {
+  ADD_CHECKPOINT_EXAMPLE,
+  COSIGNATURE_EXAMPLE,
+} from "../../../../adapters/http/witness/witness-examples.ts";
 import { EvidenceSigner } from "../../../../ports/evidence-signer.ts";
 import { Instance } from "../../../../ports/instance.ts";
 import { usdc } from "../../../core/use-cases/test-instance.ts";
@@ -60,6 +66,13 @@ const signerOf = (seed: Uint8Array) => {
   });
 };
 
+const EXAMPLE_WITNESS: Pick<Witness["Service"], "addCheckpoint"> = {
+  addCheckpoint: (body) =>
+    body === ADD_CHECKPOINT_EXAMPLE
+      ? Effect.succeed({ kind: "cosigned", lines: COSIGNATURE_EXAMPLE })
+      : Effect.fail(new CheckpointMalformed({ detail: "it is not the example" })),
+};
+
 export type ServiceOptions = Omit<HttpOptions, "context"> & {
   readonly limit?: number;
   readonly enforceBetaLimits?: boolean;
@@ -67,6 +80,8 @@ export type ServiceOptions = Omit<HttpOptions, "context"> & {
   readonly signer?: Layer.Layer<EvidenceSigner, unknown>;
   /** The instance's values that differ from the defaults. */
   readonly instance?: Partial<Instance["Service"]>;
+  /** By default a witness that cosigns the document's example, and finds every other request malformed. */
+  readonly witness?: Pick<Witness["Service"], "addCheckpoint">;
   /** By default the machine's own clock. */
   readonly clock?: Layer.Layer<never>;
 };
@@ -79,6 +94,7 @@ export const makeService = async (options: ServiceOptions = {}) => {
     signer = signerOf(new Uint8Array(32).fill(7)),
     instance: otherwise = {},
     clock = Layer.empty,
+    witness = EXAMPLE_WITNESS,
     ...http
   } = options;
   const lines: Array<LogLine> = [];
@@ -108,6 +124,7 @@ export const makeService = async (options: ServiceOptions = {}) => {
       maxClients: 1000,
     }),
     signer,
+    Layer.succeed(Witness, { ...witness, key: null }),
     Layer.sync(Metric.MetricRegistry, () => new Map()),
     Logger.layer([
       Logger.make<unknown, void>(({ logLevel, message, cause }) => {
