@@ -7,6 +7,7 @@ import { solanaRpcConfig } from "../../adapters/solana-rpc/pool/solana-rpc-confi
 import { printVerifierKey } from "../../core/log/notes/verifier-key.ts";
 import { provideSha256 } from "../../core/domain/sha256.ts";
 import { Witness } from "../../core/use-cases/witness/witness.ts";
+import { WitnessUnusable } from "../../ports/witness-key.ts";
 import { faultLines } from "../config/variable.ts";
 import { readLoneWitnessSettings } from "../config/witness-environment.ts";
 import { claimDataDirectory } from "../data-directory.ts";
@@ -48,16 +49,22 @@ const serve = Effect.gen(function* () {
   if (addCheckpoint === null || key === null)
     return yield* Effect.die(new Error("no witness was made"));
   const server = yield* Effect.acquireRelease(
-    Effect.sync(() =>
-      Bun.serve({
-        hostname: host,
-        port,
-        development: false,
-        idleTimeout: IDLE_SECONDS,
-        maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-        fetch: witnessHandler(addCheckpoint),
-      }),
-    ),
+    Effect.try({
+      try: () =>
+        Bun.serve({
+          hostname: host,
+          port,
+          development: false,
+          idleTimeout: IDLE_SECONDS,
+          maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+          fetch: witnessHandler(addCheckpoint),
+        }),
+      catch: () =>
+        new WitnessUnusable({
+          source: `HOST ${host}, PORT ${port}`,
+          reason: "it cannot listen there",
+        }),
+    }),
     (server) => Effect.promise(() => server.stop()),
   );
   yield* Effect.logInfo("witness listening", {
