@@ -31,6 +31,7 @@ import {
 } from "./exchanges/service-state.ts";
 import { settlementExchanges } from "./exchanges/relay/settlement.ts";
 import { streamExchanges } from "./exchanges/stream.ts";
+import { witnessExchanges, witnessScenes } from "./exchanges/witness.ts";
 import { syncExchanges } from "./exchanges/sync.ts";
 
 const formerKey = (byte: number): string =>
@@ -47,6 +48,7 @@ export const SCENES: ReadonlyArray<Scene> = [
       ...prepareExchanges,
       ...proofTemplateExchanges,
       ...indexListExchanges,
+      ...witnessExchanges,
       ...serviceStateExchanges,
       ...pageExchanges,
       ...everyOperation,
@@ -92,4 +94,5 @@ export const SCENES: ReadonlyArray<Scene> = [
     },
     exchanges: [...otherSettingsExchanges, ...rotatedExchanges, ...drainingExchanges],
   },
+  ...witnessScenes,
 ];
