@@ -19,6 +19,8 @@ const NAME_DIGITS = 32;
 const nameOf = (text: string): string =>
   bytesToHex(sha256(new TextEncoder().encode(text))).slice(0, NAME_DIGITS);
 
+const pathIn = (folder: string) => (origin: string) => join(folder, nameOf(origin));
+
 const REFUSED = ".refused";
 
 const attempt = <A>(work: () => Promise<A>): Effect.Effect<A, WitnessStateUnavailable> =>
@@ -37,7 +39,7 @@ export const witnessStateFiles = (
     Effect.gen(function* () {
       yield* attempt(() => makeFolderDurably(folder));
       const writing = yield* Semaphore.make(1);
-      const pathOf = (origin: string) => join(folder, nameOf(origin));
+      const pathOf = pathIn(folder);
       const refusedOf = (origin: string) => `${pathOf(origin)}${REFUSED}`;
 
       const read = async (origin: string): Promise<CosignedLog | null> => {
