@@ -45,11 +45,12 @@ import { indexSqlite } from "../adapters/sqlite/index-store.ts";
 import { outcomeLogSqlite } from "../adapters/sqlite/relay/outcome-log.ts";
 import { isDamage } from "../adapters/sqlite/store-failure.ts";
 import type { LogRefused } from "../core/use-cases/log/open-log.ts";
-import type { LogKeyUnusable } from "../ports/log-signer.ts";
+import { type LogKeyUnusable, LogSigner } from "../ports/log-signer.ts";
 import type { StoreUnavailable } from "../ports/store-unavailable.ts";
-import type { EvidenceKeyUnusable, EvidenceSigner } from "../ports/evidence-signer.ts";
 import type { IndexReader } from "../ports/index-reader.ts";
 import type { IndexWriter } from "../ports/index-writer.ts";
+import { type EvidenceKeyUnusable, EvidenceSigner } from "../ports/evidence-signer.ts";
+import type { WitnessUnusable } from "../ports/witness-key.ts";
 import { Instance } from "../ports/instance.ts";
 import type { Ledger } from "../ports/ledger.ts";
 import {
@@ -61,6 +62,8 @@ import { checkMints, type MintDecimalsDiffer } from "./check-mints.ts";
 import packageJson from "../package.json" with { type: "json" };
 import type { Cluster } from "./config/cluster.ts";
 import type { RpcUrls, Settings } from "./config/settings.ts";
+import { noWitness, witnessLayer } from "./witness-layer.ts";
+import type { Witness } from "../core/use-cases/witness/witness.ts";
 import { sourceRevision } from "./source-revision.ts";
 import {
   storesOfLedger,
@@ -145,6 +148,29 @@ export const logFolder = (dataDir: string): string => `${dataDir}/log`;
 
 /** Syncs that tell the log's publisher how far the index is complete. */
 const publishingSync = Effect.flatMap(LogPublisher, ({ grown }) => makeIndexSync(grown));
+/** The keys that sign or have signed evidence, for the comparison with the other keys. */
+const evidenceKeys = ({ current, former }: EvidenceSigner["Service"]) => [
+  ...(current === null ? [] : [{ setting: "the evidence key", publicKey: current.publicKey }]),
+  ...former.map(({ publicKey }) => ({ setting: "EVIDENCE_RETIRED_KEYS", publicKey })),
+];
+
+/** The witness that is configured, or none. */
+const witness = ({
+  settings,
+  dataDir,
+}: StartedInstance): Layer.Layer<Witness, WitnessUnusable, Ledger | EvidenceSigner | LogSigner> => {
+  const configured = settings.witness;
+  if (configured === null) return noWitness;
+  const place = { dataDir, deployment: deploymentOf(settings) };
+  return Layer.unwrap(
+    Effect.gen(function* () {
+      const log = yield* LogSigner;
+      const logKeys =
+        log === null ? [] : [{ setting: "the log's key", publicKey: log.key.publicKey }];
+      return witnessLayer(configured, place, [...evidenceKeys(yield* EvidenceSigner), ...logKeys]);
+    }),
+  );
+};
 
 /** The stores and the syncs on them: in this instance's own files, or shared by replicas. */
 const storage = (
@@ -223,7 +249,10 @@ const mintsOnLedger = (
 export const serviceLayer = (
   started: StartedInstance,
   indexRefused: Deferred.Deferred<never, IndexRefused>,
-): Layer.Layer<HttpServices, EvidenceKeyUnusable | LogKeyUnusable | LogWitnessesUnusable> => {
+): Layer.Layer<
+  HttpServices,
+  EvidenceKeyUnusable | LogKeyUnusable | LogWitnessesUnusable | WitnessUnusable
+> => {
   const { settings, rpcUrls } = started;
   const solana = Layer.mergeAll(
     ledgerSolanaRpc,
@@ -249,6 +278,7 @@ export const serviceLayer = (
   );
   return Layer.mergeAll(
     indexSync,
+    witness(started),
     mintsOnLedger(started, indexRefused),
     Layer.effect(RelayDelivery, makeRelayDelivery),
     Layer.effect(ArchivedEscrows, makeArchivedEscrows),

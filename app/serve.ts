@@ -22,6 +22,7 @@ import { LogPublisher } from "../core/use-cases/log/log-publisher.ts";
 import type { LogKeyUnusable } from "../ports/log-signer.ts";
 import type { LogWitnessesUnusable } from "./log-services.ts";
 import type { EvidenceKeyUnusable } from "../ports/evidence-signer.ts";
+import type { WitnessUnusable } from "../ports/witness-key.ts";
 import { backgroundSync } from "./background-sync.ts";
 import type { RpcUrls, Settings } from "./config/settings.ts";
 import { claimDataDirectory, type DataDirectoryUnusable } from "./data-directory.ts";
@@ -39,6 +40,7 @@ export type StartFailure =
   | EvidenceKeyUnusable
   | LogKeyUnusable
   | LogWitnessesUnusable
+  | WitnessUnusable
   | LocalLedgerDidNotStart
   | ListenFailed
   | MetricsListenFailed;

@@ -31,6 +31,7 @@ export const explain = (failure: ConfigInvalid | StartFailure | IndexRefused): s
     case "LogKeyUnusable":
     case "LogRefused":
     case "LogWitnessesUnusable":
+    case "WitnessUnusable":
     case "WrongLedger":
     case "MintDecimalsDiffer":
     case "StoreTooNew":

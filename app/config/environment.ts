@@ -28,6 +28,9 @@ export const environment = Config.all({
   logKey: variable("LOG_SIGNING_KEY", kinds.signingKey, null),
   logKeyFile: variable("LOG_SIGNING_KEY_FILE", kinds.text, null),
   logWitnesses: variable("LOG_WITNESSES", kinds.text, null),
+  witnessLogs: variable("WITNESS_LOGS", kinds.text, null),
+  witnessKeyFile: variable("WITNESS_KEY_FILE", kinds.text, null),
+  witnessName: variable("WITNESS_NAME", kinds.text, null),
   databaseUrl: variable("DATABASE_URL", kinds.databaseUrl, null),
   syncIntervalSeconds: variable("SYNC_INTERVAL_SECONDS", kinds.wholeNumber(0, 86_400), null),
   reads: variable("RATE_LIMIT_READS", perMinute, 1200),
@@ -131,6 +134,14 @@ const logFaults = (values: Values): ReadonlyArray<ConfigFault> => {
         problem: "is set, but neither LOG_SIGNING_KEY nor LOG_SIGNING_KEY_FILE is",
         expected: "the log's key as well: without one there is no log",
       });
+  const witness = {
+    WITNESS_LOGS: values.witnessLogs,
+    WITNESS_KEY_FILE: values.witnessKeyFile,
+    WITNESS_NAME: values.witnessName,
+  };
+  if (Object.values(witness).some((value) => typeof value === "string"))
+    for (const [name, value] of Object.entries(witness))
+      if (value === null) faults.push(missing(name, "a value: a witness needs all three"));
   return faults;
 };
 
@@ -142,6 +153,7 @@ const FAMILIES: Readonly<Record<string, ReadonlyArray<string>>> = {
   EVIDENCE_SIGNING_: ["KEY", "KEY_FILE"],
   LOG_SIGNING_: ["KEY", "KEY_FILE"],
   LOG_WITNESS: ["ES"],
+  WITNESS_: ["LOGS", "KEY_FILE", "NAME"],
 };
 
 /** A fault for each name that resembles one of the service's variables but is not one. */

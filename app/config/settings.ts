@@ -3,6 +3,7 @@ import type { Deployment } from "../../core/domain/ledger/deployment.ts";
 import type { SupportedMint } from "../../core/domain/supported-mint.ts";
 import type { Budget } from "../../ports/rate-limiter.ts";
 import type { LOG_LEVELS, LogFormat } from "../logging.ts";
+import type { WitnessSettings } from "../witness-layer.ts";
 import type { Cluster } from "./cluster.ts";
 import { clustersOf, environment, faultsAcross, misspelt, type Values } from "./environment.ts";
 import { ConfigInvalid, splitReadings } from "./variable.ts";
@@ -43,6 +44,8 @@ export type Settings = {
   readonly logKeyFile: string | null;
   /** The file of the policy that names the log's witnesses, null without. */
   readonly logWitnesses: string | null;
+  /** The witness of other services' logs; null for none. */
+  readonly witness: WitnessSettings | null;
   /** The database that replicas share. It may hold a password. Null means files in `dataDir`. */
   readonly databaseUrl: Redacted.Redacted<URL> | null;
   /** 0 means no background sync. */
@@ -86,6 +89,15 @@ const ledgerSettings = (values: Required<Values>): LedgerSettings => {
   };
 };
 
+const witnessSettings = ({
+  witnessLogs,
+  witnessKeyFile,
+  witnessName,
+}: Required<Values>): WitnessSettings | null =>
+  witnessLogs === null || witnessKeyFile === null || witnessName === null
+    ? null
+    : { name: witnessName, keyFile: witnessKeyFile, logsFile: witnessLogs };
+
 /** The settings of an environment. Fails with all faults at once, before anything starts. */
 export const readSettings = Effect.fnUntraced(function* (
   env: Readonly<Record<string, string | undefined>>,
@@ -110,6 +122,7 @@ export const readSettings = Effect.fnUntraced(function* (
     logKey: values.logKey,
     logKeyFile: values.logKeyFile,
     logWitnesses: values.logWitnesses,
+    witness: witnessSettings(values),
     databaseUrl: values.databaseUrl === null ? null : redacted(values.databaseUrl),
     syncIntervalSeconds: values.syncIntervalSeconds ?? SYNC_SECONDS[ledger.kind],
     rateLimits: {

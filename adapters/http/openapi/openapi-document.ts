@@ -27,6 +27,7 @@ const TAGS = [
   { name: "Settlement log", description: "The ledger's events in a Merkle tree (docs/log.md)." },
   { name: "Index", description: "The persistent index of escrows and events." },
   { name: "Relay", description: "Broadcast of transactions that are already signed." },
+  { name: "Log", description: "The settlement log and its witnesses." },
   { name: "Service", description: "The service itself." },
 ];
 

@@ -158,6 +158,14 @@ export const operationObject = (operation: Endpoint): Json => {
     ...parameterObjects("query", operation.query.properties, operation.query.required ?? []),
     ...parameterObjects("header", operation.requestHeaders ?? {}, []),
   ];
+  const { body, textBody } = operation;
+  const bodyContent =
+    body === undefined
+      ? {
+          "text/plain": { schema: { type: "string" }, example: later(textBody?.example ?? String) },
+        }
+      : { "application/json": { schema: body.schema, example: later(body.example) } };
+  const limit = `At most ${maxBodyBytes(operation)} bytes.`;
   return {
     operationId: operation.operationId,
     tags: [operation.tag],
@@ -165,19 +173,14 @@ export const operationObject = (operation: Endpoint): Json => {
     description: operation.description,
     security: [],
     ...(parameters.length === 0 ? {} : { parameters }),
-    ...(operation.body === undefined
+    ...(body === undefined && textBody === undefined
       ? {}
       : {
           requestBody: {
             required: true,
-            description: `At most ${maxBodyBytes(operation)} bytes.`,
+            description: textBody === undefined ? limit : `${textBody.description} ${limit}`,
             "x-max-bytes": maxBodyBytes(operation),
-            content: {
-              "application/json": {
-                schema: operation.body.schema,
-                example: later(operation.body.example),
-              },
-            },
+            content: bodyContent,
           },
         }),
     responses: Object.fromEntries([...successes, ...problems]),

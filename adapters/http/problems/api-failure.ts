@@ -7,6 +7,7 @@ import type {
 import type * as Request from "../../../core/use-cases/request-errors.ts";
 import type { NotInLog, NotLoggedYet } from "../../../core/use-cases/log/read-log.ts";
 import type * as Http from "./http-failures.ts";
+import type { WitnessFailure } from "../../../core/use-cases/witness/witness-errors.ts";
 import type { ProblemCode } from "./problem-catalogue.ts";
 
 /** Every expected failure that becomes a problem answer. */
@@ -22,6 +23,7 @@ export type ApiFailure =
   | Request.MalformedCursor
   | NotInLog
   | NotLoggedYet
+  | WitnessFailure
   | RelayRefusal
   | TransactionNotFound
   | LedgerFailure
@@ -73,6 +75,11 @@ export const CODE_OF_FAILURE = {
   FeePayerCannotPay: "fee_payer_cannot_pay",
   TransactionRejected: "transaction_rejected",
   BlockhashExpired: "blockhash_expired",
+  CheckpointMalformed: "checkpoint_malformed",
+  LogUnknown: "log_unknown",
+  LogSignatureInvalid: "log_signature_invalid",
+  CheckpointRefused: "checkpoint_refused",
+  WitnessNotReady: "witness_not_ready",
   LedgerUnavailable: "ledger_unavailable",
   LedgerTimeout: "ledger_timeout",
   StoreUnavailable: "store_unavailable",

@@ -5,6 +5,8 @@ import type {
 import { formatUnixTime } from "../../../core/domain/unix-time.ts";
 import { nextActionRecord } from "../escrow/next-action-contract.ts";
 import { tombstoneRecord } from "../escrow/tombstone-contract.ts";
+import { witnessRefusal } from "../witness/witness-refusal.ts";
+import { capitalised } from "./capitalised.ts";
 import { cureOf } from "./state-cures.ts";
 import { rejectionRecord } from "../relay/transaction-error-contract.ts";
 import { type ApiFailure, CODE_OF_FAILURE } from "./api-failure.ts";
@@ -16,8 +18,6 @@ const RETRY_SOON = { "retry-after": "1" };
 const RETRY_WHEN_SOME_HAVE_LANDED = { "retry-after": "5" };
 /** Most relays are answered within 5 seconds. After a crash, a key becomes free at the policy's limit. */
 const RETRY_WHEN_ANSWERED = { "retry-after": "5" };
-
-const capitalised = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 const relayRefusal = (refusal: RelayRefusal | TransactionNotFound): Told => {
   switch (refusal._tag) {
@@ -231,6 +231,12 @@ const told = (failure: ApiFailure): Told => {
     case "TransactionRejected":
     case "BlockhashExpired":
       return relayRefusal(failure);
+    case "CheckpointMalformed":
+    case "LogUnknown":
+    case "LogSignatureInvalid":
+    case "CheckpointRefused":
+    case "WitnessNotReady":
+      return witnessRefusal(failure);
     case "LedgerUnavailable":
       return { detail: "The ledger node gave no usable answer.", headers: RETRY_SOON };
     case "LedgerTimeout":

@@ -22,7 +22,8 @@ const isUncoded = (contentEncoding: string): boolean =>
 
 const strictUtf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-const decodeUtf8 = (bytes: Uint8Array): string | undefined => {
+/** The text of UTF-8 bytes, undefined for others. */
+export const decodeUtf8 = (bytes: Uint8Array): string | undefined => {
   try {
     return strictUtf8.decode(bytes);
   } catch {
@@ -76,6 +77,11 @@ export const readBody = Effect.fnUntraced(function* (request: Request, maxBytes:
     return yield* new UnsupportedMediaType({ header: "content-type" });
   if (!isUncoded(headers.get("content-encoding") ?? ""))
     return yield* new UnsupportedMediaType({ header: "content-encoding" });
+  return yield* bodyBytes(request, maxBytes);
+});
+
+/** The bytes of a body of any type. Fails as `readBody` does for its length and its end. */
+export const bodyBytes = Effect.fnUntraced(function* (request: Request, maxBytes: number) {
   yield* assertBodyFits(request, maxBytes);
   const bytes = yield* Effect.tryPromise({
     try: () => readBytes(request, maxBytes),

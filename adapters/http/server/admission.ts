@@ -11,7 +11,14 @@ import {
   RateLimited,
 } from "../problems/http-failures.ts";
 import { queryDecoder } from "../request/query-string.ts";
-import { assertBodyFits, declaredBytes, parseJsonBody, readBody } from "../request/request-body.ts";
+import {
+  assertBodyFits,
+  bodyBytes,
+  declaredBytes,
+  decodeUtf8,
+  parseJsonBody,
+  readBody,
+} from "../request/request-body.ts";
 import { rateLimitHeaders } from "./response-headers.ts";
 import { schemaCheck } from "../request/schema-check.ts";
 
@@ -45,6 +52,12 @@ export const admission = (
   const checkBody = operation.body === undefined ? undefined : schemaCheck(operation.body.schema);
   const pay = budget === null ? undefined : spend(settings, budget);
   const maxBytes = maxBodyBytes(operation);
+  const takesText = operation.textBody !== undefined;
+  const takesBody = takesText || checkBody !== undefined;
+
+  /** Pays for the bytes of a body beyond those that are paid: it can have more only when it declared no length. */
+  const payRest = (exchange: Exchange, { length }: Uint8Array, paidBytes: number) =>
+    pay !== undefined && length > paidBytes ? pay(exchange, length, paidBytes) : Effect.void;
 
   const decodeBody = Effect.fnUntraced(function* (
     exchange: Exchange,
@@ -52,9 +65,7 @@ export const admission = (
     paidBytes: number,
   ) {
     const bytes = yield* readBody(exchange.request, maxBytes);
-    // The body can exceed the paid length only when it declared none.
-    if (pay !== undefined && bytes.length > paidBytes)
-      yield* pay(exchange, bytes.length, paidBytes);
+    yield* payRest(exchange, bytes, paidBytes);
     const parsed = parseJsonBody(bytes);
     if ("fault" in parsed) return yield* new MalformedJson({ detail: parsed.fault });
     const checked = check(parsed.value);
@@ -62,9 +73,15 @@ export const admission = (
     return yield* new InvalidRequest({ faults: checked.faults });
   });
 
+  const decodeText = Effect.fnUntraced(function* (exchange: Exchange, paidBytes: number) {
+    const bytes = yield* bodyBytes(exchange.request, maxBytes);
+    yield* payRest(exchange, bytes, paidBytes);
+    return decodeUtf8(bytes) ?? null;
+  });
+
   return Effect.fnUntraced(function* (exchange: Exchange) {
     const { request } = exchange;
-    const declared = checkBody === undefined ? 0 : declaredBytes(request);
+    const declared = takesBody ? declaredBytes(request) : 0;
     // A body that is too large is refused unread.
     const paidBytes = declared > maxBytes ? 0 : declared;
     if (pay !== undefined) yield* pay(exchange, paidBytes);
@@ -72,9 +89,10 @@ export const admission = (
     if (mediaType === undefined) return yield* new NotAcceptable({ offers });
     exchange.mediaType = mediaType;
     const query = yield* decodeQuery(request.url);
-    if (method === "POST" && checkBody === undefined) yield* assertBodyFits(request, maxBytes);
+    if (method === "POST" && !takesBody) yield* assertBodyFits(request, maxBytes);
     const body =
       checkBody === undefined ? undefined : yield* decodeBody(exchange, checkBody, paidBytes);
-    return { query, body };
+    const text = takesText ? yield* decodeText(exchange, paidBytes) : null;
+    return { query, body, text };
   });
 };

@@ -39,6 +39,8 @@ type Input<Path extends string, Query extends TObject, Body> = {
   readonly params: Readonly<Record<PathParameter<Path>, string>>;
   readonly query: Static<Query>;
   readonly body: Body;
+  /** The body of an operation that takes text; null for bytes that are not UTF-8, and without such a body. */
+  readonly text: string | null;
   /** The offered media type that the caller prefers. */
   readonly mediaType: string;
   /** Scheme, host and port under which the caller reached the service. */
@@ -96,6 +98,8 @@ export type EndpointSpec<
     /** A limit below the usual one, in bytes. */
     readonly maxBytes?: number;
   };
+  /** A body of text in place of JSON, of any media type. */
+  readonly textBody?: { readonly description: string; readonly example: () => string };
   /** By status; the lowest is the usual one. */
   readonly answers: Declared;
   /** Problems beside the common ones; the handler can fail with no others. */

@@ -37,6 +37,7 @@ import { healthEndpoint, readyEndpoint, statusEndpoint } from "../service/servic
 import { streamEventsEndpoint } from "../index/stream-events.ts";
 import { syncIndexEndpoint } from "../index/sync-index.ts";
 import { verifyDeliveryEndpoint } from "../evidence/verify-delivery.ts";
+import { addCheckpointEndpoint } from "../witness/add-checkpoint.ts";
 import type { StaticPage } from "../pages/static-page.ts";
 
 /** What some operations need beside the ports. */
@@ -78,6 +79,7 @@ export const allEndpoints = (parts: EndpointParts): ReadonlyArray<Endpoint> => [
   readRelayPolicyEndpoint,
   relayTransactionEndpoint,
   readRelayOutcomeEndpoint,
+  addCheckpointEndpoint,
   rootEndpoint(parts.console),
   consoleVerifierEndpoint(parts.consoleVerifier),
   descriptorEndpoint,

@@ -8,6 +8,7 @@ import type { LogProofs } from "../../../core/use-cases/log/log-proofs.ts";
 import type { TransactionTerms } from "../../../core/use-cases/service/transaction-terms.ts";
 import type { LogPublisher } from "../../../core/use-cases/log/log-publisher.ts";
 import type { SettlementLog } from "../../../core/use-cases/log/published-log.ts";
+import type { Witness } from "../../../core/use-cases/witness/witness.ts";
 import type { Broadcaster } from "../../../ports/broadcaster.ts";
 import type { IndexReader } from "../../../ports/index-reader.ts";
 import type { LogIdentity } from "../../../ports/log-identity.ts";
@@ -38,4 +39,5 @@ export type HttpServices =
   | RelayDelivery
   | SettledEvidence
   | SettlementLog
-  | TransactionTerms;
+  | TransactionTerms
+  | Witness;

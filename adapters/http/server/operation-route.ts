@@ -40,13 +40,14 @@ export const operationRoute = (
   const isOpen = isOpenToAnyOrigin(operation);
 
   const decide = Effect.fnUntraced(function* (exchange: Exchange, params: Params) {
-    const { query, body } = yield* judge(exchange);
+    const { query, body, text } = yield* judge(exchange);
     if (maySeconds !== undefined) exchange.connection?.allowSeconds(maySeconds);
     return yield* operation.handle({
       // A segment that is not valid percent-encoding has no text; as an empty one it is refused by name.
       params: Object.fromEntries(names.map((name) => [name, params?.[name] ?? ""])),
       query,
       body,
+      text,
       mediaType: exchange.mediaType,
       origin: () => settings.originOf(exchange),
       headers: exchange.request.headers,

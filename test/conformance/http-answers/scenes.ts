@@ -32,6 +32,7 @@ import {
 import { settlementExchanges } from "./exchanges/relay/settlement.ts";
 import { settlementLogExchanges, withoutLogExchanges } from "./exchanges/settlement-log.ts";
 import { streamExchanges } from "./exchanges/stream.ts";
+import { witnessExchanges, witnessScenes } from "./exchanges/witness.ts";
 import { syncExchanges } from "./exchanges/sync.ts";
 
 const formerKey = (byte: number): string =>
@@ -48,6 +49,7 @@ export const SCENES: ReadonlyArray<Scene> = [
       ...prepareExchanges,
       ...proofTemplateExchanges,
       ...indexListExchanges,
+      ...witnessExchanges,
       ...serviceStateExchanges,
       ...pageExchanges,
       ...everyOperation,
@@ -99,4 +101,5 @@ export const SCENES: ReadonlyArray<Scene> = [
     },
     exchanges: [...otherSettingsExchanges, ...rotatedExchanges, ...drainingExchanges],
   },
+  ...witnessScenes,
 ];

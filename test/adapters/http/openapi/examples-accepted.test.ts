@@ -46,10 +46,15 @@ test("the service accepts every example request of its document", async () => {
   const answers: Record<string, number | string> = {};
   const ask = async (template: string, method: string, operation: Operation) => {
     const path = pathOf(template, operation);
-    const { example } = operation.requestBody?.content["application/json"] ?? {};
+    const { content } = operation.requestBody ?? {};
+    const { example } = content?.["application/json"] ?? {};
+    const text = content?.["text/plain"]?.example;
     const response =
       example === undefined
-        ? await send(path, { method: method.toUpperCase() })
+        ? await send(path, {
+            method: method.toUpperCase(),
+            ...(typeof text === "string" ? { body: text } : {}),
+          })
         : await postJson(path, example);
     // No single escrow is in the state that every prepare operation needs.
     answers[operation.operationId] =

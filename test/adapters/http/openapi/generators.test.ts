@@ -78,7 +78,9 @@ describe("the needs of client generators", () => {
 
   test("every JSON body is a named schema", () => {
     const sent = operations.flatMap(({ operationId, requestBody }) =>
-      Object.values(requestBody?.content ?? {}).map(({ schema }) => ({ operationId, schema })),
+      Object.entries(requestBody?.content ?? {})
+        .filter(([mediaType]) => mediaType === "application/json")
+        .map(([, { schema }]) => ({ operationId, schema })),
     );
     const answered = operations.flatMap((operation) =>
       contentsOf(operation)

@@ -34,6 +34,12 @@ import {
   makeTransactionTerms,
   TransactionTerms,
 } from "../../../../core/use-cases/service/transaction-terms.ts";
+import { CheckpointMalformed } from "../../../../core/use-cases/witness/witness-errors.ts";
+import { Witness } from "../../../../core/use-cases/witness/witness.ts";
+import {
+  ADD_CHECKPOINT_EXAMPLE,
+  COSIGNATURE_EXAMPLE,
+} from "../../../../adapters/http/witness/witness-examples.ts";
 import { EvidenceSigner } from "../../../../ports/evidence-signer.ts";
 import { networkIdOf, networkLeaf } from "../../../../core/log/leaf/network-leaf.ts";
 import { decodeEscrowAccount } from "../../../../core/protocol/accounts/escrow-account.ts";
@@ -90,6 +96,13 @@ const logKeyOf = (seed: Uint8Array): LogKey => {
   };
 };
 
+const EXAMPLE_WITNESS: Pick<Witness["Service"], "addCheckpoint"> = {
+  addCheckpoint: (body) =>
+    body === ADD_CHECKPOINT_EXAMPLE
+      ? Effect.succeed({ kind: "cosigned", lines: COSIGNATURE_EXAMPLE })
+      : Effect.fail(new CheckpointMalformed({ detail: "it is not the example" })),
+};
+
 export type ServiceOptions = Omit<HttpOptions, "context"> & {
   readonly limit?: number;
   readonly enforceBetaLimits?: boolean;
@@ -101,6 +114,8 @@ export type ServiceOptions = Omit<HttpOptions, "context"> & {
   readonly logSigner?: Uint8Array | null;
   /** The witnesses of the log; null, by default, for none. */
   readonly logPolicy?: LogPolicy | null;
+  /** By default a witness that cosigns the document's example, and finds every other request malformed. */
+  readonly witness?: Pick<Witness["Service"], "addCheckpoint">;
   /** By default the machine's own clock. */
   readonly clock?: Layer.Layer<never>;
 };
@@ -115,6 +130,7 @@ export const makeService = async (options: ServiceOptions = {}) => {
     logSigner = null,
     logPolicy = null,
     clock = Layer.empty,
+    witness = EXAMPLE_WITNESS,
     ...http
   } = options;
   const lines: Array<LogLine> = [];
@@ -152,6 +168,7 @@ export const makeService = async (options: ServiceOptions = {}) => {
     Layer.succeed(WitnessClient, {
       addCheckpoint: () => Effect.fail(new WitnessUnreachable({ reason: "no witness is there" })),
     }),
+    Layer.succeed(Witness, { ...witness, key: null }),
     Layer.sync(Metric.MetricRegistry, () => new Map()),
     Logger.layer([
       Logger.make<unknown, void>(({ logLevel, message, cause }) => {

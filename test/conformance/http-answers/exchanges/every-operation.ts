@@ -8,7 +8,7 @@ export const SHOP = "https://shop.example";
 
 /** A request like the operation's sample, changed in one way. */
 export const like = (operation: string, title: string, change: Partial<Exchange>): Exchange => {
-  const { method, path, body } = sampleOf(operation);
+  const { method, path, text, body = text } = sampleOf(operation);
   const { path: otherPath = path, ...more } = change;
   if (body !== undefined) return post(operation, title, otherPath, body, more);
   return get(operation, title, otherPath, { method, ...more });

@@ -1,3 +1,4 @@
+import { ADD_CHECKPOINT_EXAMPLE } from "../../../../adapters/http/witness/witness-examples.ts";
 import { MINT } from "../../../adapters/http/support/parties.ts";
 import {
   EXPIRED,
@@ -16,6 +17,8 @@ export type Sample = {
   readonly method: "GET" | "POST";
   readonly path: string;
   readonly body?: Readonly<Record<string, unknown>>;
+  /** A body that is text and not JSON. */
+  readonly text?: string;
   /** A query parameter of the operation, with a good value. */
   readonly query?: string;
 };
@@ -115,6 +118,7 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
     body: { signed_transaction: REGISTRATION },
   },
   readRelayOutcome: at(`/v1/relay/${signatureOf(REGISTRATION)}`),
+  addCheckpoint: { method: "POST", path: "/witness/add-checkpoint", text: ADD_CHECKPOINT_EXAMPLE },
   readRoot: at("/"),
   readConsoleVerifier: at("/console/verify.js"),
   readDescriptor: at("/.well-known/settlement-evidence.json"),

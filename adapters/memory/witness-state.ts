@@ -1,0 +1,29 @@
+import { Effect, Layer } from "effect";
+import {
+  type CosignedLog,
+  MAX_REFUSED,
+  type RefusedCheckpoint,
+  WitnessState,
+} from "../../ports/witness-state.ts";
+
+/** Keeps a witness's state in memory, for tests and as the reference of the contract. */
+export const witnessStateMemory: Layer.Layer<WitnessState> = Layer.sync(WitnessState, () => {
+  const cosigned = new Map<string, CosignedLog>();
+  const refused = new Map<string, Map<string, RefusedCheckpoint>>();
+  return WitnessState.of({
+    read: (origin) => Effect.sync(() => cosigned.get(origin) ?? null),
+    compareAndSet: (origin, expectedSize, next) =>
+      Effect.sync(() => {
+        if ((cosigned.get(origin)?.size ?? 0) !== expectedSize) return false;
+        cosigned.set(origin, next);
+        return true;
+      }),
+    keepRefused: (origin, each) =>
+      Effect.sync(() => {
+        const kept = refused.get(origin) ?? new Map<string, RefusedCheckpoint>();
+        if (kept.size < MAX_REFUSED && !kept.has(each.checkpoint)) kept.set(each.checkpoint, each);
+        refused.set(origin, kept);
+      }),
+    refused: (origin) => Effect.sync(() => [...(refused.get(origin)?.values() ?? [])]),
+  });
+});

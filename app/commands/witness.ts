@@ -1,0 +1,93 @@
+import { Cause, Effect, Exit, Layer, Redacted } from "effect";
+import { sha256Bun } from "../../adapters/bun/sha256.ts";
+import { witnessHandler } from "../../adapters/http/witness/witness-server.ts";
+import { ledgerSolanaRpc } from "../../adapters/solana-rpc/ledger-solana-rpc.ts";
+import { nodePool } from "../../adapters/solana-rpc/pool/node-pool.ts";
+import { solanaRpcConfig } from "../../adapters/solana-rpc/pool/solana-rpc-config.ts";
+import { printVerifierKey } from "../../core/log/notes/verifier-key.ts";
+import { provideSha256 } from "../../core/domain/sha256.ts";
+import { Witness } from "../../core/use-cases/witness/witness.ts";
+import { WitnessUnusable } from "../../ports/witness-key.ts";
+import { faultLines } from "../config/variable.ts";
+import { readLoneWitnessSettings } from "../config/witness-environment.ts";
+import { claimDataDirectory } from "../data-directory.ts";
+import { awaitEnding, limitStop } from "../shutdown.ts";
+import { witnessLayer } from "../witness-layer.ts";
+import { exitWith, readCommandLine } from "./command-line.ts";
+
+const HELP = `Runs a witness by itself: it replays the logs of services against your own node and cosigns their
+checkpoints. docs/log.md, "Run a witness", says how.
+
+usage: bun run witness
+
+It takes no options; environment variables configure it:
+
+  SOLANA_RPC_URL        your own node; several separated by commas
+  CUSTODY_PROGRAM_ID    the programs of the ledger whose logs it watches
+  ATTESTOR_PROGRAM_ID
+  WITNESS_LOGS          a file with a line "VKEY URL" for each log
+  WITNESS_KEY_FILE      a file with the witness's own key: 32 bytes as base64 (chmod 600)
+  WITNESS_NAME          its name: a URL without scheme, such as witness.example.com
+  DATA_DIR              where it keeps what it cosigned   (./witness-data)
+  HOST, PORT            where it listens                  (127.0.0.1, 3001)
+`;
+
+readCommandLine(HELP, {});
+
+/** Longer than a replay may take in one request; Bun allows at most 255. */
+const IDLE_SECONDS = 120;
+
+const serve = Effect.gen(function* () {
+  provideSha256(sha256Bun);
+  const settings = yield* readLoneWitnessSettings(process.env);
+  const { host, port, rpcUrls, deployment, witness } = settings;
+  const dataDir = yield* claimDataDirectory(settings.dataDir);
+  const ledger = ledgerSolanaRpc.pipe(Layer.provide(nodePool(solanaRpcConfig(rpcUrls))));
+  const layer = witnessLayer(witness, { dataDir, deployment }, []).pipe(Layer.provide(ledger));
+  const context = yield* Layer.build(layer);
+  const { addCheckpoint, key } = yield* Effect.provide(Witness, context);
+  if (addCheckpoint === null || key === null)
+    return yield* Effect.die(new Error("no witness was made"));
+  const server = yield* Effect.acquireRelease(
+    Effect.try({
+      try: () =>
+        Bun.serve({
+          hostname: host,
+          port,
+          development: false,
+          idleTimeout: IDLE_SECONDS,
+          maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+          fetch: witnessHandler(addCheckpoint),
+        }),
+      catch: () =>
+        new WitnessUnusable({
+          source: `HOST ${host}, PORT ${port}`,
+          reason: "it cannot listen there",
+        }),
+    }),
+    (server) => Effect.promise(() => server.stop()),
+  );
+  yield* Effect.logInfo("witness listening", {
+    url: server.url.href,
+    vkey: printVerifierKey(key),
+    node: Redacted.value(rpcUrls[0]).host,
+  });
+  return yield* Effect.ensuring(awaitEnding, limitStop);
+}).pipe(Effect.scoped);
+
+const exit = await Effect.runPromiseExit(serve);
+if (Exit.isSuccess(exit)) process.exit(exit.value.kind === "asked" ? 0 : 1);
+const failure = Cause.findErrorOption(exit.cause);
+if (failure._tag === "None") throw Cause.squash(exit.cause);
+const { value } = failure;
+switch (value._tag) {
+  case "ConfigInvalid":
+    exitWith(1, faultLines(value.faults).join("\n"));
+    break;
+  case "DataDirectoryUnusable":
+    exitWith(1, `DATA_DIR ${value.path}: ${value.reason}`);
+    break;
+  case "WitnessUnusable":
+    exitWith(1, value.message);
+    break;
+}

@@ -1,0 +1,66 @@
+import { Config, ConfigProvider, Effect, Redacted } from "effect";
+import type { Deployment } from "../../core/domain/ledger/deployment.ts";
+import type { WitnessSettings } from "../witness-layer.ts";
+import * as kinds from "./kinds.ts";
+import type { RpcUrls } from "./settings.ts";
+import { type ConfigFault, ConfigInvalid, splitReadings, variable } from "./variable.ts";
+
+/** The settings of a witness that runs by itself. */
+export type LoneWitnessSettings = {
+  readonly host: string;
+  /** 0 takes a free port. */
+  readonly port: number;
+  readonly dataDir: string;
+  readonly rpcUrls: RpcUrls;
+  readonly deployment: Deployment;
+  readonly witness: WitnessSettings;
+};
+
+const NEEDED = {
+  rpcUrls: "SOLANA_RPC_URL",
+  custodyProgram: "CUSTODY_PROGRAM_ID",
+  attestorProgram: "ATTESTOR_PROGRAM_ID",
+  logsFile: "WITNESS_LOGS",
+  keyFile: "WITNESS_KEY_FILE",
+  name: "WITNESS_NAME",
+} as const;
+
+const environment = Config.all({
+  host: variable("HOST", kinds.host, "127.0.0.1"),
+  port: variable("PORT", kinds.wholeNumber(0, 65_535), 3001),
+  dataDir: variable("DATA_DIR", kinds.text, "./witness-data"),
+  rpcUrls: variable(NEEDED.rpcUrls, kinds.listOf(kinds.rpcUrl), null),
+  custodyProgram: variable(NEEDED.custodyProgram, kinds.ledgerAddress, null),
+  attestorProgram: variable(NEEDED.attestorProgram, kinds.ledgerAddress, null),
+  logsFile: variable(NEEDED.logsFile, kinds.text, null),
+  keyFile: variable(NEEDED.keyFile, kinds.text, null),
+  name: variable(NEEDED.name, kinds.text, null),
+});
+
+/** The settings of an environment. Fails with all faults at once. */
+export const readLoneWitnessSettings = Effect.fnUntraced(function* (
+  env: Readonly<Record<string, string | undefined>>,
+) {
+  const readings = yield* Effect.orDie(environment.parse(ConfigProvider.fromEnvRecord(env)));
+  const { values, faults } = splitReadings(readings);
+  const unset = Object.entries(NEEDED).flatMap(([key, name]): ReadonlyArray<ConfigFault> =>
+    values[key as keyof typeof NEEDED] === null
+      ? [{ variable: name, problem: "is not set", expected: "a value: a witness needs it" }]
+      : [],
+  );
+  const { rpcUrls, custodyProgram, attestorProgram, logsFile, keyFile, name } = values;
+  const [first, ...others] = rpcUrls ?? [];
+  if (faults.length > 0 || unset.length > 0)
+    return yield* new ConfigInvalid({ faults: [...faults, ...unset] });
+  if (!first || !custodyProgram || !attestorProgram || !logsFile || !keyFile || !name)
+    return yield* Effect.die(new Error("a setting that is needed was not missed"));
+  const settings: LoneWitnessSettings = {
+    host: values.host ?? "",
+    port: values.port ?? 0,
+    dataDir: values.dataDir ?? "",
+    rpcUrls: [Redacted.make(first), ...others.map((url) => Redacted.make(url))],
+    deployment: { custodyProgram, attestorProgram },
+    witness: { name, keyFile, logsFile },
+  };
+  return settings;
+});

@@ -1,0 +1,25 @@
+import { Context, Data, type Effect } from "effect";
+
+/** A log did not answer, answered too much, or with a status that says nothing about its entries. */
+export class LogUnavailable extends Data.TaggedError("LogUnavailable")<{
+  readonly cause: unknown;
+}> {}
+
+/** The longest bundle of entries that is read, in bytes: 256 leaves of 66 bytes, and leaf 0 with room to spare. */
+export const MAX_BUNDLE_BYTES = 32_768;
+
+/** Reads the entries that logs publish. What a log serves proves nothing by itself. */
+export class LogSource extends Context.Service<
+  LogSource,
+  {
+    /**
+     * The bytes of a bundle of entries of the log at an address, null where the log has none. The bundle at `index` holds
+     * the entries from 256 * index on, `width` of them, [1, 256]. At most `MAX_BUNDLE_BYTES`.
+     */
+    readonly entries: (
+      log: URL,
+      index: number,
+      width: number,
+    ) => Effect.Effect<Uint8Array | null, LogUnavailable>;
+  }
+>()("settlement-evidence/ports/LogSource") {}

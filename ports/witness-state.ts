@@ -1,0 +1,56 @@
+import { Context, Data, type Effect } from "effect";
+
+/** The state cannot be read or written, or what is kept is damaged. */
+export class WitnessStateUnavailable extends Data.TaggedError("WitnessStateUnavailable")<{
+  readonly cause: unknown;
+}> {}
+
+/** The checkpoint of a log that the witness cosigned last, and what replaying on from it needs. */
+export type CosignedLog = {
+  /** Leaves of the tree, at least 1. */
+  readonly size: number;
+  /** 32 bytes */
+  readonly root: Uint8Array;
+  /** The chain over leaves 1 to size - 1, 32 bytes. */
+  readonly head: Uint8Array;
+  /** The roots of the tree's perfect subtrees, largest first. */
+  readonly edge: ReadonlyArray<Uint8Array>;
+};
+
+/** A checkpoint that the log signed and the witness did not cosign. */
+export type RefusedCheckpoint = {
+  /** Why, as a sentence. */
+  readonly reason: string;
+  /** The signed note, verbatim. */
+  readonly checkpoint: string;
+};
+
+/** What a witness remembers of the logs that it watches, by their origins. */
+export class WitnessState extends Context.Service<
+  WitnessState,
+  {
+    /** What was cosigned last, null before the first time. */
+    readonly read: (origin: string) => Effect.Effect<CosignedLog | null, WitnessStateUnavailable>;
+    /**
+     * Keeps `next` if the size kept is `expectedSize`, 0 for none, and says whether it did. It is durable before the
+     * answer.
+     */
+    readonly compareAndSet: (
+      origin: string,
+      expectedSize: number,
+      next: CosignedLog,
+    ) => Effect.Effect<boolean, WitnessStateUnavailable>;
+    /** Keeps a refused checkpoint once, unless `MAX_REFUSED` of its log are kept. */
+    readonly keepRefused: (
+      origin: string,
+      refused: RefusedCheckpoint,
+    ) => Effect.Effect<void, WitnessStateUnavailable>;
+    /** The refused checkpoints of a log that are kept, in any order. */
+    readonly refused: (
+      origin: string,
+    ) => Effect.Effect<ReadonlyArray<RefusedCheckpoint>, WitnessStateUnavailable>;
+  }
+>()("settlement-evidence/ports/WitnessState") {}
+
+/** The most refused checkpoints that are kept of one log. The first ones are proof enough. */
+export const MAX_REFUSED = 32;

@@ -1,0 +1,90 @@
+import { describe, expect, test } from "bun:test";
+import { Effect, type Layer } from "effect";
+import { TreeEdge } from "../../core/log/tree/tree-edge.ts";
+import { type CosignedLog, MAX_REFUSED, WitnessState } from "../../ports/witness-state.ts";
+
+const ORIGIN = "log.example/log/0123456789abcdef/0";
+
+/** What is kept of a log of so many leaves. */
+export const cosignedOf = (size: number): CosignedLog => {
+  const edge = new TreeEdge();
+  for (let leaf = 0; leaf < size; leaf++) edge.append(new Uint8Array(32).fill(leaf));
+  return { size, root: edge.root(), head: new Uint8Array(32).fill(size), edge: edge.roots };
+};
+
+/** What every state must do. `fresh` gives the layer of a new, empty state each time. */
+export const witnessStateContract = <E>(
+  name: string,
+  fresh: () => Layer.Layer<WitnessState, E>,
+): void => {
+  const withState = <A, F>(
+    use: (state: WitnessState["Service"]) => Effect.Effect<A, F>,
+  ): Promise<A> => Effect.runPromise(Effect.provide(WitnessState.use(use), fresh()));
+
+  describe(name, () => {
+    test("what was set is read, for each log its own", () =>
+      withState((state) =>
+        Effect.gen(function* () {
+          expect(yield* state.read(ORIGIN)).toBeNull();
+          for (const [from, to] of [
+            [0, 1],
+            [1, 2],
+            [2, 255],
+            [255, 255],
+            [255, 1023],
+          ] as const) {
+            expect(yield* state.compareAndSet(ORIGIN, from, cosignedOf(to))).toBe(true);
+            expect(yield* state.read(ORIGIN)).toEqual(cosignedOf(to));
+          }
+          expect(yield* state.read(`${ORIGIN}1`)).toBeNull();
+        }),
+      ));
+
+    test("a set that expects another size changes nothing", () =>
+      withState((state) =>
+        Effect.gen(function* () {
+          expect(yield* state.compareAndSet(ORIGIN, 1, cosignedOf(2))).toBe(false);
+          expect(yield* state.read(ORIGIN)).toBeNull();
+          yield* state.compareAndSet(ORIGIN, 0, cosignedOf(5));
+          for (const expected of [0, 4, 6])
+            expect(yield* state.compareAndSet(ORIGIN, expected, cosignedOf(9))).toBe(false);
+          expect(yield* state.read(ORIGIN)).toEqual(cosignedOf(5));
+        }),
+      ));
+
+    test("of concurrent sets that expect the same size one wins", () =>
+      withState((state) =>
+        Effect.gen(function* () {
+          const sizes = [3, 4, 5, 6, 7];
+          const won = yield* Effect.forEach(
+            sizes,
+            (size) => state.compareAndSet(ORIGIN, 0, cosignedOf(size)),
+            { concurrency: "unbounded" },
+          );
+          expect(won.filter(Boolean)).toHaveLength(1);
+          const kept = yield* state.read(ORIGIN);
+          expect(kept?.size).toBe(sizes[won.indexOf(true)] ?? 0);
+        }),
+      ));
+
+    test("refused checkpoints are kept verbatim, each once, up to the limit", () =>
+      withState((state) =>
+        Effect.gen(function* () {
+          const refusedAt = (n: number) => ({
+            reason: "another root",
+            checkpoint: `${ORIGIN}\n${n}\n\n— a b\n`,
+          });
+          expect(yield* state.refused(ORIGIN)).toEqual([]);
+          yield* state.keepRefused(ORIGIN, refusedAt(0));
+          yield* state.keepRefused(ORIGIN, refusedAt(0));
+          expect(yield* state.refused(ORIGIN)).toEqual([refusedAt(0)]);
+          expect(yield* state.refused(`${ORIGIN}1`)).toEqual([]);
+          for (let n = 1; n < MAX_REFUSED + 3; n++) yield* state.keepRefused(ORIGIN, refusedAt(n));
+          const kept = yield* state.refused(ORIGIN);
+          expect(kept).toHaveLength(MAX_REFUSED);
+          expect(kept).toContainEqual(refusedAt(0));
+          expect(yield* state.read(ORIGIN)).toBeNull();
+        }),
+      ));
+  });
+};

@@ -1,0 +1,97 @@
+import { Effect } from "effect";
+import { ed25519Key } from "../../../../../adapters/signer/ed25519-key.ts";
+import { checkpointText } from "../../../../../core/log/checkpoint/checkpoint.ts";
+import { noteMessage } from "../../../../../core/log/notes/verify-note.ts";
+import { printSignedNote } from "../../../../../core/log/notes/signed-note.ts";
+import { verifierKey } from "../../../../../core/log/notes/verifier-key.ts";
+import { encodeEntryBundle } from "../../../../../core/log/tiles/entry-bundle.ts";
+import { TILE_WIDTH } from "../../../../../core/log/tiles/tile-path.ts";
+import { consistencyProof } from "../../../../../core/log/tree/consistency-proof.ts";
+import { type HashSource, rootAt } from "../../../../../core/log/tree/subtree.ts";
+import { leafHash, nodeHash } from "../../../../../core/log/tree/tree-hash.ts";
+import { printAddCheckpoint } from "../../../../../core/log/witness/add-checkpoint.ts";
+import { LogUnavailable } from "../../../../../ports/log-source.ts";
+
+/** The key pair of a log or witness in tests, by a number in [0, 255]. */
+export const testKey = (seed: number) => ed25519Key(new Uint8Array(32).fill(seed));
+
+/** A log over leaves that a test holds and may change: it signs and serves what they are at the time. */
+export class SimulatedLog {
+  readonly key;
+  readonly #sign;
+  /** Leaf 0 first. */
+  leaves: Array<Uint8Array>;
+  /** Entries below this index are served. */
+  servedSize = 0;
+  /** Fails all reads. */
+  isDown = false;
+  reads = 0;
+  /** What is served in place of a leaf. */
+  readonly forged = new Map<number, Uint8Array>();
+
+  constructor(origin: string, leaves: ReadonlyArray<Uint8Array>, seed = 1) {
+    const { publicKey, sign } = testKey(seed);
+    this.key = verifierKey(origin, "ed25519", publicKey);
+    this.#sign = sign;
+    this.leaves = [...leaves];
+  }
+
+  /** The hashes of the tree over the leaves as they are. */
+  #source(): HashSource {
+    const known = new Map<string, Uint8Array>();
+    const hash: HashSource = ({ level, index }) => {
+      const name = `${level}/${index}`;
+      const found = known.get(name);
+      if (found !== undefined) return found;
+      const made =
+        level === 0
+          ? leafHash(this.leaves[index] ?? new Uint8Array())
+          : nodeHash(
+              hash({ level: level - 1, index: 2 * index }),
+              hash({ level: level - 1, index: 2 * index + 1 }),
+            );
+      known.set(name, made);
+      return made;
+    };
+    return hash;
+  }
+
+  root(size: number): Uint8Array {
+    return rootAt(size, this.#source());
+  }
+
+  /** Any checkpoint signed by this log's key. */
+  note(size: number, root: Uint8Array): string {
+    const text = checkpointText({ origin: this.key.name, size, root });
+    const { name, id } = this.key;
+    return printSignedNote({
+      text,
+      signatures: [{ name, id, signature: this.#sign(noteMessage(text)) }],
+    });
+  }
+
+  /** The request that offers the checkpoint of a size, which the log then serves. */
+  offer(oldSize: number, size: number): string {
+    this.servedSize = Math.max(this.servedSize, size);
+    const source = this.#source();
+    const proof = oldSize > size ? [] : consistencyProof(oldSize, size, source);
+    return printAddCheckpoint({
+      oldSize,
+      proof,
+      checkpoint: this.note(size, rootAt(size, source)),
+    });
+  }
+
+  readonly entries = (_log: URL, index: number, width: number) =>
+    Effect.suspend(() => {
+      this.reads += 1;
+      if (this.isDown) return Effect.fail(new LogUnavailable({ cause: "down" }));
+      const from = index * TILE_WIDTH;
+      const end = from + width;
+      if (end > this.servedSize) return Effect.succeed(null);
+      const served = this.leaves
+        .slice(from, end)
+        .map((leaf, i) => this.forged.get(from + i) ?? leaf);
+      return Effect.succeed(encodeEntryBundle(served));
+    });
+}

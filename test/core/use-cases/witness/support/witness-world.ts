@@ -1,0 +1,150 @@
+import { Effect, Layer, Logger } from "effect";
+import { TestClock } from "effect/testing";
+import { witnessStateMemory } from "../../../../../adapters/memory/witness-state.ts";
+import { address } from "../../../../../core/domain/address.ts";
+import type { LedgerAccount } from "../../../../../core/domain/ledger/account.ts";
+import { hash32FromBytes } from "../../../../../core/domain/hash32.ts";
+import { printLogOrigin } from "../../../../../core/log/checkpoint/log-origin.ts";
+import { headOf } from "../../../../../core/log/leaf/event-chain.ts";
+import { networkIdOf, networkLeaf } from "../../../../../core/log/leaf/network-leaf.ts";
+import { verifierKey } from "../../../../../core/log/notes/verifier-key.ts";
+import { fieldWriter } from "../../../../../core/protocol/accounts/byte-fields.ts";
+import { custodyConfigAddress } from "../../../../../core/protocol/addresses/addresses.ts";
+import { LOCAL_DEPLOYMENT } from "../../../../../core/protocol/addresses/local-deployment.ts";
+import { CUSTODY_ACCOUNTS } from "../../../../../core/protocol/generated/custody.ts";
+import { makeWitness, type Witness } from "../../../../../core/use-cases/witness/witness.ts";
+import { Ledger, LedgerUnavailable } from "../../../../../ports/ledger.ts";
+import { LogSource } from "../../../../../ports/log-source.ts";
+import { WitnessKey } from "../../../../../ports/witness-key.ts";
+import type { WitnessState } from "../../../../../ports/witness-state.ts";
+import { NETWORK } from "../../../../arbitraries/evidence.ts";
+import { ledgerDouble } from "../../../../doubles/ledger-double.ts";
+import { SimulatedLog, testKey } from "./simulated-log.ts";
+
+/** Leaf 0 of the simulated ledger's log. */
+export const LEAF_ZERO = networkLeaf(address(NETWORK.genesisHash), LOCAL_DEPLOYMENT);
+
+/** The origin of an honest log of the simulated ledger. */
+export const ORIGIN = printLogOrigin({
+  name: "log.example",
+  networkId: networkIdOf(LEAF_ZERO),
+  generation: 0,
+});
+
+/** The leaf of some event, by any number. */
+export const eventLeaf = (n: number): Uint8Array => {
+  const leaf = new Uint8Array(66);
+  leaf[0] = 1;
+  new DataView(leaf.buffer).setUint32(2, n);
+  return leaf;
+};
+
+const config = custodyConfigAddress(LOCAL_DEPLOYMENT);
+
+/** The custody config account that counts these events. */
+export const configAccount = (events: ReadonlyArray<Uint8Array>): LedgerAccount => ({
+  address: config.address,
+  owner: LOCAL_DEPLOYMENT.custodyProgram,
+  lamports: 1n,
+  executable: false,
+  data: fieldWriter(CUSTODY_ACCOUNTS.CustodyConfig.length)
+    .bytes(Uint8Array.from(CUSTODY_ACCOUNTS.CustodyConfig.discriminator))
+    .u8(2)
+    .u8(config.bump)
+    .skip(6)
+    .address(LOCAL_DEPLOYMENT.attestorProgram)
+    .u64(BigInt(events.length))
+    .hash(hash32FromBytes(headOf(events)))
+    .done(),
+});
+
+/** The witness's key in tests. */
+export const WITNESS_KEY = verifierKey("witness.example", "cosignature", testKey(77).publicKey);
+
+/** A ledger, its log and a witness, all of which a test moves. Time is virtual and begins in 2026. */
+export class WitnessWorld {
+  /** The leaves of all events that the ledger has finalized, event 1 first. */
+  readonly events: Array<Uint8Array> = [];
+  /** What the witness's node shows: the events of its own ledger, null when it does not answer. */
+  nodeEvents: () => ReadonlyArray<Uint8Array> | null = () => this.events;
+  readonly log: SimulatedLog;
+  state: Layer.Layer<WitnessState>;
+
+  constructor(origin = ORIGIN, state = witnessStateMemory) {
+    this.log = new SimulatedLog(origin, [LEAF_ZERO]);
+    this.state = state;
+  }
+
+  /** Finalizes further events. */
+  grow(count: number): void {
+    for (let i = 0; i < count; i++) this.events.push(eventLeaf(this.events.length + 1));
+  }
+
+  /** Lets the log take in all events of the ledger. */
+  follow(): void {
+    this.log.leaves = [LEAF_ZERO, ...this.events];
+  }
+
+  /** Runs a test with a witness; each call is a new process over the state of `layer`. */
+  readonly witness = Effect.suspend(() =>
+    makeWitness({
+      logs: [{ key: this.log.key, url: new URL("http://log.example") }],
+      deployment: LOCAL_DEPLOYMENT,
+    }),
+  ).pipe(
+    Effect.map(({ addCheckpoint }) => {
+      if (addCheckpoint === null) throw new Error("a witness was made");
+      return addCheckpoint;
+    }),
+  );
+
+  /** Everything around the witness, over one state. */
+  get layer() {
+    const ledger = ledgerDouble({
+      genesisHash: NETWORK.genesisHash,
+      slot: () => BigInt(this.events.length),
+      accountAt: () => () => {
+        const events = this.nodeEvents();
+        return events === null ? null : configAccount(events);
+      },
+      answer: (value) =>
+        this.nodeEvents() === null
+          ? Effect.fail(new LedgerUnavailable({ retryable: true, cause: "down" }))
+          : Effect.sync(value),
+    });
+    return Layer.mergeAll(
+      Layer.succeed(Ledger, ledger),
+      Layer.succeed(LogSource, { entries: this.log.entries }),
+      Layer.succeed(WitnessKey, {
+        name: WITNESS_KEY.name,
+        publicKey: WITNESS_KEY.publicKey,
+        sign: (message) => Effect.sync(() => testKey(77).sign(message)),
+      }),
+      this.state,
+      TestClock.layer(),
+      Logger.layer([]),
+    );
+  }
+
+  /** Runs a test's steps on virtual time. */
+  run<A, E>(steps: Effect.Effect<A, E, Layer.Success<WitnessWorld["layer"]>>): Promise<A> {
+    return Effect.runPromise(
+      Effect.provide(Effect.andThen(TestClock.setTime(Date.UTC(2026, 0, 1)), steps), this.layer),
+    );
+  }
+}
+
+/** How a witness answers, in one word or with the size of a conflict. */
+export type Said = string;
+
+/** What a witness says to a body. */
+export const say = (
+  addCheckpoint: NonNullable<Witness["Service"]["addCheckpoint"]>,
+  body: string,
+): Effect.Effect<Said> =>
+  addCheckpoint(body).pipe(
+    Effect.match({
+      onSuccess: (answer) => (answer.kind === "cosigned" ? "cosigned" : `conflict ${answer.size}`),
+      onFailure: (failure) => (failure._tag === "WitnessNotReady" ? failure.lack : failure._tag),
+    }),
+  );
