@@ -28,10 +28,7 @@ const temporaryFolder = Effect.acquireRelease(
  * indexes, and the indexes are made last. Each transaction holds the term and finds its own build in the ledger's row:
  * neither a replica whose term is over nor a build that another has replaced writes anything.
  */
-export const buildIndex = Effect.fnUntraced(function* ({
-  run,
-  runLong,
-}: PostgresStore["Service"]) {
+export const buildIndex = Effect.fnUntraced(function* ({ run, runLong }: PostgresStore["Service"]) {
   const epoch = yield* SyncEpoch;
   const id = crypto.randomUUID();
   const spool = new RowSpool(yield* temporaryFolder);
@@ -88,7 +85,10 @@ export const buildIndex = Effect.fnUntraced(function* ({
         step(async (sql) => {
           await sql.unsafe(LARGE);
           for (const statement of COUNT_ALL) await rowsOf(sql, statement);
-          await rowsOf(sql, "ANALYZE escrow, unseen_escrow, merchant, escrow_tally, delivery_tally");
+          await rowsOf(
+            sql,
+            "ANALYZE escrow, unseen_escrow, merchant, escrow_tally, delivery_tally",
+          );
           await addCounts(sql, {
             escrows: counts.escrow,
             unseen: counts.unseen_escrow,

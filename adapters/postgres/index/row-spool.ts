@@ -31,18 +31,12 @@ export class RowSpool {
     for (const row of escrows) {
       const { createdSeq, settledSeq } = row.escrow;
       const first = SEEN + (settledSeq === null ? 0 : SETTLED);
-      this.#rows.append(
-        Number(createdSeq),
-        copyRow(first, ESCROW_COLUMNS, escrowValues(row)),
-      );
+      this.#rows.append(Number(createdSeq), copyRow(first, ESCROW_COLUMNS, escrowValues(row)));
       this.#addLeaves(leavesOfIndexed(row));
     }
     for (const row of unseen) {
       const first = row.settledSeq === null ? 0 : SETTLED;
-      this.#rows.append(
-        Number(row.createdSeq),
-        copyRow(first, UNSEEN_COLUMNS, unseenValues(row)),
-      );
+      this.#rows.append(Number(row.createdSeq), copyRow(first, UNSEEN_COLUMNS, unseenValues(row)));
       this.#addLeaves(leavesOfUnseen(row));
     }
   }

@@ -6,7 +6,8 @@ const countedFrom = (added: string | null, removed: string): string =>
   ].join(" UNION ALL ");
 
 /** SQL of a delivery's seconds, null for an escrow that was not delivered. */
-export const SECONDS = "CASE WHEN proof_hash IS NOT NULL THEN settled_at - created_at END AS seconds";
+export const SECONDS =
+  "CASE WHEN proof_hash IS NOT NULL THEN settled_at - created_at END AS seconds";
 
 /** Parts of a WITH that keep the tallies in step with rows that the statement adds and removes. */
 export const tallyParts = (added: string | null, removed: string): string => `
