@@ -45,8 +45,8 @@ const unseenEvery = (nth: number, of: ReadonlyArray<IndexedEscrow>) =>
 describe("a large batch", () => {
   test("is written as one, over Pending rows, unseen ones and ones that are the same already", async () => {
     const batches = [
-      unseenEvery(3, pending),
-      { ...unseenEvery(7, rows), merchants, mark },
+      { ...unseenEvery(3, pending), mark },
+      { ...unseenEvery(7, rows), from: mark.count, merchants },
       changesOf({ from: mark.count, escrows: rows, mark }),
     ];
     for (const count of [1, 2, 3]) {

@@ -38,7 +38,7 @@ export const besideStore = (url: URL, settings: Readonly<Record<string, string |
   const plain = new URL(url);
   plain.searchParams.delete("schema");
   const search_path = String(url.searchParams.get("schema"));
-  return new SQL(plain.href, { max: 2, bigint: true, connection: { ...settings, search_path } });
+  return new SQL(plain.href, { max: 1, bigint: true, connection: { ...settings, search_path } });
 };
 
 /** Runs statements beside the service, in the store's schema, and gives the rows of each. */
