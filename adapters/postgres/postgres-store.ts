@@ -26,6 +26,9 @@ const SESSION = {
 const PLANNER = { random_page_cost: 1.1 };
 /** When the network swallows an answer; above everything the server cuts short itself. */
 const GIVEN_UP_AFTER = Duration.seconds(15);
+/** When the server cuts short what `runLong` runs, milliseconds. */
+export const LONGEST_MS = 3_600_000;
+const LONG_GIVEN_UP_AFTER = Duration.millis(LONGEST_MS + 5000);
 
 /** One schema of a Postgres database, and the connections to it. */
 export class PostgresStore extends Context.Service<
@@ -39,8 +42,8 @@ export class PostgresStore extends Context.Service<
     /** Runs work on the connections. A failure that asking again may mend is retryable. */
     readonly run: <A>(work: (sql: SQL) => Promise<A>) => Effect.Effect<A, StoreUnavailable>;
     /**
-     * Runs work that takes the longer the more the store holds: neither the server (in a transaction that calls
-     * `withoutLimit`) nor the client gives it up.
+     * Runs work that takes the longer the more the store holds: the client gives it up after an hour, and so does the
+     * server in a transaction that sets its `statement_timeout` to `LONGEST_MS`.
      */
     readonly runLong: <A>(work: (sql: SQL) => Promise<A>) => Effect.Effect<A, StoreUnavailable>;
   }
@@ -78,14 +81,17 @@ export const postgresStore = (address: Redacted.Redacted<URL>) =>
         ),
         (opened) => Effect.promise(() => opened.close({ timeout: 1 })),
       );
-      const run = <A>(work: (sql: SQL) => Promise<A>) =>
-        attempt(() => work(sql)).pipe(
-          Effect.timeoutOrElse({
-            duration: GIVEN_UP_AFTER,
-            orElse: () =>
-              Effect.fail(new StoreUnavailable({ retryable: true, cause: "no answer in time" })),
-          }),
-        );
+      const within =
+        (duration: Duration.Duration) =>
+        <A>(work: (sql: SQL) => Promise<A>) =>
+          attempt(() => work(sql)).pipe(
+            Effect.timeoutOrElse({
+              duration,
+              orElse: () =>
+                Effect.fail(new StoreUnavailable({ retryable: true, cause: "no answer in time" })),
+            }),
+          );
+      const run = within(GIVEN_UP_AFTER);
       const oneAtATime = yield* Semaphore.make(1);
       let isReady = false;
       const ready = oneAtATime.withPermit(
@@ -96,7 +102,7 @@ export const postgresStore = (address: Redacted.Redacted<URL>) =>
           isReady = true;
         }),
       );
-      const runLong = <A>(work: (sql: SQL) => Promise<A>) => attempt(() => work(sql));
+      const runLong = within(LONG_GIVEN_UP_AFTER);
       return PostgresStore.of({ label, schema, ready, run, runLong });
     }),
   );

@@ -15,8 +15,12 @@ const LASTING = ["28", "3D", "42501", "25006", "XX001", "XX002"];
 const AWAY = /^ERR_POSTGRES_(CONNECTION_|.*_TIMEOUT$|COMMIT_ROLLED_BACK)/;
 const DISAGREED = /^ERR_POSTGRES_(.*AUTHENTICATION_|TLS_|SASL_|CHANNEL_BINDING_)/;
 
+/** Whether an error is one of the file system, such as a full disk under the rows of a build. */
+const isOfFileSystem = (cause: unknown): boolean => cause instanceof Error && "syscall" in cause;
+
 /** Whether the same work can succeed later; undefined when the error tells of a mistake in the program. */
 const isPassing = (cause: unknown): boolean | undefined => {
+  if (isOfFileSystem(cause)) return true;
   if (!(cause instanceof SQL.PostgresError)) return undefined;
   const { code, errno } = cause;
   const has = (prefixes: ReadonlyArray<string>) => prefixes.some((p) => errno?.startsWith(p));
@@ -24,7 +28,7 @@ const isPassing = (cause: unknown): boolean | undefined => {
   return (errno === undefined ? DISAGREED.test(code) : has(LASTING)) ? false : undefined;
 };
 
-/** Runs work on the database; what the server or the network prevents fails, anything else is a defect. */
+/** Runs work on the database; what the server, the network or the disk prevents fails, anything else is a defect. */
 export const attempt = <A>(work: () => Promise<A>): Effect.Effect<A, StoreUnavailable> =>
   Effect.tryPromise({ try: work, catch: (cause) => ({ cause }) }).pipe(
     Effect.catch(({ cause }): Effect.Effect<never, StoreUnavailable> => {

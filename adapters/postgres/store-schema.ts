@@ -4,6 +4,6 @@ import { OUTCOME_TABLES } from "./relay/outcome-schema.ts";
 
 /**
  * The steps from an empty schema to the newest; the table `schema_version` counts those taken. Steps
- * are only ever added at the end, and each version has a dump under `test/vectors/postgres-schema`.
+ * are only ever added at the end, and each version has a dump under `test/vectors/stores`.
  */
 export const STORE_MIGRATIONS: ReadonlyArray<string> = [INDEX_TABLES + LOG_TABLES + OUTCOME_TABLES];

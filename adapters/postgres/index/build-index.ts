@@ -5,23 +5,41 @@ import { Effect } from "effect";
 import type { IndexBuild } from "../../../ports/index-writer.ts";
 import { StoreUnavailable } from "../../../ports/store-unavailable.ts";
 import { SyncEpoch } from "../../../ports/sync-lease.ts";
-import type { PostgresStore } from "../postgres-store.ts";
+import { LONGEST_MS, type PostgresStore } from "../postgres-store.ts";
 import { type Queries, rowsOf } from "../queries.ts";
-import { emptyForBuild, emptyIndex } from "./empty-index.ts";
+import { attempt } from "../store-failure.ts";
+import type { CopyChunk } from "./copy-rows.ts";
+import { emptyEscrows, emptyForBuild, emptyIndex } from "./empty-index.ts";
 import { createIndex, ESCROW_INDEXES } from "./index-schema.ts";
-import { addCounts, lockLedger, putMark } from "./ledger-row.ts";
+import { addCounts, lockLedger, nameBuild, putMark } from "./ledger-row.ts";
 import { putMerchants } from "./merchant-table.ts";
 import { RowSpool } from "./row-spool.ts";
 import { COUNT_ALL } from "./tallies.ts";
 import { holdTerm } from "./write-term.ts";
 
-/** Lifts the server's limit on a statement and lets it sort in memory, until the transaction ends. */
-const LARGE = "SET LOCAL statement_timeout = 0; SET LOCAL maintenance_work_mem = '256MB'";
+/**
+ * Until the transaction ends: lifts the server's limit on a statement, lets it sort in memory, and has the server look each
+ * second whether this process still lives, where it can (PostgreSQL 14). So a killed process keeps its successor waiting no
+ * longer than its lease does, not until the statement is done.
+ */
+const LARGE = `SET LOCAL statement_timeout = ${LONGEST_MS};
+  SET LOCAL maintenance_work_mem = '256MB';
+  SELECT set_config(name, '1000', true) FROM pg_settings WHERE name = 'client_connection_check_interval'`;
 
 const temporaryFolder = Effect.acquireRelease(
-  Effect.promise(() => mkdtemp(join(tmpdir(), "settlement-build-"))),
+  attempt(() => mkdtemp(join(tmpdir(), "settlement-build-"))),
   (folder) => Effect.promise(() => rm(folder, { recursive: true, force: true })),
 );
+
+/** Rows and leaves in a turn of the event loop, some milliseconds of work. */
+const ROWS_AT_ONCE = 500;
+const LEAVES_AT_ONCE = 5000;
+
+/** Runs work that yields where the process may do other things. */
+const inTurns = (work: Generator<void, void>): Effect.Effect<void, StoreUnavailable> =>
+  Effect.gen(function* () {
+    while ((yield* attempt(async () => work.next())).done !== true) yield* Effect.yieldNow;
+  });
 
 /**
  * A first snapshot. Rows wait on disk until all are there, are copied in the order of their numbers into tables without
@@ -32,7 +50,6 @@ export const buildIndex = Effect.fnUntraced(function* ({ run, runLong }: Postgre
   const epoch = yield* SyncEpoch;
   const id = crypto.randomUUID();
   const spool = new RowSpool(yield* temporaryFolder);
-  let merchants = 0;
 
   const step =
     (work: (sql: Queries) => Promise<unknown>) =>
@@ -50,7 +67,8 @@ export const buildIndex = Effect.fnUntraced(function* ({ run, runLong }: Postgre
       sql.begin(async (within) => {
         await holdTerm(within, epoch);
         await lockLedger(within);
-        await emptyForBuild(within, id);
+        await emptyForBuild(within);
+        await nameBuild(within, id);
       }),
     ),
     // After `finish` there is no build of this name; one whose term is over is removed by the next writer.
@@ -59,18 +77,20 @@ export const buildIndex = Effect.fnUntraced(function* ({ run, runLong }: Postgre
 
   return {
     add: Effect.fnUntraced(function* (rows) {
-      yield* Effect.sync(() => spool.add(rows));
+      yield* inTurns(spool.add(rows, ROWS_AT_ONCE));
       if (rows.merchants.length === 0) return;
-      yield* run(
-        step(async (sql) => {
-          merchants += await putMerchants(sql, rows.merchants);
-        }),
-      );
+      yield* run(step((sql) => putMerchants(sql, rows.merchants)));
     }),
-    leaves: (sink) => Effect.sync(() => spool.showLeaves(sink)),
+    leaves: (sink) => Effect.suspend(() => inTurns(spool.showLeaves(sink, LEAVES_AT_ONCE))),
     finish: Effect.fnUntraced(function* (mark) {
+      // A `finish` that failed is begun anew.
+      yield* run(step(emptyEscrows));
       const counts = { escrow: 0, unseen_escrow: 0 };
-      for (const chunk of spool.chunks()) {
+      const chunks = spool.chunks();
+      for (;;) {
+        const next: IteratorResult<CopyChunk, void> = yield* attempt(async () => chunks.next());
+        if (next.done === true) break;
+        const chunk = next.value;
         counts[chunk.table] += chunk.rows;
         yield* run(step((sql) => chunk.copy(sql)));
       }
@@ -89,10 +109,14 @@ export const buildIndex = Effect.fnUntraced(function* ({ run, runLong }: Postgre
             sql,
             "ANALYZE escrow, unseen_escrow, merchant, escrow_tally, delivery_tally",
           );
+          const [row] = await rowsOf<{ merchants: bigint }>(
+            sql,
+            "SELECT count(*) AS merchants FROM merchant",
+          );
           await addCounts(sql, {
             escrows: counts.escrow,
             unseen: counts.unseen_escrow,
-            merchants,
+            merchants: Number(row?.merchants),
           });
           await putMark(sql, mark);
         }),

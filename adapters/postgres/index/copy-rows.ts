@@ -27,9 +27,9 @@ const writeField = (type: Column["type"], value: Exclude<Value, null>, at: numbe
     case "INT2":
       return scratch.writeInt16BE(Number(value), at);
     case "INT8":
-      return scratch.writeBigInt64BE(BigInt(value as bigint | number), at);
+      return scratch.writeBigInt64BE(value as bigint, at);
     case "NUMERIC":
-      return writeNumeric(BigInt(value as bigint | number), at);
+      return writeNumeric(value as bigint, at);
     case "BYTEA":
       scratch.set(value as Uint8Array, at);
       return at + (value as Uint8Array).length;

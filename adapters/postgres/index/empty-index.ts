@@ -1,25 +1,30 @@
 import { type Queries, rowsOf } from "../queries.ts";
+import { clearLedger } from "./ledger-row.ts";
 import { createIndex, ESCROW_INDEXES, FILLED_TABLES } from "./index-schema.ts";
 
-/** Removes every row and the mark, and says which build comes next, if one does. What the log keeps stays. */
-const truncate = async (sql: Queries, building: string | null): Promise<void> => {
+/** Removes every row and the mark. What the log keeps stays. */
+const truncate = async (sql: Queries): Promise<void> => {
   await rowsOf(sql, `TRUNCATE ${FILLED_TABLES.join(", ")}`);
-  await rowsOf(
-    sql,
-    `UPDATE ledger SET escrows = 0, unseen = 0, merchants = 0, building = $1, mark_count = NULL, mark_head = NULL,
-       mark_slot = NULL, mark_ledger_time = NULL, mark_at_ms = NULL`,
-    [building],
-  );
+  await clearLedger(sql);
 };
+
+const dropIndexes = (sql: Queries) =>
+  rowsOf(sql, `DROP INDEX IF EXISTS ${ESCROW_INDEXES.map(({ name }) => name).join(", ")}`);
 
 /** An empty index for rows in any number and order, within a transaction that holds the term. */
 export const emptyIndex = async (sql: Queries): Promise<void> => {
-  await truncate(sql, null);
+  await truncate(sql);
   for (const index of ESCROW_INDEXES) await rowsOf(sql, createIndex(index));
 };
 
 /** An empty index for a build, without the indexes that it makes at its end. */
-export const emptyForBuild = async (sql: Queries, building: string): Promise<void> => {
-  await truncate(sql, building);
-  await rowsOf(sql, `DROP INDEX IF EXISTS ${ESCROW_INDEXES.map(({ name }) => name).join(", ")}`);
+export const emptyForBuild = async (sql: Queries): Promise<void> => {
+  await truncate(sql);
+  await dropIndexes(sql);
+};
+
+/** Removes what a build has copied and the indexes that it has made of it. */
+export const emptyEscrows = async (sql: Queries): Promise<void> => {
+  await rowsOf(sql, "TRUNCATE escrow, unseen_escrow");
+  await dropIndexes(sql);
 };

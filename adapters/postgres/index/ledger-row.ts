@@ -59,6 +59,20 @@ export const putMark = async (sql: Queries, mark: SyncMark): Promise<void> => {
   );
 };
 
+/** Sets every count to zero and removes the mark and the build's name. */
+export const clearLedger = async (sql: Queries): Promise<void> => {
+  await rowsOf(
+    sql,
+    `UPDATE ledger SET escrows = 0, unseen = 0, merchants = 0, building = NULL, mark_count = NULL, mark_head = NULL,
+       mark_slot = NULL, mark_ledger_time = NULL, mark_at_ms = NULL`,
+  );
+};
+
+/** Says which build is on its way. */
+export const nameBuild = async (sql: Queries, building: string): Promise<void> => {
+  await rowsOf(sql, "UPDATE ledger SET building = $1", [building]);
+};
+
 /** Adds to what the index counts. */
 export const addCounts = async (
   sql: Queries,

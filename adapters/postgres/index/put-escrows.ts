@@ -45,22 +45,19 @@ type UnseenRow = {
   readonly settled_hash: Uint8Array | null;
 };
 
+/** The statement for unseen escrows above a number, at most as many as asked for. */
+export const UNSEEN_PAGE = shown(
+  "SELECT * FROM unseen_escrow WHERE created_seq > $1 ORDER BY created_seq LIMIT $2",
+  "created_seq",
+);
+
 /** At most `limit` unseen escrows above a number, ascending. */
 export const unseenAfter = async (
   sql: Queries,
   limit: number,
   after: bigint,
 ): Promise<ReadonlyArray<UnseenEscrow>> =>
-  (
-    await rowsOf<UnseenRow>(
-      sql,
-      shown(
-        "SELECT * FROM unseen_escrow WHERE created_seq > $1 ORDER BY created_seq LIMIT $2",
-        "created_seq",
-      ),
-      [int8(after), limit],
-    )
-  ).map((row) => ({
+  (await rowsOf<UnseenRow>(sql, UNSEEN_PAGE, [int8(after), limit])).map((row) => ({
     address: addressFromBytes(row.address),
     state: stateOf(row.state),
     createdSeq: row.created_seq,

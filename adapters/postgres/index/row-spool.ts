@@ -26,18 +26,23 @@ export class RowSpool {
     this.#leaves = new OrderedSpool(join(folder, "leaves"), LEAVES_A_BUCKET);
   }
 
-  /** Adds rows in any order. */
-  add({ escrows, unseen }: Pick<IndexChanges, "escrows" | "unseen">): void {
-    for (const row of escrows) {
+  /** Adds rows in any order, and yields after so many of them. */
+  *add(
+    { escrows, unseen }: Pick<IndexChanges, "escrows" | "unseen">,
+    atOnce: number,
+  ): Generator<void, void> {
+    for (const [at, row] of escrows.entries()) {
       const { createdSeq, settledSeq } = row.escrow;
       const first = SEEN + (settledSeq === null ? 0 : SETTLED);
       this.#rows.append(Number(createdSeq), copyRow(first, ESCROW_COLUMNS, escrowValues(row)));
       this.#addLeaves(leavesOfIndexed(row));
+      if ((at + 1) % atOnce === 0) yield;
     }
-    for (const row of unseen) {
+    for (const [at, row] of unseen.entries()) {
       const first = row.settledSeq === null ? 0 : SETTLED;
       this.#rows.append(Number(row.createdSeq), copyRow(first, UNSEEN_COLUMNS, unseenValues(row)));
       this.#addLeaves(leavesOfUnseen(row));
+      if ((at + 1) % atOnce === 0) yield;
     }
   }
 
@@ -45,9 +50,14 @@ export class RowSpool {
     for (const { seq, leaf } of leaves) this.#leaves.append(Number(seq), leaf);
   }
 
-  /** Shows the leaves of all rows, ascending; one that several rows have comes as often. */
-  showLeaves(sink: LeafSink): void {
-    for (const { seq, bytes } of this.#leaves.ascending()) sink(BigInt(seq), new Uint8Array(bytes));
+  /** Shows the leaves of all rows, ascending, and yields after so many; one that several rows have comes as often. */
+  *showLeaves(sink: LeafSink, atOnce: number): Generator<void, void> {
+    let shown = 0;
+    for (const { seq, bytes } of this.#leaves.ascending()) {
+      sink(BigInt(seq), new Uint8Array(bytes));
+      shown += 1;
+      if (shown % atOnce === 0) yield;
+    }
   }
 
   /** Rows for a COPY, ascending and each number once, in chunks of one table. The next chunk begins where one is copied. */

@@ -1,4 +1,4 @@
 import { indexStoreContract } from "../../contracts/index-store.ts";
-import { freshSchema, indexAt } from "./test-database.ts";
+import { emptiedIndexes } from "./emptied-schema.ts";
 
-indexStoreContract("indexPostgres", () => indexAt(freshSchema()), 20);
+indexStoreContract("indexPostgres", emptiedIndexes(), 20);

@@ -1,11 +1,9 @@
-import { SQL } from "bun";
 import { expect, test } from "bun:test";
 import { Effect } from "effect";
 import { inspectStore } from "../../../adapters/postgres/inspect-store.ts";
 import { STORE_MIGRATIONS } from "../../../adapters/postgres/store-schema.ts";
-import { EscrowIndex } from "../../../ports/escrow-index.ts";
 import { TEST_DEPLOYMENT } from "../../arbitraries/test-ledger.ts";
-import { freshSchema, indexAt, storeAt, TEST_LEDGER } from "./test-database.ts";
+import { aside, freshSchema, storeAt, TEST_LEDGER, withStore } from "./test-database.ts";
 
 const newest = STORE_MIGRATIONS.length;
 const inspect = (url: URL, identity: Parameters<typeof inspectStore>[0] = TEST_LEDGER) =>
@@ -17,34 +15,20 @@ const refusalOf = (...asked: Parameters<typeof inspect>) =>
     (cause: unknown) => String(cause),
   );
 
-/** Runs a statement beside the service and gives its rows. */
-const aside = async (url: URL, statement: string): Promise<ReadonlyArray<unknown>> => {
-  const plain = new URL(url);
-  plain.searchParams.delete("schema");
-  await using sql = new SQL(plain.href, { max: 1 });
-  return Array.from(await sql.unsafe(statement));
-};
-
 test("a schema that is not there has version 0, and is not made", async () => {
   const url = freshSchema();
   expect(await inspect(url)).toMatchObject({ writable: true, version: 0, newest });
   const name = url.searchParams.get("schema");
-  expect(await aside(url, `SELECT FROM pg_namespace WHERE nspname = '${name}'`)).toEqual([]);
+  expect(await aside(url, `SELECT FROM pg_namespace WHERE nspname = '${name}'`)).toEqual([[]]);
 });
 
 test("a store tells its version, another ledger's and a newer one are refused", async () => {
   const url = freshSchema();
-  await Effect.runPromise(
-    Effect.provide(
-      EscrowIndex.use((index) => index.summary),
-      indexAt(url),
-    ),
-  );
+  await Effect.runPromise(withStore(url, ({ reader }) => reader.summary));
   expect(await inspect(url)).toMatchObject({ writable: true, version: newest, newest });
   const other = { ...TEST_LEDGER, genesisHash: TEST_DEPLOYMENT.custodyProgram };
   expect(await refusalOf(url, other)).toContain("holds the index of another ledger: genesis_hash");
-  const name = url.searchParams.get("schema");
-  await aside(url, `UPDATE ${name}.schema_version SET version = 99`);
+  await aside(url, "UPDATE schema_version SET version = 99");
   expect(await refusalOf(url)).toContain("has schema version 99");
 });
 

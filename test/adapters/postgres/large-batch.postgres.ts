@@ -1,58 +1,58 @@
 import { describe, expect, test } from "bun:test";
-import { Effect, type Layer } from "effect";
-import { escrowIndexMemory } from "../../../adapters/memory/escrow-index.ts";
-import type { Escrow } from "../../../core/domain/escrow/escrow.ts";
-import { eventsOf } from "../../../core/domain/index/settlement-event.ts";
-import { EscrowIndex, type IndexBatch, type Observed } from "../../../ports/escrow-index.ts";
-import { WORLD_LEDGER } from "../../simulation/index-of-node.ts";
-import { worldEscrow } from "../../simulation/world-escrow.ts";
-import { freshSchema, indexAt } from "./test-database.ts";
+import { Effect } from "effect";
+import { indexMemory } from "../../../adapters/memory/index-store.ts";
+import { hash32FromBytes } from "../../../core/domain/hash32.ts";
+import type { IndexedEscrow } from "../../../core/domain/index/indexed-escrow.ts";
+import type { IndexChanges } from "../../../ports/index-writer.ts";
+import { changesOf, indexedOf, unseenOf } from "../../arbitraries/index-history.ts";
+import { type Index, withIndexOf } from "../../contracts/fresh-index.ts";
+import { pendingOf, walletOf, worldEscrow, worldMerchants } from "../../simulation/world-escrow.ts";
+import { freshSchema, withStore } from "./test-database.ts";
 
+/** More than two statements take. */
 const ROWS = 2500;
 
-const batchOf = (escrows: ReadonlyArray<Observed<Escrow>>): IndexBatch => ({
-  escrows,
-  merchants: [],
-  events: escrows.flatMap(({ row }) => eventsOf(row)),
-  checkpoint: null,
-});
+const rows = Array.from({ length: ROWS }, (_, at) => indexedOf(worldEscrow(at)));
+const pending = rows.map(({ escrow }) => indexedOf(pendingOf(escrow)));
+const merchants = worldMerchants().map((row) => ({ row, slot: 1n }));
+const mark = {
+  count: BigInt(2 * ROWS),
+  head: hash32FromBytes(new Uint8Array(32).fill(1)),
+  slot: 5n,
+  ledgerTime: 1_700_000_000n,
+  atMs: 1_700_000_000_000,
+};
 
-const pending = ({ row }: Observed<Escrow>): Observed<Escrow> => ({
-  row: {
-    ...row,
-    state: "Pending",
-    released: 0n,
-    settledAt: null,
-    settledSeq: null,
-    attestation: null,
-  },
-  slot: 1n,
-});
+const seen = ({ reader, writer }: Index) =>
+  Effect.all([
+    reader.escrows({}, 2 * ROWS, null),
+    reader.events({}, 4 * ROWS, { before: null }),
+    reader.events({ merchant: walletOf("merchant 3") }, ROWS, { after: 100n }),
+    reader.merchants({}, 100, null),
+    writer.unseen(ROWS, 0n),
+    Effect.map(reader.summary, ({ escrows, unseen, mark: at }) => ({ escrows, unseen, mark: at })),
+  ]);
 
-/** Everything that an index holds after these batches, and what it said of them. */
-const after = <E>(layer: Layer.Layer<EscrowIndex, E>, batches: ReadonlyArray<IndexBatch>) =>
-  Effect.runPromise(
-    Effect.provide(
-      EscrowIndex.use((index) =>
-        Effect.all([
-          Effect.forEach(batches, index.apply),
-          index.escrows({}, 2 * ROWS, null),
-          index.events({}, 4 * ROWS, null),
-          index.summary,
-        ]),
-      ),
-      layer,
-    ),
-  );
+const after = (batches: ReadonlyArray<IndexChanges>) => (index: Index) =>
+  Effect.andThen(Effect.forEach(batches, index.writer.apply), seen(index));
+
+const unseenEvery = (nth: number, of: ReadonlyArray<IndexedEscrow>) =>
+  changesOf({
+    escrows: of.filter((_, at) => at % nth > 0),
+    unseen: of.filter((_, at) => at % nth === 0).map(unseenOf),
+  });
 
 describe("a large batch", () => {
-  test("is written as one, though an escrow and its events come in it at a distance", async () => {
-    const settled = Array.from({ length: ROWS }, (_, at) => ({ row: worldEscrow(at), slot: 2n }));
+  test("is written as one, over Pending rows, unseen ones and ones that are the same already", async () => {
     const batches = [
-      batchOf([...settled.slice(0, ROWS / 2).map(pending), ...settled]),
-      batchOf(settled),
+      { ...unseenEvery(3, pending), mark },
+      { ...unseenEvery(7, rows), from: mark.count, merchants },
+      changesOf({ from: mark.count, escrows: rows, mark }),
     ];
-    const seen = await after(indexAt(freshSchema(), WORLD_LEDGER), batches);
-    expect(seen).toEqual(await after(escrowIndexMemory(WORLD_LEDGER), batches));
+    for (const count of [1, 2, 3]) {
+      const first = batches.slice(0, count);
+      const found = await Effect.runPromise(withStore(freshSchema(), after(first)));
+      expect(found).toEqual(await Effect.runPromise(withIndexOf(indexMemory(), after(first))));
+    }
   });
 });

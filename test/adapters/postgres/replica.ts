@@ -4,7 +4,8 @@ import type { SyncReport } from "../../../core/domain/index/sync-report.ts";
 import { IndexSync } from "../../../core/use-cases/index/sync/index-sync.ts";
 import type { SyncFailure } from "../../../core/use-cases/index/sync/sync-failure.ts";
 import { makeReplicatedIndexSync } from "../../../core/use-cases/index/sync/replicated-index-sync.ts";
-import { EscrowIndex } from "../../../ports/escrow-index.ts";
+import { IndexReader } from "../../../ports/index-reader.ts";
+import { IndexWriter } from "../../../ports/index-writer.ts";
 import { SyncEpoch } from "../../../ports/sync-lease.ts";
 import { numberedBatch } from "../sqlite/numbered-batch.ts";
 import { indexAt } from "./test-database.ts";
@@ -17,14 +18,15 @@ const url = new URL(process.argv[2] ?? "");
 const print = (line: string) => process.stdout.write(`${line}\n`);
 
 const program = Effect.gen(function* () {
-  const index = yield* EscrowIndex;
+  const reader = yield* IndexReader;
+  const writer = yield* IndexWriter;
   const sync: Effect.Effect<SyncReport, SyncFailure> = Effect.gen(function* () {
     const epoch = yield* SyncEpoch;
     print(`sync ${epoch}`);
-    const { checkpoint } = yield* index.summary;
-    const first = Number(checkpoint?.slot ?? 0n) + 1;
+    const { mark } = yield* reader.summary;
+    const first = Number(mark?.slot ?? 0n) + 1;
     for (let number = first; number < first + BATCHES_A_SYNC; number++)
-      yield* index.apply(numberedBatch(number));
+      yield* writer.apply(numberedBatch(number));
     return { id: `${process.pid}`, slot: BigInt(first) } as SyncReport;
   }).pipe(Effect.tapError(() => Effect.sync(() => print("failed"))));
   const replicated = yield* makeReplicatedIndexSync(

@@ -1,13 +1,11 @@
-import { SQL } from "bun";
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { Effect } from "effect";
 import fc from "fast-check";
-import { escrowIndexMemory } from "../../../adapters/memory/escrow-index.ts";
-import { EscrowIndex } from "../../../ports/escrow-index.ts";
-import { numberedBatch } from "../sqlite/numbered-batch.ts";
+import { everything } from "../../contracts/index-content.ts";
+import { uninterrupted } from "../sqlite/test-store.ts";
 import { LEADER_KILLS } from "./leader-kills.ts";
-import { freshSchema, indexAt, TEST_LEDGER } from "./test-database.ts";
+import { besideStore, freshSchema, indexAt, withStore } from "./test-database.ts";
 
 const SUCCESSOR_WITHIN_MS = 5000;
 
@@ -50,28 +48,6 @@ const startReplica = (url: URL): Replica => {
   return replica;
 };
 
-const everything = (index: EscrowIndex["Service"]) =>
-  Effect.all([
-    index.escrows({}, 10_000_000, null),
-    index.events({}, 10_000_000, null),
-    index.merchants({}, 10, null),
-    index.summary,
-  ]);
-
-/** What an index holds that one writer filled with the first batches, without a break. */
-const oracle = (last: number) =>
-  Effect.runPromise(
-    Effect.provide(
-      EscrowIndex.use((index) =>
-        Effect.gen(function* () {
-          for (let number = 1; number <= last; number++) yield* index.apply(numberedBatch(number));
-          return yield* everything(index);
-        }),
-      ),
-      escrowIndexMemory(TEST_LEDGER),
-    ),
-  );
-
 /** Notes each batch that is committed, and the term it was committed in. */
 const JOURNAL = `
   CREATE TABLE journal (line BIGSERIAL, batch NUMERIC, epoch BIGINT);
@@ -88,10 +64,7 @@ describe("three replicas over one database", () => {
   test(`three replicas, the one that syncs killed ${LEADER_KILLS} times, and now and then frozen: a successor within five seconds, no batch twice, no row lost`, async () => {
     const url = freshSchema();
     await Effect.runPromise(Effect.provide(Effect.void, indexAt(url)));
-    const plain = new URL(url);
-    plain.searchParams.delete("schema");
-    const search_path = String(url.searchParams.get("schema"));
-    await using sql = new SQL(plain.href, { max: 2, bigint: true, connection: { search_path } });
+    await using sql = besideStore(url);
     await sql.unsafe(JOURNAL);
     /** The term, how many batches were committed, and the term of the last of them. */
     const progress = async (): Promise<Progress> => {
@@ -181,9 +154,7 @@ describe("three replicas over one database", () => {
     expect(journal.map(({ batch }) => Number(batch))).toEqual(journal.map((_, at) => at + 1));
     const epochs = journal.map(({ epoch }) => epoch);
     expect(epochs).toEqual(epochs.toSorted((a, b) => Number(a - b)));
-    const found = await Effect.runPromise(
-      Effect.provide(EscrowIndex.use(everything), indexAt(url)),
-    );
-    expect(found, `seed ${seed}`).toEqual(await oracle(journal.length));
+    const found = await Effect.runPromise(withStore(url, everything));
+    expect(found, `seed ${seed}`).toEqual(await uninterrupted(journal.length));
   });
 });

@@ -11,9 +11,9 @@ import { indexAt, storeAt } from "./test-database.ts";
 const [url = "", path = ""] = process.argv.slice(2);
 const store = new URL(path);
 const index = await openIndex(
-  { url, index: tellBatches },
+  { url, writer: tellBatches },
   indexAt(store, WORLD_LEDGER),
-  Layer.effect(IndexSync, Effect.flatMap(makeIndexSync, makeReplicatedIndexSync)).pipe(
+  Layer.effect(IndexSync, Effect.flatMap(makeIndexSync(), makeReplicatedIndexSync)).pipe(
     Layer.provide(Layer.provide(syncLeasePostgres(), storeAt(store))),
   ),
 );

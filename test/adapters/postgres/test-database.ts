@@ -1,7 +1,9 @@
-import { Layer, Redacted } from "effect";
+import { SQL } from "bun";
+import { type Effect, Layer, Redacted } from "effect";
 import { indexPostgres } from "../../../adapters/postgres/index-store.ts";
 import { postgresStore } from "../../../adapters/postgres/postgres-store.ts";
 import { TEST_DEPLOYMENT, TEST_GENESIS_HASH } from "../../arbitraries/test-ledger.ts";
+import { type Index, withIndexOf } from "../../contracts/fresh-index.ts";
 
 let schemas = 0;
 
@@ -23,3 +25,26 @@ export const storeAt = (url: URL) => postgresStore(Redacted.make(url));
 /** The index in a schema, with connections of its own. */
 export const indexAt = (url: URL, identity = TEST_LEDGER) =>
   indexPostgres(identity).pipe(Layer.provideMerge(storeAt(url)));
+
+/** Opens the store in a schema, runs a program on it and closes it. */
+export const withStore = <A, E>(
+  url: URL,
+  program: (index: Index) => Effect.Effect<A, E>,
+  identity = TEST_LEDGER,
+) => withIndexOf(indexAt(url, identity), program);
+
+/** A client in a store's schema, beside the service. It closes when it goes out of scope. */
+export const besideStore = (url: URL, settings: Readonly<Record<string, string | number>> = {}) => {
+  const plain = new URL(url);
+  plain.searchParams.delete("schema");
+  const search_path = String(url.searchParams.get("schema"));
+  return new SQL(plain.href, { max: 1, bigint: true, connection: { ...settings, search_path } });
+};
+
+/** Runs statements beside the service, in the store's schema, and gives the rows of each. */
+export const aside = async (url: URL, ...statements: ReadonlyArray<string>) => {
+  await using sql = besideStore(url);
+  const results: Array<ReadonlyArray<unknown>> = [];
+  for (const statement of statements) results.push(Array.from(await sql.unsafe(statement)));
+  return results;
+};

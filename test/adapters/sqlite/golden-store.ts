@@ -65,7 +65,8 @@ const rows = (): ReadonlyArray<IndexedEscrow> => {
   });
 };
 
-const changes = (): IndexChanges => {
+/** What a store of a released schema is filled with. */
+export const goldenChanges = (): IndexChanges => {
   const all = rows();
   return changesOf({
     escrows: all.slice(0, 9),
@@ -96,7 +97,7 @@ if (import.meta.main) {
     const answers = await Effect.runPromise(
       withStore(path, (index) =>
         Effect.gen(function* () {
-          yield* index.writer.apply(changes());
+          yield* index.writer.apply(goldenChanges());
           yield* index.log.replaceStanding(null, '{"size":22}');
           return yield* answersOf(index);
         }),
