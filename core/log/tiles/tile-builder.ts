@@ -1,7 +1,6 @@
 import { TreeEdge, type TreeHead } from "../tree/tree-edge.ts";
-import { foldHashes, HASH_LENGTH, leafHash } from "../tree/tree-hash.ts";
+import { HASH_LENGTH, joinHashes, leafHash, rootOfHashes, splitHashes } from "../tree/tree-hash.ts";
 import { decodeEntryBundle, EntryBundle } from "./entry-bundle.ts";
-import { rootOfFullTile } from "./tile-hashes.ts";
 import { type Tile, TILE_WIDTH, tilePath } from "./tile-path.ts";
 import { partialTiles } from "./tile-plan.ts";
 
@@ -11,10 +10,10 @@ export type TileSink = (tile: Tile, bytes: Uint8Array) => void;
 /** A tree that was built before: its size, and its partial tiles (`partialTiles` names them). */
 export type BuiltTree = { readonly size: number; readonly read: (tile: Tile) => Uint8Array };
 
-/** The tile of a level that is being filled. */
-type OpenTile = { bytes: Uint8Array; width: number; index: number };
+/** The tile of a level that is being filled, as a list of hashes: `rootOfHashes` says why. */
+type OpenTile = { hashes: Array<Uint8Array>; index: number };
 
-const emptyTile = (): Uint8Array => new Uint8Array(TILE_WIDTH * HASH_LENGTH);
+const nothing = (): Uint8Array => new Uint8Array();
 
 /** Makes all tiles and bundles of a growing log in one pass, and holds one open tile a level. */
 export class TileBuilder {
@@ -27,15 +26,11 @@ export class TileBuilder {
    * Begins at an empty tree, or goes on with one that was built before. Full tiles go to the sink as they fill.
    * @throws RangeError for a partial tile of another length. Whether it is the right one only `head` shows.
    */
-  constructor(sink: TileSink, { size, read }: BuiltTree = { size: 0, read: emptyTile }) {
+  constructor(sink: TileSink, { size, read }: BuiltTree = { size: 0, read: nothing }) {
     this.#sink = sink;
     this.#size = size;
     for (let rest = size, level = 0; rest > 0; rest = Math.floor(rest / TILE_WIDTH), level++)
-      this.#open[level] = {
-        bytes: emptyTile(),
-        width: 0,
-        index: Math.floor(rest / TILE_WIDTH),
-      };
+      this.#open[level] = { hashes: [], index: Math.floor(rest / TILE_WIDTH) };
     for (const tile of partialTiles(size)) this.#restore(tile, read(tile));
   }
 
@@ -59,7 +54,7 @@ export class TileBuilder {
   writePartials(): void {
     for (const tile of partialTiles(this.#size)) {
       if (tile.level === "entries") this.#sink(tile, this.#bundle.bytes());
-      else this.#sink(tile, this.#hashesAt(tile.level, 0, tile.width));
+      else this.#sink(tile, joinHashes(this.#open[tile.level]?.hashes ?? []));
     }
   }
 
@@ -67,34 +62,25 @@ export class TileBuilder {
   head(): TreeHead {
     const roots: Array<Uint8Array> = [];
     for (let level = this.#open.length - 1; level >= 0; level--) {
-      const width = this.#open[level]?.width ?? 0;
+      const hashes = this.#open[level]?.hashes ?? [];
       for (let count = TILE_WIDTH / 2, at = 0; count >= 1; count /= 2)
-        if ((width & count) !== 0) {
-          roots.push(foldHashes(this.#hashesAt(level, at, count)));
+        if ((hashes.length & count) !== 0) {
+          roots.push(rootOfHashes(hashes.slice(at, at + count)));
           at += count;
         }
     }
     return { size: this.#size, root: new TreeEdge(this.#size, roots).root() };
   }
 
-  /** A copy of hashes of the open tile of a level. */
-  #hashesAt(level: number, from: number, count: number): Uint8Array {
-    const bytes = this.#open[level]?.bytes ?? emptyTile();
-    return bytes.slice(from * HASH_LENGTH, (from + count) * HASH_LENGTH);
-  }
-
   #push(level: number, hash: Uint8Array): void {
-    const tile = (this.#open[level] ??= { bytes: emptyTile(), width: 0, index: 0 });
-    tile.bytes.set(hash, tile.width * HASH_LENGTH);
-    tile.width += 1;
-    if (tile.width < TILE_WIDTH) return;
-    const { bytes, index } = tile;
-    tile.bytes = emptyTile();
-    tile.width = 0;
+    const tile = (this.#open[level] ??= { hashes: [], index: 0 });
+    tile.hashes.push(hash);
+    if (tile.hashes.length < TILE_WIDTH) return;
+    const { hashes, index } = tile;
+    tile.hashes = [];
     tile.index += 1;
-    const root = rootOfFullTile(bytes);
-    this.#sink({ level, index, width: TILE_WIDTH }, bytes);
-    this.#push(level + 1, root);
+    this.#sink({ level, index, width: TILE_WIDTH }, joinHashes(hashes));
+    this.#push(level + 1, rootOfHashes(hashes));
   }
 
   #restore({ level, index, width }: Tile, bytes: Uint8Array): void {
@@ -107,7 +93,6 @@ export class TileBuilder {
     const tile = this.#open[level];
     if (tile === undefined || bytes.length !== width * HASH_LENGTH)
       throw new RangeError(`${tilePath({ level, index, width })} has ${bytes.length} bytes`);
-    tile.bytes.set(bytes);
-    tile.width = width;
+    tile.hashes = splitHashes(bytes);
   }
 }

@@ -54,12 +54,12 @@ export const tileSource =
     const bytes = read(tile);
     if (bytes.length !== tile.width * HASH_LENGTH)
       throw new RangeError(`${tilePath(tile)} has ${bytes.length} bytes`);
-    return foldHashes(bytes.slice(offset * HASH_LENGTH, (offset + count) * HASH_LENGTH));
+    return foldHashes(bytes.subarray(offset * HASH_LENGTH, (offset + count) * HASH_LENGTH));
   };
 
 /** The hash that a full tile becomes in the tile above it. @throws RangeError unless it has 256 hashes. */
 export const rootOfFullTile = (bytes: Uint8Array): Uint8Array => {
   if (bytes.length !== TILE_WIDTH * HASH_LENGTH)
     throw new RangeError(`a full tile has 8192 bytes, not ${bytes.length}`);
-  return foldHashes(bytes.slice());
+  return foldHashes(bytes);
 };
