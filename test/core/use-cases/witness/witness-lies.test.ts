@@ -261,6 +261,7 @@ test("10,000 bodies of any form are answered, and none is cosigned", async () =>
   await world.run(
     Effect.gen(function* () {
       const witness = yield* world.witness;
+      const run = Effect.runPromiseWith(yield* Effect.context());
       const allowed = [
         "CheckpointMalformed",
         "LogUnknown",
@@ -270,7 +271,7 @@ test("10,000 bodies of any form are answered, and none is cosigned", async () =>
       yield* Effect.promise(() =>
         fc.assert(
           fc.asyncProperty(bodies, async (body) => {
-            const said = await Effect.runPromise(say(witness, body));
+            const said = await run(say(witness, body));
             // A changed proof line or old size leaves the signature good.
             if (said !== "conflict 0") expect(allowed).toContain(said);
           }),
