@@ -217,6 +217,9 @@ describe("a node that forked", () => {
         const forked = () => world.events.slice(0, 100).map(() => eventLeaf(7));
         world.nodeEvents = forked;
         expect(yield* say(witness, world.log.offer(101, 301))).toBe("node_contradicts_itself");
+        // After a restart only what was cosigned is known.
+        const restarted = yield* world.witness;
+        expect(yield* say(restarted, world.log.offer(101, 301))).toBe("node_contradicts_itself");
         world.nodeEvents = () => world.events;
         world.log.isDown = true;
         expect(yield* say(witness, world.log.offer(101, 301))).toBe("log_unavailable");
