@@ -22,7 +22,7 @@ test("a witness by itself answers as the service's operation does", () => {
     Effect.gen(function* () {
       const handle = witnessHandler(
         yield* world.witness,
-        Effect.runPromiseExitWith(yield* Effect.context<never>()),
+        Effect.runPromiseExitWith(yield* Effect.context()),
       );
       const post = (body: string | Uint8Array<ArrayBuffer>) =>
         Effect.promise(() =>
