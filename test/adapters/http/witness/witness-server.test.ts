@@ -1,0 +1,58 @@
+import { expect, test } from "bun:test";
+import { Effect } from "effect";
+import { witnessHandler } from "../../../../adapters/http/witness/witness-server.ts";
+import { WitnessWorld } from "../../../core/use-cases/witness/support/witness-world.ts";
+
+const URL_OF_WITNESS = "http://localhost/witness/add-checkpoint";
+
+/** Status, media type and text of an answer; of a problem its code. */
+const said = async (response: Response): Promise<ReadonlyArray<unknown>> => {
+  const type = response.headers.get("content-type");
+  const text = await response.text();
+  return type === "application/problem+json"
+    ? [response.status, (JSON.parse(text) as { readonly code: string }).code]
+    : [response.status, type, text];
+};
+
+test("a witness by itself answers as the service's operation does", () => {
+  const world = new WitnessWorld();
+  world.grow(3);
+  world.follow();
+  return world.run(
+    Effect.gen(function* () {
+      const handle = witnessHandler(
+        yield* world.witness,
+        Effect.runPromiseExitWith(yield* Effect.context()),
+      );
+      const post = (body: string | Uint8Array<ArrayBuffer>) =>
+        Effect.promise(() =>
+          handle(new Request(URL_OF_WITNESS, { method: "POST", body })).then(said),
+        );
+      const cosigned = yield* post(world.log.offer(0, 4));
+      expect(cosigned.slice(0, 2)).toEqual([200, "text/plain; charset=utf-8"]);
+      expect(cosigned[2]).toStartWith("— witness.example ");
+      expect(yield* post(world.log.offer(0, 4))).toEqual([409, "text/x.tlog.size", "4\n"]);
+      expect(yield* post("old 0\n")).toEqual([400, "checkpoint_malformed"]);
+      expect(yield* post(Uint8Array.of(0xff))).toEqual([400, "checkpoint_malformed"]);
+      expect(yield* post("a".repeat(262_145))).toEqual([413, "payload_too_large"]);
+      world.grow(1);
+      world.follow();
+      world.nodeEvents = () => null;
+      expect(yield* post(world.log.offer(4, 5))).toEqual([503, "witness_not_ready"]);
+      const get = yield* Effect.promise(() => handle(new Request(URL_OF_WITNESS)).then(said));
+      expect(get).toEqual([405, "method_not_allowed"]);
+      const other = yield* Effect.promise(() =>
+        handle(new Request("http://localhost/add-checkpoint", { method: "POST" })).then(said),
+      );
+      expect(other).toEqual([404, "route_not_found"]);
+    }),
+  );
+});
+
+test("a bug is answered as an internal error, without its cause", async () => {
+  const handle = witnessHandler(() => Effect.die(new Error("secret")));
+  const response = await handle(new Request(URL_OF_WITNESS, { method: "POST", body: "x" }));
+  const text = await response.text();
+  expect(response.status).toBe(500);
+  expect(text).not.toContain("secret");
+});

@@ -1,0 +1,46 @@
+import { expect, test } from "bun:test";
+import { Effect } from "effect";
+import { faultLines } from "../../../app/config/variable.ts";
+import { readLoneWitnessSettings } from "../../../app/config/witness-environment.ts";
+import { readSettings } from "../../../app/config/settings.ts";
+import { LOCAL_DEPLOYMENT } from "../../../core/protocol/addresses/local-deployment.ts";
+
+const WITNESS = { WITNESS_LOGS: "logs.txt", WITNESS_KEY_FILE: "key", WITNESS_NAME: "w.example" };
+const NODE = {
+  SOLANA_RPC_URL: "http://node.example",
+  CUSTODY_PROGRAM_ID: LOCAL_DEPLOYMENT.custodyProgram,
+  ATTESTOR_PROGRAM_ID: LOCAL_DEPLOYMENT.attestorProgram,
+};
+const witness = { name: "w.example", keyFile: "key", logsFile: "logs.txt" };
+
+test("three settings make a service a witness, none make it none, fewer stop it", async () => {
+  expect((await Effect.runPromise(readSettings(WITNESS))).witness).toEqual(witness);
+  expect((await Effect.runPromise(readSettings({}))).witness).toBeNull();
+  const { faults } = await Effect.runPromise(Effect.flip(readSettings({ WITNESS_LOGS: "l" })));
+  expect(faultLines(faults)).toEqual([
+    "WITNESS_KEY_FILE is not set; expected a value: a witness needs all three",
+    "WITNESS_NAME is not set; expected a value: a witness needs all three",
+  ]);
+});
+
+test("a witness by itself needs a node, the programs and its three settings", async () => {
+  const settings = await Effect.runPromise(readLoneWitnessSettings({ ...NODE, ...WITNESS }));
+  expect(settings).toMatchObject({
+    host: "127.0.0.1",
+    port: 3001,
+    dataDir: "./witness-data",
+    deployment: LOCAL_DEPLOYMENT,
+    witness,
+  });
+  const { faults } = await Effect.runPromise(
+    Effect.flip(readLoneWitnessSettings({ PORT: "x", WITNESS_NAME: "w" })),
+  );
+  expect(faults.map(({ variable }) => variable)).toEqual([
+    "PORT",
+    "SOLANA_RPC_URL",
+    "CUSTODY_PROGRAM_ID",
+    "ATTESTOR_PROGRAM_ID",
+    "WITNESS_LOGS",
+    "WITNESS_KEY_FILE",
+  ]);
+});
