@@ -171,11 +171,11 @@ const told = (failure: ApiFailure): Told => {
       const { rule, detail, state, awaiting, nextActions, at } = failure;
       return {
         detail: `${capitalised(detail)}.`,
+        cure: cureOf(rule),
         extensions: {
           rule,
           state,
           awaiting,
-          cure: cureOf(rule),
           next_actions: nextActions.map(nextActionRecord),
           slot: Number(at.slot),
           ledger_time: formatUnixTime(at.ledgerTime),
