@@ -131,7 +131,8 @@ const relayRefusal = (refusal: RelayRefusal | TransactionNotFound): Told => {
       return rejectionRecord(refusal);
     case "BlockhashExpired":
       return {
-        detail: `The ledger does not accept the transaction's blockhash: it is too old, or newer than what is confirmed. It has not landed as far as is known. GET /v1/relay/${refusal.signature} tells whether signing again is safe.`,
+        detail:
+          "The ledger does not accept the transaction's blockhash: it is too old, or newer than what is confirmed. It has not landed as far as is known. This request sent nothing.",
         extensions: { signature: refusal.signature },
       };
   }
