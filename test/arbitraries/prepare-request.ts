@@ -1,4 +1,6 @@
 import fc from "fast-check";
+import { taskHash } from "../../core/domain/escrow/task-hash.ts";
+import type { Hash32 } from "../../core/domain/hash32.ts";
 import { isNobodys } from "../../core/protocol/rules/signer-rules.ts";
 import { anyAddress, anyHash32, anyU64 } from "./ledger-values.ts";
 
@@ -6,6 +8,20 @@ const text = (maxLength: number) =>
   fc.string({ unit: "grapheme", minLength: 1, maxLength }).filter((each) => !each.includes("\0"));
 
 const anyParty = anyAddress.filter((address) => !isNobodys(address));
+
+/** A hash beside an intent is the hash of the intent and the nonce. */
+const consistent = <
+  R extends {
+    taskHash?: Hash32 | undefined;
+    taskIntent?: string | undefined;
+    nonce?: string | undefined;
+  },
+>(
+  request: R,
+): R =>
+  request.taskHash === undefined || request.taskIntent === undefined
+    ? request
+    : { ...request, taskHash: taskHash(request.taskIntent, request.nonce) };
 
 /** Any valid request of `POST /v1/escrows/prepare`, with the use case's field names. */
 export const anyPrepareRequest = fc
@@ -19,4 +35,5 @@ export const anyPrepareRequest = fc
     taskIntent: fc.option(text(60), { nil: undefined }),
     nonce: fc.option(text(6), { nil: undefined }),
   })
-  .filter(({ taskHash, taskIntent }) => taskHash !== undefined || taskIntent !== undefined);
+  .filter(({ taskHash, taskIntent }) => taskHash !== undefined || taskIntent !== undefined)
+  .map(consistent);

@@ -40,9 +40,12 @@ export const PrepareEscrowRequest = record("PrepareEscrowRequest", "What is to b
     ...judged({ pattern: "^[1-9][0-9]{0,19}$" }),
   }),
   ttl_seconds: Type.Integer({ minimum: MIN_TTL_SECONDS, maximum: MAX_TTL_SECONDS }),
-  task_hash: OrNull("32 bytes as 64 hex digits. Used instead of task_intent when both are given.", {
-    pattern: "^[0-9a-fA-F]{64}$",
-  }),
+  task_hash: OrNull(
+    "32 bytes as 64 hex digits. Beside task_intent, it must be the hash of task_intent and nonce.",
+    {
+      pattern: "^[0-9a-fA-F]{64}$",
+    },
+  ),
   task_intent: OrNull(
     `Text from which task_hash is derived, 1 to ${MAX_TASK_INTENT_BYTES} bytes of UTF-8.`,
     { minLength: 1, maxLength: MAX_TASK_INTENT_BYTES },

@@ -131,7 +131,8 @@ const relayRefusal = (refusal: RelayRefusal | TransactionNotFound): Told => {
       return rejectionRecord(refusal);
     case "BlockhashExpired":
       return {
-        detail: `The ledger does not accept the transaction's blockhash: it is too old, or newer than what is confirmed. It has not landed as far as is known. GET /v1/relay/${refusal.signature} tells whether signing again is safe.`,
+        detail:
+          "The ledger does not accept the transaction's blockhash: it is too old, or newer than what is confirmed. It has not landed as far as is known. This request sent nothing.",
         extensions: { signature: refusal.signature },
       };
   }
@@ -171,11 +172,11 @@ const told = (failure: ApiFailure): Told => {
       const { rule, detail, state, awaiting, nextActions, at } = failure;
       return {
         detail: `${capitalised(detail)}.`,
+        cure: cureOf(rule),
         extensions: {
           rule,
           state,
           awaiting,
-          cure: cureOf(rule),
           next_actions: nextActions.map(nextActionRecord),
           slot: Number(at.slot),
           ledger_time: formatUnixTime(at.ledgerTime),

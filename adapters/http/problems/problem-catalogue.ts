@@ -72,8 +72,8 @@ export const PROBLEM_CATALOGUE = {
   transaction_not_found: kind(
     404,
     "No such transaction is known",
-    "Neither this relay nor the ledger's history knows the signature. That does not mean that the transaction cannot land: whoever holds its bytes can send them until its blockhash expires.",
-    "Relay the same bytes, or ask again. Do not sign the payment again on this answer.",
+    "Neither this relay nor the ledger's history knows the signature. That does not mean that the transaction cannot land: whoever holds its bytes can send them until its blockhash expires. A transaction that the relay refused stays unknown, however often this is asked.",
+    "If nobody else was given the bytes and this relay refused them each time, unsent, prepare and sign again. Otherwise relay the same bytes or ask again, and do not sign the payment again on this answer.",
   ),
   not_in_log: kind(
     404,
@@ -241,7 +241,7 @@ export const PROBLEM_CATALOGUE = {
     422,
     "The blockhash is not valid",
     "The ledger does not accept the transaction's blockhash: it is too old, or newer than what is confirmed. The transaction has not landed as far as is known, and this request sent nothing.",
-    "If the bytes were never sent anywhere else, fetch a recent blockhash and sign again. Otherwise ask `GET /v1/relay/{signature}` first and sign again only when `safe_to_sign_again` is true.",
+    "If nobody else was given these bytes and every answer to them says that nothing was sent, prepare and sign again. Otherwise ask `GET /v1/relay/{signature}`, and sign again once `safe_to_sign_again` is true.",
   ),
   idempotency_key_reused: kind(
     422,

@@ -39,6 +39,7 @@ export const Problem = Type.Object(
     detail: Type.String(),
     instance: Type.String({ description: "Names this occurrence." }),
     code: Code,
+    cure: Type.String({ description: "What to do." }),
     request_id: Type.String(),
     errors: Type.Optional(Type.Array(Fault)),
     reason: Type.Optional(
@@ -66,7 +67,6 @@ export const Problem = Type.Object(
       }),
     ),
     awaiting: Type.Optional(nullable(Awaited)),
-    cure: Type.Optional(Type.String({ description: "What to do." })),
     next_actions: Type.Optional(
       Type.Array(NextAction, { description: "What can be done with the escrow instead." }),
     ),
@@ -94,7 +94,7 @@ export const Problem = Type.Object(
 
 /** A problem document of one code, as an example. */
 export const problemExample = (code: ProblemCode) => {
-  const { status, title, explanation } = PROBLEM_CATALOGUE[code];
+  const { status, title, explanation, cure } = PROBLEM_CATALOGUE[code];
   return {
     type: problemType(code),
     title,
@@ -102,6 +102,7 @@ export const problemExample = (code: ProblemCode) => {
     detail: explanation,
     instance: `${problemType(code)}#018f6a1e-2b3c-4d5e-8f90-a1b2c3d4e5f6`,
     code,
+    cure,
     request_id: "018f6a1e-2b3c-4d5e-8f90-a1b2c3d4e5f6",
   };
 };

@@ -7,6 +7,8 @@ export type Problem = {
   /** What happened this time, without values of the request. */
   readonly detail: string;
   readonly errors?: ReadonlyArray<RequestFault>;
+  /** What to do this time; by default the catalogue's cure of the code. */
+  readonly cure?: string;
   /** Further members that only this kind of problem has, such as the relay's `signature`. */
   readonly extensions?: Readonly<Record<string, unknown>>;
   readonly headers?: Readonly<Record<string, string>>;
@@ -27,7 +29,7 @@ export const problemStatus = (problem: Problem): number => PROBLEM_CATALOGUE[pro
  */
 export const problemDocument = (problem: Problem, requestId: string): string => {
   const { code, detail, errors, extensions } = problem;
-  const { title, status } = PROBLEM_CATALOGUE[code];
+  const { title, status, cure } = PROBLEM_CATALOGUE[code];
   const type = problemType(code);
   return JSON.stringify({
     type,
@@ -36,6 +38,7 @@ export const problemDocument = (problem: Problem, requestId: string): string => 
     detail,
     instance: `${type}#${requestId}`,
     code,
+    cure: problem.cure ?? cure,
     request_id: requestId,
     ...(errors === undefined ? {} : { errors }),
     ...extensions,

@@ -108,6 +108,26 @@ export const claimVectors = (): ReadonlyArray<Vector> => {
   ];
 };
 
+/** Packets with a value of another type where check `form` asks only that the member is there. */
+export const anyValueVectors = (): ReadonlyArray<Vector> => {
+  const checkOf = {
+    purpose: "escrow_fields",
+    delivery_claim: "delivery_claim",
+    settlement_decision: "settlement_decision",
+  };
+  const values: Readonly<Record<string, Json>> = { null: null, number: 1, array: [] };
+  return Object.entries(checkOf).flatMap(([member, check]) =>
+    Object.entries(values).map(([kind, value]) =>
+      rejects(
+        `${member.replaceAll("_", "-")}-${kind}`,
+        `${member} is ${JSON.stringify(value)}`,
+        check,
+        lie((data) => void (data[member] = value)),
+      ),
+    ),
+  );
+};
+
 /** Packets with a decision or date that does not follow from the account. */
 export const decisionVectors = (): ReadonlyArray<Vector> => {
   const on = (name: string, why: string, member: string, value: Json, golden?: string) =>
@@ -178,6 +198,12 @@ export const decisionVectors = (): ReadonlyArray<Vector> => {
       "pending",
     ),
     dated("pending-without-date", "a pending packet without a date", null, "pending"),
+    rejects(
+      "expired-without-date",
+      "a pending packet without a date that calls itself expired",
+      ["settlement_decision", "as_of"],
+      lie((data) => void (data["as_of"] = null), "pending-expired"),
+    ),
     dated(
       "settled-with-date",
       "a settled packet with a date",

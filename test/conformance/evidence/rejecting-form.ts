@@ -141,6 +141,20 @@ const members = (): ReadonlyArray<Vector> => [
       lie((data) => void (inside(data, name)["note"] = ""), "pending"),
     ),
   ),
+  ...["purpose", "delivery_claim", "settlement_decision"].map((name) =>
+    rejects(
+      `${name.replaceAll("_", "-")}-missing`,
+      `no data.${name}`,
+      lie((data) => without(data, name)),
+    ),
+  ),
+  ...([null, [], {}] as const).map((value) =>
+    rejects(
+      `escrow-${value === null ? "null" : Array.isArray(value) ? "array" : "without-address"}`,
+      `data.escrow is ${JSON.stringify(value)}`,
+      lie((data) => void (data["escrow"] = value)),
+    ),
+  ),
   rejects(
     "version-missing",
     "no data.version",

@@ -4,7 +4,7 @@ import { goldenPacket } from "../../core/use-cases/evidence/golden-packets.ts";
 import { acceptingVectors } from "./accepting-vectors.ts";
 import { instructionVectors } from "./ed25519-instruction-vectors.ts";
 import { accountVectors, fieldVectors } from "./rejecting-account.ts";
-import { claimVectors, decisionVectors } from "./rejecting-claim.ts";
+import { anyValueVectors, claimVectors, decisionVectors } from "./rejecting-claim.ts";
 import { logVectors } from "./log-vectors.ts";
 import { logPolicyText } from "./log-world.ts";
 import { policyVectors, trustDocument } from "./policy-vectors.ts";
@@ -21,6 +21,7 @@ const rejectingVectors = () => [
   ...accountVectors(),
   ...fieldVectors(),
   ...claimVectors(),
+  ...anyValueVectors(),
   ...decisionVectors(),
 ];
 

@@ -100,8 +100,15 @@ const valueFaults = (
     });
   if (request.taskHash !== undefined && hash === undefined)
     faults.push({ field: "taskHash", detail: "must be 64 hex digits" });
-  faults.push(...textFaults("taskIntent", request.taskIntent, MAX_TASK_INTENT_BYTES));
-  faults.push(...textFaults("nonce", request.nonce, MAX_NONCE_BYTES));
+  const { taskIntent, nonce } = request;
+  const unusable = [
+    ...textFaults("taskIntent", taskIntent, MAX_TASK_INTENT_BYTES),
+    ...textFaults("nonce", nonce, MAX_NONCE_BYTES),
+  ];
+  faults.push(...unusable);
+  const isBoth = hash !== undefined && taskIntent !== undefined && unusable.length === 0;
+  if (isBoth && hash !== taskHash(taskIntent, nonce))
+    faults.push({ field: "taskHash", detail: "is not the hash of intent and nonce" });
   return faults;
 };
 
@@ -151,7 +158,7 @@ const escrowTerms = Effect.fnUntraced(function* (request: PrepareEscrowRequest) 
     taskHashDerived: supplied === undefined,
     taskIntent: taskIntent ?? null,
     nonce: nonce ?? null,
-    nonceApplied: supplied === undefined && nonce !== undefined,
+    nonceApplied: taskIntent !== undefined && nonce !== undefined,
     attestor,
     payer,
   };

@@ -102,9 +102,13 @@ describe("prepare", () => {
     expect(new Set(texts).size).toBe(1);
   });
 
-  test("a task hash, in upper or lower case, is used instead of intent and nonce", async () => {
+  test("a task hash is taken in upper or lower case, in place of an intent", async () => {
     const task_hash = "AB".repeat(32);
-    const response = await client.postJson(PREPARE, { ...prepareBody(), task_hash });
+    const response = await client.postJson(PREPARE, {
+      ...prepareBody(),
+      task_intent: null,
+      task_hash,
+    });
     expect(await dataOf(response)).toMatchObject({
       inputs: {
         task_hash: task_hash.toLowerCase(),
@@ -112,6 +116,17 @@ describe("prepare", () => {
         nonce: "1",
         nonce_applied: false,
       },
+    });
+  });
+
+  test("a task hash that is not that of intent and nonce is refused", async () => {
+    const response = await client.postJson(PREPARE, {
+      ...prepareBody(),
+      task_hash: "ab".repeat(32),
+    });
+    expect(await response.json()).toMatchObject({
+      code: "validation_failed",
+      errors: [{ pointer: "/task_hash", detail: "is not the hash of intent and nonce" }],
     });
   });
 

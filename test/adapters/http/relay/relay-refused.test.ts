@@ -66,8 +66,26 @@ describe("a transaction that is not sent", () => {
     expect(await jsonOf(await relay(transaction()))).toMatchObject({
       code: "blockhash_expired",
       signature,
-      detail: expect.stringContaining(
-        `GET /v1/relay/${signature} tells whether signing again is safe.`,
+    });
+  });
+
+  test("an expired blockhash does not send the client to a signature that nothing will ever know", async () => {
+    relayed.service.ledger.blockhashValid = false;
+    const refused = await jsonOf(await relay(transaction(undefined, 77)));
+    expect(refused).toMatchObject({
+      code: "blockhash_expired",
+      detail: expect.stringMatching(/This request sent nothing\.$/),
+      cure: expect.stringMatching(
+        /^If nobody else was given these bytes .* prepare and sign again\./,
+      ),
+    });
+    relayed.service.ledger.blockhashValid = true;
+    const { signature: unknown } = refused as { readonly signature: string };
+    expect(await jsonOf(await relayed.send(`/v1/relay/${unknown}`))).toMatchObject({
+      code: "transaction_not_found",
+      safe_to_sign_again: false,
+      cure: expect.stringMatching(
+        /^If nobody else was given the bytes .* prepare and sign again\./,
       ),
     });
   });

@@ -190,6 +190,7 @@ describe("every answer", () => {
       detail: "An address is not valid.",
       instance: "/problems/invalid_address#r-1",
       code: "invalid_address",
+      cure: "Correct the addresses that `errors` names.",
       request_id: "r-1",
       errors: [{ pointer: "/pda", detail: "must be a base58 address of 32 bytes" }],
     });

@@ -31,7 +31,8 @@ const preflight = (title: string, change: Readonly<Record<string, unknown>> = {}
 const prepared: ReadonlyArray<Exchange> = [
   prepare("by the intent and a nonce"),
   prepare("by the intent alone", { nonce: undefined }),
-  prepare("by a task hash, in upper case", { task_hash: "AB".repeat(32) }),
+  prepare("by a task hash, in upper case", { task_intent: null, task_hash: "AB".repeat(32) }),
+  prepare("a task hash of another intent", { task_hash: "AB".repeat(32) }),
   prepare("by a task hash without intent", {
     task_intent: undefined,
     nonce: undefined,

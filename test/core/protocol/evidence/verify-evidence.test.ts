@@ -380,3 +380,34 @@ describe("the trust policy decides", () => {
     expect(failedChecks(JSON.stringify(packet), null)).toEqual(["form"]);
   });
 });
+
+describe("what is judged of a packet that fails early, without a node", () => {
+  const outcomes = (text: string) => {
+    const { checks } = verifyEvidence(text, TRUST);
+    const found = Object.fromEntries(checks.map(({ name, outcome }) => [name, outcome]));
+    const { ledger, account_on_ledger, attestor_is_the_merchants, mint_value } = found;
+    return { ledger, account_on_ledger, attestor_is_the_merchants, mint_value };
+  };
+  const early = {
+    ledger: "not_applicable",
+    account_on_ledger: "unproven",
+    attestor_is_the_merchants: "unproven",
+    mint_value: "not_applicable",
+  } as const;
+
+  test("both points that need a node are unproven, and the mint is not judged", () => {
+    const text = packetText(escrowIn("Fulfilled"));
+    const elsewhere = packetText(escrowIn("Refunded"));
+    const other = inner((JSON.parse(elsewhere) as Packet).data, "escrow")["escrow_pda"] ?? null;
+    const noForm = "{}";
+    const noAccount = resigned(text, (data) => void (inner(data, "account")["data_base64"] = ""));
+    const noAddress = resigned(text, (data) => void (inner(data, "escrow")["escrow_pda"] = other));
+    for (const packet of [noForm, noAccount, noAddress]) expect(outcomes(packet)).toEqual(early);
+  });
+
+  test("a Refunded packet names the attestor as unproven too", () => {
+    expect(outcomes(packetText(escrowIn("Refunded")))).toMatchObject({
+      attestor_is_the_merchants: "unproven",
+    });
+  });
+});

@@ -77,7 +77,7 @@ describe("prepare escrow", () => {
           taskHashDerived: taskHash === undefined,
           taskIntent: request.taskIntent ?? null,
           nonce: nonce ?? null,
-          nonceApplied: taskHash === undefined && nonce !== undefined,
+          nonceApplied: request.taskIntent !== undefined && nonce !== undefined,
           attestor: null,
           payer: null,
           instruction: createEscrowInstruction(LOCAL_DEPLOYMENT, { ...terms, payer: agentOwner }),
@@ -88,16 +88,29 @@ describe("prepare escrow", () => {
     );
   });
 
-  test("a task hash is accepted in either case and overrides intent and nonce", () => {
+  test("a task hash is accepted in either case, and alone", () => {
+    const { nonce, taskIntent, ...bare } = request;
     const taskHash = "ABCDEF0123456789".repeat(4);
-    const given = prepared({ ...request, taskHash });
+    const given = prepared({ ...bare, nonce, taskHash });
     expect(given.taskHash as string).toBe(taskHash.toLowerCase());
     expect(given).toMatchObject({ taskHashDerived: false, nonceApplied: false });
-    const { nonce, taskIntent, ...bare } = request;
     expect(prepared({ ...bare, taskHash }).escrow).toBe(given.escrow);
     expect(prepared({ ...bare, taskIntent }).nonceApplied).toBe(false);
     expect(prepared({ ...request }).escrow).not.toBe(prepared({ ...bare, taskIntent }).escrow);
     expect(nonce).toBeDefined();
+  });
+
+  test("a task hash beside the intent is that of intent and nonce", () => {
+    const derived = prepared(request);
+    const taskHash = derived.taskHash.toUpperCase();
+    expect(prepared({ ...request, taskHash })).toEqual({ ...derived, taskHashDerived: false });
+    const { nonce, ...bare } = request;
+    expect(nonce).toBeDefined();
+    expect(refusal({ ...bare, taskHash })).toEqual(["ValidationFailed", "taskHash"]);
+    expect(refusal({ ...request, taskHash: "ab".repeat(32) })).toEqual([
+      "ValidationFailed",
+      "taskHash",
+    ]);
   });
 
   const bad: ReadonlyArray<
