@@ -1,4 +1,4 @@
-import { Context, Effect } from "effect";
+import { Context, type Effect } from "effect";
 import type { Escrow } from "../../domain/escrow/escrow.ts";
 
 /** A proof that a log holds an event of an escrow, as a packet carries it. */

@@ -62,7 +62,7 @@ export class PublishingWorld {
 
   mark(count = this.leaves.length): SyncMark {
     const head = hash32FromBytes(headOf(this.leaves.slice(0, count)));
-    return { count: BigInt(count), head, slot: 1n, ledgerTime: 1n, atMs: 0 } as SyncMark;
+    return { count: BigInt(count), head, slot: 1n, ledgerTime: 1n, atMs: 0 };
   }
 
   grow(count: number, seed = 0): void {
