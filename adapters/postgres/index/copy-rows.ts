@@ -49,8 +49,9 @@ export const copyRow = (
 ): Uint8Array => {
   scratch[0] = first;
   let end = scratch.writeInt16BE(columns.length, 1);
-  for (const [at, { type }] of columns.entries()) {
-    const value = values[at] ?? null;
+  let at = 0;
+  for (const { type } of columns) {
+    const value = values[at++] ?? null;
     if (value === null) {
       end = scratch.writeInt32BE(-1, end);
       continue;

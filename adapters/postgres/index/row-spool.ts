@@ -76,12 +76,13 @@ export class RowSpool {
 
   /** Of the rows with one number the one with the greatest first byte, and of equal ones the last. */
   *#latest(): Generator<Uint8Array> {
-    let [number, best] = [-1, new Uint8Array()];
+    let number = -1;
+    let best: Uint8Array = new Uint8Array();
     for (const { seq, bytes } of this.#rows.ascending()) {
       if (seq !== number && number !== -1) yield best;
       if (seq === number && (bytes[0] ?? 0) < (best[0] ?? 0)) continue;
-      // A record is valid until the next one is taken.
-      [number, best] = [seq, new Uint8Array(bytes)];
+      number = seq;
+      best = bytes;
     }
     if (number !== -1) yield best;
   }
