@@ -2,7 +2,7 @@ import { Cause, Effect, Exit } from "effect";
 import { exitWith, readCommandLine } from "./commands/command-line.ts";
 import { readSettings } from "./config/settings.ts";
 import { logging } from "./logging.ts";
-import { npxEnded } from "./npx-launcher.ts";
+import { watchNpx } from "./npx-launcher.ts";
 import { startService } from "./serve.ts";
 import { explain } from "./start-failure.ts";
 import { awaitEnding, limitStop } from "./shutdown.ts";
@@ -25,7 +25,10 @@ const serve = Effect.gen(function* () {
     yield* Effect.logInfo("listening", { url, ...metrics });
     return yield* refused;
   });
-  const untilNpxEnds = Effect.as(npxEnded, { kind: "asked", by: "the end of npx" } as const);
+  const untilNpxEnds = Effect.as(Effect.flatten(watchNpx), {
+    kind: "asked",
+    by: "the end of npx",
+  } as const);
   return yield* Effect.raceAllFirst([awaitEnding, untilNpxEnds, untilRefused]).pipe(
     Effect.tap((ending) =>
       ending.kind === "asked"

@@ -32,15 +32,17 @@ const isUnbroken = async (ancestors: ReadonlyArray<number>): Promise<boolean> =>
 };
 
 /**
- * Completes when the npx that started this process has ended; never completes without one. npx runs its command in a
- * shell that does not forward signals. Ending npx would leave the service running unnoticed. Checks twice a second, and only
- * on Linux, where the check is cheap.
+ * Finds the npx that started this process and returns an effect that completes when it has ended; without one that effect never
+ * completes. npx runs its command in a shell that does not forward signals. Ending npx would leave the process running unnoticed.
+ * Checks twice a second, and only on Linux, where the check is cheap.
  */
-export const npxEnded: Effect.Effect<void> = Effect.gen(function* () {
+export const watchNpx: Effect.Effect<Effect.Effect<void>> = Effect.gen(function* () {
   const ancestors = yield* Effect.promise(ancestorsToNpx);
-  if (ancestors.length === 0) return yield* Effect.never;
-  yield* Effect.repeat(
-    Effect.promise(() => isUnbroken(ancestors)),
-    { schedule: LOOK_AGAIN, while: (unbroken) => unbroken },
+  if (ancestors.length === 0) return Effect.never;
+  return Effect.asVoid(
+    Effect.repeat(
+      Effect.promise(() => isUnbroken(ancestors)),
+      { schedule: LOOK_AGAIN, while: (unbroken) => unbroken },
+    ),
   );
 });

@@ -1,8 +1,9 @@
-import { Clock, Context, Effect } from "effect";
+import { Context, Effect } from "effect";
 import type { Address } from "../../domain/address.ts";
 import type { Escrow } from "../../domain/escrow/escrow.ts";
 import type { EvidenceSignature } from "../../domain/evidence/evidence-signature.ts";
 import { RecentlyUsed } from "../../domain/recently-used.ts";
+import type { UnixSeconds } from "../../domain/unix-time.ts";
 import type { EvidenceData } from "../../protocol/evidence/evidence-data.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { Ledger } from "../../../ports/ledger.ts";
@@ -10,13 +11,13 @@ import type { EvidenceReferences, MerchantStanding } from "./evidence-references
 import { monotonicMs } from "../monotonic-time.ts";
 import { decodeArchivedEscrowAccount } from "../../protocol/accounts/archived-escrow-account.ts";
 import { CUSTODY_CONSTANTS } from "../../protocol/generated/custody.ts";
-import { readMerchant } from "../merchant/read-merchant.ts";
+import { type LiveMerchant, readMerchant } from "../merchant/read-merchant.ts";
 import { makeSingleFlight } from "../single-flight.ts";
 
 /** How long a packet may omit that its escrow was archived, milliseconds. */
 export const ARCHIVAL_FRESH_MS = 60_000;
-/** An escrow is archived seven days after its settlement at the earliest; the service's clock may be an hour behind. */
-const ARCHIVED_AFTER_MS = (CUSTODY_CONSTANTS.ARCHIVE_DELAY_SECONDS - 3600) * 1000;
+/** An escrow is archived seven days after its settlement at the earliest; the ledger's clock may gain an hour after its last reading. */
+const ARCHIVED_AFTER_SECONDS = BigInt(CUSTODY_CONSTANTS.ARCHIVE_DELAY_SECONDS - 3600);
 
 /** One escrow's evidence packet. */
 export type EvidencePacket = {
@@ -64,6 +65,9 @@ export class SettledEvidence extends Context.Service<
   }
 >()("settlement-evidence/core/use-cases/SettledEvidence") {}
 
+/** The ledger's clock as it was read last. */
+type ClockReading = { readonly ledgerTime: UnixSeconds; readonly atMs: number };
+
 type Asked = { readonly standing: MerchantStanding | null; readonly atMs: number };
 
 const isSame = (one: MerchantStanding | null, other: MerchantStanding | null): boolean =>
@@ -71,16 +75,18 @@ const isSame = (one: MerchantStanding | null, other: MerchantStanding | null): b
   one?.status === other?.status &&
   one?.currentAttestor === other?.currentAttestor;
 
+/** A merchant as the ledger shows it, null when its account could not be read. */
+const readLiveMerchant = (wallet: Address) =>
+  readMerchant(wallet, "finalized").pipe(Effect.orElseSucceed(() => null));
+
+const standingIn = (live: LiveMerchant | null): MerchantStanding | null => {
+  if (live === null) return null;
+  const { name, status, attestor } = live.merchant;
+  return { name, status, currentAttestor: attestor };
+};
+
 /** A merchant's present state on the ledger, null when its account could not be read. */
-export const readStanding = (wallet: Address) =>
-  readMerchant(wallet, "finalized").pipe(
-    Effect.map(({ merchant: { name, status, attestor } }): MerchantStanding | null => ({
-      name,
-      status,
-      currentAttestor: attestor,
-    })),
-    Effect.orElseSucceed(() => null),
-  );
+export const readStanding = (wallet: Address) => Effect.map(readLiveMerchant(wallet), standingIn);
 
 /** The digest in the tombstone at an escrow's address, null when there is none or it could not be read. */
 const readArchival = Effect.fnUntraced(
@@ -104,10 +110,13 @@ export const makeSettledEvidence = Effect.gen(function* () {
   const once = makeSingleFlight<MerchantStanding | null, never>(scope);
   /** When each escrow's account was last read without a tombstone, milliseconds. */
   const unarchived = new RecentlyUsed<Address, number>(PACKETS);
+  let clock: ClockReading | null = null;
 
   const ask = Effect.fnUntraced(function* (wallet: Address, before: MerchantStanding | null) {
     const atMs = yield* monotonicMs;
-    const found = yield* readStanding(wallet);
+    const live = yield* readLiveMerchant(wallet);
+    if (live !== null) clock = { ledgerTime: live.ledgerTime, atMs };
+    const found = standingIn(live);
     const standing = isSame(found, before) ? before : found;
     merchants.set(wallet, { standing, atMs });
     return standing;
@@ -117,9 +126,12 @@ export const makeSettledEvidence = Effect.gen(function* () {
     find: (escrow) => packets.get(escrow),
     keep: (known) => packets.set(known.escrow.address, known),
     archivalOf: Effect.fnUntraced(function* ({ address, settledAt }) {
-      const settledMs = Number(settledAt ?? 0n) * 1000;
-      if ((yield* Clock.currentTimeMillis) < settledMs + ARCHIVED_AFTER_MS) return null;
       const nowMs = yield* monotonicMs;
+      // Without a reading of the clock, the ledger is asked.
+      const ledgerTime =
+        clock && clock.ledgerTime + BigInt(Math.floor((nowMs - clock.atMs) / 1000));
+      if (ledgerTime !== null && ledgerTime < (settledAt ?? 0n) + ARCHIVED_AFTER_SECONDS)
+        return null;
       const readMs = unarchived.get(address);
       if (readMs !== undefined && nowMs - readMs < ARCHIVAL_FRESH_MS) return null;
       unarchived.set(address, nowMs);

@@ -239,13 +239,14 @@ test("another key gives another signature of the same data", async () => {
   expect((await world.packet()).signature).toEqual(first.signature);
 });
 
-const ARCHIVABLE_MS = (Number(settled.settledAt) + 604_800) * 1000;
+const ARCHIVABLE = (settled.settledAt ?? 0n) + 604_800n;
 
 test("an archived escrow keeps its data and signature, and its references say so", async () => {
   const world = makeWorld();
   const first = await world.packet();
   expect(first.references.archived).toBeNull();
-  await world.pass(ARCHIVABLE_MS);
+  world.ledger.setClock(ARCHIVABLE);
+  await world.pass(ARCHIVAL_FRESH_MS);
   const tombstone = tombstoneAccount(settled, LOCAL_DEPLOYMENT.custodyProgram);
   expect(await world.packet()).toMatchObject({ references: { archived: null } });
   world.ledger.accounts.set(settled.address, tombstone);
@@ -260,6 +261,26 @@ test("an archived escrow keeps its data and signature, and its references say so
   await world.packet();
   // The merchant's state, and nothing of the escrow any more.
   expect(world.ledger.reads - reads).toBe(1);
+});
+
+test("the ledger's clock says whether an escrow can be archived, not the service's", async () => {
+  const world = makeWorld();
+  await world.packet();
+  // The service's clock is far behind: it stands at 1970.
+  world.ledger.setClock(ARCHIVABLE);
+  const tombstone = tombstoneAccount(settled, LOCAL_DEPLOYMENT.custodyProgram);
+  world.ledger.accounts.set(settled.address, tombstone);
+  await world.pass(STANDING_FRESH_MS);
+  expect((await world.packet()).references.archived).not.toBeNull();
+  // And far ahead: the ledger is not asked.
+  const other = makeWorld();
+  await other.pass(Number(ARCHIVABLE) * 1000);
+  await other.packet();
+  const { reads } = other.ledger;
+  await other.packet();
+  await other.pass(STANDING_FRESH_MS);
+  await other.packet();
+  expect(other.ledger.reads - reads).toBe(1);
 });
 
 test("before an escrow can be archived, the ledger is not asked whether it was", async () => {

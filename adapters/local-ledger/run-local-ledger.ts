@@ -1,0 +1,75 @@
+import { join } from "node:path";
+import { localGenesis } from "./genesis/genesis.ts";
+import {
+  LOCAL_LEDGER_FOLDER,
+  LOCAL_LEDGER_HELP,
+  type LocalLedgerOptions,
+  readOptions,
+} from "./options.ts";
+import { serveLedger } from "./rpc/server.ts";
+import { openLedger } from "./runtime/ledger.ts";
+
+const HOSTNAME = "127.0.0.1";
+
+const fail = (cause: unknown): never => {
+  process.stderr.write(`local-ledger: ${cause instanceof Error ? cause.message : String(cause)}\n`);
+  process.exit(1);
+};
+
+const run = (options: LocalLedgerOptions): void => {
+  const ledger = openLedger({
+    directory: join(options.dataDirectory, LOCAL_LEDGER_FOLDER),
+    genesis: localGenesis({ demo: options.demo }),
+  });
+  const server = serveLedger(ledger, {
+    hostname: HOSTNAME,
+    port: options.port,
+    ...(options.webSocketPort === undefined ? {} : { webSocketPort: options.webSocketPort }),
+  });
+  const { port, webSocketPort } = server;
+  process.stdout.write(
+    `${JSON.stringify({
+      ready: true,
+      rpc_url: `http://${HOSTNAME}:${port}`,
+      ws_url: `ws://${HOSTNAME}:${webSocketPort}`,
+      genesis_hash: ledger.genesisHash,
+    })}\n`,
+  );
+
+  const stop = (): void =>
+    void server.stop().then(() => {
+      ledger.close();
+      process.exit(0);
+    }, fail);
+  process.once("SIGTERM", stop);
+  if (!options.supervised) {
+    process.once("SIGINT", stop);
+  } else {
+    // Ctrl-C reaches both processes, and the service needs its ledger until it has stopped.
+    process.on("SIGINT", () => undefined);
+    process.stdin.once("end", stop);
+    process.stdin.once("error", stop);
+    process.stdin.resume();
+  }
+};
+
+/**
+ * Runs the ledger as this process until SIGTERM, or shows the help; whether it runs. Ends the process with code 1 and a line on
+ * standard error when an option is wrong or the ledger cannot start.
+ */
+export const runLocalLedger = (
+  args: ReadonlyArray<string>,
+  environment: Readonly<Record<string, string | undefined>>,
+): boolean => {
+  try {
+    const options = readOptions(args, environment);
+    if (options === undefined) {
+      process.stdout.write(LOCAL_LEDGER_HELP);
+      return false;
+    }
+    run(options);
+    return true;
+  } catch (cause) {
+    return fail(cause);
+  }
+};
