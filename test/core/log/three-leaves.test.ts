@@ -111,3 +111,19 @@ test("its proof verifies under its policy", () => {
     value: { index: 2, quorum: { isMet: true, signed: ["w"] } },
   });
 });
+
+test("docs/log.md shows its values", async () => {
+  const page = await Bun.file(join(import.meta.dir, "../../../docs/log.md")).text();
+  const indented = (text: string): string =>
+    text.replaceAll(/^(?=.)/gm, "    ").replace(/\n+$/, "");
+  const shown = [
+    ...[...stored.leaves_hex.slice(1), ...stored.heads_hex.slice(1), ...stored.leaf_hashes_hex],
+    ...stored.roots_hex,
+  ].map((hex) => `\`${hex.slice(0, 8)}…\``);
+  const texts = [stored.origin, stored.network_id, `${leaf0.length} bytes`].concat(
+    [stored.log_key, stored.witness_key].map((key) => key.split("+")[1] ?? ""),
+    indented(stored.checkpoint),
+    indented(stored.proof_of_leaf_2.slice(0, stored.proof_of_leaf_2.indexOf("\n\n"))),
+  );
+  expect([...shown, ...texts].filter((text) => !page.includes(text))).toEqual([]);
+});
