@@ -34,6 +34,8 @@ const pathOf = (template: string, { operationId, parameters = [] }: Operation): 
       return path.replace(`{${name}}`, example);
     }, template);
 
+const LOG_OPERATIONS = /^read(EscrowProof|Log)/;
+
 test("the service accepts every example request of its document", async () => {
   const service = await makeService();
   const { send, postJson } = await checkedClient(service);
@@ -73,6 +75,8 @@ test("the service accepts every example request of its document", async () => {
   const refused = Object.entries(answers).filter(
     ([operation, answer]) =>
       !(answer === "wrong_state" && operation.startsWith("prepare")) &&
+      // This service publishes no log; test/adapters/http/log asks one that does.
+      !(Number(answer) === 404 && LOG_OPERATIONS.test(operation)) &&
       Number(answer) !== 200 &&
       Number(answer) !== 202,
   );
