@@ -191,7 +191,8 @@ describe("escrow account", () => {
           amount: fc.bigInt({ min: 0n, max: 3n }),
           released: fc.bigInt({ min: 0n, max: 3n }),
           createdAt: fc.bigInt({ min: -1n, max: 2n }),
-          lifetime: near,
+          // Longer than the other times are far, so that all states are accepted in some runs.
+          lifetime: fc.bigInt({ min: -1n, max: 9n }),
           settledAfter: fc.option(near),
           attestedAfter: near,
           createdSeq: fc.constantFrom(0n, 1n, 1n, 1n, 2n),
