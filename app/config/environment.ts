@@ -110,6 +110,14 @@ export const faultsAcross = (values: Values): ReadonlyArray<ConfigFault> => {
       problem: "is set, and EVIDENCE_SIGNING_KEY_FILE as well",
       expected: "one of the two",
     });
+  const witness = {
+    WITNESS_LOGS: values.witnessLogs,
+    WITNESS_KEY_FILE: values.witnessKeyFile,
+    WITNESS_NAME: values.witnessName,
+  };
+  if (Object.values(witness).some((value) => typeof value === "string"))
+    for (const [name, value] of Object.entries(witness))
+      if (value === null) faults.push(missing(name, "a value: a witness needs all three"));
   return [...faults, ...logFaults(values)];
 };
 
@@ -134,14 +142,6 @@ const logFaults = (values: Values): ReadonlyArray<ConfigFault> => {
         problem: "is set, but neither LOG_SIGNING_KEY nor LOG_SIGNING_KEY_FILE is",
         expected: "the log's key as well: without one there is no log",
       });
-  const witness = {
-    WITNESS_LOGS: values.witnessLogs,
-    WITNESS_KEY_FILE: values.witnessKeyFile,
-    WITNESS_NAME: values.witnessName,
-  };
-  if (Object.values(witness).some((value) => typeof value === "string"))
-    for (const [name, value] of Object.entries(witness))
-      if (value === null) faults.push(missing(name, "a value: a witness needs all three"));
   return faults;
 };
 
