@@ -9,6 +9,8 @@ export type LocalLedgerOptions = {
   readonly port: number;
   readonly webSocketPort: number | undefined;
   readonly demo: boolean;
+  /** Days by which the ledger's time moves ahead at this start, [0, 365]. */
+  readonly skipDays: number;
   /** Ends when standard input closes, so that it cannot outlive its parent process. */
   readonly supervised: boolean;
 };
@@ -22,6 +24,7 @@ usage: bun run local-ledger [options]
   --port N         HTTP port, 0 for any free one                  (LOCAL_LEDGER_PORT, 8899)
   --ws-port N      WebSocket port                                 (the one after the HTTP port)
   --no-demo        no demo merchants, agents and escrows          (LOCAL_LEDGER_DEMO, true)
+  --skip-days N    its clock moves N days ahead at this start and stays there, 0 to 365   (0)
   --supervised     ends when its standard input closes
   --help           this text
 
@@ -35,6 +38,12 @@ const portOf = (text: string, name: string): number => {
   if (!/^[0-9]{1,5}$/.test(text) || port > 65_535)
     throw new Error(`${name} must be a port number from 0 to 65535`);
   return port;
+};
+
+const daysOf = (text: string, name: string): number => {
+  if (!/^[0-9]{1,3}$/.test(text) || Number(text) > 365)
+    throw new Error(`${name} must be a number of days from 0 to 365`);
+  return Number(text);
 };
 
 const flagOf = (text: string, name: string): boolean => {
@@ -57,6 +66,7 @@ export const readOptions = (
       port: { type: "string" },
       "ws-port": { type: "string" },
       "no-demo": { type: "boolean" },
+      "skip-days": { type: "string" },
       supervised: { type: "boolean" },
       help: { type: "boolean", short: "h" },
     },
@@ -73,6 +83,7 @@ export const readOptions = (
       values["ws-port"] === undefined ? undefined : portOf(values["ws-port"], "--ws-port"),
     demo:
       values["no-demo"] !== true && flagOf(env["LOCAL_LEDGER_DEMO"] ?? "true", "LOCAL_LEDGER_DEMO"),
+    skipDays: daysOf(values["skip-days"] ?? "0", "--skip-days"),
     supervised: values.supervised === true,
   };
 };

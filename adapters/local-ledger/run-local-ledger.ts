@@ -10,6 +10,7 @@ import { serveLedger } from "./rpc/server.ts";
 import { openLedger } from "./runtime/ledger.ts";
 
 const HOSTNAME = "127.0.0.1";
+const DAY_MS = 86_400_000;
 
 const fail = (cause: unknown): never => {
   process.stderr.write(`local-ledger: ${cause instanceof Error ? cause.message : String(cause)}\n`);
@@ -20,6 +21,7 @@ const run = (options: LocalLedgerOptions): void => {
   const ledger = openLedger({
     directory: join(options.dataDirectory, LOCAL_LEDGER_FOLDER),
     genesis: localGenesis({ demo: options.demo }),
+    skipMs: options.skipDays * DAY_MS,
   });
   const server = serveLedger(ledger, {
     hostname: HOSTNAME,

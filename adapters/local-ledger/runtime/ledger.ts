@@ -28,6 +28,8 @@ export type LedgerOptions = {
   readonly genesis: Genesis;
   /** Milliseconds of a slot, 400 by default. */
   readonly slotMs?: number;
+  /** Milliseconds by which wall time moves ahead at this start, 0 by default. A later start goes on from there. */
+  readonly skipMs?: number;
   /** The ledger's time after its genesis; wall time by default. */
   readonly time?: LedgerTime;
 };
@@ -113,10 +115,13 @@ export type LocalLedger = ReturnType<typeof assemble>;
 export const openLedger = (options: LedgerOptions): LocalLedger => {
   const database = openLedgerDatabase(options.directory);
   const slotMs = options.slotMs ?? SLOT_MS;
+  const skipMs = options.skipMs ?? 0;
+  const timeAfter = (reachedMs: number): LedgerTime =>
+    options.time ?? wallTime(Math.max(reachedMs, Date.now()) + skipMs);
   const known = identityOf(database);
   if (known !== null) {
     const lastMs = Number(known.genesis_ms) + (transactionLog(database).last().slot + 1) * slotMs;
-    const time = options.time ?? wallTime(Math.max(lastMs, Number(known.seen_ms)));
+    const time = timeAfter(Math.max(lastMs, Number(known.seen_ms)));
     noteTime(database, time);
     return assemble(database, known, time, slotMs);
   }
@@ -137,7 +142,8 @@ export const openLedger = (options: LedgerOptions): LocalLedger => {
     past.advance(slotMs);
     options.genesis.fill(ledger, past.advance);
     past.advance(slotMs);
-    time = options.time ?? wallTime(past.nowMs());
+    time = timeAfter(past.nowMs());
+    noteTime(database, time);
     return ledger;
   })();
 };

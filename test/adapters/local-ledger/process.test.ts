@@ -32,6 +32,7 @@ describe("options", () => {
       port: 8899,
       webSocketPort: undefined,
       demo: true,
+      skipDays: 0,
       supervised: false,
     });
     const env = { DATA_DIR: "/d", LOCAL_LEDGER_PORT: "1", LOCAL_LEDGER_DEMO: "false" };
@@ -46,9 +47,18 @@ describe("options", () => {
   test("a bad option is named, and help names them all", () => {
     expect(() => readOptions(["--port", "70000"], {})).toThrow("--port");
     expect(() => readOptions([], { LOCAL_LEDGER_DEMO: "perhaps" })).toThrow("LOCAL_LEDGER_DEMO");
+    for (const days of ["366", "-1", "1.5", ""])
+      expect(() => readOptions([`--skip-days=${days}`], {})).toThrow("--skip-days");
     expect(() => readOptions(["--prot", "1"], {})).toThrow("--prot");
     expect(readOptions(["--help"], {})).toBeUndefined();
-    for (const name of ["--data-dir", "--port", "--ws-port", "--no-demo", "--supervised"])
+    for (const name of [
+      "--data-dir",
+      "--port",
+      "--ws-port",
+      "--no-demo",
+      "--skip-days",
+      "--supervised",
+    ])
       expect(LOCAL_LEDGER_HELP).toContain(name);
   });
 });
