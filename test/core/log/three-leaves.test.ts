@@ -117,7 +117,9 @@ test("docs/log.md shows its values", async () => {
   const indented = (text: string): string =>
     text.replaceAll(/^(?=.)/gm, "    ").replace(/\n+$/, "");
   const shown = [
-    ...[...stored.leaves_hex.slice(1), ...stored.heads_hex.slice(1), ...stored.leaf_hashes_hex],
+    ...stored.leaves_hex.slice(1),
+    ...stored.heads_hex.slice(1),
+    ...stored.leaf_hashes_hex,
     ...stored.roots_hex,
   ].map((hex) => `\`${hex.slice(0, 8)}…\``);
   const texts = [stored.origin, stored.network_id, `${leaf0.length} bytes`].concat(
