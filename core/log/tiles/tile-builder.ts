@@ -1,6 +1,7 @@
 import { TreeEdge, type TreeHead } from "../tree/tree-edge.ts";
-import { HASH_LENGTH, joinHashes, leafHash, rootOfHashes, splitHashes } from "../tree/tree-hash.ts";
+import { foldHashes, HASH_LENGTH, writeLeafHash } from "../tree/tree-hash.ts";
 import { decodeEntryBundle, EntryBundle } from "./entry-bundle.ts";
+import { rootOfFullTile } from "./tile-hashes.ts";
 import { type Tile, TILE_WIDTH, tilePath } from "./tile-path.ts";
 import { partialTiles } from "./tile-plan.ts";
 
@@ -10,8 +11,21 @@ export type TileSink = (tile: Tile, bytes: Uint8Array) => void;
 /** A tree that was built before: its size, and its partial tiles (`partialTiles` names them). */
 export type BuiltTree = { readonly size: number; readonly read: (tile: Tile) => Uint8Array };
 
-/** The tile of a level that is being filled, as a list of hashes: `rootOfHashes` says why. */
-type OpenTile = { hashes: Array<Uint8Array>; index: number };
+/** The tile of a level that is being filled. Its bytes are used for one tile after another. */
+type OpenTile = {
+  readonly bytes: Uint8Array;
+  /** Views of its hashes, made when first needed: making one costs a third of a hash. */
+  readonly places: Array<Uint8Array>;
+  width: number;
+  index: number;
+};
+
+const openTile = (index: number): OpenTile => ({
+  bytes: new Uint8Array(TILE_WIDTH * HASH_LENGTH),
+  places: [],
+  width: 0,
+  index,
+});
 
 const nothing = (): Uint8Array => new Uint8Array();
 
@@ -30,7 +44,7 @@ export class TileBuilder {
     this.#sink = sink;
     this.#size = size;
     for (let rest = size, level = 0; rest > 0; rest = Math.floor(rest / TILE_WIDTH), level++)
-      this.#open[level] = { hashes: [], index: Math.floor(rest / TILE_WIDTH) };
+      this.#open[level] = openTile(Math.floor(rest / TILE_WIDTH));
     for (const tile of partialTiles(size)) this.#restore(tile, read(tile));
   }
 
@@ -42,7 +56,8 @@ export class TileBuilder {
   /** Appends a leaf. @throws RangeError for one of more than 65,535 bytes. */
   append(leaf: Uint8Array): void {
     this.#bundle.append(leaf);
-    this.#push(0, leafHash(leaf));
+    writeLeafHash(leaf, this.#place(0));
+    this.#fill(0);
     this.#size += 1;
     if (this.#size % TILE_WIDTH !== 0) return;
     const index = this.#size / TILE_WIDTH - 1;
@@ -54,7 +69,7 @@ export class TileBuilder {
   writePartials(): void {
     for (const tile of partialTiles(this.#size)) {
       if (tile.level === "entries") this.#sink(tile, this.#bundle.bytes());
-      else this.#sink(tile, joinHashes(this.#open[tile.level]?.hashes ?? []));
+      else this.#sink(tile, this.#hashesAt(tile.level, 0, tile.width));
     }
   }
 
@@ -62,25 +77,38 @@ export class TileBuilder {
   head(): TreeHead {
     const roots: Array<Uint8Array> = [];
     for (let level = this.#open.length - 1; level >= 0; level--) {
-      const hashes = this.#open[level]?.hashes ?? [];
+      const width = this.#open[level]?.width ?? 0;
       for (let count = TILE_WIDTH / 2, at = 0; count >= 1; count /= 2)
-        if ((hashes.length & count) !== 0) {
-          roots.push(rootOfHashes(hashes.slice(at, at + count)));
+        if ((width & count) !== 0) {
+          roots.push(foldHashes(this.#hashesAt(level, at, count)));
           at += count;
         }
     }
     return { size: this.#size, root: new TreeEdge(this.#size, roots).root() };
   }
 
-  #push(level: number, hash: Uint8Array): void {
-    const tile = (this.#open[level] ??= { hashes: [], index: 0 });
-    tile.hashes.push(hash);
-    if (tile.hashes.length < TILE_WIDTH) return;
-    const { hashes, index } = tile;
-    tile.hashes = [];
+  /** A copy of hashes of the open tile of a level. */
+  #hashesAt(level: number, from: number, count: number): Uint8Array {
+    const bytes = this.#open[level]?.bytes ?? nothing();
+    return bytes.slice(from * HASH_LENGTH, (from + count) * HASH_LENGTH);
+  }
+
+  /** Where the next hash of a level is written. `#fill` takes it. */
+  #place(level: number): Uint8Array {
+    const { bytes, places, width } = (this.#open[level] ??= openTile(0));
+    return (places[width] ??= bytes.subarray(width * HASH_LENGTH, (width + 1) * HASH_LENGTH));
+  }
+
+  #fill(level: number): void {
+    const tile = (this.#open[level] ??= openTile(0));
+    tile.width += 1;
+    if (tile.width < TILE_WIDTH) return;
+    const { bytes, index } = tile;
+    tile.width = 0;
     tile.index += 1;
-    this.#sink({ level, index, width: TILE_WIDTH }, joinHashes(hashes));
-    this.#push(level + 1, rootOfHashes(hashes));
+    this.#sink({ level, index, width: TILE_WIDTH }, bytes.slice());
+    this.#place(level + 1).set(rootOfFullTile(bytes));
+    this.#fill(level + 1);
   }
 
   #restore({ level, index, width }: Tile, bytes: Uint8Array): void {
@@ -93,6 +121,7 @@ export class TileBuilder {
     const tile = this.#open[level];
     if (tile === undefined || bytes.length !== width * HASH_LENGTH)
       throw new RangeError(`${tilePath({ level, index, width })} has ${bytes.length} bytes`);
-    tile.hashes = splitHashes(bytes);
+    tile.bytes.set(bytes);
+    tile.width = width;
   }
 }

@@ -12,6 +12,9 @@ const agreesWithNode = (): void =>
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
       expect(sha256(bytes)).toEqual(expected(bytes));
+      const into: Uint8Array = new Uint8Array(32);
+      expect(sha256(bytes, into)).toBe(into);
+      expect(into).toEqual(expected(bytes));
     }),
     runs(200),
   );
@@ -41,6 +44,8 @@ test("a function that is not SHA-256 is refused and not used", () => {
     (bytes: Uint8Array) => sha256Bun(bytes).slice(0, 31),
     (bytes: Uint8Array) => Uint8Array.from([...sha256Bun(bytes), 0]),
     () => new Uint8Array(32),
+    // Writes nothing where it is told to.
+    (bytes: Uint8Array) => sha256Bun(bytes),
   ];
   for (const native of wrong) expect(() => provideSha256(native)).toThrow("not SHA-256");
   expect(sha256(new Uint8Array(200))).toEqual(expected(new Uint8Array(200)));
