@@ -29,14 +29,6 @@ const run = (options: LocalLedgerOptions): void => {
     ...(options.webSocketPort === undefined ? {} : { webSocketPort: options.webSocketPort }),
   });
   const { port, webSocketPort } = server;
-  process.stdout.write(
-    `${JSON.stringify({
-      ready: true,
-      rpc_url: `http://${HOSTNAME}:${port}`,
-      ws_url: `ws://${HOSTNAME}:${webSocketPort}`,
-      genesis_hash: ledger.genesisHash,
-    })}\n`,
-  );
 
   const stop = (): void =>
     void server.stop().then(() => {
@@ -53,6 +45,15 @@ const run = (options: LocalLedgerOptions): void => {
     process.stdin.once("error", stop);
     process.stdin.resume();
   }
+  // Whoever reads this line may end the process at once.
+  process.stdout.write(
+    `${JSON.stringify({
+      ready: true,
+      rpc_url: `http://${HOSTNAME}:${port}`,
+      ws_url: `ws://${HOSTNAME}:${webSocketPort}`,
+      genesis_hash: ledger.genesisHash,
+    })}\n`,
+  );
 };
 
 /**
