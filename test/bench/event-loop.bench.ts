@@ -10,6 +10,7 @@ type Watched = {
   readonly status: number;
   readonly tookMs: number;
   readonly rssMb: number;
+  readonly firstPageMs: number;
   readonly longestMs: number;
   readonly ownMs: number;
 };
@@ -51,6 +52,12 @@ for (const [name, figures] of [
     ...info,
     name: `the same with waits for a core, ${name}`,
     figure: figures.longestMs,
+    ratio: "",
+  });
+  report({
+    ...info,
+    name: `first page of rows after it, ${name}`,
+    figure: figures.firstPageMs,
     ratio: "",
   });
   report({
