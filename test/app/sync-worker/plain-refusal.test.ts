@@ -17,6 +17,6 @@ test.each([
 ])("a refusal explains the same after it has crossed to another thread: %#", (refusal) => {
   const crossed = refusalOf(structuredClone(plainRefusal(refusal)));
   expect(crossed._tag).toBe(refusal._tag);
-  expect(crossed).toBeInstanceOf(refusal.constructor as new () => unknown);
+  expect(crossed).toBeInstanceOf(refusal.constructor);
   expect(explain(crossed)).toBe(explain(refusal));
 });

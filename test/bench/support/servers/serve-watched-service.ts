@@ -36,16 +36,16 @@ await until(
 
 const stopped = watchStalls();
 const startMs = performance.now();
-let isOver = false;
+const over = new AbortController();
 const keepReading = async (): Promise<void> => {
-  while (!isOver) {
+  while (!over.signal.aborted) {
     await read();
     await Bun.sleep(5);
   }
 };
 const reading = keepReading();
 const status = await sync();
-isOver = true;
+over.abort();
 await reading;
 const tookMs = performance.now() - startMs;
 const stalls = stopped();
