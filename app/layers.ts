@@ -1,9 +1,4 @@
-import { Deferred, Duration, Effect, Layer, Redacted, Schedule } from "effect";
-import type { Address } from "../core/domain/address.ts";
-import type { Deployment } from "../core/domain/ledger/deployment.ts";
-import { LOCAL_DEPLOYMENT } from "../core/protocol/addresses/local-deployment.ts";
-import { IndexSync, makeIndexSync } from "../core/use-cases/index/sync/index-sync.ts";
-import { makeReplicatedIndexSync } from "../core/use-cases/index/sync/replicated-index-sync.ts";
+import { Deferred, Duration, Effect, Layer, Queue, Schedule } from "effect";
 import { ArchivedEscrows, makeArchivedEscrows } from "../core/use-cases/escrow/archived-escrows.ts";
 import { makeRelayDelivery, RelayDelivery } from "../core/use-cases/relay/relay-delivery.ts";
 import { LogProofs } from "../core/use-cases/log/log-proofs.ts";
@@ -20,10 +15,6 @@ import {
 } from "../core/use-cases/service/transaction-terms.ts";
 import type { HttpServices } from "../adapters/http/server/http-services.ts";
 import { rateLimiterMemory } from "../adapters/memory/rate-limiter.ts";
-import { indexPostgres } from "../adapters/postgres/index-store.ts";
-import { outcomeLogPostgres } from "../adapters/postgres/outcome-log.ts";
-import { postgresStore } from "../adapters/postgres/postgres-store.ts";
-import { syncLeasePostgres } from "../adapters/postgres/sync-lease.ts";
 import { evidenceSignerFromText, evidenceSignerNone } from "../adapters/signer/evidence-signer.ts";
 import {
   evidenceSignerFromFile,
@@ -33,102 +24,28 @@ import { blockspaceSolanaRpc } from "../adapters/solana-rpc/broadcast/blockspace
 import { broadcasterSolanaRpc } from "../adapters/solana-rpc/broadcast/broadcaster-solana-rpc.ts";
 import { ledgerSolanaRpc } from "../adapters/solana-rpc/ledger-solana-rpc.ts";
 import { nodePool } from "../adapters/solana-rpc/pool/node-pool.ts";
+import { solanaRpcConfig } from "../adapters/solana-rpc/pool/solana-rpc-config.ts";
 import { ledgerNodesSolanaRpc } from "../adapters/solana-rpc/ledger-nodes-solana-rpc.ts";
 import { witnessClientHttp } from "../adapters/witness-http/witness-client.ts";
 import { LogPublisher } from "../core/use-cases/log/log-publisher.ts";
 import { makeSettlementLog, SettlementLog } from "../core/use-cases/log/published-log.ts";
-import { logPublisher, logSigner, type LogWitnessesUnusable } from "./log-services.ts";
-import { USDC_MINTS } from "./config/supported-mints.ts";
-import { redactedRpcAddress } from "../adapters/solana-rpc/transport/redacted-rpc-address.ts";
-import { solanaRpcConfig } from "../adapters/solana-rpc/pool/solana-rpc-config.ts";
-import { indexSqlite } from "../adapters/sqlite/index-store.ts";
-import { outcomeLogSqlite } from "../adapters/sqlite/relay/outcome-log.ts";
-import { isDamage } from "../adapters/sqlite/store-failure.ts";
-import type { LogRefused } from "../core/use-cases/log/open-log.ts";
-import { type LogKeyUnusable, LogSigner } from "../ports/log-signer.ts";
-import type { StoreUnavailable } from "../ports/store-unavailable.ts";
-import type { IndexReader } from "../ports/index-reader.ts";
-import type { IndexWriter } from "../ports/index-writer.ts";
-import { type EvidenceKeyUnusable, EvidenceSigner } from "../ports/evidence-signer.ts";
-import type { WitnessUnusable } from "../ports/witness-key.ts";
-import { Instance } from "../ports/instance.ts";
-import type { Ledger } from "../ports/ledger.ts";
-import {
-  StoreCorrupt,
-  type StoreOfAnotherLedger,
-  type StoreTooNew,
-} from "../ports/store-refusal.ts";
-import { checkMints, type MintDecimalsDiffer } from "./check-mints.ts";
-import packageJson from "../package.json" with { type: "json" };
-import type { Cluster } from "./config/cluster.ts";
-import type { RpcUrls, Settings } from "./config/settings.ts";
-import { noWitness, witnessLayer } from "./witness-layer.ts";
 import type { Witness } from "../core/use-cases/witness/witness.ts";
-import { sourceRevision } from "./source-revision.ts";
-import {
-  storesOfLedger,
-  type StoreName,
-  type Stores,
-  type WrongLedger,
-} from "./stores-of-ledger.ts";
-
-/** The settings of one instance, and the facts that its start has found. */
-export type StartedInstance = {
-  readonly settings: Settings;
-  /** Absolute. */
-  readonly dataDir: string;
-  readonly rpcUrls: RpcUrls;
-  readonly startedAtMs: number;
-};
-
-/** How a store cannot be opened, at start or later. */
-export type IndexRefused =
-  | WrongLedger
-  | MintDecimalsDiffer
-  | LogRefused
-  | StoreUnavailable
-  | StoreTooNew
-  | StoreOfAnotherLedger
-  | StoreCorrupt;
-
-/** How long `confirm` waits on the relay. Most blockhashes expire after a minute. */
-const CONFIRM_TIMEOUT_MS = 30_000;
+import { type LogKeyUnusable, LogSigner } from "../ports/log-signer.ts";
+import { SyncEpoch } from "../ports/sync-lease.ts";
+import type { WitnessUnusable } from "../ports/witness-key.ts";
+import type { GrownMark } from "./grown-mark.ts";
+import { logPublisher, logSigner, type LogWitnessesUnusable } from "./log-services.ts";
+import { noWitness, witnessLayer } from "./witness-layer.ts";
+import { type EvidenceKeyUnusable, EvidenceSigner } from "../ports/evidence-signer.ts";
+import type { Ledger } from "../ports/ledger.ts";
+import { checkMints } from "./check-mints.ts";
+import type { IndexRefused } from "./index-refused.ts";
+import { deploymentOf, instanceLayer, type StartedInstance } from "./started-instance.ts";
+import { storage } from "./storage.ts";
+import type { Environment } from "./sync-worker/start-sync-worker.ts";
 
 /** Clients whose budgets are kept. Each of four budgets takes about 200 bytes, 40 MB at most in all. */
 const MAX_RATE_LIMITED_CLIENTS = 50_000;
-
-/** The programs of the ledger that is configured. */
-export const deploymentOf = ({ ledger }: Pick<Settings, "ledger">): Deployment =>
-  ledger.kind === "remote" ? ledger.deployment : LOCAL_DEPLOYMENT;
-
-/** The programs whose transactions change the index. */
-export const programsOf = (settings: Settings): ReadonlyArray<Address> => {
-  const { custodyProgram, attestorProgram } = deploymentOf(settings);
-  return [custodyProgram, attestorProgram];
-};
-
-/** The cluster that is configured; the embedded ledger is a localnet. */
-export const clusterOf = ({ ledger }: Pick<Settings, "ledger">): Cluster =>
-  ledger.kind === "remote" ? ledger.cluster : "localnet";
-
-/** The file of a store in the data directory. */
-export const storePath = (dataDir: string, store: StoreName): string =>
-  `${dataDir}/${store}.sqlite`;
-
-const instance = ({ settings, rpcUrls, startedAtMs }: StartedInstance): Layer.Layer<Instance> =>
-  Layer.sync(Instance, () =>
-    Instance.of({
-      deployment: deploymentOf(settings),
-      cluster: clusterOf(settings),
-      networkAddress: redactedRpcAddress(Redacted.value(rpcUrls[0])),
-      supportedMints: settings.supportedMints ?? USDC_MINTS[clusterOf(settings)],
-      enforceBetaLimits: settings.enforceBetaLimits,
-      version: packageJson.version,
-      revision: sourceRevision(),
-      startedAtMs,
-      confirmTimeoutMs: CONFIRM_TIMEOUT_MS,
-    }),
-  );
 
 /** A key is generated only for play money. Otherwise the operator must configure one. */
 const evidenceSigner = ({
@@ -143,11 +60,6 @@ const evidenceSigner = ({
     : evidenceSignerNone(evidenceRetiredKeys);
 };
 
-/** The folder of the log's full tiles in the data directory. */
-export const logFolder = (dataDir: string): string => `${dataDir}/log`;
-
-/** Syncs that tell the log's publisher how far the index is complete. */
-const publishingSync = Effect.flatMap(LogPublisher, ({ grown }) => makeIndexSync(grown));
 /** The keys that sign or have signed evidence, for the comparison with the other keys. */
 const evidenceKeys = ({ current, former }: EvidenceSigner["Service"]) => [
   ...(current === null ? [] : [{ setting: "the evidence key", publicKey: current.publicKey }]),
@@ -172,55 +84,17 @@ const witness = ({
   );
 };
 
-/** The stores and the syncs on them: in this instance's own files, or shared by replicas. */
-const storage = (
-  { settings, dataDir }: StartedInstance,
-  refused: Deferred.Deferred<never, IndexRefused>,
-): {
-  readonly stores: Layer.Layer<Stores, never, Ledger>;
-  readonly indexSync: Layer.Layer<
-    IndexSync,
-    never,
-    IndexReader | IndexWriter | Ledger | Instance | LogPublisher
-  >;
-} => {
-  const cluster = clusterOf(settings);
-  const deployment = deploymentOf(settings);
-  const identityOf = (genesisHash: string) => ({ genesisHash, deployment });
-  if (settings.databaseUrl === null) {
-    const pathOf = (store: StoreName) => storePath(dataDir, store);
-    const open = (genesisHash: string) =>
-      Layer.merge(
-        indexSqlite({
-          ...identityOf(genesisHash),
-          path: pathOf("index"),
-          logFolder: logFolder(dataDir),
-        }),
-        outcomeLogSqlite({ ...identityOf(genesisHash), path: pathOf("relay") }),
+/** Tells the log's publisher how far the index is complete, under the term of the sync that found it. */
+const publishing = (marks: Queue.Dequeue<GrownMark>): Layer.Layer<never, never, LogPublisher> =>
+  Layer.effectDiscard(
+    Effect.gen(function* () {
+      const { grown } = yield* LogPublisher;
+      const tell = Effect.flatMap(Queue.take(marks), ({ mark, epoch }) =>
+        Effect.provideService(grown(mark), SyncEpoch, epoch),
       );
-    const broken = (store: StoreName, { cause }: StoreUnavailable) =>
-      isDamage(cause)
-        ? new StoreCorrupt({ store: pathOf(store), reason: "it is damaged", cause })
-        : undefined;
-    return {
-      stores: storesOfLedger({ cluster, deployment, open, refused, broken }),
-      indexSync: Layer.effect(IndexSync, publishingSync),
-    };
-  }
-  const database = postgresStore(settings.databaseUrl);
-  const open = (genesisHash: string) =>
-    Layer.merge(
-      indexPostgres(identityOf(genesisHash)),
-      outcomeLogPostgres(identityOf(genesisHash)),
-    );
-  return {
-    stores: storesOfLedger({ cluster, deployment, open, refused }).pipe(Layer.provide(database)),
-    indexSync: Layer.effect(
-      IndexSync,
-      Effect.flatMap(publishingSync, makeReplicatedIndexSync),
-    ).pipe(Layer.provide(syncLeasePostgres().pipe(Layer.provide(database)))),
-  };
-};
+      yield* Effect.forkScoped(Effect.forever(tell));
+    }),
+  );
 
 const ASK_AGAIN = Schedule.spaced(Duration.millis(250));
 
@@ -244,15 +118,29 @@ const mintsOnLedger = (
 
 /**
  * All adapters of one instance, chosen and connected. `indexRefused` completes when the store turns out to be unusable,
- * which can happen later: see `storesOfLedger`.
+ * which can happen later: see `storesOfLedger`. With `environment`, what SQLite stores write is written by a worker that
+ * has it; without, by this thread.
  */
 export const serviceLayer = (
   started: StartedInstance,
   indexRefused: Deferred.Deferred<never, IndexRefused>,
+  environment: Environment | null = null,
 ): Layer.Layer<
   HttpServices,
   EvidenceKeyUnusable | LogKeyUnusable | LogWitnessesUnusable | WitnessUnusable
-> => {
+> =>
+  Layer.unwrap(
+    Effect.map(Queue.sliding<GrownMark>(1), (marks) =>
+      servicesOf(started, indexRefused, environment, marks),
+    ),
+  );
+
+const servicesOf = (
+  started: StartedInstance,
+  indexRefused: Deferred.Deferred<never, IndexRefused>,
+  environment: Environment | null,
+  marks: Queue.Queue<GrownMark>,
+) => {
   const { settings, rpcUrls } = started;
   const solana = Layer.mergeAll(
     ledgerSolanaRpc,
@@ -260,10 +148,9 @@ export const serviceLayer = (
     broadcasterSolanaRpc,
     blockspaceSolanaRpc,
   ).pipe(Layer.provide(nodePool(solanaRpcConfig(rpcUrls))));
-  const { stores, indexSync } = storage(started, indexRefused);
   const signers = logSigner(started).pipe(Layer.provideMerge(evidenceSigner(started)));
   const ports = Layer.mergeAll(
-    stores,
+    storage(started, indexRefused, environment, marks).pipe(Layer.provide(instanceLayer(started))),
     signers,
     witnessClientHttp,
     rateLimiterMemory({
@@ -271,13 +158,13 @@ export const serviceLayer = (
       windowSeconds: 60,
       maxClients: MAX_RATE_LIMITED_CLIENTS,
     }),
-    instance(started),
+    instanceLayer(started),
   ).pipe(Layer.provideMerge(solana));
   const log = Layer.effect(LogProofs, makeLogProofs).pipe(
     Layer.provideMerge(Layer.effect(SettlementLog, makeSettlementLog)),
   );
   return Layer.mergeAll(
-    indexSync,
+    publishing(marks),
     witness(started),
     mintsOnLedger(started, indexRefused),
     Layer.effect(RelayDelivery, makeRelayDelivery),

@@ -64,11 +64,15 @@ const prettyLine = (line: Line): string => {
 const jsonLine = ({ fields, ...line }: Line): string =>
   JSON.stringify({ ...line, ...fields, ...line }, plain);
 
-/** Writes every log line at `level` or above to standard output. */
-export const logging = (format: LogFormat, level: keyof typeof LOG_LEVELS): Layer.Layer<never> => {
+/** Writes every log line at `level` or above, with its newline, to standard output unless `write` says where. */
+export const logging = (
+  format: LogFormat,
+  level: keyof typeof LOG_LEVELS,
+  write: (line: string) => void = (line) => void process.stdout.write(line),
+): Layer.Layer<never> => {
   const render = format === "json" ? jsonLine : prettyLine;
   const logger = Logger.make<unknown, void>((options) => {
-    process.stdout.write(`${render(lineOf(options))}\n`);
+    write(`${render(lineOf(options))}\n`);
   });
   return Layer.merge(
     Logger.layer([logger]),

@@ -20,7 +20,7 @@ readCommandLine(HELP, {});
 const serve = Effect.gen(function* () {
   const settings = yield* readSettings(process.env);
   const untilRefused = Effect.gen(function* () {
-    const { url, metricsUrl, refused } = yield* startService(settings);
+    const { url, metricsUrl, refused } = yield* startService(settings, process.env);
     const metrics = metricsUrl === null ? {} : { metrics_url: metricsUrl };
     yield* Effect.logInfo("listening", { url, ...metrics });
     return yield* refused;

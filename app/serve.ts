@@ -15,7 +15,6 @@ import type { HttpServices } from "../adapters/http/server/http-services.ts";
 import { createHttpApp } from "../adapters/http/server/http-app.ts";
 import { type ListenFailed, serveHttp } from "../adapters/http/server/serve-http.ts";
 import type { LocalLedgerDidNotStart } from "../adapters/local-ledger/ledger-process.ts";
-import { ledgerSignalsWebSocket } from "../adapters/solana-rpc/transport/ledger-signals-web-socket.ts";
 import { superviseLocalLedger } from "../adapters/local-ledger/supervisor.ts";
 import { provideSha256 } from "../core/domain/sha256.ts";
 import { LogPublisher } from "../core/use-cases/log/log-publisher.ts";
@@ -23,11 +22,15 @@ import type { LogKeyUnusable } from "../ports/log-signer.ts";
 import type { LogWitnessesUnusable } from "./log-services.ts";
 import type { EvidenceKeyUnusable } from "../ports/evidence-signer.ts";
 import type { WitnessUnusable } from "../ports/witness-key.ts";
-import { backgroundSync } from "./background-sync.ts";
 import type { RpcUrls, Settings } from "./config/settings.ts";
 import { claimDataDirectory, type DataDirectoryUnusable } from "./data-directory.ts";
-import { type IndexRefused, programsOf, serviceLayer } from "./layers.ts";
+import type { IndexRefused } from "./index-refused.ts";
+import { serviceLayer } from "./layers.ts";
 import { logging } from "./logging.ts";
+import type { StartedInstance } from "./started-instance.ts";
+import { syncsHere } from "./storage.ts";
+import type { Environment } from "./sync-worker/start-sync-worker.ts";
+import { runSyncingSide } from "./syncing-side.ts";
 
 /** The port for the metrics could not be taken. */
 export class MetricsListenFailed extends Data.TaggedError("MetricsListenFailed")<{
@@ -95,10 +98,12 @@ const serveMetrics = Effect.fnUntraced(function* (
 /**
  * Starts everything in this order: the claim on the data directory, the embedded ledger, HTTP,
  * and then store and index as soon as the ledger answers. Closing the scope stops all in reverse order, so that
- * requests finish first and ledger and directory are released last.
+ * requests finish first and ledger and directory are released last. With `workerEnvironment`, which the settings were
+ * read from, what SQLite stores hold is written by a worker; without, by this thread.
  */
 export const startService = (
   settings: Settings,
+  workerEnvironment: Environment | null = null,
 ): Effect.Effect<RunningService, StartFailure, Scope.Scope> =>
   Effect.gen(function* () {
     const startedAtMs = yield* Clock.currentTimeMillis;
@@ -106,7 +111,8 @@ export const startService = (
     const dataDir = yield* claimDataDirectory(settings.dataDir);
     const { rpcUrls, webSocketUrl, ledgerPid } = yield* findLedger(settings, dataDir);
     const indexRefused = yield* Deferred.make<never, IndexRefused>();
-    const services = serviceLayer({ settings, dataDir, rpcUrls, startedAtMs }, indexRefused);
+    const started: StartedInstance = { settings, dataDir, rpcUrls, webSocketUrl, startedAtMs };
+    const services = serviceLayer(started, indexRefused, workerEnvironment);
     const { logFormat, logLevel } = settings;
     const context = yield* Layer.build(Layer.provideMerge(services, logging(logFormat, logLevel)));
     const app = createHttpApp({
@@ -117,18 +123,13 @@ export const startService = (
     });
     const metricsUrl = yield* serveMetrics(settings, context);
     const { url } = yield* serveHttp(app, { hostname: settings.host, port: settings.port });
-    yield* backgroundSync(settings.syncIntervalSeconds).pipe(
-      Effect.provide(
-        ledgerSignalsWebSocket({ url: webSocketUrl, addresses: programsOf(settings) }),
-      ),
-      Effect.provide(context),
-      Effect.forkScoped,
-    );
     yield* LogPublisher.use(({ run }) => run).pipe(
       Effect.catchCause((cause) => Deferred.failCause(indexRefused, cause)),
       Effect.provide(context),
       Effect.forkScoped,
     );
+    if (syncsHere(started, workerEnvironment))
+      yield* runSyncingSide(started, indexRefused).pipe(Effect.provide(context), Effect.forkScoped);
     const rpcUrl = Redacted.value(rpcUrls[0]).href;
     return { url, metricsUrl, rpcUrl, ledgerPid, refused: Deferred.await(indexRefused) };
   }).pipe(Effect.provide(logging(settings.logFormat, settings.logLevel)));

@@ -2,7 +2,7 @@ import type { ListenFailed } from "../adapters/http/server/serve-http.ts";
 import type { StartFailure } from "./serve.ts";
 import type { ConfigInvalid } from "./config/variable.ts";
 import { faultLines } from "./config/variable.ts";
-import type { IndexRefused } from "./layers.ts";
+import type { IndexRefused } from "./index-refused.ts";
 
 const reasonOf = (cause: unknown): string =>
   cause instanceof Error ? cause.message : String(cause);
@@ -37,6 +37,7 @@ export const explain = (failure: ConfigInvalid | StartFailure | IndexRefused): s
     case "StoreTooNew":
     case "StoreOfAnotherLedger":
     case "StoreCorrupt":
+    case "SyncWorkerEnded":
       return failure.message;
   }
 };

@@ -4,7 +4,10 @@ import { SyncLease, type SyncTerm } from "../../ports/sync-lease.ts";
 import { PostgresStore } from "./postgres-store.ts";
 import { rowsOf } from "./queries.ts";
 import { newsChannel, storeNews } from "./store-news.ts";
-import { decodeOutcome, encodeOutcome } from "./sync-outcome-json.ts";
+import { decodeOutcome, encodeOutcome } from "../../core/use-cases/index/sync/sync-outcome-text.ts";
+
+/** The cause of a failure that another replica met. */
+const TOLD_BY = "told by the replica that synced";
 
 /** How long a lease is good for unless it is renewed. With the renewal's second, a successor is there within 5 s. */
 const TIME_TO_LIVE_MS = 3000;
@@ -90,7 +93,7 @@ export const syncLeasePostgres = (options: { readonly timeToLiveMs?: number } = 
               "SELECT outcome FROM sync_lease WHERE answered >= $1",
               [request],
             );
-            return row?.outcome ? decodeOutcome(row.outcome) : null;
+            return row?.outcome ? decodeOutcome(row.outcome, TOLD_BY) : null;
           }),
         news,
       });

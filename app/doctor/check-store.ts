@@ -15,7 +15,7 @@ import {
 } from "../../adapters/sqlite/relay/outcome-schema.ts";
 import type { Settings } from "../config/settings.ts";
 import { DataDirectoryUnusable } from "../data-directory.ts";
-import { deploymentOf, storePath } from "../layers.ts";
+import { deploymentOf, storePath } from "../started-instance.ts";
 import type { StoreName } from "../stores-of-ledger.ts";
 import { type Finding, finding, Problem } from "./finding.ts";
 

@@ -1,6 +1,6 @@
 import { Data, Effect } from "effect";
 import type { ConfigInvalid } from "../config/variable.ts";
-import type { IndexRefused } from "../layers.ts";
+import type { IndexRefused } from "../index-refused.ts";
 import type { StartFailure } from "../serve.ts";
 import { explain } from "../start-failure.ts";
 

@@ -135,6 +135,15 @@ const planted = [
   { file: "tools/where/ok.ts", code: `import "../x.ts"; import "node:fs";`, refused: false },
   { file: "app/a.ts", code: `import "../tools/x.ts";`, refused: true },
   { file: "app/commands/a.ts", code: `import "../../tools/x.ts";`, refused: true },
+  { file: "app/b.ts", code: `import "./sync-worker/worker.ts";`, refused: true },
+  { file: "app/sync-worker/a.ts", code: `import "./worker.ts";`, refused: true },
+  { file: "app/sync-worker/b.ts", code: `import "../../adapters/http/x.ts";`, refused: true },
+  { file: "app/sync-worker/c.ts", code: `import "../../tools/x.ts";`, refused: true },
+  {
+    file: "app/sync-worker/ok.ts",
+    code: `import "../syncing-side.ts"; import "../../adapters/sqlite/x.ts"; import "./messages.ts";`,
+    refused: false,
+  },
   { file: "app/ok.ts", code: `import "../adapters/http/x.ts";`, refused: false },
   {
     file: "app/cycle-a.ts",

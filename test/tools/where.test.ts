@@ -130,7 +130,7 @@ describe("by name", () => {
     ],
     [
       "SYNC_INTERVAL_SECONDS",
-      ["app/config/environment.ts", "app/serve.ts", "test/app/settings.test.ts"],
+      ["app/config/environment.ts", "app/syncing-side.ts", "test/app/settings.test.ts"],
     ],
     ["proof template", ["docs/glossary.md", "core/domain/evidence/proof-template.ts"]],
     ["lease", ["docs/glossary.md", "ports/sync-lease.ts", "adapters/postgres/sync-lease.ts"]],

@@ -77,7 +77,7 @@ indexStoreContract(
       "the store of another ledger or a newer version is refused with the errors of ports/store-refusal.ts",
       `adapters/${name}/outcome-log.ts with test/contracts/outcome-log.ts, in the same way`,
       "app/config/environment.ts and settings.ts: the setting that chooses it, with a test in test/app/settings.test.ts and a row in README.md",
-      "app/layers.ts: the choice, in storage; bun run check and bun run test pass",
+      "app/storage.ts: the choice; bun run check and bun run test pass",
     ],
   };
 };

@@ -6,8 +6,8 @@ import type { TreeHead } from "../../log/tree/tree-edge.ts";
 import { type FullTile, LogStore } from "../../../ports/log-store.ts";
 import { keptPath, type LogTree, readLeaves, readTile } from "./read-tree.ts";
 
-/** Leaves read at once: sixteen full tiles. */
-const LEAVES_AT_ONCE = 16 * TILE_WIDTH;
+/** Leaves read at once, some milliseconds of work: four full tiles. */
+const LEAVES_AT_ONCE = 4 * TILE_WIDTH;
 
 /** A log's tree as it grows. Full tiles are in the store before `head` covers them. One fiber at a time may use it. */
 export type GrowingTree = {

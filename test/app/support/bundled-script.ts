@@ -8,6 +8,7 @@ const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 /** A folder for files that tools can make again. */
 const FOLDER = join(ROOT, "node_modules/.cache/test-bundles");
 const LEDGER = "adapters/local-ledger/main.ts";
+const WORKER = "app/sync-worker/worker.ts";
 const SCRIPTS = [
   "app/main.ts",
   "app/commands/demo.ts",
@@ -15,6 +16,7 @@ const SCRIPTS = [
   "app/commands/sync.ts",
   "app/commands/verify.ts",
   LEDGER,
+  WORKER,
 ];
 /** The sources of the scripts. A change of any of them makes a new bundle. */
 const SOURCES = [
@@ -26,16 +28,18 @@ const SOURCES = [
 const bundleOf = (folder: string, script: string): string =>
   join(folder, script.replace(/\.ts$/, ".js"));
 
-/** Lets modules find the files beside them, as if they had not been moved. The ledger's process runs its bundle. */
+/** Lets modules find the files beside them, as if they had not been moved. The ledger's process and the worker run bundles. */
 const stayWhereTheyAre = (folder: string): BunPlugin => ({
   name: "import.meta.url of the source",
   setup: (build) => {
     build.onLoad({ filter: /\/(app|adapters)\/.*\.ts$/ }, async ({ path }) => {
       const source = await Bun.file(path).text();
       const url = JSON.stringify(pathToFileURL(path).href);
-      const ledger = JSON.stringify(pathToFileURL(bundleOf(folder, LEDGER)).href);
+      const bundle = (script: string) =>
+        `new URL(${JSON.stringify(pathToFileURL(bundleOf(folder, script)).href)})`;
       const contents = source
-        .replaceAll('new URL("./main.ts", import.meta.url)', `new URL(${ledger})`)
+        .replaceAll('new URL("./main.ts", import.meta.url)', bundle(LEDGER))
+        .replaceAll('new URL("./worker.ts", import.meta.url)', bundle(WORKER))
         .replaceAll("import.meta.url", url);
       return { contents, loader: "ts" };
     });

@@ -30,7 +30,7 @@ export const runService = async (
 ): Promise<RunningService & { readonly stop: () => Promise<void> }> => {
   const scope = await Effect.runPromise(Scope.make());
   const stop = () => Effect.runPromise(Scope.close(scope, Exit.void));
-  const start = Effect.flatMap(readSettings(env), startService);
+  const start = Effect.flatMap(readSettings(env), (settings) => startService(settings));
   try {
     return { ...(await Effect.runPromise(Scope.provide(start, scope))), stop };
   } catch (cause) {

@@ -9,6 +9,16 @@ const SCHEDSTAT = "/proc/self/schedstat";
 const waitedForCoreMs = (): number =>
   existsSync(SCHEDSTAT) ? Number(readFileSync(SCHEDSTAT, "utf8").split(" ")[1]) / 1e6 : 0;
 
+/** The time and the wait for a core until then. What waits between the two readings is read again. */
+const readClocks = (): { readonly nowMs: number; readonly waitedMs: number } => {
+  for (;;) {
+    const before = waitedForCoreMs();
+    const nowMs = performance.now();
+    const waitedMs = waitedForCoreMs();
+    if (before === waitedMs) return { nowMs, waitedMs };
+  }
+};
+
 /**
  * Watches a timer that fires each millisecond. `longestMs` is its longest delay. `ownMs` is the longest delay without
  * the time in which other processes had the cores.
@@ -16,11 +26,9 @@ const waitedForCoreMs = (): number =>
 export const watchStalls = () => {
   let longestMs = 0;
   let ownMs = 0;
-  let lastMs = performance.now();
-  let lastWaitedMs = waitedForCoreMs();
+  let { nowMs: lastMs, waitedMs: lastWaitedMs } = readClocks();
   const timer = setInterval(() => {
-    const nowMs = performance.now();
-    const waitedMs = waitedForCoreMs();
+    const { nowMs, waitedMs } = readClocks();
     longestMs = Math.max(longestMs, nowMs - lastMs);
     ownMs = Math.max(ownMs, nowMs - lastMs - (waitedMs - lastWaitedMs));
     lastMs = nowMs;

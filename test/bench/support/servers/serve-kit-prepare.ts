@@ -11,7 +11,8 @@ import {
 } from "../../../../adapters/http/escrow/prepared-escrow-contract.ts";
 import { prepareEscrowEndpoint } from "../../../../adapters/http/escrow/prepare-escrow.ts";
 import { readSettings } from "../../../../app/config/settings.ts";
-import { type IndexRefused, serviceLayer } from "../../../../app/layers.ts";
+import type { IndexRefused } from "../../../../app/index-refused.ts";
+import { serviceLayer } from "../../../../app/layers.ts";
 import { logging } from "../../../../app/logging.ts";
 import { address } from "../../../../core/domain/address.ts";
 import { parseHash32 } from "../../../../core/domain/hash32.ts";
@@ -31,7 +32,8 @@ const context = await Effect.runPromise(
     const settings = yield* readSettings(env);
     const refused = yield* Deferred.make<never, IndexRefused>();
     const rpcUrls = [Redacted.make(new URL(rpcUrl))] as const;
-    const place = { settings, dataDir, rpcUrls, startedAtMs: Date.now() };
+    const [webSocketUrl] = rpcUrls;
+    const place = { settings, dataDir, rpcUrls, webSocketUrl, startedAtMs: Date.now() };
     return yield* serviceLayer(place, refused).pipe(
       Layer.provideMerge(logging(settings.logFormat, settings.logLevel)),
       Layer.buildWithScope(yield* Effect.scope),

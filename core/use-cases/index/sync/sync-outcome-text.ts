@@ -1,6 +1,6 @@
-import { StoreUnavailable } from "../../ports/store-unavailable.ts";
-import { LedgerTimeout, LedgerUnavailable } from "../../ports/ledger.ts";
-import type { SyncOutcome } from "../../ports/sync-lease.ts";
+import { LedgerTimeout, LedgerUnavailable } from "../../../../ports/ledger.ts";
+import { StoreUnavailable } from "../../../../ports/store-unavailable.ts";
+import type { SyncOutcome } from "../../../../ports/sync-lease.ts";
 
 /** JSON has no bigint: one stands as an object with this single member. */
 const BIGINT = "$bigint";
@@ -13,14 +13,14 @@ const reviver = (_key: string, value: unknown): unknown =>
     ? BigInt(String(value[BIGINT]))
     : value;
 
-/** A failure without its cause, which can name what other replicas' operators need not know. */
+/** A failure without its cause, which can name what the operators of other replicas need not know. */
 type PlainFailure = {
   readonly tag: "LedgerUnavailable" | "LedgerTimeout" | "StoreUnavailable";
   readonly retryable: boolean;
   readonly timeoutMs: number;
 };
 
-/** A sync's outcome as text. */
+/** A sync's outcome as text, for another process or thread. */
 export const encodeOutcome = (outcome: SyncOutcome): string => {
   if ("report" in outcome) return JSON.stringify(outcome, replacer);
   const { failure } = outcome;
@@ -32,14 +32,14 @@ export const encodeOutcome = (outcome: SyncOutcome): string => {
   return JSON.stringify({ failure: plain });
 };
 
-/** The outcome that `encodeOutcome` wrote. */
-export const decodeOutcome = (text: string): SyncOutcome => {
+/** The outcome that `encodeOutcome` wrote. A failure has `cause`, which says who told of it. */
+export const decodeOutcome = (text: string, cause: string): SyncOutcome => {
   const plain = JSON.parse(text, reviver) as
     | Extract<SyncOutcome, { report: unknown }>
     | { readonly failure: PlainFailure };
   if ("report" in plain) return plain;
   const { tag, retryable, timeoutMs } = plain.failure;
-  const told = { retryable, cause: "told by the replica that synced" };
+  const told = { retryable, cause };
   switch (tag) {
     case "LedgerTimeout":
       return { failure: new LedgerTimeout({ timeoutMs }) };

@@ -1,0 +1,160 @@
+import { Worker } from "node:worker_threads";
+import { Deferred, Duration, Effect, Redacted, type Scope } from "effect";
+import type { SyncReport } from "../../core/domain/index/sync-report.ts";
+import type { IndexSync, SyncActivity } from "../../core/use-cases/index/sync/index-sync.ts";
+import type { SyncFailure } from "../../core/use-cases/index/sync/sync-failure.ts";
+import { decodeOutcome } from "../../core/use-cases/index/sync/sync-outcome-text.ts";
+import { StoreUnavailable } from "../../ports/store-unavailable.ts";
+import type { GrownMark } from "../grown-mark.ts";
+import type { StartedInstance } from "../started-instance.ts";
+import type { StoresRefused } from "../stores-of-ledger.ts";
+import type { FromSyncWorker, ToSyncWorker } from "./messages.ts";
+import { refusalOf } from "./plain-refusal.ts";
+import { SyncWorkerEnded } from "./sync-worker-ended.ts";
+
+/** Variables that the worker reads its settings from. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** How long the worker may take to close its stores. The whole service has nine seconds to stop. */
+const STOP_WITHIN = Duration.seconds(5);
+
+const IDLE: SyncActivity = {
+  running: false,
+  lastError: null,
+  snapshotError: null,
+  snapshotFailures: 0,
+  progress: null,
+};
+
+const gone = () =>
+  new StoreUnavailable({ retryable: true, cause: "the worker that syncs has ended" });
+
+type SyncWorker = {
+  /** The syncs in the worker. Its timers and hints are its own, so that `background` is a request here. */
+  readonly sync: IndexSync["Service"];
+  /** Completes once readers can open the index. */
+  readonly opened: Effect.Effect<void>;
+};
+
+const hrefOf = (url: Redacted.Redacted<URL>) => Redacted.value(url).href;
+
+/** The plain data of `start`, which the worker cannot read from its environment. */
+const startMessage = (started: StartedInstance): ToSyncWorker => {
+  const [first, ...others] = started.rpcUrls;
+  return {
+    kind: "start",
+    start: {
+      dataDir: started.dataDir,
+      rpcUrls: [hrefOf(first), ...others.map(hrefOf)],
+      webSocketUrl: hrefOf(started.webSocketUrl),
+      startedAtMs: started.startedAtMs,
+      logFormat: started.settings.logFormat,
+    },
+  };
+};
+
+const tell = (worker: Worker, message: ToSyncWorker): void => worker.postMessage(message);
+
+/**
+ * A worker thread that fetches, decodes and writes, so that none of it holds the event loop that answers. It stops with
+ * the scope. `refuse` learns why it cannot continue, also when it ends without being asked; `grown` learns of each completed sync.
+ */
+export const startSyncWorker = Effect.fnUntraced(function* (
+  started: StartedInstance,
+  environment: Environment,
+  refuse: (failure: StoresRefused | SyncWorkerEnded) => void,
+  grown: (grown: GrownMark) => void,
+): Effect.fn.Return<SyncWorker, never, Scope.Scope> {
+  const opened = yield* Deferred.make<void>();
+  const stopped = yield* Deferred.make<void>();
+  const answers = new Map<number, Deferred.Deferred<SyncReport, SyncFailure>>();
+  let activity = IDLE;
+  let asked = 0;
+  let isGone = false;
+
+  /** Nothing comes from the worker from now on. */
+  const end = (): void => {
+    isGone = true;
+    Deferred.doneUnsafe(stopped, Effect.void);
+    for (const answer of answers.values()) Deferred.doneUnsafe(answer, Effect.fail(gone()));
+    answers.clear();
+  };
+  const endBy = (failure: StoresRefused | SyncWorkerEnded): void => {
+    if (isGone) return;
+    end();
+    refuse(failure);
+  };
+  const answer = (id: number, outcome: string | null): void => {
+    const decoded = outcome === null ? null : decodeOutcome(outcome, "told by the worker");
+    const waiting = answers.get(id);
+    answers.delete(id);
+    if (waiting === undefined) return;
+    if (decoded === null)
+      Deferred.doneUnsafe(waiting, Effect.die(new Error("a sync broke in the worker")));
+    else if ("report" in decoded) Deferred.doneUnsafe(waiting, Effect.succeed(decoded.report));
+    else Deferred.doneUnsafe(waiting, Effect.fail(decoded.failure));
+  };
+  const hear = (message: FromSyncWorker): void => {
+    switch (message.kind) {
+      case "log":
+        process.stdout.write(message.line);
+        return;
+      case "opened":
+        Deferred.doneUnsafe(opened, Effect.void);
+        return;
+      case "activity":
+        activity = message.activity;
+        return;
+      case "grown":
+        grown(message.grown);
+        return;
+      case "synced":
+        answer(message.id, message.outcome);
+        return;
+      case "refused":
+        endBy(refusalOf(message.refusal));
+        return;
+      case "stopped":
+        end();
+    }
+  };
+
+  const worker = yield* Effect.acquireRelease(
+    Effect.sync(() => {
+      const env = Object.fromEntries(
+        Object.entries(environment).flatMap(([name, value]) =>
+          value === undefined ? [] : [[name, value]],
+        ),
+      );
+      return new Worker(new URL("./worker.ts", import.meta.url), { name: "sync", env });
+    }),
+    (worker) =>
+      Effect.gen(function* () {
+        if (!isGone) tell(worker, { kind: "stop" });
+        yield* Effect.timeoutOption(Deferred.await(stopped), STOP_WITHIN);
+        end();
+        // Work in native code ends with the process. Nobody waits for it.
+        void worker.terminate();
+      }),
+  );
+  worker.on("message", hear);
+  worker.on("error", (cause) => {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    endBy(new SyncWorkerEnded({ reason }));
+  });
+  worker.on("exit", (code) => endBy(new SyncWorkerEnded({ reason: `it exited with ${code}` })));
+  tell(worker, startMessage(started));
+
+  const request = Effect.suspend(() => {
+    if (isGone) return gone();
+    asked += 1;
+    const answer = Deferred.makeUnsafe<SyncReport, SyncFailure>();
+    answers.set(asked, answer);
+    tell(worker, { kind: "sync", id: asked });
+    return Deferred.await(answer);
+  });
+  return {
+    sync: { request, background: request, activity: Effect.sync(() => activity) },
+    opened: Deferred.await(opened),
+  };
+});

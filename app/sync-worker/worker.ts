@@ -1,0 +1,130 @@
+import { parentPort } from "node:worker_threads";
+import { Cause, Deferred, Duration, Effect, Exit, Layer, Queue, Redacted, Schedule } from "effect";
+import { sha256Bun } from "../../adapters/bun/sha256.ts";
+import { ledgerSolanaRpc } from "../../adapters/solana-rpc/ledger-solana-rpc.ts";
+import { nodePool } from "../../adapters/solana-rpc/pool/node-pool.ts";
+import { solanaRpcConfig } from "../../adapters/solana-rpc/pool/solana-rpc-config.ts";
+import { indexSqlite } from "../../adapters/sqlite/index-store.ts";
+import { provideSha256 } from "../../core/domain/sha256.ts";
+import { IndexSync } from "../../core/use-cases/index/sync/index-sync.ts";
+import { encodeOutcome } from "../../core/use-cases/index/sync/sync-outcome-text.ts";
+import { readSettings } from "../config/settings.ts";
+import { logging } from "../logging.ts";
+import { sqliteBroken, sqliteIndex } from "../sqlite-stores.ts";
+import {
+  clusterOf,
+  deploymentOf,
+  instanceLayer,
+  type StartedInstance,
+} from "../started-instance.ts";
+import { type StoresRefused, syncedStores } from "../stores-of-ledger.ts";
+import { runSyncingSide, syncingSide } from "../syncing-side.ts";
+import type { FromSyncWorker, SyncStart, ToSyncWorker } from "./messages.ts";
+import { plainRefusal } from "./plain-refusal.ts";
+
+/** How often the activity is compared with what was told last. */
+const LOOK_AT_ACTIVITY = Schedule.spaced(Duration.millis(250));
+
+if (parentPort === null) throw new Error("this module runs as a worker only");
+const service = parentPort;
+const tell = (message: FromSyncWorker): void => service.postMessage(message);
+
+const redacted = (url: string) => Redacted.make(new URL(url));
+
+const startedInstance = Effect.fnUntraced(function* (start: SyncStart) {
+  const [first, ...others] = start.rpcUrls;
+  const started: StartedInstance = {
+    settings: yield* readSettings(process.env),
+    dataDir: start.dataDir,
+    rpcUrls: [redacted(first), ...others.map(redacted)],
+    webSocketUrl: redacted(start.webSocketUrl),
+    startedAtMs: start.startedAtMs,
+  };
+  return started;
+});
+
+const services = (started: StartedInstance, refused: Deferred.Deferred<never, StoresRefused>) => {
+  const solana = Layer.provide(ledgerSolanaRpc, nodePool(solanaRpcConfig(started.rpcUrls)));
+  const stores = syncedStores({
+    cluster: clusterOf(started.settings),
+    deployment: deploymentOf(started.settings),
+    open: (genesisHash) => indexSqlite(sqliteIndex(started, genesisHash)),
+    refused,
+    broken: sqliteBroken(started),
+    whenOpen: Effect.sync(() => tell({ kind: "opened" })),
+  });
+  return syncingSide((grown) => tell({ kind: "grown", grown })).pipe(
+    Layer.provideMerge(Layer.merge(stores, instanceLayer(started))),
+    Layer.provideMerge(solana),
+  );
+};
+
+/** Tells the activity when it differs from what was told last. */
+const makeTellActivity = Effect.gen(function* () {
+  const sync = yield* IndexSync;
+  let told = "";
+  return Effect.map(sync.activity, (activity) => {
+    const text = JSON.stringify(activity);
+    if (text !== told) tell({ kind: "activity", activity });
+    told = text;
+  });
+});
+
+/** Syncs until it is asked to stop. Fails when it cannot continue. */
+const work = Effect.fnUntraced(function* (
+  inbox: Queue.Dequeue<ToSyncWorker>,
+  started: StartedInstance,
+) {
+  const refused = yield* Deferred.make<never, StoresRefused>();
+  const context = yield* Layer.build(services(started, refused));
+  const tellActivity = yield* Effect.provide(makeTellActivity, context);
+  const answer = Effect.fnUntraced(function* (id: number) {
+    const { request } = yield* IndexSync;
+    const exit = yield* Effect.exit(request);
+    yield* tellActivity;
+    const failure = Exit.findErrorOption(exit);
+    if (Exit.isSuccess(exit))
+      tell({ kind: "synced", id, outcome: encodeOutcome({ report: exit.value }) });
+    else if (failure._tag === "Some")
+      tell({ kind: "synced", id, outcome: encodeOutcome({ failure: failure.value }) });
+    else {
+      yield* Effect.logError("a requested sync broke", exit.cause);
+      tell({ kind: "synced", id, outcome: null });
+    }
+  });
+  yield* Effect.forkScoped(Effect.repeat(tellActivity, LOOK_AT_ACTIVITY));
+  yield* runSyncingSide(started, refused).pipe(Effect.provide(context), Effect.forkScoped);
+  const untilStopped = Effect.gen(function* () {
+    for (;;) {
+      const message = yield* Queue.take(inbox);
+      if (message.kind === "stop") return;
+      if (message.kind === "sync") yield* Effect.forkScoped(answer(message.id));
+    }
+  }).pipe(Effect.provide(context));
+  yield* Effect.raceFirst(untilStopped, Deferred.await(refused));
+}, Effect.scoped);
+
+const inbox = Effect.runSync(Queue.unbounded<ToSyncWorker>());
+service.on("message", (message: ToSyncWorker) => {
+  Queue.offerUnsafe(inbox, message);
+});
+
+const run = Effect.gen(function* () {
+  const first = yield* Queue.take(inbox);
+  if (first.kind !== "start") return yield* Effect.die(new Error("the first message is no start"));
+  provideSha256(sha256Bun);
+  const started = yield* Effect.orDie(startedInstance(first.start));
+  const { logFormat } = first.start;
+  const log = logging(logFormat, started.settings.logLevel, (line) => tell({ kind: "log", line }));
+  yield* Effect.provide(work(inbox, started), log);
+});
+
+const exit = await Effect.runPromiseExit(run);
+if (Exit.isSuccess(exit)) tell({ kind: "stopped" });
+else {
+  const failure = Cause.findErrorOption(exit.cause);
+  // The service learns of a bug by the error that ends the worker.
+  if (failure._tag === "None") throw Cause.squash(exit.cause);
+  tell({ kind: "refused", refusal: plainRefusal(failure.value) });
+}
+service.close();
