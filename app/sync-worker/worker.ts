@@ -1,5 +1,16 @@
 import { parentPort } from "node:worker_threads";
-import { Cause, Deferred, Duration, Effect, Exit, Layer, Queue, Redacted, Schedule } from "effect";
+import {
+  Cause,
+  Context,
+  Deferred,
+  Duration,
+  Effect,
+  Exit,
+  Layer,
+  Queue,
+  Redacted,
+  Schedule,
+} from "effect";
 import { sha256Bun } from "../../adapters/bun/sha256.ts";
 import { ledgerSolanaRpc } from "../../adapters/solana-rpc/ledger-solana-rpc.ts";
 import { nodePool } from "../../adapters/solana-rpc/pool/node-pool.ts";
@@ -60,15 +71,14 @@ const services = (started: StartedInstance, refused: Deferred.Deferred<never, St
 };
 
 /** Tells the activity when it differs from what was told last. */
-const makeTellActivity = Effect.gen(function* () {
-  const sync = yield* IndexSync;
+const activityTeller = (sync: IndexSync["Service"]): Effect.Effect<void> => {
   let told = "";
   return Effect.map(sync.activity, (activity) => {
     const text = JSON.stringify(activity);
     if (text !== told) tell({ kind: "activity", activity });
     told = text;
   });
-});
+};
 
 /** Syncs until it is asked to stop. Fails when it cannot continue. */
 const work = Effect.fnUntraced(function* (
@@ -77,10 +87,10 @@ const work = Effect.fnUntraced(function* (
 ) {
   const refused = yield* Deferred.make<never, StoresRefused>();
   const context = yield* Layer.build(services(started, refused));
-  const tellActivity = yield* Effect.provide(makeTellActivity, context);
+  const sync = Context.get(context, IndexSync);
+  const tellActivity = activityTeller(sync);
   const answer = Effect.fnUntraced(function* (id: number) {
-    const { request } = yield* IndexSync;
-    const exit = yield* Effect.exit(request);
+    const exit = yield* Effect.exit(sync.request);
     yield* tellActivity;
     const failure = Exit.findErrorOption(exit);
     if (Exit.isSuccess(exit))
@@ -100,7 +110,7 @@ const work = Effect.fnUntraced(function* (
       if (message.kind === "stop") return;
       if (message.kind === "sync") yield* Effect.forkScoped(answer(message.id));
     }
-  }).pipe(Effect.provide(context));
+  });
   yield* Effect.raceFirst(untilStopped, Deferred.await(refused));
 }, Effect.scoped);
 
