@@ -56,7 +56,9 @@ test("the README has a command for each operation of the contract", async () => 
   };
   const shown = README.match(/http:\/\/127\.0\.0\.1:3000[^\s'?]*/g) ?? [];
   const missing = Object.keys(paths).filter((path) => {
-    const pattern = new RegExp(`^${LOCAL}${path.replaceAll(/\{[^}]+\}/g, "[^/]+")}$`);
+    // OpenAPI needs an operation for each number of segments; for a reader the tiles are one.
+    const any = path.startsWith("/log/tile/") ? "/log/tile/.+" : path;
+    const pattern = new RegExp(`^${LOCAL}${any.replaceAll(/\{[^}]+\}/g, "[^/]+")}$`);
     return !shown.some((url) => pattern.test(url));
   });
   expect(missing).toEqual([]);
