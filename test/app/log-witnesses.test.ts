@@ -51,6 +51,23 @@ const signedBy = async (at: number): Promise<LogStatus | null> => {
   return data.log;
 };
 
+/** How many events the ledger itself counts. */
+const countOnLedger = async (): Promise<bigint> => {
+  const answer = await fetch(world.ledgerUrl, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({
+      jsonrpc: "2.0",
+      id: 1,
+      method: "getAccountInfo",
+      params: [CONFIG, { encoding: "base64", commitment: "finalized" }],
+    }),
+  });
+  const { result } = (await answer.json()) as { result: { value: { data: [string, string] } } };
+  const bytes = Buffer.from(result.value.data[0], "base64");
+  return bytes.readBigUInt64LE(CUSTODY_ACCOUNTS.CustodyConfig.at.count);
+};
+
 /** Waits until services have published a checkpoint of a size, and expects that it has one root. */
 const publishedAlike = async (services: ReadonlyArray<number>, size: number): Promise<void> => {
   const notes = await Promise.all(
@@ -67,6 +84,7 @@ const publishedAlike = async (services: ReadonlyArray<number>, size: number): Pr
     each === null ? [] : [hash32FromBytes(each.checkpoint.root)],
   );
   expect(new Set(roots).size).toBe(1);
+  expect(await countOnLedger()).toBe(BigInt(size - 1));
   await Promise.all(services.map(signedBy));
 };
 
@@ -199,8 +217,11 @@ test(
       unproven: [],
       account: { outcome: "witnessed" },
     });
-    if (signed.length === 1)
-      expect((await verdictUnder(packet, twoOfTwo)).witnesses?.outcome).toBe("failed");
+    expect((await verdictUnder(packet, twoOfTwo)).witnesses).toEqual({
+      name: "log_witnesses",
+      outcome: signed.length === 2 ? "passed" : "failed",
+      reason: `quorum q wants 2 of [two, three]; signed: ${signed.join(", ")}`,
+    });
   },
   LONG_MS,
 );
