@@ -167,7 +167,7 @@ export class PublishingWorld {
       return yield* exit;
     });
     return Effect.runPromise(
-      program.pipe(Effect.provide(this.#layer()), Effect.provide(TestClock.layer())),
+      program.pipe(Effect.provide(Layer.merge(this.#layer(), TestClock.layer()))),
     );
   }
 
