@@ -80,6 +80,8 @@ export const makeLogPublisher = Effect.fnUntraced(function* (policy: LogPolicy |
   const agreement = new NodeAgreement(nodes.count);
   const marks = yield* Queue.sliding<Grown>(1);
   let publishedAtMs: number | null = null;
+  /** A mark that was signed up to while an older checkpoint was offered; null for none. */
+  let signedMeanwhile: Grown | null = null;
 
   /** Which log the key signs. */
   const open = Effect.gen(function* () {
@@ -121,13 +123,42 @@ export const makeLogPublisher = Effect.fnUntraced(function* (policy: LogPolicy |
     return since >= Duration.toMillis(OFFER_UNCHANGED_EVERY);
   });
 
+  /** Signs the tree of a mark when it is larger than the one signed last. */
+  const signLarger = Effect.fnUntraced(function* (log: SigningLog, mark: SyncMark) {
+    const { value } = yield* log.standing;
+    yield* log.compare(value);
+    const growing = log.isEnded ? null : yield* log.growTo(mark, value?.signed ?? null, agreement);
+    if (growing === null) return;
+    const { head } = yield* signable(log, growing);
+    if (head !== null && head.size > (log.last?.size ?? 0)) yield* log.sign(head);
+  });
+
+  /**
+   * Signs larger trees while a checkpoint is offered. A witness whose node counts more events than the checkpoint covers
+   * needs the log's entries up to that count, and only signed ones are served.
+   */
+  const signOn = Effect.fnUntraced(function* (log: SigningLog) {
+    for (;;) {
+      yield* Effect.sleep(SIGN_EVERY);
+      const grown = yield* Queue.take(marks);
+      signedMeanwhile = grown;
+      yield* signLarger(log, grown.mark).pipe(
+        Effect.provideService(SyncEpoch, grown.epoch),
+        Effect.uninterruptible,
+      );
+    }
+  });
+
   /** Signs a head, and publishes it once it has its cosignatures. Says what hinders it, null for nothing. */
   const publish = Effect.fnUntraced(function* (log: SigningLog, head: SignedHead) {
     const checkpoint = yield* log.sign(head);
     const note =
       policy === null || policy.witnesses.length === 0
         ? printSignedCheckpoint(checkpoint, [])
-        : yield* gatherCosignatures(log.tree, checkpoint, policy, witnesses);
+        : yield* Effect.raceFirst(
+            gatherCosignatures(log.tree, checkpoint, policy, witnesses),
+            signOn(log),
+          );
     if (note === null) return "quorum_missing" as const;
     const { text, value } = yield* log.standing;
     if (value === null || value.ended !== null || sizeOf(value.published) > head.size) return null;
@@ -172,6 +203,11 @@ export const makeLogPublisher = Effect.fnUntraced(function* (policy: LogPolicy |
     for (;;) {
       yield* attempt(log, grown);
       yield* Effect.sleep(SIGN_EVERY);
+      if (signedMeanwhile !== null) {
+        grown = signedMeanwhile;
+        signedMeanwhile = null;
+        continue;
+      }
       const isHindered = (yield* Ref.get(hindrance)) !== null && !log.isEnded;
       const wait = isHindered ? TRY_AGAIN : OFFER_UNCHANGED_EVERY;
       const newer = yield* Effect.timeoutOption(Queue.take(marks), wait);

@@ -1,0 +1,112 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { ed25519Key } from "../../../adapters/signer/ed25519-key.ts";
+import { address } from "../../../core/domain/address.ts";
+import { printLogOrigin } from "../../../core/log/checkpoint/log-origin.ts";
+import { networkIdOf, networkLeaf } from "../../../core/log/leaf/network-leaf.ts";
+import {
+  type KeyUse,
+  printVerifierKey,
+  verifierKey,
+} from "../../../core/log/notes/verifier-key.ts";
+import { LOCAL_DEPLOYMENT } from "../../../core/protocol/addresses/local-deployment.ts";
+import { spawnLedger } from "../../adapters/local-ledger/ledger-process.ts";
+import { lyingNode } from "./lying-node.ts";
+import { quietEnvironment, runService, temporaryDirectory } from "./running-service.ts";
+
+/** Who each service is: its name in policies and the base of its keys' seeds. */
+const SERVICES = ["one", "two", "three"] as const;
+
+const seed = (kind: number, at: number) => new Uint8Array(32).fill(kind + at);
+const LOG_SEEDS = 10;
+const WITNESS_SEEDS = 20;
+const EVIDENCE_SEEDS = 30;
+
+const keyLine = (name: string, use: KeyUse, bytes: Uint8Array): string =>
+  printVerifierKey(verifierKey(name, use, ed25519Key(bytes).publicKey));
+
+/** Ports that nobody listens on, all different. The services need each other's before they start. */
+const freePorts = async (count: number): Promise<ReadonlyArray<number>> => {
+  const servers = Array.from({ length: count }, () =>
+    Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() }),
+  );
+  const ports = servers.map(({ port }) => port ?? 0);
+  await Promise.all(servers.map((server) => server.stop(true)));
+  return ports;
+};
+
+/** The members' lines of a policy: all services' logs and witnesses, without quorum. */
+const membersOf = (genesisHash: string, urls: ReadonlyArray<string>) => {
+  const networkId = networkIdOf(networkLeaf(address(genesisHash), LOCAL_DEPLOYMENT));
+  return SERVICES.map((name, at) => {
+    const origin = printLogOrigin({ name: `${name}.example`, networkId, generation: 0 });
+    const url = urls[at] ?? "";
+    return {
+      name,
+      url,
+      logKey: keyLine(origin, "ed25519", seed(LOG_SEEDS, at)),
+      witness: `witness ${name} ${keyLine(`${name}.example`, "cosignature", seed(WITNESS_SEEDS, at))} ${url}/witness\n`,
+    };
+  });
+};
+
+/**
+ * Three services, each with a log, a witness of the other two logs, and a node of its own over one local ledger. A log
+ * wants the cosignature of one of the other two.
+ */
+export const startWitnessingServices = async () => {
+  const directory = await temporaryDirectory();
+  const ledger = await spawnLedger(join(directory.path, "ledger"));
+  const nodes = SERVICES.map(() => lyingNode(ledger.ready.rpc_url));
+  const services: Array<Awaited<ReturnType<typeof runService>>> = [];
+  const stop = async (): Promise<void> => {
+    await Promise.all(services.map((service) => service.stop()));
+    await Promise.all(nodes.map((node) => node.stop()));
+    ledger.child.kill();
+    await ledger.child.exited;
+    await directory.remove();
+  };
+  try {
+    const ports = await freePorts(SERVICES.length);
+    const urls = ports.map((port) => `http://127.0.0.1:${port}`);
+    const members = membersOf(ledger.ready.genesis_hash, urls);
+    for (const [at, { name }] of members.entries()) {
+      const save = async (file: string, content: string): Promise<string> => {
+        const path = join(directory.path, `${name}-${file}`);
+        await writeFile(path, content, { mode: 0o600 });
+        return path;
+      };
+      const saveKey = (file: string, kind: number) =>
+        save(file, Buffer.from(seed(kind, at)).toString("base64"));
+      const others = members.filter((member) => member.name !== name);
+      const names = others.map((other) => other.name).join(" ");
+      const policy = `${others.map(({ witness }) => witness).join("")}group others any ${names}\nquorum others\n`;
+      services.push(
+        await runService({
+          ...quietEnvironment(join(directory.path, name)),
+          PORT: String(ports[at]),
+          SOLANA_RPC_URL: nodes[at]?.url ?? "",
+          // Its messages only say that something changed.
+          SOLANA_WS_URL: ledger.ready.ws_url,
+          CUSTODY_PROGRAM_ID: LOCAL_DEPLOYMENT.custodyProgram,
+          ATTESTOR_PROGRAM_ID: LOCAL_DEPLOYMENT.attestorProgram,
+          SYNC_INTERVAL_SECONDS: "1",
+          EVIDENCE_SIGNING_KEY: Buffer.from(seed(EVIDENCE_SEEDS, at)).toString("base64"),
+          LOG_NAME: `${name}.example`,
+          LOG_SIGNING_KEY_FILE: await saveKey("log.key", LOG_SEEDS),
+          LOG_WITNESSES: await save("policy.txt", policy),
+          WITNESS_LOGS: await save(
+            "logs.txt",
+            others.map(({ logKey, url }) => `${logKey} ${url}\n`).join(""),
+          ),
+          WITNESS_KEY_FILE: await saveKey("witness.key", WITNESS_SEEDS),
+          WITNESS_NAME: `${name}.example`,
+        }),
+      );
+    }
+    return { ledgerUrl: ledger.ready.rpc_url, nodes, urls, members, stop };
+  } catch (cause) {
+    await stop();
+    throw cause;
+  }
+};
