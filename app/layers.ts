@@ -49,6 +49,7 @@ import { type LogKeyUnusable, LogSigner } from "../ports/log-signer.ts";
 import type { StoreUnavailable } from "../ports/store-unavailable.ts";
 import type { IndexReader } from "../ports/index-reader.ts";
 import type { IndexWriter } from "../ports/index-writer.ts";
+import type { LogStore } from "../ports/log-store.ts";
 import { type EvidenceKeyUnusable, EvidenceSigner } from "../ports/evidence-signer.ts";
 import type { WitnessUnusable } from "../ports/witness-key.ts";
 import { Instance } from "../ports/instance.ts";
@@ -181,7 +182,7 @@ const storage = (
   readonly indexSync: Layer.Layer<
     IndexSync,
     never,
-    IndexReader | IndexWriter | Ledger | Instance | LogPublisher
+    IndexReader | IndexWriter | LogStore | Ledger | Instance | LogPublisher
   >;
 } => {
   const cluster = clusterOf(settings);
