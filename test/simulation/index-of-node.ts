@@ -7,7 +7,7 @@ import { LOCAL_DEPLOYMENT } from "../../core/protocol/addresses/local-deployment
 import { IndexSync, makeIndexSync } from "../../core/use-cases/index/sync/index-sync.ts";
 import { IndexReader } from "../../ports/index-reader.ts";
 import { IndexWriter } from "../../ports/index-writer.ts";
-import type { LogStore } from "../../ports/log-store.ts";
+import { LogStore } from "../../ports/log-store.ts";
 import { Instance } from "../../ports/instance.ts";
 import { Ledger } from "../../ports/ledger.ts";
 import { usdc } from "../core/use-cases/test-instance.ts";
@@ -49,7 +49,7 @@ export const openIndexOfNode = ({ path, ...options }: Options & { readonly path:
 export const openIndex = async <E>(
   options: Options,
   store: Layer.Layer<IndexReader | IndexWriter | LogStore, E>,
-  sync: Layer.Layer<IndexSync, E, IndexReader | IndexWriter | Ledger | Instance>,
+  sync: Layer.Layer<IndexSync, E, IndexReader | IndexWriter | LogStore | Ledger | Instance>,
 ) => {
   const same = <A>(service: A): A => service;
   const urls = [Redacted.make(new URL(options.url))] as const;
@@ -58,6 +58,7 @@ export const openIndex = async <E>(
     Layer.mergeAll(
       Layer.effect(IndexReader, Effect.map(IndexReader, options.reader ?? same)),
       Layer.effect(IndexWriter, Effect.map(IndexWriter, options.writer ?? same)),
+      Layer.effect(LogStore, LogStore),
     ).pipe(Layer.provide(store)),
     Layer.effect(Ledger, Effect.map(Ledger, options.ledger ?? same)).pipe(Layer.provide(solana)),
     Layer.succeed(Instance, instance),

@@ -24,7 +24,7 @@ const GAP_MS = 60_000;
 export const worthReading = (rows: number): number => Math.min(20_000, 500 + Math.floor(rows / 20));
 
 /** Reads all escrows and tombstones at `slot` or later, and keeps those that had events in the range. */
-export const scanEvents = Effect.fnUntraced(function* (
+const scanEvents = Effect.fnUntraced(function* (
   accounts: IndexAccounts,
   memory: SyncMemory,
   held: HeldEvents,
@@ -47,7 +47,7 @@ export const scanEvents = Effect.fnUntraced(function* (
 });
 
 /** The failure that names the first events that a range lacks. `head` is the one before the range. */
-export const eventsMissingIn = (held: HeldEvents, head: Hash32) => {
+const eventsMissingIn = (held: HeldEvents, head: Hash32) => {
   const chain = held.chain(head);
   return eventsMissing(chain.missingTo(held.to), chain.missing);
 };

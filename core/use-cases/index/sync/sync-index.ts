@@ -10,11 +10,12 @@ import { buildIndex } from "./build-index.ts";
 import { type CustodyTip, readCustodyTip } from "./custody-tip.ts";
 import { findEventTransactions } from "./find-event-transactions.ts";
 import { followMerchants } from "./follow-merchants.ts";
-import { eventsMissingIn, scanEvents, worthReading } from "./gather-events.ts";
-import { HeldEvents } from "./held-events.ts";
+import { worthReading } from "./gather-events.ts";
 import { IndexAccounts } from "./index-accounts.ts";
 import { merchantChanges } from "./merchant-changes.ts";
 import { proveEvents } from "./prove-events.ts";
+import { proveHistory } from "./prove-history.ts";
+import { proveRewritten } from "./prove-rewritten.ts";
 import { scanMerchants } from "./scan-merchants.ts";
 import { searchArchived } from "./search-archived.ts";
 import type { SyncMemory } from "./sync-memory.ts";
@@ -22,7 +23,7 @@ import { takeSnapshot, tryPeriodicSnapshot } from "./take-snapshot.ts";
 
 /** An index that more events have passed by is built anew: a scan can keep no more of their rows in memory. */
 const MOST_CATCH_UP = 200_000n;
-/** Contradictions, one sync after the other, that end with an index built anew. */
+/** Contradictions, one sync after the other, after which scans decide whether the ledger was rewritten. */
 const MOST_CONTRADICTIONS = 3;
 
 /** What one pass over the ledger did. */
@@ -52,16 +53,28 @@ const anew = Effect.fnUntraced(function* (
   return pass;
 });
 
-/** Fails unless a scan shows events that the index lacks: a node that invents a count must not empty it. */
-const showFarBehind = Effect.fnUntraced(function* (
+/**
+ * Whether the index is built anew. A build empties it, so scans prove the tip first: a count or a head that a node
+ * invents must not empty the index. Fails when the scans do not prove it.
+ */
+const mustBuild = Effect.fnUntraced(function* (
   accounts: IndexAccounts,
   memory: SyncMemory,
   since: SyncMark,
   tip: CustodyTip,
 ) {
-  const held = new HeldEvents(since.count, since.count + MOST_CATCH_UP);
-  yield* scanEvents(accounts, memory, held, tip.slot);
-  if (!held.isComplete) return yield* eventsMissingIn(held, since.head);
+  if (memory.contradictions >= MOST_CONTRADICTIONS) {
+    const isRewritten = yield* proveRewritten(accounts, memory, since, tip);
+    if (isRewritten) return true;
+  }
+  if (tip.count - since.count <= MOST_CATCH_UP) return false;
+  // The ledger may have been rewritten. Only a proof of its whole history shows it then.
+  yield* Effect.tapError(proveHistory(accounts, memory, since, tip), () =>
+    Effect.sync(() => {
+      memory.contradictions += 1;
+    }),
+  );
+  return true;
 });
 
 /** Continues an index at `since`: its events first, then its merchants, from history and now and then from a scan. */
@@ -119,9 +132,7 @@ export const syncIndex = Effect.fn("syncIndex")(
     const { mark: since } = yield* index.summary;
     const tip = yield* readCustodyTip(since);
     const accounts = new IndexAccounts(deployment);
-    const isFarBehind = since !== null && tip.count - since.count > MOST_CATCH_UP;
-    if (isFarBehind) yield* showFarBehind(accounts, memory, since, tip);
-    const isAnew = since === null || isFarBehind || memory.contradictions >= MOST_CONTRADICTIONS;
+    const isAnew = since === null || (yield* mustBuild(accounts, memory, since, tip));
     const pass = isAnew
       ? yield* anew(accounts, memory, tip)
       : yield* onwards(accounts, memory, since, tip);

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { Effect, Stream } from "effect";
+import { Effect } from "effect";
 import fc from "fast-check";
 import type { Address } from "../../../../core/domain/address.ts";
 import type { LedgerAccount } from "../../../../core/domain/ledger/account.ts";
@@ -12,40 +12,11 @@ import { runs } from "../../../arbitraries/runs.ts";
 import { seededRandom } from "../../../arbitraries/seeded-random.ts";
 import { TEST_DEPLOYMENT } from "../../../arbitraries/test-ledger.ts";
 import { expectMarked } from "./expect-marked.ts";
+import { changed, type Lie, lying } from "./lying-node.ts";
 import { SimulatedLedger } from "./simulated-ledger.ts";
 import { simulate, syncWith } from "./simulated-sync.ts";
 
 const { at: AT } = CUSTODY_ACCOUNTS.Escrow;
-
-/** What a node shows instead of an account; null hides it. */
-type Lie = (account: LedgerAccount) => LedgerAccount | null;
-
-/** The ledger's port over a node that lies about some accounts. */
-const lying = (port: Ledger["Service"], lies: ReadonlyMap<Address, Lie>): Ledger["Service"] => {
-  const shown = (account: LedgerAccount | null): LedgerAccount | null => {
-    const lie = account === null ? undefined : lies.get(account.address);
-    return account === null || lie === undefined ? account : lie(account);
-  };
-  return {
-    ...port,
-    readAccounts: (...asked) =>
-      Effect.map(port.readAccounts(...asked), ({ slot, value }) => ({
-        slot,
-        value: value.map(shown),
-      })),
-    programAccounts: (kind) =>
-      Stream.map(port.programAccounts(kind), ({ slot, value }) => ({
-        slot,
-        value: value.map(shown).filter((account) => account !== null),
-      })),
-  };
-};
-
-const changed = (account: LedgerAccount, change: (data: Uint8Array) => void): LedgerAccount => {
-  const data = account.data.slice();
-  change(data);
-  return { ...account, data };
-};
 
 /** A byte of a field that any escrow may have otherwise: the lowest ones of amounts and times, and keys. */
 const FORGEABLE = [AT.merchant, AT.rentPayer, AT.attestor, AT.amount, AT.createdAt, AT.expiresAt];

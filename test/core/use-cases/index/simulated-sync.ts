@@ -26,7 +26,7 @@ const impatientClock = Layer.effect(
 ).pipe(Layer.provideMerge(TestClock.layer()));
 
 /** What a sync needs. */
-export type Ports = Ledger | IndexReader | IndexWriter | Instance;
+export type Ports = Ledger | IndexReader | IndexWriter | LogStore | Instance;
 
 /** One sync, as the `run`th of a process with this memory. */
 export const syncWith = (memory: SyncMemory, run = 1) => syncIndex(run, memory, () => Effect.void);
