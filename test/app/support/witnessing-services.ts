@@ -56,7 +56,7 @@ const membersOf = (genesisHash: string, urls: ReadonlyArray<string>) => {
  */
 export const startWitnessingServices = async () => {
   const directory = await temporaryDirectory();
-  const ledger = await spawnLedger(join(directory.path, "ledger"));
+  const ledger = await spawnLedger(join(directory.path, "ledger"), "--supervised");
   const nodes = SERVICES.map(() => lyingNode(ledger.ready.rpc_url));
   const services: Array<Awaited<ReturnType<typeof runService>>> = [];
   const stop = async (): Promise<void> => {
