@@ -19,7 +19,6 @@ import { readLogIdentity } from "./log-identity.ts";
 import type { SignedHead } from "./log-standing.ts";
 import { NodeAgreement } from "./node-agreement.ts";
 import { LogRefused, openLog } from "./open-log.ts";
-import { readRoot } from "./read-tree.ts";
 import { printSignedCheckpoint } from "./sign-checkpoint.ts";
 import { SigningLog } from "./signing-log.ts";
 
@@ -109,7 +108,7 @@ export const makeLogPublisher = Effect.fnUntraced(function* (policy: LogPolicy |
     const hinders = size < growing.size() ? behind : null;
     const chain = count === null ? undefined : agreement.headAt(count);
     if (chain === undefined || size < (log.last?.size ?? 1)) return { head: log.last, hinders };
-    const root = size === growing.size() ? growing.head().root : yield* readRoot(log.tree, size);
+    const root = yield* log.rootAt(growing, size);
     const head: SignedHead = { origin: log.origin, size, root: hash32FromBytes(root), chain };
     return { head, hinders };
   });

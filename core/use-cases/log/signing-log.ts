@@ -1,12 +1,14 @@
 import { Effect } from "effect";
 import { hash32FromBytes } from "../../domain/hash32.ts";
 import type { SyncMark } from "../../domain/index/sync-mark.ts";
+import { verifyConsistency } from "../../log/tree/consistency-proof.ts";
 import type { LogKey } from "../../../ports/log-signer.ts";
 import { LogStore } from "../../../ports/log-store.ts";
 import { StoreUnavailable } from "../../../ports/store-unavailable.ts";
 import { checkLeaves } from "./check-leaves.ts";
 import { beginTree, type GrowingTree } from "./growing-tree.ts";
 import {
+  isForkOf,
   isSameHead,
   type LogStanding,
   parseLogStanding,
@@ -15,7 +17,7 @@ import {
 } from "./log-standing.ts";
 import type { NodeAgreement } from "./node-agreement.ts";
 import type { OpenLog } from "./open-log.ts";
-import { type LogTree, readRoot } from "./read-tree.ts";
+import { type LogTree, readConsistencyProof, readRoot } from "./read-tree.ts";
 import { signCheckpoint } from "./sign-checkpoint.ts";
 
 /** A log that this process signs. */
@@ -50,6 +52,23 @@ export class SigningLog {
     return { text, value: value?.signed.origin === this.origin ? value : null };
   });
 
+  /**
+   * The root at a size up to the growing tree's, 32 bytes, proved to belong to that tree. Fails where it does not: the store's
+   * leaves are other ones than those that the tree grew from.
+   */
+  rootAt(growing: GrowingTree, size: number) {
+    return Effect.gen({ self: this }, function* () {
+      const head = growing.head();
+      if (size === head.size) return head.root;
+      const root = yield* readRoot(this.tree, size);
+      const proof = yield* readConsistencyProof(this.tree, size, head.size);
+      if (verifyConsistency({ size, root }, head, proof)) return root;
+      this.growing = null;
+      const cause = `the store's leaves give another root at size ${size} than they did before`;
+      return yield* new StoreUnavailable({ retryable: true, cause });
+    });
+  }
+
   /** Replaces the standing. Another process's write in between is a failure that passes. */
   replace(before: string | null, next: LogStanding) {
     return Effect.gen({ self: this }, function* () {
@@ -62,11 +81,17 @@ export class SigningLog {
 
   /**
    * Signs a head: it stands in the store first, then beside the key, both durably. So no later process signs another root
-   * of its size, whenever this one stops.
+   * of its size, whenever this one stops. A smaller size than was signed, and another root of that size, are failures.
    */
   sign(head: SignedHead) {
     return Effect.gen({ self: this }, function* () {
       const { text, value } = yield* this.standing;
+      const { last } = this;
+      if ([last, value?.signed ?? null].some((before) => isForkOf(head, before)))
+        return yield* new StoreUnavailable({
+          retryable: true,
+          cause: `size ${head.size} is not signed: a larger size was signed, or another root of it`,
+        });
       const next = this.#standingOf(head, value, null);
       if (!isSameHead(value?.signed ?? null, head)) yield* this.replace(text, next);
       if (!isSameHead(this.#remembered, head)) yield* this.#key.remember(printLogStanding(next));
