@@ -1,7 +1,6 @@
-import { Clock, Context, Duration, Effect, Queue, Ref, Schedule } from "effect";
+import { Context, Duration, Effect, Queue, Ref, Schedule } from "effect";
 import { hash32FromBytes } from "../../domain/hash32.ts";
 import type { SyncMark } from "../../domain/index/sync-mark.ts";
-import { parseCheckpoint } from "../../log/checkpoint/checkpoint.ts";
 import type { LogPolicy } from "../../log/policy/log-policy.ts";
 import { decodeCustodyConfigAccount } from "../../protocol/accounts/custody-config-account.ts";
 import { custodyConfigAddress } from "../../protocol/addresses/addresses.ts";
@@ -12,23 +11,18 @@ import { LogSigner } from "../../../ports/log-signer.ts";
 import type { LogStore } from "../../../ports/log-store.ts";
 import { SyncEpoch } from "../../../ports/sync-lease.ts";
 import type { WitnessClient } from "../../../ports/witness-client.ts";
-import { gatherCosignatures, type WitnessRecord } from "./gather-cosignatures.ts";
+import { makeCheckpointOffers, OFFER_UNCHANGED_EVERY, TRY_AGAIN } from "./checkpoint-offers.ts";
+import type { WitnessRecord } from "./gather-cosignatures.ts";
 import type { GrowingTree } from "./growing-tree.ts";
 import type { LogHindrance } from "./log-hindrance.ts";
 import { readLogIdentity } from "./log-identity.ts";
 import type { SignedHead } from "./log-standing.ts";
 import { NodeAgreement } from "./node-agreement.ts";
 import { LogRefused, openLog } from "./open-log.ts";
-import { printSignedCheckpoint } from "./sign-checkpoint.ts";
 import { SigningLog } from "./signing-log.ts";
 
 /** At most one checkpoint is signed in this time. */
 const SIGN_EVERY = Duration.seconds(1);
-/** How often a checkpoint that has not changed is cosigned again, so that it can be known to be fresh. */
-const OFFER_UNCHANGED_EVERY = Duration.minutes(10);
-/** Between two attempts while something hinders. */
-const TRY_AGAIN = Duration.seconds(2);
-
 /** How publishing goes in this process. */
 export type PublisherStatus = {
   /** What keeps the log from being published at the index's size, null when nothing does. */
@@ -52,12 +46,6 @@ export class LogPublisher extends Context.Service<
 /** A mark, and the term of the lease under which it was reached. */
 type Grown = { readonly mark: SyncMark; readonly epoch: bigint };
 
-/** The size of a published checkpoint, 0 for none. */
-const sizeOf = (published: string | null): number => {
-  const parsed = published === null ? null : parseCheckpoint(published);
-  return parsed !== null && "value" in parsed ? parsed.value.checkpoint.size : 0;
-};
-
 /**
  * The process's one `LogPublisher`. `policy` names the witnesses and their quorum; without witnesses every checkpoint is
  * published as it is signed. Without a log key it publishes nothing.
@@ -67,8 +55,10 @@ export const makeLogPublisher = Effect.fnUntraced(function* (policy: LogPolicy |
   const signer = yield* LogSigner;
   const hindrance = yield* Ref.make<LogHindrance | null>(null);
   const witnesses = yield* Ref.make<ReadonlyMap<string, WitnessRecord>>(new Map());
+  const offers = yield* makeCheckpointOffers(policy, witnesses);
   const status = Effect.gen(function* () {
-    return { hindrance: yield* Ref.get(hindrance), witnesses: yield* Ref.get(witnesses) };
+    const hinders = (yield* Ref.get(hindrance)) ?? (yield* offers.hindrance);
+    return { hindrance: hinders, witnesses: yield* Ref.get(witnesses) };
   });
   if (signer === null)
     return LogPublisher.of({ grown: () => Effect.void, run: Effect.never, status });
@@ -78,7 +68,6 @@ export const makeLogPublisher = Effect.fnUntraced(function* (policy: LogPolicy |
   const config = custodyConfigAddress(deployment).address;
   const agreement = new NodeAgreement(nodes.count);
   const marks = yield* Queue.sliding<Grown>(1);
-  let publishedAtMs: number | null = null;
 
   /** Which log the key signs. */
   const open = Effect.gen(function* () {
@@ -113,37 +102,16 @@ export const makeLogPublisher = Effect.fnUntraced(function* (policy: LogPolicy |
     return { head, hinders };
   });
 
-  /** Whether a head is to be published: a larger one, or the same one whose cosignatures have become old. */
-  const isDue = Effect.fnUntraced(function* (head: SignedHead, published: string | null) {
-    if (head.size > sizeOf(published)) return true;
-    const since = (yield* Clock.currentTimeMillis) - (publishedAtMs ?? -Infinity);
-    return since >= Duration.toMillis(OFFER_UNCHANGED_EVERY);
-  });
-
-  /** Signs a head, and publishes it once it has its cosignatures. Says what hinders it, null for nothing. */
-  const publish = Effect.fnUntraced(function* (log: SigningLog, head: SignedHead) {
-    const checkpoint = yield* log.sign(head);
-    const note =
-      policy === null || policy.witnesses.length === 0
-        ? printSignedCheckpoint(checkpoint, [])
-        : yield* gatherCosignatures(log.tree, checkpoint, policy, witnesses);
-    if (note === null) return "quorum_missing" as const;
-    const { text, value } = yield* log.standing;
-    if (value === null || value.ended !== null || sizeOf(value.published) > head.size) return null;
-    yield* log.replace(text, { ...value, published: note });
-    publishedAtMs = yield* Clock.currentTimeMillis;
-    return null;
-  });
-
-  /** One round: grows the tree to a mark, signs what may be signed, publishes it. Says what hinders more, null for nothing. */
+  /** One round: grows the tree to a mark, signs what may be signed, offers it. Says what hinders more, null for nothing. */
   const round = Effect.fnUntraced(function* (log: SigningLog, mark: SyncMark) {
     const { value } = yield* log.standing;
     yield* log.compare(value);
     const growing = log.isEnded ? null : yield* log.growTo(mark, value?.signed ?? null, agreement);
     if (growing === null) return log.isEnded ? "ended" : "signed_size_not_derived_yet";
     const { head, hinders } = yield* signable(log, growing);
-    if (head === null || !(yield* isDue(head, value?.published ?? null))) return hinders;
-    return (yield* publish(log, head)) ?? hinders;
+    if (head !== null && (yield* offers.isDue(head, value?.published ?? null)))
+      yield* offers.offer(log, yield* log.sign(head));
+    return hinders;
   });
 
   /** A round that never fails: what hinders it is noted. */
@@ -159,14 +127,8 @@ export const makeLogPublisher = Effect.fnUntraced(function* (policy: LogPolicy |
       Effect.flatMap((hinders) => Ref.set(hindrance, hinders)),
     );
 
-  const run: Effect.Effect<never, LogRefused> = Effect.gen(function* () {
-    const log = yield* open.pipe(
-      Effect.retry({
-        schedule: Schedule.spaced(TRY_AGAIN),
-        while: ({ _tag }) => _tag !== "LogRefused",
-      }),
-      Effect.catchIf((failure) => !(failure instanceof LogRefused), Effect.die),
-    );
+  /** Round after round, for as long as it runs. */
+  const rounds = Effect.fnUntraced(function* (log: SigningLog) {
     let grown = yield* Queue.take(marks);
     for (;;) {
       yield* attempt(log, grown);
@@ -176,6 +138,17 @@ export const makeLogPublisher = Effect.fnUntraced(function* (policy: LogPolicy |
       const newer = yield* Effect.timeoutOption(Queue.take(marks), wait);
       if (newer._tag === "Some") grown = newer.value;
     }
+  });
+
+  const run: Effect.Effect<never, LogRefused> = Effect.gen(function* () {
+    const log = yield* open.pipe(
+      Effect.retry({
+        schedule: Schedule.spaced(TRY_AGAIN),
+        while: ({ _tag }) => _tag !== "LogRefused",
+      }),
+      Effect.catchIf((failure) => !(failure instanceof LogRefused), Effect.die),
+    );
+    return yield* Effect.raceFirst(rounds(log), offers.run(log));
   }).pipe(Effect.provide(services));
   return LogPublisher.of({
     grown: (mark) =>

@@ -1,4 +1,4 @@
-import { Effect } from "effect";
+import { Effect, Semaphore } from "effect";
 import { hash32FromBytes } from "../../domain/hash32.ts";
 import type { SyncMark } from "../../domain/index/sync-mark.ts";
 import { verifyConsistency } from "../../log/tree/consistency-proof.ts";
@@ -31,6 +31,8 @@ export class SigningLog {
   isEnded = false;
   #remembered: SignedHead | null;
 
+  /** Held while this process replaces the standing: it signs and publishes side by side. */
+  readonly #replacing = Semaphore.makeUnsafe(1);
   readonly #key: LogKey;
   readonly #open: OpenLog;
 
@@ -69,8 +71,19 @@ export class SigningLog {
     });
   }
 
+  /** Publishes a note where the standing allows it; says whether it does. */
+  publish(note: string, isAllowed: (standing: LogStanding) => boolean) {
+    const published = Effect.gen({ self: this }, function* () {
+      const { text, value } = yield* this.standing;
+      if (value === null || !isAllowed(value)) return false;
+      yield* this.#replace(text, { ...value, published: note });
+      return true;
+    });
+    return this.#replacing.withPermit(published);
+  }
+
   /** Replaces the standing. Another process's write in between is a failure that passes. */
-  replace(before: string | null, next: LogStanding) {
+  #replace(before: string | null, next: LogStanding) {
     return Effect.gen({ self: this }, function* () {
       const store = yield* LogStore;
       if (yield* store.replaceStanding(before, printLogStanding(next))) return;
@@ -84,7 +97,7 @@ export class SigningLog {
    * of its size, whenever this one stops. A smaller size than was signed, and another root of that size, are failures.
    */
   sign(head: SignedHead) {
-    return Effect.gen({ self: this }, function* () {
+    const work = Effect.gen({ self: this }, function* () {
       const { text, value } = yield* this.standing;
       const { last } = this;
       if ([last, value?.signed ?? null].some((before) => isForkOf(head, before)))
@@ -93,21 +106,22 @@ export class SigningLog {
           cause: `size ${head.size} is not signed: a larger size was signed, or another root of it`,
         });
       const next = this.#standingOf(head, value, null);
-      if (!isSameHead(value?.signed ?? null, head)) yield* this.replace(text, next);
+      if (!isSameHead(value?.signed ?? null, head)) yield* this.#replace(text, next);
       if (!isSameHead(this.#remembered, head)) yield* this.#key.remember(printLogStanding(next));
       this.#remembered = head;
       this.last = head;
       return yield* signCheckpoint(this.#key, head);
     });
+    return this.#replacing.withPermit(work);
   }
 
   /** Ends the log: nothing more is signed, and its key stops the next start. */
   end(signed: SignedHead, cause: string) {
-    return Effect.gen({ self: this }, function* () {
+    const work = Effect.gen({ self: this }, function* () {
       const { text, value } = yield* this.standing;
       const ended = this.#standingOf(signed, value, cause);
       yield* this.#key.remember(printLogStanding(ended));
-      yield* this.replace(text, ended);
+      yield* this.#replace(text, ended);
       this.isEnded = true;
       this.growing = null;
       yield* Effect.logError("the settlement log has ended; nothing more is signed for it", {
@@ -116,6 +130,7 @@ export class SigningLog {
         cause,
       });
     });
+    return this.#replacing.withPermit(work);
   }
 
   /**
