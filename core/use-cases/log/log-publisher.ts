@@ -23,6 +23,9 @@ import { SigningLog } from "./signing-log.ts";
 
 /** At most one checkpoint is signed in this time. */
 const SIGN_EVERY = Duration.seconds(1);
+/** Between two checks of leaves that contradict what was signed: each reads all of them. */
+const CHECK_CONTRADICTED_EVERY = Duration.minutes(1);
+
 /** How publishing goes in this process. */
 export type PublisherStatus = {
   /** What keeps the log from being published at the index's size, null when nothing does. */
@@ -106,8 +109,13 @@ export const makeLogPublisher = Effect.fnUntraced(function* (policy: LogPolicy |
   const round = Effect.fnUntraced(function* (log: SigningLog, mark: SyncMark) {
     const { value } = yield* log.standing;
     yield* log.compare(value);
-    const growing = log.isEnded ? null : yield* log.growTo(mark, value?.signed ?? null, agreement);
-    if (growing === null) return log.isEnded ? "ended" : "signed_size_not_derived_yet";
+    const growing = log.isEnded
+      ? null
+      : yield* log.growTo(mark, value?.signed ?? null, agreement, agreedCount);
+    if (growing === null) {
+      if (log.isEnded) return "ended";
+      return log.contradictedSinceMs === null ? "signed_size_not_derived_yet" : "nodes_disagree";
+    }
     const { head, hinders } = yield* signable(log, growing);
     if (head !== null && (yield* offers.isDue(head, value?.published ?? null)))
       yield* offers.offer(log, yield* log.sign(head));
@@ -134,7 +142,8 @@ export const makeLogPublisher = Effect.fnUntraced(function* (policy: LogPolicy |
       yield* attempt(log, grown);
       yield* Effect.sleep(SIGN_EVERY);
       const isHindered = (yield* Ref.get(hindrance)) !== null && !log.isEnded;
-      const wait = isHindered ? TRY_AGAIN : OFFER_UNCHANGED_EVERY;
+      const tryAgain = log.contradictedSinceMs === null ? TRY_AGAIN : CHECK_CONTRADICTED_EVERY;
+      const wait = isHindered ? tryAgain : OFFER_UNCHANGED_EVERY;
       const newer = yield* Effect.timeoutOption(Queue.take(marks), wait);
       if (newer._tag === "Some") grown = newer.value;
     }

@@ -1,4 +1,4 @@
-import { Effect, Semaphore } from "effect";
+import { Duration, Effect, Semaphore } from "effect";
 import { hash32FromBytes } from "../../domain/hash32.ts";
 import type { SyncMark } from "../../domain/index/sync-mark.ts";
 import { verifyConsistency } from "../../log/tree/consistency-proof.ts";
@@ -15,10 +15,17 @@ import {
   printLogStanding,
   type SignedHead,
 } from "./log-standing.ts";
+import { monotonicMs } from "../monotonic-time.ts";
 import type { NodeAgreement } from "./node-agreement.ts";
 import type { OpenLog } from "./open-log.ts";
 import { type LogTree, readConsistencyProof, readRoot } from "./read-tree.ts";
 import { signCheckpoint } from "./sign-checkpoint.ts";
+
+/** Reads the nodes: the largest count up to which enough of them show the followed chain, null without any. */
+type Agreed = Effect.Effect<bigint | null>;
+
+/** With one node, the index must contradict what was signed for this long before the log ends: a wrong read passes. */
+const CONTRADICTED_FOR_MS = Duration.toMillis(Duration.minutes(5));
 
 /** A log that this process signs. */
 export class SigningLog {
@@ -29,6 +36,8 @@ export class SigningLog {
   /** Null until everything signed has been derived again, and after a failure. */
   growing: GrowingTree | null = null;
   isEnded = false;
+  /** Since when the index contradicts what was signed, in monotonic milliseconds; null while it does not. */
+  contradictedSinceMs: number | null = null;
   #remembered: SignedHead | null;
 
   /** Held while this process replaces the standing: it signs and publishes side by side. */
@@ -154,10 +163,11 @@ export class SigningLog {
   }
 
   /**
-   * Grows the tree to a mark, whose chain its leaves must give; null when that cannot be yet, or the log ended. What was
+   * Grows the tree to a mark, whose chain its leaves must give; null when that cannot be yet, or the log ended. `agreed` reads
+   * the nodes, and gives the largest count up to which they agree with the followed chain. What was
    * signed is derived again first.
    */
-  growTo(mark: SyncMark, stored: SignedHead | null, agreement: NodeAgreement) {
+  growTo(mark: SyncMark, stored: SignedHead | null, agreement: NodeAgreement, agreed: Agreed) {
     return Effect.gen({ self: this }, function* () {
       const size = Number(mark.count) + 1;
       if (this.growing === null) {
@@ -168,9 +178,12 @@ export class SigningLog {
       yield* (
         growing?.growTo(size, (index, leaf) => agreement.follow(BigInt(index), leaf)) ?? Effect.void
       );
-      if (growing !== null && agreement.headAt(mark.count) === mark.head) return growing;
+      if (growing !== null && agreement.headAt(mark.count) === mark.head) {
+        this.contradictedSinceMs = null;
+        return growing;
+      }
       // The kept tiles are damaged, or the store holds another history than before. Its leaves decide.
-      this.growing = yield* this.#deriveFromLeaves(mark, agreement);
+      this.growing = yield* this.#deriveFromLeaves(mark, agreement, agreed);
       return this.growing;
     });
   }
@@ -197,8 +210,22 @@ export class SigningLog {
     });
   }
 
-  /** The tree at a mark from the leaves alone, with every tile kept anew. Ends the log when they give another root. */
-  #deriveFromLeaves(mark: SyncMark, agreement: NodeAgreement) {
+  /**
+   * Whether the followed chain, which contradicts a signed head, is the ledger's: two of several nodes show it, or the only
+   * node still does after five minutes.
+   */
+  #isConfirmed({ size }: SignedHead, agreement: NodeAgreement, agreed: Agreed) {
+    return Effect.gen({ self: this }, function* () {
+      const nowMs = yield* monotonicMs;
+      this.contradictedSinceMs ??= nowMs;
+      if (agreement.nodes === 1) return nowMs - this.contradictedSinceMs >= CONTRADICTED_FOR_MS;
+      const count = yield* agreed;
+      return count !== null && Number(count) + 1 >= size;
+    });
+  }
+
+  /** The tree at a mark from the leaves alone, with every tile kept anew. Ends the log when the ledger gives another root. */
+  #deriveFromLeaves(mark: SyncMark, agreement: NodeAgreement, agreed: Agreed) {
     return Effect.gen({ self: this }, function* () {
       const { last, tree } = this;
       const size = Number(mark.count) + 1;
@@ -206,7 +233,10 @@ export class SigningLog {
         .filter((head) => head !== null)
         .filter((head) => head.size <= size)
         .toSorted((a, b) => a.size - b.size);
-      const verdict = yield* checkLeaves(tree, size, heads);
+      agreement.begin();
+      const verdict = yield* checkLeaves(tree, size, heads, (index, leaf) =>
+        agreement.follow(BigInt(index), leaf),
+      );
       if (verdict.chain !== mark.head)
         return yield* new StoreUnavailable({
           retryable: true,
@@ -214,12 +244,14 @@ export class SigningLog {
         });
       if (verdict.contradicted !== null) {
         const { contradicted, firstDifference } = verdict;
+        if (!(yield* this.#isConfirmed(contradicted, agreement, agreed))) return null;
         const first =
           firstDifference === null ? "" : `; the first leaf that differs is ${firstDifference}`;
         const cause = `the ledger's events give another root at size ${contradicted.size} than was signed${first}`;
         yield* this.end(last ?? contradicted, cause);
         return null;
       }
+      this.contradictedSinceMs = null;
       if (last !== null && last.size > size) return null;
       agreement.begin();
       const anew = yield* beginTree(tree, 0);
