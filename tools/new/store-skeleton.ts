@@ -51,8 +51,8 @@ export const ${layer} = (
         leaves: () => toWrite("leaves"),
         tile: () => toWrite("tile"),
         keepTiles: () => toWrite("keepTiles"),
-        signed: toWrite("signed"),
-        sign: () => toWrite("sign"),
+        standing: toWrite("standing"),
+        replaceStanding: () => toWrite("replaceStanding"),
       }),
     ),
   );

@@ -37,11 +37,15 @@ const differenceFromKept = Effect.fnUntraced(function* (
   return from + at;
 });
 
-/** Compares the store's first `size` leaves with heads that were signed. `heads` ascend and are not larger. */
+/**
+ * Compares the store's first `size` leaves with heads that were signed, and calls `each` for every leaf. `heads` ascend and are
+ * not larger.
+ */
 export const checkLeaves = Effect.fnUntraced(function* (
   tree: LogTree,
   size: number,
   heads: ReadonlyArray<SignedHead>,
+  each: (index: number, leaf: Uint8Array) => void,
 ) {
   const waiting = [...heads];
   const tiles = new TileBuilder(() => {});
@@ -52,6 +56,7 @@ export const checkLeaves = Effect.fnUntraced(function* (
     const leaves = yield* readLeaves(tree, from, Math.min(TILE_WIDTH, size - from));
     for (const [at, leaf] of leaves.entries()) {
       tiles.append(leaf);
+      each(from + at, leaf);
       if (from + at > 0) chain = headAfter(chain, leaf);
       while (waiting[0]?.size === tiles.size) {
         const [head] = waiting.splice(0, 1);

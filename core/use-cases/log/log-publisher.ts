@@ -1,7 +1,6 @@
-import { Clock, Context, Duration, Effect, Queue, Ref, Schedule } from "effect";
+import { Context, Duration, Effect, Queue, Ref, Schedule } from "effect";
 import { hash32FromBytes } from "../../domain/hash32.ts";
 import type { SyncMark } from "../../domain/index/sync-mark.ts";
-import { parseCheckpoint } from "../../log/checkpoint/checkpoint.ts";
 import type { LogPolicy } from "../../log/policy/log-policy.ts";
 import { decodeCustodyConfigAccount } from "../../protocol/accounts/custody-config-account.ts";
 import { custodyConfigAddress } from "../../protocol/addresses/addresses.ts";
@@ -12,23 +11,20 @@ import { LogSigner } from "../../../ports/log-signer.ts";
 import type { LogStore } from "../../../ports/log-store.ts";
 import { SyncEpoch } from "../../../ports/sync-lease.ts";
 import type { WitnessClient } from "../../../ports/witness-client.ts";
-import { gatherCosignatures, type WitnessRecord } from "./gather-cosignatures.ts";
+import { makeCheckpointOffers, OFFER_UNCHANGED_EVERY, TRY_AGAIN } from "./checkpoint-offers.ts";
+import type { WitnessRecord } from "./gather-cosignatures.ts";
 import type { GrowingTree } from "./growing-tree.ts";
 import type { LogHindrance } from "./log-hindrance.ts";
 import { readLogIdentity } from "./log-identity.ts";
 import type { SignedHead } from "./log-standing.ts";
 import { NodeAgreement } from "./node-agreement.ts";
 import { LogRefused, openLog } from "./open-log.ts";
-import { readRoot } from "./read-tree.ts";
-import { printSignedCheckpoint } from "./sign-checkpoint.ts";
 import { SigningLog } from "./signing-log.ts";
 
 /** At most one checkpoint is signed in this time. */
 const SIGN_EVERY = Duration.seconds(1);
-/** How often a checkpoint that has not changed is cosigned again, so that it can be known to be fresh. */
-const OFFER_UNCHANGED_EVERY = Duration.minutes(10);
-/** Between two attempts while something hinders. */
-const TRY_AGAIN = Duration.seconds(2);
+/** Between two checks of leaves that contradict what was signed: each reads all of them. */
+const CHECK_CONTRADICTED_EVERY = Duration.minutes(1);
 
 /** How publishing goes in this process. */
 export type PublisherStatus = {
@@ -53,12 +49,6 @@ export class LogPublisher extends Context.Service<
 /** A mark, and the term of the lease under which it was reached. */
 type Grown = { readonly mark: SyncMark; readonly epoch: bigint };
 
-/** The size of a published checkpoint, 0 for none. */
-const sizeOf = (published: string | null): number => {
-  const parsed = published === null ? null : parseCheckpoint(published);
-  return parsed !== null && "value" in parsed ? parsed.value.checkpoint.size : 0;
-};
-
 /**
  * The process's one `LogPublisher`. `policy` names the witnesses and their quorum; without witnesses every checkpoint is
  * published as it is signed. Without a log key it publishes nothing.
@@ -68,8 +58,10 @@ export const makeLogPublisher = Effect.fnUntraced(function* (policy: LogPolicy |
   const signer = yield* LogSigner;
   const hindrance = yield* Ref.make<LogHindrance | null>(null);
   const witnesses = yield* Ref.make<ReadonlyMap<string, WitnessRecord>>(new Map());
+  const offers = yield* makeCheckpointOffers(policy, witnesses);
   const status = Effect.gen(function* () {
-    return { hindrance: yield* Ref.get(hindrance), witnesses: yield* Ref.get(witnesses) };
+    const hinders = (yield* Ref.get(hindrance)) ?? (yield* offers.hindrance);
+    return { hindrance: hinders, witnesses: yield* Ref.get(witnesses) };
   });
   if (signer === null)
     return LogPublisher.of({ grown: () => Effect.void, run: Effect.never, status });
@@ -79,9 +71,6 @@ export const makeLogPublisher = Effect.fnUntraced(function* (policy: LogPolicy |
   const config = custodyConfigAddress(deployment).address;
   const agreement = new NodeAgreement(nodes.count);
   const marks = yield* Queue.sliding<Grown>(1);
-  let publishedAtMs: number | null = null;
-  /** A mark that was signed up to while an older checkpoint was offered; null for none. */
-  let signedMeanwhile: Grown | null = null;
 
   /** Which log the key signs. */
   const open = Effect.gen(function* () {
@@ -111,71 +100,26 @@ export const makeLogPublisher = Effect.fnUntraced(function* (policy: LogPolicy |
     const hinders = size < growing.size() ? behind : null;
     const chain = count === null ? undefined : agreement.headAt(count);
     if (chain === undefined || size < (log.last?.size ?? 1)) return { head: log.last, hinders };
-    const root = size === growing.size() ? growing.head().root : yield* readRoot(log.tree, size);
+    const root = yield* log.rootAt(growing, size);
     const head: SignedHead = { origin: log.origin, size, root: hash32FromBytes(root), chain };
     return { head, hinders };
   });
 
-  /** Whether a head is to be published: a larger one, or the same one whose cosignatures have become old. */
-  const isDue = Effect.fnUntraced(function* (head: SignedHead, published: string | null) {
-    if (head.size > sizeOf(published)) return true;
-    const since = (yield* Clock.currentTimeMillis) - (publishedAtMs ?? -Infinity);
-    return since >= Duration.toMillis(OFFER_UNCHANGED_EVERY);
-  });
-
-  /** Signs the tree of a mark when it is larger than the one signed last. */
-  const signLarger = Effect.fnUntraced(function* (log: SigningLog, mark: SyncMark) {
-    const { value } = yield* log.standing;
-    yield* log.compare(value);
-    const growing = log.isEnded ? null : yield* log.growTo(mark, value?.signed ?? null, agreement);
-    if (growing === null) return;
-    const { head } = yield* signable(log, growing);
-    if (head !== null && head.size > (log.last?.size ?? 0)) yield* log.sign(head);
-  });
-
-  /**
-   * Signs larger trees while a checkpoint is offered. A witness whose node counts more events than the checkpoint covers
-   * needs the log's entries up to that count, and only signed ones are served.
-   */
-  const signOn = Effect.fnUntraced(function* (log: SigningLog) {
-    for (;;) {
-      yield* Effect.sleep(SIGN_EVERY);
-      const grown = yield* Queue.take(marks);
-      signedMeanwhile = grown;
-      yield* signLarger(log, grown.mark).pipe(
-        Effect.provideService(SyncEpoch, grown.epoch),
-        Effect.uninterruptible,
-      );
-    }
-  });
-
-  /** Signs a head, and publishes it once it has its cosignatures. Says what hinders it, null for nothing. */
-  const publish = Effect.fnUntraced(function* (log: SigningLog, head: SignedHead) {
-    const checkpoint = yield* log.sign(head);
-    const note =
-      policy === null || policy.witnesses.length === 0
-        ? printSignedCheckpoint(checkpoint, [])
-        : yield* Effect.raceFirst(
-            gatherCosignatures(log.tree, checkpoint, policy, witnesses),
-            signOn(log),
-          );
-    if (note === null) return "quorum_missing" as const;
-    const { text, value } = yield* log.standing;
-    if (value === null || value.ended !== null || sizeOf(value.published) > head.size) return null;
-    yield* log.replace(text, { ...value, published: note });
-    publishedAtMs = yield* Clock.currentTimeMillis;
-    return null;
-  });
-
-  /** One round: grows the tree to a mark, signs what may be signed, publishes it. Says what hinders more, null for nothing. */
+  /** One round: grows the tree to a mark, signs what may be signed, offers it. Says what hinders more, null for nothing. */
   const round = Effect.fnUntraced(function* (log: SigningLog, mark: SyncMark) {
     const { value } = yield* log.standing;
     yield* log.compare(value);
-    const growing = log.isEnded ? null : yield* log.growTo(mark, value?.signed ?? null, agreement);
-    if (growing === null) return log.isEnded ? "ended" : "signed_size_not_derived_yet";
+    const growing = log.isEnded
+      ? null
+      : yield* log.growTo(mark, value?.signed ?? null, agreement, agreedCount);
+    if (growing === null) {
+      if (log.isEnded) return "ended";
+      return log.contradictedSinceMs === null ? "signed_size_not_derived_yet" : "nodes_disagree";
+    }
     const { head, hinders } = yield* signable(log, growing);
-    if (head === null || !(yield* isDue(head, value?.published ?? null))) return hinders;
-    return (yield* publish(log, head)) ?? hinders;
+    if (head !== null && (yield* offers.isDue(head, value?.published ?? null)))
+      yield* offers.offer(log, yield* log.sign(head));
+    return hinders;
   });
 
   /** A round that never fails: what hinders it is noted. */
@@ -191,6 +135,20 @@ export const makeLogPublisher = Effect.fnUntraced(function* (policy: LogPolicy |
       Effect.flatMap((hinders) => Ref.set(hindrance, hinders)),
     );
 
+  /** Round after round, for as long as it runs. */
+  const rounds = Effect.fnUntraced(function* (log: SigningLog) {
+    let grown = yield* Queue.take(marks);
+    for (;;) {
+      yield* attempt(log, grown);
+      yield* Effect.sleep(SIGN_EVERY);
+      const isHindered = (yield* Ref.get(hindrance)) !== null && !log.isEnded;
+      const tryAgain = log.contradictedSinceMs === null ? TRY_AGAIN : CHECK_CONTRADICTED_EVERY;
+      const wait = isHindered ? tryAgain : OFFER_UNCHANGED_EVERY;
+      const newer = yield* Effect.timeoutOption(Queue.take(marks), wait);
+      if (newer._tag === "Some") grown = newer.value;
+    }
+  });
+
   const run: Effect.Effect<never, LogRefused> = Effect.gen(function* () {
     const log = yield* open.pipe(
       Effect.retry({
@@ -199,20 +157,7 @@ export const makeLogPublisher = Effect.fnUntraced(function* (policy: LogPolicy |
       }),
       Effect.catchIf((failure) => !(failure instanceof LogRefused), Effect.die),
     );
-    let grown = yield* Queue.take(marks);
-    for (;;) {
-      yield* attempt(log, grown);
-      yield* Effect.sleep(SIGN_EVERY);
-      if (signedMeanwhile !== null) {
-        grown = signedMeanwhile;
-        signedMeanwhile = null;
-        continue;
-      }
-      const isHindered = (yield* Ref.get(hindrance)) !== null && !log.isEnded;
-      const wait = isHindered ? TRY_AGAIN : OFFER_UNCHANGED_EVERY;
-      const newer = yield* Effect.timeoutOption(Queue.take(marks), wait);
-      if (newer._tag === "Some") grown = newer.value;
-    }
+    return yield* Effect.raceFirst(rounds(log), offers.run(log));
   }).pipe(Effect.provide(services));
   return LogPublisher.of({
     grown: (mark) =>

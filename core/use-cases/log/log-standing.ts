@@ -41,6 +41,11 @@ export const printLogStanding = (standing: LogStanding): string => JSON.stringif
 export const isSameHead = (a: SignedHead | null, b: SignedHead | null): boolean =>
   a?.origin === b?.origin && a?.size === b?.size && a?.root === b?.root;
 
+/** Whether a log that signed `before` must not sign a head: a smaller one, or another root of the same size. */
+export const isForkOf = (head: SignedHead, before: SignedHead | null): boolean =>
+  before !== null &&
+  (head.size < before.size || (head.size === before.size && !isSameHead(head, before)));
+
 type Members = Readonly<Record<string, unknown>>;
 
 const isMembers = (value: unknown): value is Members =>

@@ -27,6 +27,11 @@ export class NodeAgreement {
     this.#nodes = Array.from({ length: nodes }, () => ({ agreed: null, ahead: null }));
   }
 
+  /** How many nodes there are. */
+  get nodes(): number {
+    return this.#nodes.length;
+  }
+
   /** Begins our chain at a head of it, the one before the first event by default. What nodes agreed to before is forgotten. */
   begin(head: ChainHead = { count: 0n, head: hash32FromBytes(firstHead()) }): void {
     this.#heads.clear();

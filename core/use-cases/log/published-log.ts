@@ -6,15 +6,20 @@ import type { Ledger } from "../../../ports/ledger.ts";
 import { LogStore } from "../../../ports/log-store.ts";
 import { StoreUnavailable } from "../../../ports/store-unavailable.ts";
 import { readLogIdentity } from "./log-identity.ts";
-import { type LogStanding, parseLogStanding } from "./log-standing.ts";
+import { isSameHead, type LogStanding, parseLogStanding, type SignedHead } from "./log-standing.ts";
 import type { LogTree } from "./read-tree.ts";
+import { readSignedEdge, type SignedEdge } from "./signed-edge.ts";
 
 /** The log that this service publishes, as it stands. */
 export type PublishedLog = {
   readonly standing: LogStanding;
   readonly tree: LogTree;
-  /** The published checkpoint and its size; null before the first with the quorum's cosignatures. */
-  readonly checkpoint: { readonly text: string; readonly size: number } | null;
+  /** The published checkpoint, its size and its root (32 bytes); null before the first with the quorum's cosignatures. */
+  readonly checkpoint: {
+    readonly text: string;
+    readonly size: number;
+    readonly root: Uint8Array;
+  } | null;
 };
 
 /** The log that this service, or another one on the same store, publishes. */
@@ -23,6 +28,10 @@ export class SettlementLog extends Context.Service<
   {
     /** Null without a log key on this store so far. */
     readonly published: Effect.Effect<PublishedLog | null, StoreUnavailable, LogStore>;
+    /** The partial tiles of a log at the size that it signed last. Fails while the store's leaves do not give the signed root. */
+    readonly signedEdge: (
+      log: PublishedLog,
+    ) => Effect.Effect<SignedEdge, StoreUnavailable, LogStore>;
   }
 >()("settlement-evidence/core/use-cases/SettlementLog") {}
 
@@ -30,7 +39,7 @@ const checkpointOf = ({ published, signed }: LogStanding): PublishedLog["checkpo
   if (published === null) return null;
   const parsed = parseCheckpoint(published);
   return "value" in parsed && parsed.value.checkpoint.origin === signed.origin
-    ? { text: published, size: parsed.value.checkpoint.size }
+    ? { text: published, size: parsed.value.checkpoint.size, root: parsed.value.checkpoint.root }
     : null;
 };
 
@@ -46,9 +55,17 @@ export const makeSettlementLog = Effect.gen(function* () {
     // The store is the log's only once a node has shown the ledger's genesis hash.
     Effect.mapError((cause) => new StoreUnavailable({ retryable: true, cause })),
   );
+  // The edge is verified once for each signed head.
+  let verified: { readonly head: SignedHead; readonly edge: SignedEdge } | null = null;
   // The standing is parsed once for each text: a checkpoint changes once a second at most.
   let parsed: { readonly text: string; readonly value: PublishedLog } | null = null;
   return SettlementLog.of({
+    signedEdge: Effect.fnUntraced(function* ({ tree, standing: { signed } }) {
+      if (verified !== null && isSameHead(verified.head, signed)) return verified.edge;
+      const edge = yield* readSignedEdge(tree, signed);
+      verified = { head: signed, edge };
+      return edge;
+    }),
     published: Effect.gen(function* () {
       const store = yield* LogStore;
       const text = yield* store.standing;

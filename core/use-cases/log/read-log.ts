@@ -1,11 +1,15 @@
 import { Data, Effect } from "effect";
 import { printTlogProof } from "../../log/checkpoint/tlog-proof.ts";
-import { parseTilePath } from "../../log/tiles/tile-path.ts";
+import { decodeEntryBundle, encodeEntryBundle } from "../../log/tiles/entry-bundle.ts";
+import { parseTilePath, TILE_WIDTH, tilePath } from "../../log/tiles/tile-path.ts";
 import { tileWidthIn } from "../../log/tiles/tile-plan.ts";
+import { verifyInclusion } from "../../log/tree/inclusion-proof.ts";
+import { HASH_LENGTH, leafHash } from "../../log/tree/tree-hash.ts";
+import { StoreUnavailable } from "../../../ports/store-unavailable.ts";
 import { readEscrow } from "../escrow/read-escrow.ts";
 import type { LogProof } from "./log-proofs.ts";
 import { SettlementLog } from "./published-log.ts";
-import { readInclusionProof, readTile } from "./read-tree.ts";
+import { readInclusionProof, readLeaves, readTile } from "./read-tree.ts";
 
 /** This service publishes no log, or no checkpoint of it yet, or the log has no such tile. */
 export class NotInLog extends Data.TaggedError("NotInLog")<{
@@ -21,16 +25,30 @@ export const readCheckpoint = Effect.gen(function* () {
 
 /**
  * A tile or entry bundle of the log by its path, such as `tile/0/x001/234` or `tile/entries/000.p/7`. Every signed size's
- * tiles are there. Fails with `NotInLog`.
+ * tiles are there. Fails with `NotInLog`, and like the store while its leaves are not those that were signed.
  */
 export const readLogTile = Effect.fn("readLogTile")(function* (path: string) {
-  const log = yield* (yield* SettlementLog).published;
+  const settlementLog = yield* SettlementLog;
+  const log = yield* settlementLog.published;
   const tile = parseTilePath(path);
   if (log === null || tile === undefined) return yield* new NotInLog({ what: "tile" });
   const { standing, tree } = log;
   if (tile.width > tileWidthIn(tile, standing.signed.size))
     return yield* new NotInLog({ what: "tile" });
-  return yield* readTile(tree, tile);
+  const signedWidth = tileWidthIn(tile, standing.signed.size);
+  // A full tile is kept when it is signed. The first hashes or entries of a tile are those of each narrower one.
+  const signed = { ...tile, width: signedWidth };
+  const bytes =
+    signedWidth === TILE_WIDTH
+      ? yield* readTile(tree, signed)
+      : (yield* settlementLog.signedEdge(log)).get(tilePath(signed));
+  if (bytes === undefined) return yield* new NotInLog({ what: "tile" });
+  if (tile.width === signedWidth) return bytes;
+  if (tile.level !== "entries") return bytes.slice(0, tile.width * HASH_LENGTH);
+  const entries = decodeEntryBundle(bytes, signedWidth);
+  if ("fault" in entries)
+    return yield* new StoreUnavailable({ retryable: true, cause: entries.fault });
+  return encodeEntryBundle(entries.value.slice(0, tile.width));
 });
 
 /** The escrow's last event is not below the published checkpoint yet. */
@@ -49,19 +67,27 @@ const lastEventOf = ({ createdSeq, settledSeq }: EventNumbers): number =>
 
 /**
  * The proof that the log holds an escrow's last event, under the published checkpoint. Null while that checkpoint does not
- * cover the event, and without a log.
+ * cover the event, while the index does not hold the leaves that it covers, and without a log.
  */
 export const proveEscrow = Effect.fn("proveEscrow")(function* (numbers: EventNumbers) {
   const log = yield* (yield* SettlementLog).published;
   const checkpoint = log?.checkpoint ?? null;
   const index = lastEventOf(numbers);
   if (log === null || checkpoint === null || index >= checkpoint.size) return null;
+  const hashes = yield* readInclusionProof(log.tree, index, checkpoint.size);
+  const [leaf] = yield* readLeaves(log.tree, index, 1);
+  // The index may hold other leaves than those that were signed.
+  if (
+    leaf === undefined ||
+    !verifyInclusion({ index, leafHash: leafHash(leaf), head: checkpoint }, hashes)
+  )
+    return null;
   const proof: LogProof = {
     origin: log.standing.signed.origin,
     index,
     proof: printTlogProof({
       index,
-      proof: yield* readInclusionProof(log.tree, index, checkpoint.size),
+      proof: hashes,
       checkpoint: checkpoint.text,
     }),
   };

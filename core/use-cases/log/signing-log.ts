@@ -1,22 +1,31 @@
-import { Effect } from "effect";
+import { Duration, Effect, Semaphore } from "effect";
 import { hash32FromBytes } from "../../domain/hash32.ts";
 import type { SyncMark } from "../../domain/index/sync-mark.ts";
+import { verifyConsistency } from "../../log/tree/consistency-proof.ts";
 import type { LogKey } from "../../../ports/log-signer.ts";
 import { LogStore } from "../../../ports/log-store.ts";
 import { StoreUnavailable } from "../../../ports/store-unavailable.ts";
 import { checkLeaves } from "./check-leaves.ts";
 import { beginTree, type GrowingTree } from "./growing-tree.ts";
 import {
+  isForkOf,
   isSameHead,
   type LogStanding,
   parseLogStanding,
   printLogStanding,
   type SignedHead,
 } from "./log-standing.ts";
+import { monotonicMs } from "../monotonic-time.ts";
 import type { NodeAgreement } from "./node-agreement.ts";
 import type { OpenLog } from "./open-log.ts";
-import { type LogTree, readRoot } from "./read-tree.ts";
+import { type LogTree, readConsistencyProof, readRoot } from "./read-tree.ts";
 import { signCheckpoint } from "./sign-checkpoint.ts";
+
+/** Reads the nodes: the largest count up to which enough of them show the followed chain, null without any. */
+type Agreed = Effect.Effect<bigint | null>;
+
+/** With one node, the index must contradict what was signed for this long before the log ends: a wrong read passes. */
+const CONTRADICTED_FOR_MS = Duration.toMillis(Duration.minutes(5));
 
 /** A log that this process signs. */
 export class SigningLog {
@@ -27,8 +36,12 @@ export class SigningLog {
   /** Null until everything signed has been derived again, and after a failure. */
   growing: GrowingTree | null = null;
   isEnded = false;
+  /** Since when the index contradicts what was signed, in monotonic milliseconds; null while it does not. */
+  contradictedSinceMs: number | null = null;
   #remembered: SignedHead | null;
 
+  /** Held while this process replaces the standing: it signs and publishes side by side. */
+  readonly #replacing = Semaphore.makeUnsafe(1);
   readonly #key: LogKey;
   readonly #open: OpenLog;
 
@@ -50,8 +63,36 @@ export class SigningLog {
     return { text, value: value?.signed.origin === this.origin ? value : null };
   });
 
+  /**
+   * The root at a size up to the growing tree's, 32 bytes, proved to belong to that tree. Fails where it does not: the store's
+   * leaves are other ones than those that the tree grew from.
+   */
+  rootAt(growing: GrowingTree, size: number) {
+    return Effect.gen({ self: this }, function* () {
+      const head = growing.head();
+      if (size === head.size) return head.root;
+      const root = yield* readRoot(this.tree, size);
+      const proof = yield* readConsistencyProof(this.tree, size, head.size);
+      if (verifyConsistency({ size, root }, head, proof)) return root;
+      this.growing = null;
+      const cause = `the store's leaves give another root at size ${size} than they did before`;
+      return yield* new StoreUnavailable({ retryable: true, cause });
+    });
+  }
+
+  /** Publishes a note where the standing allows it; says whether it does. */
+  publish(note: string, isAllowed: (standing: LogStanding) => boolean) {
+    const published = Effect.gen({ self: this }, function* () {
+      const { text, value } = yield* this.standing;
+      if (value === null || !isAllowed(value)) return false;
+      yield* this.#replace(text, { ...value, published: note });
+      return true;
+    });
+    return this.#replacing.withPermit(published);
+  }
+
   /** Replaces the standing. Another process's write in between is a failure that passes. */
-  replace(before: string | null, next: LogStanding) {
+  #replace(before: string | null, next: LogStanding) {
     return Effect.gen({ self: this }, function* () {
       const store = yield* LogStore;
       if (yield* store.replaceStanding(before, printLogStanding(next))) return;
@@ -62,27 +103,34 @@ export class SigningLog {
 
   /**
    * Signs a head: it stands in the store first, then beside the key, both durably. So no later process signs another root
-   * of its size, whenever this one stops.
+   * of its size, whenever this one stops. A smaller size than was signed, and another root of that size, are failures.
    */
   sign(head: SignedHead) {
-    return Effect.gen({ self: this }, function* () {
+    const work = Effect.gen({ self: this }, function* () {
       const { text, value } = yield* this.standing;
+      const { last } = this;
+      if ([last, value?.signed ?? null].some((before) => isForkOf(head, before)))
+        return yield* new StoreUnavailable({
+          retryable: true,
+          cause: `size ${head.size} is not signed: a larger size was signed, or another root of it`,
+        });
       const next = this.#standingOf(head, value, null);
-      if (!isSameHead(value?.signed ?? null, head)) yield* this.replace(text, next);
+      if (!isSameHead(value?.signed ?? null, head)) yield* this.#replace(text, next);
       if (!isSameHead(this.#remembered, head)) yield* this.#key.remember(printLogStanding(next));
       this.#remembered = head;
       this.last = head;
       return yield* signCheckpoint(this.#key, head);
     });
+    return this.#replacing.withPermit(work);
   }
 
   /** Ends the log: nothing more is signed, and its key stops the next start. */
   end(signed: SignedHead, cause: string) {
-    return Effect.gen({ self: this }, function* () {
+    const work = Effect.gen({ self: this }, function* () {
       const { text, value } = yield* this.standing;
       const ended = this.#standingOf(signed, value, cause);
       yield* this.#key.remember(printLogStanding(ended));
-      yield* this.replace(text, ended);
+      yield* this.#replace(text, ended);
       this.isEnded = true;
       this.growing = null;
       yield* Effect.logError("the settlement log has ended; nothing more is signed for it", {
@@ -91,6 +139,7 @@ export class SigningLog {
         cause,
       });
     });
+    return this.#replacing.withPermit(work);
   }
 
   /**
@@ -114,10 +163,11 @@ export class SigningLog {
   }
 
   /**
-   * Grows the tree to a mark, whose chain its leaves must give; null when that cannot be yet, or the log ended. What was
+   * Grows the tree to a mark, whose chain its leaves must give; null when that cannot be yet, or the log ended. `agreed` reads
+   * the nodes, and gives the largest count up to which they agree with the followed chain. What was
    * signed is derived again first.
    */
-  growTo(mark: SyncMark, stored: SignedHead | null, agreement: NodeAgreement) {
+  growTo(mark: SyncMark, stored: SignedHead | null, agreement: NodeAgreement, agreed: Agreed) {
     return Effect.gen({ self: this }, function* () {
       const size = Number(mark.count) + 1;
       if (this.growing === null) {
@@ -128,9 +178,12 @@ export class SigningLog {
       yield* (
         growing?.growTo(size, (index, leaf) => agreement.follow(BigInt(index), leaf)) ?? Effect.void
       );
-      if (growing !== null && agreement.headAt(mark.count) === mark.head) return growing;
+      if (growing !== null && agreement.headAt(mark.count) === mark.head) {
+        this.contradictedSinceMs = null;
+        return growing;
+      }
       // The kept tiles are damaged, or the store holds another history than before. Its leaves decide.
-      this.growing = yield* this.#deriveFromLeaves(mark, agreement);
+      this.growing = yield* this.#deriveFromLeaves(mark, agreement, agreed);
       return this.growing;
     });
   }
@@ -157,8 +210,22 @@ export class SigningLog {
     });
   }
 
-  /** The tree at a mark from the leaves alone, with every tile kept anew. Ends the log when they give another root. */
-  #deriveFromLeaves(mark: SyncMark, agreement: NodeAgreement) {
+  /**
+   * Whether the followed chain, which contradicts a signed head, is the ledger's: two of several nodes show it, or the only
+   * node still does after five minutes.
+   */
+  #isConfirmed({ size }: SignedHead, agreement: NodeAgreement, agreed: Agreed) {
+    return Effect.gen({ self: this }, function* () {
+      const nowMs = yield* monotonicMs;
+      this.contradictedSinceMs ??= nowMs;
+      if (agreement.nodes === 1) return nowMs - this.contradictedSinceMs >= CONTRADICTED_FOR_MS;
+      const count = yield* agreed;
+      return count !== null && Number(count) + 1 >= size;
+    });
+  }
+
+  /** The tree at a mark from the leaves alone, with every tile kept anew. Ends the log when the ledger gives another root. */
+  #deriveFromLeaves(mark: SyncMark, agreement: NodeAgreement, agreed: Agreed) {
     return Effect.gen({ self: this }, function* () {
       const { last, tree } = this;
       const size = Number(mark.count) + 1;
@@ -166,7 +233,10 @@ export class SigningLog {
         .filter((head) => head !== null)
         .filter((head) => head.size <= size)
         .toSorted((a, b) => a.size - b.size);
-      const verdict = yield* checkLeaves(tree, size, heads);
+      agreement.begin();
+      const verdict = yield* checkLeaves(tree, size, heads, (index, leaf) =>
+        agreement.follow(BigInt(index), leaf),
+      );
       if (verdict.chain !== mark.head)
         return yield* new StoreUnavailable({
           retryable: true,
@@ -174,12 +244,14 @@ export class SigningLog {
         });
       if (verdict.contradicted !== null) {
         const { contradicted, firstDifference } = verdict;
+        if (!(yield* this.#isConfirmed(contradicted, agreement, agreed))) return null;
         const first =
           firstDifference === null ? "" : `; the first leaf that differs is ${firstDifference}`;
         const cause = `the ledger's events give another root at size ${contradicted.size} than was signed${first}`;
         yield* this.end(last ?? contradicted, cause);
         return null;
       }
+      this.contradictedSinceMs = null;
       if (last !== null && last.size > size) return null;
       agreement.begin();
       const anew = yield* beginTree(tree, 0);

@@ -85,3 +85,38 @@ test("a second node that catches up is noticed without another mark", async () =
     }),
   );
 });
+
+test("one wrong node of two does not end the log, though the index was built from it", async () => {
+  const world = worldOf(20);
+  const honest = world.leaves;
+  withNodes(world, [20, 20]);
+  await world.publish();
+  world.leaves = someLeaves(20, 7);
+  const honestWorld = worldOf(0);
+  honestWorld.leaves = honest;
+  const views: Array<NodeView> = ["another history", 20];
+  withNodes(honestWorld, views);
+  world.nodes = honestWorld.nodes;
+  await world.run(({ grown, status }) =>
+    Effect.gen(function* () {
+      yield* grown(world.mark());
+      yield* TestClock.adjust("1 hour");
+      expect((yield* status).hindrance).toBe("nodes_disagree");
+      expect((yield* world.standing)?.ended).toBeNull();
+      world.leaves = honest;
+      views[0] = 20;
+      yield* grown(world.mark());
+      yield* TestClock.adjust("10 seconds");
+      expect((yield* status).hindrance).toBeNull();
+    }),
+  );
+  expect(world.keyFiles.get(1)).toContain('"ended":null');
+});
+
+test("two nodes that show another history than was signed end the log", async () => {
+  const world = worldOf(20);
+  withNodes(world, [20, 20]);
+  await world.publish();
+  world.leaves = someLeaves(20, 7);
+  expect(await outcome(world)).toMatchObject({ hindrance: "ended" });
+});

@@ -218,32 +218,8 @@ test("one checkpoint is offered for 60 seconds, then the newest has its turn", a
       expect(new Set(witness?.asked)).toEqual(new Set([11, 31]));
     }),
   );
+  // Signing goes on meanwhile, for witnesses whose node is ahead.
   expect(new Set(world.signed.map(({ size }) => size))).toEqual(new Set([11, 21, 31]));
-});
-
-test("the log signs on while a witness needs entries beyond the offered checkpoint", async () => {
-  const world = worldOf(30);
-  const untilSigned31: Habit = () =>
-    Effect.map(Effect.orDie(world.standing), (standing) =>
-      (standing?.signed.size ?? 0) < 31
-        ? { status: 503, contentType: "text/plain", body: "" }
-        : undefined,
-    );
-  const [witness] = withWitnesses(world, [untilSigned31], "w0.example");
-  await world.run(({ grown, status }) =>
-    Effect.gen(function* () {
-      yield* grown(world.mark(10));
-      yield* TestClock.adjust("1 second");
-      yield* grown(world.mark(30));
-      yield* TestClock.adjust("1 second");
-      expect(yield* world.publishedSize).toBe(11);
-      // The mark that was signed meanwhile is published without another one.
-      yield* TestClock.adjust("1 second");
-      expect(yield* world.publishedSize).toBe(31);
-      expect((yield* status).hindrance).toBeNull();
-    }),
-  );
-  expect(witness?.asked).toEqual([11, 11, 31]);
 });
 
 test("an unchanged checkpoint is offered again after ten minutes, however many syncs there are", async () => {

@@ -1,0 +1,68 @@
+import { expect, test } from "bun:test";
+import { Effect } from "effect";
+import { TestClock } from "effect/testing";
+import { custodyConfigAddress } from "../../../../core/protocol/addresses/addresses.ts";
+import { custodyConfigData } from "../../../simulation/custody-log.ts";
+import { accountOf } from "../../../doubles/accounts.ts";
+import { someLeaves } from "../../log/support/reference-tree.ts";
+import { testInstance } from "../test-instance.ts";
+import { type PublishingWorld, worldOf } from "./publishing-world.ts";
+
+const { deployment } = testInstance();
+
+/** What a node shows that has followed a world up to a count. */
+const shown = (world: PublishingWorld, count: number) => ({
+  slot: 1n,
+  value: accountOf(
+    custodyConfigAddress(deployment).address,
+    deployment.custodyProgram,
+    custodyConfigData(deployment, world.mark(count)),
+  ),
+});
+
+/** A world of two nodes, the second of which is at a count. The index holds other leaves from a read of both on. */
+const rebuiltDuringReads = (second: number) => {
+  const world = worldOf(12);
+  const honest = worldOf(12);
+  const state = { isRebuilt: false };
+  world.nodes = {
+    count: 2,
+    readFromEach: () =>
+      Effect.sync(() => {
+        if (state.isRebuilt) world.leaves = someLeaves(12, 7);
+        return [shown(honest, 12), shown(honest, second)];
+      }),
+  };
+  return { world, state };
+};
+
+test("an index that is built anew while the nodes are read gives no second root of a size", async () => {
+  const { world, state } = rebuiltDuringReads(10);
+  await world.run(({ grown }) =>
+    Effect.gen(function* () {
+      yield* grown(world.mark());
+      yield* TestClock.adjust("10 seconds");
+      state.isRebuilt = true;
+      // After ten minutes the head of the agreed size is offered again.
+      yield* TestClock.adjust("11 minutes");
+    }),
+  );
+  const roots = new Set(world.signed.map(({ size, root }) => `${size} ${root}`));
+  expect(roots.size).toBe(1);
+  expect((await Effect.runPromise(world.standing))?.signed).toMatchObject(world.signed[0] ?? {});
+});
+
+test("a root at an agreed size that the checked tree does not begin with is not signed", async () => {
+  const { world, state } = rebuiltDuringReads(10);
+  const mark = world.mark();
+  state.isRebuilt = true;
+  await world.run(({ grown, status }) =>
+    Effect.gen(function* () {
+      yield* grown(mark);
+      yield* TestClock.adjust("10 seconds");
+      expect((yield* status).hindrance).toBe("store_or_ledger_unavailable");
+    }),
+  );
+  expect(world.signed).toEqual([]);
+  expect(await Effect.runPromise(world.standing)).toBeNull();
+});

@@ -1,0 +1,70 @@
+import { expect, test } from "bun:test";
+import { Effect, Layer } from "effect";
+import { encodeEntryBundle } from "../../../../core/log/tiles/entry-bundle.ts";
+import { makeSettlementLog, SettlementLog } from "../../../../core/use-cases/log/published-log.ts";
+import { proveEscrow, readLogTile } from "../../../../core/use-cases/log/read-log.ts";
+import { Instance } from "../../../../ports/instance.ts";
+import { Ledger } from "../../../../ports/ledger.ts";
+import { LogStore } from "../../../../ports/log-store.ts";
+import { TEST_GENESIS_HASH } from "../../../arbitraries/test-ledger.ts";
+import { ledgerDouble } from "../../../doubles/ledger-double.ts";
+import { someLeaves } from "../../log/support/reference-tree.ts";
+import { testInstance } from "../test-instance.ts";
+import { type PublishingWorld, worldOf } from "./publishing-world.ts";
+
+/** What a service over a world's store reads. */
+const served = <A, E>(
+  world: PublishingWorld,
+  work: Effect.Effect<A, E, SettlementLog | LogStore>,
+) => {
+  const leaves = (from: bigint, limit: number) =>
+    Effect.sync(() => world.leaves.slice(Number(from) - 1, Number(from) - 1 + limit));
+  const base = Layer.mergeAll(
+    Layer.succeed(LogStore, { ...world.store, leaves }),
+    Layer.succeed(Ledger, ledgerDouble({ genesisHash: TEST_GENESIS_HASH })),
+    Layer.succeed(Instance, testInstance()),
+  );
+  const log = Layer.effect(SettlementLog, makeSettlementLog);
+  return Effect.runPromise(Effect.provide(work, Layer.provideMerge(log, base)));
+};
+
+const EVENT = { createdSeq: 290n, settledSeq: null };
+
+test("partial tiles and proofs of every signed size are served", async () => {
+  const world = worldOf(300);
+  await world.publish();
+  for (const [path, from, to] of [
+    ["tile/entries/001.p/45", 256, 301],
+    ["tile/entries/001.p/9", 256, 265],
+    ["tile/entries/000.p/9", 0, 9],
+    ["tile/entries/000", 0, 256],
+  ] as const) {
+    const bundle = encodeEntryBundle(world.treeLeaves(301).slice(from, to));
+    expect(await served(world, readLogTile(path))).toEqual(bundle);
+  }
+  expect((await served(world, readLogTile("tile/0/001.p/7"))).length).toBe(7 * 32);
+  expect(await served(world, proveEscrow(EVENT))).not.toBeNull();
+});
+
+test("an index that differs from what was signed gives no proof and no partial tile", async () => {
+  const world = worldOf(300);
+  await world.publish();
+  world.leaves = someLeaves(300, 7);
+  expect(await served(world, proveEscrow(EVENT))).toBeNull();
+  for (const path of ["tile/entries/001.p/45", "tile/0/001.p/7", "tile/0/001.p/45"])
+    expect(await served(world, Effect.flip(readLogTile(path)))).toMatchObject({
+      _tag: "StoreUnavailable",
+    });
+});
+
+test("partial tiles that were verified stay as they were signed when the index changes", async () => {
+  const world = worldOf(300);
+  await world.publish();
+  const bundle = encodeEntryBundle(world.treeLeaves(301).slice(256));
+  const read = Effect.gen(function* () {
+    yield* readLogTile("tile/entries/001.p/45");
+    world.leaves = someLeaves(300, 7);
+    return yield* readLogTile("tile/entries/001.p/45");
+  });
+  expect(await served(world, read)).toEqual(bundle);
+});
