@@ -213,7 +213,7 @@ export class SigningLog {
       const { last, tree } = this;
       if (last === null) {
         agreement.begin();
-        return yield* beginTree(tree, 0);
+        return yield* beginTree(tree, 0, agreement.nodes === 1);
       }
       // An older store lacks tiles that a checkpoint covers already.
       if (!isSameHead(stored, last)) return null;
@@ -222,7 +222,7 @@ export class SigningLog {
         const root = yield* readRoot(tree, remembered.size);
         if (hash32FromBytes(root) !== remembered.root) return null;
       }
-      const kept = yield* beginTree(tree, last.size);
+      const kept = yield* beginTree(tree, last.size, agreement.nodes === 1);
       if (hash32FromBytes(kept.head().root) !== last.root) return null;
       agreement.begin({ count: BigInt(last.size) - 1n, head: last.chain });
       return kept;
@@ -273,7 +273,7 @@ export class SigningLog {
       this.contradictedSinceMs = null;
       if (last !== null && last.size > size) return null;
       agreement.begin();
-      const anew = yield* beginTree(tree, 0);
+      const anew = yield* beginTree(tree, 0, agreement.nodes === 1);
       yield* anew.growTo(size, (index, leaf) => agreement.follow(BigInt(index), leaf));
       return anew;
     });
