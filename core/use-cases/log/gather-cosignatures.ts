@@ -34,6 +34,9 @@ export type WitnessRecords = Ref.Ref<ReadonlyMap<string, WitnessRecord>>;
 
 const NEW_WITNESS: WitnessRecord = { size: 0, nonsense: 0, lastProblem: null };
 
+/** The first 100 printable ASCII characters of what a witness wrote: the status shows them. */
+const shortened = (body: string): string => body.replaceAll(/[^ -~]/g, "").slice(0, 100);
+
 /** One offer to one witness: its cosignature, the size to begin at, or why there is neither. */
 const offer = Effect.fnUntraced(function* (
   tree: LogTree,
@@ -52,7 +55,9 @@ const offer = Effect.fnUntraced(function* (
   if (answer.status === 409 && answer.contentType === TLOG_SIZE_TYPE) {
     const known = parseTlogSize(answer.body);
     return known === undefined || known > size
-      ? ({ nonsense: `it states to have cosigned another size: ${answer.body.trim()}` } as const)
+      ? ({
+          nonsense: `it states to have cosigned another size: ${shortened(answer.body)}`,
+        } as const)
       : ({ size: known } as const);
   }
   if (answer.status !== 200) return { problem: `it answered ${answer.status}` } as const;

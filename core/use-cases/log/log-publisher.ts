@@ -101,6 +101,7 @@ export const makeLogPublisher = Effect.fnUntraced(function* (policy: LogPolicy |
     const chain = count === null ? undefined : agreement.headAt(count);
     if (chain === undefined || size < (log.last?.size ?? 1)) return { head: log.last, hinders };
     const root = yield* log.rootAt(growing, size);
+    yield* growing.keepTo(size);
     const head: SignedHead = { origin: log.origin, size, root: hash32FromBytes(root), chain };
     return { head, hinders };
   });

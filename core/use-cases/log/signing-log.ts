@@ -91,6 +91,23 @@ export class SigningLog {
     return this.#replacing.withPermit(published);
   }
 
+  /** The head that the file beside the key says was signed for this log, null for none. Another process may have written it. */
+  get #besideKey() {
+    return Effect.map(this.#key.remembered, (text) => {
+      const signed = text === null ? undefined : parseLogStanding(text)?.signed;
+      return signed?.origin === this.origin ? signed : null;
+    });
+  }
+
+  /** Writes a standing beside the key. */
+  #remember(next: LogStanding) {
+    return Effect.gen({ self: this }, function* () {
+      if (isSameHead(this.#remembered, next.signed)) return;
+      yield* this.#key.remember(printLogStanding(next));
+      this.#remembered = next.signed;
+    });
+  }
+
   /** Replaces the standing. Another process's write in between is a failure that passes. */
   #replace(before: string | null, next: LogStanding) {
     return Effect.gen({ self: this }, function* () {
@@ -109,15 +126,15 @@ export class SigningLog {
     const work = Effect.gen({ self: this }, function* () {
       const { text, value } = yield* this.standing;
       const { last } = this;
-      if ([last, value?.signed ?? null].some((before) => isForkOf(head, before)))
+      const remembered = isSameHead(this.#remembered, head) ? null : yield* this.#besideKey;
+      if ([last, value?.signed ?? null, remembered].some((before) => isForkOf(head, before)))
         return yield* new StoreUnavailable({
           retryable: true,
           cause: `size ${head.size} is not signed: a larger size was signed, or another root of it`,
         });
       const next = this.#standingOf(head, value, null);
       if (!isSameHead(value?.signed ?? null, head)) yield* this.#replace(text, next);
-      if (!isSameHead(this.#remembered, head)) yield* this.#key.remember(printLogStanding(next));
-      this.#remembered = head;
+      yield* this.#remember(next);
       this.last = head;
       return yield* signCheckpoint(this.#key, head);
     });
@@ -158,7 +175,9 @@ export class SigningLog {
       if (head !== null && last !== null && head.size === last.size)
         return yield* this.end(last, `two roots were signed at size ${last.size}`);
       this.growing = null;
-      if (head !== null && head.size > (last?.size ?? 0)) this.last = head;
+      if (stored === null || stored.signed.size <= (last?.size ?? 0)) return;
+      if (!isForkOf(stored.signed, yield* this.#besideKey)) yield* this.#remember(stored);
+      this.last = stored.signed;
     });
   }
 
@@ -194,7 +213,7 @@ export class SigningLog {
       const { last, tree } = this;
       if (last === null) {
         agreement.begin();
-        return yield* beginTree(tree, 0);
+        return yield* beginTree(tree, 0, agreement.nodes === 1);
       }
       // An older store lacks tiles that a checkpoint covers already.
       if (!isSameHead(stored, last)) return null;
@@ -203,7 +222,7 @@ export class SigningLog {
         const root = yield* readRoot(tree, remembered.size);
         if (hash32FromBytes(root) !== remembered.root) return null;
       }
-      const kept = yield* beginTree(tree, last.size);
+      const kept = yield* beginTree(tree, last.size, agreement.nodes === 1);
       if (hash32FromBytes(kept.head().root) !== last.root) return null;
       agreement.begin({ count: BigInt(last.size) - 1n, head: last.chain });
       return kept;
@@ -254,7 +273,7 @@ export class SigningLog {
       this.contradictedSinceMs = null;
       if (last !== null && last.size > size) return null;
       agreement.begin();
-      const anew = yield* beginTree(tree, 0);
+      const anew = yield* beginTree(tree, 0, agreement.nodes === 1);
       yield* anew.growTo(size, (index, leaf) => agreement.follow(BigInt(index), leaf));
       return anew;
     });

@@ -120,3 +120,22 @@ test("two nodes that show another history than was signed end the log", async ()
   world.leaves = someLeaves(20, 7);
   expect(await outcome(world)).toMatchObject({ hindrance: "ended" });
 });
+
+test("full tiles are kept once their leaves are agreed on, not before", async () => {
+  const world = worldOf(600);
+  const views: Array<NodeView> = [600, 300];
+  withNodes(world, views);
+  const kept = (path: string) => Effect.map(world.store.tile(path), (tile) => tile !== null);
+  const paths = ["0/tile/entries/000", "0/tile/entries/001", "0/tile/0/001"];
+  const both = Effect.forEach(paths, kept);
+  await world.run(({ grown }) =>
+    Effect.gen(function* () {
+      yield* grown(world.mark());
+      yield* TestClock.adjust("10 seconds");
+      expect(yield* both).toEqual([true, false, false]);
+      views[1] = 600;
+      yield* TestClock.adjust("10 seconds");
+      expect(yield* both).toEqual([true, true, true]);
+    }),
+  );
+});

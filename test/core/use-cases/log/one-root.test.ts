@@ -66,3 +66,23 @@ test("a root at an agreed size that the checked tree does not begin with is not 
   expect(world.signed).toEqual([]);
   expect(await Effect.runPromise(world.standing)).toBeNull();
 });
+
+test("two processes with one key and two stores sign no second root of a size", async () => {
+  const [world, copy] = [worldOf(20), worldOf(0)];
+  copy.leaves = someLeaves(20, 7);
+  await world.run(({ grown, status }) =>
+    Effect.gen(function* () {
+      yield* grown(world.mark(5));
+      yield* TestClock.adjust("10 seconds");
+      yield* Effect.promise(() => copy.publish());
+      // The copy signs with the same key file.
+      world.keyFiles.set(1, copy.keyFiles.get(1) ?? "");
+      yield* grown(world.mark(20));
+      yield* TestClock.adjust("10 seconds");
+      expect((yield* status).hindrance).toBe("store_or_ledger_unavailable");
+    }),
+  );
+  expect(world.signed.map(({ size }) => size)).toEqual([6]);
+  expect((await Effect.runPromise(world.standing))?.signed.size).toBe(6);
+  expect(world.keyFiles.get(1)).toBe(copy.keyFiles.get(1) ?? "");
+});

@@ -251,3 +251,16 @@ test("without a quorum a checkpoint waits five seconds for its witnesses, and no
   const standing = await Effect.runPromise(world.standing);
   expect(standing?.published).toContain("— w0.example ");
 });
+
+test("what a witness wrote is cut to 100 printable characters in the status", async () => {
+  const world = worldOf(20);
+  withWitnesses(
+    world,
+    [answers(409, `\u001B[2J${"x".repeat(5000)}\n`, TLOG_SIZE_TYPE)],
+    "w0.example",
+  );
+  const { records } = await after(world, 1);
+  expect(records?.get("w0.example")?.lastProblem).toBe(
+    `it states to have cosigned another size: [2J${"x".repeat(97)}`,
+  );
+});
