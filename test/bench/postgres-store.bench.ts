@@ -19,7 +19,7 @@ const SIZES =
   values.rows === undefined
     ? sizeOf({ quick: [20_000], long: [100_000] })
     : values.rows.split(",").map(Number);
-/** The yardstick is measured over at most so many rows. Its rate falls with the size, which favours it. */
+/** The most rows of the yardstick. Its rate falls with the number of rows, so a limit favours it. */
 const APPLIED_ROWS = 200_000;
 const PAGES = 1000;
 

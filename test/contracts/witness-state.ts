@@ -5,7 +5,7 @@ import { type CosignedLog, MAX_REFUSED, WitnessState } from "../../ports/witness
 
 const ORIGIN = "log.example/log/0123456789abcdef/0";
 
-/** What is kept of a log of so many leaves. */
+/** A witness's state of a log with `size` leaves. */
 export const cosignedOf = (size: number): CosignedLog => {
   const edge = new TreeEdge();
   for (let leaf = 0; leaf < size; leaf++) edge.append(new Uint8Array(32).fill(leaf));

@@ -26,7 +26,7 @@ export class RowSpool {
     this.#leaves = new OrderedSpool(join(folder, "leaves"), LEAVES_A_BUCKET);
   }
 
-  /** Adds rows in any order, and yields after so many of them. */
+  /** Adds rows in any order. It yields between portions, so that others may run. */
   *add(
     { escrows, unseen }: Pick<IndexChanges, "escrows" | "unseen">,
     atOnce: number,
@@ -50,7 +50,7 @@ export class RowSpool {
     for (const { seq, leaf } of leaves) this.#leaves.append(Number(seq), leaf);
   }
 
-  /** Shows the leaves of all rows, ascending, and yields after so many; one that several rows have comes as often. */
+  /** Shows the leaves of all rows, ascending. A leaf that several rows have comes several times. It yields between portions, so that others may run. */
   *showLeaves(sink: LeafSink, atOnce: number): Generator<void, void> {
     let shown = 0;
     for (const { seq, bytes } of this.#leaves.ascending()) {

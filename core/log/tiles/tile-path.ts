@@ -1,4 +1,4 @@
-/** A full tile has so many hashes, and a full bundle so many entries (C2SP tlog-tiles, "Merkle Tree"). */
+/** The hashes of a full tile, and the entries of a full bundle (C2SP tlog-tiles, "Merkle Tree"). */
 export const TILE_WIDTH = 256;
 
 /** The level of a tile of hashes, [0, 63], or the bundles of entries beside level 0. */

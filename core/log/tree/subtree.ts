@@ -12,7 +12,7 @@ export type LeafRange = { readonly from: number; readonly to: number };
  */
 export type HashSource = (subtree: Subtree) => Uint8Array;
 
-/** The largest power of two below a number from 2 on: where RFC 6962 splits a tree of so many leaves. */
+/** The largest power of two below `count`, which is at least 2. RFC 6962 splits a tree of `count` leaves there. */
 export const splitOf = (count: number): number => {
   let split = 1;
   while (split * 2 < count) split *= 2;
