@@ -11,7 +11,7 @@ import {
   WitnessStateUnavailable,
 } from "../../ports/witness-state.ts";
 import { parseCosigned, printCosigned } from "./cosigned-text.ts";
-import { makeFolderDurably, readIfThere, writeDurably } from "./durable-file.ts";
+import { makeFolderDurably, readIfThere, writeDurably } from "../bun/durable-file.ts";
 
 /** Hex digits of a hash in a file's name: none of a few thousand files meets another. */
 const NAME_DIGITS = 32;

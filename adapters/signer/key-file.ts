@@ -2,6 +2,7 @@ import { constants } from "node:fs";
 import { link, mkdir, open, unlink } from "node:fs/promises";
 import { dirname } from "node:path";
 import { Effect, Redacted } from "effect";
+import { syncFolder } from "../bun/durable-file.ts";
 import { EvidenceKeyUnusable } from "../../ports/evidence-signer.ts";
 
 /** Key files are far shorter, in bytes. A longer file is not read. */
@@ -47,15 +48,6 @@ export const readKeyFile = Effect.fnUntraced(function* (path: string) {
     );
   return Redacted.make(text);
 });
-
-const syncFolder = async (path: string): Promise<void> => {
-  const folder = await open(path, constants.O_RDONLY);
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
-  }
-};
 
 const createOnce = async (path: string, text: string): Promise<void> => {
   await mkdir(dirname(path), { recursive: true });

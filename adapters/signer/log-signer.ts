@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { Effect, Layer, Redacted } from "effect";
 import { encodeBase64 } from "../../core/domain/encoding/base64.ts";
 import { type LogKey, LogKeyUnusable, LogSigner } from "../../ports/log-signer.ts";
-import { readDurableText, writeDurableText } from "./durable-text.ts";
+import { makeFolderDurably, readIfThere, writeDurably } from "../bun/durable-file.ts";
 import { ed25519Key } from "./ed25519-key.ts";
 import { createKeyFile, readKeyFile } from "./key-file.ts";
 import { parseSeedText, SEED_TEXT_FORMS } from "./seed-text.ts";
@@ -35,8 +35,12 @@ const keyOfText = Effect.fnUntraced(function* (
   const key: LogKey = {
     publicKey,
     sign: (message) => Effect.sync(() => sign(message)),
-    remembered: onFile(() => readDurableText(memory)),
-    remember: (next) => onFile(() => writeDurableText(memory, next)),
+    remembered: onFile(() => readIfThere(memory)),
+    remember: (next) =>
+      onFile(async () => {
+        await makeFolderDurably(dirname(memory));
+        await writeDurably(memory, next, 0o600);
+      }),
   };
   return key;
 });

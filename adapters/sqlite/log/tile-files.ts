@@ -1,7 +1,7 @@
-import { constants } from "node:fs";
-import { mkdir, open, readFile, rename } from "node:fs/promises";
+import { mkdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { Effect } from "effect";
+import { replaceFile, syncFolder } from "../../bun/durable-file.ts";
 import type { FullTile } from "../../../ports/log-store.ts";
 import { StoreUnavailable } from "../../../ports/store-unavailable.ts";
 
@@ -24,28 +24,6 @@ const tried = <A>(work: () => Promise<A>): Effect.Effect<A, StoreUnavailable> =>
     catch: (cause) => new StoreUnavailable({ retryable: true, cause }),
   });
 
-/** Makes the names in a folder durable. */
-const syncFolder = async (folder: string): Promise<void> => {
-  const handle = await open(folder, constants.O_RDONLY);
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-};
-
-const writeDurably = async (path: string, bytes: Uint8Array): Promise<void> => {
-  const part = `${path}.part`;
-  const handle = await open(part, "w");
-  try {
-    await handle.writeFile(bytes);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-  await rename(part, path);
-};
-
 /** Full tiles as files below `folder`, each by its path. */
 export const tileFiles = (folder: string) => {
   /** @throws Error for another path: paths come from requests too, and none may lead out of the folder. */
@@ -64,7 +42,7 @@ export const tileFiles = (folder: string) => {
     const kept = await readFile(file).catch(() => null);
     if (kept !== null && kept.equals(bytes)) return [];
     await mkdir(dirname(file), { recursive: true });
-    await writeDurably(file, bytes);
+    await replaceFile(file, bytes);
     return foldersOf(file);
   };
 

@@ -40,17 +40,17 @@ test.each(NO_FULL_TILES)(
   },
 );
 
-test("a tile is read whole under its path, and no part of it stays", async () => {
+test("a tile is read whole under its path, and no draft of it stays", async () => {
   const path = "0/tile/63/x001/x234/067";
   await Effect.runPromise(tiles.keep([{ path, bytes }]));
   expect(await Effect.runPromise(tiles.read(path))).toEqual(bytes);
   expect(readdirSync(join(folder, "0/tile/63/x001/x234"))).toEqual(["067"]);
 });
 
-test("a part that an interrupted writing has left is written over", async () => {
+test("a draft that an interrupted writing has left is written over", async () => {
   const path = "0/tile/1/000";
   mkdirSync(join(folder, "0/tile/1"), { recursive: true });
-  writeFileSync(join(folder, `${path}.part`), "half");
+  writeFileSync(join(folder, `${path}.new`), "half");
   expect(await Effect.runPromise(tiles.read(path))).toBeNull();
   await Effect.runPromise(tiles.keep([{ path, bytes }]));
   expect(await Effect.runPromise(tiles.read(path))).toEqual(bytes);

@@ -2,30 +2,40 @@ import { constants } from "node:fs";
 import { mkdir, open, rename } from "node:fs/promises";
 import { dirname } from "node:path";
 
-/**
- * Writes a file so that it is either as before or complete, also after a power cut: a draft beside it, synced, renamed,
- * and the folder synced. One writer at a time.
- */
-export const writeDurably = async (path: string, text: string): Promise<void> => {
-  const draft = `${path}.new`;
-  const file = await open(draft, "w", 0o644);
-  try {
-    await file.writeFile(text);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-  await rename(draft, path);
-  await syncFolder(dirname(path));
-};
-
-const syncFolder = async (path: string): Promise<void> => {
+/** Makes the names in a folder durable. */
+export const syncFolder = async (path: string): Promise<void> => {
   const folder = await open(path, constants.O_RDONLY);
   try {
     await folder.sync();
   } finally {
     await folder.close();
   }
+};
+
+/**
+ * Replaces a file's content: a draft beside it, synced, renamed. The name is durable once `syncFolder` has synced its
+ * folder. One writer at a time.
+ */
+export const replaceFile = async (
+  path: string,
+  content: string | Uint8Array,
+  mode = 0o644,
+): Promise<void> => {
+  const draft = `${path}.new`;
+  const file = await open(draft, "w", mode);
+  try {
+    await file.writeFile(content);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await rename(draft, path);
+};
+
+/** Writes a file so that it is either as before or complete, also after a power cut. One writer at a time. */
+export const writeDurably = async (path: string, text: string, mode?: number): Promise<void> => {
+  await replaceFile(path, text, mode);
+  await syncFolder(dirname(path));
 };
 
 /** Makes a folder, with those above it, so that it is there after a power cut. */
