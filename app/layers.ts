@@ -30,18 +30,18 @@ import { witnessClientHttp } from "../adapters/witness-http/witness-client.ts";
 import { LogPublisher } from "../core/use-cases/log/log-publisher.ts";
 import { makeSettlementLog, SettlementLog } from "../core/use-cases/log/published-log.ts";
 import type { Witness } from "../core/use-cases/witness/witness.ts";
-import { type LogKeyUnusable, LogSigner } from "../ports/log-signer.ts";
-import { SyncEpoch } from "../ports/sync-lease.ts";
-import type { WitnessUnusable } from "../ports/witness-key.ts";
-import type { GrownMark } from "./grown-mark.ts";
-import { logPublisher, logSigner, type LogWitnessesUnusable } from "./log-services.ts";
-import { noWitness, witnessLayer } from "./witness-layer.ts";
+import { type LogKeyUnusable, LogSigner } from "../ports/log/log-signer.ts";
+import { SyncEpoch } from "../ports/index/sync-lease.ts";
+import type { WitnessUnusable } from "../ports/log/witness-key.ts";
+import type { GrownMark } from "./syncing/grown-mark.ts";
+import { logPublisher, logSigner, type LogWitnessesUnusable } from "./log/log-services.ts";
+import { noWitness, witnessLayer } from "./log/witness-layer.ts";
 import { type EvidenceKeyUnusable, EvidenceSigner } from "../ports/evidence-signer.ts";
 import type { Ledger } from "../ports/ledger.ts";
 import { checkMints } from "./check-mints.ts";
-import type { IndexRefused } from "./index-refused.ts";
-import { deploymentOf, instanceLayer, type StartedInstance } from "./started-instance.ts";
-import { storage } from "./storage.ts";
+import type { IndexRefused } from "./stores/index-refused.ts";
+import { deploymentOf, instanceLayer, type StartedInstance } from "./lifecycle/started-instance.ts";
+import { storage } from "./stores/storage.ts";
 import type { Environment } from "./sync-worker/start-sync-worker.ts";
 
 /** Clients whose budgets are kept. Each of four budgets takes about 200 bytes, 40 MB at most in all. */

@@ -1,11 +1,11 @@
 import { Cause, Effect, Exit } from "effect";
 import { exitWith, readCommandLine } from "./commands/command-line.ts";
 import { readSettings } from "./config/settings.ts";
-import { logging } from "./logging.ts";
+import { logging } from "./lifecycle/logging.ts";
 import { watchNpx } from "./npx-launcher.ts";
 import { startService } from "./serve.ts";
-import { explain } from "./start-failure.ts";
-import { awaitEnding, limitStop } from "./shutdown.ts";
+import { explain } from "./lifecycle/start-failure.ts";
+import { awaitEnding, limitStop } from "./lifecycle/shutdown.ts";
 
 const HELP = `Serves the Settlement Evidence API. Without any settings it brings its own ledger.
 

@@ -18,19 +18,19 @@ import type { LocalLedgerDidNotStart } from "../adapters/local-ledger/ledger-pro
 import { superviseLocalLedger } from "../adapters/local-ledger/supervisor.ts";
 import { provideSha256 } from "../core/domain/sha256.ts";
 import { LogPublisher } from "../core/use-cases/log/log-publisher.ts";
-import type { LogKeyUnusable } from "../ports/log-signer.ts";
-import type { LogWitnessesUnusable } from "./log-services.ts";
+import type { LogKeyUnusable } from "../ports/log/log-signer.ts";
+import type { LogWitnessesUnusable } from "./log/log-services.ts";
 import type { EvidenceKeyUnusable } from "../ports/evidence-signer.ts";
-import type { WitnessUnusable } from "../ports/witness-key.ts";
+import type { WitnessUnusable } from "../ports/log/witness-key.ts";
 import type { RpcUrls, Settings } from "./config/settings.ts";
-import { claimDataDirectory, type DataDirectoryUnusable } from "./data-directory.ts";
-import type { IndexRefused } from "./index-refused.ts";
+import { claimDataDirectory, type DataDirectoryUnusable } from "./stores/data-directory.ts";
+import type { IndexRefused } from "./stores/index-refused.ts";
 import { serviceLayer } from "./layers.ts";
-import { logging } from "./logging.ts";
-import type { StartedInstance } from "./started-instance.ts";
-import { syncsHere } from "./storage.ts";
+import { logging } from "./lifecycle/logging.ts";
+import type { StartedInstance } from "./lifecycle/started-instance.ts";
+import { syncsHere } from "./stores/storage.ts";
 import type { Environment } from "./sync-worker/start-sync-worker.ts";
-import { runSyncingSide } from "./syncing-side.ts";
+import { runSyncingSide } from "./syncing/syncing-side.ts";
 
 /** The port for the metrics could not be taken. */
 export class MetricsListenFailed extends Data.TaggedError("MetricsListenFailed")<{

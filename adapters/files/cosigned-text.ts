@@ -3,7 +3,7 @@ import { decodeBase64, encodeBase64 } from "../../core/domain/encoding/base64.ts
 import { TreeEdge } from "../../core/log/tree/tree-edge.ts";
 import { sha256 } from "../../core/domain/sha256.ts";
 import { isSameHash } from "../../core/log/tree/tree-hash.ts";
-import type { CosignedLog } from "../../ports/witness-state.ts";
+import type { CosignedLog } from "../../ports/log/witness-state.ts";
 
 /** The first line of the file, which other forms will change. */
 const VERSION = "witness-state/1";

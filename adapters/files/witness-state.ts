@@ -9,7 +9,7 @@ import {
   type RefusedCheckpoint,
   WitnessState,
   WitnessStateUnavailable,
-} from "../../ports/witness-state.ts";
+} from "../../ports/log/witness-state.ts";
 import { parseCosigned, printCosigned } from "./cosigned-text.ts";
 import { makeFolderDurably, readIfThere, writeDurably } from "../bun/durable-file.ts";
 

@@ -1,6 +1,6 @@
 import { Effect, Layer } from "effect";
 import { tilePath } from "../../core/log/tiles/tile-path.ts";
-import { LogSource, LogUnavailable, MAX_BUNDLE_BYTES } from "../../ports/log-source.ts";
+import { LogSource, LogUnavailable, MAX_BUNDLE_BYTES } from "../../ports/log/log-source.ts";
 
 /** How long one bundle may take, milliseconds. */
 const WITHIN_MS = 10_000;

@@ -1,8 +1,8 @@
 import { Effect } from "effect";
 import { leavesOfIndexed, leavesOfUnseen } from "../../core/log/leaf/indexed-leaves.ts";
 import type { NumberedLeaf } from "../../core/log/leaf/escrow-leaves.ts";
-import type { IndexBuild, IndexWriter } from "../../ports/index-writer.ts";
-import { StoreUnavailable } from "../../ports/store-unavailable.ts";
+import type { IndexBuild, IndexWriter } from "../../ports/index/index-writer.ts";
+import { StoreUnavailable } from "../../ports/index/store-unavailable.ts";
 import { IndexRows } from "./index-rows.ts";
 
 /** The leaves of all rows, ascending. A number that several rows have comes as often. */

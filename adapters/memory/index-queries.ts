@@ -12,7 +12,7 @@ import type {
   IndexReader,
   MerchantCursor,
   MerchantFilter,
-} from "../../ports/index-reader.ts";
+} from "../../ports/index/index-reader.ts";
 import type { IndexRows } from "./index-rows.ts";
 
 const names = (filter: EscrowFilter, row: { agentOwner: Address; merchant: Address }): boolean =>

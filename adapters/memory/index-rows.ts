@@ -3,7 +3,7 @@ import type { IndexedEscrow, UnseenEscrow } from "../../core/domain/index/indexe
 import type { EventReference } from "../../core/domain/index/settlement-event.ts";
 import type { SyncMark } from "../../core/domain/index/sync-mark.ts";
 import type { Merchant } from "../../core/domain/merchant/merchant.ts";
-import type { IndexChanges, Observed } from "../../ports/index-writer.ts";
+import type { IndexChanges, Observed } from "../../ports/index/index-writer.ts";
 
 /** The rows of an index. Rows of escrows are keyed by `createdSeq`, transactions by position. */
 export class IndexRows {

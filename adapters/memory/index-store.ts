@@ -1,7 +1,7 @@
 import { Context, Effect, Layer } from "effect";
-import { IndexReader } from "../../ports/index-reader.ts";
-import { IndexWriter } from "../../ports/index-writer.ts";
-import { LogStore } from "../../ports/log-store.ts";
+import { IndexReader } from "../../ports/index/index-reader.ts";
+import { IndexWriter } from "../../ports/index/index-writer.ts";
+import { LogStore } from "../../ports/log/log-store.ts";
 import { indexReaderOf } from "./index-queries.ts";
 import { indexWriterOf } from "./index-changes.ts";
 import { IndexRows } from "./index-rows.ts";

@@ -1,5 +1,5 @@
 import { Effect } from "effect";
-import type { LogStore } from "../../ports/log-store.ts";
+import type { LogStore } from "../../ports/log/log-store.ts";
 import { leavesOfRows } from "./index-changes.ts";
 import type { IndexRows } from "./index-rows.ts";
 

@@ -4,7 +4,7 @@ import {
   MAX_REFUSED,
   type RefusedCheckpoint,
   WitnessState,
-} from "../../ports/witness-state.ts";
+} from "../../ports/log/witness-state.ts";
 
 /** Keeps a witness's state in memory, for tests and as the reference of the contract. */
 export const witnessStateMemory: Layer.Layer<WitnessState> = Layer.sync(WitnessState, () => {

@@ -1,8 +1,8 @@
 import { Context, Effect, Layer } from "effect";
-import { IndexReader } from "../../ports/index-reader.ts";
-import { IndexWriter } from "../../ports/index-writer.ts";
-import { LogStore } from "../../ports/log-store.ts";
-import { SyncEpoch } from "../../ports/sync-lease.ts";
+import { IndexReader } from "../../ports/index/index-reader.ts";
+import { IndexWriter } from "../../ports/index/index-writer.ts";
+import { LogStore } from "../../ports/log/log-store.ts";
+import { SyncEpoch } from "../../ports/index/sync-lease.ts";
 import { applyChanges } from "./index/apply-changes.ts";
 import { buildIndex } from "./index/build-index.ts";
 import { escrowPage, escrowsAt } from "./index/escrow-pages.ts";

@@ -1,5 +1,5 @@
 import { Effect } from "effect";
-import { StoreTooNew } from "../../ports/store-refusal.ts";
+import { StoreTooNew } from "../../ports/index/store-refusal.ts";
 import { differenceFrom, type LedgerIdentity } from "./ledger-identity.ts";
 import { encodingRefusal } from "./migrate.ts";
 import { PostgresStore } from "./postgres-store.ts";

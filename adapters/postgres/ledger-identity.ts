@@ -1,6 +1,6 @@
 import { Effect } from "effect";
 import type { Deployment } from "../../core/domain/ledger/deployment.ts";
-import { StoreOfAnotherLedger } from "../../ports/store-refusal.ts";
+import { StoreOfAnotherLedger } from "../../ports/index/store-refusal.ts";
 import { PostgresStore } from "./postgres-store.ts";
 import { type Queries, rowsOf } from "./queries.ts";
 

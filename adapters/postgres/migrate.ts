@@ -1,5 +1,5 @@
 import type { SQL } from "bun";
-import { StoreCorrupt, StoreTooNew } from "../../ports/store-refusal.ts";
+import { StoreCorrupt, StoreTooNew } from "../../ports/index/store-refusal.ts";
 import { type Queries, rowsOf } from "./queries.ts";
 
 /** Any constant: whoever migrates any schema of the database holds this advisory lock meanwhile. */

@@ -1,7 +1,7 @@
 import { SQL } from "bun";
 import { Context, Duration, Effect, Layer, Redacted, Semaphore } from "effect";
-import { StoreUnavailable } from "../../ports/store-unavailable.ts";
-import type { StoreCorrupt, StoreTooNew } from "../../ports/store-refusal.ts";
+import { StoreUnavailable } from "../../ports/index/store-unavailable.ts";
+import type { StoreCorrupt, StoreTooNew } from "../../ports/index/store-refusal.ts";
 import { migrate } from "./migrate.ts";
 import { attempt } from "./store-failure.ts";
 import { STORE_MIGRATIONS } from "./store-schema.ts";

@@ -1,6 +1,6 @@
 import { SQL } from "bun";
 import { Effect } from "effect";
-import { StoreUnavailable } from "../../ports/store-unavailable.ts";
+import { StoreUnavailable } from "../../ports/index/store-unavailable.ts";
 
 /**
  * SQLSTATEs (PostgreSQL manual, appendix A), or classes of them, after which the same work can

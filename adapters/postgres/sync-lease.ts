@@ -1,6 +1,6 @@
 import { Effect, Layer } from "effect";
-import { StoreUnavailable } from "../../ports/store-unavailable.ts";
-import { SyncLease, type SyncTerm } from "../../ports/sync-lease.ts";
+import { StoreUnavailable } from "../../ports/index/store-unavailable.ts";
+import { SyncLease, type SyncTerm } from "../../ports/index/sync-lease.ts";
 import { PostgresStore } from "./postgres-store.ts";
 import { rowsOf } from "./queries.ts";
 import { newsChannel, storeNews } from "./store-news.ts";

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Effect, Layer, Redacted } from "effect";
 import { encodeBase64 } from "../../core/domain/encoding/base64.ts";
-import { type LogKey, LogKeyUnusable, LogSigner } from "../../ports/log-signer.ts";
+import { type LogKey, LogKeyUnusable, LogSigner } from "../../ports/log/log-signer.ts";
 import { makeFolderDurably, readIfThere, writeDurably } from "../bun/durable-file.ts";
 import { ed25519Key } from "./ed25519-key.ts";
 import { createKeyFile, readKeyFile } from "./key-file.ts";

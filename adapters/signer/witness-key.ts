@@ -1,6 +1,6 @@
 import { Effect, Layer, Redacted } from "effect";
 import { isKeyName } from "../../core/log/notes/verifier-key.ts";
-import { WitnessKey, WitnessUnusable } from "../../ports/witness-key.ts";
+import { WitnessKey, WitnessUnusable } from "../../ports/log/witness-key.ts";
 import { type NamedKey, sameKeys } from "./distinct-keys.ts";
 import { ed25519Key } from "./ed25519-key.ts";
 import { readKeyFile } from "./key-file.ts";

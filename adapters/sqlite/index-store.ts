@@ -1,9 +1,9 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { Effect, Layer } from "effect";
-import { IndexReader } from "../../ports/index-reader.ts";
-import { IndexWriter } from "../../ports/index-writer.ts";
-import { LogStore } from "../../ports/log-store.ts";
+import { IndexReader } from "../../ports/index/index-reader.ts";
+import { IndexWriter } from "../../ports/index/index-writer.ts";
+import { LogStore } from "../../ports/log/log-store.ts";
 import { changesWriter } from "./index/apply-changes.ts";
 import { escrowPages } from "./index/escrow-pages.ts";
 import { eventPages } from "./index/event-pages.ts";

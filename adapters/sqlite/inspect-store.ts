@@ -2,8 +2,12 @@ import { constants, Database } from "bun:sqlite";
 import { existsSync, statSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import { Effect } from "effect";
-import type { StoreUnavailable } from "../../ports/store-unavailable.ts";
-import { StoreCorrupt, type StoreOfAnotherLedger, StoreTooNew } from "../../ports/store-refusal.ts";
+import type { StoreUnavailable } from "../../ports/index/store-unavailable.ts";
+import {
+  StoreCorrupt,
+  type StoreOfAnotherLedger,
+  StoreTooNew,
+} from "../../ports/index/store-refusal.ts";
 import { differenceOf, type LedgerIdentity, storedIdentity } from "./ledger-identity.ts";
 import { refuseDamaged, type StoreKind } from "./open-store.ts";
 import { attempt } from "./store-failure.ts";

@@ -1,6 +1,6 @@
 import type { Database } from "bun:sqlite";
 import type { Deployment } from "../../core/domain/ledger/deployment.ts";
-import { StoreOfAnotherLedger } from "../../ports/store-refusal.ts";
+import { StoreOfAnotherLedger } from "../../ports/index/store-refusal.ts";
 
 /** The ledger and programs whose rows a store holds. */
 export type LedgerIdentity = {

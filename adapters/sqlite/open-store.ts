@@ -2,8 +2,8 @@ import type { Database } from "bun:sqlite";
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { Effect, type Scope } from "effect";
-import { StoreUnavailable } from "../../ports/store-unavailable.ts";
-import { StoreCorrupt, StoreTooNew } from "../../ports/store-refusal.ts";
+import { StoreUnavailable } from "../../ports/index/store-unavailable.ts";
+import { StoreCorrupt, StoreTooNew } from "../../ports/index/store-refusal.ts";
 import { StoreDatabase } from "./store-database.ts";
 import { attempt, isDamage } from "./store-failure.ts";
 

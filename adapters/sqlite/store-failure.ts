@@ -1,6 +1,6 @@
 import { SQLiteError } from "bun:sqlite";
 import { Effect } from "effect";
-import { StoreUnavailable } from "../../ports/store-unavailable.ts";
+import { StoreUnavailable } from "../../ports/index/store-unavailable.ts";
 
 /** Result codes after which the same work can succeed later: locked elsewhere, disk full or failing. */
 const PASSING = ["SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_FULL", "SQLITE_IOERR", "SQLITE_NOMEM"];

@@ -1,6 +1,6 @@
 import type { Database } from "bun:sqlite";
 import { Effect, Exit, Semaphore } from "effect";
-import type { StoreUnavailable } from "../../ports/store-unavailable.ts";
+import type { StoreUnavailable } from "../../ports/index/store-unavailable.ts";
 import { attempt, inTurns } from "./store-failure.ts";
 
 /**

@@ -7,12 +7,12 @@ import { solanaRpcConfig } from "../../adapters/solana-rpc/pool/solana-rpc-confi
 import { printVerifierKey } from "../../core/log/notes/verifier-key.ts";
 import { provideSha256 } from "../../core/domain/sha256.ts";
 import { Witness } from "../../core/use-cases/witness/witness.ts";
-import { WitnessUnusable } from "../../ports/witness-key.ts";
+import { WitnessUnusable } from "../../ports/log/witness-key.ts";
 import { faultLines } from "../config/variable.ts";
 import { readLoneWitnessSettings } from "../config/witness-environment.ts";
-import { claimDataDirectory } from "../data-directory.ts";
-import { awaitEnding, limitStop } from "../shutdown.ts";
-import { witnessLayer } from "../witness-layer.ts";
+import { claimDataDirectory } from "../stores/data-directory.ts";
+import { awaitEnding, limitStop } from "../lifecycle/shutdown.ts";
+import { witnessLayer } from "../log/witness-layer.ts";
 import { exitWith, readCommandLine } from "./command-line.ts";
 
 const HELP = `Runs a witness by itself: it replays the logs of services against your own node and cosigns their

@@ -1,6 +1,6 @@
 import { Config, ConfigProvider, Effect, Redacted } from "effect";
 import type { Deployment } from "../../core/domain/ledger/deployment.ts";
-import type { WitnessSettings } from "../witness-layer.ts";
+import type { WitnessSettings } from "../log/witness-layer.ts";
 import * as kinds from "./kinds.ts";
 import type { RpcUrls } from "./settings.ts";
 import { type ConfigFault, ConfigInvalid, splitReadings, variable } from "./variable.ts";

@@ -11,8 +11,8 @@ import { Ledger } from "../../ports/ledger.ts";
 import { type Cluster, clusterOfGenesis } from "../config/cluster.ts";
 import type { LedgerSettings } from "../config/settings.ts";
 import { checkMints } from "../check-mints.ts";
-import { clusterOf } from "../started-instance.ts";
-import { WrongLedger } from "../stores-of-ledger.ts";
+import { clusterOf } from "../lifecycle/started-instance.ts";
+import { WrongLedger } from "../stores/stores-of-ledger.ts";
 import { takePort } from "./check-port.ts";
 import { type Finding, finding, Problem } from "./finding.ts";
 

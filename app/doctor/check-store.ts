@@ -14,9 +14,9 @@ import {
   OUTCOME_MIGRATIONS,
 } from "../../adapters/sqlite/relay/outcome-schema.ts";
 import type { Settings } from "../config/settings.ts";
-import { DataDirectoryUnusable } from "../data-directory.ts";
-import { deploymentOf, storePath } from "../started-instance.ts";
-import type { StoreName } from "../stores-of-ledger.ts";
+import { DataDirectoryUnusable } from "../stores/data-directory.ts";
+import { deploymentOf, storePath } from "../lifecycle/started-instance.ts";
+import type { StoreName } from "../stores/stores-of-ledger.ts";
 import { type Finding, finding, Problem } from "./finding.ts";
 
 const KINDS: Readonly<Record<StoreName, StoreKind>> = {

@@ -1,8 +1,8 @@
 import { Data, Effect } from "effect";
 import type { ConfigInvalid } from "../config/variable.ts";
-import type { IndexRefused } from "../index-refused.ts";
+import type { IndexRefused } from "../stores/index-refused.ts";
 import type { StartFailure } from "../serve.ts";
-import { explain } from "../start-failure.ts";
+import { explain } from "../lifecycle/start-failure.ts";
 
 /** What one check found. */
 export type Finding = {

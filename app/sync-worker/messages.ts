@@ -1,6 +1,6 @@
 import type { SyncActivity } from "../../core/use-cases/index/sync/index-sync.ts";
-import type { GrownMark } from "../grown-mark.ts";
-import type { LogFormat } from "../logging.ts";
+import type { GrownMark } from "../syncing/grown-mark.ts";
+import type { LogFormat } from "../lifecycle/logging.ts";
 import type { PlainRefusal } from "./plain-refusal.ts";
 
 /** What the start has found. The worker reads the settings from its environment itself. */

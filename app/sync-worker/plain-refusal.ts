@@ -1,6 +1,10 @@
-import { StoreCorrupt, StoreOfAnotherLedger, StoreTooNew } from "../../ports/store-refusal.ts";
-import { StoreUnavailable } from "../../ports/store-unavailable.ts";
-import { type StoresRefused, WrongLedger } from "../stores-of-ledger.ts";
+import {
+  StoreCorrupt,
+  StoreOfAnotherLedger,
+  StoreTooNew,
+} from "../../ports/index/store-refusal.ts";
+import { StoreUnavailable } from "../../ports/index/store-unavailable.ts";
+import { type StoresRefused, WrongLedger } from "../stores/stores-of-ledger.ts";
 
 type Fields<E extends StoresRefused, Name extends keyof E> = Pick<E, Name | "_tag">;
 

@@ -20,16 +20,16 @@ import { provideSha256 } from "../../core/domain/sha256.ts";
 import { IndexSync } from "../../core/use-cases/index/sync/index-sync.ts";
 import { encodeOutcome } from "../../core/use-cases/index/sync/sync-outcome-text.ts";
 import { readSettings } from "../config/settings.ts";
-import { logging } from "../logging.ts";
-import { sqliteBroken, sqliteIndex } from "../sqlite-stores.ts";
+import { logging } from "../lifecycle/logging.ts";
+import { sqliteBroken, sqliteIndex } from "../stores/sqlite-stores.ts";
 import {
   clusterOf,
   deploymentOf,
   instanceLayer,
   type StartedInstance,
-} from "../started-instance.ts";
-import { type StoresRefused, syncedStores } from "../stores-of-ledger.ts";
-import { runSyncingSide, syncingSide } from "../syncing-side.ts";
+} from "../lifecycle/started-instance.ts";
+import { type StoresRefused, syncedStores } from "../stores/stores-of-ledger.ts";
+import { runSyncingSide, syncingSide } from "../syncing/syncing-side.ts";
 import type { FromSyncWorker, SyncStart, ToSyncWorker } from "./messages.ts";
 import { plainRefusal } from "./plain-refusal.ts";
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { Effect, Layer, Redacted } from "effect";
 import { ed25519Key } from "../../adapters/signer/ed25519-key.ts";
 import { evidenceSignerFromText } from "../../adapters/signer/evidence-signer.ts";
-import { logPublisher, logSigner, type LogSource } from "../../app/log-services.ts";
+import { logPublisher, logSigner, type LogSource } from "../../app/log/log-services.ts";
 import { LOCAL_DEPLOYMENT } from "../../core/protocol/addresses/local-deployment.ts";
 import { printVerifierKey, verifierKey } from "../../core/log/notes/verifier-key.ts";
 import { indexMemory } from "../../adapters/memory/index-store.ts";
@@ -13,7 +13,7 @@ import { witnessClientHttp } from "../../adapters/witness-http/witness-client.ts
 import { Instance } from "../../ports/instance.ts";
 import { LedgerNodes } from "../../ports/ledger-nodes.ts";
 import { Ledger } from "../../ports/ledger.ts";
-import { LogSigner } from "../../ports/log-signer.ts";
+import { LogSigner } from "../../ports/log/log-signer.ts";
 import { testInstance } from "../core/use-cases/test-instance.ts";
 import { ledgerDouble } from "../doubles/ledger-double.ts";
 

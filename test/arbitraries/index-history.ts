@@ -17,7 +17,7 @@ import {
 import { encodeEscrowAccount } from "../../core/protocol/accounts/escrow-account.ts";
 import { leavesOfIndexed } from "../../core/log/leaf/indexed-leaves.ts";
 import { headOf } from "../../core/log/leaf/event-chain.ts";
-import type { IndexChanges } from "../../ports/index-writer.ts";
+import type { IndexChanges } from "../../ports/index/index-writer.ts";
 import { anyEscrow } from "./escrow.ts";
 import { bytesOfLength } from "./ledger-values.ts";
 import { anyMerchant as unboundMerchant } from "./merchant.ts";

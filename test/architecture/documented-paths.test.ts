@@ -42,7 +42,7 @@ test.each(DOCUMENTS)("every path that %s names exists", (file) => {
 test("paths are found in prose, in pictures and in links", () => {
   expect(namedPaths("docs/architecture.md")).toContain("core/use-cases");
   expect(namedPaths("README.md")).toContain("docs/verify-evidence.md");
-  expect(namedPaths("CONTRIBUTING.md")).toContain("app/storage.ts");
+  expect(namedPaths("CONTRIBUTING.md")).toContain("app/stores/storage.ts");
 });
 
 test("each claim in the tables of SECURITY.md names a test file", () => {

@@ -76,6 +76,17 @@ const planted = [
   },
   { file: "core/use-cases/index/sync/b.ts", code: `import "elysia";`, refused: true },
   {
+    file: "core/use-cases/index/sync/events/a.ts",
+    code: `import "../../../../../adapters/sqlite/x.ts";`,
+    refused: true,
+  },
+  { file: "core/use-cases/index/sync/events/b.ts", code: `import "elysia";`, refused: true },
+  {
+    file: "core/use-cases/index/sync/events/ok.ts",
+    code: `import "../../../../domain/a.ts"; import "../../../../log/tree/e.ts"; import "../../../../../ports/index/c.ts"; import "../ledger/d.ts"; import "../../../escrow/e.ts";`,
+    refused: false,
+  },
+  {
     file: "core/use-cases/index/sync/ok.ts",
     code: `import "../../../domain/a.ts"; import "../../../protocol/b.ts"; import "../../../log/tree/e.ts"; import "../../../../ports/c.ts"; import "../d.ts"; import "../../e.ts";`,
     refused: false,
@@ -94,6 +105,13 @@ const planted = [
   { file: "ports/a.ts", code: `import "../core/protocol/x.ts";`, refused: true },
   { file: "ports/b.ts", code: `import "../adapters/http/x.ts";`, refused: true },
   { file: "ports/c.ts", code: `import "node:crypto";`, refused: true },
+  { file: "ports/log/a.ts", code: `import "../../core/protocol/x.ts";`, refused: true },
+  { file: "ports/log/b.ts", code: `import "../../adapters/http/x.ts";`, refused: true },
+  {
+    file: "ports/log/ok.ts",
+    code: `import "../../core/domain/x.ts"; import "../index/x.ts"; import "effect";`,
+    refused: false,
+  },
   { file: "ports/ok.ts", code: `import "../core/domain/x.ts"; import "effect";`, refused: false },
   { file: "adapters/http/a.ts", code: `import "../sqlite/x.ts";`, refused: true },
   { file: "adapters/http/d.ts", code: `import "../bun/x.ts";`, refused: false },
@@ -141,7 +159,7 @@ const planted = [
   { file: "app/sync-worker/c.ts", code: `import "../../tools/x.ts";`, refused: true },
   {
     file: "app/sync-worker/ok.ts",
-    code: `import "../syncing-side.ts"; import "../../adapters/sqlite/x.ts"; import "./messages.ts";`,
+    code: `import "../syncing/syncing-side.ts"; import "../../adapters/sqlite/x.ts"; import "./messages.ts";`,
     refused: false,
   },
   { file: "app/ok.ts", code: `import "../adapters/http/x.ts";`, refused: false },

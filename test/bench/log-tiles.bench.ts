@@ -7,7 +7,7 @@ import { tileFiles } from "../../adapters/sqlite/log/tile-files.ts";
 import { provideSha256, sha256 } from "../../core/domain/sha256.ts";
 import { TileBuilder, type TileSink } from "../../core/log/tiles/tile-builder.ts";
 import { tilePath } from "../../core/log/tiles/tile-path.ts";
-import type { FullTile } from "../../ports/log-store.ts";
+import type { FullTile } from "../../ports/log/log-store.ts";
 import { tmpdir } from "../temporary-root.ts";
 import { report, sizeOf, times } from "./support/report.ts";
 

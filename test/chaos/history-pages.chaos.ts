@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { Exit } from "effect";
-import { IndexReader } from "../../ports/index-reader.ts";
+import { IndexReader } from "../../ports/index/index-reader.ts";
 import { dumpOfIndex } from "../simulation/index-dump.ts";
 import { openIndexOfNode } from "../simulation/index-of-node.ts";
 import { serveNode } from "../simulation/serve-node.ts";

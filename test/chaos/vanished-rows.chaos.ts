@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { Effect, Exit } from "effect";
 import type { Address } from "../../core/domain/address.ts";
-import { IndexReader } from "../../ports/index-reader.ts";
+import { IndexReader } from "../../ports/index/index-reader.ts";
 import { openIndexOfNode } from "../simulation/index-of-node.ts";
 import { serveNode } from "../simulation/serve-node.ts";
 import { worldMerchant } from "../simulation/world-escrow.ts";

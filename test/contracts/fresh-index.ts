@@ -1,9 +1,9 @@
 import { Effect, type Layer } from "effect";
 import fc from "fast-check";
-import { IndexReader } from "../../ports/index-reader.ts";
-import { IndexWriter } from "../../ports/index-writer.ts";
-import { LogStore } from "../../ports/log-store.ts";
-import type { StoreUnavailable } from "../../ports/store-unavailable.ts";
+import { IndexReader } from "../../ports/index/index-reader.ts";
+import { IndexWriter } from "../../ports/index/index-writer.ts";
+import { LogStore } from "../../ports/log/log-store.ts";
+import type { StoreUnavailable } from "../../ports/index/store-unavailable.ts";
 import { runs } from "../arbitraries/runs.ts";
 
 /** The layer of one index: its reads, its writes and the log's store. */

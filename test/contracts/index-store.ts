@@ -6,8 +6,8 @@ import { type Escrow, ESCROW_STATES, isRefundable } from "../../core/domain/escr
 import type { IndexedEvent } from "../../core/domain/index/settlement-event.ts";
 import { ledgerSignatureFromBytes } from "../../core/domain/ledger/signature.ts";
 import { indexedEventsOf } from "../../core/log/leaf/indexed-events.ts";
-import type { EscrowFilter, EventFilter } from "../../ports/index-reader.ts";
-import type { StoreUnavailable } from "../../ports/store-unavailable.ts";
+import type { EscrowFilter, EventFilter } from "../../ports/index/index-reader.ts";
+import type { StoreUnavailable } from "../../ports/index/store-unavailable.ts";
 import {
   aMerchantWallet,
   anAgent,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { Effect, type Layer } from "effect";
 import { TreeEdge } from "../../core/log/tree/tree-edge.ts";
-import { type CosignedLog, MAX_REFUSED, WitnessState } from "../../ports/witness-state.ts";
+import { type CosignedLog, MAX_REFUSED, WitnessState } from "../../ports/log/witness-state.ts";
 
 const ORIGIN = "log.example/log/0123456789abcdef/0";
 

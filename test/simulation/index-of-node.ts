@@ -5,9 +5,9 @@ import { solanaRpcConfig } from "../../adapters/solana-rpc/pool/solana-rpc-confi
 import { indexSqlite } from "../../adapters/sqlite/index-store.ts";
 import { LOCAL_DEPLOYMENT } from "../../core/protocol/addresses/local-deployment.ts";
 import { IndexSync, makeIndexSync } from "../../core/use-cases/index/sync/index-sync.ts";
-import { IndexReader } from "../../ports/index-reader.ts";
-import { IndexWriter } from "../../ports/index-writer.ts";
-import { LogStore } from "../../ports/log-store.ts";
+import { IndexReader } from "../../ports/index/index-reader.ts";
+import { IndexWriter } from "../../ports/index/index-writer.ts";
+import { LogStore } from "../../ports/log/log-store.ts";
 import { Instance } from "../../ports/instance.ts";
 import { Ledger } from "../../ports/ledger.ts";
 import { usdc } from "../core/use-cases/test-instance.ts";

@@ -93,7 +93,7 @@ describe("by name", () => {
         "ports/outcome-log.ts",
       ],
     ],
-    ["queryEvents", ["adapters/http/index/query-events.ts", "ports/index-reader.ts"]],
+    ["queryEvents", ["adapters/http/index/query-events.ts", "ports/index/index-reader.ts"]],
     [
       "rent_payer",
       [
@@ -130,10 +130,10 @@ describe("by name", () => {
     ],
     [
       "SYNC_INTERVAL_SECONDS",
-      ["app/config/environment.ts", "app/syncing-side.ts", "test/app/settings.test.ts"],
+      ["app/config/environment.ts", "app/syncing/syncing-side.ts", "test/app/settings.test.ts"],
     ],
     ["proof template", ["docs/glossary.md", "core/domain/evidence/proof-template.ts"]],
-    ["lease", ["docs/glossary.md", "ports/sync-lease.ts", "adapters/postgres/sync-lease.ts"]],
+    ["lease", ["docs/glossary.md", "ports/index/sync-lease.ts", "adapters/postgres/sync-lease.ts"]],
   ];
   for (const [name, files] of cases)
     test(name, () => {

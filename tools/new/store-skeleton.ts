@@ -12,10 +12,10 @@ export const storeSkeleton = (name: string): Skeleton => {
   const layer = `index${pascal(name)}`;
   const adapter = `import { Context, Effect, Layer } from "effect";
 import type { Deployment } from "../../core/domain/ledger/deployment.ts";
-import { IndexReader } from "../../ports/index-reader.ts";
-import { IndexWriter } from "../../ports/index-writer.ts";
-import { LogStore } from "../../ports/log-store.ts";
-import { StoreUnavailable } from "../../ports/store-unavailable.ts";
+import { IndexReader } from "../../ports/index/index-reader.ts";
+import { IndexWriter } from "../../ports/index/index-writer.ts";
+import { LogStore } from "../../ports/log/log-store.ts";
+import { StoreUnavailable } from "../../ports/index/store-unavailable.ts";
 
 /** The ledger and programs whose rows a store holds. */
 type LedgerIdentity = { readonly genesisHash: string; readonly deployment: Deployment };
@@ -73,11 +73,11 @@ indexStoreContract(
       [`test/adapters/${name}/index-store.test.ts`]: test,
     },
     next: [
-      `adapters/${name}/index-store.ts: every method, as ports/index-reader.ts, index-writer.ts and log-store.ts say; bun test test/adapters/${name} passes`,
-      "the store of another ledger or a newer version is refused with the errors of ports/store-refusal.ts",
+      `adapters/${name}/index-store.ts: every method, as ports/index/index-reader.ts, index-writer.ts and log-store.ts say; bun test test/adapters/${name} passes`,
+      "the store of another ledger or a newer version is refused with the errors of ports/index/store-refusal.ts",
       `adapters/${name}/outcome-log.ts with test/contracts/outcome-log.ts, in the same way`,
       "app/config/environment.ts and settings.ts: the setting that chooses it, with a test in test/app/settings.test.ts and a row in README.md",
-      "app/storage.ts: the choice; bun run check and bun run test pass",
+      "app/stores/storage.ts: the choice; bun run check and bun run test pass",
     ],
   };
 };

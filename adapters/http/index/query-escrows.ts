@@ -2,7 +2,7 @@ import { Effect } from "effect";
 import type { EscrowPage } from "../../../core/use-cases/index/recent-pages.ts";
 import { queryEscrows } from "../../../core/use-cases/index/query-escrows.ts";
 import { Instance } from "../../../ports/instance.ts";
-import { LogIdentity } from "../../../ports/log-identity.ts";
+import { LogIdentity } from "../../../ports/log/log-identity.ts";
 import { type JsonText, jsonText } from "../server/declared-answer.ts";
 import { endpoint } from "../server/endpoint.ts";
 import { Escrow, escrowExample, escrowRecord } from "../escrow/escrow-contract.ts";

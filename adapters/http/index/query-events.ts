@@ -2,7 +2,7 @@ import { Effect } from "effect";
 import { queryEvents } from "../../../core/use-cases/index/query-events.ts";
 import type { IndexedEvent } from "../../../core/domain/index/settlement-event.ts";
 import { Instance } from "../../../ports/instance.ts";
-import { LogIdentity } from "../../../ports/log-identity.ts";
+import { LogIdentity } from "../../../ports/log/log-identity.ts";
 import { endpoint } from "../server/endpoint.ts";
 import { eventExample, eventRecord, SettlementEvent } from "./event-contract.ts";
 import { indexPage, PAGE_EXAMPLE } from "../openapi/envelopes.ts";

@@ -4,7 +4,7 @@ import { clientGroup } from "../../../core/domain/relay/client-group.ts";
 import { followEvents } from "../../../core/use-cases/index/follow-events.ts";
 import { MalformedCursor } from "../../../core/use-cases/request-errors.ts";
 import { Instance } from "../../../ports/instance.ts";
-import { LogIdentity } from "../../../ports/log-identity.ts";
+import { LogIdentity } from "../../../ports/log/log-identity.ts";
 import { endpoint } from "../server/endpoint.ts";
 import { eventStream } from "./event-stream.ts";
 import { parseLogPosition } from "../request/log-position.ts";

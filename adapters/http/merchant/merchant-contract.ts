@@ -6,7 +6,7 @@ import {
   merchantStats,
 } from "../../../core/domain/merchant/merchant-stats.ts";
 import { formatUnixTime } from "../../../core/domain/unix-time.ts";
-import type { RegistryEntry as Entry } from "../../../ports/index-reader.ts";
+import type { RegistryEntry as Entry } from "../../../ports/index/index-reader.ts";
 import {
   Address,
   Count,

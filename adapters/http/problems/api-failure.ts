@@ -1,4 +1,4 @@
-import type { StoreUnavailable } from "../../../ports/store-unavailable.ts";
+import type { StoreUnavailable } from "../../../ports/index/store-unavailable.ts";
 import type { LedgerFailure } from "../../../ports/ledger.ts";
 import type {
   RelayRefusal,

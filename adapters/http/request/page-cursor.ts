@@ -1,7 +1,7 @@
 import { Effect } from "effect";
 import { parseAddress } from "../../../core/domain/address.ts";
 import { MalformedCursor } from "../../../core/use-cases/request-errors.ts";
-import type { MerchantCursor } from "../../../ports/index-reader.ts";
+import type { MerchantCursor } from "../../../ports/index/index-reader.ts";
 import { parseLogPosition } from "./log-position.ts";
 
 /** Encodes the places of one list as opaque text, and decodes them. */

@@ -10,9 +10,9 @@ import type { LogPublisher } from "../../../core/use-cases/log/log-publisher.ts"
 import type { SettlementLog } from "../../../core/use-cases/log/published-log.ts";
 import type { Witness } from "../../../core/use-cases/witness/witness.ts";
 import type { Broadcaster } from "../../../ports/broadcaster.ts";
-import type { IndexReader } from "../../../ports/index-reader.ts";
-import type { LogIdentity } from "../../../ports/log-identity.ts";
-import type { LogStore } from "../../../ports/log-store.ts";
+import type { IndexReader } from "../../../ports/index/index-reader.ts";
+import type { LogIdentity } from "../../../ports/log/log-identity.ts";
+import type { LogStore } from "../../../ports/log/log-store.ts";
 import type { EvidenceSigner } from "../../../ports/evidence-signer.ts";
 import type { Instance } from "../../../ports/instance.ts";
 import type { Ledger } from "../../../ports/ledger.ts";

@@ -1,5 +1,5 @@
-import { StoreUnavailable } from "../../../ports/store-unavailable.ts";
-import type { IndexChanges } from "../../../ports/index-writer.ts";
+import { StoreUnavailable } from "../../../ports/index/store-unavailable.ts";
+import type { IndexChanges } from "../../../ports/index/index-writer.ts";
 import type { Queries } from "../queries.ts";
 import { emptyIndex } from "./empty-index.ts";
 import { addCounts, lockLedger, putMark } from "./ledger-row.ts";

@@ -1,6 +1,6 @@
 import { addressToBytes } from "../../../core/domain/address.ts";
 import { ESCROW_STATES, type EscrowState } from "../../../core/domain/escrow/escrow.ts";
-import type { EscrowFilter } from "../../../ports/index-reader.ts";
+import type { EscrowFilter } from "../../../ports/index/index-reader.ts";
 import type { bindings } from "../queries.ts";
 
 /** The number by which a state stands in the store. */

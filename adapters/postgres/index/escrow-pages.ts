@@ -1,6 +1,6 @@
 import { type Address, addressToBytes } from "../../../core/domain/address.ts";
 import type { Escrow } from "../../../core/domain/escrow/escrow.ts";
-import type { EscrowFilter } from "../../../ports/index-reader.ts";
+import type { EscrowFilter } from "../../../ports/index/index-reader.ts";
 import { bindings, int8, type Queries, rowsOf, type Values } from "../queries.ts";
 import { mergedRuns, partyConditions, shown, stateNumber, statesOf } from "./escrow-filter.ts";
 import { escrowOf, type EscrowRow } from "./escrow-row.ts";

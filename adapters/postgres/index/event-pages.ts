@@ -3,7 +3,7 @@ import type { EscrowState } from "../../../core/domain/escrow/escrow.ts";
 import type { IndexedEvent } from "../../../core/domain/index/settlement-event.ts";
 import { ledgerSignatureFromBytes } from "../../../core/domain/ledger/signature.ts";
 import { indexedEventsOf } from "../../../core/log/leaf/indexed-events.ts";
-import type { EventFilter, EventRange } from "../../../ports/index-reader.ts";
+import type { EventFilter, EventRange } from "../../../ports/index/index-reader.ts";
 import { bindings, int8, type Queries, rowsOf } from "../queries.ts";
 import { mergedRuns, partyConditions, shown, stateNumber, statesOf } from "./escrow-filter.ts";
 import type { Query } from "./escrow-pages.ts";

@@ -1,6 +1,6 @@
 import { hash32FromBytes, hash32ToBytes } from "../../../core/domain/hash32.ts";
 import type { SyncMark } from "../../../core/domain/index/sync-mark.ts";
-import type { IndexSummary } from "../../../ports/index-reader.ts";
+import type { IndexSummary } from "../../../ports/index/index-reader.ts";
 import { type Queries, rowsOf } from "../queries.ts";
 
 type LedgerRow = {

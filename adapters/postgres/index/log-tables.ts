@@ -1,5 +1,5 @@
 import { eventLeafOf } from "../../../core/log/leaf/event-leaf.ts";
-import type { FullTile } from "../../../ports/log-store.ts";
+import type { FullTile } from "../../../ports/log/log-store.ts";
 import {
   arraysOf,
   columnsOf,

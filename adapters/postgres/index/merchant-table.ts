@@ -5,8 +5,12 @@ import {
   searchableAddresses,
 } from "../../../core/domain/merchant/merchant-search.ts";
 import { MERCHANT_STATUSES, type Merchant } from "../../../core/domain/merchant/merchant.ts";
-import type { MerchantCursor, MerchantFilter, RegistryEntry } from "../../../ports/index-reader.ts";
-import type { Observed } from "../../../ports/index-writer.ts";
+import type {
+  MerchantCursor,
+  MerchantFilter,
+  RegistryEntry,
+} from "../../../ports/index/index-reader.ts";
+import type { Observed } from "../../../ports/index/index-writer.ts";
 import {
   arraysOf,
   bindings,

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { leavesOfIndexed, leavesOfUnseen } from "../../../core/log/leaf/indexed-leaves.ts";
 import type { NumberedLeaf } from "../../../core/log/leaf/escrow-leaves.ts";
-import type { IndexChanges, LeafSink } from "../../../ports/index-writer.ts";
+import type { IndexChanges, LeafSink } from "../../../ports/index/index-writer.ts";
 import { OrderedSpool } from "../../bun/ordered-spool.ts";
 import { CopyChunk, copyRow } from "./copy-rows.ts";
 import { ESCROW_COLUMNS, escrowValues } from "./escrow-row.ts";

@@ -1,4 +1,4 @@
-import { StoreUnavailable } from "../../../ports/store-unavailable.ts";
+import { StoreUnavailable } from "../../../ports/index/store-unavailable.ts";
 import { type Queries, rowsOf } from "../queries.ts";
 
 /**

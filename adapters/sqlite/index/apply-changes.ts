@@ -1,7 +1,7 @@
 import type { Database } from "bun:sqlite";
 import { ledgerSignatureToBytes } from "../../../core/domain/ledger/signature.ts";
-import type { IndexChanges } from "../../../ports/index-writer.ts";
-import { StoreUnavailable } from "../../../ports/store-unavailable.ts";
+import type { IndexChanges } from "../../../ports/index/index-writer.ts";
+import { StoreUnavailable } from "../../../ports/index/store-unavailable.ts";
 import { placeholders, toColumn } from "../columns.ts";
 import { encodeBody } from "./escrow-body.ts";
 import { bindEscrow, ESCROW_COLUMNS } from "./escrow-columns.ts";

@@ -1,7 +1,7 @@
 import type { Database } from "bun:sqlite";
 import type { Address } from "../../../core/domain/address.ts";
 import type { Escrow } from "../../../core/domain/escrow/escrow.ts";
-import type { EscrowFilter } from "../../../ports/index-reader.ts";
+import type { EscrowFilter } from "../../../ports/index/index-reader.ts";
 import { LAST_SEQ, type NamedValues } from "../columns.ts";
 import { decodeBody } from "./escrow-body.ts";
 import { addressKey } from "./escrow-columns.ts";

@@ -1,5 +1,5 @@
 import { type EscrowState, ESCROW_STATES } from "../../../core/domain/escrow/escrow.ts";
-import type { EscrowFilter } from "../../../ports/index-reader.ts";
+import type { EscrowFilter } from "../../../ports/index/index-reader.ts";
 import type { NamedValues } from "../columns.ts";
 import { BODY_AT } from "./escrow-body.ts";
 import { addressKey, runOf, stateNumber } from "./escrow-columns.ts";

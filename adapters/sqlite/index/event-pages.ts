@@ -7,7 +7,7 @@ import { eventsOf, type IndexedEvent } from "../../../core/domain/index/settleme
 import { ledgerSignatureFromBytes } from "../../../core/domain/ledger/signature.ts";
 import { eventLeafOf } from "../../../core/log/leaf/event-leaf.ts";
 import { leafHash } from "../../../core/log/tree/tree-hash.ts";
-import type { EventFilter, EventRange } from "../../../ports/index-reader.ts";
+import type { EventFilter, EventRange } from "../../../ports/index/index-reader.ts";
 import { LAST_SEQ, type NamedValues } from "../columns.ts";
 import { decodeBody, digestsIn } from "./escrow-body.ts";
 import type { escrowPages } from "./escrow-pages.ts";

@@ -1,7 +1,7 @@
 import type { Database } from "bun:sqlite";
 import { hash32FromBytes, hash32ToBytes } from "../../../core/domain/hash32.ts";
 import type { SyncMark } from "../../../core/domain/index/sync-mark.ts";
-import type { IndexSummary } from "../../../ports/index-reader.ts";
+import type { IndexSummary } from "../../../ports/index/index-reader.ts";
 import { fromColumn, toColumn } from "../columns.ts";
 
 type Row = {

@@ -6,8 +6,8 @@ import {
   searchableAddresses,
 } from "../../../core/domain/merchant/merchant-search.ts";
 import { MERCHANT_STATUSES, type Merchant } from "../../../core/domain/merchant/merchant.ts";
-import type { MerchantCursor, MerchantFilter } from "../../../ports/index-reader.ts";
-import type { Observed } from "../../../ports/index-writer.ts";
+import type { MerchantCursor, MerchantFilter } from "../../../ports/index/index-reader.ts";
+import type { Observed } from "../../../ports/index/index-writer.ts";
 import { fromColumn, type NamedValues, placeholders, toColumn, type Values } from "../columns.ts";
 
 /** The columns of a row, in the order `valuesOf` binds them. */

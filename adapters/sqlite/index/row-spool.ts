@@ -3,7 +3,7 @@ import { addressFromBytes, addressToBytes } from "../../../core/domain/address.t
 import { ESCROW_STATES, type EscrowState } from "../../../core/domain/escrow/escrow.ts";
 import type { IndexedEscrow, UnseenEscrow } from "../../../core/domain/index/indexed-escrow.ts";
 import { EVENT_LEAF_LENGTH, eventLeafOf } from "../../../core/log/leaf/event-leaf.ts";
-import type { LeafSink } from "../../../ports/index-writer.ts";
+import type { LeafSink } from "../../../ports/index/index-writer.ts";
 import { OrderedSpool } from "../../bun/ordered-spool.ts";
 import { BODY_AT, encodeBody, stateIn } from "./escrow-body.ts";
 import { stateNumber } from "./escrow-columns.ts";

@@ -5,7 +5,7 @@ import { RecentlyUsed } from "../../domain/recently-used.ts";
 import type { ArchivedEscrow } from "../../protocol/accounts/archived-escrow-account.ts";
 import { encodeEscrowAccount } from "../../protocol/accounts/escrow-account.ts";
 import { believedBytes, type LastBytes } from "../../protocol/accounts/last-bytes.ts";
-import { IndexReader } from "../../../ports/index-reader.ts";
+import { IndexReader } from "../../../ports/index/index-reader.ts";
 import { Instance } from "../../../ports/instance.ts";
 import type { Ledger, LedgerFailure } from "../../../ports/ledger.ts";
 import { monotonicMs } from "../monotonic-time.ts";

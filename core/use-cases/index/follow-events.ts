@@ -1,6 +1,6 @@
 import { Effect } from "effect";
 import type { IndexedEvent } from "../../domain/index/settlement-event.ts";
-import { IndexReader } from "../../../ports/index-reader.ts";
+import { IndexReader } from "../../../ports/index/index-reader.ts";
 import { type IndexQuery, toFilter } from "./index-query.ts";
 
 /** The most events per read. */

@@ -3,7 +3,11 @@ import { type Address, parseAddress } from "../../domain/address.ts";
 import type { EscrowState } from "../../domain/escrow/escrow.ts";
 import type { UnixSeconds } from "../../domain/unix-time.ts";
 import type { SyncMark } from "../../domain/index/sync-mark.ts";
-import { type EscrowFilter, IndexReader, type IndexSummary } from "../../../ports/index-reader.ts";
+import {
+  type EscrowFilter,
+  IndexReader,
+  type IndexSummary,
+} from "../../../ports/index/index-reader.ts";
 import { addressFault, type FieldFault, InvalidAddress } from "../request-errors.ts";
 
 /** The bounds and the default of `limit` on every list. */

@@ -1,5 +1,5 @@
 import { Effect } from "effect";
-import { IndexReader } from "../../../ports/index-reader.ts";
+import { IndexReader } from "../../../ports/index/index-reader.ts";
 import { coverageOf, type IndexQuery, pageOf, toFilter } from "./index-query.ts";
 import { type EscrowPage, isStillSo, MAX_KEPT_ROWS, RecentPages } from "./recent-pages.ts";
 

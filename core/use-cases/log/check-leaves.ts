@@ -4,7 +4,7 @@ import { firstHead, headAfter } from "../../log/leaf/event-chain.ts";
 import { decodeEntryBundle, encodeEntryBundle } from "../../log/tiles/entry-bundle.ts";
 import { TileBuilder } from "../../log/tiles/tile-builder.ts";
 import { TILE_WIDTH } from "../../log/tiles/tile-path.ts";
-import { LogStore } from "../../../ports/log-store.ts";
+import { LogStore } from "../../../ports/log/log-store.ts";
 import type { SignedHead } from "./log-standing.ts";
 import { keptPath, type LogTree, readLeaves } from "./read-tree.ts";
 

@@ -1,7 +1,7 @@
 import { Duration, Effect, Option, Queue, Ref } from "effect";
 import { parseCheckpoint } from "../../log/checkpoint/checkpoint.ts";
 import type { LogPolicy } from "../../log/policy/log-policy.ts";
-import { SyncEpoch } from "../../../ports/sync-lease.ts";
+import { SyncEpoch } from "../../../ports/index/sync-lease.ts";
 import { monotonicMs } from "../monotonic-time.ts";
 import { gatherCosignatures, type WitnessRecords } from "./gather-cosignatures.ts";
 import type { LogHindrance } from "./log-hindrance.ts";

@@ -8,7 +8,7 @@ import {
   printAddCheckpoint,
   TLOG_SIZE_TYPE,
 } from "../../log/witness/add-checkpoint.ts";
-import { WitnessClient } from "../../../ports/witness-client.ts";
+import { WitnessClient } from "../../../ports/log/witness-client.ts";
 import { type LogTree, readConsistencyProof } from "./read-tree.ts";
 import { printSignedCheckpoint, type SignedCheckpoint } from "./sign-checkpoint.ts";
 

@@ -1,8 +1,8 @@
 import { Data, Effect } from "effect";
 import { type Hash32, hash32FromBytes } from "../../domain/hash32.ts";
 import { type LogOrigin, parseLogOrigin, printLogOrigin } from "../../log/checkpoint/log-origin.ts";
-import type { LogKey, LogKeyUnusable } from "../../../ports/log-signer.ts";
-import { LogStore } from "../../../ports/log-store.ts";
+import type { LogKey, LogKeyUnusable } from "../../../ports/log/log-signer.ts";
+import { LogStore } from "../../../ports/log/log-store.ts";
 import {
   type EndedLog,
   type LogStanding,

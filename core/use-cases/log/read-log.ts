@@ -5,7 +5,7 @@ import { parseTilePath, TILE_WIDTH, tilePath } from "../../log/tiles/tile-path.t
 import { tileWidthIn } from "../../log/tiles/tile-plan.ts";
 import { verifyInclusion } from "../../log/tree/inclusion-proof.ts";
 import { HASH_LENGTH, leafHash } from "../../log/tree/tree-hash.ts";
-import { StoreUnavailable } from "../../../ports/store-unavailable.ts";
+import { StoreUnavailable } from "../../../ports/index/store-unavailable.ts";
 import { readEscrow } from "../escrow/read-escrow.ts";
 import type { LogProof } from "./log-proofs.ts";
 import { SettlementLog } from "./published-log.ts";

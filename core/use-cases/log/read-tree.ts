@@ -6,8 +6,8 @@ import { consistencyPath } from "../../log/tree/consistency-proof.ts";
 import { inclusionPath } from "../../log/tree/inclusion-proof.ts";
 import { hashOfRange, type LeafRange } from "../../log/tree/subtree.ts";
 import { HASH_LENGTH, leafHash } from "../../log/tree/tree-hash.ts";
-import { LogStore } from "../../../ports/log-store.ts";
-import { StoreUnavailable } from "../../../ports/store-unavailable.ts";
+import { LogStore } from "../../../ports/log/log-store.ts";
+import { StoreUnavailable } from "../../../ports/index/store-unavailable.ts";
 
 /** Which log's tree is read: its leaf 0, and the generation under which its full tiles are kept. */
 export type LogTree = { readonly networkLeaf: Uint8Array; readonly generation: number };

@@ -4,7 +4,7 @@ import { checkpointText } from "../../log/checkpoint/checkpoint.ts";
 import { type NoteSignature, printSignedNote } from "../../log/notes/signed-note.ts";
 import { verifierKey } from "../../log/notes/verifier-key.ts";
 import { noteMessage } from "../../log/notes/verify-note.ts";
-import type { LogKey } from "../../../ports/log-signer.ts";
+import type { LogKey } from "../../../ports/log/log-signer.ts";
 import type { SignedHead } from "./log-standing.ts";
 
 /** A checkpoint that the log has signed. */

@@ -6,7 +6,7 @@ import { tilePath } from "../../log/tiles/tile-path.ts";
 import { partialTiles } from "../../log/tiles/tile-plan.ts";
 import { hashOfRange } from "../../log/tree/subtree.ts";
 import { HASH_LENGTH, isSameHash, leafHash } from "../../log/tree/tree-hash.ts";
-import { StoreUnavailable } from "../../../ports/store-unavailable.ts";
+import { StoreUnavailable } from "../../../ports/index/store-unavailable.ts";
 import type { SignedHead } from "./log-standing.ts";
 import { type LogTree, readTile } from "./read-tree.ts";
 

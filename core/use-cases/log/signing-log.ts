@@ -2,9 +2,9 @@ import { Duration, Effect, Semaphore } from "effect";
 import { hash32FromBytes } from "../../domain/hash32.ts";
 import type { SyncMark } from "../../domain/index/sync-mark.ts";
 import { verifyConsistency } from "../../log/tree/consistency-proof.ts";
-import type { LogKey } from "../../../ports/log-signer.ts";
-import { LogStore } from "../../../ports/log-store.ts";
-import { StoreUnavailable } from "../../../ports/store-unavailable.ts";
+import type { LogKey } from "../../../ports/log/log-signer.ts";
+import { LogStore } from "../../../ports/log/log-store.ts";
+import { StoreUnavailable } from "../../../ports/index/store-unavailable.ts";
 import { checkLeaves } from "./check-leaves.ts";
 import { beginTree, type GrowingTree } from "./growing-tree.ts";
 import {

@@ -1,6 +1,6 @@
 import { Effect } from "effect";
 import type { Merchant } from "../../domain/merchant/merchant.ts";
-import { IndexReader } from "../../../ports/index-reader.ts";
+import { IndexReader } from "../../../ports/index/index-reader.ts";
 
 /** How many other indexed merchants have a merchant's name; null before the first sync, and when the index does not answer. */
 export const countSameNames = Effect.fn("countSameNames")(function* ({ name, address }: Merchant) {

@@ -4,7 +4,7 @@ import {
   IndexReader,
   type MerchantCursor,
   type RegistryEntry,
-} from "../../../ports/index-reader.ts";
+} from "../../../ports/index/index-reader.ts";
 import { coverage, pageOf } from "../index/index-query.ts";
 import type { Page } from "../index/recent-pages.ts";
 

@@ -4,7 +4,7 @@ import type { RelayEntry } from "../../domain/relay/relay-entry.ts";
 import { RELAY_POLICY } from "../../domain/relay/relay-policy.ts";
 import type { LandedTransaction } from "../../domain/relay/transaction-outcome.ts";
 import { Broadcaster } from "../../../ports/broadcaster.ts";
-import type { StoreUnavailable } from "../../../ports/store-unavailable.ts";
+import type { StoreUnavailable } from "../../../ports/index/store-unavailable.ts";
 import { Instance } from "../../../ports/instance.ts";
 import type { Ledger, LedgerFailure } from "../../../ports/ledger.ts";
 import { OutcomeLog } from "../../../ports/outcome-log.ts";

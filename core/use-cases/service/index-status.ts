@@ -1,6 +1,6 @@
 import { Duration, Effect } from "effect";
 import type { SyncMark } from "../../domain/index/sync-mark.ts";
-import { IndexReader } from "../../../ports/index-reader.ts";
+import { IndexReader } from "../../../ports/index/index-reader.ts";
 import { IndexSync } from "../index/sync/index-sync.ts";
 
 /** Time limit of one part of the status. */

@@ -1,5 +1,5 @@
 import { Effect } from "effect";
-import { IndexReader } from "../../../ports/index-reader.ts";
+import { IndexReader } from "../../../ports/index/index-reader.ts";
 import { lagBehind, orNull } from "./index-status.ts";
 import { LedgerPulse } from "./ledger-pulse.ts";
 

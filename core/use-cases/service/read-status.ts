@@ -1,7 +1,7 @@
 import { Effect } from "effect";
 import type { Address } from "../../domain/address.ts";
 import type { SupportedMint } from "../../domain/supported-mint.ts";
-import type { IndexSummary } from "../../../ports/index-reader.ts";
+import type { IndexSummary } from "../../../ports/index/index-reader.ts";
 import { Instance } from "../../../ports/instance.ts";
 import type { SyncActivity } from "../index/sync/index-sync.ts";
 import { indexStatus, lagBehind, orNull } from "./index-status.ts";

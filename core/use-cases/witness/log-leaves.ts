@@ -1,7 +1,7 @@
 import { Data, Effect } from "effect";
 import { decodeEntryBundle } from "../../log/tiles/entry-bundle.ts";
 import { TILE_WIDTH } from "../../log/tiles/tile-path.ts";
-import type { LogSource, LogUnavailable } from "../../../ports/log-source.ts";
+import type { LogSource, LogUnavailable } from "../../../ports/log/log-source.ts";
 
 /** The log serves no bundle with the entry of this index. */
 export class EntriesMissing extends Data.TaggedError("EntriesMissing")<{

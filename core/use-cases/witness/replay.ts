@@ -3,7 +3,7 @@ import { firstHead, headAfter } from "../../log/leaf/event-chain.ts";
 import { EVENT_LEAF_LENGTH } from "../../log/leaf/event-leaf.ts";
 import { TreeEdge } from "../../log/tree/tree-edge.ts";
 import { isSameHash, leafHash } from "../../log/tree/tree-hash.ts";
-import type { CosignedLog } from "../../../ports/witness-state.ts";
+import type { CosignedLog } from "../../../ports/log/witness-state.ts";
 import { forEachLeaf, type LeavesFailure, type ReadableLog } from "./log-leaves.ts";
 
 const lengthFault = (leaf: Uint8Array, index: number): string | undefined =>

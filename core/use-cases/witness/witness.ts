@@ -9,13 +9,13 @@ import { type VerifierKey, verifierKey } from "../../log/notes/verifier-key.ts";
 import { verifyConsistency } from "../../log/tree/consistency-proof.ts";
 import { emptyRoot, isSameHash } from "../../log/tree/tree-hash.ts";
 import { Ledger } from "../../../ports/ledger.ts";
-import { LogSource } from "../../../ports/log-source.ts";
-import { WitnessKey } from "../../../ports/witness-key.ts";
+import { LogSource } from "../../../ports/log/log-source.ts";
+import { WitnessKey } from "../../../ports/log/witness-key.ts";
 import {
   type CosignedLog,
   WitnessState,
   type WitnessStateUnavailable,
-} from "../../../ports/witness-state.ts";
+} from "../../../ports/log/witness-state.ts";
 import { NodeHeads, readNodeHead } from "./node-heads.ts";
 import { type OfferedCheckpoint, readOffer, type WitnessedLog } from "./offered-checkpoint.ts";
 import { Replay } from "./replay.ts";

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Effect } from "effect";
 import { witnessStateFiles } from "../../../adapters/files/witness-state.ts";
-import { WitnessState } from "../../../ports/witness-state.ts";
+import { WitnessState } from "../../../ports/log/witness-state.ts";
 import { cosignedOf, witnessStateContract } from "../../contracts/witness-state.ts";
 
 const root = mkdtempSync(join(tmpdir(), "witness-state-"));

@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from "bun:test";
 import { Effect, Result } from "effect";
 import { logSourceHttp } from "../../../adapters/log-http/log-source-http.ts";
-import { LogSource, MAX_BUNDLE_BYTES } from "../../../ports/log-source.ts";
+import { LogSource, MAX_BUNDLE_BYTES } from "../../../ports/log/log-source.ts";
 
 const asked: Array<string> = [];
 const server = Bun.serve({

@@ -3,7 +3,7 @@ import { Effect } from "effect";
 import { indexMemory } from "../../../adapters/memory/index-store.ts";
 import { hash32FromBytes } from "../../../core/domain/hash32.ts";
 import type { IndexedEscrow } from "../../../core/domain/index/indexed-escrow.ts";
-import type { IndexChanges } from "../../../ports/index-writer.ts";
+import type { IndexChanges } from "../../../ports/index/index-writer.ts";
 import { changesOf, indexedOf, unseenOf } from "../../arbitraries/index-history.ts";
 import { type Index, withIndexOf } from "../../contracts/fresh-index.ts";
 import { pendingOf, walletOf, worldEscrow, worldMerchants } from "../../simulation/world-escrow.ts";

@@ -7,7 +7,7 @@ import { registryPageQuery } from "../../../adapters/postgres/index/merchant-tab
 import { UNSEEN_PAGE } from "../../../adapters/postgres/index/put-escrows.ts";
 import type { Value } from "../../../adapters/postgres/queries.ts";
 import { ESCROW_STATES } from "../../../core/domain/escrow/escrow.ts";
-import type { EscrowFilter } from "../../../ports/index-reader.ts";
+import type { EscrowFilter } from "../../../ports/index/index-reader.ts";
 import { walletOf } from "../../simulation/world-escrow.ts";
 import { besideStore, freshSchema, withStore } from "./test-database.ts";
 

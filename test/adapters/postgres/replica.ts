@@ -4,9 +4,9 @@ import type { SyncReport } from "../../../core/domain/index/sync-report.ts";
 import { IndexSync } from "../../../core/use-cases/index/sync/index-sync.ts";
 import type { SyncFailure } from "../../../core/use-cases/index/sync/sync-failure.ts";
 import { makeReplicatedIndexSync } from "../../../core/use-cases/index/sync/replicated-index-sync.ts";
-import { IndexReader } from "../../../ports/index-reader.ts";
-import { IndexWriter } from "../../../ports/index-writer.ts";
-import { SyncEpoch } from "../../../ports/sync-lease.ts";
+import { IndexReader } from "../../../ports/index/index-reader.ts";
+import { IndexWriter } from "../../../ports/index/index-writer.ts";
+import { SyncEpoch } from "../../../ports/index/sync-lease.ts";
 import { numberedBatch } from "../sqlite/numbered-batch.ts";
 import { indexAt } from "./test-database.ts";
 

@@ -7,7 +7,7 @@ import { Effect } from "effect";
 import { sameKeys } from "../../../adapters/signer/distinct-keys.ts";
 import { ed25519Key } from "../../../adapters/signer/ed25519-key.ts";
 import { witnessKeyFromFile } from "../../../adapters/signer/witness-key.ts";
-import { WitnessKey } from "../../../ports/witness-key.ts";
+import { WitnessKey } from "../../../ports/log/witness-key.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "witness-key-"));
 afterAll(() => rm(folder, { recursive: true, force: true }));

@@ -4,7 +4,7 @@ import { Effect } from "effect";
 import { hash32FromBytes } from "../../../core/domain/hash32.ts";
 import type { IndexedEscrow } from "../../../core/domain/index/indexed-escrow.ts";
 import { ledgerSignatureFromBytes } from "../../../core/domain/ledger/signature.ts";
-import type { IndexChanges } from "../../../ports/index-writer.ts";
+import type { IndexChanges } from "../../../ports/index/index-writer.ts";
 import { changesOf, indexedOf, unseenOf } from "../../arbitraries/index-history.ts";
 import type { Index } from "../../contracts/fresh-index.ts";
 import { everything } from "../../contracts/index-content.ts";

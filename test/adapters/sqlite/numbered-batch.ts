@@ -4,7 +4,7 @@ import { hash32FromBytes } from "../../../core/domain/hash32.ts";
 import type { IndexedEscrow } from "../../../core/domain/index/indexed-escrow.ts";
 import type { SyncMark } from "../../../core/domain/index/sync-mark.ts";
 import { escrowAddress } from "../../../core/protocol/addresses/addresses.ts";
-import type { IndexChanges } from "../../../ports/index-writer.ts";
+import type { IndexChanges } from "../../../ports/index/index-writer.ts";
 import { numbered } from "../../arbitraries/escrow-numbers.ts";
 import { changesOf, indexedOf } from "../../arbitraries/index-history.ts";
 import { TEST_DEPLOYMENT } from "../../arbitraries/test-ledger.ts";

@@ -11,7 +11,7 @@ import { unseenTable } from "../../../adapters/sqlite/index/unseen-table.ts";
 import { logLeaves } from "../../../adapters/sqlite/log/log-leaves.ts";
 import { addressFromBytes } from "../../../core/domain/address.ts";
 import { ESCROW_STATES } from "../../../core/domain/escrow/escrow.ts";
-import type { EscrowFilter } from "../../../ports/index-reader.ts";
+import type { EscrowFilter } from "../../../ports/index/index-reader.ts";
 import type { Index } from "../../contracts/fresh-index.ts";
 import { tmpdir } from "../../temporary-root.ts";
 import { numberedBatch, numberedMark, numberedRows } from "./numbered-batch.ts";

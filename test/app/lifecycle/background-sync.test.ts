@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import { Effect, Layer, Logger, Stream } from "effect";
 import { TestClock } from "effect/testing";
-import { backgroundSync } from "../../../app/background-sync.ts";
+import { backgroundSync } from "../../../app/syncing/background-sync.ts";
 import { IndexSync } from "../../../core/use-cases/index/sync/index-sync.ts";
-import { IndexReader } from "../../../ports/index-reader.ts";
-import { StoreUnavailable } from "../../../ports/store-unavailable.ts";
+import { IndexReader } from "../../../ports/index/index-reader.ts";
+import { StoreUnavailable } from "../../../ports/index/store-unavailable.ts";
 import { LedgerTimeout, LedgerUnavailable } from "../../../ports/ledger.ts";
 import { LedgerSignals } from "../../../ports/ledger-signals.ts";
 

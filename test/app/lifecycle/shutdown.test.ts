@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { fileURLToPath } from "node:url";
 
-const SHUTDOWN = fileURLToPath(new URL("../../../app/shutdown.ts", import.meta.url));
+const SHUTDOWN = fileURLToPath(new URL("../../../app/lifecycle/shutdown.ts", import.meta.url));
 
 /** Runs a script that awaits its ending, runs `something`, and prints how it ended. */
 const endingAfter = async (something: string): Promise<unknown> => {

@@ -1,9 +1,13 @@
 import { expect, test } from "bun:test";
 import { plainRefusal, refusalOf } from "../../../app/sync-worker/plain-refusal.ts";
-import { explain } from "../../../app/start-failure.ts";
-import { WrongLedger } from "../../../app/stores-of-ledger.ts";
-import { StoreCorrupt, StoreOfAnotherLedger, StoreTooNew } from "../../../ports/store-refusal.ts";
-import { StoreUnavailable } from "../../../ports/store-unavailable.ts";
+import { explain } from "../../../app/lifecycle/start-failure.ts";
+import { WrongLedger } from "../../../app/stores/stores-of-ledger.ts";
+import {
+  StoreCorrupt,
+  StoreOfAnotherLedger,
+  StoreTooNew,
+} from "../../../ports/index/store-refusal.ts";
+import { StoreUnavailable } from "../../../ports/index/store-unavailable.ts";
 
 const store = "/data/index.sqlite";
 const differences = [{ field: "genesis_hash", stored: "a", configured: "b" }] as const;

@@ -1,8 +1,8 @@
 import { Effect } from "effect";
 import { hash32FromBytes } from "../../../core/domain/hash32.ts";
 import type { IndexedEscrow } from "../../../core/domain/index/indexed-escrow.ts";
-import { IndexReader } from "../../../ports/index-reader.ts";
-import { IndexWriter } from "../../../ports/index-writer.ts";
+import { IndexReader } from "../../../ports/index/index-reader.ts";
+import { IndexWriter } from "../../../ports/index/index-writer.ts";
 import { labelled, worldEscrow } from "../../simulation/world-escrow.ts";
 
 /** Escrows of one call, as a sync adds and applies them. */

@@ -7,7 +7,7 @@ import { CLOCK_SYSVAR } from "../../../core/protocol/addresses/well-known-addres
 import { readRelayOutcome } from "../../../core/use-cases/relay/read-relay-outcome.ts";
 import { makeRelayDelivery, RelayDelivery } from "../../../core/use-cases/relay/relay-delivery.ts";
 import { relayTransaction } from "../../../core/use-cases/relay/relay-transaction.ts";
-import { StoreUnavailable } from "../../../ports/store-unavailable.ts";
+import { StoreUnavailable } from "../../../ports/index/store-unavailable.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { OutcomeLog } from "../../../ports/outcome-log.ts";
 import { RateLimiter } from "../../../ports/rate-limiter.ts";

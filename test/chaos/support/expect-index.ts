@@ -1,7 +1,7 @@
 import { expect } from "bun:test";
 import { Effect, Exit } from "effect";
 import { eventsOf } from "../../../core/domain/index/settlement-event.ts";
-import { IndexReader } from "../../../ports/index-reader.ts";
+import { IndexReader } from "../../../ports/index/index-reader.ts";
 import { openIndexOfNode } from "../../simulation/index-of-node.ts";
 import type { WorldNode } from "../../simulation/world-node.ts";
 

@@ -8,7 +8,7 @@ import type { Deployment } from "../../../domain/ledger/deployment.ts";
 import type { Merchant } from "../../../domain/merchant/merchant.ts";
 import { unseenEscrowOf } from "../../../log/leaf/project-at.ts";
 import { readProgramAccount } from "../../../protocol/accounts/program-account.ts";
-import type { Observed } from "../../../../ports/index-writer.ts";
+import type { Observed } from "../../../../ports/index/index-writer.ts";
 
 /** The most rejected accounts that a report names. All are counted. */
 const MAX_REJECTED_NAMED = 100;

@@ -3,7 +3,7 @@ import type { SyncMark } from "../../../domain/index/sync-mark.ts";
 import type { SyncProgress, SyncReport } from "../../../domain/index/sync-report.ts";
 import { type SyncError, syncErrorOf, type SyncFailure } from "./sync-failure.ts";
 import { syncIndex } from "./sync-index.ts";
-import { SyncMemory } from "./sync-memory.ts";
+import { SyncMemory } from "./ledger/sync-memory.ts";
 
 /** Whether a sync runs, and how the last one ended. */
 export type SyncActivity = {

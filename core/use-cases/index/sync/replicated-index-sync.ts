@@ -1,6 +1,6 @@
 import { Duration, Effect, Exit, Fiber, Semaphore } from "effect";
-import { IndexReader } from "../../../../ports/index-reader.ts";
-import { SyncEpoch, SyncLease, type SyncTerm } from "../../../../ports/sync-lease.ts";
+import { IndexReader } from "../../../../ports/index/index-reader.ts";
+import { SyncEpoch, SyncLease, type SyncTerm } from "../../../../ports/index/sync-lease.ts";
 import { IndexSync } from "./index-sync.ts";
 
 /** How often a replica renews the lease, or asks for it. */

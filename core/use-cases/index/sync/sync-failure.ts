@@ -1,5 +1,5 @@
 import { Exit } from "effect";
-import type { StoreUnavailable } from "../../../../ports/store-unavailable.ts";
+import type { StoreUnavailable } from "../../../../ports/index/store-unavailable.ts";
 import type { LedgerFailure } from "../../../../ports/ledger.ts";
 
 /** How a sync fails. */

@@ -1,6 +1,6 @@
 import { LedgerTimeout, LedgerUnavailable } from "../../../../ports/ledger.ts";
-import { StoreUnavailable } from "../../../../ports/store-unavailable.ts";
-import type { SyncOutcome } from "../../../../ports/sync-lease.ts";
+import { StoreUnavailable } from "../../../../ports/index/store-unavailable.ts";
+import type { SyncOutcome } from "../../../../ports/index/sync-lease.ts";
 
 /** JSON has no bigint: one stands as an object with this single member. */
 const BIGINT = "$bigint";

@@ -4,8 +4,8 @@ import { encodeBase64Url } from "../../../../core/domain/encoding/base64.ts";
 import { merchantAddress } from "../../../../core/protocol/addresses/addresses.ts";
 import { encodeEscrowAccount } from "../../../../core/protocol/accounts/escrow-account.ts";
 import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
-import { IndexReader } from "../../../../ports/index-reader.ts";
-import { StoreUnavailable } from "../../../../ports/store-unavailable.ts";
+import { IndexReader } from "../../../../ports/index/index-reader.ts";
+import { StoreUnavailable } from "../../../../ports/index/store-unavailable.ts";
 import { LedgerUnavailable } from "../../../../ports/ledger.ts";
 import { AGENT, escrow, EXPIRES_AT, MERCHANT, merchant, STRANGER } from "../support/parties.ts";
 import {

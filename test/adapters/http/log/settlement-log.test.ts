@@ -14,7 +14,7 @@ import { encodeEscrowAccount } from "../../../../core/protocol/accounts/escrow-a
 import { IndexSync } from "../../../../core/use-cases/index/sync/index-sync.ts";
 import { LogPublisher } from "../../../../core/use-cases/log/log-publisher.ts";
 import { SettlementLog } from "../../../../core/use-cases/log/published-log.ts";
-import { IndexReader } from "../../../../ports/index-reader.ts";
+import { IndexReader } from "../../../../ports/index/index-reader.ts";
 import { referencePath, referenceRoot } from "../../../core/log/support/reference-tree.ts";
 import { escrow, STRANGER } from "../support/parties.ts";
 import { checkedClient, dataOf, makeService, problemOf } from "../support/service.ts";

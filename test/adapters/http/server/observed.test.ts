@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Context, Effect } from "effect";
-import { IndexWriter } from "../../../../ports/index-writer.ts";
+import { IndexWriter } from "../../../../ports/index/index-writer.ts";
 import { changesOf, markAt } from "../../../arbitraries/index-history.ts";
 import { Instance } from "../../../../ports/instance.ts";
 import { Ledger, LedgerUnavailable } from "../../../../ports/ledger.ts";

@@ -11,9 +11,9 @@ import {
 } from "../../../../adapters/http/escrow/prepared-escrow-contract.ts";
 import { prepareEscrowEndpoint } from "../../../../adapters/http/escrow/prepare-escrow.ts";
 import { readSettings } from "../../../../app/config/settings.ts";
-import type { IndexRefused } from "../../../../app/index-refused.ts";
+import type { IndexRefused } from "../../../../app/stores/index-refused.ts";
 import { serviceLayer } from "../../../../app/layers.ts";
-import { logging } from "../../../../app/logging.ts";
+import { logging } from "../../../../app/lifecycle/logging.ts";
 import { address } from "../../../../core/domain/address.ts";
 import { parseHash32 } from "../../../../core/domain/hash32.ts";
 import { createEscrowInstruction } from "../../../../core/protocol/instructions/custody-instructions.ts";

@@ -1,7 +1,7 @@
 import { writeSync } from "node:fs";
 import { Effect } from "effect";
-import type { StoreUnavailable } from "../../../../ports/store-unavailable.ts";
-import type { IndexWriter } from "../../../../ports/index-writer.ts";
+import type { StoreUnavailable } from "../../../../ports/index/store-unavailable.ts";
+import type { IndexWriter } from "../../../../ports/index/index-writer.ts";
 
 /** The steps of a process that syncs, one line each. It writes to its store between `batch` and `applied`. */
 export const STEPS = ["open", "batch", "applied", "end"] as const;

@@ -4,7 +4,7 @@ import { hash32FromBytes, hash32ToBytes } from "../../../../core/domain/hash32.t
 import { checkpointText } from "../../../../core/log/checkpoint/checkpoint.ts";
 import { printLogStanding } from "../../../../core/use-cases/log/log-standing.ts";
 import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
-import { StoreUnavailable } from "../../../../ports/store-unavailable.ts";
+import { StoreUnavailable } from "../../../../ports/index/store-unavailable.ts";
 import { LedgerTimeout, LedgerUnavailable } from "../../../../ports/ledger.ts";
 import { tombstoneAccount } from "../../../doubles/tombstone.ts";
 import type { World } from "./fixed-world.ts";

@@ -8,9 +8,9 @@ import { RelayDelivery } from "../../../../core/use-cases/relay/relay-delivery.t
 import { LogPublisher } from "../../../../core/use-cases/log/log-publisher.ts";
 import { SettlementLog } from "../../../../core/use-cases/log/published-log.ts";
 import { LedgerPulse, makeLedgerPulse } from "../../../../core/use-cases/service/ledger-pulse.ts";
-import { IndexReader } from "../../../../ports/index-reader.ts";
-import { IndexWriter } from "../../../../ports/index-writer.ts";
-import { LogStore } from "../../../../ports/log-store.ts";
+import { IndexReader } from "../../../../ports/index/index-reader.ts";
+import { IndexWriter } from "../../../../ports/index/index-writer.ts";
+import { LogStore } from "../../../../ports/log/log-store.ts";
 import { OutcomeLog } from "../../../../ports/outcome-log.ts";
 import { usdc } from "../../../core/use-cases/test-instance.ts";
 import { ESCROWS } from "./escrows.ts";

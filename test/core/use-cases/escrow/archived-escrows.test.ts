@@ -21,7 +21,7 @@ import {
 } from "../../../../core/use-cases/escrow/archived-escrows.ts";
 import { readEscrow } from "../../../../core/use-cases/escrow/read-escrow.ts";
 import { MOST_TRANSACTIONS } from "../../../../core/use-cases/escrow/search-history.ts";
-import { IndexWriter } from "../../../../ports/index-writer.ts";
+import { IndexWriter } from "../../../../ports/index/index-writer.ts";
 import { changesOf, indexedOf } from "../../../arbitraries/index-history.ts";
 import { Instance } from "../../../../ports/instance.ts";
 import { Ledger, LedgerUnavailable } from "../../../../ports/ledger.ts";

@@ -24,8 +24,8 @@ import {
   SettledEvidence,
 } from "../../../../core/use-cases/evidence/settled-evidence.ts";
 import { type LogProof, LogProofs } from "../../../../core/use-cases/log/log-proofs.ts";
-import { IndexReader } from "../../../../ports/index-reader.ts";
-import { StoreUnavailable } from "../../../../ports/store-unavailable.ts";
+import { IndexReader } from "../../../../ports/index/index-reader.ts";
+import { StoreUnavailable } from "../../../../ports/index/store-unavailable.ts";
 import { EvidenceSigner } from "../../../../ports/evidence-signer.ts";
 import { Instance } from "../../../../ports/instance.ts";
 import { Ledger } from "../../../../ports/ledger.ts";

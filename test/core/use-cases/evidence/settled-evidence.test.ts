@@ -22,9 +22,9 @@ import {
   SettledEvidence,
   STANDING_FRESH_MS,
 } from "../../../../core/use-cases/evidence/settled-evidence.ts";
-import { IndexReader } from "../../../../ports/index-reader.ts";
-import { type IndexChanges, IndexWriter } from "../../../../ports/index-writer.ts";
-import { StoreUnavailable } from "../../../../ports/store-unavailable.ts";
+import { IndexReader } from "../../../../ports/index/index-reader.ts";
+import { type IndexChanges, IndexWriter } from "../../../../ports/index/index-writer.ts";
+import { StoreUnavailable } from "../../../../ports/index/store-unavailable.ts";
 import { EvidenceSigner } from "../../../../ports/evidence-signer.ts";
 import { Instance } from "../../../../ports/instance.ts";
 import { LedgerUnavailable } from "../../../../ports/ledger.ts";

@@ -5,7 +5,7 @@ import type { Address } from "../../../../core/domain/address.ts";
 import type { LedgerAccount } from "../../../../core/domain/ledger/account.ts";
 import { decodeEscrowAccount } from "../../../../core/protocol/accounts/escrow-account.ts";
 import { CUSTODY_ACCOUNTS } from "../../../../core/protocol/generated/custody.ts";
-import { SyncMemory } from "../../../../core/use-cases/index/sync/sync-memory.ts";
+import { SyncMemory } from "../../../../core/use-cases/index/sync/ledger/sync-memory.ts";
 import { Ledger } from "../../../../ports/ledger.ts";
 import { escrowLives } from "../../../arbitraries/index-history.ts";
 import { runs } from "../../../arbitraries/runs.ts";

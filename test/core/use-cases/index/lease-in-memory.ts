@@ -1,5 +1,5 @@
 import { Clock, Deferred, Effect } from "effect";
-import { SyncLease, type SyncOutcome } from "../../../../ports/sync-lease.ts";
+import { SyncLease, type SyncOutcome } from "../../../../ports/index/sync-lease.ts";
 
 const TIME_TO_LIVE_MS = 3000;
 

@@ -4,9 +4,9 @@ import { TestClock } from "effect/testing";
 import fc from "fast-check";
 import type { LedgerAccount } from "../../../../core/domain/ledger/account.ts";
 import { makeIndexSync } from "../../../../core/use-cases/index/sync/index-sync.ts";
-import { SyncMemory } from "../../../../core/use-cases/index/sync/sync-memory.ts";
-import { IndexWriter } from "../../../../ports/index-writer.ts";
-import { StoreUnavailable } from "../../../../ports/store-unavailable.ts";
+import { SyncMemory } from "../../../../core/use-cases/index/sync/ledger/sync-memory.ts";
+import { IndexWriter } from "../../../../ports/index/index-writer.ts";
+import { StoreUnavailable } from "../../../../ports/index/store-unavailable.ts";
 import {
   type AtSlot,
   Ledger,

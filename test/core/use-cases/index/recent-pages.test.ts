@@ -5,8 +5,8 @@ import fc from "fast-check";
 import { indexMemory } from "../../../../adapters/memory/index-store.ts";
 import { queryEscrows } from "../../../../core/use-cases/index/query-escrows.ts";
 import { makeRecentPages, RecentPages } from "../../../../core/use-cases/index/recent-pages.ts";
-import { IndexReader } from "../../../../ports/index-reader.ts";
-import { IndexWriter } from "../../../../ports/index-writer.ts";
+import { IndexReader } from "../../../../ports/index/index-reader.ts";
+import { IndexWriter } from "../../../../ports/index/index-writer.ts";
 import {
   anAgent,
   aMerchantWallet,

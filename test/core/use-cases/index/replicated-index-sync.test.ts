@@ -7,7 +7,7 @@ import { IndexSync } from "../../../../core/use-cases/index/sync/index-sync.ts";
 import type { SyncFailure } from "../../../../core/use-cases/index/sync/sync-failure.ts";
 import { makeReplicatedIndexSync } from "../../../../core/use-cases/index/sync/replicated-index-sync.ts";
 import { LedgerTimeout } from "../../../../ports/ledger.ts";
-import { SyncEpoch, SyncLease } from "../../../../ports/sync-lease.ts";
+import { SyncEpoch, SyncLease } from "../../../../ports/index/sync-lease.ts";
 import { leaseOn, makeBoard } from "./lease-in-memory.ts";
 
 const NOTHING = { seen: 0, created: 0, updated: 0, unchanged: 0, rejected: 0 };

@@ -2,14 +2,14 @@ import { Clock, Effect, Layer } from "effect";
 import { TestClock } from "effect/testing";
 import { indexMemory } from "../../../../adapters/memory/index-store.ts";
 import { syncIndex } from "../../../../core/use-cases/index/sync/sync-index.ts";
-import type { SyncMemory } from "../../../../core/use-cases/index/sync/sync-memory.ts";
-import { IndexReader } from "../../../../ports/index-reader.ts";
-import { IndexWriter } from "../../../../ports/index-writer.ts";
+import type { SyncMemory } from "../../../../core/use-cases/index/sync/ledger/sync-memory.ts";
+import { IndexReader } from "../../../../ports/index/index-reader.ts";
+import { IndexWriter } from "../../../../ports/index/index-writer.ts";
 import { Instance } from "../../../../ports/instance.ts";
 import { Ledger } from "../../../../ports/ledger.ts";
 import { TEST_DEPLOYMENT } from "../../../arbitraries/test-ledger.ts";
 import type { Index } from "../../../contracts/fresh-index.ts";
-import { LogStore } from "../../../../ports/log-store.ts";
+import { LogStore } from "../../../../ports/log/log-store.ts";
 import type { SimulatedLedger } from "./simulated-ledger.ts";
 import { testInstance } from "../test-instance.ts";
 

@@ -2,12 +2,12 @@ import { describe, expect, test } from "bun:test";
 import { Effect, Exit, Ref, Stream } from "effect";
 import { TestClock } from "effect/testing";
 import fc from "fast-check";
-import { SyncMemory } from "../../../../core/use-cases/index/sync/sync-memory.ts";
+import { SyncMemory } from "../../../../core/use-cases/index/sync/ledger/sync-memory.ts";
 import type { Merchant } from "../../../../core/domain/merchant/merchant.ts";
 import { eventsOf } from "../../../../core/domain/index/settlement-event.ts";
-import { IndexReader } from "../../../../ports/index-reader.ts";
-import { IndexWriter } from "../../../../ports/index-writer.ts";
-import { StoreUnavailable } from "../../../../ports/store-unavailable.ts";
+import { IndexReader } from "../../../../ports/index/index-reader.ts";
+import { IndexWriter } from "../../../../ports/index/index-writer.ts";
+import { StoreUnavailable } from "../../../../ports/index/store-unavailable.ts";
 import { Ledger, LedgerUnavailable } from "../../../../ports/ledger.ts";
 import {
   anyMerchant,

@@ -5,7 +5,7 @@ import { makeSettlementLog, SettlementLog } from "../../../../core/use-cases/log
 import { proveEscrow, readLogTile } from "../../../../core/use-cases/log/read-log.ts";
 import { Instance } from "../../../../ports/instance.ts";
 import { Ledger } from "../../../../ports/ledger.ts";
-import { LogStore } from "../../../../ports/log-store.ts";
+import { LogStore } from "../../../../ports/log/log-store.ts";
 import { TEST_GENESIS_HASH } from "../../../arbitraries/test-ledger.ts";
 import { ledgerDouble } from "../../../doubles/ledger-double.ts";
 import { someLeaves } from "../../log/support/reference-tree.ts";

@@ -14,7 +14,7 @@ import {
 } from "../../../../core/log/witness/add-checkpoint.ts";
 import type { LogHindrance } from "../../../../core/use-cases/log/log-hindrance.ts";
 import type { PublisherStatus } from "../../../../core/use-cases/log/log-publisher.ts";
-import { type WitnessAnswer, WitnessUnreachable } from "../../../../ports/witness-client.ts";
+import { type WitnessAnswer, WitnessUnreachable } from "../../../../ports/log/witness-client.ts";
 import { referenceProof } from "../../log/support/reference-tree.ts";
 import { type PublishingWorld, worldOf } from "./publishing-world.ts";
 

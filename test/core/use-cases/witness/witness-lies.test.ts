@@ -5,7 +5,7 @@ import { networkLeaf } from "../../../../core/log/leaf/network-leaf.ts";
 import { printAddCheckpoint } from "../../../../core/log/witness/add-checkpoint.ts";
 import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
 import { LOCAL_USDC_MINT } from "../../../../adapters/local-ledger/genesis/local-keys.ts";
-import { MAX_REFUSED, WitnessState } from "../../../../ports/witness-state.ts";
+import { MAX_REFUSED, WitnessState } from "../../../../ports/log/witness-state.ts";
 import { runs } from "../../../arbitraries/runs.ts";
 import { SimulatedLog } from "./support/simulated-log.ts";
 import { eventLeaf, LEAF_ZERO, ORIGIN, say, WitnessWorld } from "./support/witness-world.ts";

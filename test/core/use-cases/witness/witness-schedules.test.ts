@@ -4,7 +4,7 @@ import { sha256Bun } from "../../../../adapters/bun/sha256.ts";
 import { witnessStateMemory } from "../../../../adapters/memory/witness-state.ts";
 import { provideSha256 } from "../../../../core/domain/sha256.ts";
 import { bytesToHex } from "@noble/hashes/utils.js";
-import { WitnessState } from "../../../../ports/witness-state.ts";
+import { WitnessState } from "../../../../ports/log/witness-state.ts";
 import { seededRandom } from "../../../arbitraries/seeded-random.ts";
 import { SimulatedLog } from "./support/simulated-log.ts";
 import { eventLeaf, LEAF_ZERO, ORIGIN, say, WitnessWorld } from "./support/witness-world.ts";

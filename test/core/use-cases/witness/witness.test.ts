@@ -4,7 +4,7 @@ import { TestClock } from "effect/testing";
 import { parseCheckpoint } from "../../../../core/log/checkpoint/checkpoint.ts";
 import { parseSignatures } from "../../../../core/log/notes/signed-note.ts";
 import { verifyNote } from "../../../../core/log/notes/verify-note.ts";
-import { WitnessState } from "../../../../ports/witness-state.ts";
+import { WitnessState } from "../../../../ports/log/witness-state.ts";
 import { ORIGIN, say, WITNESS_KEY, WitnessWorld } from "./support/witness-world.ts";
 
 test("a growing log is cosigned size by size, and the state is that of the last one", () => {

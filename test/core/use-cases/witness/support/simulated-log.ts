@@ -10,7 +10,7 @@ import { consistencyProof } from "../../../../../core/log/tree/consistency-proof
 import { type HashSource, rootAt } from "../../../../../core/log/tree/subtree.ts";
 import { leafHash, nodeHash } from "../../../../../core/log/tree/tree-hash.ts";
 import { printAddCheckpoint } from "../../../../../core/log/witness/add-checkpoint.ts";
-import { LogUnavailable } from "../../../../../ports/log-source.ts";
+import { LogUnavailable } from "../../../../../ports/log/log-source.ts";
 
 /** The key pair of a log or witness in tests, by a number in [0, 255]. */
 export const testKey = (seed: number) => ed25519Key(new Uint8Array(32).fill(seed));

@@ -14,9 +14,9 @@ import { LOCAL_DEPLOYMENT } from "../../../../../core/protocol/addresses/local-d
 import { CUSTODY_ACCOUNTS } from "../../../../../core/protocol/generated/custody.ts";
 import { makeWitness, type Witness } from "../../../../../core/use-cases/witness/witness.ts";
 import { Ledger, LedgerUnavailable } from "../../../../../ports/ledger.ts";
-import { LogSource } from "../../../../../ports/log-source.ts";
-import { WitnessKey } from "../../../../../ports/witness-key.ts";
-import type { WitnessState } from "../../../../../ports/witness-state.ts";
+import { LogSource } from "../../../../../ports/log/log-source.ts";
+import { WitnessKey } from "../../../../../ports/log/witness-key.ts";
+import type { WitnessState } from "../../../../../ports/log/witness-state.ts";
 import { NETWORK } from "../../../../arbitraries/evidence.ts";
 import { ledgerDouble } from "../../../../doubles/ledger-double.ts";
 import { SimulatedLog, testKey } from "./simulated-log.ts";

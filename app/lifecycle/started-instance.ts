@@ -1,0 +1,64 @@
+import { Layer, Redacted } from "effect";
+import type { Address } from "../../core/domain/address.ts";
+import type { Deployment } from "../../core/domain/ledger/deployment.ts";
+import { LOCAL_DEPLOYMENT } from "../../core/protocol/addresses/local-deployment.ts";
+import { redactedRpcAddress } from "../../adapters/solana-rpc/transport/redacted-rpc-address.ts";
+import { Instance } from "../../ports/instance.ts";
+import packageJson from "../../package.json" with { type: "json" };
+import type { Cluster } from "../config/cluster.ts";
+import type { RpcUrls, Settings } from "../config/settings.ts";
+import { USDC_MINTS } from "../config/supported-mints.ts";
+import { sourceRevision } from "./source-revision.ts";
+import type { StoreName } from "../stores/stores-of-ledger.ts";
+
+/** The settings of one instance, and the facts that its start has found. */
+export type StartedInstance = {
+  readonly settings: Settings;
+  /** Absolute. */
+  readonly dataDir: string;
+  readonly rpcUrls: RpcUrls;
+  /** Where the ledger announces changes. It may hold an API key. */
+  readonly webSocketUrl: Redacted.Redacted<URL>;
+  readonly startedAtMs: number;
+};
+
+/** How long `confirm` waits on the relay. Most blockhashes expire after a minute. */
+const CONFIRM_TIMEOUT_MS = 30_000;
+
+/** The programs of the ledger that is configured. */
+export const deploymentOf = ({ ledger }: Pick<Settings, "ledger">): Deployment =>
+  ledger.kind === "remote" ? ledger.deployment : LOCAL_DEPLOYMENT;
+
+/** The programs whose transactions change the index. */
+export const programsOf = (settings: Settings): ReadonlyArray<Address> => {
+  const { custodyProgram, attestorProgram } = deploymentOf(settings);
+  return [custodyProgram, attestorProgram];
+};
+
+/** The cluster that is configured; the embedded ledger is a localnet. */
+export const clusterOf = ({ ledger }: Pick<Settings, "ledger">): Cluster =>
+  ledger.kind === "remote" ? ledger.cluster : "localnet";
+
+/** The file of a store in the data directory. */
+export const storePath = (dataDir: string, store: StoreName): string =>
+  `${dataDir}/${store}.sqlite`;
+
+/** The folder of the log's full tiles in the data directory. */
+export const logFolder = (dataDir: string): string => `${dataDir}/log`;
+
+/** What the use cases know of the instance. */
+export const instanceLayer = (started: StartedInstance): Layer.Layer<Instance> =>
+  Layer.sync(Instance, () => {
+    const { settings, rpcUrls, startedAtMs } = started;
+    return Instance.of({
+      deployment: deploymentOf(settings),
+      cluster: clusterOf(settings),
+      networkAddress: redactedRpcAddress(Redacted.value(rpcUrls[0])),
+      supportedMints: settings.supportedMints ?? USDC_MINTS[clusterOf(settings)],
+      enforceBetaLimits: settings.enforceBetaLimits,
+      version: packageJson.version,
+      revision: sourceRevision(),
+      startedAtMs,
+      confirmTimeoutMs: CONFIRM_TIMEOUT_MS,
+    });
+  });

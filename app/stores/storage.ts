@@ -1,0 +1,142 @@
+import { Deferred, Effect, Layer, Queue, type Redacted } from "effect";
+import { IndexSync } from "../../core/use-cases/index/sync/index-sync.ts";
+import { makeReplicatedIndexSync } from "../../core/use-cases/index/sync/replicated-index-sync.ts";
+import { indexPostgres } from "../../adapters/postgres/index-store.ts";
+import { outcomeLogPostgres } from "../../adapters/postgres/outcome-log.ts";
+import { postgresStore } from "../../adapters/postgres/postgres-store.ts";
+import { syncLeasePostgres } from "../../adapters/postgres/sync-lease.ts";
+import {
+  indexReaderSqlite,
+  indexSqlite,
+  logStoreSqlite,
+} from "../../adapters/sqlite/index-store.ts";
+import { outcomeLogSqlite } from "../../adapters/sqlite/relay/outcome-log.ts";
+import type { IndexReader } from "../../ports/index/index-reader.ts";
+import type { Instance } from "../../ports/instance.ts";
+import type { Ledger } from "../../ports/ledger.ts";
+import type { LogIdentity } from "../../ports/log/log-identity.ts";
+import type { LogStore } from "../../ports/log/log-store.ts";
+import type { OutcomeLog } from "../../ports/outcome-log.ts";
+import type { GrownMark } from "../syncing/grown-mark.ts";
+import type { IndexRefused } from "./index-refused.ts";
+import { ledgerIdentity, relaySqlite, sqliteBroken, sqliteIndex } from "./sqlite-stores.ts";
+import { clusterOf, deploymentOf, type StartedInstance } from "../lifecycle/started-instance.ts";
+import { servedStores, storesOfLedger } from "./stores-of-ledger.ts";
+import { type Environment, startSyncWorker } from "../sync-worker/start-sync-worker.ts";
+import { syncingSide } from "../syncing/syncing-side.ts";
+
+/** The stores and the syncs on them. */
+type Storage = Layer.Layer<
+  IndexReader | LogStore | LogIdentity | OutcomeLog | IndexSync,
+  never,
+  Ledger | Instance
+>;
+type Refused = Deferred.Deferred<never, IndexRefused>;
+type Marks = Queue.Queue<GrownMark>;
+
+const tellOf = (marks: Marks) => (grown: GrownMark) => {
+  Queue.offerUnsafe(marks, grown);
+};
+
+/** Files that this thread reads and a worker thread writes, beside the relay's log. */
+const inWorker = (
+  started: StartedInstance,
+  refused: Refused,
+  environment: Environment,
+  marks: Marks,
+): Storage =>
+  Layer.unwrap(
+    Effect.gen(function* () {
+      const { sync, opened } = yield* startSyncWorker(
+        started,
+        environment,
+        (failure) => {
+          Deferred.doneUnsafe(refused, Effect.fail(failure));
+        },
+        tellOf(marks),
+      );
+      /** The worker makes the index, and brings an older one forward, before anybody reads it. */
+      const open = (genesisHash: string) => {
+        const index = sqliteIndex(started, genesisHash);
+        const read = Layer.merge(indexReaderSqlite(index), logStoreSqlite(index));
+        return Layer.unwrap(
+          Effect.as(opened, Layer.merge(read, outcomeLogSqlite(relaySqlite(started, genesisHash)))),
+        );
+      };
+      const stores = servedStores({
+        cluster: clusterOf(started.settings),
+        deployment: deploymentOf(started.settings),
+        open,
+        refused,
+        broken: sqliteBroken(started),
+      });
+      return Layer.merge(stores, Layer.succeed(IndexSync, sync));
+    }),
+  );
+
+/** Files that this thread reads and writes. */
+const inThisThread = (started: StartedInstance, refused: Refused, marks: Marks): Storage => {
+  const stores = storesOfLedger({
+    cluster: clusterOf(started.settings),
+    deployment: deploymentOf(started.settings),
+    open: (genesisHash) =>
+      Layer.merge(
+        indexSqlite(sqliteIndex(started, genesisHash)),
+        outcomeLogSqlite(relaySqlite(started, genesisHash)),
+      ),
+    refused,
+    broken: sqliteBroken(started),
+  });
+  return Layer.provideMerge(syncingSide(tellOf(marks)), stores);
+};
+
+/** A database that replicas share. What it writes is sent to it, so that the server does most of the work. */
+const inDatabase = (
+  started: StartedInstance,
+  refused: Refused,
+  databaseUrl: Redacted.Redacted<URL>,
+  marks: Marks,
+): Storage => {
+  const database = postgresStore(databaseUrl);
+  const open = (genesisHash: string) => {
+    const identity = ledgerIdentity(started, genesisHash);
+    return Layer.merge(indexPostgres(identity), outcomeLogPostgres(identity));
+  };
+  const stores = storesOfLedger({
+    cluster: clusterOf(started.settings),
+    deployment: deploymentOf(started.settings),
+    open,
+    refused,
+  }).pipe(Layer.provide(database));
+  const replicated = Layer.effect(
+    IndexSync,
+    Effect.flatMap(IndexSync, makeReplicatedIndexSync),
+  ).pipe(
+    Layer.provide(syncingSide(tellOf(marks))),
+    Layer.provide(syncLeasePostgres().pipe(Layer.provide(database))),
+  );
+  return Layer.provideMerge(replicated, stores);
+};
+
+/** Whether this thread syncs, so that it has to run `runSyncingSide`. */
+export const syncsHere = (
+  { settings }: StartedInstance,
+  environment: Environment | null,
+): boolean => environment === null || settings.databaseUrl !== null;
+
+/**
+ * The stores and the syncs that settings ask for. With `environment`, SQLite stores are written by a worker thread that
+ * has it; without, by this thread. `marks` gets how far the index is complete after each sync.
+ */
+export const storage = (
+  started: StartedInstance,
+  refused: Refused,
+  environment: Environment | null,
+  marks: Marks,
+): Storage => {
+  const { databaseUrl } = started.settings;
+  if (databaseUrl !== null) return inDatabase(started, refused, databaseUrl, marks);
+  return environment === null
+    ? inThisThread(started, refused, marks)
+    : inWorker(started, refused, environment, marks);
+};

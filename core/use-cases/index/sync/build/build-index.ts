@@ -1,0 +1,85 @@
+import { Clock, Effect } from "effect";
+import type { Address } from "../../../../domain/address.ts";
+import type { IndexedEscrow, UnseenEscrow } from "../../../../domain/index/indexed-escrow.ts";
+import type { SyncMark } from "../../../../domain/index/sync-mark.ts";
+import type { Merchant } from "../../../../domain/merchant/merchant.ts";
+import { firstHead } from "../../../../log/leaf/event-chain.ts";
+import { LeafChain } from "../../../../log/leaf/leaf-chain.ts";
+import { indexedEscrowOf, projectAt, projectUnseenAt } from "../../../../log/leaf/project-at.ts";
+import { indexedKinds } from "../../../../protocol/accounts/indexed-kinds.ts";
+import { Instance } from "../../../../../ports/instance.ts";
+import { IndexWriter, type Observed } from "../../../../../ports/index/index-writer.ts";
+import type { CustodyTip } from "../ledger/custody-tip.ts";
+import { eventsContradict, eventsMissing } from "../events/event-failures.ts";
+import type { IndexAccounts, ReadRows } from "../index-accounts.ts";
+import { scanAccounts } from "../ledger/scan-accounts.ts";
+import type { SyncMemory } from "../ledger/sync-memory.ts";
+
+/** Scans of one build. Another node may answer the next one, and show what the first left out. */
+const SCANS = 3;
+/** Rows per write: large batches are several times as fast as small ones, and this many fit in memory. */
+const BATCH_ROWS = 10_000;
+
+/** Why the leaves are not those of the tip, null when they are. */
+const faultOf = (chain: LeafChain, { count, head }: CustodyTip) => {
+  if (chain.contradicted !== null) return eventsContradict(chain.contradicted);
+  const missing = chain.missingTo(count);
+  if (missing > 0n) return eventsMissing(missing, chain.missing);
+  return chain.head === head ? null : eventsContradict({ from: 0n, to: count });
+};
+
+/**
+ * Builds the index anew at the tip's count, from scans of all accounts at its slot or later. Complete once every leaf is
+ * there and their chain is the tip's head. Fails, and leaves an empty index, when three scans do not give that.
+ */
+export const buildIndex = Effect.fn("buildIndex")(function* (
+  accounts: IndexAccounts,
+  memory: SyncMemory,
+  tip: CustodyTip,
+) {
+  const { deployment } = yield* Instance;
+  const { build: begin } = yield* IndexWriter;
+  const build = yield* begin;
+  const merchants = new Map<Address, Observed<Merchant>>();
+  let escrows: Array<IndexedEscrow> = [];
+  let unseen: Array<UnseenEscrow> = [];
+
+  const write = Effect.suspend(() => {
+    const rows = { escrows, unseen, merchants: [] };
+    [escrows, unseen] = [[], []];
+    return build.add(rows);
+  });
+  const take = (rows: ReadRows) =>
+    Effect.suspend(() => {
+      for (const { escrow, data } of rows.escrows) {
+        const row = projectAt(indexedEscrowOf(escrow, data), tip.count);
+        if (row !== null) escrows.push(row);
+      }
+      for (const tombstone of rows.unseen) {
+        const row = projectUnseenAt(tombstone, tip.count);
+        if (row !== null) unseen.push(row);
+      }
+      for (const observed of rows.merchants) {
+        const known = merchants.get(observed.row.address);
+        if (known === undefined || known.slot <= observed.slot)
+          merchants.set(observed.row.address, observed);
+      }
+      memory.progress = { phase: "accounts", done: accounts.read, total: null };
+      return escrows.length + unseen.length >= BATCH_ROWS ? write : Effect.void;
+    });
+
+  for (let scan = 1; ; scan++) {
+    yield* scanAccounts(accounts, indexedKinds(deployment), tip.slot, take);
+    yield* write;
+    const chain = new LeafChain(0n, firstHead());
+    yield* build.leaves(chain.add);
+    const fault = faultOf(chain, tip);
+    if (fault === null) break;
+    if (scan === SCANS) return yield* fault;
+  }
+  yield* build.add({ escrows: [], unseen: [], merchants: [...merchants.values()] });
+  const atMs = yield* Clock.currentTimeMillis;
+  const mark: SyncMark = { ...tip, atMs };
+  yield* build.finish(mark);
+  return mark;
+}, Effect.scoped);

@@ -1,0 +1,78 @@
+import { Effect } from "effect";
+import type { EventReference } from "../../../../domain/index/settlement-event.ts";
+import {
+  eventCausesOf,
+  type EventCause,
+} from "../../../../protocol/transaction/settlement-transaction.ts";
+import { IndexReader } from "../../../../../ports/index/index-reader.ts";
+import { IndexWriter } from "../../../../../ports/index/index-writer.ts";
+import { Instance } from "../../../../../ports/instance.ts";
+import { Ledger } from "../../../../../ports/ledger.ts";
+import { monotonicMs } from "../../../monotonic-time.ts";
+import { positionOf } from "./held-events.ts";
+import type { SyncMemory } from "../ledger/sync-memory.ts";
+
+/** Events per sync. Each costs a page of history and some transactions. */
+const EVENTS_A_SYNC = 32;
+/** Interval after which events without a transaction are searched again, milliseconds. */
+const AGAIN_MS = 600_000;
+/** An escrow's history has its creation, its settlement, and any other transaction that names it. */
+const TRANSACTIONS_AN_ESCROW = 8;
+const AT_ONCE = 8;
+
+/**
+ * Searches the histories of some escrows for the transactions of events that have none. A snapshot finds such events,
+ * and a history can be late. Each sync continues where the last one ended. From time to time the search restarts, so
+ * that events without history do not block the others. The index holds the events up to `count`.
+ */
+export const findEventTransactions = Effect.fn("findEventTransactions")(function* (
+  memory: SyncMemory,
+  count: bigint,
+) {
+  const ledger = yield* Ledger;
+  const index = yield* IndexReader;
+  const { apply } = yield* IndexWriter;
+  const { deployment } = yield* Instance;
+  const nowMs = yield* monotonicMs;
+  memory.searchedAllMs ??= nowMs;
+  if (nowMs - memory.searchedAllMs >= AGAIN_MS) {
+    memory.searchedTo = 0n;
+    memory.searchedAllMs = nowMs;
+  }
+  const events = yield* index.events({ withoutTransaction: true }, EVENTS_A_SYNC, {
+    after: memory.searchedTo,
+  });
+  const escrows = [...new Set(events.map(({ event }) => event.escrow))];
+  const found = yield* Effect.forEach(
+    escrows,
+    Effect.fnUntraced(function* (escrow) {
+      const { entries } = yield* ledger.history(escrow, null);
+      const causes: Array<EventCause> = [];
+      const landed = entries.filter(({ failed }) => !failed);
+      // Reads only the oldest and the newest ones, because there may be any amount of spam in between.
+      const half = TRANSACTIONS_AN_ESCROW / 2;
+      const likely = new Set([...landed.slice(-half), ...landed.slice(0, half)]);
+      for (const { signature } of likely) {
+        const transaction = yield* ledger.transaction(signature);
+        if (transaction === null) continue;
+        causes.push(...eventCausesOf(transaction, deployment));
+      }
+      return causes;
+    }),
+    { concurrency: AT_ONCE },
+  );
+  const rows = new Map((yield* index.escrowsAt(escrows)).map((escrow) => [escrow.address, escrow]));
+  const transactions = found
+    .flat()
+    .flatMap(({ escrow, kind, signature, slot }): Array<EventReference> => {
+      const row = rows.get(escrow);
+      const position = row === undefined ? null : positionOf(row, kind);
+      return position === null || position > count ? [] : [{ position, signature, slot }];
+    });
+  if (transactions.length > 0)
+    yield* apply({ from: count, escrows: [], unseen: [], merchants: [], transactions, mark: null });
+  const last = events.at(-1)?.position ?? 0n;
+  // A short page means that all other transactions are known. Remembering that saves an expensive search of the store.
+  const isAll = events.length < EVENTS_A_SYNC && last < count;
+  memory.searchedTo = isAll ? count : last;
+});

@@ -1,0 +1,92 @@
+import { Effect } from "effect";
+import type { Hash32 } from "../../../../domain/hash32.ts";
+import type { SyncMark } from "../../../../domain/index/sync-mark.ts";
+import { indexedEscrowOf } from "../../../../log/leaf/project-at.ts";
+import { indexedKinds } from "../../../../protocol/accounts/indexed-kinds.ts";
+import { Instance } from "../../../../../ports/instance.ts";
+import { monotonicMs } from "../../../monotonic-time.ts";
+import type { CustodyTip } from "../ledger/custody-tip.ts";
+import { eventsMissing } from "./event-failures.ts";
+import { followHistory } from "../ledger/follow-history.ts";
+import { HeldEvents } from "./held-events.ts";
+import type { IndexAccounts } from "../index-accounts.ts";
+import { scanAccounts } from "../ledger/scan-accounts.ts";
+import type { SyncMemory } from "../ledger/sync-memory.ts";
+
+/** A scan of more rows than these waits until the history has lacked an event for `GAP_MS`. */
+const CHEAP_ROWS = 20_000;
+const GAP_MS = 60_000;
+
+/**
+ * The most events worth reading one by one instead of by a scan of `rows` rows: one request per transaction against one
+ * row per account.
+ */
+export const worthReading = (rows: number): number => Math.min(20_000, 500 + Math.floor(rows / 20));
+
+/** Reads all escrows and tombstones at `slot` or later, and keeps those that had events in the range. */
+const scanEvents = Effect.fnUntraced(function* (
+  accounts: IndexAccounts,
+  memory: SyncMemory,
+  held: HeldEvents,
+  slot: bigint,
+) {
+  const { deployment } = yield* Instance;
+  const kinds = indexedKinds(deployment).filter(
+    ({ program }) => program === deployment.custodyProgram,
+  );
+  yield* scanAccounts(accounts, kinds, slot, ({ escrows, unseen }) =>
+    Effect.sync(() => {
+      for (const { escrow, data } of escrows)
+        if (held.concerns(escrow.createdSeq, escrow.settledSeq))
+          held.add(indexedEscrowOf(escrow, data));
+      for (const row of unseen)
+        if (held.concerns(row.createdSeq, row.settledSeq)) held.addUnseen(row);
+      memory.progress = { phase: "accounts", done: accounts.read, total: null };
+    }),
+  );
+});
+
+/** The failure that names the first events that a range lacks. `head` is the one before the range. */
+const eventsMissingIn = (held: HeldEvents, head: Hash32) => {
+  const chain = held.chain(head);
+  return eventsMissing(chain.missingTo(held.to), chain.missing);
+};
+
+/**
+ * Every event above the mark and up to the tip's count, from the history or, where that does not show them all, from a
+ * scan. Fails when neither does, naming the first missing numbers, and like the ledger.
+ */
+export const gatherEvents = Effect.fn("gatherEvents")(function* (
+  accounts: IndexAccounts,
+  memory: SyncMemory,
+  {
+    mark,
+    rows,
+    tip,
+  }: {
+    readonly mark: SyncMark;
+    readonly rows: number;
+    readonly tip: CustodyTip;
+  },
+) {
+  const held = new HeldEvents(mark.count, tip.count);
+  if (held.isComplete) return held;
+  const most = worthReading(rows);
+  const isWorthReading = tip.count - mark.count <= BigInt(most);
+  if (isWorthReading) {
+    // A node without history is one that does not show the events.
+    yield* Effect.catchTags(
+      followHistory(accounts, memory, held, { since: mark.slot, to: tip.slot }, most),
+      { LedgerUnavailable: () => Effect.void, LedgerTimeout: () => Effect.void },
+    );
+  }
+  if (!held.isComplete && isWorthReading && rows > CHEAP_ROWS) {
+    const nowMs = yield* monotonicMs;
+    memory.gapSinceMs ??= nowMs;
+    if (nowMs - memory.gapSinceMs < GAP_MS) return yield* eventsMissingIn(held, mark.head);
+  }
+  if (!held.isComplete) yield* scanEvents(accounts, memory, held, tip.slot);
+  if (!held.isComplete) return yield* eventsMissingIn(held, mark.head);
+  memory.gapSinceMs = null;
+  return held;
+});

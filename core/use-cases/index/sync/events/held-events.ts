@@ -1,0 +1,149 @@
+import type { Address } from "../../../../domain/address.ts";
+import type { Escrow } from "../../../../domain/escrow/escrow.ts";
+import type { IndexedEscrow, UnseenEscrow } from "../../../../domain/index/indexed-escrow.ts";
+import {
+  eventKindOf,
+  type EventKind,
+  type EventReference,
+} from "../../../../domain/index/settlement-event.ts";
+import { hash32ToBytes, type Hash32 } from "../../../../domain/hash32.ts";
+import type { NumberedLeaf } from "../../../../log/leaf/escrow-leaves.ts";
+import { leavesOfIndexed, leavesOfUnseen } from "../../../../log/leaf/indexed-leaves.ts";
+import { LeafChain } from "../../../../log/leaf/leaf-chain.ts";
+import { projectAt, projectUnseenAt } from "../../../../log/leaf/project-at.ts";
+import type { EventCause } from "../../../../protocol/transaction/settlement-transaction.ts";
+
+const bySeq = (a: bigint, b: bigint): number => (a < b ? -1 : a > b ? 1 : 0);
+
+/** The number of an escrow's event of a kind, null when it had none so far. */
+export const positionOf = (
+  { createdSeq, settledSeq, state }: Pick<Escrow, "createdSeq" | "settledSeq" | "state">,
+  kind: EventKind,
+): bigint | null =>
+  kind === "escrow_created" ? createdSeq : kind === eventKindOf(state) ? settledSeq : null;
+
+/**
+ * The escrows that had events in a range of numbers, as a sync reads them, and the leaves of those events. Rows may
+ * come in any order and again.
+ */
+export class HeldEvents {
+  /** The range is above this number. */
+  readonly from: bigint;
+  /** The last number of the range. */
+  readonly to: bigint;
+  /** The first number of which two leaves were read, null without one. */
+  contradicted: bigint | null = null;
+  readonly #leaves = new Map<bigint, Uint8Array>();
+  readonly #escrows = new Map<bigint, IndexedEscrow>();
+  readonly #unseen = new Map<bigint, UnseenEscrow>();
+  readonly #references = new Map<bigint, EventReference>();
+  readonly #numbers = new Map<Address, bigint>();
+
+  constructor(from: bigint, to: bigint) {
+    this.from = from;
+    this.to = to;
+  }
+
+  /** Whether an escrow with these numbers has an event in the range. */
+  concerns(createdSeq: bigint, settledSeq: bigint | null): boolean {
+    return this.#has(createdSeq) || (settledSeq !== null && this.#has(settledSeq));
+  }
+
+  /** Adds an escrow that shows every event up to `to`. */
+  add(row: IndexedEscrow): void {
+    if (!this.#hold(leavesOfIndexed(row))) return;
+    const { createdSeq, address } = row.escrow;
+    this.#numbers.set(address, createdSeq);
+    this.#unseen.delete(createdSeq);
+    this.#escrows.set(createdSeq, row);
+  }
+
+  /** Adds what a tombstone shows. The escrow itself stays if it is held. */
+  addUnseen(row: UnseenEscrow): void {
+    if (!this.#hold(leavesOfUnseen(row))) return;
+    const { createdSeq, address } = row;
+    this.#numbers.set(address, createdSeq);
+    if (!this.#escrows.has(createdSeq)) this.#unseen.set(createdSeq, row);
+  }
+
+  /** Adds the transaction that caused an event, if the event is held. The first one stays. */
+  refer({ escrow, kind, signature, slot }: EventCause): void {
+    const createdSeq = this.#numbers.get(escrow);
+    if (createdSeq === undefined) return;
+    const row = this.#escrows.get(createdSeq)?.escrow ?? this.#unseen.get(createdSeq);
+    const position = row === undefined ? null : positionOf(row, kind);
+    if (position === null || !this.#has(position) || this.#references.has(position)) return;
+    this.#references.set(position, { position, signature, slot });
+  }
+
+  get isComplete(): boolean {
+    return BigInt(this.#leaves.size) === this.to - this.from;
+  }
+
+  /** The chain over the leaves up to `to`, from the head after `from`. */
+  chain(head: Hash32): LeafChain {
+    const chain = new LeafChain(this.from, hash32ToBytes(head));
+    for (const seq of [...this.#leaves.keys()].sort(bySeq)) {
+      const leaf = this.#leaves.get(seq);
+      if (leaf !== undefined) chain.add(seq, leaf);
+    }
+    return chain;
+  }
+
+  /**
+   * The chain's head at every `step`th number of the range and at its end, which alone stands for an empty range. `head`
+   * is the one after `from`. Means nothing unless the range is complete.
+   */
+  headsEvery(step: bigint, head: Hash32) {
+    const heads: Array<{ readonly count: bigint; readonly head: Hash32 }> = [];
+    const chain = new LeafChain(this.from, hash32ToBytes(head));
+    for (let seq = this.from + 1n; seq <= this.to; seq++) {
+      const leaf = this.#leaves.get(seq);
+      if (leaf !== undefined) chain.add(seq, leaf);
+      if (seq === this.to || (seq - this.from) % step === 0n)
+        heads.push({ count: seq, head: chain.head });
+    }
+    return heads.length === 0 ? [{ count: this.to, head }] : heads;
+  }
+
+  /** The number of the first event whose leaf differs from that of another reading, null without one. */
+  firstDifference(other: HeldEvents): bigint | null {
+    for (const seq of [...this.#leaves.keys()].sort(bySeq)) {
+      const [mine, theirs] = [this.#leaves.get(seq), other.#leaves.get(seq)];
+      if (mine?.toHex() !== theirs?.toHex()) return seq;
+    }
+    return null;
+  }
+
+  /** The rows that change between the events `from` and `to` of this range, as they are after `to`. */
+  changes(from: bigint, to: bigint) {
+    const isIn = (seq: bigint | null): boolean => seq !== null && seq > from && seq <= to;
+    const escrows = Array.from(this.#escrows.values(), (row) => projectAt(row, to))
+      .filter((row) => row !== null)
+      .filter(({ escrow }) => isIn(escrow.createdSeq) || isIn(escrow.settledSeq))
+      .sort((a, b) => bySeq(a.escrow.createdSeq, b.escrow.createdSeq));
+    const unseen = Array.from(this.#unseen.values(), (row) => projectUnseenAt(row, to))
+      .filter((row) => row !== null)
+      .filter(({ createdSeq, settledSeq }) => isIn(createdSeq) || isIn(settledSeq))
+      .sort((a, b) => bySeq(a.createdSeq, b.createdSeq));
+    const transactions = [...this.#references.values()].filter(({ position }) => isIn(position));
+    return { escrows, unseen, transactions };
+  }
+
+  #has(seq: bigint): boolean {
+    return seq > this.from && seq <= this.to;
+  }
+
+  /** Keeps the leaves in the range; false when none of them is. */
+  #hold(leaves: ReadonlyArray<NumberedLeaf>): boolean {
+    let holds = false;
+    for (const { seq, leaf } of leaves) {
+      if (!this.#has(seq)) continue;
+      holds = true;
+      const held = this.#leaves.get(seq);
+      if (held === undefined) this.#leaves.set(seq, leaf);
+      else if (held.toHex() !== leaf.toHex()) this.contradicted ??= seq;
+    }
+    return holds;
+  }
+}

@@ -1,0 +1,62 @@
+import { Clock, Effect } from "effect";
+import type { SyncMark } from "../../../../domain/index/sync-mark.ts";
+import { decodeClockSysvar } from "../../../../protocol/accounts/clock-sysvar.ts";
+import { decodeCustodyConfigAccount } from "../../../../protocol/accounts/custody-config-account.ts";
+import { custodyConfigAddress } from "../../../../protocol/addresses/addresses.ts";
+import { CLOCK_SYSVAR } from "../../../../protocol/addresses/well-known-addresses.ts";
+import { Instance } from "../../../../../ports/instance.ts";
+import { Ledger } from "../../../../../ports/ledger.ts";
+import { refuseOlder, untrustworthy } from "../../../refuse-answer.ts";
+import { readAccountsSince } from "./read-accounts-since.ts";
+
+/** What the ledger's custody program had numbered at a slot, and the ledger's clock there. */
+export type CustodyTip = Pick<SyncMark, "count" | "head" | "slot" | "ledgerTime">;
+
+/** No ledger of this kind has come near this speed; 2.5 slots a second is usual. */
+const MOST_SLOTS_A_SECOND = 10;
+/** Tolerance for a wrong or adjusted clock: over four days of slots. */
+const SLOT_SLACK = 1_000_000n;
+/** The first ledger of this kind began on 16 March 2020. */
+const FIRST_LEDGER = { slot: 0n, atMs: 1_584_316_800_000 };
+
+/**
+ * Refuses a slot that the ledger cannot have reached since the last mark. A mark of an invented slot would keep every
+ * honest answer out until the ledger gets there.
+ */
+const refuseImplausible = Effect.fnUntraced(function* (
+  slot: bigint,
+  since: Pick<SyncMark, "slot" | "atMs">,
+) {
+  const elapsedMs = Math.max(0, (yield* Clock.currentTimeMillis) - since.atMs);
+  const reachable =
+    since.slot + BigInt(Math.ceil((elapsedMs / 1000) * MOST_SLOTS_A_SECOND)) + SLOT_SLACK;
+  if (slot > reachable)
+    return yield* untrustworthy(`slot ${slot} is beyond what the ledger can have reached`);
+});
+
+/**
+ * The finalized count and head of the custody program, with the ledger's clock of the same slot: one not below the
+ * ledger's tip at the call, nor below that of `mark`. Fails like the ledger.
+ */
+export const readCustodyTip = Effect.fn("readCustodyTip")(function* (mark: SyncMark | null) {
+  const ledger = yield* Ledger;
+  const { deployment } = yield* Instance;
+  const since = mark ?? FIRST_LEDGER;
+  const tip = yield* ledger.tip("finalized");
+  yield* refuseOlder(tip.slot, since.slot);
+  yield* refuseImplausible(tip.slot, since);
+  const { address } = custodyConfigAddress(deployment);
+  const { slot, value } = yield* readAccountsSince([address, CLOCK_SYSVAR], tip.slot);
+  yield* refuseImplausible(slot, since);
+  const [config, clock] = value;
+  if (config === null || config === undefined)
+    return yield* untrustworthy(`no custody config at ${address}`);
+  const decoded = decodeCustodyConfigAccount(config, deployment);
+  if ("fault" in decoded)
+    return yield* untrustworthy(`the custody config at ${address}: ${decoded.fault}`);
+  const ledgerTime = decodeClockSysvar(clock ?? null);
+  if (ledgerTime === undefined) return yield* untrustworthy("no clock sysvar");
+  const { count, head } = decoded.value;
+  const read: CustodyTip = { count, head, slot, ledgerTime };
+  return read;
+});

@@ -1,0 +1,40 @@
+import type { LedgerSignature } from "../../../../domain/ledger/signature.ts";
+import type { SyncProgress } from "../../../../domain/index/sync-report.ts";
+import { UnseenEscrows } from "../archived/unseen-escrows.ts";
+import { SnapshotSchedule } from "../snapshot-schedule.ts";
+
+/** The most transactions kept: those of the attestor in the overlap, which each sync reads again. */
+const MAX_REMEMBERED = 20_000;
+
+/**
+ * What a process keeps from one sync to the next. Losing it costs work, never rows: the next sync reads the overlap
+ * again and restarts the searches for transactions and bytes.
+ */
+export class SyncMemory {
+  readonly snapshots = new SnapshotSchedule();
+  readonly unseen = new UnseenEscrows();
+  /** Syncs that ended with a contradiction between the ledger's head and its accounts, one after the other. */
+  contradictions = 0;
+  /** Since when the history lacks an event, milliseconds of a monotonic clock; null while it lacks none. */
+  gapSinceMs: number | null = null;
+  /** The position after which the search for transactions continues. */
+  searchedTo = 0n;
+  /** When the search last restarted, milliseconds of a monotonic clock. */
+  searchedAllMs: number | null = null;
+  /** Null while no sync runs. */
+  progress: SyncProgress | null = null;
+  readonly #applied = new Set<LedgerSignature>();
+
+  /** Whether a transaction's accounts have been applied since it landed. */
+  hasApplied(signature: LedgerSignature): boolean {
+    return this.#applied.has(signature);
+  }
+
+  /** Records that the store holds a transaction's accounts as they were after it. */
+  applied(signature: LedgerSignature): void {
+    this.#applied.add(signature);
+    if (this.#applied.size <= MAX_REMEMBERED) return;
+    const [oldest] = this.#applied;
+    if (oldest !== undefined) this.#applied.delete(oldest);
+  }
+}

@@ -1,0 +1,66 @@
+import { Context, type Effect, type Scope } from "effect";
+import type { Address } from "../../core/domain/address.ts";
+import type { IndexedEscrow, UnseenEscrow } from "../../core/domain/index/indexed-escrow.ts";
+import type { EventReference } from "../../core/domain/index/settlement-event.ts";
+import type { SyncMark } from "../../core/domain/index/sync-mark.ts";
+import type { Merchant } from "../../core/domain/merchant/merchant.ts";
+import type { StoreUnavailable } from "./store-unavailable.ts";
+
+/** A row and the slot at which the ledger showed it. */
+export type Observed<T> = { readonly row: T; readonly slot: bigint };
+
+/**
+ * Row changes that the core has decided on (`core/use-cases/index/sync`). A store puts them as they are. Rows of escrows
+ * are identified by `createdSeq`, those of merchants by address, transactions by the event's position.
+ */
+export type IndexChanges = {
+  /** The count of the mark on which the changes were decided; null before the first mark. */
+  readonly from: bigint | null;
+  /** New rows, and rows that replace a Pending or an unseen one. In ascending order of `createdSeq`. */
+  readonly escrows: ReadonlyArray<IndexedEscrow>;
+  /** New rows, and rows that replace a Pending one or an unseen Pending one. */
+  readonly unseen: ReadonlyArray<UnseenEscrow>;
+  readonly merchants: ReadonlyArray<Observed<Merchant>>;
+  /** Transactions of events; one that is known already stays. */
+  readonly transactions: ReadonlyArray<EventReference>;
+  /** Null leaves the store's mark. */
+  readonly mark: SyncMark | null;
+};
+
+/** Takes the leaves of all events in ascending order of their numbers, each once or more often. */
+export type LeafSink = (seq: bigint, leaf: Uint8Array) => void;
+
+/** The first snapshot on its way into an empty store. What it has written is not shown before `finish`. */
+export type IndexBuild = {
+  /** Adds rows in any order. The same row may come again. */
+  readonly add: (
+    rows: Pick<IndexChanges, "escrows" | "unseen" | "merchants">,
+  ) => Effect.Effect<void, StoreUnavailable>;
+  /** Shows `sink` the leaves of all rows added so far, in ascending order. More rows may be added afterwards. */
+  readonly leaves: (sink: LeafSink) => Effect.Effect<void, StoreUnavailable>;
+  /** Completes the store at a mark. */
+  readonly finish: (mark: SyncMark) => Effect.Effect<void, StoreUnavailable>;
+};
+
+/** The writes of the persistent index of one ledger. */
+export class IndexWriter extends Context.Service<
+  IndexWriter,
+  {
+    /**
+     * Applies changes whole or not at all. Fails as retryable, with nothing applied, when the store's mark is not
+     * `from`: another process has written.
+     */
+    readonly apply: (changes: IndexChanges) => Effect.Effect<void, StoreUnavailable>;
+    /** The stored ones of at most 1000 merchants with their slots, in any order. */
+    readonly merchantsAt: (
+      addresses: ReadonlyArray<Address>,
+    ) => Effect.Effect<ReadonlyArray<Observed<Merchant>>, StoreUnavailable>;
+    /** At most `limit` unseen escrows with a `createdSeq` above `after`, ascending. */
+    readonly unseen: (
+      limit: number,
+      after: bigint,
+    ) => Effect.Effect<ReadonlyArray<UnseenEscrow>, StoreUnavailable>;
+    /** Empties the store and begins a snapshot. One that is not finished leaves an empty store behind. */
+    readonly build: Effect.Effect<IndexBuild, StoreUnavailable, Scope.Scope>;
+  }
+>()("settlement-evidence/ports/IndexWriter") {}
