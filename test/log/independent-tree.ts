@@ -60,6 +60,7 @@ export class IndependentTree {
   /** The root of each size, hex; that of size 1 at 0. */
   readonly roots: Array<string> = [];
   readonly #hashes: Array<Buffer> = [];
+  readonly #known = new Map<string, Buffer>();
   readonly #perfect: Array<{ readonly size: number; readonly hash: Buffer }> = [];
 
   constructor(network: LedgerNetwork, events: ReadonlyArray<LedgerEvent>) {
@@ -89,8 +90,12 @@ export class IndependentTree {
   /** RFC 6962, section 2.1: the root of the leaves `from` to `to`. */
   rootOf(from: number, to: number): Buffer {
     if (to - from === 1) return this.leafHash(from);
+    const known = this.#known.get(`${from} ${to}`);
+    if (known !== undefined) return known;
     const middle = from + split(to - from);
-    return parent(this.rootOf(from, middle), this.rootOf(middle, to));
+    const root = parent(this.rootOf(from, middle), this.rootOf(middle, to));
+    this.#known.set(`${from} ${to}`, root);
+    return root;
   }
 
   /** RFC 6962, section 2.1.2: the proof that the tree of size `to` begins with that of size `old`, at least 1. */

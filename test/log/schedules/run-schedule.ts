@@ -1,5 +1,5 @@
 import { expect } from "bun:test";
-import { Clock, Effect, Exit, type Fiber } from "effect";
+import { Clock, Effect, Exit, type Fiber, Layer, Logger } from "effect";
 import { TestClock } from "effect/testing";
 import fc from "fast-check";
 import { networkLeaf } from "../../../core/log/leaf/network-leaf.ts";
@@ -164,7 +164,7 @@ export const runSchedule = (seed: number, kind: StoreKind): Promise<Tally> => {
         yield* pass(50);
       }
     });
-    const tree = (of: SimulatedLedger) => new IndependentTree(NETWORK, of.events);
+    const tree = (of: SimulatedLedger) => new IndependentTree(NETWORK, of.custodyLog.events);
     /** A store that says it is complete to a count holds the ledger's events, or those of the fork that a node showed. */
     const check = Effect.fnUntraced(function* (process: ScheduleProcess) {
       const isOnFork = yield* expectOfLedger(process.index, {
@@ -255,10 +255,9 @@ export const runSchedule = (seed: number, kind: StoreKind): Promise<Tally> => {
     }
     // Whatever happened on the way, the log is signed to its end.
     expect(roots.has(`${origin} ${last.leaves.length}`)).toBe(true);
-    tally.events = ledger.events.length;
+    tally.events = ledger.custodyLog.events.length;
     for (const replica of living.keys()) yield* end(replica);
   });
-  return Effect.runPromise(program.pipe(Effect.scoped, Effect.provide(TestClock.layer()))).then(
-    () => tally,
-  );
+  const silent = Layer.merge(TestClock.layer(), Logger.layer([]));
+  return Effect.runPromise(program.pipe(Effect.scoped, Effect.provide(silent))).then(() => tally);
 };

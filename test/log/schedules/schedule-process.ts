@@ -1,4 +1,4 @@
-import { Effect, Exit, Fiber, Layer, Scope, Stream } from "effect";
+import { Effect, Exit, type Fiber, Layer, Scope, Stream } from "effect";
 import { ed25519Key } from "../../../adapters/signer/ed25519-key.ts";
 import type { SyncReport } from "../../../core/domain/index/sync-report.ts";
 import { IndexSync, makeIndexSync } from "../../../core/use-cases/index/sync/index-sync.ts";

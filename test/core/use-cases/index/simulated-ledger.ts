@@ -87,12 +87,6 @@ export class SimulatedLedger {
   /** The escrows in their present state, with the numbers that the ledger gave their events. */
   readonly escrows = new Map<Address, Escrow>();
   readonly custodyLog = new CustodyLog(TEST_DEPLOYMENT);
-  /** Every event in order: the escrow's state and its account's bytes after it. */
-  readonly events: Array<{
-    readonly state: Escrow["state"];
-    readonly address: Address;
-    readonly data: Uint8Array;
-  }> = [];
   /** The head after each event, and before the first. */
   readonly #heads: Array<Hash32> = [];
   readonly #random: () => number;
@@ -219,11 +213,8 @@ export class SimulatedLedger {
   }
 
   #put(escrow: Escrow): void {
-    const { address, state } = escrow;
-    const data = encodeEscrowAccount(escrow);
-    this.escrows.set(address, escrow);
-    this.events.push({ state, address, data });
-    this.#write(address, TEST_DEPLOYMENT.custodyProgram, data);
+    this.escrows.set(escrow.address, escrow);
+    this.#write(escrow.address, TEST_DEPLOYMENT.custodyProgram, encodeEscrowAccount(escrow));
     this.#writeConfig();
   }
 
