@@ -40,6 +40,10 @@ export const killPublishers = async ({ kills, leastInAPhase, atOnce }: Plan): Pr
   let stores = 0;
   let sizes = 0;
 
+  const isHit = (phase: Phase): boolean => (met.get(phase) ?? 0) >= leastInAPhase;
+  // A phase may be missed by chance. Then more kills are made, up to a limit.
+  const isOver = (): boolean => killed >= kills && (PHASES.every(isHit) || killed >= 3 * kills);
+
   const learn = ({ counts, tookMs: took }: PublisherEnd): void => {
     for (const phase of PHASES)
       if ((counts?.[phase] ?? 0) > 0) operations.set(phase, counts?.[phase] ?? 0);
@@ -64,7 +68,7 @@ export const killPublishers = async ({ kills, leastInAPhase, atOnce }: Plan): Pr
     };
     let killsHere = 0;
     let isBuilt = false;
-    for (let run = 1; killsHere < MOST_KILLS_A_STORE && killed < kills; run++) {
+    for (let run = 1; killsHere < MOST_KILLS_A_STORE && !isOver(); run++) {
       const when = `seed ${SEED}, store ${store}, run ${run}`;
       if (isBuilt) grow();
       // Before there is an index, most kills hit its build. Then the rarest phase is next.
@@ -107,7 +111,6 @@ export const killPublishers = async ({ kills, leastInAPhase, atOnce }: Plan): Pr
 
   const worker = async (name: number): Promise<void> => {
     const random = randomOf(`log kill ${name}`);
-    const isOver = (): boolean => killed >= kills;
     while (!isOver()) await useStore((stores += 1), random);
   };
   await Promise.all(Array.from({ length: atOnce }, (_, name) => worker(name)));
