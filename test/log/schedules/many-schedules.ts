@@ -26,13 +26,15 @@ export const manySchedules = async (
       totals[name] += tally[name];
   }
   console.log(`${amount} schedules from seed ${first}: ${JSON.stringify(totals)}`);
-  // Otherwise the schedules would show nothing. A few of them may lack one of these by chance.
-  expect(totals.syncs).toBeGreaterThan(3 * amount);
-  expect(totals.signed).toBeGreaterThan(amount);
+  // Otherwise the schedules would show nothing. A few of them may lack some of it by chance.
   if (amount < 12) return;
-  expect(totals.kills).toBeGreaterThan(amount / 6);
-  expect(totals.failedSyncs).toBeGreaterThan(amount / 2);
+  expect(totals.syncs).toBeGreaterThan(2 * amount);
+  expect(totals.signed).toBeGreaterThan(amount);
+  expect(totals.kills).toBeGreaterThan(0);
+  expect(totals.failedSyncs).toBeGreaterThan(0);
   if (amount < 100) return;
+  expect(totals.kills).toBeGreaterThan(amount / 3);
+  expect(totals.failedSyncs).toBeGreaterThan(amount);
   expect(totals.onFork).toBeGreaterThan(amount / 10);
   expect(totals.unseen).toBeGreaterThan(amount / 10);
 };
