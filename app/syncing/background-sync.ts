@@ -10,8 +10,10 @@ const ASK_AGAIN = Schedule.spaced(Duration.millis(100));
 const changesOf = ({ escrows, merchants, eventsAdded }: SyncReport): number =>
   escrows.created + escrows.updated + merchants.created + merchants.updated + eventsAdded;
 
-/** Signals within this time count as one, because a transaction often touches both programs. */
-const DEBOUNCE = Duration.millis(100);
+/**
+ * Signals within this time count as one, because a transaction often touches both programs. A node tells of both at once.
+ */
+const DEBOUNCE = Duration.millis(20);
 
 /**
  * Syncs once the store is open, then every `intervalSeconds`, and sooner when the ledger signals a change. Does nothing
