@@ -1,0 +1,23 @@
+import type { Scenario } from "./scenario.ts";
+import { POOLS } from "./scenarios/pools.ts";
+
+/** A node that tells the truth, to compare with. */
+export const HONEST: Scenario = {
+  name: "honest",
+  does: "answers truthfully",
+  isUsual: true,
+  play:
+    ({ backend }) =>
+    (call) =>
+      backend.answer(call),
+};
+
+/** Every scenario that the tests play. */
+export const SCENARIOS: ReadonlyArray<Scenario> = [HONEST, ...POOLS];
+
+/** The scenario of a name. @throws Error for an unknown one. */
+export const scenarioOf = (name: string): Scenario => {
+  const found = SCENARIOS.find((one) => one.name === name);
+  if (found === undefined) throw new Error(`no scenario ${name}`);
+  return found;
+};
