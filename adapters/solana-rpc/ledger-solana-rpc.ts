@@ -106,8 +106,8 @@ export const ledgerSolanaRpc: Layer.Layer<Ledger, never, NodePool> = Layer.effec
       address: Address,
       before: LedgerSignature | null,
     ): Effect.fn.Return<HistoryPage, LedgerFailure | RpcRefusal> {
-      const lowest = pool.slots.at("finalized");
       let listed: HistoryPage["entries"] | null = null;
+      // Without minContextSlot: some nodes take it for a filter of the entries. Callers bear with a list that is late.
       const entriesBehind: RpcRequest<HistoryPage["entries"]> = {
         method: "getSignaturesForAddress",
         params: [
@@ -116,7 +116,6 @@ export const ledgerSolanaRpc: Layer.Layer<Ledger, never, NodePool> = Layer.effec
             commitment: "finalized",
             limit: MAX_SIGNATURES,
             ...(before === null ? {} : { before }),
-            ...(lowest > 0 ? { minContextSlot: lowest } : {}),
           },
         ],
         pool: "single",
@@ -128,15 +127,14 @@ export const ledgerSolanaRpc: Layer.Layer<Ledger, never, NodePool> = Layer.effec
         },
       };
       // What a node has after the search, it also had during the search.
-      const [entries, start] = yield* pool
+      const [entries, keptFrom] = yield* pool
         .callInTurn(entriesBehind, historyStart)
         .pipe(
           Effect.catch((failure) =>
             listed === null ? Effect.fail(failure) : Effect.succeed([listed, null] as const),
           ),
         );
-      if (entries.length < MAX_SIGNATURES) return { entries, completeFrom: start };
-      return { entries, completeFrom: (entries.at(-1)?.slot ?? 0n) + 1n };
+      return { entries, keptFrom };
     }, refusalAsUnavailable);
 
     const transaction = Effect.fn("Ledger.transaction")((signature: LedgerSignature) =>

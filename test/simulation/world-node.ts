@@ -10,7 +10,12 @@ import { clockData } from "../doubles/accounts.ts";
 import { type AccountFilter, passing } from "./account-filters.ts";
 import { CustodyLog } from "./custody-log.ts";
 import { pendingOf, walletOf, WORLD_TIME } from "./world-escrow.ts";
-import { transactionJson, transactionOf, type WorldTransaction } from "./world-transaction.ts";
+import {
+  merchantTransaction,
+  transactionJson,
+  transactionOf,
+  type WorldTransaction,
+} from "./world-transaction.ts";
 
 /** An account. `listedBy` is a program for which a lying node lists it, whatever its owner and the filters. */
 type Account = Pick<LedgerAccount, "owner" | "data"> & { readonly listedBy?: Address };
@@ -67,6 +72,8 @@ export class WorldNode {
   readonly accounts: Map<Address, Account>;
   /** The escrows among the accounts, in their present state. */
   readonly escrows = new Map<Address, Escrow>();
+  /** The merchants among the accounts, in their present state. */
+  readonly merchants = new Map<Address, Merchant>();
   readonly custodyLog = new CustodyLog(LOCAL_DEPLOYMENT);
   /** Oldest first. */
   readonly history: Array<WorldTransaction>;
@@ -138,10 +145,17 @@ export class WorldNode {
   }
 
   putMerchant(merchant: Merchant): void {
+    this.merchants.set(merchant.address, merchant);
     this.accounts.set(merchant.address, {
       owner: LOCAL_DEPLOYMENT.attestorProgram,
       data: encodeMerchantAccount(merchant),
     });
+  }
+
+  /** Sets a merchant's account and adds a transaction that names it to the history. */
+  changeMerchant(merchant: Merchant): void {
+    this.putMerchant(merchant);
+    this.record(merchantTransaction(merchant, this.slot, this.history.length));
   }
 
   record(transaction: WorldTransaction): void {
