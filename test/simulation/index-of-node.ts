@@ -12,6 +12,7 @@ import { IndexReader } from "../../ports/index/index-reader.ts";
 import { IndexWriter } from "../../ports/index/index-writer.ts";
 import { LogStore } from "../../ports/log/log-store.ts";
 import { Instance } from "../../ports/instance.ts";
+import { AskAnotherNode } from "../../ports/ask-another-node.ts";
 import { Ledger } from "../../ports/ledger.ts";
 import { usdc } from "../core/use-cases/test-instance.ts";
 import { walletOf, WORLD_MINT } from "./world-escrow.ts";
@@ -72,6 +73,7 @@ export const openIndex = async <E>(
       Layer.effect(LogStore, LogStore),
     ).pipe(Layer.provide(store)),
     Layer.effect(Ledger, Effect.map(Ledger, options.ledger ?? same)).pipe(Layer.provide(solana)),
+    Layer.effect(AskAnotherNode, AskAnotherNode).pipe(Layer.provide(solana)),
     Layer.succeed(Instance, instance),
     Logger.layer([]),
   );
