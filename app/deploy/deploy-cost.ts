@@ -116,10 +116,11 @@ export const solText = (lamports: bigint): string => {
   return `${lamports < 0n ? "-" : ""}${digits.slice(0, -9)}.${digits.slice(-9)}`;
 };
 
+const row = (lamports: bigint, what: string): string =>
+  `  ${lamports.toString().padStart(13)} lamports  ${solText(lamports).padStart(13)} SOL  ${what}`;
+
 /** A cost as text, a line each. */
 export const costText = ({ lines, total, held }: DeployCost): string => {
-  const row = (lamports: bigint, what: string): string =>
-    `  ${lamports.toString().padStart(13)} lamports  ${solText(lamports).padStart(13)} SOL  ${what}`;
   return [
     ...lines.map(({ what, lamports }) => row(lamports, what)),
     row(total, "in all, at most"),

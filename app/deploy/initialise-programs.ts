@@ -28,6 +28,12 @@ export type Configuration = {
 /** Who shall be the registry's admin. With a key the office is taken over at once, without one it is proposed. */
 export type Admin = { readonly address: Address; readonly key: DeployKey | undefined };
 
+const foreign = (address: Address | undefined, why: string): DeployStopped =>
+  new DeployStopped(
+    1,
+    `${address} is not a configuration of these programs (${why}); use another --keys folder to deploy new programs`,
+  );
+
 /** Reads both configuration accounts. @throws DeployStopped for one that this version does not read or that names another program. */
 export const readConfiguration = async (
   { rpc }: Pick<DeployContext, "rpc">,
@@ -35,11 +41,6 @@ export const readConfiguration = async (
 ): Promise<Configuration> => {
   const addresses = [registryAddress(deployment).address, custodyConfigAddress(deployment).address];
   const [registryAccount = null, configAccount = null] = await rpc.accounts(addresses);
-  const foreign = (address: Address | undefined, why: string): DeployStopped =>
-    new DeployStopped(
-      1,
-      `${address} is not a configuration of these programs (${why}); use another --keys folder to deploy new programs`,
-    );
   // Lamports that someone sent there do not make it a configuration.
   const registry =
     registryAccount?.owner === deployment.attestorProgram
