@@ -1,3 +1,5 @@
+import { DemoFailed } from "../demo/demo-failed.ts";
+import { demonstrate } from "../deploy/demonstrate.ts";
 import { deployOptions } from "../deploy/deploy-options.ts";
 import { DeployStopped } from "../deploy/deploy-stopped.ts";
 import { runDeploy } from "../deploy/run-deploy.ts";
@@ -47,8 +49,10 @@ const ask = process.stdin.isTTY ? (question: string): string => prompt(question)
 
 try {
   const options = deployOptions(values);
-  await runDeploy(options, { say, ask });
+  const deployed = await runDeploy(options, { say, ask });
+  if (options.demo) await demonstrate(deployed.context, deployed);
 } catch (cause) {
+  if (cause instanceof DemoFailed) exitWith(1, `deploy: the demo failed: ${cause.message}`);
   if (!(cause instanceof DeployStopped)) throw cause;
   exitWith(cause.exitCode, `deploy: ${cause.message}`);
 }

@@ -6,17 +6,28 @@ import { EX_UNAVAILABLE } from "../commands/command-line.ts";
 import { DeployStopped } from "./deploy-stopped.ts";
 
 /** A node refused a call. */
-export class RpcRefused extends Error {
-  override readonly name = "RpcRefused";
+export class RpcRefused extends DeployStopped {
   readonly code: number;
+  /** What the node says, without the address. */
+  readonly reason: string;
   readonly data: unknown;
 
-  constructor(code: number, message: string, data: unknown) {
-    super(message);
-    this.code = code;
-    this.data = data;
+  constructor(shown: string, method: string, error: RpcErrorJson) {
+    super(
+      EX_UNAVAILABLE,
+      `--rpc: ${shown} refuses ${method} (${error.code}: ${error.message}); use another node, then run the command again: it goes on where it stopped`,
+    );
+    this.code = error.code;
+    this.reason = error.message;
+    this.data = error.data;
   }
 }
+
+type RpcErrorJson = {
+  readonly code: number;
+  readonly message: string;
+  readonly data?: unknown;
+};
 
 /** How a transaction stands, as `getSignatureStatuses` tells it. */
 export type SignatureStatus = {
@@ -99,13 +110,9 @@ export const clusterRpc = (url: URL) => {
       if ("answer" in result) {
         const { error, ...answer } = result.answer as {
           readonly result?: A;
-          readonly error?: {
-            readonly code: number;
-            readonly message: string;
-            readonly data?: unknown;
-          };
+          readonly error?: RpcErrorJson;
         };
-        if (error !== undefined) throw new RpcRefused(error.code, error.message, error.data);
+        if (error !== undefined) throw new RpcRefused(shown, method, error);
         known = true;
         return answer.result as A;
       }
@@ -140,7 +147,7 @@ export const clusterRpc = (url: URL) => {
           throw notANode("it tells no solana-core version");
         return hash;
       } catch (cause) {
-        if (cause instanceof RpcRefused) throw notANode(`it refuses getVersion: ${cause.message}`);
+        if (cause instanceof RpcRefused) throw notANode(`it refuses getVersion: ${cause.reason}`);
         throw cause;
       }
     },

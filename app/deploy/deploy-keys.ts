@@ -15,7 +15,8 @@ export type DeployKey = {
   readonly sign: (message: Uint8Array) => Uint8Array;
 };
 
-const keyOf = (seed: Uint8Array): DeployKey => {
+/** The key of an Ed25519 seed of 32 bytes. */
+export const deployKeyOf = (seed: Uint8Array): DeployKey => {
   const { publicKey, sign } = ed25519Key(seed);
   return { address: addressFromBytes(publicKey), sign };
 };
@@ -59,7 +60,7 @@ export const readDeployKey = async (option: string, path: string): Promise<Deplo
       EX_NOINPUT,
       `${option}: ${path} holds no key; it must be ${SEED_TEXT_FORMS}`,
     );
-  return keyOf(seed);
+  return deployKeyOf(seed);
 };
 
 /** The key in a file, which is made, durable and with mode 0600, where there is none. @throws DeployStopped */

@@ -17,7 +17,7 @@ const askFaucet = async ({ rpc, payer }: DeployContext, missing: bigint): Promis
     if (!(cause instanceof RpcRefused)) throw cause;
     throw new DeployStopped(
       1,
-      `--airdrop: ${rpc.shown} gives nothing (${cause.message}); send ${solText(missing)} SOL to ${payer.address} and run the command again`,
+      `--airdrop: ${rpc.shown} gives nothing (${cause.reason}); send ${solText(missing)} SOL to ${payer.address} and run the command again`,
     );
   }
   const deadline = performance.now() + WAIT_MS;

@@ -36,6 +36,7 @@ export type Deployed = {
   readonly cluster: Cluster;
   /** The absolute path of the environment file. */
   readonly envFile: string;
+  readonly context: DeployContext;
 };
 
 const choiceOf = async (
@@ -187,5 +188,5 @@ export const runDeploy = async (
 
   const envFile = resolve(options.envFile);
   await writeServiceSettings(context, { options, deployment, mint, cluster, folder, envFile });
-  return { deployment, mint: mint.address, cluster, envFile };
+  return { deployment, mint: mint.address, cluster, envFile, context };
 };

@@ -50,7 +50,7 @@ const sendOne = async (rpc: ClusterRpc, item: Signed, skipPreflight: boolean): P
   } catch (cause) {
     if (!(cause instanceof RpcRefused)) throw cause;
     const data = cause.data as { err?: unknown; logs?: ReadonlyArray<string> | null } | undefined;
-    const error = data?.err ?? cause.message;
+    const error = data?.err ?? cause.reason;
     if (error === "AlreadyProcessed" || error === "BlockhashNotFound") return;
     // A transaction without preflight is judged by its status alone.
     if (cause.code === PREFLIGHT_FAILURE || !skipPreflight)
