@@ -9,7 +9,7 @@ const HELP = `Deploys to a real node with a new mint, initialises, tells the dem
 usage: bun run test:cluster --rpc URL --payer FILE
 
   --rpc URL     a node of a cluster that may be used for tests   (SOLANA_RPC_URL)
-  --payer FILE  the key that pays, some 0.4 SOL; the cluster's faucet is asked for what it lacks   (a new key)
+  --payer FILE  the key that pays, some 0.4 SOL, made where there is none; the cluster's faucet is asked for what it lacks
   --help        this text
 
 Without a node it prints that it is skipped, and why, and ends with 0.
@@ -35,10 +35,14 @@ if (rpc === undefined || rpc === "") {
   );
   process.exit(0);
 }
+const { payer } = values;
+if (payer === undefined) {
+  process.stderr.write("--payer is missing: name the file of the key that pays\n");
+  process.exit(64);
+}
 
-// Keys and settings of a test stand in a folder of its own. Program keys are lost with it, so mainnet is no place for this.
+// Keys and settings of a test stand in a folder of its own. The programs stay on the cluster; the payer may close them.
 const folder = await mkdtemp(join(tmpdir(), "test-cluster-"));
-const payer = values.payer ?? join(folder, "payer.json");
 
 /** Runs the deployment and returns its output, which is also shown. Ends this process when it fails. */
 const deploy = async (...more: ReadonlyArray<string>): Promise<string> => {
