@@ -8,14 +8,14 @@ import { clusterRpc } from "../deploy/cluster-rpc.ts";
 import { readDeployKey } from "../deploy/deploy-keys.ts";
 import { DeployStopped } from "../deploy/deploy-stopped.ts";
 import { nodeAddress } from "./ask-node.ts";
-import { EX_USAGE, exitWith, readCommandLine, serviceUrl } from "./command-line.ts";
+import { EX_USAGE, exitWith, readCommandLine, SERVICE_HERE, serviceUrl } from "./command-line.ts";
 
 const HELP = `Tells the whole life of two escrows against a running service: one is released upon delivery, one expires
 and is refunded; the evidence of both is verified. On its local ledger the money is play money.
 
 usage: bun run demo [options]
 
-  --url URL       where the service is   (http://127.0.0.1:3000; start one with: npx bun@1.4.5 start)
+  --url URL       where the service is   (${SERVICE_HERE}; start one with: npx bun@1.4.5 start)
   --payer FILE    pays on any cluster, and gets back what is left; a key as solana-keygen writes it
   --rpc URL       with --payer: a node of the service's cluster   (SOLANA_RPC_URL)
   --mint ADDRESS  with --payer: what is paid in; the payer holds it or may mint it   (the service's settlement mint)
@@ -26,7 +26,7 @@ Ends with 0 when both packets are verified, 1 as soon as anything is not as it m
 `;
 
 const { values } = readCommandLine(HELP, {
-  url: { type: "string", default: "http://127.0.0.1:3000" },
+  url: { type: "string", default: SERVICE_HERE },
   payer: { type: "string" },
   rpc: { type: "string" },
   mint: { type: "string" },
