@@ -25,8 +25,8 @@ export type Between = (
 ) => Promise<string | undefined>;
 
 /** An empty ledger behind its real JSON-RPC, and a folder for keys and settings. */
-export const emptyCluster = async () => {
-  const ledger = startLedger({ genesis: EMPTY_GENESIS, slotMs: SLOT_MS });
+export const emptyCluster = async (slotMs = SLOT_MS) => {
+  const ledger = startLedger({ genesis: EMPTY_GENESIS, slotMs });
   const folder = await mkdtemp(join(tmpdir(), "deploy-"));
   let between: Between = () => Promise.resolve(undefined);
   const proxy = Bun.serve({

@@ -5,7 +5,8 @@ import { associatedTokenAddress } from "../../../core/protocol/addresses/address
 import { deploy, emptyCluster } from "./deploy-fixture.ts";
 
 test("a deployed service is demonstrated, and the payer gets back what is left", async () => {
-  const cluster = await emptyCluster();
+  // Slots as long as a cluster's: a blockhash lives for 150 of them, and the service needs it that long.
+  const cluster = await emptyCluster(400);
   try {
     const deployed = await deploy(
       cluster.options({ "new-payer": true, airdrop: true, "new-mint": true, demo: true }),
@@ -35,4 +36,4 @@ test("a deployed service is demonstrated, and the payer gets back what is left",
   } finally {
     await cluster.stop();
   }
-}, 90_000);
+}, 180_000);
