@@ -10,6 +10,6 @@ test(
       leastInAPhase: amountOf({ quick: 1, long: 20 }),
       atOnce: amountOf({ quick: 1, long: 2 }),
     }),
-  // Six hundred processes start one after the other, two at a time: five minutes on idle cores, far longer on busy ones.
+  // Some 400 processes start, two at a time. On a machine with a load of 17 they take more than half an hour.
   4 * LONG_MS,
 );
