@@ -4,7 +4,7 @@ import { CUSTODY_INSTRUCTIONS } from "../../core/protocol/generated/custody.ts";
 import { createEscrowInstruction } from "../../core/protocol/instructions/custody-instructions.ts";
 import { decodeArgs, isInstruction } from "../../core/protocol/instructions/instruction-layout.ts";
 import type { LiveEscrow, PreparedEscrow } from "../generated/contract.ts";
-import { problemOf, type Requests } from "../service/requests.ts";
+import { jsonOf, problemOf, type Requests } from "../service/requests.ts";
 import { SettlementError } from "../settlement-error.ts";
 import { expectedTransaction } from "../signing/expected-transaction.ts";
 import { signTransaction } from "../signing/sign-transaction.ts";
@@ -45,15 +45,21 @@ const escrowNow = async (
   if (answer.status === 404) return null;
   if (answer.status === 410) return "archived";
   if (answer.status !== 200) throw problemOf(answer);
-  return (JSON.parse(answer.text) as { readonly data: LiveEscrow }).data;
+  return (jsonOf(answer) as { readonly data: LiveEscrow }).data;
 };
 
 /** @throws SettlementError when the escrow of this task and nonce is of another payment. */
 const requireSame = (found: LiveEscrow, terms: PaymentTerms): void => {
+  const ttl = (Date.parse(found.expires_at) - Date.parse(found.created_at)) / 1000;
   const sides = [
+    ["escrow", terms.escrow, found.escrow_pda],
+    ["agent", terms.agent, found.agent_owner],
+    ["task hash", terms.taskHash, found.task_hash],
     ["merchant", terms.merchant, found.merchant],
     ["mint", terms.mint.address, found.mint],
     ["amount", terms.amount.toString(), found.amount_stroops],
+    ["ttl", `${terms.ttlSeconds}`, `${ttl}`],
+    ["attestor", terms.attestor ?? found.attestor, found.attestor],
   ].filter(([, asked, there]) => asked !== there);
   if (sides.length > 0)
     throw new SettlementError(
@@ -109,6 +115,19 @@ const lockingTransaction = async (
   return signTransaction(unsigned, [signer]);
 };
 
+/** One transaction of the payment: its signature, and what became of it. */
+const lockAndRelay = async (
+  context: PayContext,
+  terms: PaymentTerms,
+  signer: TransactionSigner,
+  signal?: AbortSignal,
+) => {
+  const signed = await lockingTransaction(context, terms, signer, signal);
+  signal?.throwIfAborted();
+  const outcome = await relayUntilKnown(context.requests, signed, signal);
+  return { signature: signed.signature, outcome };
+};
+
 /**
  * Locks a payment in its escrow and returns once that is confirmed. Run again with the same nonce, whatever happened before, it finds the
  * escrow and pays nothing more: agent, task and nonce are the escrow's address, and the ledger takes one at an address, ever. @throws
@@ -135,16 +154,17 @@ export const pay = async (
       return paid(null);
     }
     await context.allow(terms);
-    const signed = await lockingTransaction(context, terms, signer, signal);
-    const outcome = await relayUntilKnown(context.requests, signed, signal).catch(
+    const tried = await lockAndRelay(context, terms, signer, signal).catch(
       async (cause: unknown) => {
-        // Refused, because another transaction of the same payment was first.
-        if (cause instanceof SettlementError && (await escrowNow(context, terms, signal))) return;
+        // A problem of the service can mean that another transaction of the same payment was first.
+        const isProblem = cause instanceof SettlementError && cause.status !== null;
+        if (isProblem && (await escrowNow(context, terms, signal))) return null;
         throw cause;
       },
     );
-    if (outcome === undefined) continue;
-    if (outcome.status === "landed" && outcome.error === null) return paid(signed.signature);
+    if (tried === null) continue;
+    const { signature, outcome } = tried;
+    if (outcome.status === "landed" && outcome.error === null) return paid(signature);
     if (await escrowNow(context, terms, signal)) continue;
     if (outcome.status === "landed")
       throw new SettlementError(

@@ -1,5 +1,4 @@
 import type { RelayOutcome, RelayResult } from "../generated/contract.ts";
-import { pause } from "../service/pause.ts";
 import type { Requests } from "../service/requests.ts";
 import type { SignedTransaction } from "../signing/sign-transaction.ts";
 
@@ -26,6 +25,6 @@ export const relayUntilKnown = async (
       outcome.status === "expired" ||
       (outcome.status === "landed" && outcome.commitment !== "processed");
     if (isKnown) return outcome;
-    await pause(wait, signal);
+    await requests.clock.pause(wait, signal);
   }
 };
