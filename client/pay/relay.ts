@@ -1,9 +1,29 @@
-import type { RelayOutcome, RelayResult } from "../generated/contract.ts";
-import type { Requests } from "../service/requests.ts";
+import type { RelayOutcome } from "../generated/contract.ts";
+import { problemOf, type Requests } from "../service/requests.ts";
 import type { SignedTransaction } from "../signing/sign-transaction.ts";
 
 const FIRST_LOOK_MS = 500;
 const LAST_LOOK_MS = 5_000;
+
+/**
+ * Hands the transaction to the relay; false while the relay is still busy with the same bytes from another process, or from a try whose
+ * answer was lost. @throws SettlementError when the relay refuses it.
+ */
+const isTaken = async (
+  requests: Requests,
+  { base64, signature }: SignedTransaction,
+  signal?: AbortSignal,
+): Promise<boolean> => {
+  const answer = await requests.answer("/v1/relay", {
+    body: { signed_transaction: base64, confirm: true },
+    headers: { "idempotency-key": signature },
+    signal,
+  });
+  if (answer.status >= 200 && answer.status <= 299) return true;
+  const failure = problemOf(answer);
+  if (failure.code !== "idempotency_key_in_flight") throw failure;
+  return false;
+};
 
 /**
  * Relays a signed transaction and asks for its outcome until it is known: `landed`, with or without an error, or `expired`. The
@@ -11,16 +31,13 @@ const LAST_LOOK_MS = 5_000;
  */
 export const relayUntilKnown = async (
   requests: Requests,
-  { base64, signature }: SignedTransaction,
+  signed: SignedTransaction,
   signal?: AbortSignal,
 ): Promise<RelayOutcome> => {
-  await requests.data<RelayResult>("/v1/relay", {
-    body: { signed_transaction: base64, confirm: true },
-    headers: { "idempotency-key": signature },
-    signal,
-  });
+  let taken = false;
   for (let wait = FIRST_LOOK_MS; ; wait = Math.min(wait * 2, LAST_LOOK_MS)) {
-    const outcome = await requests.data<RelayOutcome>(`/v1/relay/${signature}`, { signal });
+    taken ||= await isTaken(requests, signed, signal);
+    const outcome = await requests.data<RelayOutcome>(`/v1/relay/${signed.signature}`, { signal });
     const isKnown =
       outcome.status === "expired" ||
       (outcome.status === "landed" && outcome.commitment !== "processed");

@@ -31,20 +31,22 @@ const KILL_WITHIN = 3;
 /** Behind the kill the same requests come again. */
 const FAULT_WITHIN = 7;
 const TWOFOLD_EVERY = 5;
+/** Without a common divisor with the number of kills or of faults, so that neighbours differ in both. */
+const STRIDE = 5;
 const MOST_DELAY_MS = 400;
 const MOST_AFTER_MS = 30;
 
-/** Cases that depend on the seed alone. Every kill at every request, and every fault, comes within 24 of them. */
+/** Cases that depend on the seed alone. Every kill at every request comes within nine of them, and every fault within eight. */
 export const casesOf = (seed: number, count: number): ReadonlyArray<Case> => {
   const random = seededRandom(seed);
   const below = (most: number): number => Math.floor(random() * most);
   const shift = below(KILLS.length * KILL_WITHIN * FAULTS.length);
   return Array.from({ length: count }, (_, n) => {
-    const place = n + shift;
+    const place = n * STRIDE + shift;
     const when = KILLS[place % KILLS.length] ?? "before the answer";
     const what = FAULTS[place % FAULTS.length] ?? "delay";
     const kill = {
-      at: Math.floor(place / KILLS.length) % KILL_WITHIN,
+      at: Math.floor((place % (KILLS.length * KILL_WITHIN)) / KILLS.length),
       when,
       afterMs: when === "after the answer" ? below(MOST_AFTER_MS) : 0,
     };
