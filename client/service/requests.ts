@@ -37,6 +37,17 @@ const PASSING = new Set([408, 425, 429, 502, 503, 504]);
 /** The longest Retry-After that is followed. */
 const MOST_RETRY_AFTER_MS = 60_000;
 
+/** Whether an answer that says success holds JSON: one that was cut short, or made between here and the service, does not. */
+const isWhole = ({ status, text }: Answer): boolean => {
+  if (status < 200 || status > 299) return true;
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
 const pauseMs = (tried: number): number =>
   Math.min(LAST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** tried) * (0.5 + Math.random() / 2);
 
@@ -129,7 +140,7 @@ export const requestsTo = (
       let wait = pauseMs(tried);
       try {
         const found = await attempt(path, options);
-        if (!PASSING.has(found.status) || tried === TRIES - 1) return found;
+        if ((!PASSING.has(found.status) && isWhole(found)) || tried === TRIES - 1) return found;
         failure = problemOf(found);
         wait = retryAfterMs(found.headers, clock.nowMs()) ?? wait;
       } catch (cause) {

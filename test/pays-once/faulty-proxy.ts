@@ -82,7 +82,7 @@ export const startProxy = async (plan: Case, hands: ProxyHands): Promise<FaultyP
     response: ServerResponse,
     body: Uint8Array<ArrayBuffer>,
   ): Promise<void> => {
-    const drop = () => response.destroy();
+    const drop = () => request.socket.destroy();
     switch (plan.fault.what) {
       case "lose the request":
         drop();
@@ -143,7 +143,7 @@ export const startProxy = async (plan: Case, hands: ProxyHands): Promise<FaultyP
 
   const server = createServer((request, response) => {
     // The service is away, or the client is: whoever is left sees a broken connection.
-    handle(request, response).catch(() => response.destroy());
+    handle(request, response).catch(() => request.socket.destroy());
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
