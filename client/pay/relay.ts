@@ -1,5 +1,5 @@
 import type { RelayOutcome } from "../generated/contract.ts";
-import { problemOf, type Requests } from "../service/requests.ts";
+import { jsonOf, problemOf, type Requests } from "../service/requests.ts";
 import type { SignedTransaction } from "../signing/sign-transaction.ts";
 
 const FIRST_LOOK_MS = 500;
@@ -25,6 +25,18 @@ const isTaken = async (
   return false;
 };
 
+/** What became of a signature; null while the relay does not know it, as in the moment before it has taken it. */
+const outcomeNow = async (
+  requests: Requests,
+  signature: string,
+  signal?: AbortSignal,
+): Promise<RelayOutcome | null> => {
+  const answer = await requests.answer(`/v1/relay/${signature}`, { signal });
+  if (answer.status === 404) return null;
+  if (answer.status !== 200) throw problemOf(answer);
+  return (jsonOf(answer) as { readonly data: RelayOutcome }).data;
+};
+
 /**
  * Relays a signed transaction and asks for its outcome until it is known: `landed`, with or without an error, or `expired`. The
  * same bytes are sent again after a lost answer, which is always safe. @throws SettlementError when the relay refuses it.
@@ -37,11 +49,11 @@ export const relayUntilKnown = async (
   let taken = false;
   for (let wait = FIRST_LOOK_MS; ; wait = Math.min(wait * 2, LAST_LOOK_MS)) {
     taken ||= await isTaken(requests, signed, signal);
-    const outcome = await requests.data<RelayOutcome>(`/v1/relay/${signed.signature}`, { signal });
-    const isKnown =
-      outcome.status === "expired" ||
-      (outcome.status === "landed" && outcome.commitment !== "processed");
-    if (isKnown) return outcome;
+    const outcome = await outcomeNow(requests, signed.signature, signal);
+    // Whatever was said before, the relay that does not know it must be given it.
+    if (outcome === null) taken = false;
+    else if (outcome.status === "expired") return outcome;
+    else if (outcome.status === "landed" && outcome.commitment !== "processed") return outcome;
     await requests.clock.pause(wait, signal);
   }
 };
