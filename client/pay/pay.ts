@@ -3,7 +3,7 @@ import type { TrustPolicy } from "../../core/domain/evidence/evidence-check.ts";
 import { CUSTODY_INSTRUCTIONS } from "../../core/protocol/generated/custody.ts";
 import { createEscrowInstruction } from "../../core/protocol/instructions/custody-instructions.ts";
 import { decodeArgs, isInstruction } from "../../core/protocol/instructions/instruction-layout.ts";
-import type { LiveEscrow, PreparedEscrow } from "../generated/contract.ts";
+import type { LiveEscrow, PreparedEscrow, ProgramError } from "../generated/contract.ts";
 import { jsonOf, problemOf, type Requests } from "../service/requests.ts";
 import { SettlementError } from "../settlement-error.ts";
 import { expectedTransaction } from "../signing/expected-transaction.ts";
@@ -34,6 +34,9 @@ export type Paid = {
 
 /** Transactions of one payment. Each further one needs proof that the last can no longer land. */
 const MOST_TRANSACTIONS = 5;
+/** A transaction is confirmed within seconds; so often and so far apart it is looked for. */
+const CONFIRMING_LOOKS = 40;
+const CONFIRMING_MS = 500;
 
 /** What stands at an escrow's address: null when nothing ever did. */
 const escrowNow = async (
@@ -46,6 +49,27 @@ const escrowNow = async (
   if (answer.status === 410) return "archived";
   if (answer.status !== 200) throw problemOf(answer);
   return (jsonOf(answer) as { readonly data: LiveEscrow }).data;
+};
+
+/** What a problem says of the program that refused. */
+type Refusal = { readonly program_error?: ProgramError | null };
+
+/**
+ * Whether the escrow is there after a failure. What a program has refused because it is there, another process made a moment ago: reads
+ * show it once it is confirmed.
+ */
+const escrowAfter = async (
+  context: PayContext,
+  terms: PaymentTerms,
+  refusal: ProgramError | null,
+  signal?: AbortSignal,
+): Promise<boolean> => {
+  const looks = refusal?.name === "EscrowExists" ? CONFIRMING_LOOKS : 1;
+  for (let look = 1; ; look++) {
+    if ((await escrowNow(context, terms, signal)) !== null) return true;
+    if (look >= looks) return false;
+    await context.requests.clock.pause(CONFIRMING_MS, signal);
+  }
 };
 
 /** @throws SettlementError when the escrow of this task and nonce is of another payment. */
@@ -157,15 +181,16 @@ export const pay = async (
     const tried = await lockAndRelay(context, terms, signer, signal).catch(
       async (cause: unknown) => {
         // A problem of the service can mean that another transaction of the same payment was first.
-        const isProblem = cause instanceof SettlementError && cause.status !== null;
-        if (isProblem && (await escrowNow(context, terms, signal))) return null;
+        if (!(cause instanceof SettlementError) || cause.status === null) throw cause;
+        const { program_error: error } = (cause.problem ?? {}) as Refusal;
+        if (await escrowAfter(context, terms, error ?? null, signal)) return null;
         throw cause;
       },
     );
     if (tried === null) continue;
     const { signature, outcome } = tried;
     if (outcome.status === "landed" && outcome.error === null) return paid(signature);
-    if (await escrowNow(context, terms, signal)) continue;
+    if (await escrowAfter(context, terms, outcome.program_error, signal)) continue;
     if (outcome.status === "landed")
       throw new SettlementError(
         outcome.program_error?.name ?? "payment_failed",

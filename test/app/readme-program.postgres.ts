@@ -12,7 +12,7 @@ import { synced } from "./support/started-services.ts";
 
 test("the README's program pays and ends with verified evidence, its requests in turn at two replicas", async () => {
   const directory = await temporaryDirectory();
-  const ledger = await spawnLedger(`${withDemoLedger(`${directory.path}/demo`)}/local-ledger`);
+  const ledger = await spawnLedger(withDemoLedger(`${directory.path}/demo`));
   const shared = {
     PORT: "0",
     SOLANA_RPC_URL: ledger.ready.rpc_url,
