@@ -7,7 +7,7 @@ import { spendGuard, type SpendLimits } from "./pay/spend-limits.ts";
 import { type ClientClock, systemClock } from "./service/client-clock.ts";
 import { type Fetch, requestsTo } from "./service/requests.ts";
 import { SettlementError } from "./settlement-error.ts";
-import type { TransactionSigner } from "./signing/transaction-signer.ts";
+import type { AcceptedSigner } from "./signing/transaction-signer.ts";
 
 /** How a client is connected. */
 export type ConnectOptions = {
@@ -33,7 +33,7 @@ export type SettlementClient = {
    * it is never paid twice.
    */
   readonly pay: (
-    payment: Payment & { readonly signer: TransactionSigner; readonly signal?: AbortSignal },
+    payment: Payment & { readonly signer: AcceptedSigner; readonly signal?: AbortSignal },
   ) => Promise<Paid>;
   /** Waits until an escrow is settled and gives its evidence, verified under the trust document. */
   readonly settled: (escrow: string, options?: SettledOptions) => Promise<Settled>;
