@@ -20,6 +20,11 @@ const snapshotFailures = Metric.gauge("index_snapshot_failures", {
   description: "Snapshots of this process that failed since its last completed one.",
 });
 
+const contradicted = Metric.gauge("index_contradicted", {
+  description:
+    "1 while the ledger shows another history than the index, or an earlier state of it, and nobody has confirmed that; otherwise 0.",
+});
+
 const logSize = Metric.gauge("log_size", {
   description:
     "Leaves of the settlement log that were signed last; NaN without a log or the store.",
@@ -47,5 +52,7 @@ export const gaugeIndex = Effect.gen(function* () {
   yield* Metric.update(syncedAt, mark === null ? Number.NaN : mark.atMs / 1000);
   yield* Metric.update(lag, lagSlots === null ? Number.NaN : Number(lagSlots));
   const sync = yield* IndexSync;
-  yield* Metric.update(snapshotFailures, (yield* sync.activity).snapshotFailures);
+  const { snapshotFailures: failures, contradiction } = yield* sync.activity;
+  yield* Metric.update(snapshotFailures, failures);
+  yield* Metric.update(contradicted, contradiction === null ? 0 : 1);
 });

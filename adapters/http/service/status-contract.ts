@@ -4,6 +4,10 @@ import type {
   ProgramName,
   ProgramStatus as Program,
 } from "../../../core/use-cases/service/program-status.ts";
+import type {
+  HistoryHead,
+  IndexContradiction,
+} from "../../../core/domain/index/index-contradiction.ts";
 import type { ServiceStatus as Status } from "../../../core/use-cases/service/read-status.ts";
 import { LOG_HINDRANCES } from "../../../core/use-cases/log/log-hindrance.ts";
 import type { LogStatus } from "../../../core/use-cases/service/log-status.ts";
@@ -89,6 +93,31 @@ const SettlementLogStatus = record("SettlementLogStatus", "How the settlement lo
   }),
 });
 
+const HistoryHeadRecord = record("HistoryHead", "A state of the custody program's history.", {
+  count: Type.String({ description: "Events, as decimal digits." }),
+  head: Hash("The chain over their leaves."),
+});
+
+const IndexContradictionRecord = record(
+  "IndexContradiction",
+  "What the ledger shows and the index, which stays as it is, contradicts. Another history replaces it once two nodes show it or the operator approves it.",
+  {
+    kind: oneOf(
+      ["another_history", "earlier_state"],
+      "`earlier_state`: the ledger's history is the beginning of the index's, or empty.",
+    ),
+    index: HistoryHeadRecord,
+    ledger: HistoryHeadRecord,
+    first_difference: nullable(
+      record("EventRange", "The numbers among which the first differing event is.", {
+        from: Type.String({ description: "The first of them, as decimal digits." }),
+        to: Type.String({ description: "The last of them, as decimal digits." }),
+      }),
+      { description: "Null for an earlier state." },
+    ),
+  },
+);
+
 /** The state of the service and of what it depends on. */
 export const ServiceStatus = record(
   "ServiceStatus",
@@ -135,6 +164,9 @@ export const ServiceStatus = record(
         }),
         { description: "Null while none runs." },
       ),
+      contradiction: nullable(IndexContradictionRecord, {
+        description: "Null: nothing contradicts the index, as far as scans have shown.",
+      }),
       last_error: nullable(Type.String({ description: "Problem code of the last failed sync." })),
       snapshot_error: nullable(
         Type.String({
@@ -166,9 +198,25 @@ export const syncErrorCode = (error: SyncError | null): ProblemCode | null => {
   return error === "InternalError" ? "internal_error" : CODE_OF_FAILURE[error];
 };
 
+const headRecord = ({ count, head }: HistoryHead) => ({ count: count.toString(), head });
+
+const contradictionRecord = (
+  found: IndexContradiction | null,
+): Static<typeof IndexContradictionRecord> | null =>
+  found && {
+    kind: found.kind,
+    index: headRecord(found.index),
+    ledger: headRecord(found.ledger),
+    first_difference: found.firstDifference && {
+      from: found.firstDifference.from.toString(),
+      to: found.firstDifference.to.toString(),
+    },
+  };
+
 const indexerRecord = (index: Status["index"]): ServiceStatusRecord["indexer"] => {
   const { mark = null, lastError = null, snapshotError = null } = index ?? {};
-  const isWell = index !== null && lastError === null && snapshotError === null;
+  const isWell =
+    index !== null && lastError === null && snapshotError === null && index.contradiction === null;
   return {
     status: isWell ? "online" : "degraded",
     last_synced_slot: mark === null ? null : Number(mark.slot),
@@ -181,6 +229,7 @@ const indexerRecord = (index: Status["index"]): ServiceStatusRecord["indexer"] =
     merchants: index?.merchants ?? null,
     running: index?.running ?? null,
     progress: index?.progress ?? null,
+    contradiction: contradictionRecord(index?.contradiction ?? null),
     last_error: syncErrorCode(lastError),
     snapshot_error: syncErrorCode(snapshotError),
   };
@@ -276,6 +325,7 @@ export const statusExample = () =>
         lastError: null,
         snapshotError: null,
         snapshotFailures: 0,
+        contradiction: null,
         progress: null,
         lagSlots: 2n,
       },

@@ -1,4 +1,5 @@
 import { Context, Deferred, Effect, Ref, Semaphore } from "effect";
+import type { IndexContradiction } from "../../../domain/index/index-contradiction.ts";
 import type { SyncMark } from "../../../domain/index/sync-mark.ts";
 import type { SyncProgress, SyncReport } from "../../../domain/index/sync-report.ts";
 import { type SyncError, syncErrorOf, type SyncFailure } from "./sync-failure.ts";
@@ -14,6 +15,8 @@ export type SyncActivity = {
   readonly snapshotError: SyncError | null;
   /** How many such snapshots have failed since the last complete one. */
   readonly snapshotFailures: number;
+  /** What keeps the index from following the ledger, once scans have shown it; null when nothing does. */
+  readonly contradiction: IndexContradiction | null;
   /** How far the running sync has come; null when none runs or it is not known. */
   readonly progress: SyncProgress | null;
 };
@@ -81,6 +84,7 @@ export const makeIndexSync = Effect.fnUntraced(function* (
       ...now,
       snapshotError: memory.snapshots.lastError,
       snapshotFailures: memory.snapshots.failures,
+      contradiction: memory.contradiction,
       progress: memory.progress,
     })),
   });

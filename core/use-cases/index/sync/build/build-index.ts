@@ -30,7 +30,7 @@ const faultOf = (chain: LeafChain, { count, head }: CustodyTip) => {
 
 /**
  * Builds the index anew at the tip's count, from scans of all accounts at its slot or later. Complete once every leaf is
- * there and their chain is the tip's head. Fails, and leaves an empty index, when three scans do not give that.
+ * there and their chain is the tip's head. Fails, and leaves the index as it was, when three scans do not give that.
  */
 export const buildIndex = Effect.fn("buildIndex")(function* (
   accounts: IndexAccounts,

@@ -48,6 +48,7 @@ export const proveEvents = Effect.fn("proveEvents")(function* (
       const isChained = held.chain(mark.head).head === tip.head;
       if (held.contradicted === null && isChained) {
         memory.contradictions = 0;
+        memory.contradiction = null;
         return { tip, held } satisfies ProvedEvents;
       }
       const differing = held.contradicted ?? before?.firstDifference(held) ?? null;
