@@ -142,7 +142,14 @@ export class PublishingWorld {
               ),
             ),
           remembered: this.#call(Effect.sync(() => this.keyFiles.get(seed) ?? null)),
-          remember: (text) => this.#call(Effect.sync(() => void this.keyFiles.set(seed, text))),
+          remember: (before, next) =>
+            this.#call(
+              Effect.sync(() => {
+                if ((this.keyFiles.get(seed) ?? null) !== before) return false;
+                this.keyFiles.set(seed, next);
+                return true;
+              }),
+            ),
         },
       }),
       Layer.succeed(Ledger, ledgerDouble({ genesisHash: TEST_GENESIS_HASH })),
