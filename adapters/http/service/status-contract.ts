@@ -10,6 +10,7 @@ import type {
 } from "../../../core/domain/index/index-contradiction.ts";
 import type { ServiceStatus as Status } from "../../../core/use-cases/service/read-status.ts";
 import { LOG_HINDRANCES } from "../../../core/use-cases/log/log-hindrance.ts";
+import { PUBLISHER_STATES } from "../../../core/use-cases/log/log-publisher.ts";
 import type { LogStatus } from "../../../core/use-cases/service/log-status.ts";
 import type { SyncError } from "../../../core/use-cases/index/sync/sync-failure.ts";
 import { hash32FromBytes } from "../../../core/domain/hash32.ts";
@@ -66,10 +67,16 @@ const LogWitness = record("LogWitness", "What this process knows of a witness.",
 });
 
 const SettlementLogStatus = record("SettlementLogStatus", "How the settlement log stands.", {
-  origin: Type.String({ description: "The log's name in checkpoints." }),
-  vkey: Type.String({ description: "The log's key, as a policy names it." }),
-  size: Count("Leaves of the tree that was signed last."),
-  root: Hash("Its root."),
+  state: oneOf(
+    PUBLISHER_STATES,
+    "What this process does for the log: `no_key`: another process publishes it; `starting`: no sync of this process has reached it yet; `standby`: its lease is over and another replica publishes.",
+  ),
+  origin: nullable(Type.String({ description: "The log's name in checkpoints." }), {
+    description: "Null before anything is signed, as are `vkey`, `size` and `root`.",
+  }),
+  vkey: nullable(Type.String({ description: "The log's key, as a policy names it." })),
+  size: nullable(Count("Leaves of the tree that was signed last.")),
+  root: nullable(Hash("Its root.")),
   published_size: nullable(Count("Leaves of the published checkpoint."), {
     description: "Null before the first.",
   }),
@@ -176,7 +183,7 @@ export const ServiceStatus = record(
       ),
     }),
     log: nullable(SettlementLogStatus, {
-      description: "Null: no log, nothing signed yet, or not known.",
+      description: "Null: no log, or not known.",
     }),
   },
 );
@@ -236,6 +243,7 @@ const indexerRecord = (index: Status["index"]): ServiceStatusRecord["indexer"] =
 };
 
 const logRecord = (log: LogStatus): Static<typeof SettlementLogStatus> => ({
+  state: log.state,
   origin: log.origin,
   vkey: log.vkey,
   size: log.size,
@@ -330,6 +338,7 @@ export const statusExample = () =>
         lagSlots: 2n,
       },
       log: {
+        state: "publishing",
         origin: "localhost/log/0123456789abcdef/0",
         vkey: "localhost/log/0123456789abcdef/0+01234567+AQ…",
         size: 8,
