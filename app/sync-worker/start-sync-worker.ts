@@ -24,6 +24,8 @@ const IDLE: SyncActivity = {
   snapshotError: null,
   snapshotFailures: 0,
   contradiction: null,
+  contradictedAnswers: 0,
+  hasHistory: true,
   progress: null,
 };
 
@@ -155,7 +157,16 @@ export const startSyncWorker = Effect.fnUntraced(function* (
     return Deferred.await(answer);
   });
   return {
-    sync: { request, background: request, activity: Effect.sync(() => activity) },
+    sync: {
+      request,
+      background: request,
+      activity: Effect.sync(() => activity),
+      // The worker listens to the ledger's signals itself.
+      told: () => Effect.void,
+      wantScan: Effect.sync(() => {
+        if (!isGone) tell(worker, { kind: "want_scan" });
+      }),
+    },
     opened: Deferred.await(opened),
   };
 });

@@ -25,6 +25,11 @@ const contradicted = Metric.gauge("index_contradicted", {
     "1 while the ledger shows another history than the index, or an earlier state of it, and nobody has confirmed that; otherwise 0.",
 });
 
+const contradictedAnswers = Metric.gauge("index_contradicted_answers", {
+  description:
+    "How often accounts that a node showed contradicted the ledger's count and head, in this process. Alarm when it grows.",
+});
+
 const logSize = Metric.gauge("log_size", {
   description:
     "Leaves of the settlement log that were signed last; NaN without a log or the store.",
@@ -52,7 +57,8 @@ export const gaugeIndex = Effect.gen(function* () {
   yield* Metric.update(syncedAt, mark === null ? Number.NaN : mark.atMs / 1000);
   yield* Metric.update(lag, lagSlots === null ? Number.NaN : Number(lagSlots));
   const sync = yield* IndexSync;
-  const { snapshotFailures: failures, contradiction } = yield* sync.activity;
-  yield* Metric.update(snapshotFailures, failures);
-  yield* Metric.update(contradicted, contradiction === null ? 0 : 1);
+  const activity = yield* sync.activity;
+  yield* Metric.update(snapshotFailures, activity.snapshotFailures);
+  yield* Metric.update(contradicted, activity.contradiction === null ? 0 : 1);
+  yield* Metric.update(contradictedAnswers, activity.contradictedAnswers);
 });

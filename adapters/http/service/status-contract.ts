@@ -174,6 +174,13 @@ export const ServiceStatus = record(
       contradiction: nullable(IndexContradictionRecord, {
         description: "Null: nothing contradicts the index, as far as scans have shown.",
       }),
+      history: nullable(
+        oneOf(
+          ["followed", "not_served"],
+          "`not_served`: no node keeps transaction history. Scans then keep the index up: events within a minute, merchants too, and events have no `signature`.",
+        ),
+        { description: "Null: not known." },
+      ),
       last_error: nullable(Type.String({ description: "Problem code of the last failed sync." })),
       snapshot_error: nullable(
         Type.String({
@@ -237,6 +244,7 @@ const indexerRecord = (index: Status["index"]): ServiceStatusRecord["indexer"] =
     running: index?.running ?? null,
     progress: index?.progress ?? null,
     contradiction: contradictionRecord(index?.contradiction ?? null),
+    history: index === null ? null : index.hasHistory ? "followed" : "not_served",
     last_error: syncErrorCode(lastError),
     snapshot_error: syncErrorCode(snapshotError),
   };
@@ -334,6 +342,8 @@ export const statusExample = () =>
         snapshotError: null,
         snapshotFailures: 0,
         contradiction: null,
+        contradictedAnswers: 0,
+        hasHistory: true,
         progress: null,
         lagSlots: 2n,
       },
