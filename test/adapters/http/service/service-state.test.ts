@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Context, Effect } from "effect";
 import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
 import { deployedProgramAccounts } from "../../../../core/protocol/accounts/loader-v3.ts";
+import { hash32FromBytes } from "../../../../core/domain/hash32.ts";
 import { IndexSync, type SyncActivity } from "../../../../core/use-cases/index/sync/index-sync.ts";
 import { LedgerUnavailable } from "../../../../ports/ledger.ts";
 import { forwardedClock } from "../../../doubles/forwarded-clock.ts";
@@ -97,8 +98,8 @@ describe("ready", () => {
     };
     const indexer = async () =>
       (await dataOf<{ readonly indexer: object }>(await send("/v1/status"))).indexer;
-    const metric = async () =>
-      (await (await send("/metrics")).text()).match(/^\w+_index_snapshot_failures (\S+)$/m)?.[1];
+    const metric = async (name = "index_snapshot_failures") =>
+      (await (await send("/metrics")).text()).match(new RegExp(`^\\w+_${name} (\\S+)$`, "m"))?.[1];
     const sync = Context.get(stale.context, IndexSync);
     const { activity } = sync;
     const say = (now: Partial<SyncActivity>) =>
@@ -128,7 +129,26 @@ describe("ready", () => {
     });
     expect(await metric()).toBe("3");
 
-    say({ lastError: "InternalError" });
+    say({
+      contradiction: {
+        kind: "another_history",
+        index: { count: 3n, head: hash32FromBytes(new Uint8Array(32).fill(1)) },
+        ledger: { count: 4n, head: hash32FromBytes(new Uint8Array(32).fill(2)) },
+        firstDifference: { from: 1n, to: 3n },
+      },
+    });
+    expect(await indexer()).toMatchObject({
+      status: "degraded",
+      contradiction: {
+        kind: "another_history",
+        index: { count: "3", head: "01".repeat(32) },
+        ledger: { count: "4", head: "02".repeat(32) },
+        first_difference: { from: "1", to: "3" },
+      },
+    });
+    expect(await metric("index_contradicted")).toBe("1");
+
+    say({ lastError: "InternalError", contradiction: null });
     expect(await ready()).toMatchObject({
       index: { last_error: "internal_error", snapshot_error: null },
     });

@@ -90,9 +90,11 @@ const logKeyOf = (seed: Uint8Array): LogKey => {
     publicKey,
     sign: (message) => Effect.sync(() => sign(message)),
     remembered: Effect.sync(() => text),
-    remember: (next) =>
+    remember: (before, next) =>
       Effect.sync(() => {
+        if (text !== before) return false;
         text = next;
+        return true;
       }),
   };
 };
