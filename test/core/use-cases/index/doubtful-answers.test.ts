@@ -104,6 +104,7 @@ test.each<readonly [string, ReadonlyArray<HistoryPage>]>([
   ["lacks the overlap with the one before", [page([9, 8]), page([6, 0])]],
   ["ends at a node that has pruned its history", [page([9, 8], 5n), page([8], 5n)]],
   ["ends at a node that does not say how far back it goes", [page([9, 8], null), page([8], null)]],
+  ["comes empty from a node that has pruned its history", [page([], 5n)]],
   ["has one entry at a node that does not say how far back it goes", [page([9], null)]],
 ])("a list of history is not complete when a page %s", async (_name, pages) => {
   expect(await listed(...pages)).toBeNull();
@@ -122,6 +123,24 @@ test("accounts of a slot below the one asked for are refused, however often a no
       expect(yield* readAccountsSince([ledger.custodyLog.address], ledger.slot)).toMatchObject({
         slot: ledger.slot,
       });
+    }),
+  );
+});
+
+test("a tip of a slot below the mark's is refused, though the count and the head are the same", () => {
+  const ledger = ledgerWithOne();
+  return simulate(ledger, (index) =>
+    Effect.gen(function* () {
+      const memory = new SyncMemory();
+      ledger.slot += 10n;
+      yield* syncWith(memory);
+      const { mark } = yield* index.reader.summary;
+      ledger.slot -= 5n;
+      expect(yield* Effect.flip(syncWith(memory))).toMatchObject({
+        _tag: "LedgerUnavailable",
+        cause: "answer of slot 1005 is older than what is known, 1010",
+      });
+      expect((yield* index.reader.summary).mark).toEqual(mark);
     }),
   );
 });
