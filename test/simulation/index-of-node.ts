@@ -46,6 +46,7 @@ type Options = {
   readonly ledger?: Wrap<Ledger["Service"]>;
   readonly reader?: Wrap<IndexReader["Service"]>;
   readonly writer?: Wrap<IndexWriter["Service"]>;
+  readonly log?: Wrap<LogStore["Service"]>;
 };
 
 /** The syncs of an index that no other process shares. */
@@ -70,7 +71,7 @@ export const openIndex = async <E>(
     Layer.mergeAll(
       Layer.effect(IndexReader, Effect.map(IndexReader, options.reader ?? same)),
       Layer.effect(IndexWriter, Effect.map(IndexWriter, options.writer ?? same)),
-      Layer.effect(LogStore, LogStore),
+      Layer.effect(LogStore, Effect.map(LogStore, options.log ?? same)),
     ).pipe(Layer.provide(store)),
     Layer.effect(Ledger, Effect.map(Ledger, options.ledger ?? same)).pipe(Layer.provide(solana)),
     Layer.effect(AskAnotherNode, AskAnotherNode).pipe(Layer.provide(solana)),
@@ -81,7 +82,7 @@ export const openIndex = async <E>(
   const services = await Effect.runPromise(
     Layer.buildWithScope(sync.pipe(Layer.provideMerge(ports)), scope),
   );
-  const run = <A, E>(effect: Effect.Effect<A, E, IndexSync | IndexReader | IndexWriter | Ledger>) =>
+  const run = <A, E>(effect: Effect.Effect<A, E, Layer.Success<typeof ports> | IndexSync>) =>
     Effect.runPromiseExit(Effect.provide(effect, services));
   return {
     run,
