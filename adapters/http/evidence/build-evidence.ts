@@ -86,6 +86,7 @@ export const buildEvidenceEndpoint = endpoint({
   problems: [
     "invalid_address",
     "escrow_not_found",
+    "not_final_yet",
     "not_an_escrow",
     "archived_unseen",
     "ledger_unavailable",

@@ -212,6 +212,19 @@ const told = (failure: ApiFailure): Told => {
         extensions: { index: failure.index, log_size: failure.size },
         headers: RETRY_SOON,
       };
+    case "NotFinalYet": {
+      const { slot, finalizedSlot, waitSeconds } = failure;
+      return {
+        detail: `The escrow is confirmed at slot ${slot}, and the ledger is finalized up to slot ${finalizedSlot}. Expect it in ${waitSeconds} seconds.`,
+        extensions: {
+          slot: Number(slot),
+          commitment: "confirmed",
+          finalized_slot: Number(finalizedSlot),
+          wait_seconds: waitSeconds,
+        },
+        headers: { "retry-after": String(waitSeconds) },
+      };
+    }
     case "TransactionMalformed":
     case "TransactionTooLarge":
     case "SignatureMissing":

@@ -10,7 +10,7 @@ import type {
 } from "../../../../core/domain/relay/transaction-outcome.ts";
 import { Blockspace } from "../../../../ports/blockspace.ts";
 import { Broadcaster } from "../../../../ports/broadcaster.ts";
-import { Ledger, type LedgerFailure } from "../../../../ports/ledger.ts";
+import { type Commitment, Ledger, type LedgerFailure } from "../../../../ports/ledger.ts";
 import { RENT_SYSVAR } from "../../../../core/protocol/addresses/well-known-addresses.ts";
 import { custodyConfigAddress } from "../../../../core/protocol/addresses/addresses.ts";
 import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
@@ -31,7 +31,12 @@ export type LedgerDouble = {
   setClock: (seconds: bigint) => void;
   /** How every later read fails, or that it never ends; null: reads work. */
   fault: LedgerFailure | "hangs" | null;
+  /** The newest confirmed slot. */
   slot: bigint;
+  /** How many slots behind it the ledger is finalized. */
+  finalizedBehind: bigint;
+  /** Accounts that no finalized read shows yet. */
+  readonly unfinalized: Set<Address>;
   /** Finalized transactions, oldest first. */
   readonly history: Array<LedgerTransaction>;
   /** The slot from which the history is complete; null: the node does not say. */
@@ -77,6 +82,8 @@ export const makeLedgerDouble = (genesisHash: string) => {
     put,
     setClock,
     slot: 1000n,
+    finalizedBehind: 0n,
+    unfinalized: new Set(),
     history: [],
     historyFrom: null,
     reads: 0,
@@ -94,12 +101,15 @@ export const makeLedgerDouble = (genesisHash: string) => {
       if (double.fault === null) return Effect.succeed(value());
       return double.fault === "hangs" ? Effect.never : Effect.fail(double.fault);
     });
+  const slotAt = (commitment: Commitment): bigint =>
+    commitment === "finalized" ? double.slot - double.finalizedBehind : double.slot;
   const ledger = ledgerDouble({
     answer,
     genesisHash,
-    slot: () => double.slot,
-    tip: () => ({ slot: double.slot, blockHeight: double.slot }),
-    accountAt: () => find,
+    slot: slotAt,
+    tip: (commitment) => ({ slot: slotAt(commitment), blockHeight: slotAt(commitment) }),
+    accountAt: (_slot, commitment) => (address) =>
+      commitment === "finalized" && double.unfinalized.has(address) ? null : find(address),
     accounts: () => accounts.values(),
     history: (address) => ({
       entries: double.history.filter(({ accounts }) => accounts.includes(address)).toReversed(),
