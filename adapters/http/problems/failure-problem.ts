@@ -2,6 +2,7 @@ import type {
   RelayRefusal,
   TransactionNotFound,
 } from "../../../core/use-cases/relay/relay-errors.ts";
+import type { NotReadyPart } from "../../../core/use-cases/service/read-readiness.ts";
 import { formatUnixTime } from "../../../core/domain/unix-time.ts";
 import { nextActionRecord } from "../escrow/next-action-contract.ts";
 import { tombstoneRecord } from "../escrow/tombstone-contract.ts";
@@ -16,6 +17,13 @@ type Told = Omit<Problem, "code">;
 
 const RETRY_SOON = { "retry-after": "1" };
 const RETRY_WHEN_SOME_HAVE_LANDED = { "retry-after": "5" };
+/** What each part lacks that is not ready. */
+const LACKS: Readonly<Record<NotReadyPart, string>> = {
+  store: "does not answer",
+  ledger: "does not answer",
+  programs: "are not initialised for each other",
+  index: "has not been synced yet",
+};
 /** Most relays are answered within 5 seconds. After a crash, a key becomes free at the policy's limit. */
 const RETRY_WHEN_ANSWERED = { "retry-after": "5" };
 
@@ -295,7 +303,10 @@ const told = (failure: ApiFailure): Told => {
     case "NotReady":
       return {
         detail: `Not ready: ${failure.missing.join(", ")}.`,
-        errors: failure.missing.map((part) => ({ pointer: `/${part}`, detail: "does not answer" })),
+        errors: failure.missing.map((part) => ({
+          pointer: `/${part}`,
+          detail: LACKS[part],
+        })),
         headers: RETRY_SOON,
       };
     case "ShuttingDown":

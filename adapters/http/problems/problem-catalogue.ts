@@ -312,8 +312,8 @@ export const PROBLEM_CATALOGUE = {
   not_ready: kind(
     503,
     "The service is not ready",
-    "A dependency of the service does not work; `errors` names it.",
-    "Ask again shortly.",
+    "`errors` names what is missing: the store or the ledger does not answer, the programs at the configured addresses are not initialised for each other, or the index has not been synced yet, so that a list would be empty or old without saying so.",
+    "Ask again shortly. If it stays so, `/v1/status` says more: compare the program ids with the deployment.",
   ),
   store_unavailable: kind(
     503,

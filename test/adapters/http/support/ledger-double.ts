@@ -15,6 +15,7 @@ import { RENT_SYSVAR } from "../../../../core/protocol/addresses/well-known-addr
 import { custodyConfigAddress } from "../../../../core/protocol/addresses/addresses.ts";
 import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
 import { custodyConfigOf } from "../../../simulation/custody-log.ts";
+import { registryOf } from "../../../doubles/registry.ts";
 import { accountOf, clockAccount, rentAccount, walletAccount } from "../../../doubles/accounts.ts";
 import { broadcasterDouble } from "../../../doubles/broadcaster-double.ts";
 import { type Answer, ledgerDouble } from "../../../doubles/ledger-double.ts";
@@ -24,7 +25,7 @@ export const PAYER = addressFromBytes(ed25519PublicKey(new Uint8Array(32).fill(9
 
 /** What a test sets on the ledger behind the ports. */
 export type LedgerDouble = {
-  /** Where it has no custody config, that of the other accounts is shown. */
+  /** Where it has no custody config, that of the other accounts is shown; where it has no registry, an initialised one. */
   readonly accounts: Map<Address, LedgerAccount>;
   readonly put: (account: Omit<LedgerAccount, "lamports" | "executable">) => void;
   /** Unix seconds of the Clock sysvar. */
@@ -71,11 +72,13 @@ export const makeLedgerDouble = (genesisHash: string) => {
     prices: [],
     logs: [],
   };
+  const registry = registryOf(LOCAL_DEPLOYMENT);
   const config = custodyConfigAddress(LOCAL_DEPLOYMENT).address;
   const find = (address: Address): LedgerAccount | null => {
     const account = accounts.get(address);
-    if (account !== undefined || address !== config) return account ?? null;
-    return custodyConfigOf(LOCAL_DEPLOYMENT, accounts.values());
+    if (account !== undefined) return account;
+    if (address === registry.address) return registry;
+    return address === config ? custodyConfigOf(LOCAL_DEPLOYMENT, accounts.values()) : null;
   };
   const double: LedgerDouble = {
     accounts,

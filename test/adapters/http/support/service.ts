@@ -197,6 +197,14 @@ export const makeService = async (options: ServiceOptions = {}) => {
   return { app, context, ledger, lines, runtime, seed: seedInto(ledger) };
 };
 
+/** As `makeService`, after a first sync of its index. */
+export const makeSyncedService = async (options: ServiceOptions = {}) => {
+  const service = await makeService(options);
+  const synced = await service.runtime.runPromiseExit(IndexSync.use(({ request }) => request));
+  if (synced._tag === "Failure") throw new Error(Cause.pretty(synced.cause));
+  return service;
+};
+
 type Double = ReturnType<typeof makeLedgerDouble>["double"];
 
 /** The number of the last event on a ledger double. */
