@@ -2,6 +2,7 @@ import type {
   RelayRefusal,
   TransactionNotFound,
 } from "../../../core/use-cases/relay/relay-errors.ts";
+import type { LedgerFault } from "../../../ports/ledger.ts";
 import type { NotReadyPart } from "../../../core/use-cases/service/read-readiness.ts";
 import { formatUnixTime } from "../../../core/domain/unix-time.ts";
 import { nextActionRecord } from "../escrow/next-action-contract.ts";
@@ -146,6 +147,19 @@ const relayRefusal = (refusal: RelayRefusal | TransactionNotFound): Told => {
   }
 };
 
+/** A fault of a node: what was asked and what came back, and nothing of the node's address. */
+const ledgerFault = (what: string, fault: LedgerFault | undefined): Told => {
+  if (fault === undefined) return { detail: `${what}.`, headers: RETRY_SOON };
+  const { method, kind, httpStatus, rpcCode, retryAfterMs, cure } = fault;
+  const code = rpcCode ?? httpStatus;
+  const told = `${kind.replaceAll("_", " ")}${code === null ? "" : `, ${code}`}`;
+  return {
+    detail: `${what}: ${method} (${told}).`,
+    cure,
+    headers: { "retry-after": String(Math.max(1, Math.ceil((retryAfterMs ?? 0) / 1000))) },
+  };
+};
+
 const told = (failure: ApiFailure): Told => {
   switch (failure._tag) {
     case "InvalidRequest":
@@ -260,9 +274,9 @@ const told = (failure: ApiFailure): Told => {
     case "WitnessNotReady":
       return witnessRefusal(failure);
     case "LedgerUnavailable":
-      return { detail: "The ledger node gave no usable answer.", headers: RETRY_SOON };
+      return ledgerFault("The ledger node gave no usable answer", failure.fault);
     case "LedgerTimeout":
-      return { detail: "The ledger node did not answer in time.", headers: RETRY_SOON };
+      return ledgerFault("The ledger node did not answer in time", failure.fault);
     case "StoreUnavailable":
       return { detail: "The index cannot be reached.", headers: RETRY_SOON };
     case "MalformedHost":
