@@ -114,10 +114,14 @@ export const makeLedgerDouble = (genesisHash: string) => {
     accountAt: (_slot, commitment) => (address) =>
       commitment === "finalized" && double.unfinalized.has(address) ? null : find(address),
     accounts: () => accounts.values(),
-    history: (address) => ({
-      entries: double.history.filter(({ accounts }) => accounts.includes(address)).toReversed(),
-      completeFrom: double.historyFrom,
-    }),
+    history: (address, before) => {
+      const listed = double.history.filter(({ accounts }) => accounts.includes(address));
+      const from = listed.findIndex(({ signature }) => signature === before);
+      return {
+        entries: listed.slice(0, from < 0 ? undefined : from).toReversed(),
+        keptFrom: double.historyFrom,
+      };
+    },
     transaction: (signature) => double.history.find((each) => each.signature === signature) ?? null,
   });
   const broadcaster = broadcasterDouble({

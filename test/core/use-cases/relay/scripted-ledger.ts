@@ -116,6 +116,7 @@ export const scriptedPorts = (accounts?: TestLedger, limit = 1000) => {
     history: (_address, before) => ({
       entries: before === null ? script.listed : [],
       completeFrom: null,
+      keptFrom: null,
     }),
     transaction: (signature) => script.transactions.get(signature) ?? null,
   });
