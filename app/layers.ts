@@ -5,6 +5,7 @@ import { LogProofs } from "../core/use-cases/log/log-proofs.ts";
 import { makeLogProofs } from "../core/use-cases/log/make-log-proofs.ts";
 import { clientPackageLayer } from "./client-package/client-package-layer.ts";
 import { LedgerPulse, makeLedgerPulse } from "../core/use-cases/service/ledger-pulse.ts";
+import { IndexClock, makeIndexClock } from "../core/use-cases/index/index-clock.ts";
 import { makeRecentPages, RecentPages } from "../core/use-cases/index/recent-pages.ts";
 import {
   makeSettledEvidence,
@@ -148,6 +149,7 @@ const servicesOf = (
     Layer.effect(RelayDelivery, makeRelayDelivery),
     Layer.effect(ArchivedEscrows, makeArchivedEscrows),
     Layer.effect(SettledEvidence, makeSettledEvidence),
+    Layer.effect(IndexClock, makeIndexClock),
     Layer.effect(RecentPages, makeRecentPages),
     Layer.effect(TransactionTerms, makeTransactionTerms),
     Layer.effect(LedgerPulse, makeLedgerPulse),

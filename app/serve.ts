@@ -70,7 +70,7 @@ const findLedger = Effect.fnUntraced(function* ({ ledger }: Settings, dataDir: s
     return { rpcUrls, webSocketUrl, ledgerPid: Effect.succeed(null) };
   }
   const embedded = yield* Effect.retry(
-    superviseLocalLedger({ dataDir, port: ledger.port, demo: ledger.demo }),
+    superviseLocalLedger({ dataDir, ...ledger }),
     TRY_AGAIN,
   );
   const rpcUrls: RpcUrls = [Redacted.make(new URL(embedded.rpcUrl))];

@@ -5,15 +5,38 @@ import type { LedgerAccount } from "../core/domain/ledger/account.ts";
 import type { HistoryPage, LedgerTransaction } from "../core/domain/ledger/history.ts";
 import type { LedgerSignature } from "../core/domain/ledger/signature.ts";
 
-/** No node gave a usable answer. `retryable` is false when a retry cannot help. */
+/** What went wrong with one request to one node, for operators. It holds no path, query or credentials of an address. */
+export type LedgerFault = {
+  /** The node's scheme and host, with the port if there is one; null when no node was asked. */
+  readonly node: string | null;
+  /** The JSON-RPC method. */
+  readonly method: string;
+  /** The fault in one word, such as `rate_limited` or `behind`. */
+  readonly kind: string;
+  /** The HTTP status, null unless the status is the fault. */
+  readonly httpStatus: number | null;
+  /** The JSON-RPC error code, null unless the node answered with an error. */
+  readonly rpcCode: number | null;
+  /** The milliseconds for which the node asked to be left alone, null when it did not ask. */
+  readonly retryAfterMs: number | null;
+  /** What the operator can do about it: one sentence. */
+  readonly cure: string;
+};
+
+/**
+ * No node gave a usable answer. `retryable` is false when a retry cannot help. `fault` tells of the last request; it is
+ * absent when the answer was understood and contradicts what is known.
+ */
 export class LedgerUnavailable extends Data.TaggedError("LedgerUnavailable")<{
   readonly retryable: boolean;
   readonly cause: unknown;
+  readonly fault?: LedgerFault;
 }> {}
 
-/** No node answered within `timeoutMs`. */
+/** No node answered within `timeoutMs`. `fault` tells of the last request. */
 export class LedgerTimeout extends Data.TaggedError("LedgerTimeout")<{
   readonly timeoutMs: number;
+  readonly fault?: LedgerFault;
 }> {}
 
 /** How a read of the ledger fails. Neither failure says anything about the ledger's content. */

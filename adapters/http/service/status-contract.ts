@@ -55,6 +55,13 @@ const ProgramStatus = record("ProgramStatus", "What the ledger shows of one prog
     }),
     { description: "Null: not known." },
   ),
+  initialised: nullable(
+    Type.Boolean({
+      description:
+        "Whether its own account, custody's config or the registry, exists and names the other program.",
+    }),
+    { description: "Null: not known." },
+  ),
 });
 
 const LogWitness = record("LogWitness", "What this process knows of a witness.", {
@@ -204,6 +211,7 @@ const programRecord = (program: Program): Static<typeof ProgramStatus> => ({
   sha256: program.sha256,
   sbpf_version: program.sbpfVersion,
   is_ours: program.isOurs,
+  initialised: program.initialised,
 });
 
 /** The problem code of the error that ended work on the index, null without an error. */
@@ -272,7 +280,9 @@ const logRecord = (log: LogStatus): Static<typeof SettlementLogStatus> => ({
 export const statusRecord = (status: Status, version: string): ServiceStatusRecord => {
   const { network, custody, attestor } = status;
   const reads = network.healthy ? "online" : "degraded";
-  const callable = custody.executable === true && attestor.executable === true;
+  const callable = [custody, attestor].every(
+    ({ executable, initialised }) => executable === true && initialised === true,
+  );
   return {
     status: status.status,
     version,
@@ -306,6 +316,7 @@ const programExample = (name: ProgramName, address: Program["address"]) => ({
   sha256: PROGRAM_HASHES[name].v3,
   sbpfVersion: 3,
   isOurs: true,
+  initialised: true,
 });
 
 /** The status of a service whose ledger and index work. */

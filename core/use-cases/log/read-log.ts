@@ -6,7 +6,7 @@ import { tileWidthIn } from "../../log/tiles/tile-plan.ts";
 import { verifyInclusion } from "../../log/tree/inclusion-proof.ts";
 import { HASH_LENGTH, leafHash } from "../../log/tree/tree-hash.ts";
 import { StoreUnavailable } from "../../../ports/index/store-unavailable.ts";
-import { readEscrow } from "../escrow/read-escrow.ts";
+import { readFinalizedEscrow } from "../escrow/read-finalized-escrow.ts";
 import type { LogProof } from "./log-proofs.ts";
 import { SettlementLog } from "./published-log.ts";
 import { readInclusionProof, readLeaves } from "./read-tree.ts";
@@ -94,11 +94,11 @@ export const proveEscrow = Effect.fn("proveEscrow")(function* (numbers: EventNum
 });
 
 /**
- * The proof of an escrow by its address, from its finalized account or tombstone. Fails like `readEscrow`, with
+ * The proof of an escrow by its address, from its finalized account or tombstone. Fails like `readFinalizedEscrow`, with
  * `NotInLog` without a published checkpoint, and with `NotLoggedYet`.
  */
 export const readEscrowProof = Effect.fn("readEscrowProof")(function* (pda: string) {
-  const numbers: EventNumbers = yield* readEscrow(pda, "finalized").pipe(
+  const numbers: EventNumbers = yield* readFinalizedEscrow(pda).pipe(
     Effect.map(({ escrow }) => escrow),
     Effect.catchTag("EscrowArchived", ({ tombstone }) => Effect.succeed(tombstone)),
   );

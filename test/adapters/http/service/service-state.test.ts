@@ -7,7 +7,14 @@ import { IndexSync, type SyncActivity } from "../../../../core/use-cases/index/s
 import { LedgerUnavailable } from "../../../../ports/ledger.ts";
 import { forwardedClock } from "../../../doubles/forwarded-clock.ts";
 import { AGENT } from "../support/parties.ts";
-import { checkedClient, dataOf, jsonOf, makeService, problemOf } from "../support/service.ts";
+import {
+  checkedClient,
+  dataOf,
+  errorsOf,
+  jsonOf,
+  makeService,
+  problemOf,
+} from "../support/service.ts";
 
 const clock = forwardedClock();
 /** A reading of the ledger is kept for a second. */
@@ -53,6 +60,7 @@ describe("status", () => {
           sha256: "039058c6f2c0cb492c533b0a4d14ef77cc0f78abccced5287d84a1a2011cfb81",
           sbpf_version: null,
           is_ours: false,
+          initialised: true,
         },
       },
       relay: { status: "online" },
@@ -76,6 +84,38 @@ describe("status", () => {
 });
 
 describe("ready", () => {
+  test("is a 503 until the first sync, and so are the lists of the index", async () => {
+    const early = await client.send("/ready");
+    expect(await jsonOf(early)).toMatchObject({
+      status: 503,
+      code: "not_ready",
+      errors: [{ pointer: "/index", detail: "has not been synced yet" }],
+    });
+    const lists = ["/v1/indexer", "/v1/indexer/events", "/v1/registry/merchants"];
+    for (const path of lists)
+      expect(await problemOf(await client.send(path))).toBe("503 not_ready");
+    expect((await client.send("/v1/indexer/sync", { method: "POST" })).status).toBe(202);
+    expect((await client.send("/ready")).status).toBe(200);
+    for (const path of lists) expect((await client.send(path)).status).toBe(200);
+  });
+
+  test("names programs that are not initialised for each other, such as swapped ids", async () => {
+    const { custodyProgram, attestorProgram } = LOCAL_DEPLOYMENT;
+    const deployment = { custodyProgram: attestorProgram, attestorProgram: custodyProgram };
+    const swapped = await makeService({ instance: { deployment } });
+    const { send } = await checkedClient(swapped);
+    expect(await errorsOf(await send("/ready"))).toContainEqual({
+      pointer: "/programs",
+      detail: "are not initialised for each other",
+    });
+    expect(await dataOf(await send("/v1/status"))).toMatchObject({
+      status: "degraded",
+      programs: { custody: { initialised: false }, attestor: { initialised: false } },
+      relay: { status: "degraded" },
+    });
+    await swapped.runtime.dispose();
+  });
+
   test("names the dependencies that do not answer", async () => {
     expect(await jsonOf(await client.send("/ready"))).toEqual({ status: "ready" });
     service.ledger.fault = new LedgerUnavailable({ retryable: true, cause: "down" });
@@ -104,9 +144,9 @@ describe("ready", () => {
     const { activity } = sync;
     const say = (now: Partial<SyncActivity>) =>
       Object.assign(sync, { activity: Effect.map(activity, (was) => ({ ...was, ...now })) });
-    // Before the first sync no index can be stale.
+    // Before the first sync no index can be stale: it is not there.
     say({ lastError: "LedgerTimeout" });
-    expect(await ready()).toEqual({ status: "ready" });
+    expect(await ready()).toMatchObject({ code: "not_ready", errors: [{ pointer: "/index" }] });
     say({});
     expect((await send("/v1/indexer/sync", { method: "POST" })).status).toBe(202);
     expect(await ready()).toEqual({ status: "ready" });
