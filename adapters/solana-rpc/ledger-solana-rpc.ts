@@ -1,5 +1,6 @@
 import { Effect, Layer, Schema } from "effect";
 import { type Address, parseAddress } from "../../core/domain/address.ts";
+import { CLOCK_SYSVAR, RENT_SYSVAR } from "../../core/protocol/addresses/well-known-addresses.ts";
 import type { HistoryPage } from "../../core/domain/ledger/history.ts";
 import type { LedgerSignature } from "../../core/domain/ledger/signature.ts";
 import {
@@ -9,7 +10,7 @@ import {
   MOST_DATA_BYTES,
 } from "../../ports/ledger.ts";
 import { parseAccounts } from "./accounts/account-json.ts";
-import { askAtSlot, type SlotQuestion } from "./pool/ask-at-slot.ts";
+import { askAtSlot } from "./pool/ask-at-slot.ts";
 import { parseHistory, parseTransaction } from "./history/history-json.ts";
 import { NodePool } from "./pool/node-pool.ts";
 import type { RpcRequest } from "./pool/pooled-node.ts";
@@ -24,6 +25,10 @@ const MAX_SIGNATURES = 1000;
 /** Transaction versions are u8. Accounts and instructions have the same form in every version. */
 const ANY_VERSION = 255;
 
+/** How long a tip waits for nodes that lag by more than 32 slots, milliseconds. */
+const TIP_PATIENCE_MS = 2_000;
+const SYSVARS: ReadonlySet<string> = new Set([CLOCK_SYSVAR, RENT_SYSVAR]);
+
 const isSlot = Schema.is(Schema.Natural);
 const isEpochInfo = Schema.is(
   Schema.Struct({ absoluteSlot: Schema.Natural, blockHeight: Schema.Natural }),
@@ -35,13 +40,7 @@ export const ledgerSolanaRpc: Layer.Layer<Ledger, never, NodePool> = Layer.effec
   Effect.gen(function* () {
     const pool = yield* NodePool;
 
-    /** Only reads raise the slot that later ones ask for. A simulation may report a slot that is not confirmed yet. */
-    const readAtSlot = <A>(question: SlotQuestion<A>) =>
-      Effect.tap(askAtSlot(pool, question), ({ slot }) =>
-        Effect.sync(() => pool.slots.saw(question.commitment, Number(slot))),
-      );
-
-    const genesisHash = pool
+    const askGenesisHash = pool
       .call({
         method: "getGenesisHash",
         params: [],
@@ -54,19 +53,28 @@ export const ledgerSolanaRpc: Layer.Layer<Ledger, never, NodePool> = Layer.effec
       })
       .pipe(refusalAsUnavailable, Effect.withSpan("Ledger.genesisHash"));
 
+    const genesisHash = Effect.suspend(() => {
+      const { recorded } = pool.identity;
+      return recorded === null ? askGenesisHash : Effect.succeed(recorded);
+    });
+
     const tip = Effect.fn("Ledger.tip")(function* (commitment: Commitment) {
-      const lowest = pool.slots.at(commitment);
+      const { slots } = pool;
+      const lowest = slots.lowestTip(commitment);
       return yield* pool.call({
         method: "getEpochInfo",
         params: [{ commitment, ...(lowest > 0 ? { minContextSlot: lowest } : {}) }],
         pool: "single",
+        // Probes of the service's health ask for tips: a node that lags far behind must show soon.
+        behindPatienceMs: TIP_PATIENCE_MS,
         decode: (result) => {
           if (!isEpochInfo(result)) return "malformed";
-          const { absoluteSlot, blockHeight } = result;
-          const judgement = pool.slots.judge(commitment, absoluteSlot);
+          const { absoluteSlot: slot, blockHeight } = result;
+          const judgement = slots.judge(lowest, slot);
           if (judgement !== "fine") return judgement;
-          pool.slots.saw(commitment, absoluteSlot);
-          return { value: { slot: BigInt(absoluteSlot), blockHeight: BigInt(blockHeight) } };
+          const newest = slots.newestTip(commitment, { slot, blockHeight });
+          if (newest === undefined) return "behind";
+          return { value: { slot: BigInt(newest.slot), blockHeight: BigInt(newest.blockHeight) } };
         },
       });
     }, refusalAsUnavailable);
@@ -75,11 +83,12 @@ export const ledgerSolanaRpc: Layer.Layer<Ledger, never, NodePool> = Layer.effec
       addresses: ReadonlyArray<Address>,
       commitment: Commitment,
       mostDataBytes = MOST_DATA_BYTES,
+      notBefore?: bigint,
     ) {
       if (addresses.length > MAX_ACCOUNTS) {
         return yield* Effect.die(new Error(`${addresses.length} accounts in one read`));
       }
-      return yield* readAtSlot({
+      return yield* askAtSlot(pool, {
         method: "getMultipleAccounts",
         args: [addresses],
         options: {
@@ -90,7 +99,11 @@ export const ledgerSolanaRpc: Layer.Layer<Ledger, never, NodePool> = Layer.effec
         },
         commitment,
         pool: "single",
+        // Sysvars are read along with accounts, to date them. They are there at every slot.
+        accounts: addresses.filter((address) => !SYSVARS.has(address)),
+        notBefore,
         parse: (value) => parseAccounts(addresses, value, mostDataBytes),
+        isAbsence: (value) => value.includes(null),
       });
     }, refusalAsUnavailable);
 
@@ -102,11 +115,26 @@ export const ledgerSolanaRpc: Layer.Layer<Ledger, never, NodePool> = Layer.effec
       decode: (result) => (isSlot(result) ? { value: BigInt(result) } : "malformed"),
     };
 
+    /**
+     * Succeeds once a node has finalized a slot. Some nodes take `minContextSlot` of getSignaturesForAddress for a filter of
+     * the list, so it is never sent there.
+     */
+    const slotReached = (lowest: number): RpcRequest<void> => ({
+      method: "getEpochInfo",
+      params: [{ commitment: "finalized" }],
+      pool: "single",
+      decode: (result) => {
+        if (!isEpochInfo(result)) return "malformed";
+        const judgement = pool.slots.judge(lowest, result.absoluteSlot);
+        return judgement === "fine" ? { value: undefined } : judgement;
+      },
+    });
+
     const history = Effect.fn("Ledger.history")(function* (
       address: Address,
       before: LedgerSignature | null,
     ): Effect.fn.Return<HistoryPage, LedgerFailure | RpcRefusal> {
-      const lowest = pool.slots.at("finalized");
+      const lowest = pool.slots.floors.of("finalized", [address]);
       let listed: HistoryPage["entries"] | null = null;
       const entriesBehind: RpcRequest<HistoryPage["entries"]> = {
         method: "getSignaturesForAddress",
@@ -116,7 +144,6 @@ export const ledgerSolanaRpc: Layer.Layer<Ledger, never, NodePool> = Layer.effec
             commitment: "finalized",
             limit: MAX_SIGNATURES,
             ...(before === null ? {} : { before }),
-            ...(lowest > 0 ? { minContextSlot: lowest } : {}),
           },
         ],
         pool: "single",
@@ -127,6 +154,7 @@ export const ledgerSolanaRpc: Layer.Layer<Ledger, never, NodePool> = Layer.effec
           return { value: parsed };
         },
       };
+      if (lowest > 0) yield* pool.call(slotReached(lowest));
       // What a node has after the search, it also had during the search.
       const [entries, start] = yield* pool
         .callInTurn(entriesBehind, historyStart)
@@ -152,6 +180,7 @@ export const ledgerSolanaRpc: Layer.Layer<Ledger, never, NodePool> = Layer.effec
             },
           ],
           pool: "single",
+          mayShare: true,
           decode: (result) => {
             const parsed = parseTransaction(signature, result);
             return parsed === undefined ? "malformed" : { value: parsed };
@@ -165,6 +194,7 @@ export const ledgerSolanaRpc: Layer.Layer<Ledger, never, NodePool> = Layer.effec
 
     return Ledger.of({
       genesisHash,
+      confirmIdentity: Effect.asVoid(askGenesisHash),
       tip,
       readAccounts,
       programAccounts: programAccounts(pool),

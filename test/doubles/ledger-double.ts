@@ -42,6 +42,7 @@ export const ledgerDouble = (parts: LedgerParts): Ledger["Service"] => {
   const slot = (): bigint => parts.slot?.() ?? unexpected("its slot");
   return Ledger.of({
     genesisHash: answer(() => parts.genesisHash ?? unexpected("its genesis hash")),
+    confirmIdentity: answer(() => undefined),
     tip: (commitment) => answer(() => parts.tip?.(commitment) ?? unexpected("its tip")),
     readAccounts: (addresses) =>
       answer(() => {

@@ -6,8 +6,12 @@ export type PoolLimits = {
   readonly requestTimeoutMs: number;
   /** Time limit of a whole call: all nodes, retries and waits. */
   readonly callTimeoutMs: number;
+  /** The same for background work. */
+  readonly backgroundTimeoutMs: number;
   /** Total time that a call waits for nodes to become usable; 0 fails at once. */
   readonly patienceMs: number;
+  /** Total time that a call waits for nodes that are behind. */
+  readonly behindPatienceMs: number;
   /** The largest answer in bytes, after decompression. */
   readonly maxBodyBytes: number;
 };
@@ -41,13 +45,17 @@ export const solanaRpcConfig = (urls: SolanaRpcConfig["urls"]): SolanaRpcConfig 
     single: {
       requestTimeoutMs: 4_000,
       callTimeoutMs: 10_000,
+      backgroundTimeoutMs: 120_000,
       patienceMs: 2_000,
+      behindPatienceMs: 8_000,
       maxBodyBytes: 16 * MIB,
     },
     bulk: {
       requestTimeoutMs: 60_000,
       callTimeoutMs: 180_000,
+      backgroundTimeoutMs: 180_000,
       patienceMs: 30_000,
+      behindPatienceMs: 30_000,
       maxBodyBytes: 256 * MIB,
     },
   },
