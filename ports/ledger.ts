@@ -93,8 +93,9 @@ export class Ledger extends Context.Service<
     ) => Stream.Stream<AtSlot<ReadonlyArray<LedgerAccount>>, LedgerFailure>;
     /**
      * At most 1000 finalized transactions that name an address, newest first, after `before`. A node has been seen to be
-     * as far as the slot at which the address was last seen here, but its list may lag behind its execution. A node that
-     * does not know `before` returns an empty list.
+     * as far as the slot at which the address was last seen here. But its list may lag behind its execution, and a short
+     * one need not be the last. A node that does not know `before` returns an empty list. Fails as not retryable when no
+     * node keeps history.
      */
     readonly history: (
       address: Address,

@@ -116,8 +116,8 @@ export const ledgerSolanaRpc: Layer.Layer<Ledger, never, NodePool> = Layer.effec
     };
 
     /**
-     * Succeeds once a node has finalized a slot. Some nodes take `minContextSlot` of getSignaturesForAddress for a filter of
-     * the list, so it is never sent there.
+     * Succeeds once a node has finalized a slot. Some nodes take `minContextSlot` of getSignaturesForAddress for a filter
+     * of the list, so it is never sent there. Callers bear with a list that is late.
      */
     const slotReached = (lowest: number): RpcRequest<void> => ({
       method: "getEpochInfo",
@@ -156,15 +156,14 @@ export const ledgerSolanaRpc: Layer.Layer<Ledger, never, NodePool> = Layer.effec
       };
       if (lowest > 0) yield* pool.call(slotReached(lowest));
       // What a node has after the search, it also had during the search.
-      const [entries, start] = yield* pool
+      const [entries, keptFrom] = yield* pool
         .callInTurn(entriesBehind, historyStart)
         .pipe(
           Effect.catch((failure) =>
             listed === null ? Effect.fail(failure) : Effect.succeed([listed, null] as const),
           ),
         );
-      if (entries.length < MAX_SIGNATURES) return { entries, completeFrom: start };
-      return { entries, completeFrom: (entries.at(-1)?.slot ?? 0n) + 1n };
+      return { entries, keptFrom };
     }, refusalAsUnavailable);
 
     const transaction = Effect.fn("Ledger.transaction")((signature: LedgerSignature) =>

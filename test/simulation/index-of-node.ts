@@ -1,7 +1,10 @@
 import { Effect, Exit, Layer, Logger, Redacted, Scope } from "effect";
 import { ledgerSolanaRpc } from "../../adapters/solana-rpc/ledger-solana-rpc.ts";
 import { nodePool } from "../../adapters/solana-rpc/pool/node-pool.ts";
-import { solanaRpcConfig } from "../../adapters/solana-rpc/pool/solana-rpc-config.ts";
+import {
+  solanaRpcConfig,
+  type SolanaRpcConfig,
+} from "../../adapters/solana-rpc/pool/solana-rpc-config.ts";
 import { indexSqlite } from "../../adapters/sqlite/index-store.ts";
 import { LOCAL_DEPLOYMENT } from "../../core/protocol/addresses/local-deployment.ts";
 import { IndexSync, makeIndexSync } from "../../core/use-cases/index/sync/index-sync.ts";
@@ -33,6 +36,12 @@ export const WORLD_LEDGER = { genesisHash: walletOf("genesis"), deployment: LOCA
 
 type Options = {
   readonly url: string;
+  /** Other nodes of the ledger, asked after the first. */
+  readonly others?: ReadonlyArray<string>;
+  /** Waits of the nodes' pool that differ from the service's. */
+  readonly waits?: Partial<
+    Pick<SolanaRpcConfig, "backoffBaseMs" | "backoffCapMs" | "retryAfterCapMs">
+  >;
   readonly ledger?: Wrap<Ledger["Service"]>;
   readonly reader?: Wrap<IndexReader["Service"]>;
   readonly writer?: Wrap<IndexWriter["Service"]>;
@@ -52,8 +61,10 @@ export const openIndex = async <E>(
   sync: Layer.Layer<IndexSync, E, IndexReader | IndexWriter | LogStore | Ledger | Instance>,
 ) => {
   const same = <A>(service: A): A => service;
-  const urls = [Redacted.make(new URL(options.url))] as const;
-  const solana = Layer.provide(ledgerSolanaRpc, nodePool(solanaRpcConfig(urls)));
+  const secret = (url: string) => Redacted.make(new URL(url));
+  const urls = [secret(options.url), ...(options.others ?? []).map(secret)] as const;
+  const config = { ...solanaRpcConfig(urls), ...options.waits };
+  const solana = Layer.provide(ledgerSolanaRpc, nodePool(config));
   const ports = Layer.mergeAll(
     Layer.mergeAll(
       Layer.effect(IndexReader, Effect.map(IndexReader, options.reader ?? same)),

@@ -103,7 +103,7 @@ export const makeLedgerDouble = (genesisHash: string) => {
     accounts: () => accounts.values(),
     history: (address) => ({
       entries: double.history.filter(({ accounts }) => accounts.includes(address)).toReversed(),
-      completeFrom: double.historyFrom,
+      keptFrom: double.historyFrom,
     }),
     transaction: (signature) => double.history.find((each) => each.signature === signature) ?? null,
   });

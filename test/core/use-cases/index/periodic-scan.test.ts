@@ -188,7 +188,7 @@ describe("a periodic scan of the merchants that fails", () => {
           ...port,
           history: (address, before) =>
             address === attestorProgram
-              ? Effect.succeed({ entries: [], completeFrom: 0n })
+              ? Effect.succeed({ entries: [], keptFrom: 0n })
               : port.history(address, before),
         };
         const report = yield* syncWith(memory).pipe(
@@ -274,7 +274,7 @@ describe("a snapshot", () => {
           ...port,
           history: (address, before) =>
             address === attestorProgram
-              ? Effect.succeed({ entries: [], completeFrom: null })
+              ? Effect.succeed({ entries: [], keptFrom: null })
               : port.history(address, before),
         };
         const over = (one: Ledger["Service"]) =>

@@ -289,16 +289,10 @@ export class SimulatedLedger {
       .toReversed();
     const from = before === null ? 0 : all.findIndex(({ signature }) => signature === before) + 1;
     const entries = before !== null && from === 0 ? [] : all.slice(from, from + PAGE);
-    const last = entries.at(-1);
-    const completeFrom =
-      entries.length === PAGE && last !== undefined
-        ? last.slot + 1n
-        : pruned && this.#is(0.5)
-          ? null
-          : first;
-    if (!this.#is(weather.shuffled)) return { entries, completeFrom };
+    const keptFrom = pruned && this.#is(0.5) ? null : first;
+    if (!this.#is(weather.shuffled)) return { entries, keptFrom };
     const mixed = [...entries, ...entries.slice(0, 2)].sort(() => this.#random() - 0.5);
-    return { entries: mixed, completeFrom };
+    return { entries: mixed, keptFrom };
   }
 
   readonly port = ledgerDouble({
