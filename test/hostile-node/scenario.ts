@@ -41,6 +41,8 @@ export type Scenario = {
   readonly does: string;
   /** Whether a healthy provider may behave so: then every sync must succeed while it lasts. */
   readonly isUsual: boolean;
+  /** Whether its history does not show what changed of merchants. A scan does, later. */
+  readonly hidesMerchants?: true;
   /** Changes the simulated ledger before the first request. */
   readonly prepare?: (world: WorldNode, random: () => number) => void;
   /** The answers of one node. Called once a run, so it may keep state. */

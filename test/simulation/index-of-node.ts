@@ -83,6 +83,11 @@ export const openIndex = async <E>(
     Effect.runPromiseExit(Effect.provide(effect, services));
   return {
     run,
+    /** Runs an effect that ends only when the signal aborts it. */
+    runUntil: <A, E>(
+      effect: Effect.Effect<A, E, IndexSync | IndexReader | IndexWriter | Ledger>,
+      signal: AbortSignal,
+    ) => Effect.runPromiseExit(Effect.provide(effect, services), { signal }),
     /** The exit of a sync. */
     sync: () => run(Effect.flatMap(IndexSync, (sync) => sync.request)),
     close: () => Effect.runPromise(Scope.close(scope, Exit.void)),

@@ -12,7 +12,7 @@ const optionsOf = ({ params }: RpcCall): Options => (params[1] ?? {}) as Options
 
 /** A node that changes the lists of signatures and nothing else. */
 const listing = (
-  scenario: Pick<Scenario, "name" | "does" | "isUsual">,
+  scenario: Omit<Scenario, "play">,
   change: (list: ReadonlyArray<Listed>, call: RpcCall, stage: Stage) => ReadonlyArray<Listed>,
 ): Scenario => ({
   ...scenario,
@@ -28,6 +28,7 @@ const withoutHistory = (name: string, does: string, code: number): Scenario => (
   name,
   does,
   isUsual: true,
+  hidesMerchants: true,
   play:
     ({ backend }) =>
     (call) =>
@@ -54,6 +55,7 @@ export const HISTORIES: ReadonlyArray<Scenario> = [
       name: "history-with-holes",
       does: "never lists a third of the signatures",
       isUsual: true,
+      hidesMerchants: true,
     },
     (list) => list.filter((one) => !isLost(one)),
   ),

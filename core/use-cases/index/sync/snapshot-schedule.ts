@@ -4,6 +4,8 @@ import type { SyncError } from "./sync-failure.ts";
 const EVERY_MS = 3_600_000;
 /** Wait before a failed snapshot is tried again, milliseconds. It doubles with each failure, up to `EVERY_MS`. */
 const FIRST_RETRY_MS = 60_000;
+/** Interval of scans while no node keeps history, milliseconds. Without history, only a scan shows changes. */
+const WITHOUT_HISTORY_MS = 60_000;
 
 /**
  * When a scan of all merchants checks an index that follows their history. Nothing numbers merchants, so history alone
@@ -17,17 +19,42 @@ export class SnapshotSchedule {
   /** Wait between the last snapshot and the next one, milliseconds. */
   waitMs = EVERY_MS;
   #dueMs: number | null = null;
+  #completedMs: number | null = null;
+  #isAsked = false;
+  #askedMs: number | null = null;
 
   /** Whether a snapshot is due. The first call starts the first hour, because only a complete index is asked about. */
   isDue(nowMs: number): boolean {
     this.#dueMs ??= nowMs + EVERY_MS;
-    return nowMs >= this.#dueMs;
+    return this.#isAsked || nowMs >= this.#dueMs;
+  }
+
+  /** Whether a snapshot is due of an index that follows no history: a minute after the last one, later after failures. */
+  isDueWithoutHistory(nowMs: number): boolean {
+    if (this.isDue(nowMs)) return true;
+    return (
+      this.failures === 0 &&
+      (this.#completedMs === null || nowMs - this.#completedMs >= WITHOUT_HISTORY_MS)
+    );
+  }
+
+  /** Makes the next snapshot due at once. */
+  ask(): void {
+    this.#isAsked = true;
+  }
+
+  /** As `ask`, unless that was called within the last hour. */
+  askOnceAnHour(nowMs: number): void {
+    if (this.#askedMs !== null && nowMs - this.#askedMs < EVERY_MS) return;
+    this.#askedMs = nowMs;
+    this.ask();
   }
 
   /** Records a complete snapshot. */
   completed(nowMs: number): void {
     this.failures = 0;
     this.lastError = null;
+    this.#completedMs = nowMs;
     this.#waitFrom(nowMs, EVERY_MS);
   }
 
@@ -39,6 +66,7 @@ export class SnapshotSchedule {
   }
 
   #waitFrom(nowMs: number, waitMs: number): void {
+    this.#isAsked = false;
     this.waitMs = waitMs;
     this.#dueMs = nowMs + waitMs;
   }

@@ -7,7 +7,7 @@ import { Instance } from "../../../../../ports/instance.ts";
 import { monotonicMs } from "../../../monotonic-time.ts";
 import type { CustodyTip } from "../ledger/custody-tip.ts";
 import { eventsMissing } from "./event-failures.ts";
-import { followHistory } from "../ledger/follow-history.ts";
+import { followHistory, holdTold } from "../ledger/follow-history.ts";
 import { HeldEvents } from "./held-events.ts";
 import type { IndexAccounts } from "../index-accounts.ts";
 import { scanAccounts } from "../ledger/scan-accounts.ts";
@@ -75,10 +75,13 @@ export const gatherEvents = Effect.fn("gatherEvents")(function* (
   const isWorthReading = tip.count - mark.count <= BigInt(most);
   if (isWorthReading) {
     // A node without history is one that does not show the events.
+    const unlessShown = { LedgerUnavailable: () => Effect.void, LedgerTimeout: () => Effect.void };
     yield* Effect.catchTags(
       followHistory(accounts, memory, held, { since: mark.slot, to: tip.slot }, most),
-      { LedgerUnavailable: () => Effect.void, LedgerTimeout: () => Effect.void },
+      unlessShown,
     );
+    if (!held.isComplete)
+      yield* Effect.catchTags(holdTold(accounts, memory, held, tip.slot), unlessShown);
   }
   if (!held.isComplete && isWorthReading && rows > CHEAP_ROWS) {
     const nowMs = yield* monotonicMs;
