@@ -87,8 +87,11 @@ const isPassing = (attempt: FailedAttempt): boolean =>
     : attempt.kind === "behind";
 
 /** Whether the node is well and only asks for time. Such an answer costs no attempt. */
-const asksForTime = ({ kind }: FailedAttempt): boolean =>
-  kind === "behind" || kind === "rate_limited";
+const asksForTime = (attempt: FailedAttempt, lane: Lane): boolean => {
+  if (attempt._tag !== "NodeFault") return attempt.kind === "behind";
+  const { kind, retryAfterMs } = attempt;
+  return kind === "rate_limited" && (retryAfterMs ?? (lane === "background" ? 1 : 0)) > 0;
+};
 
 /** The failure of a call that no node answered. */
 const failure = <A>(
@@ -127,8 +130,7 @@ export const untilAnswered = Effect.fnUntraced(function* <A>(
   const behind = new Set<PooledNode>();
   const patience: Patience = {
     closedMs: limits.patienceMs,
-    // Nobody waits for background work, so the time limit of the whole call is the only one.
-    pacedMs: lane === "live" ? limits.patienceMs : Number.POSITIVE_INFINITY,
+    pacedMs: lane === "live" ? limits.patienceMs : limits.backgroundPatienceMs,
     behindMs: call.behindPatienceMs ?? limits.behindPatienceMs,
   };
   let timesBehind = 0;
@@ -143,7 +145,7 @@ export const untilAnswered = Effect.fnUntraced(function* <A>(
       last = attempt;
       const passing = isPassing(attempt);
       retryable ||= passing;
-      const cost = asksForTime(attempt) ? 0 : 1;
+      const cost = asksForTime(attempt, lane) ? 0 : 1;
       const left = passing ? (asksLeft.get(node) ?? 0) - cost : 0;
       if (left > 0) asksLeft.set(node, left);
       else asksLeft.delete(node);

@@ -4,7 +4,7 @@ import type { JsonRpcClient } from "../transport/json-rpc-client.ts";
 import { monotonicMs } from "../transport/monotonic-time.ts";
 import { NodeFault } from "../transport/rpc-failure.ts";
 import type { NodeFailure } from "./pooled-node.ts";
-import type { PoolLimits } from "./solana-rpc-config.ts";
+import type { PoolLimits, SolanaRpcConfig } from "./solana-rpc-config.ts";
 
 /** How long a node's genesis hash is believed, milliseconds: another node can take over its address. */
 const BELIEVED_MS = 60_000;
@@ -18,14 +18,15 @@ export class LedgerIdentity {
   readonly #limits: PoolLimits;
   readonly #isOneOfSeveral: boolean;
   readonly #confirmedMs = new Map<JsonRpcClient, number>();
-  #genesisHash: string | null = null;
+  #genesisHash: string | null;
 
-  constructor(limits: PoolLimits, nodes: number) {
-    this.#limits = limits;
-    this.#isOneOfSeveral = nodes > 1;
+  constructor({ pools, urls, genesisHash }: SolanaRpcConfig) {
+    this.#limits = pools.single;
+    this.#isOneOfSeveral = urls.length > 1;
+    this.#genesisHash = genesisHash;
   }
 
-  /** The genesis hash that was shown first, null before. */
+  /** The genesis hash that is configured or was shown first, null before. */
   get recorded(): string | null {
     return this.#genesisHash;
   }

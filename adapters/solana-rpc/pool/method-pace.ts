@@ -72,8 +72,11 @@ export class MethodPace {
     this.#forget(paced, nowMs);
     // The node did not take the refused request, so it does not count.
     paced.sentMs.pop();
-    paced.limit = Math.max(1, paced.sentMs.length);
-    paced.limitedMs = nowMs;
+    // A node that says when to return counts requests in a window.
+    if (retryAfterMs !== null && retryAfterMs > 0) {
+      paced.limit = Math.max(1, paced.sentMs.length);
+      paced.limitedMs = nowMs;
+    }
     const wasOpen = paced.closedUntilMs <= nowMs;
     if (wasOpen) paced.refusals += 1;
     const closedMs =

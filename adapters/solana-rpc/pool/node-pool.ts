@@ -49,7 +49,7 @@ export const nodePool = (config: SolanaRpcConfig): Layer.Layer<NodePool> =>
     NodePool,
     Effect.gen(function* () {
       const slots = new HighestSlots(yield* Clock.Clock);
-      const identity = new LedgerIdentity(config.pools.single, config.urls.length);
+      const identity = new LedgerIdentity(config);
       const shared = config.urls.map((url) => ({
         client: jsonRpcClient(url),
         identity,
