@@ -66,7 +66,8 @@ export const ledgerSolanaRpc: Layer.Layer<Ledger, never, NodePool> = Layer.effec
         params: [{ commitment, ...(lowest > 0 ? { minContextSlot: lowest } : {}) }],
         pool: "single",
         // Probes of the service's health ask for tips: a node that lags far behind must show soon.
-        behindPatienceMs: TIP_PATIENCE_MS,
+        // A relay needs a tip as new as its blockhash, and waits for it.
+        ...(slots.awaitsTip(commitment) ? {} : { behindPatienceMs: TIP_PATIENCE_MS }),
         decode: (result) => {
           if (!isEpochInfo(result)) return "malformed";
           const { absoluteSlot: slot, blockHeight } = result;

@@ -97,6 +97,11 @@ export class HighestSlots {
     return Math.max(this.#highest[commitment] - PRESENCE_SLOTS, finalized, 0);
   }
 
+  /** Whether a blockhash was valid at a slot above the newest tip known. */
+  awaitsTip(commitment: Commitment): boolean {
+    return commitment === "confirmed" && (this.#tips.confirmed?.slot ?? 0) < this.#validAt;
+  }
+
   /**
    * The newest tip known, once a node has shown this one. Undefined when that is below the slot at which a blockhash was
    * valid.

@@ -163,11 +163,15 @@ export const jsonRpcClient = (address: Redacted.Redacted<URL>): JsonRpcClient =>
     const { fault, fromEnvelope } = failing(method);
     const requests = all.map((params) => requestOf(++lastId, method, params));
     const sent = yield* Effect.result(send(method, requests, limits));
-    if (sent._tag === "Failure") return all.map(() => Effect.fail<ClientFailure>(sent.failure));
+    const failedAll = (failure: ClientFailure, isLimited: boolean) => ({
+      answers: all.map(() => Effect.fail(failure)),
+      isLimited,
+    });
+    if (sent._tag === "Failure") return failedAll(sent.failure, false);
     const { status, retryAfter, body } = sent.success;
     if (status === 429) {
       const waitMs = retryAfterMs(retryAfter, yield* Clock.currentTimeMillis);
-      return all.map(() => Effect.fail<ClientFailure>(fault("rate_limited", status, waitMs)));
+      return failedAll(fault("rate_limited", status, waitMs), true);
     }
     const answers =
       typeof body === "string"
@@ -176,7 +180,9 @@ export const jsonRpcClient = (address: Redacted.Redacted<URL>): JsonRpcClient =>
             body.text,
             requests.map(({ id }) => id),
           );
-    return answers === undefined ? ("refused" as const) : answers.map(fromEnvelope);
+    return answers === undefined
+      ? ("refused" as const)
+      : { answers: answers.map(fromEnvelope), isLimited: false };
   });
 
   return {

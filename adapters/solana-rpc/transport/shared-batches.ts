@@ -9,10 +9,16 @@ const REFUSED_MS = 600_000;
 /** How requests reach one node, alone or together. */
 export type Sending<E> = {
   readonly single: (params: ReadonlyArray<unknown>) => Effect.Effect<unknown, E>;
-  /** One outcome for each request, in order; "refused" when the node does not take batches. */
+  /** The outcome of a batch; "refused" when the node does not take batches. */
   readonly batch: (
     all: ReadonlyArray<ReadonlyArray<unknown>>,
-  ) => Effect.Effect<ReadonlyArray<Effect.Effect<unknown, E>> | "refused">;
+  ) => Effect.Effect<BatchAnswer<E> | "refused">;
+};
+
+/** One outcome for each request of a batch, in order, and whether the node limits requests. */
+export type BatchAnswer<E> = {
+  readonly answers: ReadonlyArray<Effect.Effect<unknown, E>>;
+  readonly isLimited: boolean;
 };
 
 type Waiting<E> = {
@@ -27,6 +33,8 @@ type Waiting<E> = {
 export class SharedBatches<E> {
   #waiting: Array<Waiting<E>> = [];
   #refusedMs: number | null = null;
+  /** The most requests in the next batch. A batch beyond what a node takes in its window would never pass. */
+  #most = MOST_IN_BATCH;
 
   /** The answer to one request. */
   ask(params: ReadonlyArray<unknown>, sending: Sending<E>): Effect.Effect<unknown, E> {
@@ -43,8 +51,7 @@ export class SharedBatches<E> {
   readonly #sendAll = Effect.fnUntraced({ self: this }, function* (sending: Sending<E>) {
     yield* Effect.yieldNow;
     const all = this.#waiting.splice(0);
-    for (let at = 0; at < all.length; at += MOST_IN_BATCH)
-      yield* this.#send(all.slice(at, at + MOST_IN_BATCH), sending);
+    while (all.length > 0) yield* this.#send(all.splice(0, this.#most), sending);
   });
 
   readonly #send = Effect.fnUntraced(
@@ -52,16 +59,19 @@ export class SharedBatches<E> {
     function* (some: ReadonlyArray<Waiting<E>>, { single, batch }: Sending<E>) {
       const nowMs = yield* monotonicMs;
       const takesBatches = this.#refusedMs === null || nowMs - this.#refusedMs > REFUSED_MS;
-      const answers =
+      const together =
         some.length > 1 && takesBatches ? yield* batch(some.map(({ params }) => params)) : null;
-      if (answers === "refused") this.#refusedMs = nowMs;
+      if (together === "refused") this.#refusedMs = nowMs;
+      const answered = together === "refused" ? null : together;
+      if (answered !== null)
+        this.#most = answered.isLimited
+          ? Math.max(1, Math.floor(some.length / 2))
+          : Math.min(MOST_IN_BATCH, this.#most + 1);
       yield* Effect.forEach(
         some,
         ({ params, outcome }, i) => {
-          const answer = answers === null || answers === "refused" ? single(params) : answers[i];
-          return Effect.flatMap(Effect.exit(answer ?? single(params)), (exit) =>
-            Deferred.done(outcome, exit),
-          );
+          const answer = answered?.answers[i] ?? single(params);
+          return Effect.flatMap(Effect.exit(answer), (exit) => Deferred.done(outcome, exit));
         },
         { concurrency: "unbounded", discard: true },
       );
