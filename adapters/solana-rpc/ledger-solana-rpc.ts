@@ -9,6 +9,7 @@ import {
   type LedgerFailure,
   MOST_DATA_BYTES,
 } from "../../ports/ledger.ts";
+import { AskAnotherNode } from "../../ports/ask-another-node.ts";
 import { parseAccounts } from "./accounts/account-json.ts";
 import { askAtSlot } from "./pool/ask-at-slot.ts";
 import { parseHistory, parseTransaction } from "./history/history-json.ts";
@@ -34,8 +35,7 @@ const isEpochInfo = Schema.is(
   Schema.Struct({ absoluteSlot: Schema.Natural, blockHeight: Schema.Natural }),
 );
 
-/** The Ledger port over Solana JSON-RPC. */
-export const ledgerSolanaRpc: Layer.Layer<Ledger, never, NodePool> = Layer.effect(
+const ledger: Layer.Layer<Ledger, never, NodePool> = Layer.effect(
   Ledger,
   Effect.gen(function* () {
     const pool = yield* NodePool;
@@ -202,4 +202,13 @@ export const ledgerSolanaRpc: Layer.Layer<Ledger, never, NodePool> = Layer.effec
       transaction,
     });
   }),
+);
+
+/** The Ledger port over Solana JSON-RPC, and the choice of another node. */
+export const ledgerSolanaRpc: Layer.Layer<Ledger, never, NodePool> = Layer.merge(
+  ledger,
+  Layer.effect(
+    AskAnotherNode,
+    NodePool.use(({ askAnother }) => Effect.succeed(askAnother)),
+  ),
 );

@@ -14,8 +14,8 @@ const changesOf = ({ escrows, merchants, eventsAdded }: SyncReport): number =>
 
 /**
  * Syncs once the store is open, then every `intervalSeconds`, and sooner when the ledger signals a change, though not
- * sooner than `SignalDistance` says. Does nothing when 0. A failure is logged as a warning once, until a sync succeeds again. When replicas share the index, only one
- * of them syncs.
+ * sooner than `SignalDistance` says. Does nothing when 0. A failure is logged as a warning once, until a sync succeeds
+ * again. When replicas share the index, only one of them syncs.
  */
 export const backgroundSync = Effect.fnUntraced(function* (intervalSeconds: number) {
   if (intervalSeconds === 0) return;

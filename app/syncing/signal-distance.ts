@@ -1,5 +1,8 @@
-/** Signals within this time count as one, because a transaction often touches both programs. Milliseconds. */
-const LEAST_MS = 100;
+/**
+ * Signals within this time count as one, because a transaction often touches both programs. A node tells of both at once.
+ * Milliseconds.
+ */
+const LEAST_MS = 20;
 /** The distance after a sync that a signal caused and that found nothing, milliseconds: a slot's length. */
 const FIRST_MS = 400;
 const MOST_MS = 10_000;
@@ -19,7 +22,7 @@ export class SignalDistance {
     else this.#distanceMs = Math.min(MOST_MS, Math.max(FIRST_MS, this.#distanceMs * 2));
   }
 
-  /** How long the next signal waits, at least 100 milliseconds. */
+  /** How long the next signal waits, at least 20 milliseconds. */
   waitMs(nowMs: number): number {
     return Math.max(LEAST_MS, this.#endedMs + this.#distanceMs - nowMs);
   }

@@ -12,6 +12,7 @@ import { IndexReader } from "../../ports/index/index-reader.ts";
 import { IndexWriter } from "../../ports/index/index-writer.ts";
 import { LogStore } from "../../ports/log/log-store.ts";
 import { Instance } from "../../ports/instance.ts";
+import { AskAnotherNode } from "../../ports/ask-another-node.ts";
 import { Ledger } from "../../ports/ledger.ts";
 import { usdc } from "../core/use-cases/test-instance.ts";
 import { walletOf, WORLD_MINT } from "./world-escrow.ts";
@@ -45,6 +46,7 @@ type Options = {
   readonly ledger?: Wrap<Ledger["Service"]>;
   readonly reader?: Wrap<IndexReader["Service"]>;
   readonly writer?: Wrap<IndexWriter["Service"]>;
+  readonly log?: Wrap<LogStore["Service"]>;
 };
 
 /** The syncs of an index that no other process shares. */
@@ -70,9 +72,10 @@ export const openIndex = async <E>(
     Layer.mergeAll(
       Layer.effect(IndexReader, Effect.map(IndexReader, options.reader ?? same)),
       Layer.effect(IndexWriter, Effect.map(IndexWriter, options.writer ?? same)),
-      Layer.effect(LogStore, LogStore),
+      Layer.effect(LogStore, Effect.map(LogStore, options.log ?? same)),
     ).pipe(Layer.provide(store)),
     Layer.effect(Ledger, Effect.map(Ledger, options.ledger ?? same)).pipe(Layer.provide(solana)),
+    Layer.effect(AskAnotherNode, AskAnotherNode).pipe(Layer.provide(solana)),
     Layer.succeed(Instance, instance),
     Logger.layer([]),
   );
@@ -80,7 +83,7 @@ export const openIndex = async <E>(
   const services = await Effect.runPromise(
     Layer.buildWithScope(sync.pipe(Layer.provideMerge(ports)), scope),
   );
-  const run = <A, E>(effect: Effect.Effect<A, E, IndexSync | IndexReader | IndexWriter | Ledger>) =>
+  const run = <A, E>(effect: Effect.Effect<A, E, Layer.Success<typeof ports> | IndexSync>) =>
     Effect.runPromiseExit(Effect.provide(effect, services));
   return {
     run,

@@ -284,6 +284,7 @@ export const statusExample = () =>
         lastError: null,
         snapshotError: null,
         snapshotFailures: 0,
+        contradictedAnswers: 0,
         hasHistory: true,
         progress: null,
         lagSlots: 2n,

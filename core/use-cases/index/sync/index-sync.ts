@@ -16,6 +16,8 @@ export type SyncActivity = {
   readonly snapshotError: SyncError | null;
   /** How many such snapshots have failed since the last complete one. */
   readonly snapshotFailures: number;
+  /** How often accounts contradicted the ledger's count and head, since this process began. */
+  readonly contradictedAnswers: number;
   /** Whether some node keeps history, as far as a sync has found out. Without it, the index is kept up by scans. */
   readonly hasHistory: boolean;
   /** How far the running sync has come; null when none runs or it is not known. */
@@ -95,6 +97,7 @@ export const makeIndexSync = Effect.fnUntraced(function* (
       ...now,
       snapshotError: memory.snapshots.lastError,
       snapshotFailures: memory.snapshots.failures,
+      contradictedAnswers: memory.contradictedAnswers,
       hasHistory: memory.hasHistory,
       progress: memory.progress,
     })),

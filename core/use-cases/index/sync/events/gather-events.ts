@@ -46,15 +46,16 @@ const scanEvents = Effect.fnUntraced(function* (
   );
 });
 
-/** The failure that names the first events that a range lacks. `head` is the one before the range. */
-const eventsMissingIn = (held: HeldEvents, head: Hash32) => {
+/** The failure that counts the events that a range lacks and names the first. `head` is the one before the range. */
+export const eventsMissingIn = (held: HeldEvents, head: Hash32) => {
   const chain = held.chain(head);
   return eventsMissing(chain.missingTo(held.to), chain.missing);
 };
 
 /**
- * Every event above the mark and up to the tip's count, from the history or, where that does not show them all, from a
- * scan. Fails when neither does, naming the first missing numbers, and like the ledger.
+ * The events above the mark and up to the tip's count, from the history or, where that does not show them all, from a
+ * scan. Some are missing when neither shows them. Fails like the ledger, and, naming the first missing numbers, while a
+ * scan is put off.
  */
 export const gatherEvents = Effect.fn("gatherEvents")(function* (
   accounts: IndexAccounts,
@@ -89,7 +90,6 @@ export const gatherEvents = Effect.fn("gatherEvents")(function* (
     if (nowMs - memory.gapSinceMs < GAP_MS) return yield* eventsMissingIn(held, mark.head);
   }
   if (!held.isComplete) yield* scanEvents(accounts, memory, held, tip.slot);
-  if (!held.isComplete) return yield* eventsMissingIn(held, mark.head);
-  memory.gapSinceMs = null;
+  if (held.isComplete) memory.gapSinceMs = null;
   return held;
 });

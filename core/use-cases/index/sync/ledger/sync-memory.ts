@@ -17,6 +17,8 @@ export class SyncMemory {
   readonly told = new ToldTransactions();
   /** Syncs that ended with a contradiction between the ledger's head and its accounts, one after the other. */
   contradictions = 0;
+  /** Answers that contradicted count and head or each other, since the process began. */
+  contradictedAnswers = 0;
   /** Since when the history lacks an event, milliseconds of a monotonic clock; null while it lacks none. */
   gapSinceMs: number | null = null;
   /** Whether some node keeps the history that a sync last asked for. Without it, merchants are scanned. */
