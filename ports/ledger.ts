@@ -58,34 +58,44 @@ export const MOST_DATA_BYTES = 10_240;
 export class Ledger extends Context.Service<
   Ledger,
   {
-    /** The hash of the ledger's first block, base58. It identifies the ledger. */
+    /**
+     * The hash of the ledger's first block, base58. It identifies the ledger. It is the hash that a node showed first; no
+     * node is asked for it again.
+     */
     readonly genesisHash: Effect.Effect<string, LedgerFailure>;
-    /** The newest slot at a commitment, and its block height. */
+    /** Asks a node for its genesis hash. Fails unless it is the recorded one; the node is then left alone until it is. */
+    readonly confirmIdentity: Effect.Effect<void, LedgerFailure>;
+    /** The newest slot known at a commitment, and its block height. A node has just shown it, or one at most 32 slots below. */
     readonly tip: (
       commitment: Commitment,
     ) => Effect.Effect<{ readonly slot: bigint; readonly blockHeight: bigint }, LedgerFailure>;
     /**
      * Up to 100 accounts of one slot, in the order asked for, null for a missing one. Data is cut at `mostDataBytes`,
-     * by default `MOST_DATA_BYTES`; infinity cuts nothing.
+     * by default `MOST_DATA_BYTES`; infinity cuts nothing. The slot is `notBefore` or a later one. Without it, accounts
+     * that are all there may be up to 32 slots old, but never from before a slot at which one of them was seen or
+     * relayed; a missing one is missing at the highest slot seen.
      */
     readonly readAccounts: (
       addresses: ReadonlyArray<Address>,
       commitment: Commitment,
       mostDataBytes?: number,
+      notBefore?: bigint,
     ) => Effect.Effect<AtSlot<ReadonlyArray<LedgerAccount | null>>, LedgerFailure>;
     /**
      * Every finalized account of a kind, in chunks of at most 1000 with their slot. Memory does not grow with the
      * number of accounts, because they are read as they are consumed. After a node breaks off, accounts may come again.
      * A node that ignores filters may add accounts of other kinds. A scan that is too large for one answer is split at
-     * the kind's `splitAt`, if it has one.
+     * the kind's `splitAt`, if it has one. The slot is `notBefore` or a later one, by default the highest slot seen.
      */
     readonly programAccounts: (
       kind: AccountKind,
+      notBefore?: bigint,
     ) => Stream.Stream<AtSlot<ReadonlyArray<LedgerAccount>>, LedgerFailure>;
     /**
-     * At most 1000 finalized transactions that name an address, newest first, after `before`. A node's list may lag
-     * behind its execution, and a short one need not be the last. A node that does not know `before` returns an empty
-     * list. Fails as not retryable when no node keeps history.
+     * At most 1000 finalized transactions that name an address, newest first, after `before`. A node has been seen to be
+     * as far as the slot at which the address was last seen here. But its list may lag behind its execution, and a short
+     * one need not be the last. A node that does not know `before` returns an empty list. Fails as not retryable when no
+     * node keeps history.
      */
     readonly history: (
       address: Address,

@@ -46,6 +46,7 @@ export const ledgerDouble = (parts: LedgerParts): Ledger["Service"] => {
     parts.slot?.(commitment) ?? unexpected("its slot");
   return Ledger.of({
     genesisHash: answer(() => parts.genesisHash ?? unexpected("its genesis hash")),
+    confirmIdentity: answer(() => undefined),
     tip: (commitment) => answer(() => parts.tip?.(commitment) ?? unexpected("its tip")),
     readAccounts: (addresses, commitment) =>
       answer(() => {

@@ -71,7 +71,8 @@ export const openIndex = async <E>(
   const same = <A>(service: A): A => service;
   const secret = (url: string) => Redacted.make(new URL(url));
   const urls = [secret(options.url), ...(options.others ?? []).map(secret)] as const;
-  const config = { ...solanaRpcConfig(urls), ...options.waits };
+  const { genesisHash } = WORLD_LEDGER;
+  const config = { ...solanaRpcConfig(urls), genesisHash, ...options.waits };
   const solana = Layer.provide(
     Layer.merge(ledgerSolanaRpc, ledgerNodesSolanaRpc),
     nodePool(config),

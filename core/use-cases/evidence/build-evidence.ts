@@ -49,6 +49,7 @@ const newPacket = Effect.fnUntraced(function* (pda: string) {
   const { deployment, cluster } = yield* Instance;
   const ledger = yield* Ledger;
   const genesisHash = yield* ledger.genesisHash;
+  yield* ledger.confirmIdentity;
   const network = { ...deployment, cluster, genesisHash };
   const data = evidenceData({ network, escrow, account, slot, ledgerTime });
   const signature = yield* signData(data);

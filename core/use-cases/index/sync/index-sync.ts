@@ -2,6 +2,7 @@ import { Context, Deferred, Effect, Ref, Semaphore } from "effect";
 import type { IndexContradiction } from "../../../domain/index/index-contradiction.ts";
 import type { SyncMark } from "../../../domain/index/sync-mark.ts";
 import type { SyncProgress, SyncReport } from "../../../domain/index/sync-report.ts";
+import { LedgerLane } from "../../../../ports/ledger-lane.ts";
 import { type SyncError, syncErrorOf, type SyncFailure } from "./sync-failure.ts";
 import { syncIndex } from "./sync-index.ts";
 import { SyncMemory } from "./ledger/sync-memory.ts";
@@ -73,7 +74,9 @@ export const makeIndexSync = Effect.fnUntraced(function* (
         if (isScanWanted) memory.snapshots.ask();
         isScanWanted = false;
         yield* Ref.update(activity, (was) => ({ ...was, running: true }));
-        const exit = yield* Effect.exit(syncIndex(runs, memory, afterSync));
+        const exit = yield* Effect.exit(
+          Effect.provideService(syncIndex(runs, memory, afterSync), LedgerLane, "background"),
+        );
         yield* Ref.set(activity, { running: false, lastError: syncErrorOf(exit) });
         yield* Deferred.done(outcome, exit);
       }),
