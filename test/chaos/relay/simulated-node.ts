@@ -135,7 +135,11 @@ export const simulatedNode = (options: {
         from > 0 || options.accountAt(address, 0) === null
           ? []
           : [{ signature: FUNDING, slot: 0n, failed: false }];
-      return { entries: before === null ? [...entries, ...funded] : [], completeFrom: null, keptFrom: null };
+      return {
+        entries: before === null ? [...entries, ...funded] : [],
+        completeFrom: null,
+        keptFrom: null,
+      };
     },
     transaction: (signature) => {
       const attempt = options.attemptOf(signature);
