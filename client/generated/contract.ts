@@ -65,6 +65,10 @@ export type EvidenceReferencesNotFound = ("merchant" | "escrow_created" | "escro
  */
 export type JsonWebKeyStatus = ("current" | "retired" | "revoked")
 /**
+ * `earlier_state`: the ledger's history is the beginning of the index's, or empty.
+ */
+export type IndexContradictionKind = ("another_history" | "earlier_state")
+/**
  * `degraded` when a dependency does not work or is not known to work.
  */
 export type IndexerStatusStatus = ("online" | "degraded")
@@ -173,6 +177,10 @@ export type RelayStatusStatus = ("online" | "degraded")
  */
 export type ServiceStatusStatus = ("online" | "degraded")
 /**
+ * What this process does for the log: `no_key`: another process publishes it; `starting`: no sync of this process has reached it yet; `standby`: its lease is over and another replica publishes.
+ */
+export type SettlementLogStatusState = ("no_key" | "starting" | "publishing" | "standby" | "ended")
+/**
  * What keeps the log from being published at the index's size.
  */
 export type SettlementLogStatusHindrance = ("nodes_disagree" | "second_node_behind" | "signed_size_not_derived_yet" | "ended" | "store_or_ledger_unavailable" | "quorum_missing")
@@ -206,6 +214,7 @@ EscrowPage: EscrowPage
 EscrowPreflight: EscrowPreflight
 EscrowState: EscrowState
 EventKind: EventKind
+EventRange: EventRange
 EvidenceAccount: EvidenceAccount
 EvidenceArchived: EvidenceArchived
 EvidenceAsOf: EvidenceAsOf
@@ -225,7 +234,10 @@ EvidenceTransaction: EvidenceTransaction
 EvidenceTrust: EvidenceTrust
 Fault: Fault
 Health: Health
+HistoryHead: HistoryHead
 Idl: Idl
+IndexContradiction: IndexContradiction
+IndexContradictionKind: IndexContradictionKind
 IndexFreshness: IndexFreshness
 IndexerStatus: IndexerStatus
 IndexerStatusHistory: IndexerStatusHistory
@@ -338,6 +350,7 @@ SettlementEvent: SettlementEvent
 SettlementEventPage: SettlementEventPage
 SettlementLogStatus: SettlementLogStatus
 SettlementLogStatusHindrance: SettlementLogStatusHindrance
+SettlementLogStatusState: SettlementLogStatusState
 StaleIndex: StaleIndex
 SupportedMint: SupportedMint
 SyncCounts: SyncCounts
@@ -829,6 +842,19 @@ detail: string
 cure: string
 }
 /**
+ * The numbers among which the first differing event is.
+ */
+export interface EventRange {
+/**
+ * The first of them, as decimal digits.
+ */
+from: string
+/**
+ * The last of them, as decimal digits.
+ */
+to: string
+}
+/**
  * The raw account, to be decoded again.
  */
 export interface EvidenceAccount {
@@ -1154,6 +1180,19 @@ version: string
 uptime_seconds: number
 }
 /**
+ * A state of the custody program's history.
+ */
+export interface HistoryHead {
+/**
+ * Events, as decimal digits.
+ */
+count: string
+/**
+ * The chain over their leaves.
+ */
+head: string
+}
+/**
  * A program's interface in the form that Anchor 0.30 and later write.
  */
 export interface Idl {
@@ -1203,6 +1242,18 @@ constants: {
 [k: string]: unknown
 }
 /**
+ * What the ledger shows and the index, which stays as it is, contradicts. Another history replaces it once two nodes show it or the operator approves it.
+ */
+export interface IndexContradiction {
+kind: IndexContradictionKind
+index: HistoryHead
+ledger: HistoryHead
+/**
+ * Null for an earlier state.
+ */
+first_difference: (EventRange | null)
+}
+/**
  * The index.
  */
 export interface IndexerStatus {
@@ -1220,6 +1271,10 @@ running: (boolean | null)
  * Null while none runs.
  */
 progress: (SyncProgress | null)
+/**
+ * Null: nothing contradicts the index, as far as scans have shown.
+ */
+contradiction: (IndexContradiction | null)
 /**
  * Null: not known.
  */
@@ -2591,7 +2646,7 @@ relay: RelayStatus
 reads: ReadsStatus
 indexer: IndexerStatus
 /**
- * Null: no log, nothing signed yet, or not known.
+ * Null: no log, or not known.
  */
 log: (SettlementLogStatus | null)
 }
@@ -2599,22 +2654,14 @@ log: (SettlementLogStatus | null)
  * How the settlement log stands.
  */
 export interface SettlementLogStatus {
+state: SettlementLogStatusState
 /**
- * The log's name in checkpoints.
+ * Null before anything is signed, as are `vkey`, `size` and `root`.
  */
-origin: string
-/**
- * The log's key, as a policy names it.
- */
-vkey: string
-/**
- * Leaves of the tree that was signed last.
- */
-size: number
-/**
- * Its root.
- */
-root: string
+origin: (string | null)
+vkey: (string | null)
+size: (number | null)
+root: (string | null)
 /**
  * Null before the first.
  */
