@@ -144,13 +144,29 @@ export const broadcasterSolanaRpc: Layer.Layer<Broadcaster, never, NodePool> = L
     const searchAll = Effect.fn("Broadcaster.searchAll")(function* (
       signatures: ReadonlyArray<LedgerSignature>,
     ) {
-      // What a node has after the search, it also had during the search.
-      const [found, completeFrom] = yield* pool.callInTurn(statuses(signatures), {
-        method: "getFirstAvailableBlock",
-        params: [],
-        pool: "single",
-        decode: (result) => (isNatural(result) ? { value: BigInt(result) } : "malformed"),
-      });
+      let landed: HistorySearch["landed"] | null = null;
+      const request = statuses(signatures);
+      const noting: typeof request = {
+        ...request,
+        decode: (result) => {
+          const reading = request.decode(result);
+          if (typeof reading === "object") landed = reading.value;
+          return reading;
+        },
+      };
+      // What a node has after the search, it also had during the search. Some nodes do not offer this method.
+      const [found, completeFrom] = yield* pool
+        .callInTurn(noting, {
+          method: "getFirstAvailableBlock",
+          params: [],
+          pool: "single",
+          decode: (result) => (isNatural(result) ? { value: BigInt(result) } : "malformed"),
+        })
+        .pipe(
+          Effect.catch((failure) =>
+            landed === null ? Effect.fail(failure) : Effect.succeed([landed, null] as const),
+          ),
+        );
       return { landed: found, completeFrom };
     }, refusalAsUnavailable);
 

@@ -1,4 +1,5 @@
 import { Context, Deferred, Effect, Ref, Semaphore } from "effect";
+import type { IndexContradiction } from "../../../domain/index/index-contradiction.ts";
 import type { SyncMark } from "../../../domain/index/sync-mark.ts";
 import type { SyncProgress, SyncReport } from "../../../domain/index/sync-report.ts";
 import { LedgerLane } from "../../../../ports/ledger-lane.ts";
@@ -16,6 +17,8 @@ export type SyncActivity = {
   readonly snapshotError: SyncError | null;
   /** How many such snapshots have failed since the last complete one. */
   readonly snapshotFailures: number;
+  /** What keeps the index from following the ledger, once scans have shown it; null when nothing does. */
+  readonly contradiction: IndexContradiction | null;
   /** How often accounts contradicted the ledger's count and head, since this process began. */
   readonly contradictedAnswers: number;
   /** Whether some node keeps history, as far as a sync has found out. Without it, the index is kept up by scans. */
@@ -97,6 +100,7 @@ export const makeIndexSync = Effect.fnUntraced(function* (
       ...now,
       snapshotError: memory.snapshots.lastError,
       snapshotFailures: memory.snapshots.failures,
+      contradiction: memory.contradiction,
       contradictedAnswers: memory.contradictedAnswers,
       hasHistory: memory.hasHistory,
       progress: memory.progress,
