@@ -22,6 +22,7 @@ import { broadcasterSolanaRpc } from "../adapters/solana-rpc/broadcast/broadcast
 import { ledgerSolanaRpc } from "../adapters/solana-rpc/ledger-solana-rpc.ts";
 import { nodePool } from "../adapters/solana-rpc/pool/node-pool.ts";
 import { solanaRpcConfig } from "../adapters/solana-rpc/pool/solana-rpc-config.ts";
+import { ledgerFloorSolanaRpc } from "../adapters/solana-rpc/ledger-floor-solana-rpc.ts";
 import { ledgerNodesSolanaRpc } from "../adapters/solana-rpc/ledger-nodes-solana-rpc.ts";
 import { witnessClientHttp } from "../adapters/witness-http/witness-client.ts";
 import { LogPublisher } from "../core/use-cases/log/log-publisher.ts";
@@ -34,6 +35,7 @@ import type { GrownMark } from "./syncing/grown-mark.ts";
 import { logPublisher, logSigner, type LogWitnessesUnusable } from "./log/log-services.ts";
 import { noWitness, witnessLayer } from "./log/witness-layer.ts";
 import { type EvidenceKeyUnusable, EvidenceSigner } from "../ports/evidence-signer.ts";
+import { LedgerFloor } from "../ports/ledger-floor.ts";
 import type { Ledger } from "../ports/ledger.ts";
 import { evidenceKeys, evidenceSigner } from "./key-layers.ts";
 import { checkMints } from "./check-mints.ts";
@@ -63,13 +65,19 @@ const witness = ({
   );
 };
 
-/** Tells the log's publisher how far the index is complete, under the term of the sync that found it. */
-const publishing = (marks: Queue.Dequeue<GrownMark>): Layer.Layer<never, never, LogPublisher> =>
+/**
+ * Tells how far the index is complete: the log's publisher, under the term of the sync that found it, and the readers of
+ * the ledger, which then show nothing older than the index.
+ */
+const publishing = (
+  marks: Queue.Dequeue<GrownMark>,
+): Layer.Layer<never, never, LogPublisher | LedgerFloor> =>
   Layer.effectDiscard(
     Effect.gen(function* () {
       const { grown } = yield* LogPublisher;
+      const { raise } = yield* LedgerFloor;
       const tell = Effect.flatMap(Queue.take(marks), ({ mark, epoch }) =>
-        Effect.provideService(grown(mark), SyncEpoch, epoch),
+        Effect.andThen(raise(mark.slot), Effect.provideService(grown(mark), SyncEpoch, epoch)),
       );
       yield* Effect.forkScoped(Effect.forever(tell));
     }),
@@ -124,6 +132,7 @@ const servicesOf = (
   const solana = Layer.mergeAll(
     ledgerSolanaRpc,
     ledgerNodesSolanaRpc,
+    ledgerFloorSolanaRpc,
     broadcasterSolanaRpc,
     blockspaceSolanaRpc,
   ).pipe(Layer.provide(nodePool(solanaRpcConfig(rpcUrls))));
