@@ -3,6 +3,7 @@ import { ArchivedEscrows, makeArchivedEscrows } from "../core/use-cases/escrow/a
 import { makeRelayDelivery, RelayDelivery } from "../core/use-cases/relay/relay-delivery.ts";
 import { LogProofs } from "../core/use-cases/log/log-proofs.ts";
 import { makeLogProofs } from "../core/use-cases/log/make-log-proofs.ts";
+import { clientPackageLayer } from "./client-package/client-package-layer.ts";
 import { LedgerPulse, makeLedgerPulse } from "../core/use-cases/service/ledger-pulse.ts";
 import { makeRecentPages, RecentPages } from "../core/use-cases/index/recent-pages.ts";
 import {
@@ -173,6 +174,7 @@ const servicesOf = (
     Layer.effect(RecentPages, makeRecentPages),
     Layer.effect(TransactionTerms, makeTransactionTerms),
     Layer.effect(LedgerPulse, makeLedgerPulse),
+    clientPackageLayer(started.dataDir),
   ).pipe(
     Layer.provideMerge(log),
     Layer.provideMerge(logPublisher(started)),

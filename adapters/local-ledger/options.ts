@@ -9,6 +9,8 @@ export type LocalLedgerOptions = {
   readonly port: number;
   readonly webSocketPort: number | undefined;
   readonly demo: boolean;
+  /** A new ledger begins without programs and mint, so that they can be deployed to it. */
+  readonly empty: boolean;
   /** Days by which the ledger's time moves ahead at this start, [0, 365]. */
   readonly skipDays: number;
   /** Ends when standard input closes, so that it cannot outlive its parent process. */
@@ -24,6 +26,7 @@ usage: bun run local-ledger [options]
   --port N         HTTP port, 0 for any free one                  (LOCAL_LEDGER_PORT, 8899)
   --ws-port N      WebSocket port                                 (the one after the HTTP port)
   --no-demo        no demo merchants, agents and escrows          (LOCAL_LEDGER_DEMO, true)
+  --empty          a new ledger begins without programs and mint, for bun run deploy
   --skip-days N    its clock moves N days ahead at this start and stays there, 0 to 365   (0)
   --supervised     ends when its standard input closes
   --help           this text
@@ -66,6 +69,7 @@ export const readOptions = (
       port: { type: "string" },
       "ws-port": { type: "string" },
       "no-demo": { type: "boolean" },
+      empty: { type: "boolean" },
       "skip-days": { type: "string" },
       supervised: { type: "boolean" },
       help: { type: "boolean", short: "h" },
@@ -83,6 +87,7 @@ export const readOptions = (
       values["ws-port"] === undefined ? undefined : portOf(values["ws-port"], "--ws-port"),
     demo:
       values["no-demo"] !== true && flagOf(env["LOCAL_LEDGER_DEMO"] ?? "true", "LOCAL_LEDGER_DEMO"),
+    empty: values.empty === true,
     skipDays: daysOf(values["skip-days"] ?? "0", "--skip-days"),
     supervised: values.supervised === true,
   };

@@ -73,6 +73,10 @@ export type IndexerStatusStatus = ("online" | "degraded")
  */
 export type SyncProgressPhase = ("accounts" | "transactions")
 /**
+ * `not_served`: no node keeps transaction history. Scans then keep the index up: events within a minute, merchants too, and events have no `signature`.
+ */
+export type IndexerStatusHistory = ("followed" | "not_served")
+/**
  * What the transaction may do with the account.
  */
 export type InstructionAccountRole = ("readonly" | "writable" | "readonly_signer" | "writable_signer")
@@ -107,7 +111,7 @@ export type PreparedMerchantCallWarnings = ("merchant_account_has_delegate" | "m
 /**
  * Stable machine name of a problem.
  */
-export type ProblemCode = ("malformed_host" | "malformed_json" | "malformed_cursor" | "route_not_found" | "escrow_not_found" | "merchant_not_found" | "proof_template_not_found" | "transaction_not_found" | "not_in_log" | "method_not_allowed" | "not_acceptable" | "wrong_state" | "not_logged_yet" | "archived_unseen" | "idempotency_key_in_flight" | "payload_too_large" | "unsupported_media_type" | "validation_failed" | "invalid_address" | "task_required" | "not_an_escrow" | "not_a_merchant" | "beta_limit_exceeded" | "transaction_malformed" | "transaction_too_large" | "signature_missing" | "signature_invalid" | "program_not_allowed" | "lookup_table_not_allowed" | "durable_nonce_not_allowed" | "compute_budget_exceeded" | "compute_budget_invalid" | "settlement_check_failed" | "fee_payer_cannot_pay" | "transaction_rejected" | "blockhash_expired" | "idempotency_key_reused" | "rate_limited" | "relay_share_full" | "checkpoint_malformed" | "log_signature_invalid" | "log_unknown" | "checkpoint_refused" | "witness_not_ready" | "internal_error" | "ledger_unavailable" | "not_ready" | "store_unavailable" | "relay_queue_full" | "shutting_down" | "ledger_timeout")
+export type ProblemCode = ("malformed_host" | "malformed_json" | "malformed_cursor" | "route_not_found" | "escrow_not_found" | "merchant_not_found" | "proof_template_not_found" | "transaction_not_found" | "not_in_log" | "method_not_allowed" | "not_acceptable" | "wrong_state" | "not_logged_yet" | "archived_unseen" | "idempotency_key_in_flight" | "payload_too_large" | "unsupported_media_type" | "validation_failed" | "invalid_address" | "task_required" | "not_an_escrow" | "not_a_merchant" | "beta_limit_exceeded" | "transaction_malformed" | "transaction_too_large" | "signature_missing" | "signature_invalid" | "program_not_allowed" | "lookup_table_not_allowed" | "durable_nonce_not_allowed" | "compute_budget_exceeded" | "compute_budget_invalid" | "settlement_check_failed" | "fee_payer_cannot_pay" | "transaction_rejected" | "blockhash_expired" | "idempotency_key_reused" | "rate_limited" | "relay_share_full" | "checkpoint_malformed" | "log_signature_invalid" | "log_unknown" | "checkpoint_refused" | "witness_not_ready" | "internal_error" | "ledger_unavailable" | "not_ready" | "client_package_unavailable" | "store_unavailable" | "relay_queue_full" | "shutting_down" | "ledger_timeout")
 /**
  * Whose error it is.
  */
@@ -224,6 +228,7 @@ Health: Health
 Idl: Idl
 IndexFreshness: IndexFreshness
 IndexerStatus: IndexerStatus
+IndexerStatusHistory: IndexerStatusHistory
 IndexerStatusStatus: IndexerStatusStatus
 Instruction: Instruction
 InstructionAccount: InstructionAccount
@@ -1215,6 +1220,10 @@ running: (boolean | null)
  * Null while none runs.
  */
 progress: (SyncProgress | null)
+/**
+ * Null: not known.
+ */
+history: (IndexerStatusHistory | null)
 last_error: (string | null)
 snapshot_error: (string | null)
 }

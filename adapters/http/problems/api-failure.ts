@@ -1,3 +1,4 @@
+import type { ClientPackageUnavailable } from "../../../ports/client-package.ts";
 import type { StoreUnavailable } from "../../../ports/index/store-unavailable.ts";
 import type { LedgerFailure } from "../../../ports/ledger.ts";
 import type {
@@ -28,6 +29,7 @@ export type ApiFailure =
   | TransactionNotFound
   | LedgerFailure
   | StoreUnavailable
+  | ClientPackageUnavailable
   | Http.InvalidRequest
   | Http.InvalidRequestAddress
   | Http.RequestBeyondBetaLimit
@@ -83,6 +85,7 @@ export const CODE_OF_FAILURE = {
   LedgerUnavailable: "ledger_unavailable",
   LedgerTimeout: "ledger_timeout",
   StoreUnavailable: "store_unavailable",
+  ClientPackageUnavailable: "client_package_unavailable",
   InvalidRequest: "validation_failed",
   InvalidRequestAddress: "invalid_address",
   RequestBeyondBetaLimit: "beta_limit_exceeded",

@@ -244,6 +244,8 @@ const told = (failure: ApiFailure): Told => {
       return { detail: "The ledger node did not answer in time.", headers: RETRY_SOON };
     case "StoreUnavailable":
       return { detail: "The index cannot be reached.", headers: RETRY_SOON };
+    case "ClientPackageUnavailable":
+      return { detail: "The build of the client package failed." };
     case "MalformedHost":
       return {
         detail: "The Host header must be given once, and be a host with or without a port.",

@@ -309,6 +309,12 @@ export const PROBLEM_CATALOGUE = {
     "A dependency of the service does not work; `errors` names it.",
     "Ask again shortly.",
   ),
+  client_package_unavailable: kind(
+    503,
+    "The client package could not be built",
+    "The service builds its client package when it is first asked for, and the build failed. Everything else works.",
+    "Build it from the repository with `bun run build`, which says what is wrong.",
+  ),
   store_unavailable: kind(
     503,
     "The index cannot be read or written",

@@ -9,6 +9,7 @@ import type { TransactionTerms } from "../../../core/use-cases/service/transacti
 import type { LogPublisher } from "../../../core/use-cases/log/log-publisher.ts";
 import type { SettlementLog } from "../../../core/use-cases/log/published-log.ts";
 import type { Witness } from "../../../core/use-cases/witness/witness.ts";
+import type { ClientPackage } from "../../../ports/client-package.ts";
 import type { Broadcaster } from "../../../ports/broadcaster.ts";
 import type { IndexReader } from "../../../ports/index/index-reader.ts";
 import type { LogIdentity } from "../../../ports/log/log-identity.ts";
@@ -23,6 +24,7 @@ import type { RateLimiter } from "../../../ports/rate-limiter.ts";
 export type HttpServices =
   | ArchivedEscrows
   | Broadcaster
+  | ClientPackage
   | IndexReader
   | LogIdentity
   | LogPublisher

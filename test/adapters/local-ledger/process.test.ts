@@ -32,6 +32,7 @@ describe("options", () => {
       port: 8899,
       webSocketPort: undefined,
       demo: true,
+      empty: false,
       skipDays: 0,
       supervised: false,
     });

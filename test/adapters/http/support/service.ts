@@ -40,6 +40,7 @@ import {
   ADD_CHECKPOINT_EXAMPLE,
   COSIGNATURE_EXAMPLE,
 } from "../../../../adapters/http/witness/witness-examples.ts";
+import { ClientPackage } from "../../../../ports/client-package.ts";
 import { EvidenceSigner } from "../../../../ports/evidence-signer.ts";
 import { networkIdOf, networkLeaf } from "../../../../core/log/leaf/network-leaf.ts";
 import { decodeEscrowAccount } from "../../../../core/protocol/accounts/escrow-account.ts";
@@ -116,6 +117,8 @@ export type ServiceOptions = Omit<HttpOptions, "context"> & {
   readonly logPolicy?: LogPolicy | null;
   /** By default a witness that cosigns the document's example, and finds every other request malformed. */
   readonly witness?: Pick<Witness["Service"], "addCheckpoint">;
+  /** By default three bytes. */
+  readonly clientPackage?: ClientPackage["Service"];
   /** By default the machine's own clock. */
   readonly clock?: Layer.Layer<never>;
 };
@@ -131,6 +134,7 @@ export const makeService = async (options: ServiceOptions = {}) => {
     logPolicy = null,
     clock = Layer.empty,
     witness = EXAMPLE_WITNESS,
+    clientPackage = { bytes: Effect.succeed(Uint8Array.of(1, 2, 3)) },
     ...http
   } = options;
   const lines: Array<LogLine> = [];
@@ -186,6 +190,7 @@ export const makeService = async (options: ServiceOptions = {}) => {
     Layer.effect(RecentPages, makeRecentPages),
     Layer.effect(TransactionTerms, makeTransactionTerms),
     Layer.effect(LedgerPulse, makeLedgerPulse),
+    Layer.succeed(ClientPackage, clientPackage),
     Layer.effect(SettlementLog, makeSettlementLog),
     Layer.effect(LogPublisher, makeLogPublisher(logPolicy)),
   ).pipe(Layer.provide(ports));

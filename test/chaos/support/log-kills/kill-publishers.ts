@@ -107,6 +107,9 @@ export const killPublishers = async ({ kills, leastInAPhase, atOnce }: Plan): Pr
     observer.expectConsistent(when);
     await expectIndexOf(`${folder}/index.sqlite`, node);
     sizes += observer.sizes;
+    tell(
+      `store ${store}: ${killsHere} kills, ${observer.sizes} sizes signed; ${killed} kills so far`,
+    );
   };
 
   const worker = async (name: number): Promise<void> => {
