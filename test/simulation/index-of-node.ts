@@ -1,5 +1,6 @@
 import { Effect, Exit, Layer, Logger, Redacted, Scope } from "effect";
 import { ledgerSolanaRpc } from "../../adapters/solana-rpc/ledger-solana-rpc.ts";
+import { ledgerNodesSolanaRpc } from "../../adapters/solana-rpc/ledger-nodes-solana-rpc.ts";
 import { nodePool } from "../../adapters/solana-rpc/pool/node-pool.ts";
 import {
   solanaRpcConfig,
@@ -12,6 +13,7 @@ import { IndexReader } from "../../ports/index/index-reader.ts";
 import { IndexWriter } from "../../ports/index/index-writer.ts";
 import { LogStore } from "../../ports/log/log-store.ts";
 import { Instance } from "../../ports/instance.ts";
+import { LedgerNodes } from "../../ports/ledger-nodes.ts";
 import { AskAnotherNode } from "../../ports/ask-another-node.ts";
 import { Ledger } from "../../ports/ledger.ts";
 import { usdc } from "../core/use-cases/test-instance.ts";
@@ -60,13 +62,21 @@ export const openIndexOfNode = ({ path, ...options }: Options & { readonly path:
 export const openIndex = async <E>(
   options: Options,
   store: Layer.Layer<IndexReader | IndexWriter | LogStore, E>,
-  sync: Layer.Layer<IndexSync, E, IndexReader | IndexWriter | LogStore | Ledger | Instance>,
+  sync: Layer.Layer<
+    IndexSync,
+    E,
+    IndexReader | IndexWriter | LogStore | Ledger | LedgerNodes | Instance
+  >,
 ) => {
   const same = <A>(service: A): A => service;
   const secret = (url: string) => Redacted.make(new URL(url));
   const urls = [secret(options.url), ...(options.others ?? []).map(secret)] as const;
-  const config = { ...solanaRpcConfig(urls), ...options.waits };
-  const solana = Layer.provide(ledgerSolanaRpc, nodePool(config));
+  const { genesisHash } = WORLD_LEDGER;
+  const config = { ...solanaRpcConfig(urls), genesisHash, ...options.waits };
+  const solana = Layer.provide(
+    Layer.merge(ledgerSolanaRpc, ledgerNodesSolanaRpc),
+    nodePool(config),
+  );
   const ports = Layer.mergeAll(
     Layer.mergeAll(
       Layer.effect(IndexReader, Effect.map(IndexReader, options.reader ?? same)),
@@ -74,6 +84,7 @@ export const openIndex = async <E>(
       Layer.effect(LogStore, Effect.map(LogStore, options.log ?? same)),
     ).pipe(Layer.provide(store)),
     Layer.effect(Ledger, Effect.map(Ledger, options.ledger ?? same)).pipe(Layer.provide(solana)),
+    Layer.effect(LedgerNodes, LedgerNodes).pipe(Layer.provide(solana)),
     Layer.effect(AskAnotherNode, AskAnotherNode).pipe(Layer.provide(solana)),
     Layer.succeed(Instance, instance),
     Logger.layer([]),

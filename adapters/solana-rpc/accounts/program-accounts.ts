@@ -46,9 +46,9 @@ export const programAccounts = (pool: NodePool["Service"]) => {
   const scan = Effect.fn("Ledger.programAccounts")(function* (
     kind: AccountKind,
     part: ReadonlyArray<object>,
+    lowest: number,
     emit: (chunk: Chunk) => Effect.Effect<void>,
   ) {
-    const lowest = pool.slots.at("finalized");
     const options = {
       encoding: "base64",
       withContext: true,
@@ -57,7 +57,7 @@ export const programAccounts = (pool: NodePool["Service"]) => {
       filters: [...filtersOf(kind), ...part],
     };
     const slot = yield* pool.scan([kind.program, options], {
-      judge: (slot) => pool.slots.judge("finalized", slot),
+      judge: (slot) => pool.slots.judge(lowest, slot),
       chunkAccounts: CHUNK_ACCOUNTS,
       emit,
     });
@@ -66,12 +66,13 @@ export const programAccounts = (pool: NodePool["Service"]) => {
 
   const streamed = (
     kind: AccountKind,
+    lowest: number,
     part: ReadonlyArray<object> = [],
   ): Stream.Stream<Chunk, LedgerFailure> =>
     Stream.callback<Chunk, LedgerFailure>(
       (queue) =>
         Effect.matchCauseEffect(
-          scan(kind, part, (chunk) => Queue.offer(queue, chunk)),
+          scan(kind, part, lowest, (chunk) => Queue.offer(queue, chunk)),
           {
             onSuccess: () => Queue.end(queue),
             onFailure: (cause) => Queue.failCause(queue, cause),
@@ -81,22 +82,26 @@ export const programAccounts = (pool: NodePool["Service"]) => {
       { bufferSize: 1, strategy: "suspend" },
     );
 
-  return (kind: AccountKind): Stream.Stream<Chunk, LedgerFailure> => {
+  return (kind: AccountKind, notBefore?: bigint): Stream.Stream<Chunk, LedgerFailure> => {
     const { program, discriminator, splitAt } = kind;
+    const lowestNow = () => pool.slots.boundsOf("finalized", [], notBefore).absent;
     const name = `${program} ${encodeBase58(discriminator)}`;
     const whole = Stream.suspend(() => {
       let accounts = 0;
-      return streamed(kind).pipe(
+      return streamed(kind, lowestNow()).pipe(
         Stream.tap(({ value }) => Effect.sync(() => void (accounts += value.length))),
         Stream.onEnd(Effect.sync(() => void (accounts > SPLIT_ABOVE && large.add(name)))),
       );
     });
     if (splitAt === undefined) return whole;
     const parts = Stream.range(0, 255).pipe(
-      Stream.flatMap((value) => streamed(kind, [bytesAt(splitAt, Uint8Array.of(value))]), {
-        concurrency: PARTS_AT_ONCE,
-        bufferSize: 1,
-      }),
+      Stream.flatMap(
+        (value) => streamed(kind, lowestNow(), [bytesAt(splitAt, Uint8Array.of(value))]),
+        {
+          concurrency: PARTS_AT_ONCE,
+          bufferSize: 1,
+        },
+      ),
     );
     return Stream.suspend(() => {
       if (large.has(name)) return parts;

@@ -1,6 +1,8 @@
 import { Context, Deferred, Effect, Ref, Semaphore } from "effect";
+import type { IndexContradiction } from "../../../domain/index/index-contradiction.ts";
 import type { SyncMark } from "../../../domain/index/sync-mark.ts";
 import type { SyncProgress, SyncReport } from "../../../domain/index/sync-report.ts";
+import { LedgerLane } from "../../../../ports/ledger-lane.ts";
 import { type SyncError, syncErrorOf, type SyncFailure } from "./sync-failure.ts";
 import { syncIndex } from "./sync-index.ts";
 import { SyncMemory } from "./ledger/sync-memory.ts";
@@ -15,6 +17,8 @@ export type SyncActivity = {
   readonly snapshotError: SyncError | null;
   /** How many such snapshots have failed since the last complete one. */
   readonly snapshotFailures: number;
+  /** What keeps the index from following the ledger, once scans have shown it; null when nothing does. */
+  readonly contradiction: IndexContradiction | null;
   /** How often accounts contradicted the ledger's count and head, since this process began. */
   readonly contradictedAnswers: number;
   /** Whether some node keeps history, as far as a sync has found out. Without it, the index is kept up by scans. */
@@ -70,7 +74,9 @@ export const makeIndexSync = Effect.fnUntraced(function* (
         if (isScanWanted) memory.snapshots.ask();
         isScanWanted = false;
         yield* Ref.update(activity, (was) => ({ ...was, running: true }));
-        const exit = yield* Effect.exit(syncIndex(runs, memory, afterSync));
+        const exit = yield* Effect.exit(
+          Effect.provideService(syncIndex(runs, memory, afterSync), LedgerLane, "background"),
+        );
         yield* Ref.set(activity, { running: false, lastError: syncErrorOf(exit) });
         yield* Deferred.done(outcome, exit);
       }),
@@ -94,6 +100,7 @@ export const makeIndexSync = Effect.fnUntraced(function* (
       ...now,
       snapshotError: memory.snapshots.lastError,
       snapshotFailures: memory.snapshots.failures,
+      contradiction: memory.contradiction,
       contradictedAnswers: memory.contradictedAnswers,
       hasHistory: memory.hasHistory,
       progress: memory.progress,

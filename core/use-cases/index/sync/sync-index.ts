@@ -40,6 +40,7 @@ const anew = Effect.fnUntraced(function* (
   const { snapshots } = memory;
   const mark = yield* takeSnapshot(snapshots, buildIndex(accounts, memory, tip));
   memory.contradictions = 0;
+  memory.contradiction = null;
   memory.searchedTo = 0n;
   const { escrows, unseen, merchants } = yield* IndexReader.use(({ summary }) => summary);
   accounts.escrows.created = escrows + unseen;
@@ -54,27 +55,27 @@ const anew = Effect.fnUntraced(function* (
 });
 
 /**
- * Whether the index is built anew. A build empties it, so scans prove the tip first: a count or a head that a node
- * invents must not empty the index. Fails when the scans do not prove it.
+ * The tip of which the index is built anew, null to continue it. A build replaces it, so scans prove the tip first, and
+ * another history needs a second node or the operator as well. Fails when that is not given.
  */
-const mustBuild = Effect.fnUntraced(function* (
+const tipToBuild = Effect.fnUntraced(function* (
   accounts: IndexAccounts,
   memory: SyncMemory,
   since: SyncMark,
   tip: CustodyTip,
 ) {
   if (memory.contradictions >= MOST_CONTRADICTIONS) {
-    const isRewritten = yield* proveRewritten(accounts, memory, since, tip);
-    if (isRewritten) return true;
+    const other = yield* proveRewritten(accounts, memory, since);
+    if (other !== null) return other;
   }
-  if (tip.count - since.count <= MOST_CATCH_UP) return false;
+  if (tip.count - since.count <= MOST_CATCH_UP) return null;
   // The ledger may have been rewritten. Only a proof of its whole history shows it then.
   yield* Effect.tapError(proveHistory(accounts, memory, since, tip), () =>
     Effect.sync(() => {
       memory.contradictions += 1;
     }),
   );
-  return true;
+  return tip;
 });
 
 /** Records whether some node keeps history, and logs a change. */
@@ -153,10 +154,11 @@ export const syncIndex = Effect.fn("syncIndex")(
     const { mark: since } = yield* index.summary;
     const tip = yield* readCustodyTip(since);
     const accounts = new IndexAccounts(deployment);
-    const isAnew = since === null || (yield* mustBuild(accounts, memory, since, tip));
-    const pass = isAnew
-      ? yield* anew(accounts, memory, tip)
-      : yield* onwards(accounts, memory, since, tip);
+    const whole = since === null ? tip : yield* tipToBuild(accounts, memory, since, tip);
+    const pass =
+      since === null || whole !== null
+        ? yield* anew(accounts, memory, whole ?? tip)
+        : yield* onwards(accounts, memory, since, tip);
     const { mark } = pass;
     yield* afterSync(mark);
     yield* searchArchived(memory, mark.count);

@@ -20,7 +20,7 @@ export const scanAccounts = Effect.fn("scanAccounts")(function* <E, R>(
   for (const kind of kinds) {
     // Tombstones come last, and not from before the escrows: nothing that is archived meanwhile is in neither.
     const floor = kind.length === ARCHIVED_ESCROW_LENGTH ? newest : since;
-    yield* Stream.runForEach(ledger.programAccounts(kind), ({ slot, value }) =>
+    yield* Stream.runForEach(ledger.programAccounts(kind, floor), ({ slot, value }) =>
       Effect.gen(function* () {
         yield* refuseOlder(slot, floor);
         newest = slot > newest ? slot : newest;
