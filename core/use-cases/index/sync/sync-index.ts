@@ -118,6 +118,7 @@ const onwards = Effect.fnUntraced(function* (
   followed?.applied();
   const { deployment } = yield* Instance;
   memory.told.forgetUpTo(deployment.custodyProgram, mark.slot);
+  memory.transactions.forget();
   for (const row of proved.held.changes(since.count, mark.count).unseen) memory.unseen.add(row);
   const scan = scanMerchants(accounts, memory, mark);
   const isScanDue = memory.hasHistory ? isDue : snapshots.isDueWithoutHistory(yield* monotonicMs);

@@ -3,6 +3,7 @@ import type { LedgerSignature } from "../../../../domain/ledger/signature.ts";
 import type { SyncProgress } from "../../../../domain/index/sync-report.ts";
 import { UnseenEscrows } from "../archived/unseen-escrows.ts";
 import { SnapshotSchedule } from "../snapshot-schedule.ts";
+import { ReadTransactions } from "./read-transactions.ts";
 import { ToldTransactions } from "./told-transactions.ts";
 
 /** The most transactions kept: those of the attestor in the overlap, which each sync reads again. */
@@ -16,6 +17,7 @@ export class SyncMemory {
   readonly snapshots = new SnapshotSchedule();
   readonly unseen = new UnseenEscrows();
   readonly told = new ToldTransactions();
+  readonly transactions = new ReadTransactions();
   /** Syncs that ended with a contradiction between the ledger's head and its accounts, one after the other. */
   contradictions = 0;
   /** What the last proof found to contradict the index, null when nothing does. */
