@@ -21,7 +21,7 @@ export type JsonRpcClient = {
     limits: PoolLimits,
   ) => Effect.Effect<unknown, ClientFailure>;
   /**
-   * getProgramAccounts. Hands accounts on as they arrive, and returns their slot once the answer is complete. The time
+   * getProgramAccounts, or a page of it where the sink asks for one. Hands accounts on as they arrive, and returns their slot once the answer is complete. The time
    * limits count the node's time, not the consumer's.
    */
   readonly scanAccounts: (
@@ -39,6 +39,9 @@ type HttpAnswer = {
 
 const requestBody = (id: number, method: string, params: ReadonlyArray<unknown>): string =>
   JSON.stringify({ jsonrpc: "2.0", id, method, params });
+
+const scanMethod = ({ paged }: ScanSink): string =>
+  paged === undefined ? "getProgramAccounts" : "getProgramAccountsV2";
 
 const post = (url: URL, body: string, signal: AbortSignal): Promise<Response> =>
   fetch(url, {
@@ -145,7 +148,7 @@ export const jsonRpcClient = (address: Redacted.Redacted<URL>): JsonRpcClient =>
         Effect.fnUntraced(function* ({ signal }) {
           const id = ++lastId;
           const response = yield* Effect.tryPromise({
-            try: () => post(url, requestBody(id, "getProgramAccounts", params), signal),
+            try: () => post(url, requestBody(id, scanMethod(sink), params), signal),
             catch: unreachable,
           }).pipe(inTime(limits));
           if (response.status !== 200 || response.body === null) {
@@ -156,14 +159,17 @@ export const jsonRpcClient = (address: Redacted.Redacted<URL>): JsonRpcClient =>
             yield* fromHttp(answer, id, yield* Clock.currentTimeMillis);
             return yield* fault("malformed", null, null);
           }
-          const scan = new AccountScan(id);
+          const scan = new AccountScan(id, sink.paged === undefined ? "list" : "page");
           const end = yield* scanBody(response.body, scan, limits, sink, {
             fault: (kind) => fault(kind, null, null),
             unreachable,
             behind: () => new NodeUnable({ node, kind: "behind", code: null }),
           });
           if (scan.passedOver.records > 0) yield* tellPassedOver(node, scan.passedOver);
-          if ("slot" in end) return end.slot;
+          if ("slot" in end) {
+            sink.paged?.(end.next ?? null);
+            return end.slot;
+          }
           return yield* errorFailure(end.error.code, end.error.data);
         }),
         // Ends a body that was not read to its end.
