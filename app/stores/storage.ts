@@ -87,7 +87,7 @@ const inThisThread = (started: StartedInstance, refused: Refused, marks: Marks):
     refused,
     broken: sqliteBroken(started),
   });
-  return Layer.provideMerge(syncingSide(tellOf(marks)), stores);
+  return Layer.provideMerge(syncingSide(started, tellOf(marks)), stores);
 };
 
 /** A database that replicas share. What it writes is sent to it, so that the server does most of the work. */
@@ -112,7 +112,7 @@ const inDatabase = (
     IndexSync,
     Effect.flatMap(IndexSync, makeReplicatedIndexSync),
   ).pipe(
-    Layer.provide(syncingSide(tellOf(marks))),
+    Layer.provide(syncingSide(started, tellOf(marks))),
     Layer.provide(syncLeasePostgres().pipe(Layer.provide(database))),
   );
   return Layer.provideMerge(replicated, stores);

@@ -64,7 +64,7 @@ const services = (started: StartedInstance, refused: Deferred.Deferred<never, St
     broken: sqliteBroken(started),
     whenOpen: Effect.sync(() => tell({ kind: "opened" })),
   });
-  return syncingSide((grown) => tell({ kind: "grown", grown })).pipe(
+  return syncingSide(started, (grown) => tell({ kind: "grown", grown })).pipe(
     Layer.provideMerge(Layer.merge(stores, instanceLayer(started))),
     Layer.provideMerge(solana),
   );

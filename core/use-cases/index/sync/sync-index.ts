@@ -116,6 +116,19 @@ const onwards = Effect.fnUntraced(function* (
   return pass;
 });
 
+/** As `anew`, and then onwards: a build that was cut off ends where it began, below the tip. */
+const anewTo = Effect.fnUntraced(function* (
+  accounts: IndexAccounts,
+  memory: SyncMemory,
+  tip: CustodyTip,
+) {
+  const built = yield* anew(accounts, memory, tip);
+  if (built.mark.count >= tip.count) return built;
+  const { mark, vanished } = yield* onwards(accounts, memory, built.mark, tip);
+  const pass: Pass = { mode: "snapshot", mark, vanished, eventsAdded: Number(mark.count) };
+  return pass;
+});
+
 /**
  * Brings the index to the state after the last event that the custody program's finalized config counts. The first sync
  * builds it from scans; later ones follow the config's history. Either way the leaves of all events chain to the
@@ -134,7 +147,7 @@ export const syncIndex = Effect.fn("syncIndex")(
     const accounts = new IndexAccounts(deployment);
     const isAnew = since === null || (yield* mustBuild(accounts, memory, since, tip));
     const pass = isAnew
-      ? yield* anew(accounts, memory, tip)
+      ? yield* anewTo(accounts, memory, tip)
       : yield* onwards(accounts, memory, since, tip);
     const { mark } = pass;
     yield* afterSync(mark);

@@ -12,11 +12,14 @@ import { IndexWriter, type Observed } from "../../../../../ports/index/index-wri
 import type { CustodyTip } from "../ledger/custody-tip.ts";
 import { eventsContradict, eventsMissing } from "../events/event-failures.ts";
 import type { IndexAccounts, ReadRows } from "../index-accounts.ts";
-import { scanAccounts } from "../ledger/scan-accounts.ts";
+import { OpenSnapshotSpool, type SnapshotTip } from "../../../../../ports/index/snapshot-spool.ts";
+import { spooledScan } from "./spooled-scan.ts";
 import type { SyncMemory } from "../ledger/sync-memory.ts";
 
 /** Scans of one build. Another node may answer the next one, and show what the first left out. */
 const SCANS = 3;
+/** The most events by which a kept snapshot may be behind. The sync after it catches up from history. */
+const MOST_BEHIND = 100_000n;
 /** Rows per write: large batches are several times as fast as small ones, and this many fit in memory. */
 const BATCH_ROWS = 10_000;
 
@@ -30,15 +33,22 @@ const faultOf = (chain: LeafChain, { count, head }: CustodyTip) => {
 
 /**
  * Builds the index anew at the tip's count, from scans of all accounts at its slot or later. Complete once every leaf is
- * there and their chain is the tip's head. Fails, and leaves an empty index, when three scans do not give that.
+ * there and their chain is the tip's head. Fails, and leaves an empty index, when three scans do not give that. A build
+ * that was cut off goes on with the accounts that it kept, at the count and head that it began with; its mark is older
+ * than the tip then.
  */
 export const buildIndex = Effect.fn("buildIndex")(function* (
   accounts: IndexAccounts,
   memory: SyncMemory,
-  tip: CustodyTip,
+  newest: CustodyTip,
 ) {
   const { deployment } = yield* Instance;
   const { build: begin } = yield* IndexWriter;
+  const open = yield* OpenSnapshotSpool;
+  const isUsable = ({ count, slot }: SnapshotTip) =>
+    slot <= newest.slot && count <= newest.count && newest.count - count <= MOST_BEHIND;
+  const spool = yield* open(newest, isUsable);
+  const { tip } = spool;
   const build = yield* begin;
   const merchants = new Map<Address, Observed<Merchant>>();
   let escrows: Array<IndexedEscrow> = [];
@@ -68,18 +78,24 @@ export const buildIndex = Effect.fn("buildIndex")(function* (
       return escrows.length + unseen.length >= BATCH_ROWS ? write : Effect.void;
     });
 
-  for (let scan = 1; ; scan++) {
-    yield* scanAccounts(accounts, indexedKinds(deployment), tip.slot, take);
+  const scans = spooledScan(accounts, indexedKinds(deployment), spool, take);
+  yield* scans.replay;
+  for (let scan = (yield* spool.position).scan; ; scan++) {
+    yield* scans.scan(scan);
     yield* write;
     const chain = new LeafChain(0n, firstHead());
     yield* build.leaves(chain.add);
     const fault = faultOf(chain, tip);
     if (fault === null) break;
-    if (scan === SCANS) return yield* fault;
+    if (scan >= SCANS) {
+      yield* spool.clear;
+      return yield* fault;
+    }
   }
   yield* build.add({ escrows: [], unseen: [], merchants: [...merchants.values()] });
   const atMs = yield* Clock.currentTimeMillis;
   const mark: SyncMark = { ...tip, atMs };
   yield* build.finish(mark);
+  yield* spool.clear;
   return mark;
 }, Effect.scoped);
