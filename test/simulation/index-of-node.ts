@@ -1,4 +1,5 @@
 import { Effect, Exit, Layer, Logger, Redacted, Scope } from "effect";
+import { snapshotSpoolFile } from "../../adapters/files/snapshot-spool.ts";
 import { ledgerSolanaRpc } from "../../adapters/solana-rpc/ledger-solana-rpc.ts";
 import { nodePool } from "../../adapters/solana-rpc/pool/node-pool.ts";
 import { solanaRpcConfig } from "../../adapters/solana-rpc/pool/solana-rpc-config.ts";
@@ -36,6 +37,8 @@ type Options = {
   readonly ledger?: Wrap<Ledger["Service"]>;
   readonly reader?: Wrap<IndexReader["Service"]>;
   readonly writer?: Wrap<IndexWriter["Service"]>;
+  /** The file that keeps an unfinished snapshot; without one nothing is kept. */
+  readonly spool?: string;
 };
 
 /** The syncs of an index that no other process shares. */
@@ -65,8 +68,12 @@ export const openIndex = async <E>(
     Logger.layer([]),
   );
   const scope = await Effect.runPromise(Scope.make());
+  const kept =
+    options.spool === undefined
+      ? Layer.empty
+      : Layer.provide(snapshotSpoolFile(options.spool, LOCAL_DEPLOYMENT), ports);
   const services = await Effect.runPromise(
-    Layer.buildWithScope(sync.pipe(Layer.provideMerge(ports)), scope),
+    Layer.buildWithScope(sync.pipe(Layer.provide(kept), Layer.provideMerge(ports)), scope),
   );
   const run = <A, E>(effect: Effect.Effect<A, E, IndexSync | IndexReader | IndexWriter | Ledger>) =>
     Effect.runPromiseExit(Effect.provide(effect, services));

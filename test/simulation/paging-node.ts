@@ -40,6 +40,8 @@ const refusal = (code: number, message: string): RpcAnswer => ({ error: { code, 
 export class PagingNode {
   readonly ledger: PagingLedger;
   offers: Offers;
+  /** The most accounts of a page, whatever a request's limit is. */
+  mostPerPage = 10_000;
   /** Requests by method. */
   readonly asked: Record<string, number> = {};
 
@@ -116,7 +118,7 @@ export class PagingNode {
     let next: string | null = null;
     for (const [at, account] of this.ledger.accounts(program, from, changedSinceSlot)) {
       if (!isWanted(account.data)) continue;
-      if (texts.length === limit) {
+      if (texts.length === Math.min(limit, this.mostPerPage)) {
         next = `after-${at}`;
         break;
       }
