@@ -5,6 +5,7 @@ import { logging } from "./lifecycle/logging.ts";
 import { watchNpx } from "./npx-launcher.ts";
 import { startService } from "./serve.ts";
 import { explain } from "./lifecycle/start-failure.ts";
+import { welcome } from "./lifecycle/welcome.ts";
 import { awaitEnding, limitStop } from "./lifecycle/shutdown.ts";
 
 const HELP = `Serves the Settlement Evidence API. Without any settings it brings its own ledger.
@@ -20,9 +21,12 @@ readCommandLine(HELP, {});
 const serve = Effect.gen(function* () {
   const settings = yield* readSettings(process.env);
   const untilRefused = Effect.gen(function* () {
-    const { url, metricsUrl, refused } = yield* startService(settings, process.env);
+    const service = yield* startService(settings, process.env);
+    const { url, metricsUrl, refused } = service;
     const metrics = metricsUrl === null ? {} : { metrics_url: metricsUrl };
     yield* Effect.logInfo("listening", { url, ...metrics });
+    if (process.stdout.isTTY && settings.logFormat === "pretty")
+      process.stdout.write(welcome(service, settings.ledger.kind));
     return yield* refused;
   });
   const untilNpxEnds = Effect.as(Effect.flatten(watchNpx), {

@@ -30,14 +30,19 @@ const run = (options: LocalLedgerOptions): void => {
   });
   const { port, webSocketPort } = server;
 
-  const stop = (): void =>
+  let stopping = false;
+  const stop = (): void => {
+    // Under npx, Ctrl-C arrives twice.
+    if (stopping) return;
+    stopping = true;
     void server.stop().then(() => {
       ledger.close();
       process.exit(0);
     }, fail);
-  process.once("SIGTERM", stop);
+  };
+  process.on("SIGTERM", stop);
   if (!options.supervised) {
-    process.once("SIGINT", stop);
+    process.on("SIGINT", stop);
   } else {
     // Ctrl-C reaches both processes, and the service needs its ledger until it has stopped.
     process.on("SIGINT", () => undefined);

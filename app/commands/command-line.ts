@@ -13,6 +13,9 @@ export const exitWith = (code: number, message: string): never => {
   process.exit(code);
 };
 
+/** Where a service on this machine listens, by PORT as the service reads it. */
+export const SERVICE_HERE = `http://127.0.0.1:${process.env["PORT"]?.trim() || "3000"}`;
+
 const HELP = { help: { type: "boolean", short: "h" } } as const;
 
 /**

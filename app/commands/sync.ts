@@ -1,4 +1,4 @@
-import { exitWith, readCommandLine, serviceUrl } from "./command-line.ts";
+import { exitWith, readCommandLine, SERVICE_HERE, serviceUrl } from "./command-line.ts";
 import { progressLine, type ShownProgress } from "./progress-line.ts";
 
 const HELP = `Brings a running service's index up to its ledger and prints the report as JSON. On a terminal a
@@ -6,7 +6,7 @@ bar shows how far it has come.
 
 usage: bun run sync [options]
 
-  --url URL   where the service is   (http://127.0.0.1:3000)
+  --url URL   where the service is   (${SERVICE_HERE})
   --help      this text
 
 Ends with 0 when the sync completed, 1 when it failed or the service could not be reached.
@@ -18,7 +18,7 @@ const LOOK_EVERY_MS = 250;
 const CLEAR_LINE = "\r\u001b[K";
 
 const { values } = readCommandLine(HELP, {
-  url: { type: "string", default: "http://127.0.0.1:3000" },
+  url: { type: "string", default: SERVICE_HERE },
 });
 const service = serviceUrl(values.url);
 const url = `${service}/v1/indexer/sync`;

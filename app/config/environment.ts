@@ -144,27 +144,3 @@ const logFaults = (values: Values): ReadonlyArray<ConfigFault> => {
       });
   return faults;
 };
-
-/** Name prefixes that belong to this service. A name with such a prefix that is not listed is misspelt. */
-const FAMILIES: Readonly<Record<string, ReadonlyArray<string>>> = {
-  RATE_LIMIT_: ["READS", "PREPARE", "RELAY", "SYNC"],
-  METRICS_: ["PORT"],
-  LOCAL_LEDGER_: ["PORT", "DEMO"],
-  EVIDENCE_SIGNING_: ["KEY", "KEY_FILE"],
-  LOG_SIGNING_: ["KEY", "KEY_FILE"],
-  LOG_WITNESS: ["ES"],
-  WITNESS_: ["LOGS", "KEY_FILE", "NAME"],
-};
-
-/** A fault for each name that resembles one of the service's variables but is not one. */
-export const misspelt = (names: ReadonlyArray<string>): ReadonlyArray<ConfigFault> =>
-  Object.entries(FAMILIES).flatMap(([family, members]) => {
-    const known = members.map((member) => family + member);
-    return names
-      .filter((name) => name.startsWith(family) && !known.includes(name))
-      .map((variable) => ({
-        variable,
-        problem: "is not a variable of this service",
-        expected: known.join(", "),
-      }));
-  });

@@ -5,7 +5,9 @@ import type { Budget } from "../../ports/rate-limiter.ts";
 import type { LOG_LEVELS, LogFormat } from "../lifecycle/logging.ts";
 import type { WitnessSettings } from "../log/witness-layer.ts";
 import type { Cluster } from "./cluster.ts";
-import { clustersOf, environment, faultsAcross, misspelt, type Values } from "./environment.ts";
+import { clustersOf, environment, faultsAcross, type Values } from "./environment.ts";
+import { misspelt } from "./misspelt.ts";
+import { variableNames } from "./variable-names.ts";
 import { ConfigInvalid, splitReadings } from "./variable.ts";
 
 /** Addresses of RPC nodes, at least one, in order of preference. They may hold API keys. */
@@ -104,7 +106,11 @@ export const readSettings = Effect.fnUntraced(function* (
 ) {
   const readings = yield* Effect.orDie(environment.parse(ConfigProvider.fromEnvRecord(env)));
   const split = splitReadings(readings);
-  const faults = [...split.faults, ...faultsAcross(split.values), ...misspelt(Object.keys(env))];
+  const faults = [
+    ...split.faults,
+    ...faultsAcross(split.values),
+    ...misspelt(Object.keys(env), variableNames(environment)),
+  ];
   if (faults.length > 0) return yield* new ConfigInvalid({ faults });
   const values = split.values as Required<Values>;
   const ledger = ledgerSettings(values);

@@ -1,8 +1,11 @@
 import { Config, ConfigProvider, Effect, Redacted } from "effect";
 import type { Deployment } from "../../core/domain/ledger/deployment.ts";
 import type { WitnessSettings } from "../log/witness-layer.ts";
+import { environment as serviceEnvironment } from "./environment.ts";
 import * as kinds from "./kinds.ts";
+import { misspelt } from "./misspelt.ts";
 import type { RpcUrls } from "./settings.ts";
+import { variableNames } from "./variable-names.ts";
 import { type ConfigFault, ConfigInvalid, splitReadings, variable } from "./variable.ts";
 
 /** The settings of a witness that runs by itself. */
@@ -42,7 +45,10 @@ export const readLoneWitnessSettings = Effect.fnUntraced(function* (
   env: Readonly<Record<string, string | undefined>>,
 ) {
   const readings = yield* Effect.orDie(environment.parse(ConfigProvider.fromEnvRecord(env)));
-  const { values, faults } = splitReadings(readings);
+  const { values, faults: unread } = splitReadings(readings);
+  // The service's other variables may be set as well, for a service beside it.
+  const known = [...variableNames(environment), ...variableNames(serviceEnvironment)];
+  const faults = [...unread, ...misspelt(Object.keys(env), known)];
   const unset = Object.entries(NEEDED).flatMap(([key, name]): ReadonlyArray<ConfigFault> =>
     values[key as keyof typeof NEEDED] === null
       ? [{ variable: name, problem: "is not set", expected: "a value: a witness needs it" }]

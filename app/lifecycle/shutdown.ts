@@ -8,12 +8,28 @@ export type Ending =
 /** Supervisors often kill ten seconds after SIGTERM. This leaves them a second. */
 const STOP_WITHIN_MS = 9_000;
 
-/** Waits for SIGTERM, SIGINT or an uncaught error. A second signal ends the process at once. */
+/** Ctrl-C reaches the process from the terminal, and some milliseconds later once more from npx. */
+const SAME_SIGNAL_MS = 1_000;
+
+/**
+ * Whether a signal at `nowMs` (milliseconds of any clock) asks for the end at once. It does when it comes more than a
+ * second after the first; signals closer to it are that first one, repeated.
+ */
+export const asksAtOnce = (): ((nowMs: number) => boolean) => {
+  let firstMs: number | null = null;
+  return (nowMs) => {
+    firstMs ??= nowMs;
+    return nowMs - firstMs > SAME_SIGNAL_MS;
+  };
+};
+
+/** Waits for SIGTERM, SIGINT or an uncaught error. A signal more than a second after the first ends the process at once. */
 export const awaitEnding: Effect.Effect<Ending> = Effect.gen(function* () {
   const ending = yield* Deferred.make<Ending>();
+  const atOnce = asksAtOnce();
   const end = (how: Ending): void => {
-    const first = Deferred.doneUnsafe(ending, Effect.succeed(how));
-    if (!first && how.kind === "asked") process.exit(1);
+    Deferred.doneUnsafe(ending, Effect.succeed(how));
+    if (how.kind === "asked" && atOnce(performance.now())) process.exit(1);
   };
   for (const signal of ["SIGTERM", "SIGINT"] as const)
     process.on(signal, () => end({ kind: "asked", by: signal }));

@@ -77,3 +77,10 @@ for (const { words, problem } of commands) {
     if (url === LEDGER) expect(await response.json()).toHaveProperty("result");
   });
 }
+
+test("every command can be pasted into zsh, which expands ? and * and takes # for a word", () => {
+  const lines = README.split("\n").filter((line) => /^ {4}(?:curl|npx|[a-z]+=)/.test(line));
+  const bare = lines.map((line) => line.replaceAll(/'[^']*'/g, ""));
+  expect(bare.length).toBeGreaterThan(40);
+  expect(bare.filter((line) => /[?*#<>[\]]/.test(line))).toEqual([]);
+});

@@ -98,6 +98,14 @@ describe("refuses", () => {
     ["a port in another base", { PORT: "0x10" }, "PORT"],
     ["the service's own port for the metrics", { METRICS_PORT: "3000" }, "METRICS_PORT"],
     ["a misspelt port for the metrics", { METRICS_PROT: "9100" }, "METRICS_PROT"],
+    ["one origin where origins are listed", { CORS_ORIGIN: "*" }, "CORS_ORIGIN"],
+    ["a limit without its s", { ENFORCE_BETA_LIMIT: "true" }, "ENFORCE_BETA_LIMIT"],
+    ["a log level in one word", { LOGLEVEL: "debug" }, "LOGLEVEL"],
+    [
+      "a node's address in small letters",
+      { solana_rpc_url: "https://x.example" },
+      "solana_rpc_url",
+    ],
     ["a negative interval", { SYNC_INTERVAL_SECONDS: "-1" }, "SYNC_INTERVAL_SECONDS"],
     ["a host with a scheme", { HOST: "http://0.0.0.0" }, "HOST"],
     ["an origin with a path", { CORS_ORIGINS: "https://a.example/x" }, "CORS_ORIGINS"],
@@ -178,4 +186,12 @@ test.each([
   expect(linesOf({ SUPPORTED_MINTS })).toEqual([
     expect.stringMatching(/^SUPPORTED_MINTS /) as string,
   ]);
+});
+
+test("a name close to a variable's says which one is meant; names of other programs pass", () => {
+  expect(linesOf({ DATABSE_URL: "postgres://db" })).toEqual([
+    "DATABSE_URL is not a variable of this service; expected DATABASE_URL",
+  ]);
+  const others = ["HOSTNAME", "GHOST", "PORTS", "SOLANA_HOME", "PGHOST", "LOGNAME_2", "DATADOG"];
+  expect(linesOf(Object.fromEntries(others.map((name) => [name, "1"])))).toEqual([]);
 });

@@ -1,0 +1,46 @@
+import { distance } from "fastest-levenshtein";
+import type { ConfigFault } from "./variable.ts";
+
+/** Prefixes that belong to this service. Other names may be other programs' and must come close to one of ours. */
+const OWN_PREFIXES = [
+  "RATE_LIMIT_",
+  "METRICS_",
+  "LOCAL_LEDGER_",
+  "EVIDENCE_SIGNING_",
+  "EVIDENCE_RETIRED_",
+  "LOG_SIGNING_",
+  "LOG_WITNESS",
+  "WITNESS_",
+];
+
+/** Names shorter than this resemble too much: HOST is one letter away from GHOST. */
+const SHORTEST_COMPARED = 6;
+/** Two letters of a long name may be wrong, one of a shorter. */
+const LONG_NAME = 10;
+
+const spelling = (name: string): string => name.toUpperCase().replaceAll(/[_-]/g, "");
+
+const resembles = (name: string, known: string): boolean => {
+  if (known.length < SHORTEST_COMPARED) return false;
+  if (spelling(name) === spelling(known)) return true;
+  return distance(name, known) <= (known.length < LONG_NAME ? 1 : 2);
+};
+
+/**
+ * A fault for each name that is not in `known` but resembles one of them, or begins as the service's own do: a setting
+ * that is misspelt must not be passed over.
+ */
+export const misspelt = (
+  names: ReadonlyArray<string>,
+  known: ReadonlyArray<string>,
+): ReadonlyArray<ConfigFault> =>
+  names.flatMap((variable) => {
+    if (known.includes(variable)) return [];
+    const prefix = OWN_PREFIXES.find((own) => variable.startsWith(own));
+    const near = known.filter((name) => resembles(variable, name));
+    const family = prefix === undefined ? [] : known.filter((name) => name.startsWith(prefix));
+    const meant = near.length > 0 ? near : family;
+    return meant.length === 0
+      ? []
+      : [{ variable, problem: "is not a variable of this service", expected: meant.join(", ") }];
+  });

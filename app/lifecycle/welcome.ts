@@ -1,0 +1,28 @@
+import type { RunningService } from "../serve.ts";
+
+/**
+ * What a service says on a terminal once it listens: where its page, reference and ledger are, and what to try next. One
+ * line each, with a newline at the end.
+ */
+export const welcome = (
+  { url, rpcUrl }: Pick<RunningService, "url" | "rpcUrl">,
+  ledger: "embedded" | "remote",
+): string => {
+  const at = url === "http://127.0.0.1:3000" ? "" : ` --url ${url}`;
+  const lines =
+    ledger === "embedded"
+      ? [
+          ["page", url],
+          ["reference", `${url}/docs`],
+          ["ledger", `${rpcUrl} (JSON-RPC, with a faucet and demo data)`],
+          ["try", `npx bun@1.4.5 run demo${at}`],
+          ["or", `curl -s ${url}/v1/indexer`],
+        ]
+      : [
+          ["page", url],
+          ["reference", `${url}/docs`],
+          ["ready", `curl -s ${url}/ready`],
+          ["trouble", "npx bun@1.4.5 run doctor"],
+        ];
+  return `\n${lines.map(([name = "", text = ""]) => `  ${name.padEnd(10)} ${text}\n`).join("")}\n`;
+};
