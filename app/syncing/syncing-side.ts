@@ -16,7 +16,10 @@ import {
 export const syncingSide = (started: StartedInstance, tell: (grown: GrownMark) => void) =>
   Layer.effect(
     IndexSync,
-    makeIndexSync((mark) => Effect.map(SyncEpoch, (epoch) => tell({ mark, epoch }))),
+    makeIndexSync(
+      (mark) => Effect.map(SyncEpoch, (epoch) => tell({ mark, epoch })),
+      started.settings.scanEverySeconds === 0 ? null : started.settings.scanEverySeconds * 1000,
+    ),
   ).pipe(
     Layer.provide(snapshotSpoolFile(snapshotPath(started.dataDir), deploymentOf(started.settings))),
   );

@@ -35,10 +35,11 @@ export class IndexSync extends Context.Service<
 
 /**
  * The process's one `IndexSync`. Its runs end with the scope. `afterSync` runs within each sync, once the index is
- * complete to the mark.
+ * complete to the mark. `scanEveryMs` is the interval of scans of all merchants, null for none.
  */
 export const makeIndexSync = Effect.fnUntraced(function* (
   afterSync: (mark: SyncMark) => Effect.Effect<void> = () => Effect.void,
+  scanEveryMs: number | null = null,
 ) {
   const scope = yield* Effect.scope;
   const context = yield* Effect.context<Effect.Services<ReturnType<typeof syncIndex>>>();
@@ -47,7 +48,7 @@ export const makeIndexSync = Effect.fnUntraced(function* (
     running: false,
     lastError: null,
   });
-  const memory = new SyncMemory();
+  const memory = new SyncMemory(scanEveryMs);
   let runs = 0;
   let waiting: Deferred.Deferred<SyncReport, SyncFailure> | null = null;
 

@@ -1,13 +1,13 @@
 import type { SyncError } from "./sync-failure.ts";
 
-/** Interval of scans, milliseconds. A scan finds what history missed. */
-const EVERY_MS = 3_600_000;
-/** Wait before a failed snapshot is tried again, milliseconds. It doubles with each failure, up to `EVERY_MS`. */
+/** Wait before a failed snapshot is tried again, milliseconds. It doubles with each failure, up to `MOST_RETRY_MS`. */
 const FIRST_RETRY_MS = 60_000;
+const MOST_RETRY_MS = 3_600_000;
 
 /**
- * When a scan of all merchants checks an index that follows their history. Nothing numbers merchants, so history alone
- * could lose one. Times are milliseconds of a monotonic clock. A failed scan delays only the next one.
+ * When a scan of all merchants checks an index that follows their history. Escrows never need one: their count and head
+ * tell what is missing. Without an interval there is none. Times are milliseconds of a monotonic clock. A failed scan
+ * delays only the next one.
  */
 export class SnapshotSchedule {
   /** Failures since the last complete snapshot. */
@@ -15,12 +15,20 @@ export class SnapshotSchedule {
   /** How the last snapshot failed; null when it completed or none was tried. */
   lastError: SyncError | null = null;
   /** Wait between the last snapshot and the next one, milliseconds. */
-  waitMs = EVERY_MS;
+  waitMs: number;
+  readonly #everyMs: number | null;
   #dueMs: number | null = null;
 
-  /** Whether a snapshot is due. The first call starts the first hour, because only a complete index is asked about. */
+  /** `everyMs` is the interval of scans, milliseconds; null for none. */
+  constructor(everyMs: number | null = null) {
+    this.#everyMs = everyMs;
+    this.waitMs = everyMs ?? Number.POSITIVE_INFINITY;
+  }
+
+  /** Whether a snapshot is due. The first call starts the first interval, because only a complete index is asked about. */
   isDue(nowMs: number): boolean {
-    this.#dueMs ??= nowMs + EVERY_MS;
+    if (this.#everyMs === null) return false;
+    this.#dueMs ??= nowMs + this.#everyMs;
     return nowMs >= this.#dueMs;
   }
 
@@ -28,12 +36,13 @@ export class SnapshotSchedule {
   completed(nowMs: number): void {
     this.failures = 0;
     this.lastError = null;
-    this.#waitFrom(nowMs, EVERY_MS);
+    this.#waitFrom(nowMs, this.#everyMs ?? Number.POSITIVE_INFINITY);
   }
 
   /** Records a failed snapshot. */
   failed(nowMs: number, error: SyncError): void {
-    this.#waitFrom(nowMs, Math.min(EVERY_MS, FIRST_RETRY_MS * 2 ** this.failures));
+    const most = Math.min(MOST_RETRY_MS, this.#everyMs ?? MOST_RETRY_MS);
+    this.#waitFrom(nowMs, Math.min(most, FIRST_RETRY_MS * 2 ** this.failures));
     this.failures += 1;
     this.lastError = error;
   }

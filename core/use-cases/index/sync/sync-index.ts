@@ -12,6 +12,7 @@ import { findEventTransactions } from "./events/find-event-transactions.ts";
 import { followMerchants } from "./merchants/follow-merchants.ts";
 import { worthReading } from "./events/gather-events.ts";
 import { IndexAccounts } from "./index-accounts.ts";
+import { namedMerchants } from "./merchants/named-merchants.ts";
 import { merchantChanges } from "./merchants/merchant-changes.ts";
 import { proveEvents } from "./events/prove-events.ts";
 import { proveHistory } from "./build/prove-history.ts";
@@ -96,7 +97,14 @@ const onwards = Effect.fnUntraced(function* (
         LedgerTimeout: () => Effect.succeed(null),
       })
     : follow;
-  const changes = yield* merchantChanges(accounts, followed?.observed ?? []);
+  const followedRows = followed?.observed ?? [];
+  const seen = new Set(followedRows.map(({ row }) => row.wallet));
+  const wallets = proved.held
+    .changes(since.count, proved.tip.count)
+    .escrows.filter(({ escrow }) => escrow.createdSeq > since.count && !seen.has(escrow.merchant))
+    .map(({ escrow }) => escrow.merchant);
+  const named = yield* namedMerchants(accounts, wallets, since.slot);
+  const changes = yield* merchantChanges(accounts, [...followedRows, ...named]);
   const mark = yield* applyEvents(accounts, since, proved, changes);
   followed?.applied();
   for (const row of proved.held.changes(since.count, mark.count).unseen) memory.unseen.add(row);
