@@ -12,6 +12,7 @@ import {
   Schedule,
 } from "effect";
 import { sha256Bun } from "../../adapters/bun/sha256.ts";
+import { ledgerArchiveSolanaRpc } from "../../adapters/solana-rpc/history/ledger-archive-solana-rpc.ts";
 import { ledgerSolanaRpc } from "../../adapters/solana-rpc/ledger-solana-rpc.ts";
 import { nodePool } from "../../adapters/solana-rpc/pool/node-pool.ts";
 import { solanaRpcConfig } from "../../adapters/solana-rpc/pool/solana-rpc-config.ts";
@@ -55,7 +56,10 @@ const startedInstance = Effect.fnUntraced(function* (start: SyncStart) {
 });
 
 const services = (started: StartedInstance, refused: Deferred.Deferred<never, StoresRefused>) => {
-  const solana = Layer.provide(ledgerSolanaRpc, nodePool(solanaRpcConfig(started.rpcUrls)));
+  const solana = Layer.provide(
+    Layer.merge(ledgerSolanaRpc, ledgerArchiveSolanaRpc),
+    nodePool(solanaRpcConfig(started.rpcUrls)),
+  );
   const stores = syncedStores({
     cluster: clusterOf(started.settings),
     deployment: deploymentOf(started.settings),

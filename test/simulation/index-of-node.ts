@@ -1,5 +1,6 @@
 import { Effect, Exit, Layer, Logger, Redacted, Scope } from "effect";
 import { snapshotSpoolFile } from "../../adapters/files/snapshot-spool.ts";
+import { ledgerArchiveSolanaRpc } from "../../adapters/solana-rpc/history/ledger-archive-solana-rpc.ts";
 import { ledgerSolanaRpc } from "../../adapters/solana-rpc/ledger-solana-rpc.ts";
 import { nodePool } from "../../adapters/solana-rpc/pool/node-pool.ts";
 import { solanaRpcConfig } from "../../adapters/solana-rpc/pool/solana-rpc-config.ts";
@@ -10,6 +11,7 @@ import { IndexReader } from "../../ports/index/index-reader.ts";
 import { IndexWriter } from "../../ports/index/index-writer.ts";
 import { LogStore } from "../../ports/log/log-store.ts";
 import { Instance } from "../../ports/instance.ts";
+import { LedgerArchive } from "../../ports/ledger-archive.ts";
 import { Ledger } from "../../ports/ledger.ts";
 import { usdc } from "../core/use-cases/test-instance.ts";
 import { walletOf, WORLD_MINT } from "./world-escrow.ts";
@@ -56,14 +58,20 @@ export const openIndex = async <E>(
 ) => {
   const same = <A>(service: A): A => service;
   const urls = [Redacted.make(new URL(options.url))] as const;
-  const solana = Layer.provide(ledgerSolanaRpc, nodePool(solanaRpcConfig(urls)));
+  const solana = Layer.provide(
+    Layer.merge(ledgerSolanaRpc, ledgerArchiveSolanaRpc),
+    nodePool(solanaRpcConfig(urls)),
+  );
   const ports = Layer.mergeAll(
     Layer.mergeAll(
       Layer.effect(IndexReader, Effect.map(IndexReader, options.reader ?? same)),
       Layer.effect(IndexWriter, Effect.map(IndexWriter, options.writer ?? same)),
       Layer.effect(LogStore, LogStore),
     ).pipe(Layer.provide(store)),
-    Layer.effect(Ledger, Effect.map(Ledger, options.ledger ?? same)).pipe(Layer.provide(solana)),
+    Layer.effect(Ledger, Effect.map(Ledger, options.ledger ?? same)).pipe(
+      Layer.provideMerge(Layer.effect(LedgerArchive, LedgerArchive)),
+      Layer.provide(solana),
+    ),
     Layer.succeed(Instance, instance),
     Logger.layer([]),
   );
@@ -75,8 +83,9 @@ export const openIndex = async <E>(
   const services = await Effect.runPromise(
     Layer.buildWithScope(sync.pipe(Layer.provide(kept), Layer.provideMerge(ports)), scope),
   );
-  const run = <A, E>(effect: Effect.Effect<A, E, IndexSync | IndexReader | IndexWriter | Ledger>) =>
-    Effect.runPromiseExit(Effect.provide(effect, services));
+  const run = <A, E>(
+    effect: Effect.Effect<A, E, IndexSync | IndexReader | IndexWriter | Ledger | Instance>,
+  ) => Effect.runPromiseExit(Effect.provide(effect, services));
   return {
     run,
     /** The exit of a sync. */

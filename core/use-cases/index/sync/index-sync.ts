@@ -1,7 +1,8 @@
-import { Context, Deferred, Effect, Ref, Semaphore } from "effect";
+import { Context, Deferred, Effect, Exit, Ref, Semaphore } from "effect";
 import type { SyncMark } from "../../../domain/index/sync-mark.ts";
 import type { SyncProgress, SyncReport } from "../../../domain/index/sync-report.ts";
 import { type SyncError, syncErrorOf, type SyncFailure } from "./sync-failure.ts";
+import { backfillTransactions } from "./events/backfill-transactions.ts";
 import { syncIndex } from "./sync-index.ts";
 import { SyncMemory } from "./ledger/sync-memory.ts";
 
@@ -33,13 +34,21 @@ export class IndexSync extends Context.Service<
   }
 >()("settlement-evidence/core/use-cases/IndexSync") {}
 
+/** How the syncs of a process differ. */
+export type IndexSyncOptions = {
+  /** The interval of scans of all merchants, milliseconds; null for none. */
+  readonly scanEveryMs?: number | null;
+  /** Whether the transactions of many old events are searched beside the syncs. */
+  readonly backfills?: boolean;
+};
+
 /**
  * The process's one `IndexSync`. Its runs end with the scope. `afterSync` runs within each sync, once the index is
- * complete to the mark. `scanEveryMs` is the interval of scans of all merchants, null for none.
+ * complete to the mark.
  */
 export const makeIndexSync = Effect.fnUntraced(function* (
   afterSync: (mark: SyncMark) => Effect.Effect<void> = () => Effect.void,
-  scanEveryMs: number | null = null,
+  { scanEveryMs = null, backfills = false }: IndexSyncOptions = {},
 ) {
   const scope = yield* Effect.scope;
   const context = yield* Effect.context<Effect.Services<ReturnType<typeof syncIndex>>>();
@@ -50,6 +59,24 @@ export const makeIndexSync = Effect.fnUntraced(function* (
   });
   const memory = new SyncMemory(scanEveryMs);
   let runs = 0;
+  let backfill: "due" | "running" | "done" = backfills ? "due" : "done";
+
+  /** Searches the transactions of old events beside the syncs, under the term of the sync that starts it. */
+  const startBackfill = Effect.suspend(() => {
+    if (backfill !== "due") return Effect.void;
+    backfill = "running";
+    return backfillTransactions().pipe(
+      Effect.matchCauseEffect({
+        onSuccess: () => Effect.sync(() => void (backfill = "done")),
+        onFailure: (cause) =>
+          Effect.andThen(
+            Effect.logDebug("the search for old transactions stopped; it goes on later", cause),
+            Effect.sync(() => void (backfill = "due")),
+          ),
+      }),
+      Effect.forkIn(scope),
+    );
+  });
   let waiting: Deferred.Deferred<SyncReport, SyncFailure> | null = null;
 
   const run = (outcome: Deferred.Deferred<SyncReport, SyncFailure>) =>
@@ -60,6 +87,10 @@ export const makeIndexSync = Effect.fnUntraced(function* (
         yield* Ref.update(activity, (was) => ({ ...was, running: true }));
         const exit = yield* Effect.exit(syncIndex(runs, memory, afterSync));
         yield* Ref.set(activity, { running: false, lastError: syncErrorOf(exit) });
+        if (Exit.isSuccess(exit)) {
+          if (exit.value.mode === "snapshot" && backfills && backfill === "done") backfill = "due";
+          yield* startBackfill;
+        }
         yield* Deferred.done(outcome, exit);
       }),
     );

@@ -192,7 +192,7 @@ describe("a periodic scan of the merchants that fails", () => {
     const logger = Logger.layer([Logger.map(Logger.formatLogFmt, (line) => void lines.push(line))]);
     return simulate(ledger, () =>
       Effect.gen(function* () {
-        const sync = yield* makeIndexSync(undefined, HOUR_MS);
+        const sync = yield* makeIndexSync(undefined, { scanEveryMs: HOUR_MS });
         yield* sync.request;
         expect(yield* sync.activity).toMatchObject({ snapshotError: null, snapshotFailures: 0 });
         scans.end = down;
