@@ -1,24 +1,13 @@
-/**
- * The entry of the client package: everything that a program in Bun, Node or a browser needs to check evidence by
- * itself. Uses no network, files or clock.
- */
+/** The entry of the client package: paying, waiting for the settlement, and verifying its evidence. */
 
-/**
- * `verifyEvidence(packet, trust, witness?, log?)` checks an evidence packet and returns a verdict, every
- * check by name, and the amounts. `parseTrustPolicy(document)` reads the policy to check it under. `freshTiles(packet, checkpoint)`
- * names the tiles to fetch for `log`, below the log's address. None throws. See docs/verify-evidence.md.
- */
-export { verifyEvidence } from "../core/protocol/evidence/verify-evidence.ts";
-export { parseTrustPolicy } from "../core/protocol/evidence/trust-policy.ts";
-export { freshTiles } from "../core/protocol/evidence/verify-fresh-log.ts";
-
-/** The types of these functions. */
-export type {
-  EvidenceAmounts,
-  EvidenceCheck,
-  EvidenceVerdict,
-  TrustPolicy,
-} from "../core/domain/evidence/evidence-check.ts";
-export type { SupportedMint } from "../core/domain/supported-mint.ts";
-export type { FreshLog } from "../core/protocol/evidence/verify-fresh-log.ts";
-export type { LedgerWitness } from "../core/protocol/evidence/verify-on-ledger.ts";
+export { connect } from "./connect.ts";
+export type { ConnectOptions, SettlementClient } from "./connect.ts";
+export { SettlementError } from "./settlement-error.ts";
+export type { TransactionSigner } from "./signing/transaction-signer.ts";
+export { memoryJournal } from "./pay/spend-limits.ts";
+export type { SpendEntry, SpendJournal, SpendLimits } from "./pay/spend-limits.ts";
+export type { Payment } from "./pay/payment-terms.ts";
+export type { Paid } from "./pay/pay.ts";
+export type { Settled, SettledOptions } from "./pay/settled.ts";
+export type { DeliveryJudgement, DeliveryPayload, Validate } from "./pay/delivery.ts";
+export * from "./verify.ts";

@@ -81,7 +81,8 @@ export class Ledger extends Context.Service<
     ) => Stream.Stream<ScannedAccounts, LedgerFailure>;
     /**
      * At most 1000 finalized transactions that name an address, newest first, after `before`. A node's list may lag
-     * behind its execution. A node that does not know `before` returns an empty list.
+     * behind its execution, and a short one need not be the last. A node that does not know `before` returns an empty
+     * list. Fails as not retryable when no node keeps history.
      */
     readonly history: (
       address: Address,

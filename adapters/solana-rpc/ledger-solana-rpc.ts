@@ -8,6 +8,7 @@ import {
   type LedgerFailure,
   MOST_DATA_BYTES,
 } from "../../ports/ledger.ts";
+import { AskAnotherNode } from "../../ports/ask-another-node.ts";
 import { parseAccounts } from "./accounts/account-json.ts";
 import { askAtSlot, type SlotQuestion } from "./pool/ask-at-slot.ts";
 import { parseHistory, parseTransaction } from "./history/history-json.ts";
@@ -29,8 +30,7 @@ const isEpochInfo = Schema.is(
   Schema.Struct({ absoluteSlot: Schema.Natural, blockHeight: Schema.Natural }),
 );
 
-/** The Ledger port over Solana JSON-RPC. */
-export const ledgerSolanaRpc: Layer.Layer<Ledger, never, NodePool> = Layer.effect(
+const ledger: Layer.Layer<Ledger, never, NodePool> = Layer.effect(
   Ledger,
   Effect.gen(function* () {
     const pool = yield* NodePool;
@@ -106,8 +106,8 @@ export const ledgerSolanaRpc: Layer.Layer<Ledger, never, NodePool> = Layer.effec
       address: Address,
       before: LedgerSignature | null,
     ): Effect.fn.Return<HistoryPage, LedgerFailure | RpcRefusal> {
-      const lowest = pool.slots.at("finalized");
       let listed: HistoryPage["entries"] | null = null;
+      // Without minContextSlot: some nodes take it for a filter of the entries. Callers bear with a list that is late.
       const entriesBehind: RpcRequest<HistoryPage["entries"]> = {
         method: "getSignaturesForAddress",
         params: [
@@ -116,7 +116,6 @@ export const ledgerSolanaRpc: Layer.Layer<Ledger, never, NodePool> = Layer.effec
             commitment: "finalized",
             limit: MAX_SIGNATURES,
             ...(before === null ? {} : { before }),
-            ...(lowest > 0 ? { minContextSlot: lowest } : {}),
           },
         ],
         pool: "single",
@@ -128,15 +127,14 @@ export const ledgerSolanaRpc: Layer.Layer<Ledger, never, NodePool> = Layer.effec
         },
       };
       // What a node has after the search, it also had during the search.
-      const [entries, start] = yield* pool
+      const [entries, keptFrom] = yield* pool
         .callInTurn(entriesBehind, historyStart)
         .pipe(
           Effect.catch((failure) =>
             listed === null ? Effect.fail(failure) : Effect.succeed([listed, null] as const),
           ),
         );
-      if (entries.length < MAX_SIGNATURES) return { entries, completeFrom: start };
-      return { entries, completeFrom: (entries.at(-1)?.slot ?? 0n) + 1n };
+      return { entries, keptFrom };
     }, refusalAsUnavailable);
 
     const transaction = Effect.fn("Ledger.transaction")((signature: LedgerSignature) =>
@@ -172,4 +170,13 @@ export const ledgerSolanaRpc: Layer.Layer<Ledger, never, NodePool> = Layer.effec
       transaction,
     });
   }),
+);
+
+/** The Ledger port over Solana JSON-RPC, and the choice of another node. */
+export const ledgerSolanaRpc: Layer.Layer<Ledger, never, NodePool> = Layer.merge(
+  ledger,
+  Layer.effect(
+    AskAnotherNode,
+    NodePool.use(({ askAnother }) => Effect.succeed(askAnother)),
+  ),
 );

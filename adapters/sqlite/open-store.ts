@@ -27,6 +27,13 @@ const SERVING_BUSY_MS = 20;
 /** How far the write-ahead log grows before it is copied into the file. */
 const WAL_BYTES = 64 * 1024 * 1024;
 
+/** Memory in which a connection keeps pages, in KiB. */
+const PAGE_CACHE_KIB = 65_536;
+
+/** Sets the memory in which a connection keeps pages, and in which SQLite sorts what an index is made of. */
+export const setPageCache = (db: Database, kib: number = PAGE_CACHE_KIB): void =>
+  void db.run(`PRAGMA cache_size = -${kib}`);
+
 const pragma = (db: Database, name: string): number => {
   const row = db.query<Record<string, bigint>, []>(`PRAGMA ${name}`).get();
   return Number(Object.values(row ?? {})[0] ?? 0n);
@@ -91,7 +98,7 @@ export const openReader = (path: string) =>
   connected(() => {
     const db = new StoreDatabase(path, { readonly: true, strict: true, safeIntegers: true });
     db.run(`PRAGMA busy_timeout = ${SERVING_BUSY_MS}`);
-    db.run("PRAGMA cache_size = -65536");
+    setPageCache(db);
     return db;
   });
 
@@ -118,7 +125,7 @@ export const openStore = Effect.fn("openStore")(function* (
     db.run("PRAGMA synchronous = NORMAL");
     // A batch touches pages all over the indexes. A checkpoint each 64 MiB copies most of them once for several
     // batches. A log that has grown beyond that in one transaction is cut again.
-    db.run("PRAGMA cache_size = -65536");
+    setPageCache(db);
     db.run(`PRAGMA wal_autocheckpoint = ${WAL_BYTES / pragma(db, "page_size")}`);
     db.run(`PRAGMA journal_size_limit = ${WAL_BYTES}`);
     db.run(`PRAGMA busy_timeout = ${SERVING_BUSY_MS}`);

@@ -18,6 +18,8 @@ export type SyncStart = {
 export type ToSyncWorker =
   | { readonly kind: "start"; readonly start: SyncStart }
   | { readonly kind: "sync"; readonly id: number }
+  /** The next sync scans all merchants as well. */
+  | { readonly kind: "want_scan" }
   | { readonly kind: "stop" };
 
 /** From the worker to the service. */

@@ -23,6 +23,8 @@ const IDLE: SyncActivity = {
   lastError: null,
   snapshotError: null,
   snapshotFailures: 0,
+  contradictedAnswers: 0,
+  hasHistory: true,
   progress: null,
 };
 
@@ -154,7 +156,16 @@ export const startSyncWorker = Effect.fnUntraced(function* (
     return Deferred.await(answer);
   });
   return {
-    sync: { request, background: request, activity: Effect.sync(() => activity) },
+    sync: {
+      request,
+      background: request,
+      activity: Effect.sync(() => activity),
+      // The worker listens to the ledger's signals itself.
+      told: () => Effect.void,
+      wantScan: Effect.sync(() => {
+        if (!isGone) tell(worker, { kind: "want_scan" });
+      }),
+    },
     opened: Deferred.await(opened),
   };
 });

@@ -112,6 +112,7 @@ const work = Effect.fnUntraced(function* (
     for (;;) {
       const message = yield* Queue.take(inbox);
       if (message.kind === "stop") return;
+      if (message.kind === "want_scan") yield* sync.wantScan;
       if (message.kind === "sync") yield* Effect.forkScoped(answer(message.id));
     }
   });

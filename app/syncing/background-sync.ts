@@ -4,28 +4,30 @@ import { IndexSync } from "../../core/use-cases/index/sync/index-sync.ts";
 import { syncFailureCause } from "../../core/use-cases/index/sync/sync-failure.ts";
 import { IndexReader } from "../../ports/index/index-reader.ts";
 import { LedgerSignals } from "../../ports/ledger-signals.ts";
+import { monotonicMs } from "../../core/use-cases/monotonic-time.ts";
+import { SignalDistance } from "./signal-distance.ts";
 
 const ASK_AGAIN = Schedule.spaced(Duration.millis(100));
 
 const changesOf = ({ escrows, merchants, eventsAdded }: SyncReport): number =>
   escrows.created + escrows.updated + merchants.created + merchants.updated + eventsAdded;
 
-/** Signals within this time count as one, because a transaction often touches both programs. */
-const DEBOUNCE = Duration.millis(100);
-
 /**
- * Syncs once the store is open, then every `intervalSeconds`, and sooner when the ledger signals a change. Does nothing
- * when 0. A failure is logged as a warning once, until a sync succeeds again. When replicas share the index, only one
- * of them syncs.
+ * Syncs once the store is open, then every `intervalSeconds`, and sooner when the ledger signals a change, though not
+ * sooner than `SignalDistance` says. Does nothing when 0. A failure is logged as a warning once, until a sync succeeds
+ * again. When replicas share the index, only one of them syncs.
  */
 export const backgroundSync = Effect.fnUntraced(function* (intervalSeconds: number) {
   if (intervalSeconds === 0) return;
   const sync = yield* IndexSync;
   const index = yield* IndexReader;
+  const distance = new SignalDistance();
   let failing = false;
+  let foundSomething = false;
   const once = sync.background.pipe(
     Effect.matchEffect({
       onSuccess: (report) => {
+        foundSomething = report !== null && changesOf(report) > 0;
         if (report === null) return Effect.void;
         const recovered = failing;
         failing = false;
@@ -43,6 +45,7 @@ export const backgroundSync = Effect.fnUntraced(function* (intervalSeconds: numb
       onFailure: (failure) => {
         const known = failing;
         failing = true;
+        foundSomething = false;
         const fields = { failure: failure._tag, cause: syncFailureCause(failure) };
         return known
           ? Effect.logDebug("the sync failed again", fields)
@@ -55,10 +58,26 @@ export const backgroundSync = Effect.fnUntraced(function* (intervalSeconds: numb
   yield* Effect.orDie(Effect.retry(index.summary, ASK_AGAIN));
   const { changes } = yield* LedgerSignals;
   const signalled = yield* Queue.dropping<void>(1);
-  yield* Effect.forkScoped(Stream.runForEach(changes, () => Queue.offer(signalled, undefined)));
-  const wait = Effect.raceFirst(
-    Effect.sleep(Duration.seconds(intervalSeconds)),
-    Effect.andThen(Queue.take(signalled), Effect.sleep(DEBOUNCE)),
+  yield* Effect.forkScoped(
+    Stream.runForEach(changes, (signal) =>
+      Effect.andThen(
+        signal === null ? Effect.void : sync.told(signal),
+        Queue.offer(signalled, undefined),
+      ),
+    ),
   );
-  return yield* Effect.forever(Effect.andThen(once, wait));
+  const byInterval = Effect.as(Effect.sleep(Duration.seconds(intervalSeconds)), false);
+  const bySignal = Effect.gen(function* () {
+    yield* Queue.take(signalled);
+    yield* Effect.sleep(Duration.millis(distance.waitMs(yield* monotonicMs)));
+    // Whatever was signalled while it waited is part of the same sync.
+    yield* Queue.clear(signalled);
+    return true;
+  });
+  let isSignalled = false;
+  for (;;) {
+    yield* once;
+    if (isSignalled) distance.ended(yield* monotonicMs, foundSomething);
+    isSignalled = yield* Effect.raceFirst(byInterval, bySignal);
+  }
 });

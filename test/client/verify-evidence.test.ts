@@ -36,7 +36,7 @@ let bundle: string;
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), "client-"));
   const built = await Bun.build({
-    entrypoints: [fileURLToPath(import.meta.resolve("settlement-evidence"))],
+    entrypoints: [fileURLToPath(import.meta.resolve("settlement-evidence/verify"))],
     target: "browser",
   });
   bundle = (await built.outputs[0]?.text()) ?? "";

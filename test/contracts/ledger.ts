@@ -117,10 +117,10 @@ export const ledgerContract = (name: string, open: () => LedgerWorld): void =>
       }
       expect((await ask((ledger) => ledger.history(to, null))).entries).toEqual([]);
       world.finalize();
-      const { entries, completeFrom } = await ask((ledger) => ledger.history(to, null));
+      const { entries, keptFrom } = await ask((ledger) => ledger.history(to, null));
       expect(entries.map(({ signature }) => signature)).toEqual(signatures);
       expect(entries.every(({ failed }) => !failed)).toBe(true);
-      expect(completeFrom).toBe(0n);
+      expect(keptFrom).toBe(0n);
       const [newest] = entries;
       if (newest === undefined) throw new Error("nothing listed");
       const older = await ask((ledger) => ledger.history(to, newest.signature));

@@ -34,7 +34,7 @@ test("a call that the test does not describe dies, and a described one is answer
     tip: () => ({ slot: 1n, blockHeight: 1n }),
     accountAt: () => () => null,
     accounts: () => [],
-    history: () => ({ entries: [], completeFrom: 0n }),
+    history: () => ({ entries: [], keptFrom: 0n }),
     transaction: () => null,
   };
   expect(new Set(await outcomes(whole))).toEqual(new Set(["Success"]));

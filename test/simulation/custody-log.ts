@@ -39,6 +39,8 @@ export const custodyConfigData = (
 export class CustodyLog {
   count = 0n;
   readonly address: Address;
+  /** Every event in order: the escrow's state and its account's bytes after it. */
+  readonly events: Array<Pick<Escrow, "state" | "address"> & { readonly data: Uint8Array }> = [];
   readonly #deployment: Deployment;
   #head = firstHead();
 
@@ -69,7 +71,10 @@ export class CustodyLog {
 
   #chain(escrow: Escrow): Escrow {
     this.count += 1n;
-    const leaf = leavesOfIndexed(indexedEscrowOf(escrow, encodeEscrowAccount(escrow))).at(-1);
+    const { state, address } = escrow;
+    const data = encodeEscrowAccount(escrow);
+    this.events.push({ state, address, data });
+    const leaf = leavesOfIndexed(indexedEscrowOf(escrow, data)).at(-1);
     if (leaf === undefined) throw new Error("an escrow has a leaf");
     this.#head = headAfter(this.#head, leaf.leaf);
     return escrow;

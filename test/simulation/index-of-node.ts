@@ -3,7 +3,10 @@ import { snapshotSpoolFile } from "../../adapters/files/snapshot-spool.ts";
 import { ledgerArchiveSolanaRpc } from "../../adapters/solana-rpc/history/ledger-archive-solana-rpc.ts";
 import { ledgerSolanaRpc } from "../../adapters/solana-rpc/ledger-solana-rpc.ts";
 import { nodePool } from "../../adapters/solana-rpc/pool/node-pool.ts";
-import { solanaRpcConfig } from "../../adapters/solana-rpc/pool/solana-rpc-config.ts";
+import {
+  solanaRpcConfig,
+  type SolanaRpcConfig,
+} from "../../adapters/solana-rpc/pool/solana-rpc-config.ts";
 import { indexSqlite } from "../../adapters/sqlite/index-store.ts";
 import { LOCAL_DEPLOYMENT } from "../../core/protocol/addresses/local-deployment.ts";
 import { IndexSync, makeIndexSync } from "../../core/use-cases/index/sync/index-sync.ts";
@@ -12,6 +15,7 @@ import { IndexWriter } from "../../ports/index/index-writer.ts";
 import { LogStore } from "../../ports/log/log-store.ts";
 import { Instance } from "../../ports/instance.ts";
 import { LedgerArchive } from "../../ports/ledger-archive.ts";
+import { AskAnotherNode } from "../../ports/ask-another-node.ts";
 import { Ledger } from "../../ports/ledger.ts";
 import { usdc } from "../core/use-cases/test-instance.ts";
 import { walletOf, WORLD_MINT } from "./world-escrow.ts";
@@ -36,11 +40,18 @@ export const WORLD_LEDGER = { genesisHash: walletOf("genesis"), deployment: LOCA
 
 type Options = {
   readonly url: string;
+  /** Other nodes of the ledger, asked after the first. */
+  readonly others?: ReadonlyArray<string>;
+  /** Waits of the nodes' pool that differ from the service's. */
+  readonly waits?: Partial<
+    Pick<SolanaRpcConfig, "backoffBaseMs" | "backoffCapMs" | "retryAfterCapMs">
+  >;
   readonly ledger?: Wrap<Ledger["Service"]>;
   readonly reader?: Wrap<IndexReader["Service"]>;
   readonly writer?: Wrap<IndexWriter["Service"]>;
   /** The file that keeps an unfinished snapshot; without one nothing is kept. */
   readonly spool?: string;
+  readonly log?: Wrap<LogStore["Service"]>;
 };
 
 /** The syncs of an index that no other process shares. */
@@ -57,21 +68,24 @@ export const openIndex = async <E>(
   sync: Layer.Layer<IndexSync, E, IndexReader | IndexWriter | LogStore | Ledger | Instance>,
 ) => {
   const same = <A>(service: A): A => service;
-  const urls = [Redacted.make(new URL(options.url))] as const;
+  const secret = (url: string) => Redacted.make(new URL(url));
+  const urls = [secret(options.url), ...(options.others ?? []).map(secret)] as const;
+  const config = { ...solanaRpcConfig(urls), ...options.waits };
   const solana = Layer.provide(
     Layer.merge(ledgerSolanaRpc, ledgerArchiveSolanaRpc),
-    nodePool(solanaRpcConfig(urls)),
+    nodePool(config),
   );
   const ports = Layer.mergeAll(
     Layer.mergeAll(
       Layer.effect(IndexReader, Effect.map(IndexReader, options.reader ?? same)),
       Layer.effect(IndexWriter, Effect.map(IndexWriter, options.writer ?? same)),
-      Layer.effect(LogStore, LogStore),
+      Layer.effect(LogStore, Effect.map(LogStore, options.log ?? same)),
     ).pipe(Layer.provide(store)),
     Layer.effect(Ledger, Effect.map(Ledger, options.ledger ?? same)).pipe(
       Layer.provideMerge(Layer.effect(LedgerArchive, LedgerArchive)),
       Layer.provide(solana),
     ),
+    Layer.effect(AskAnotherNode, AskAnotherNode).pipe(Layer.provide(solana)),
     Layer.succeed(Instance, instance),
     Logger.layer([]),
   );
@@ -83,11 +97,15 @@ export const openIndex = async <E>(
   const services = await Effect.runPromise(
     Layer.buildWithScope(sync.pipe(Layer.provide(kept), Layer.provideMerge(ports)), scope),
   );
-  const run = <A, E>(
-    effect: Effect.Effect<A, E, IndexSync | IndexReader | IndexWriter | Ledger | Instance>,
-  ) => Effect.runPromiseExit(Effect.provide(effect, services));
+  const run = <A, E>(effect: Effect.Effect<A, E, Layer.Success<typeof ports> | IndexSync>) =>
+    Effect.runPromiseExit(Effect.provide(effect, services));
   return {
     run,
+    /** Runs an effect that ends only when the signal aborts it. */
+    runUntil: <A, E>(
+      effect: Effect.Effect<A, E, IndexSync | IndexReader | IndexWriter | Ledger>,
+      signal: AbortSignal,
+    ) => Effect.runPromiseExit(Effect.provide(effect, services), { signal }),
     /** The exit of a sync. */
     sync: () => run(Effect.flatMap(IndexSync, (sync) => sync.request)),
     close: () => Effect.runPromise(Scope.close(scope, Exit.void)),

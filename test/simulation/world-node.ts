@@ -10,7 +10,12 @@ import { clockData } from "../doubles/accounts.ts";
 import { type AccountFilter, passing } from "./account-filters.ts";
 import { CustodyLog } from "./custody-log.ts";
 import { pendingOf, walletOf, WORLD_TIME } from "./world-escrow.ts";
-import { transactionJson, transactionOf, type WorldTransaction } from "./world-transaction.ts";
+import {
+  merchantTransaction,
+  transactionJson,
+  transactionOf,
+  type WorldTransaction,
+} from "./world-transaction.ts";
 
 /** An account. `listedBy` is a program for which a lying node lists it, whatever its owner and the filters. */
 type Account = Pick<LedgerAccount, "owner" | "data"> & { readonly listedBy?: Address };
@@ -48,25 +53,64 @@ export class JsonText {
   }
 }
 
+/** The most past slots that are kept. */
+const PAST = 64;
+
 /** The accounts, slot and history of a simulated ledger, with the answers of a Solana node. */
 export class WorldNode {
-  slot = 1000;
+  #slot = 1000;
+  /** Whether each slot's state is kept, so that `behind` knows it. */
+  keepsPast = false;
+  /** Called with each transaction that lands. */
+  readonly listeners = new Set<(landed: WorldTransaction) => void>();
+  #past: Array<WorldNode> = [];
   /** The first slot in its history, as the node reports it. */
   firstBlock = 0;
   /** Whether it lists every account of a program, ignoring filters. */
   ignoresFilters = false;
-  readonly genesisHash: string = walletOf("genesis");
-  readonly accounts = new Map<Address, Account>();
+  readonly genesisHash: string;
+  readonly accounts: Map<Address, Account>;
   /** The escrows among the accounts, in their present state. */
   readonly escrows = new Map<Address, Escrow>();
+  /** The merchants among the accounts, in their present state. */
+  readonly merchants = new Map<Address, Merchant>();
   readonly custodyLog = new CustodyLog(LOCAL_DEPLOYMENT);
   /** Oldest first. */
-  readonly history: Array<WorldTransaction> = [];
+  readonly history: Array<WorldTransaction>;
   readonly #bySignature = new Map<string, WorldTransaction>();
   readonly asked: Record<string, number> = {};
 
-  constructor() {
-    this.#putConfig();
+  /** An empty ledger with a genesis hash of that label, or with the state that another one has. */
+  constructor(from: string | WorldNode = "genesis") {
+    const copied = typeof from === "string" ? null : from;
+    this.genesisHash = typeof from === "string" ? walletOf(from) : from.genesisHash;
+    this.accounts = new Map(copied?.accounts);
+    this.history = [...(copied?.history ?? [])];
+    for (const one of this.history) this.#bySignature.set(one.signature, one);
+    if (copied === null) this.#putConfig();
+    else [this.#slot, this.firstBlock] = [copied.slot, copied.firstBlock];
+  }
+
+  /** The newest slot. Setting it ends the one before. */
+  get slot(): number {
+    return this.#slot;
+  }
+  set slot(slot: number) {
+    if (this.keepsPast && slot > this.#slot) {
+      this.#past.push(new WorldNode(this));
+      this.#past = this.#past.slice(-PAST);
+    }
+    this.#slot = slot;
+  }
+
+  /** The ledger as it was some slots ago, as far back as slots are kept. */
+  behind(slots: number): WorldNode {
+    const slot = this.#slot - slots;
+    const known = slots === 0 ? undefined : this.#past.findLast((one) => one.slot <= slot);
+    if (known === undefined) return this;
+    const then = new WorldNode(known);
+    then.slot = slot;
+    return then;
   }
 
   /** Sets an escrow's account at the present slot, with the next numbers of the ledger's events, and adds the transactions that caused it to the history. */
@@ -101,15 +145,23 @@ export class WorldNode {
   }
 
   putMerchant(merchant: Merchant): void {
+    this.merchants.set(merchant.address, merchant);
     this.accounts.set(merchant.address, {
       owner: LOCAL_DEPLOYMENT.attestorProgram,
       data: encodeMerchantAccount(merchant),
     });
   }
 
+  /** Sets a merchant's account and adds a transaction that names it to the history. */
+  changeMerchant(merchant: Merchant): void {
+    this.putMerchant(merchant);
+    this.record(merchantTransaction(merchant, this.slot, this.history.length));
+  }
+
   record(transaction: WorldTransaction): void {
     this.history.push(transaction);
     this.#bySignature.set(transaction.signature, transaction);
+    for (const hear of this.listeners) hear(transaction);
   }
 
   answer(method: string, params: ReadonlyArray<unknown>): RpcAnswer {

@@ -9,6 +9,7 @@ import { fieldWriter } from "../../core/protocol/accounts/byte-fields.ts";
 import { instructionDiscriminator } from "../doubles/discriminator.ts";
 import { custodyConfigAddress } from "../../core/protocol/addresses/addresses.ts";
 import { LOCAL_DEPLOYMENT } from "../../core/protocol/addresses/local-deployment.ts";
+import type { Merchant } from "../../core/domain/merchant/merchant.ts";
 import { labelled, walletOf } from "./world-escrow.ts";
 
 /** A finalized transaction as a node lists and shows it. */
@@ -74,6 +75,24 @@ export const transactionOf = (escrow: Escrow, slot: number, failed = false): Wor
     ],
     named: own,
     data: dataOf(escrow),
+  };
+};
+
+/** A transaction of the attestor program that names a merchant's account, the `number`th of its ledger. */
+export const merchantTransaction = (
+  { address, updatedAt }: Pick<Merchant, "address" | "updatedAt">,
+  slot: number,
+  number: number,
+): WorldTransaction => {
+  const label = `${address} ${slot} ${number}`;
+  return {
+    signature: ledgerSignatureFromBytes(Buffer.concat([labelled(label), labelled(`${label}.`)])),
+    slot,
+    blockTime: Number(updatedAt),
+    failed: false,
+    accounts: [walletOf("fee payer"), address, LOCAL_DEPLOYMENT.attestorProgram],
+    named: [1],
+    data: instructionDiscriminator("rotate_attestor"),
   };
 };
 

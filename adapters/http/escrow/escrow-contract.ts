@@ -6,10 +6,7 @@ import {
 } from "../../../core/domain/escrow/escrow.ts";
 import { listedMint, usdcOf } from "../../../core/domain/supported-mint.ts";
 import { formatUnixTime, type UnixSeconds } from "../../../core/domain/unix-time.ts";
-import {
-  associatedTokenAddress,
-  merchantAddress,
-} from "../../../core/protocol/addresses/addresses.ts";
+import { vaultAddress, merchantAddress } from "../../../core/protocol/addresses/addresses.ts";
 import {
   type ActionGround,
   nextActions,
@@ -85,7 +82,7 @@ export const escrowRecord = (
     mint: escrow.mint,
     mint_supported: listed !== undefined,
     symbol: listed?.symbol ?? null,
-    vault_token_account: associatedTokenAddress(escrow.address, escrow.mint),
+    vault_token_account: vaultAddress(escrow),
     rent_payer: escrow.rentPayer,
     amount_stroops: escrow.amount.toString(),
     amount_usdc: usdcOf(escrow.amount, listed),

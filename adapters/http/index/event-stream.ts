@@ -3,8 +3,6 @@ import { type Context, Effect, Exit } from "effect";
 /** One server-sent event. */
 export type StreamedEvent = { readonly id: string; readonly data: string };
 
-/** Interval between two reads of new events, milliseconds. */
-const LOOK_EVERY_MS = 250;
 /** A comment keeps proxies and the connection's own limit from closing a quiet stream. */
 const COMMENT_EVERY_MS = 15_000;
 
@@ -19,6 +17,8 @@ export const eventStream = <R>(source: {
   readonly next: Effect.Effect<ReadonlyArray<StreamedEvent>, unknown, R>;
   readonly context: Context.Context<R>;
   readonly isOver: () => boolean;
+  /** The pause before the next read of new events, milliseconds. */
+  readonly pauseMs: () => number;
   readonly comeBackSeconds: number;
   /** Called when reading begins, and again when it ends. */
   readonly onOpen: () => void;
@@ -37,11 +37,14 @@ export const eventStream = <R>(source: {
 
   /** Waits for events, at most `COMMENT_EVERY_MS`; null when the stream is over. */
   const nextText = Effect.gen(function* () {
-    for (let quietMs = 0; quietMs < COMMENT_EVERY_MS; quietMs += LOOK_EVERY_MS) {
+    let quietMs = 0;
+    while (quietMs < COMMENT_EVERY_MS) {
       if (source.isOver()) return null;
       const events = yield* source.next;
       if (events.length > 0) return events.map(frameOf).join("");
-      yield* Effect.sleep(LOOK_EVERY_MS);
+      const pauseMs = source.pauseMs();
+      yield* Effect.sleep(pauseMs);
+      quietMs += pauseMs;
     }
     return ": nothing new\n\n";
   });

@@ -147,7 +147,7 @@ export const onSampleLedger = <A, E>(
         value: addresses.map((address) => held.find((each) => each.address === address) ?? null),
       }),
     programAccounts: () => Stream.empty,
-    history: () => Effect.succeed({ entries: [], completeFrom: null }),
+    history: () => Effect.succeed({ entries: [], keptFrom: null }),
     transaction: () => Effect.succeed(null),
   });
   const terms = TransactionTerms.of({

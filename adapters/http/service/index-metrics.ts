@@ -20,6 +20,11 @@ const snapshotFailures = Metric.gauge("index_snapshot_failures", {
   description: "Snapshots of this process that failed since its last completed one.",
 });
 
+const contradictedAnswers = Metric.gauge("index_contradicted_answers", {
+  description:
+    "How often accounts that a node showed contradicted the ledger's count and head, in this process. Alarm when it grows.",
+});
+
 const logSize = Metric.gauge("log_size", {
   description:
     "Leaves of the settlement log that were signed last; NaN without a log or the store.",
@@ -48,4 +53,5 @@ export const gaugeIndex = Effect.gen(function* () {
   yield* Metric.update(lag, lagSlots === null ? Number.NaN : Number(lagSlots));
   const sync = yield* IndexSync;
   yield* Metric.update(snapshotFailures, (yield* sync.activity).snapshotFailures);
+  yield* Metric.update(contradictedAnswers, (yield* sync.activity).contradictedAnswers);
 });

@@ -135,6 +135,13 @@ export const ServiceStatus = record(
         }),
         { description: "Null while none runs." },
       ),
+      history: nullable(
+        oneOf(
+          ["followed", "not_served"],
+          "`not_served`: no node keeps transaction history. Scans then keep the index up: events within a minute, merchants too, and events have no `signature`.",
+        ),
+        { description: "Null: not known." },
+      ),
       last_error: nullable(Type.String({ description: "Problem code of the last failed sync." })),
       snapshot_error: nullable(
         Type.String({
@@ -181,6 +188,7 @@ const indexerRecord = (index: Status["index"]): ServiceStatusRecord["indexer"] =
     merchants: index?.merchants ?? null,
     running: index?.running ?? null,
     progress: index?.progress ?? null,
+    history: index === null ? null : index.hasHistory ? "followed" : "not_served",
     last_error: syncErrorCode(lastError),
     snapshot_error: syncErrorCode(snapshotError),
   };
@@ -276,6 +284,8 @@ export const statusExample = () =>
         lastError: null,
         snapshotError: null,
         snapshotFailures: 0,
+        contradictedAnswers: 0,
+        hasHistory: true,
         progress: null,
         lagSlots: 2n,
       },

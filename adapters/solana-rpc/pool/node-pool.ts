@@ -25,6 +25,8 @@ export class NodePool extends Context.Service<
     readonly tellAll: <A>(request: RpcRequest<A>) => Effect.Effect<A, LedgerFailure | RpcRefusal>;
     /** Sends the request to every node; each one's answer in the order of the configuration, null for one without a usable answer. */
     readonly askEach: <A>(request: RpcRequest<A>) => Effect.Effect<ReadonlyArray<A | null>>;
+    /** Puts the first node behind the others; false when it is the only one. */
+    readonly askAnother: Effect.Effect<boolean>;
     /** How many nodes are configured. */
     readonly count: number;
     /**
@@ -50,7 +52,7 @@ export const nodePool = (config: SolanaRpcConfig): Layer.Layer<NodePool> =>
       const identity = clients.length > 1 ? new LedgerIdentity(config.pools.single) : null;
       const nodesOf = (name: Pool) =>
         clients.map((client) => new PooledNode(client, name, config, identity));
-      const pools: Record<Pool, ReadonlyArray<PooledNode>> = {
+      const pools: Record<Pool, Array<PooledNode>> = {
         single: nodesOf("single"),
         bulk: nodesOf("bulk"),
       };
@@ -100,6 +102,10 @@ export const nodePool = (config: SolanaRpcConfig): Layer.Layer<NodePool> =>
               ).pipe(Effect.orElseSucceed(() => null)),
             { concurrency: "unbounded" },
           ),
+        askAnother: Effect.sync(() => {
+          for (const nodes of Object.values(pools)) nodes.push(...nodes.splice(0, 1));
+          return clients.length > 1;
+        }),
         count: clients.length,
         // The whole scan has no time limit: the consumer of the accounts sets the pace.
         scan: (params, sink) =>

@@ -1,7 +1,8 @@
 import { Effect, Layer, Queue, Redacted, Stream } from "effect";
 import type { Address } from "../../../core/domain/address.ts";
-import { LedgerSignals } from "../../../ports/ledger-signals.ts";
+import { type LedgerSignal, LedgerSignals } from "../../../ports/ledger-signals.ts";
 import { backoffMs } from "./backoff.ts";
+import { LogsSubscriptions } from "./logs-subscriptions.ts";
 import { monotonicMs } from "./monotonic-time.ts";
 import { redactedRpcAddress } from "./redacted-rpc-address.ts";
 
@@ -11,6 +12,8 @@ const BACKOFF_CAP_MS = 60_000;
 const STEADY_MS = 60_000;
 /** A connection without any message for this long, even to a ping, is dead. */
 const QUIET_MS = 30_000;
+/** Signals that may wait for their reader. Others are lost, and their transactions are left to the history. */
+const BUFFERED = 1024;
 
 /**
  * The address of a node's WebSocket, and the accounts to watch: each transaction that names one of them is a signal.
@@ -24,18 +27,23 @@ export type SignalSource = {
 const request = (id: number, method: string, params: ReadonlyArray<unknown>): string =>
   JSON.stringify({ jsonrpc: "2.0", id, method, params });
 
-/** One connection until it is lost or dead. Calls `signal` once it is open and for each notification. */
-const connection = ({ url, addresses }: SignalSource, signal: () => void) =>
+/**
+ * One connection until it is lost or dead. Calls `signal` once it is open and for each notification of a transaction
+ * that did not fail: one that failed changed nothing.
+ */
+const connection = ({ url, addresses }: SignalSource, signal: (told: LedgerSignal) => void) =>
   Effect.acquireUseRelease(
     Effect.sync(() => new WebSocket(Redacted.value(url))),
     (socket) => {
       let heard = false;
+      const subscriptions = new LogsSubscriptions(addresses);
       const lost = Effect.callback<void>((resume) => {
         socket.addEventListener("close", () => resume(Effect.void));
         socket.addEventListener("error", () => resume(Effect.void));
         socket.addEventListener("message", ({ data }) => {
           heard = true;
-          if (typeof data === "string" && data.includes('"logsNotification"')) signal();
+          const told = typeof data === "string" ? subscriptions.hear(data) : undefined;
+          if (told !== undefined) signal(told);
         });
         socket.addEventListener("open", () => {
           for (const [at, address] of addresses.entries()) {
@@ -43,7 +51,7 @@ const connection = ({ url, addresses }: SignalSource, signal: () => void) =>
             socket.send(request(at + 1, "logsSubscribe", mentions));
           }
           // Something may have happened while there was no connection.
-          signal();
+          signal(null);
         });
       });
       const dead = Effect.gen(function* () {
@@ -60,7 +68,10 @@ const connection = ({ url, addresses }: SignalSource, signal: () => void) =>
   );
 
 /** Reconnects for ever, and waits longer each time a connection does not last. */
-const listen = Effect.fnUntraced(function* (source: SignalSource, signal: () => void) {
+const listen = Effect.fnUntraced(function* (
+  source: SignalSource,
+  signal: (told: LedgerSignal) => void,
+) {
   let failures = 0;
   for (;;) {
     const startMs = yield* monotonicMs;
@@ -78,8 +89,8 @@ const listen = Effect.fnUntraced(function* (source: SignalSource, signal: () => 
 /** The LedgerSignals port over a node's `logsSubscribe`. */
 export const ledgerSignalsWebSocket = (source: SignalSource): Layer.Layer<LedgerSignals> =>
   Layer.succeed(LedgerSignals, {
-    changes: Stream.callback<void>(
-      (queue) => listen(source, () => void Queue.offerUnsafe(queue, undefined)),
-      { bufferSize: 1, strategy: "dropping" },
+    changes: Stream.callback<LedgerSignal>(
+      (queue) => listen(source, (told) => void Queue.offerUnsafe(queue, told)),
+      { bufferSize: BUFFERED, strategy: "dropping" },
     ),
   });

@@ -63,7 +63,15 @@ const bytesOfParty = (party: Address): Uint8Array => {
 /** One body, encoded or decoded: asking each small array for its own buffer takes longer than copying it here. */
 const scratch = Buffer.alloc(RELEASED_LENGTH);
 const scratchView = new DataView(scratch.buffer, scratch.byteOffset, scratch.length);
-const scratchAddress = scratch.subarray(BODY_AT.address, BODY_AT.address + 32);
+/** Parts of it that are texts in an escrow. Views made once: `toHex` of one takes half as long as `toString` of a range. */
+const partAt = (at: number, length: number): Uint8Array =>
+  new Uint8Array(scratch.buffer, scratch.byteOffset + at, length);
+const [scratchAddress, scratchTask, scratchProof, scratchSignature] = [
+  partAt(BODY_AT.address, 32),
+  partAt(BODY_AT.taskHash, 32),
+  partAt(BODY_AT.proofHash, 32),
+  partAt(BODY_AT.signature, 64),
+];
 
 /** The body of an escrow's row. It is valid until the next call, which writes into the same bytes. */
 export const encodeBody = ({ escrow, pendingHash, settledHash }: IndexedEscrow): Uint8Array => {
@@ -97,26 +105,26 @@ export const encodeBody = ({ escrow, pendingHash, settledHash }: IndexedEscrow):
 };
 
 /** Texts of parties, with their bytes, by the first six of these: a look-up takes a fifth of encoding base58. */
-const texts = new RecentlyUsed<number, { readonly text: Address; readonly bytes: Uint8Array }>(
-  20_000,
-);
+const texts = new RecentlyUsed<number, { readonly text: Address; readonly view: DataView }>(20_000);
 
-const isAt = (body: Uint8Array, at: number, bytes: Uint8Array): boolean => {
-  for (let i = 0; i < 32; i++) if (body[at + i] !== bytes[i]) return false;
+/** Whether the 32 bytes of `view` stand in the body. Words, because bytes take four times as long. */
+const isAt = (at: number, view: DataView): boolean => {
+  for (let i = 0; i < 32; i += 4)
+    if (scratchView.getUint32(at + i) !== view.getUint32(i)) return false;
   return true;
 };
 
 const textOfParty = (at: number): Address => {
   const key = scratchView.getUint32(at) * 2 ** 16 + scratchView.getUint16(at + 4);
   const known = texts.get(key);
-  if (known !== undefined && isAt(scratch, at, known.bytes)) return known.text;
+  if (known !== undefined && isAt(at, known.view)) return known.text;
   const bytes = Uint8Array.from(scratch.subarray(at, at + 32));
   const text = addressFromBytes(bytes);
-  texts.set(key, { text, bytes });
+  texts.set(key, { text, view: new DataView(bytes.buffer) });
   return text;
 };
 
-const hashAt = (at: number): Hash32 => scratch.toString("hex", at, at + 32) as Hash32;
+const hashOf = (part: Uint8Array): Hash32 => part.toHex() as Hash32;
 
 /** The escrow of a body. */
 export const decodeBody = (body: Uint8Array): Escrow => {
@@ -131,7 +139,7 @@ export const decodeBody = (body: Uint8Array): Escrow => {
     merchant: textOfParty(BODY_AT.merchant),
     mint: textOfParty(BODY_AT.mint),
     rentPayer: textOfParty(BODY_AT.rentPayer),
-    taskHash: hashAt(BODY_AT.taskHash),
+    taskHash: hashOf(scratchTask),
     amount: scratchView.getBigUint64(BODY_AT.amount),
     released: isSettled ? scratchView.getBigUint64(BODY_AT.released) : 0n,
     createdAt: scratchView.getBigInt64(BODY_AT.createdAt),
@@ -141,9 +149,9 @@ export const decodeBody = (body: Uint8Array): Escrow => {
     attestation:
       body.length > REFUNDED_LENGTH
         ? {
-            proofHash: hashAt(BODY_AT.proofHash),
+            proofHash: hashOf(scratchProof),
             attestedAt: scratchView.getBigInt64(BODY_AT.attestedAt),
-            signature: scratch.toString("base64", BODY_AT.signature),
+            signature: scratchSignature.toBase64(),
           }
         : null,
     createdSeq: scratchView.getBigUint64(BODY_AT.createdSeq),

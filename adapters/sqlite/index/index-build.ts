@@ -4,6 +4,7 @@ import { Effect, type Scope } from "effect";
 import type { SyncMark } from "../../../core/domain/index/sync-mark.ts";
 import type { IndexBuild, IndexChanges } from "../../../ports/index/index-writer.ts";
 import type { StoreUnavailable } from "../../../ports/index/store-unavailable.ts";
+import { setPageCache } from "../open-store.ts";
 import { attempt, inTurns } from "../store-failure.ts";
 import type { WriteTransaction } from "../write-transaction.ts";
 import { bindEscrow, ESCROW_COLUMNS } from "./escrow-columns.ts";
@@ -21,6 +22,12 @@ const LEAVES_AT_ONCE = 5000;
 const ROWS_PER_STATEMENT = 20;
 /** Rows of a transaction, 25 MB. */
 const ROWS_PER_TRANSACTION = 50_000;
+
+/**
+ * Memory in which indexes are sorted, in KiB. SQLite sorts parts of this size and merges them. Parts that fit into a
+ * processor's cache take a quarter less time than everything at once.
+ */
+const SORTING_KIB = 2048;
 
 /** A table while it is filled. Nobody reads it under this name. */
 const building = (table: string): string => `building_${table}`;
@@ -172,7 +179,13 @@ export const indexBuild = (
         yield* write(beginFilling, { durable: false });
         const fill = filling(spool);
         while (yield* write(() => fill.next(), { durable: false }));
-        yield* write(() => show(mark, fill.counts), { durable: true });
+        yield* Effect.ensuring(
+          Effect.andThen(
+            attempt(() => setPageCache(db, SORTING_KIB)),
+            write(() => show(mark, fill.counts), { durable: true }),
+          ),
+          Effect.ignore(attempt(() => setPageCache(db))),
+        );
         // The log of so large a transaction is copied into the file, and cut.
         yield* attempt(() => db.run("PRAGMA wal_checkpoint(TRUNCATE)"));
       }),

@@ -9,14 +9,11 @@ export type HistoryEntry = {
   readonly failed: boolean;
 };
 
-/** A page of an address's history, newest first. */
+/** A page of an address's history, newest first. A short page need not be the last one: providers cap pages. */
 export type HistoryPage = {
   readonly entries: ReadonlyArray<HistoryEntry>;
-  /**
-   * The page has every transaction from this slot up to its beginning. Null when the node does not say how far back its
-   * history goes.
-   */
-  readonly completeFrom: bigint | null;
+  /** The first slot of which the node that listed them keeps history. Null when it does not say. */
+  readonly keptFrom: bigint | null;
 };
 
 /** One executed instruction, called by the transaction or by a program. */

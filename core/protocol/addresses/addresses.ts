@@ -1,9 +1,11 @@
 import { type Address, addressToBytes } from "../../domain/address.ts";
+import type { Escrow } from "../../domain/escrow/escrow.ts";
 import type { Deployment } from "../../domain/ledger/deployment.ts";
 import { type Hash32, hash32ToBytes } from "../../domain/hash32.ts";
 import {
   findProgramDerivedAddress,
   type ProgramDerivedAddress,
+  programDerivedAddressAt,
 } from "./program-derived-address.ts";
 import { memoized } from "./memoized.ts";
 import {
@@ -72,14 +74,27 @@ export const associatedTokenAddress = (owner: Address, mint: Address): Address =
 export const associatedToken = (owner: Address, mint: Address): ProgramDerivedAddress =>
   tokenAccountOf(owner, mint);
 
+const tokenSeeds = (owner: Address, mint: Address): ReadonlyArray<Uint8Array> => [
+  addressToBytes(owner),
+  TOKEN_PROGRAM_BYTES,
+  addressToBytes(mint),
+];
+
 const deriveTokenAccount = (owner: Address, mint: Address): ProgramDerivedAddress =>
-  findProgramDerivedAddress(ASSOCIATED_TOKEN_PROGRAM, [
-    addressToBytes(owner),
-    TOKEN_PROGRAM_BYTES,
-    addressToBytes(mint),
-  ]);
+  findProgramDerivedAddress(ASSOCIATED_TOKEN_PROGRAM, tokenSeeds(owner, mint));
 
 const tokenAccountOf = memoized(MEMOIZED, deriveTokenAccount);
+
+/**
+ * The vault of a decoded escrow. Its account keeps the bump, which the decoder has found to be the canonical one, so that
+ * this takes one hash and no search.
+ */
+export const vaultAddress = ({
+  address,
+  mint,
+  vaultBump,
+}: Pick<Escrow, "address" | "mint" | "vaultBump">): Address =>
+  programDerivedAddressAt(ASSOCIATED_TOKEN_PROGRAM, tokenSeeds(address, mint), vaultBump);
 
 /** The account in which the upgradeable loader keeps a program's code and upgrade authority. */
 export const programDataAddress = (program: Address): Address =>

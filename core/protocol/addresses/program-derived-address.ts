@@ -9,15 +9,10 @@ const MARKER = new TextEncoder().encode("ProgramDerivedAddress");
 export type ProgramDerivedAddress = { readonly address: Address; readonly bump: number };
 
 /**
- * The canonical program derived address of at most 15 seeds of at most 32 bytes each: SHA-256 over
- * seeds, bump, program id and `ProgramDerivedAddress`, bump from 255 down, first digest that is no
- * point encoding (Agave, `sdk/pubkey`: `Pubkey::find_program_address`).
- * @throws Error when a seed is too long or no bump works (about one chance in 2^255).
+ * What is hashed: seeds, bump, program id and `ProgramDerivedAddress`. The bump stands at `bumpAt`.
+ * @throws Error for more than 15 seeds, or one of more than 32 bytes.
  */
-export const findProgramDerivedAddress = (
-  program: Address,
-  seeds: ReadonlyArray<Uint8Array>,
-): ProgramDerivedAddress => {
+const preimageOf = (program: Address, seeds: ReadonlyArray<Uint8Array>) => {
   if (seeds.length > 15 || seeds.some((seed) => seed.length > 32))
     throw new Error("at most 15 seeds of at most 32 bytes");
   const bumpAt = seeds.reduce((length, seed) => length + seed.length, 0);
@@ -29,10 +24,38 @@ export const findProgramDerivedAddress = (
   }
   preimage.set(addressToBytes(program), bumpAt + 1);
   preimage.set(MARKER, bumpAt + 33);
+  return { preimage, bumpAt };
+};
+
+/**
+ * The canonical program derived address of at most 15 seeds of at most 32 bytes each: SHA-256 over
+ * seeds, bump, program id and `ProgramDerivedAddress`, bump from 255 down, first digest that is no
+ * point encoding (Agave, `sdk/pubkey`: `Pubkey::find_program_address`).
+ * @throws Error when a seed is too long or no bump works (about one chance in 2^255).
+ */
+export const findProgramDerivedAddress = (
+  program: Address,
+  seeds: ReadonlyArray<Uint8Array>,
+): ProgramDerivedAddress => {
+  const { preimage, bumpAt } = preimageOf(program, seeds);
   for (let candidate = 255; candidate >= 0; candidate--) {
     preimage[bumpAt] = candidate;
     const digest = sha256(preimage);
     if (!isEdwardsPoint(digest)) return { address: addressFromBytes(digest), bump: candidate };
   }
   throw new Error("no bump takes these seeds off the curve");
+};
+
+/**
+ * The address that `findProgramDerivedAddress` finds, from the bump that it found. Another bump gives another address, or
+ * one that no program can derive. @throws Error when a seed is too long.
+ */
+export const programDerivedAddressAt = (
+  program: Address,
+  seeds: ReadonlyArray<Uint8Array>,
+  bump: number,
+): Address => {
+  const { preimage, bumpAt } = preimageOf(program, seeds);
+  preimage[bumpAt] = bump;
+  return addressFromBytes(sha256(preimage));
 };

@@ -8,8 +8,9 @@ import { archivedBytesOf } from "../../protocol/transaction/archived-bytes.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { Ledger } from "../../../ports/ledger.ts";
 
-/** Pages of an address's history per search, each of up to 1000 transactions. */
-const MOST_PAGES = 64;
+/** The most transactions that a search lists, and the pages that it takes: some providers list a hundred a page. */
+const MOST_LISTED = 64_000;
+const MOST_PAGES = MOST_LISTED / 100;
 /** Transactions read per search. */
 export const MOST_TRANSACTIONS = 256;
 const AT_ONCE = 8;
@@ -26,17 +27,18 @@ const landedOldestFirst = Effect.fnUntraced(function* (address: Address) {
   const ledger = yield* Ledger;
   const listed = new Map<LedgerSignature, HistoryEntry>();
   let before: LedgerSignature | null = null;
-  for (let page = 0; page < MOST_PAGES; page++) {
-    const { entries, completeFrom }: Effect.Success<ReturnType<typeof ledger.history>> =
-      yield* ledger.history(address, before);
+  for (let page = 0; page < MOST_PAGES && listed.size < MOST_LISTED; page++) {
+    const { entries }: Effect.Success<ReturnType<typeof ledger.history>> = yield* ledger.history(
+      address,
+      before,
+    );
     const known = listed.size;
     for (const entry of entries) listed.set(entry.signature, entry);
     const oldest = [...listed.values()].reduce<HistoryEntry | null>(
       (low, entry) => (low === null || entry.slot <= low.slot ? entry : low),
       null,
     );
-    const isEnd = completeFrom !== null && oldest !== null && completeFrom <= oldest.slot;
-    if (oldest === null || listed.size === known || isEnd) break;
+    if (oldest === null || listed.size === known) break;
     before = oldest.signature;
   }
   return [...listed.values()]

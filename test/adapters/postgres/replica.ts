@@ -30,7 +30,13 @@ const program = Effect.gen(function* () {
     return { id: `${process.pid}`, slot: BigInt(first) } as SyncReport;
   }).pipe(Effect.tapError(() => Effect.sync(() => print("failed"))));
   const replicated = yield* makeReplicatedIndexSync(
-    IndexSync.of({ request: sync, background: sync, activity: Effect.die("not asked for") }),
+    IndexSync.of({
+      request: sync,
+      background: sync,
+      activity: Effect.die("not asked for"),
+      told: () => Effect.void,
+      wantScan: Effect.void,
+    }),
   );
   const ask = replicated.request.pipe(
     Effect.tap(() => Effect.sync(() => print("answered"))),

@@ -5,6 +5,7 @@ import { type SyncError, syncErrorOf, type SyncFailure } from "./sync-failure.ts
 import { backfillTransactions } from "./events/backfill-transactions.ts";
 import { syncIndex } from "./sync-index.ts";
 import { SyncMemory } from "./ledger/sync-memory.ts";
+import type { ToldTransaction } from "../../../../ports/ledger-signals.ts";
 
 /** Whether a sync runs, and how the last one ended. */
 export type SyncActivity = {
@@ -15,6 +16,10 @@ export type SyncActivity = {
   readonly snapshotError: SyncError | null;
   /** How many such snapshots have failed since the last complete one. */
   readonly snapshotFailures: number;
+  /** How often accounts contradicted the ledger's count and head, since this process began. */
+  readonly contradictedAnswers: number;
+  /** Whether some node keeps history, as far as a sync has found out. Without it, the index is kept up by scans. */
+  readonly hasHistory: boolean;
   /** How far the running sync has come; null when none runs or it is not known. */
   readonly progress: SyncProgress | null;
 };
@@ -31,6 +36,10 @@ export class IndexSync extends Context.Service<
     /** As `request`, for timers and hints; null when another replica runs the syncs. */
     readonly background: Effect.Effect<SyncReport | null, SyncFailure>;
     readonly activity: Effect.Effect<SyncActivity>;
+    /** Lets this process's next sync know of a transaction that a history may not list. */
+    readonly told: (transaction: ToldTransaction) => Effect.Effect<void>;
+    /** Makes this process's next sync scan all merchants as well. */
+    readonly wantScan: Effect.Effect<void>;
   }
 >()("settlement-evidence/core/use-cases/IndexSync") {}
 
@@ -77,6 +86,7 @@ export const makeIndexSync = Effect.fnUntraced(function* (
       Effect.forkIn(scope),
     );
   });
+  let isScanWanted = false;
   let waiting: Deferred.Deferred<SyncReport, SyncFailure> | null = null;
 
   const run = (outcome: Deferred.Deferred<SyncReport, SyncFailure>) =>
@@ -84,6 +94,9 @@ export const makeIndexSync = Effect.fnUntraced(function* (
       Effect.gen(function* () {
         waiting = null;
         runs += 1;
+        // A scan that began before it was asked for is not the one asked for.
+        if (isScanWanted) memory.snapshots.ask();
+        isScanWanted = false;
         yield* Ref.update(activity, (was) => ({ ...was, running: true }));
         const exit = yield* Effect.exit(syncIndex(runs, memory, afterSync));
         yield* Ref.set(activity, { running: false, lastError: syncErrorOf(exit) });
@@ -113,7 +126,13 @@ export const makeIndexSync = Effect.fnUntraced(function* (
       ...now,
       snapshotError: memory.snapshots.lastError,
       snapshotFailures: memory.snapshots.failures,
+      contradictedAnswers: memory.contradictedAnswers,
+      hasHistory: memory.hasHistory,
       progress: memory.progress,
     })),
+    told: (transaction) => Effect.sync(() => memory.told.add(transaction)),
+    wantScan: Effect.sync(() => {
+      isScanWanted = true;
+    }),
   });
 });

@@ -98,5 +98,7 @@ export const makeReplicatedIndexSync = Effect.fnUntraced(function* (local: Index
     request,
     background: Effect.suspend(() => (term === null ? Effect.succeed(null) : request)),
     activity: local.activity,
+    told: local.told,
+    wantScan: local.wantScan,
   });
 });

@@ -3,10 +3,14 @@ import type { SyncError } from "./sync-failure.ts";
 /** Wait before a failed snapshot is tried again, milliseconds. It doubles with each failure, up to `MOST_RETRY_MS`. */
 const FIRST_RETRY_MS = 60_000;
 const MOST_RETRY_MS = 3_600_000;
+/** The least time between two scans that doubts ask for, milliseconds. */
+const ASK_EVERY_MS = 3_600_000;
+/** Interval of scans while no node keeps history, milliseconds. Without history, only a scan shows changes. */
+const WITHOUT_HISTORY_MS = 60_000;
 
 /**
  * When a scan of all merchants checks an index that follows their history. Escrows never need one: their count and head
- * tell what is missing. Without an interval there is none. Times are milliseconds of a monotonic clock. A failed scan
+ * tell what is missing. Without an interval there is one only when it is asked for. Times are milliseconds of a monotonic clock. A failed scan
  * delays only the next one.
  */
 export class SnapshotSchedule {
@@ -18,6 +22,9 @@ export class SnapshotSchedule {
   waitMs: number;
   readonly #everyMs: number | null;
   #dueMs: number | null = null;
+  #completedMs: number | null = null;
+  #isAsked = false;
+  #askedMs: number | null = null;
 
   /** `everyMs` is the interval of scans, milliseconds; null for none. */
   constructor(everyMs: number | null = null) {
@@ -27,15 +34,38 @@ export class SnapshotSchedule {
 
   /** Whether a snapshot is due. The first call starts the first interval, because only a complete index is asked about. */
   isDue(nowMs: number): boolean {
-    if (this.#everyMs === null) return false;
-    this.#dueMs ??= nowMs + this.#everyMs;
+    if (this.#isAsked) return true;
+    if (this.#everyMs === null && this.failures === 0) return false;
+    this.#dueMs ??= nowMs + (this.#everyMs ?? 0);
     return nowMs >= this.#dueMs;
+  }
+
+  /** Whether a snapshot is due of an index that follows no history: a minute after the last one, later after failures. */
+  isDueWithoutHistory(nowMs: number): boolean {
+    if (this.isDue(nowMs)) return true;
+    return (
+      this.failures === 0 &&
+      (this.#completedMs === null || nowMs - this.#completedMs >= WITHOUT_HISTORY_MS)
+    );
+  }
+
+  /** Makes the next snapshot due at once. */
+  ask(): void {
+    this.#isAsked = true;
+  }
+
+  /** As `ask`, unless that was called within the last hour. */
+  askOnceAnHour(nowMs: number): void {
+    if (this.#askedMs !== null && nowMs - this.#askedMs < ASK_EVERY_MS) return;
+    this.#askedMs = nowMs;
+    this.ask();
   }
 
   /** Records a complete snapshot. */
   completed(nowMs: number): void {
     this.failures = 0;
     this.lastError = null;
+    this.#completedMs = nowMs;
     this.#waitFrom(nowMs, this.#everyMs ?? Number.POSITIVE_INFINITY);
   }
 
@@ -48,6 +78,7 @@ export class SnapshotSchedule {
   }
 
   #waitFrom(nowMs: number, waitMs: number): void {
+    this.#isAsked = false;
     this.waitMs = waitMs;
     this.#dueMs = nowMs + waitMs;
   }

@@ -78,6 +78,16 @@ const mustBuild = Effect.fnUntraced(function* (
   return true;
 });
 
+/** Records whether some node keeps history, and logs a change. */
+const tellHistory = (memory: SyncMemory, hasHistory: boolean) =>
+  Effect.suspend(() => {
+    if (memory.hasHistory === hasHistory) return Effect.void;
+    memory.hasHistory = hasHistory;
+    return hasHistory
+      ? Effect.logInfo("a node keeps transaction history again")
+      : Effect.logWarning("no node keeps transaction history; scans keep the index up");
+  });
+
 /** Continues an index at `since`: its events first, then its merchants, from history and now and then from a scan. */
 const onwards = Effect.fnUntraced(function* (
   accounts: IndexAccounts,
@@ -90,13 +100,19 @@ const onwards = Effect.fnUntraced(function* (
   const rows = escrows + merchants;
   const isDue = snapshots.isDue(yield* monotonicMs);
   const proved = yield* proveEvents(accounts, memory, { mark: since, rows, first });
-  const follow = followMerchants(accounts, memory, since.slot, worthReading(rows));
-  const followed = yield* isDue
-    ? Effect.catchTags(follow, {
-        LedgerUnavailable: () => Effect.succeed(null),
-        LedgerTimeout: () => Effect.succeed(null),
-      })
-    : follow;
+  const followed = yield* followMerchants(accounts, memory, since.slot, worthReading(rows)).pipe(
+    Effect.tap(() => tellHistory(memory, true)),
+    Effect.catchTags({
+      LedgerUnavailable: (failure) =>
+        // Waiting does not help when no node keeps history.
+        failure.retryable
+          ? isDue
+            ? Effect.succeed(null)
+            : Effect.fail(failure)
+          : Effect.as(tellHistory(memory, false), null),
+      LedgerTimeout: (failure) => (isDue ? Effect.succeed(null) : Effect.fail(failure)),
+    }),
+  );
   const followedRows = followed?.observed ?? [];
   const seen = new Set(followedRows.map(({ row }) => row.wallet));
   const wallets = proved.held
@@ -107,16 +123,20 @@ const onwards = Effect.fnUntraced(function* (
   const changes = yield* merchantChanges(accounts, [...followedRows, ...named]);
   const mark = yield* applyEvents(accounts, since, proved, changes);
   followed?.applied();
+  const { deployment } = yield* Instance;
+  memory.told.forgetUpTo(deployment.custodyProgram, mark.slot);
   for (const row of proved.held.changes(since.count, mark.count).unseen) memory.unseen.add(row);
   const scan = scanMerchants(accounts, memory, mark);
-  const vanished =
-    followed === null
-      ? yield* takeSnapshot(snapshots, scan)
-      : isDue
-        ? yield* tryPeriodicSnapshot(snapshots, scan)
-        : null;
+  const isScanDue = memory.hasHistory ? isDue : snapshots.isDueWithoutHistory(yield* monotonicMs);
+  // A scan that stands in for a history must succeed. One that only checks it, or comes by its interval, need not.
+  const mustScan = followed === null && memory.hasHistory;
+  const vanished = mustScan
+    ? yield* takeSnapshot(snapshots, scan)
+    : isScanDue
+      ? yield* tryPeriodicSnapshot(snapshots, scan)
+      : null;
   const pass: Pass = {
-    mode: followed === null ? "snapshot" : "incremental",
+    mode: mustScan || (isScanDue && followed === null) ? "snapshot" : "incremental",
     mark,
     vanished: vanished ?? [],
     eventsAdded: Number(mark.count - since.count),

@@ -101,10 +101,14 @@ export const makeLedgerDouble = (genesisHash: string) => {
     tip: () => ({ slot: double.slot, blockHeight: double.slot }),
     accountAt: () => find,
     accounts: () => accounts.values(),
-    history: (address) => ({
-      entries: double.history.filter(({ accounts }) => accounts.includes(address)).toReversed(),
-      completeFrom: double.historyFrom,
-    }),
+    history: (address, before) => {
+      const listed = double.history.filter(({ accounts }) => accounts.includes(address));
+      const from = listed.findIndex(({ signature }) => signature === before);
+      return {
+        entries: listed.slice(0, from < 0 ? undefined : from).toReversed(),
+        keptFrom: double.historyFrom,
+      };
+    },
     transaction: (signature) => double.history.find((each) => each.signature === signature) ?? null,
   });
   const broadcaster = broadcasterDouble({

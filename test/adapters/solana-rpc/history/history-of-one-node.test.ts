@@ -1,4 +1,5 @@
 import { afterEach, expect, test } from "bun:test";
+import { Effect } from "effect";
 import { ledgerSignatureFromBytes } from "../../../../core/domain/ledger/signature.ts";
 import { TOKEN_PROGRAM } from "../../../../core/protocol/addresses/well-known-addresses.ts";
 import { Ledger } from "../../../../ports/ledger.ts";
@@ -43,7 +44,7 @@ test("one and the same node gives a page and says how far back it is complete", 
   // one's range.
   const pruned = peerThat(GENESIS, result([]), page(429));
   const archive = peerThat(GENESIS, result([listed(5)]), result(0));
-  expect(await historyOver(pruned, archive)).toEqual({ entries: [entry(5)], completeFrom: 0n });
+  expect(await historyOver(pruned, archive)).toEqual({ entries: [entry(5)], keptFrom: 0n });
   expect(archive.calls.map(({ method }) => method)).toEqual([
     "getGenesisHash",
     "getSignaturesForAddress",
@@ -53,12 +54,36 @@ test("one and the same node gives a page and says how far back it is complete", 
 
 test("a page is used even if its node does not say how far back it goes", async () => {
   const peer = peerThat(result([listed(5)]), rpcError(METHOD_NOT_FOUND));
-  expect(await historyOver(peer)).toEqual({ entries: [entry(5)], completeFrom: null });
+  expect(await historyOver(peer)).toEqual({ entries: [entry(5)], keptFrom: null });
 });
 
-test("a full page is complete down to the slot after its oldest entry, however far its node goes back", async () => {
+test("a full page says how far back its node goes, as a short one does", async () => {
   const full = Array.from({ length: 1000 }, (_, n) => listed(2000 - n));
-  const { entries, completeFrom } = await historyOver(peerThat(result(full), result(0)));
+  const { entries, keptFrom } = await historyOver(peerThat(result(full), result(0)));
   expect(entries).toHaveLength(1000);
-  expect(completeFrom).toBe(1002n);
+  expect(keptFrom).toBe(0n);
+});
+
+test("a list of signatures is asked for without minContextSlot, which some nodes take for a filter", async () => {
+  const peer = peerThat(
+    result({ context: { slot: 70 }, value: [null] }),
+    result([listed(5)]),
+    result(0),
+  );
+  const { exit } = await runOver(
+    configOver([peer]),
+    Ledger.use((ledger) =>
+      Effect.andThen(
+        ledger.readAccounts([TOKEN_PROGRAM], "finalized"),
+        ledger.history(TOKEN_PROGRAM, null),
+      ),
+    ),
+  );
+  expect(valueOf(exit)).toEqual({ entries: [entry(5)], keptFrom: 0n });
+  expect<object | undefined>(peer.calls[1]).toEqual({
+    jsonrpc: "2.0",
+    id: 2,
+    method: "getSignaturesForAddress",
+    params: [TOKEN_PROGRAM, { commitment: "finalized", limit: 1000 }],
+  });
 });

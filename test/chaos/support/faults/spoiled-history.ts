@@ -12,16 +12,14 @@ const PAGE = 5;
 /** Slots for which a node may list an executed transaction late. Less than the overlap that a sync reads again. */
 const LATENESS = 40n;
 
-const pageOf = ({ entries, completeFrom }: HistoryPage): HistoryPage => {
-  const shown = entries.slice(0, PAGE);
-  const last = shown.at(-1);
-  const isCut = shown.length < entries.length && last !== undefined;
-  return { entries: shown, completeFrom: isCut ? last.slot + 1n : completeFrom };
-};
+const pageOf = ({ entries, keptFrom }: HistoryPage): HistoryPage => ({
+  entries: entries.slice(0, PAGE),
+  keptFrom,
+});
 
-const withoutNewest = ({ entries, completeFrom }: HistoryPage): HistoryPage => {
+const withoutNewest = ({ entries, keptFrom }: HistoryPage): HistoryPage => {
   const newest = entries[0]?.slot ?? 0n;
-  return { entries: entries.filter(({ slot }) => slot + LATENESS < newest), completeFrom };
+  return { entries: entries.filter(({ slot }) => slot + LATENESS < newest), keptFrom };
 };
 
 /**
@@ -40,11 +38,11 @@ export const spoilHistory =
           const page = pageOf(fault === "late" ? withoutNewest(whole) : whole);
           const last = before === null ? page : (lastPages.get(address) ?? page);
           lastPages.set(address, page);
-          const { entries, completeFrom } = page;
-          if (fault === "missing") return { entries: [], completeFrom };
+          const { entries, keptFrom } = page;
+          if (fault === "missing") return { entries: [], keptFrom };
           if (fault === "repeated") return last;
-          if (fault === "reordered") return { entries: entries.toReversed(), completeFrom };
-          if (fault === "duplicated") return { entries: [...entries, ...entries], completeFrom };
+          if (fault === "reordered") return { entries: entries.toReversed(), keptFrom };
+          if (fault === "duplicated") return { entries: [...entries, ...entries], keptFrom };
           return page;
         }),
     };

@@ -4,7 +4,10 @@ import { ed25519 } from "@noble/curves/ed25519.js";
 import { getProgramDerivedAddress } from "@solana/kit";
 import fc from "fast-check";
 import { type Address, address, addressToBytes } from "../../../../core/domain/address.ts";
-import { findProgramDerivedAddress } from "../../../../core/protocol/addresses/program-derived-address.ts";
+import {
+  findProgramDerivedAddress,
+  programDerivedAddressAt,
+} from "../../../../core/protocol/addresses/program-derived-address.ts";
 import { anyAddress, bytesOfLength } from "../../../arbitraries/ledger-values.ts";
 import { runs } from "../../../arbitraries/runs.ts";
 import vectors from "../../../vectors/program-derived-addresses.json" with { type: "json" };
@@ -47,6 +50,7 @@ describe("program derived address", () => {
         });
         const derived = findProgramDerivedAddress(program, seeds);
         expect(derived).toEqual({ address: address(expected), bump });
+        expect(programDerivedAddressAt(program, seeds, bump)).toBe(address(expected));
       }),
       runs(200),
     );

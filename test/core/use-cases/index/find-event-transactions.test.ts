@@ -35,7 +35,7 @@ const services = Layer.mergeAll(
   // A ledger whose history is gone.
   Layer.succeed(Ledger, {
     ...new SimulatedLedger(seededRandom(1)).port,
-    history: () => Effect.succeed({ entries: [], completeFrom: null }),
+    history: () => Effect.succeed({ entries: [], keptFrom: null }),
   }),
   Layer.succeed(Instance, { ...testInstance(), deployment: TEST_DEPLOYMENT }),
   indexMemory(),

@@ -102,7 +102,7 @@ test("a merchant that history did not show comes with the first escrow that name
     ...port,
     history: (address, before) =>
       address === TEST_DEPLOYMENT.attestorProgram
-        ? Effect.succeed({ entries: [], completeFrom: 0n })
+        ? Effect.succeed({ entries: [], keptFrom: 0n })
         : port.history(address, before),
   };
   return simulate(ledger, (index) =>
@@ -242,7 +242,7 @@ describe("a periodic scan of the merchants that fails", () => {
           ...port,
           history: (address, before) =>
             address === attestorProgram
-              ? Effect.succeed({ entries: [], completeFrom: 0n })
+              ? Effect.succeed({ entries: [], keptFrom: 0n })
               : port.history(address, before),
         };
         const report = yield* syncWith(memory).pipe(
@@ -328,7 +328,7 @@ describe("a snapshot", () => {
           ...port,
           history: (address, before) =>
             address === attestorProgram
-              ? Effect.succeed({ entries: [], completeFrom: null })
+              ? Effect.succeed({ entries: [], keptFrom: null })
               : port.history(address, before),
         };
         const over = (one: Ledger["Service"]) =>

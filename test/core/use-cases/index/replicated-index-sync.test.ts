@@ -45,7 +45,13 @@ const world = () => {
       const activity = Effect.die("not asked for");
       const scope = yield* Scope.make();
       const sync = yield* makeReplicatedIndexSync(
-        IndexSync.of({ request: local, background: local, activity }),
+        IndexSync.of({
+          request: local,
+          background: local,
+          activity,
+          told: () => Effect.void,
+          wantScan: Effect.void,
+        }),
       ).pipe(Effect.provideService(SyncLease, leaseOn(board, replica)), Scope.provide(scope));
       return { sync, end: Scope.close(scope, Exit.void) };
     });

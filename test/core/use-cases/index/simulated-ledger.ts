@@ -266,22 +266,26 @@ export class SimulatedLedger {
     return this.#random() < share;
   }
 
-  /** A node's answer. It may be missing or old. */
-  readonly #answer: Answer = (value) =>
-    Effect.suspend(() => {
-      this.calls += 1;
-      if (this.#is(this.weather.unavailable))
-        return Effect.fail(new LedgerUnavailable({ retryable: true, cause: "weather" }));
-      const behind = this.#is(this.weather.stale) ? BigInt(Math.floor(this.#random() * 300)) : 0n;
-      this.#answeredSlot = this.slot - (behind < this.slot ? behind : 0n);
-      return Effect.succeed(value());
-    });
+  /** A node's answer. It may be missing or old, besides the slots that the node is behind. */
+  readonly #answer =
+    (lag: () => bigint): Answer =>
+    (value) =>
+      Effect.suspend(() => {
+        this.calls += 1;
+        if (this.#is(this.weather.unavailable))
+          return Effect.fail(new LedgerUnavailable({ retryable: true, cause: "weather" }));
+        const stale = this.#is(this.weather.stale) ? BigInt(Math.floor(this.#random() * 300)) : 0n;
+        const behind = lag() + stale;
+        this.#answeredSlot = this.slot - (behind < this.slot ? behind : 0n);
+        return Effect.succeed(value());
+      });
 
-  #page(address: Address, before: LedgerSignature | null) {
+  /** A page of the history up to the slot `newest`. */
+  #page(address: Address, before: LedgerSignature | null, newest: bigint) {
     const { weather } = this;
     const horizon = this.#is(weather.late)
-      ? this.slot - BigInt(Math.floor(this.#random() * Number(LATENESS)))
-      : this.slot;
+      ? newest - BigInt(Math.floor(this.#random() * Number(LATENESS)))
+      : newest;
     const pruned = this.#is(weather.pruned);
     const first = pruned ? this.slot - BigInt(Math.floor(this.#random() * 400)) : 0n;
     const all = this.#transactions
@@ -289,38 +293,36 @@ export class SimulatedLedger {
       .toReversed();
     const from = before === null ? 0 : all.findIndex(({ signature }) => signature === before) + 1;
     const entries = before !== null && from === 0 ? [] : all.slice(from, from + PAGE);
-    const last = entries.at(-1);
-    const completeFrom =
-      entries.length === PAGE && last !== undefined
-        ? last.slot + 1n
-        : pruned && this.#is(0.5)
-          ? null
-          : first;
-    if (!this.#is(weather.shuffled)) return { entries, completeFrom };
+    const keptFrom = pruned && this.#is(0.5) ? null : first;
+    if (!this.#is(weather.shuffled)) return { entries, keptFrom };
     const mixed = [...entries, ...entries.slice(0, 2)].sort(() => this.#random() - 0.5);
-    return { entries: mixed, completeFrom };
+    return { entries: mixed, keptFrom };
   }
 
-  readonly port = ledgerDouble({
-    answer: this.#answer,
-    genesisHash: TEST_GENESIS_HASH,
-    slot: () => this.#answeredSlot,
-    tip: () => ({ slot: this.#answeredSlot, blockHeight: this.#answeredSlot }),
-    accountAt: (slot) => {
-      const state = this.#stateAt(slot);
-      return (address) => state.get(address) ?? null;
-    },
-    accounts: (slot) => this.#stateAt(slot).values(),
-    chunks: (owned) => {
-      const chunks = Array.from({ length: Math.max(1, Math.ceil(owned.length / 3)) }, (_, i) =>
-        owned.slice(i * 3, i * 3 + 3),
-      );
-      return [...(this.#is(this.weather.broken) ? chunks.slice(0, 1) : []), ...chunks];
-    },
-    history: (address, before) => this.#page(address, before),
-    transaction: (signature) =>
-      this.#is(this.weather.hidden)
-        ? null
-        : (this.#transactions.find((one) => one.signature === signature) ?? null),
-  });
+  /** The Ledger port over nodes that are `lag` slots behind when they answer. */
+  readonly portBehind = (lag: () => bigint) =>
+    ledgerDouble({
+      answer: this.#answer(lag),
+      genesisHash: TEST_GENESIS_HASH,
+      slot: () => this.#answeredSlot,
+      tip: () => ({ slot: this.#answeredSlot, blockHeight: this.#answeredSlot }),
+      accountAt: (slot) => {
+        const state = this.#stateAt(slot);
+        return (address) => state.get(address) ?? null;
+      },
+      accounts: (slot) => this.#stateAt(slot).values(),
+      chunks: (owned) => {
+        const chunks = Array.from({ length: Math.max(1, Math.ceil(owned.length / 3)) }, (_, i) =>
+          owned.slice(i * 3, i * 3 + 3),
+        );
+        return [...(this.#is(this.weather.broken) ? chunks.slice(0, 1) : []), ...chunks];
+      },
+      history: (address, before) => this.#page(address, before, this.slot - lag()),
+      transaction: (signature) =>
+        this.#is(this.weather.hidden)
+          ? null
+          : (this.#transactions.find((one) => one.signature === signature) ?? null),
+    });
+
+  readonly port = this.portBehind(() => 0n);
 }

@@ -42,11 +42,13 @@ test("a failed one is due again after a minute, then after twice as long, up to 
   expect(schedule.waitMs).toBe(MINUTE);
 });
 
-test("without an interval none is ever due, also after one failed", () => {
+test("without an interval none is due, but one that was asked for and failed", () => {
   const schedule = new SnapshotSchedule();
   expect([0, HOUR, 10_000 * HOUR].map((ms) => schedule.isDue(ms))).toEqual([false, false, false]);
+  schedule.ask();
+  expect(schedule.isDue(HOUR)).toBe(true);
   schedule.failed(HOUR, "LedgerUnavailable");
-  expect(schedule.isDue(10_000 * HOUR)).toBe(false);
+  expect([HOUR + 1, HOUR + MINUTE].map((ms) => schedule.isDue(ms))).toEqual([false, true]);
   schedule.completed(2 * HOUR);
   expect(schedule.isDue(10_000 * HOUR)).toBe(false);
 });

@@ -136,7 +136,7 @@ describe("a sync", () => {
         ledger.create([other]);
         const empty = {
           ...ledger.port,
-          history: () => Effect.succeed({ entries: [], completeFrom: null }),
+          history: () => Effect.succeed({ entries: [], keptFrom: null }),
           programAccounts: () => Stream.succeed({ slot: ledger.slot, value: [] }),
         };
         const failure = yield* Effect.flip(
@@ -182,7 +182,7 @@ describe("a sync", () => {
         const memory = new SyncMemory();
         const forgetful = {
           ...ledger.port,
-          history: () => Effect.succeed({ entries: [], completeFrom: 0n }),
+          history: () => Effect.succeed({ entries: [], keptFrom: 0n }),
         };
         const sync = Effect.provideService(syncWith(memory), Ledger, forgetful);
         yield* sync;
@@ -214,7 +214,7 @@ describe("a sync", () => {
         };
         const forgetful: Ledger["Service"] = {
           ...ledger.port,
-          history: () => Effect.succeed({ entries: [], completeFrom: 0n }),
+          history: () => Effect.succeed({ entries: [], keptFrom: 0n }),
         };
         const sync = syncWith(memory, 1).pipe(
           Effect.provideService(Ledger, forgetful),
@@ -247,7 +247,7 @@ describe("a sync", () => {
           history: (address, before) => {
             const isLate = address === ledger.custodyLog.address && asked++ < 3;
             return isLate
-              ? Effect.succeed({ entries: [], completeFrom: 0n })
+              ? Effect.succeed({ entries: [], keptFrom: 0n })
               : ledger.port.history(address, before);
           },
           programAccounts: () => Stream.die("a scan"),

@@ -2,7 +2,11 @@ import { expect, test } from "bun:test";
 import { Effect, Layer } from "effect";
 import { encodeEntryBundle } from "../../../../core/log/tiles/entry-bundle.ts";
 import { makeSettlementLog, SettlementLog } from "../../../../core/use-cases/log/published-log.ts";
-import { proveEscrow, readLogTile } from "../../../../core/use-cases/log/read-log.ts";
+import {
+  proveEscrow,
+  readCheckpoint,
+  readLogTile,
+} from "../../../../core/use-cases/log/read-log.ts";
 import { Instance } from "../../../../ports/instance.ts";
 import { Ledger } from "../../../../ports/ledger.ts";
 import { LogStore } from "../../../../ports/log/log-store.ts";
@@ -67,4 +71,73 @@ test("partial tiles that were verified stay as they were signed when the index c
     return yield* readLogTile("tile/entries/001.p/45");
   });
   expect(await served(world, read)).toEqual(bundle);
+});
+
+const FULL_TILES = ["tile/entries/000", "tile/entries/001", "tile/0/000", "tile/0/001"];
+const PARTIAL_TILES = ["tile/entries/002.p/89", "tile/entries/002.p/3", "tile/0/002.p/89"];
+
+/** The bytes at these paths, or the failure's tag, and the checkpoint. */
+const everythingServed = Effect.gen(function* () {
+  const read = (path: string) =>
+    readLogTile(path).pipe(
+      Effect.map((bytes) => bytes.toHex()),
+      Effect.catch(({ _tag }) => Effect.succeed(_tag)),
+    );
+  return {
+    checkpoint: yield* readCheckpoint,
+    full: yield* Effect.forEach(FULL_TILES, read),
+    partial: yield* Effect.forEach(PARTIAL_TILES, read),
+  };
+});
+
+test("an ended log's checkpoint and full tiles stay served as they were", async () => {
+  const world = worldOf(600);
+  await world.publish();
+  const before = await served(world, everythingServed);
+  expect([...before.full, ...before.partial].every((bytes) => /^[0-9a-f]{6,}$/.test(bytes))).toBe(
+    true,
+  );
+  // Another history, which is longer and fills the tile at which the log ended.
+  world.leaves = someLeaves(900, 7);
+  await world.publish([900], 400);
+  expect((await Effect.runPromise(world.standing))?.ended).not.toBeNull();
+  const after = await served(world, everythingServed);
+  expect(after.checkpoint).toBe(before.checkpoint);
+  expect(after.full).toEqual(before.full);
+  // The leaves of a partial tile were in the index alone, which holds the other history.
+  expect(after.partial).toEqual(PARTIAL_TILES.map(() => "StoreUnavailable"));
+  expect(await served(world, Effect.flip(readLogTile("tile/entries/002")))).toMatchObject({
+    _tag: "NotInLog",
+  });
+});
+
+test("a log that ends in the process that serves it keeps its partial tiles too", async () => {
+  const world = worldOf(600);
+  await world.publish();
+  const [before, after] = await served(
+    world,
+    Effect.gen(function* () {
+      const first = yield* everythingServed;
+      world.leaves = someLeaves(900, 7);
+      yield* Effect.promise(() => world.publish([900], 400));
+      return [first, yield* everythingServed] as const;
+    }),
+  );
+  expect((await Effect.runPromise(world.standing))?.ended).not.toBeNull();
+  expect(after).toEqual(before);
+});
+
+test("an ended log's full tiles stay kept as they were while its successor grows", async () => {
+  const world = worldOf(600);
+  await world.publish();
+  const kept = () =>
+    Promise.all(FULL_TILES.map((path) => Effect.runPromise(world.store.tile(`0/${path}`))));
+  const before = await kept();
+  expect(before).not.toContain(null);
+  world.leaves = someLeaves(900, 7);
+  await world.publish([900], 400);
+  world.seed = 2;
+  await world.publish([700, 900]);
+  expect(await Effect.runPromise(world.publishedSize)).toBe(901);
+  expect(await kept()).toEqual(before);
 });

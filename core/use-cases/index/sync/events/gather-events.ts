@@ -7,7 +7,7 @@ import { Instance } from "../../../../../ports/instance.ts";
 import { monotonicMs } from "../../../monotonic-time.ts";
 import type { CustodyTip } from "../ledger/custody-tip.ts";
 import { eventsMissing } from "./event-failures.ts";
-import { followHistory } from "../ledger/follow-history.ts";
+import { followHistory, holdTold } from "../ledger/follow-history.ts";
 import { HeldEvents } from "./held-events.ts";
 import type { ScanOptions } from "../../../../../ports/ledger.ts";
 import type { IndexAccounts, ReadRows } from "../index-accounts.ts";
@@ -51,15 +51,16 @@ const scanEvents = Effect.fnUntraced(function* (
   yield* scanAccounts(accounts, kinds, slot, keep, options);
 });
 
-/** The failure that names the first events that a range lacks. `head` is the one before the range. */
-const eventsMissingIn = (held: HeldEvents, head: Hash32) => {
+/** The failure that counts the events that a range lacks and names the first. `head` is the one before the range. */
+export const eventsMissingIn = (held: HeldEvents, head: Hash32) => {
   const chain = held.chain(head);
   return eventsMissing(chain.missingTo(held.to), chain.missing);
 };
 
 /**
- * Every event above the mark and up to the tip's count, from the history or, where that does not show them all, from a
- * scan. Fails when neither does, naming the first missing numbers, and like the ledger.
+ * The events above the mark and up to the tip's count, from the history or, where that does not show them all, from a
+ * scan. Some are missing when neither shows them. Fails like the ledger, and, naming the first missing numbers, while a
+ * scan is put off.
  */
 export const gatherEvents = Effect.fn("gatherEvents")(function* (
   accounts: IndexAccounts,
@@ -80,10 +81,13 @@ export const gatherEvents = Effect.fn("gatherEvents")(function* (
   const isWorthReading = tip.count - mark.count <= BigInt(most);
   if (isWorthReading) {
     // A node without history is one that does not show the events.
+    const unlessShown = { LedgerUnavailable: () => Effect.void, LedgerTimeout: () => Effect.void };
     yield* Effect.catchTags(
       followHistory(accounts, memory, held, { since: mark.slot, to: tip.slot }, most),
-      { LedgerUnavailable: () => Effect.void, LedgerTimeout: () => Effect.void },
+      unlessShown,
     );
+    if (!held.isComplete)
+      yield* Effect.catchTags(holdTold(accounts, memory, held, tip.slot), unlessShown);
   }
   if (!held.isComplete && isWorthReading && rows > CHEAP_ROWS) {
     const nowMs = yield* monotonicMs;
@@ -95,7 +99,6 @@ export const gatherEvents = Effect.fn("gatherEvents")(function* (
     yield* Effect.ignore(scanEvents(accounts, memory, held, tip.slot, { changedSince: mark.slot }));
   if (!held.isComplete)
     yield* scanEvents(accounts, memory, held, tip.slot, { expected: tip.count });
-  if (!held.isComplete) return yield* eventsMissingIn(held, mark.head);
-  memory.gapSinceMs = null;
+  if (held.isComplete) memory.gapSinceMs = null;
   return held;
 });

@@ -1,14 +1,15 @@
 import { Effect } from "effect";
 import type { SyncMark } from "../../../../domain/index/sync-mark.ts";
+import { AskAnotherNode } from "../../../../../ports/ask-another-node.ts";
 import { untrustworthy } from "../../../refuse-answer.ts";
 import { type CustodyTip, readCustodyTip } from "../ledger/custody-tip.ts";
 import { eventsContradict } from "./event-failures.ts";
-import { gatherEvents } from "./gather-events.ts";
+import { eventsMissingIn, gatherEvents } from "./gather-events.ts";
 import type { HeldEvents } from "./held-events.ts";
 import type { IndexAccounts } from "../index-accounts.ts";
 import type { SyncMemory } from "../ledger/sync-memory.ts";
 
-/** How often count, head and accounts are read before they contradict each other for good. Another node may answer. */
+/** How often count, head and accounts are read before they contradict each other for good. Another node answers. */
 const READINGS = 2;
 
 /** Events that chain from an index's mark to a tip's head. */
@@ -20,7 +21,7 @@ const continues = (tip: CustodyTip, mark: SyncMark): boolean =>
 
 /**
  * The events above the mark and up to a count that the ledger shows, once their chain is its head. When it is another
- * one, count, head and accounts are read again; if they still contradict each other, fails naming the first number that
+ * one, or when events are missing that another node may show, count, head and accounts are read again, from another node if there is one; if they still contradict each other, fails naming the first number that
  * differs, or the range. Fails like the ledger.
  */
 export const proveEvents = Effect.fn("proveEvents")(function* (
@@ -40,22 +41,32 @@ export const proveEvents = Effect.fn("proveEvents")(function* (
   let tip = first;
   let before: HeldEvents | null = null;
   for (let reading = 1; ; reading++) {
+    let isMissing = false;
     let fault = untrustworthy(
       `the custody program's ${tip.count} events are not those of the index, which holds ${mark.count}`,
     );
     if (continues(tip, mark)) {
       const held: HeldEvents = yield* gatherEvents(accounts, memory, { mark, rows, tip });
       const isChained = held.chain(mark.head).head === tip.head;
-      if (held.contradicted === null && isChained) {
+      isMissing = !held.isComplete;
+      if (held.contradicted === null && isChained && !isMissing) {
         memory.contradictions = 0;
         return { tip, held } satisfies ProvedEvents;
       }
       const differing = held.contradicted ?? before?.firstDifference(held) ?? null;
-      fault = eventsContradict(differing ?? { from: mark.count, to: tip.count });
+      fault = isMissing
+        ? eventsMissingIn(held, mark.head)
+        : eventsContradict(differing ?? { from: mark.count, to: tip.count });
       before = held;
     }
-    if (reading === READINGS) {
-      memory.contradictions += 1;
+    memory.contradictedAnswers += 1;
+    yield* Effect.logWarning(
+      "accounts that a node showed are not those of the custody program's count and head",
+      { cause: fault.cause, slot: tip.slot, count: tip.count },
+    );
+    const isAnother = yield* yield* AskAnotherNode;
+    if (reading === READINGS || (isMissing && !isAnother)) {
+      if (!isMissing) memory.contradictions += 1;
       return yield* fault;
     }
     tip = yield* readCustodyTip(mark);

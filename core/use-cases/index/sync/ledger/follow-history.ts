@@ -22,6 +22,8 @@ import type { SyncMemory } from "./sync-memory.ts";
 
 /** Concurrent transaction requests. */
 const AT_ONCE = 8;
+/** The most transactions that are read because a node told of them, and not because a history lists them. */
+const MOST_TOLD = 256;
 
 /** The slots whose transactions are read: above the last mark's, up to the tip's. */
 type Slots = { readonly since: bigint; readonly to: bigint };
@@ -56,6 +58,26 @@ const holdTouched = Effect.fnUntraced(function* (
   }
   for (const transaction of transactions)
     for (const cause of eventCausesOf(transaction, deployment)) held.refer(cause);
+});
+
+/**
+ * Reads the transactions of which a node told and that may have caused events that the history does not show, and keeps
+ * the escrows that they touched. Fails like the ledger.
+ */
+export const holdTold = Effect.fn("holdTold")(function* (
+  accounts: IndexAccounts,
+  memory: SyncMemory,
+  held: HeldEvents,
+  to: bigint,
+) {
+  const ledger = yield* Ledger;
+  const { deployment } = yield* Instance;
+  const told = memory.told.upTo(deployment.custodyProgram, to, MOST_TOLD);
+  const found = yield* Effect.forEach(told, ({ signature }) => ledger.transaction(signature), {
+    concurrency: AT_ONCE,
+  });
+  const transactions = found.filter((one): one is LedgerTransaction => one !== null);
+  yield* holdTouched(accounts, held, transactions, to);
 });
 
 /** The entry of a page that is the oldest by slot. The page may be in any order. */

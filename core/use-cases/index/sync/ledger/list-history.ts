@@ -14,9 +14,9 @@ const oldestTwo = (entries: ReadonlyArray<HistoryEntry>): ReadonlyArray<HistoryE
 };
 
 /**
- * Every transaction since slot `floor` that names one of the addresses, by signature. Null when the list may be
- * incomplete: history begins later or has a gap, a node repeats itself, or there are more than `most`. Pages may
- * overlap and may be unordered.
+ * Every transaction since slot `floor` that names one of the addresses, by signature. Reads on until a page reaches
+ * below `floor` or brings nothing older. Null when the list may be incomplete: history begins later or has a gap, a node
+ * repeats itself, or there are more than `most`. Pages may overlap and may be unordered.
  */
 export const listHistory = Effect.fn("listHistory")(function* (
   addresses: ReadonlyArray<Address>,
@@ -29,25 +29,35 @@ export const listHistory = Effect.fn("listHistory")(function* (
   for (const address of addresses) {
     const own = new Set<LedgerSignature>();
     let before: LedgerSignature | null = null;
+    let overlap: LedgerSignature | null = null;
     for (;;) {
       const page: Effect.Success<ReturnType<typeof ledger.history>> = yield* ledger.history(
         address,
         before,
       );
-      const { entries, completeFrom } = page;
-      const complete = completeFrom !== null && completeFrom <= floor;
+      const { entries, keptFrom } = page;
+      const isKept = keptFrom !== null && keptFrom <= floor;
       // After a signature, an empty page may mean that this node does not know the signature.
-      if (entries.length === 0 && (before !== null || !complete)) return null;
+      if (entries.length === 0 && (before !== null || !isKept)) return null;
+      const has = (one: LedgerSignature) => entries.some(({ signature }) => signature === one);
+      // What is listed after a signature does not hold it: this node's cursor does not move.
+      if (before !== null && has(before)) return null;
+      // The overlap proves that this node knows the order of both pages.
+      if (overlap !== null && !has(overlap)) return null;
       const known = own.size;
       for (const { signature } of entries) own.add(signature);
       for (const entry of entries) if (entry.slot >= floor) listed.set(entry.signature, entry);
       const [oldest, second] = oldestTwo(entries);
-      if (complete || oldest === undefined || oldest.slot < floor) break;
-      if (own.size === known) return null;
+      if (oldest === undefined || oldest.slot < floor) break;
+      if (own.size === known || second === undefined) {
+        // Only the overlap came, or a first page with one entry: there is nothing older.
+        if (isKept) break;
+        return null;
+      }
       count += own.size - known;
       if (count > most) return null;
-      // The next page overlaps with the oldest entry. That proves that its node knows the order of both pages.
-      before = (second ?? oldest).signature;
+      before = second.signature;
+      overlap = oldest.signature;
     }
   }
   return listed;

@@ -2,6 +2,7 @@ import type { LedgerSignature } from "../../../../domain/ledger/signature.ts";
 import type { SyncProgress } from "../../../../domain/index/sync-report.ts";
 import { UnseenEscrows } from "../archived/unseen-escrows.ts";
 import { SnapshotSchedule } from "../snapshot-schedule.ts";
+import { ToldTransactions } from "./told-transactions.ts";
 
 /** The most transactions kept: those of the attestor in the overlap, which each sync reads again. */
 const MAX_REMEMBERED = 20_000;
@@ -13,10 +14,15 @@ const MAX_REMEMBERED = 20_000;
 export class SyncMemory {
   readonly snapshots: SnapshotSchedule;
   readonly unseen = new UnseenEscrows();
+  readonly told = new ToldTransactions();
   /** Syncs that ended with a contradiction between the ledger's head and its accounts, one after the other. */
   contradictions = 0;
+  /** Answers that contradicted count and head or each other, since the process began. */
+  contradictedAnswers = 0;
   /** Since when the history lacks an event, milliseconds of a monotonic clock; null while it lacks none. */
   gapSinceMs: number | null = null;
+  /** Whether some node keeps the history that a sync last asked for. Without it, merchants are scanned. */
+  hasHistory = true;
   /** The position after which the search for transactions continues. */
   searchedTo = 0n;
   /** When the search last restarted, milliseconds of a monotonic clock. */

@@ -7,6 +7,7 @@ import type { Observed } from "../../../../../ports/index/index-writer.ts";
 import { Instance } from "../../../../../ports/instance.ts";
 import { Ledger } from "../../../../../ports/ledger.ts";
 import type { IndexAccounts } from "../index-accounts.ts";
+import { monotonicMs } from "../../../monotonic-time.ts";
 import { listHistory } from "../ledger/list-history.ts";
 import { READ_AT_ONCE, readAccountsSince } from "../ledger/read-accounts-since.ts";
 import type { SyncMemory } from "../ledger/sync-memory.ts";
@@ -18,12 +19,30 @@ import type { SyncMemory } from "../ledger/sync-memory.ts";
 export const OVERLAP_SLOTS = 150n;
 /** Concurrent transaction requests. */
 const AT_ONCE = 8;
+/** Transactions per sync that a history should list and does not. */
+const MOST_UNLISTED = 64;
 
 /** Merchants as they were read, and what to do once they are in the index. */
 export type FollowedMerchants = {
   readonly observed: ReadonlyArray<Observed<Merchant>>;
   readonly applied: () => void;
 };
+
+/**
+ * The transactions of which a node told and that its history still lacks below slot `floor`. One that no node shows
+ * leads to a scan of all merchants, for that reason at most once an hour.
+ */
+const readUnlisted = Effect.fnUntraced(function* (memory: SyncMemory, floor: bigint) {
+  const ledger = yield* Ledger;
+  const { deployment } = yield* Instance;
+  const told = memory.told.upTo(deployment.attestorProgram, floor - 1n, MOST_UNLISTED);
+  const found = yield* Effect.forEach(told, ({ signature }) => ledger.transaction(signature), {
+    concurrency: AT_ONCE,
+  });
+  if (found.includes(null)) memory.snapshots.askOnceAnHour(yield* monotonicMs);
+  const transactions = found.filter((one): one is LedgerTransaction => one !== null);
+  return { transactions, read: told.map(({ signature }) => signature) };
+});
 
 /**
  * The merchants that transactions of the attestor program touched since a little before slot `since`. Null when its
@@ -40,6 +59,7 @@ export const followMerchants = Effect.fn("followMerchants")(function* (
   const floor = since > OVERLAP_SLOTS ? since - OVERLAP_SLOTS : 0n;
   const listed = yield* listHistory([deployment.attestorProgram], floor, most);
   if (listed === null) return null;
+  memory.told.forget(listed.keys());
   const wanted = [...listed.values()].filter(
     ({ signature, failed }) => !failed && !memory.hasApplied(signature),
   );
@@ -52,6 +72,8 @@ export const followMerchants = Effect.fn("followMerchants")(function* (
     if (transaction === null || transaction.slot !== wanted[at]?.slot) return null;
     transactions.push(transaction);
   }
+  const unlisted = yield* readUnlisted(memory, floor);
+  transactions.push(...unlisted.transactions);
   const touched = [...new Set(transactions.flatMap((one) => touchedAccountsOf(one, deployment)))];
   const observed: Array<Observed<Merchant>> = [];
   let lowest: bigint | null = null;
@@ -67,6 +89,7 @@ export const followMerchants = Effect.fn("followMerchants")(function* (
       for (const { signature, slot } of transactions)
         // A read below a transaction's slot may not show its changes. Such a transaction is read again.
         if (lowest === null || slot <= lowest) memory.applied(signature);
+      memory.told.forget(unlisted.read);
     },
   };
   return merchants;

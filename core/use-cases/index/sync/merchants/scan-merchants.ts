@@ -92,5 +92,6 @@ export const scanMerchants = Effect.fn("scanMerchants")(function* (
       memory.progress = { phase: "accounts", done: accounts.read, total: null };
     }),
   );
+  memory.told.forgetUpTo(deployment.attestorProgram, mark.slot);
   return yield* vanishedOf(yield* missingMerchants(known), mark.slot);
 });

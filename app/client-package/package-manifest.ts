@@ -1,0 +1,44 @@
+import packageJson from "../../package.json" with { type: "json" };
+
+/** What the client's modules import from elsewhere; the versions are the service's own. */
+const DEPENDENCIES = [
+  "@noble/curves",
+  "@noble/hashes",
+  "@scure/base",
+  "canonicalize",
+] as const satisfies ReadonlyArray<keyof typeof packageJson.dependencies>;
+
+/** The entries by their names in an import, each with its module below `client/`. */
+export const ENTRIES = {
+  ".": "index",
+  "./verify": "verify",
+  "./generated": "generated/index",
+} as const;
+
+/** The package.json of the client package. */
+export const packageManifest = () => ({
+  name: packageJson.name,
+  version: packageJson.version,
+  description:
+    "Pays merchants through settlement escrows, waits for the settlement and verifies its evidence offline.",
+  license: packageJson.license,
+  type: "module",
+  sideEffects: false,
+  engines: { node: ">=20" },
+  exports: {
+    ...Object.fromEntries(
+      Object.entries(ENTRIES).map(([entry, module]) => [
+        entry,
+        { types: `./client/${module}.d.ts`, default: `./client/${module}.js` },
+      ]),
+    ),
+    "./package.json": "./package.json",
+  },
+  files: ["client", "core", "README.md", "LICENSE"],
+  dependencies: Object.fromEntries(
+    DEPENDENCIES.map((name) => [name, packageJson.dependencies[name]]),
+  ),
+  // Only `./generated` needs it, and whoever signs has it.
+  peerDependencies: { "@solana/kit": packageJson.dependencies["@solana/kit"] },
+  peerDependenciesMeta: { "@solana/kit": { optional: true } },
+});

@@ -1,0 +1,59 @@
+import type { TrustPolicy } from "../core/domain/evidence/evidence-check.ts";
+import { parseTrustPolicy } from "../core/protocol/evidence/trust-policy.ts";
+import { type Paid, pay } from "./pay/pay.ts";
+import type { Payment } from "./pay/payment-terms.ts";
+import { type Settled, settled, type SettledOptions } from "./pay/settled.ts";
+import { spendGuard, type SpendLimits } from "./pay/spend-limits.ts";
+import { type Fetch, requestsTo } from "./service/requests.ts";
+import { SettlementError } from "./settlement-error.ts";
+import type { TransactionSigner } from "./signing/transaction-signer.ts";
+
+/** How a client is connected. */
+export type ConnectOptions = {
+  /**
+   * The trust document (`/.well-known/evidence-trust.json`), obtained beforehand and kept: its text, or the object that JSON makes of it. It names
+   * the ledger, the programs, the mints and the keys that this client believes, whatever the service says later.
+   */
+  readonly trust: string | object;
+  /** What may be spent. Without it every payment is allowed. */
+  readonly spend?: SpendLimits;
+  /** The most that a transaction may pay for priority, in lamports; 1,000,000 when left out. */
+  readonly mostPriorityFee?: bigint;
+  /** Used instead of the global `fetch`. */
+  readonly fetch?: Fetch;
+};
+
+/** An agent's side of a service. */
+export type SettlementClient = {
+  /**
+   * Locks a payment for a merchant in an escrow and returns once that is confirmed. Safe to run again with the same nonce after any failure:
+   * it is never paid twice.
+   */
+  readonly pay: (
+    payment: Payment & { readonly signer: TransactionSigner; readonly signal?: AbortSignal },
+  ) => Promise<Paid>;
+  /** Waits until an escrow is settled and gives its evidence, verified under the trust document. */
+  readonly settled: (escrow: string, options?: SettledOptions) => Promise<Settled>;
+};
+
+const policyIn = (trust: string | object): TrustPolicy => {
+  const parsed = parseTrustPolicy(typeof trust === "string" ? trust : JSON.stringify(trust));
+  if ("value" in parsed) return parsed.value;
+  throw new SettlementError(
+    "invalid_trust",
+    `The trust document cannot be used: ${parsed.fault}.`,
+    "Fetch /.well-known/evidence-trust.json of the service, check it, and keep it.",
+  );
+};
+
+/** A client of the service at `url`, http or https. Opens no connection yet. @throws SettlementError for a wrong option. */
+export const connect = (url: string, options: ConnectOptions): SettlementClient => {
+  const policy = policyIn(options.trust);
+  const requests = requestsTo(url, options.fetch);
+  const allow = options.spend === undefined ? () => Promise.resolve() : spendGuard(options.spend);
+  const { mostPriorityFee } = options;
+  return {
+    pay: (payment) => pay({ requests, policy, allow, mostPriorityFee }, payment),
+    settled: (escrow, how) => settled(requests, policy, escrow, how),
+  };
+};

@@ -1,0 +1,2 @@
+export * as custody from './custody/index.ts';
+export * as attestor from './attestor/index.ts';

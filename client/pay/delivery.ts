@@ -1,0 +1,48 @@
+import type { Json } from "../../core/domain/encoding/canonical-json.ts";
+import { compareWithTemplate } from "../../core/domain/evidence/delivery-payload.ts";
+import { proofHash } from "../../core/domain/evidence/proof-template.ts";
+import { PROOF_TEMPLATES } from "../../core/domain/evidence/proof-template-catalogue.ts";
+
+/** A delivery payload: a JSON object whose hash an attestor signs. */
+export type DeliveryPayload = { readonly [name: string]: Json };
+
+/** What the buyer says of a payload beyond its hash and template: null when it is good, otherwise why it is not. */
+export type Validate = (payload: DeliveryPayload) => string | null | Promise<string | null>;
+
+/** Whether a payload is what was attested, and what the buyer wanted; `reasons` is empty when it is. */
+export type DeliveryJudgement = {
+  readonly accepted: boolean;
+  readonly reasons: ReadonlyArray<string>;
+};
+
+const templateReasons = (payload: DeliveryPayload, id: string): ReadonlyArray<string> => {
+  const template = PROOF_TEMPLATES.find((each) => each.id === id);
+  if (template === undefined) return [`there is no template ${id}`];
+  return compareWithTemplate(payload, template)
+    .filter(({ outcome }) => outcome !== "ok" && outcome !== "absent")
+    .map(
+      ({ name, outcome, expected }) => `${name} is ${outcome}: ${expected ?? "expected another"}`,
+    );
+};
+
+/**
+ * Judges what was delivered: its hash is the attested one, it names this task where it names one, it fits the template, and `validate` has nothing
+ * against it.
+ */
+export const judgeDelivery = async (
+  payload: DeliveryPayload,
+  attested: { readonly proofHash: string | null; readonly taskHash: string },
+  template: string | null,
+  validate: Validate | null,
+): Promise<DeliveryJudgement> => {
+  const reasons: Array<string> = [];
+  if (attested.proofHash === null) reasons.push("nothing was attested");
+  else if (proofHash(payload) !== attested.proofHash)
+    reasons.push("the attestor signed the hash of another payload");
+  const named = payload["task_hash"];
+  if (named !== undefined && named !== attested.taskHash) reasons.push("it is for another task");
+  if (template !== null) reasons.push(...templateReasons(payload, template));
+  const objection = validate === null ? null : await validate(payload);
+  if (objection !== null) reasons.push(objection);
+  return { accepted: reasons.length === 0, reasons };
+};

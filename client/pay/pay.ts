@@ -1,0 +1,162 @@
+import type { Address } from "../../core/domain/address.ts";
+import type { TrustPolicy } from "../../core/domain/evidence/evidence-check.ts";
+import { CUSTODY_INSTRUCTIONS } from "../../core/protocol/generated/custody.ts";
+import { createEscrowInstruction } from "../../core/protocol/instructions/custody-instructions.ts";
+import { decodeArgs, isInstruction } from "../../core/protocol/instructions/instruction-layout.ts";
+import type { LiveEscrow, PreparedEscrow } from "../generated/contract.ts";
+import { problemOf, type Requests } from "../service/requests.ts";
+import { SettlementError } from "../settlement-error.ts";
+import { expectedTransaction } from "../signing/expected-transaction.ts";
+import { signTransaction } from "../signing/sign-transaction.ts";
+import type { TransactionSigner } from "../signing/transaction-signer.ts";
+import { deploymentIn, type Payment, paymentTerms, type PaymentTerms } from "./payment-terms.ts";
+import { relayUntilKnown } from "./relay.ts";
+
+/** What paying needs beside the payment. */
+export type PayContext = {
+  readonly requests: Requests;
+  readonly policy: TrustPolicy;
+  /** Throws when the payment is beyond the limits. */
+  readonly allow: (terms: PaymentTerms) => Promise<void>;
+  readonly mostPriorityFee?: bigint | undefined;
+};
+
+/** A payment that is locked in its escrow. */
+export type Paid = {
+  readonly escrow: string;
+  readonly nonce: string;
+  /** Base units, decimal. */
+  readonly amount: string;
+  readonly mint: string;
+  /** The transaction that locked it; null when the escrow was there already. */
+  readonly signature: string | null;
+};
+
+/** Transactions of one payment. Each further one needs proof that the last can no longer land. */
+const MOST_TRANSACTIONS = 5;
+
+/** What stands at an escrow's address: null when nothing ever did. */
+const escrowNow = async (
+  { requests }: PayContext,
+  terms: PaymentTerms,
+  signal?: AbortSignal,
+): Promise<"archived" | LiveEscrow | null> => {
+  const answer = await requests.answer(`/v1/escrows/${terms.escrow}`, { signal });
+  if (answer.status === 404) return null;
+  if (answer.status === 410) return "archived";
+  if (answer.status !== 200) throw problemOf(answer);
+  return (JSON.parse(answer.text) as { readonly data: LiveEscrow }).data;
+};
+
+/** @throws SettlementError when the escrow of this task and nonce is of another payment. */
+const requireSame = (found: LiveEscrow, terms: PaymentTerms): void => {
+  const sides = [
+    ["merchant", terms.merchant, found.merchant],
+    ["mint", terms.mint.address, found.mint],
+    ["amount", terms.amount.toString(), found.amount_stroops],
+  ].filter(([, asked, there]) => asked !== there);
+  if (sides.length > 0)
+    throw new SettlementError(
+      "another_payment",
+      `This task and nonce were paid on other terms: ${sides.map(([what, asked, there]) => `${what} asked ${asked}, escrowed ${there}`).join("; ")}.`,
+      "Use another nonce for another payment.",
+    );
+};
+
+/** The key that the service recorded as the attestor: nobody but the ledger knows the merchant's present one. */
+const attestorIn = (data: Uint8Array | undefined): Address | undefined =>
+  data !== undefined && isInstruction(CUSTODY_INSTRUCTIONS.create_escrow, data)
+    ? decodeArgs(CUSTODY_INSTRUCTIONS.create_escrow, data).attestor
+    : undefined;
+
+/** The signed transaction that locks the payment, checked before it is signed. */
+const lockingTransaction = async (
+  { requests, policy, mostPriorityFee }: PayContext,
+  terms: PaymentTerms,
+  signer: TransactionSigner,
+  signal?: AbortSignal,
+) => {
+  const prepared = await requests.data<PreparedEscrow>("/v1/escrows/prepare?transaction=true", {
+    body: {
+      agent_owner: terms.agent,
+      merchant: terms.merchant,
+      mint: terms.mint.address,
+      amount_stroops: terms.amount.toString(),
+      ttl_seconds: terms.ttlSeconds,
+      task_intent: terms.task,
+      nonce: terms.nonce,
+      ...(terms.attestor === null ? {} : { attestor: terms.attestor }),
+    },
+    signal,
+  });
+  const unsigned = expectedTransaction(
+    prepared.transaction?.base64 ?? "",
+    terms.agent,
+    (found) => [
+      createEscrowInstruction(deploymentIn(policy), {
+        payer: terms.agent,
+        agentOwner: terms.agent,
+        merchant: terms.merchant,
+        mint: terms.mint.address,
+        taskHash: terms.taskHash,
+        attestor: terms.attestor ?? attestorIn(found[0]?.data),
+        amount: terms.amount,
+        ttlSeconds: terms.ttlSeconds,
+      }),
+    ],
+    mostPriorityFee,
+  );
+  return signTransaction(unsigned, [signer]);
+};
+
+/**
+ * Locks a payment in its escrow and returns once that is confirmed. Run again with the same nonce, whatever happened before, it finds the
+ * escrow and pays nothing more: agent, task and nonce are the escrow's address, and the ledger takes one at an address, ever. @throws
+ * SettlementError, and what the signal was aborted with.
+ */
+export const pay = async (
+  context: PayContext,
+  payment: Payment & { readonly signer: TransactionSigner; readonly signal?: AbortSignal },
+): Promise<Paid> => {
+  const { signer, signal } = payment;
+  const terms = paymentTerms(payment, signer.address, context.policy);
+  const paid = (signature: string | null): Paid => ({
+    escrow: terms.escrow,
+    nonce: terms.nonce,
+    amount: terms.amount.toString(),
+    mint: terms.mint.address,
+    signature,
+  });
+  for (let made = 0; made < MOST_TRANSACTIONS; made++) {
+    const found = await escrowNow(context, terms, signal);
+    if (found === "archived") return paid(null);
+    if (found !== null) {
+      requireSame(found, terms);
+      return paid(null);
+    }
+    await context.allow(terms);
+    const signed = await lockingTransaction(context, terms, signer, signal);
+    const outcome = await relayUntilKnown(context.requests, signed, signal).catch(
+      async (cause: unknown) => {
+        // Refused, because another transaction of the same payment was first.
+        if (cause instanceof SettlementError && (await escrowNow(context, terms, signal))) return;
+        throw cause;
+      },
+    );
+    if (outcome === undefined) continue;
+    if (outcome.status === "landed" && outcome.error === null) return paid(signed.signature);
+    if (await escrowNow(context, terms, signal)) continue;
+    if (outcome.status === "landed")
+      throw new SettlementError(
+        outcome.program_error?.name ?? "payment_failed",
+        `The ledger refused the payment: ${outcome.program_error?.message ?? JSON.stringify(outcome.error)}.`,
+        "Nothing was paid but the fee. Mend what it names and run the same again.",
+        { problem: { outcome } },
+      );
+  }
+  throw new SettlementError(
+    "payment_expired",
+    `${MOST_TRANSACTIONS} transactions expired before they could land.`,
+    "Nothing was paid. The ledger may be busy: run the same again with the same nonce.",
+  );
+};

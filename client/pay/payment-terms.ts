@@ -1,0 +1,112 @@
+import { type Address, parseAddress } from "../../core/domain/address.ts";
+import { MAX_TTL_SECONDS, MIN_TTL_SECONDS } from "../../core/domain/escrow/escrow.ts";
+import {
+  MAX_NONCE_BYTES,
+  MAX_TASK_INTENT_BYTES,
+  taskHash,
+  taskTextFault,
+} from "../../core/domain/escrow/task-hash.ts";
+import type { TrustPolicy } from "../../core/domain/evidence/evidence-check.ts";
+import type { Hash32 } from "../../core/domain/hash32.ts";
+import type { Deployment } from "../../core/domain/ledger/deployment.ts";
+import type { SupportedMint } from "../../core/domain/supported-mint.ts";
+import { escrowAddress } from "../../core/protocol/addresses/addresses.ts";
+import { SettlementError } from "../settlement-error.ts";
+import { unitsOf } from "./units.ts";
+
+/** What a payment is for, as an agent says it. */
+export type Payment = {
+  /** The merchant's wallet. */
+  readonly merchant: string;
+  /** Decimal, such as "1.50". */
+  readonly amount: string;
+  /** What is to be done, 1 to 4,096 bytes of UTF-8, such as the request that is paid for. */
+  readonly task: string;
+  /** Seconds until the agent can have the money back, 1 to 604,800. */
+  readonly ttl: number;
+  /**
+   * Tells apart payments for the same task, 1 to 128 bytes. The same agent, task and nonce are one payment, however often it is run. Made up
+   * when left out, and then every call is a payment of its own.
+   */
+  readonly nonce?: string;
+  /** A mint of the trust document; it may be left out when that lists one. */
+  readonly mint?: string;
+  /** The key that must attest; the merchant's present one when left out. */
+  readonly attestor?: string;
+};
+
+/** What follows from a payment before anybody is asked. */
+export type PaymentTerms = {
+  readonly agent: Address;
+  readonly merchant: Address;
+  readonly mint: SupportedMint;
+  /** Base units. */
+  readonly amount: bigint;
+  readonly task: string;
+  readonly nonce: string;
+  readonly taskHash: Hash32;
+  readonly ttlSeconds: number;
+  readonly attestor: Address | null;
+  /** The only escrow that this agent can ever make for this task and nonce. */
+  readonly escrow: Address;
+};
+
+const invalid = (what: string, why: string): never => {
+  throw new SettlementError(`invalid_${what}`, `${what} ${why}.`, `Correct ${what}.`);
+};
+
+const addressIn = (text: string, what: string): Address =>
+  parseAddress(text) ?? invalid(what, `is no address: ${text}`);
+
+const textIn = (text: string, maxBytes: number, what: string): string => {
+  const fault = taskTextFault(text, maxBytes);
+  return fault === undefined ? text : invalid(what, fault);
+};
+
+const mintOf = (policy: TrustPolicy, text: string | undefined): SupportedMint => {
+  const { supportedMints } = policy;
+  const known = supportedMints.map(({ symbol, address }) => `${symbol} (${address})`).join(", ");
+  if (text === undefined) {
+    const [only] = supportedMints;
+    return only !== undefined && supportedMints.length === 1
+      ? only
+      : invalid("mint", `must be named: the trust document lists ${known || "none"}`);
+  }
+  return (
+    supportedMints.find(({ address }) => address === text) ??
+    invalid("mint", `is not one of the trust document's: ${known || "it lists none"}`)
+  );
+};
+
+/** The programs of a trust policy. @throws SettlementError where one has no address. */
+export const deploymentIn = (policy: TrustPolicy): Deployment => ({
+  custodyProgram: addressIn(policy.custodyProgram, "trust"),
+  attestorProgram: addressIn(policy.attestorProgram, "trust"),
+});
+
+/** What a payment by `agent` comes to under a trust policy. @throws SettlementError that names what is wrong with it. */
+export const paymentTerms = (
+  payment: Payment,
+  agent: string,
+  policy: TrustPolicy,
+): PaymentTerms => {
+  const { ttl, nonce = crypto.randomUUID() } = payment;
+  if (!Number.isInteger(ttl) || ttl < MIN_TTL_SECONDS || ttl > MAX_TTL_SECONDS)
+    invalid("ttl", `must be ${MIN_TTL_SECONDS} to ${MAX_TTL_SECONDS} whole seconds`);
+  const mint = mintOf(policy, payment.mint);
+  const owner = addressIn(agent, "signer");
+  const task = textIn(payment.task, MAX_TASK_INTENT_BYTES, "task");
+  const hash = taskHash(task, textIn(nonce, MAX_NONCE_BYTES, "nonce"));
+  return {
+    agent: owner,
+    merchant: addressIn(payment.merchant, "merchant"),
+    mint,
+    amount: unitsOf(payment.amount, mint.decimals),
+    task,
+    nonce,
+    taskHash: hash,
+    ttlSeconds: ttl,
+    attestor: payment.attestor === undefined ? null : addressIn(payment.attestor, "attestor"),
+    escrow: escrowAddress(deploymentIn(policy), owner, hash).address,
+  };
+};

@@ -1,0 +1,81 @@
+import type { LiveEscrow } from "../generated/contract.ts";
+import { pause } from "../service/pause.ts";
+import type { Requests } from "../service/requests.ts";
+
+/** A listener for what the ledger does with one escrow. It only wakes its owner, who then reads. */
+export type SettlementEvents = {
+  /** Resolves when the escrow has had an event since the last call. */
+  readonly next: () => Promise<void>;
+  readonly stop: () => void;
+};
+
+const RECONNECT_MS = 2_000;
+
+/** The lines of a body as they arrive. */
+async function* linesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  let rest = "";
+  for await (const part of body) {
+    const lines = (rest + decoder.decode(part, { stream: true })).split("\n");
+    rest = lines.pop() ?? "";
+    yield* lines;
+  }
+}
+
+/**
+ * Follows the service's event stream for one escrow's events, from now on. A stream that breaks is resumed behind the last id
+ * (WHATWG HTML, section 9.2, `Last-Event-ID`). It never fails: without a stream it is silent, and its owner looks by the clock.
+ */
+export const settlementEvents = (
+  requests: Requests,
+  escrow: string,
+  signal?: AbortSignal,
+): SettlementEvents => {
+  const ended = new AbortController();
+  const both = signal === undefined ? ended.signal : AbortSignal.any([signal, ended.signal]);
+  let pending = false;
+  let wake: (() => void) | null = null;
+  const ring = (): void => {
+    pending = true;
+    wake?.();
+  };
+
+  const follow = async (): Promise<void> => {
+    const { agent_owner, merchant } = await requests.data<LiveEscrow>(`/v1/escrows/${escrow}`, {
+      signal: both,
+    });
+    const query = new URLSearchParams({ agent_owner, merchant });
+    let last: string | null = null;
+    for (;;) {
+      both.throwIfAborted();
+      const headers: Record<string, string> = last === null ? {} : { "last-event-id": last };
+      const path = `/v1/indexer/events/stream?${query.toString()}`;
+      const response = await requests.stream(path, { headers, signal: both }).catch(() => null);
+      // What happened between two streams without an id is found by looking.
+      if (last === null) ring();
+      try {
+        for await (const line of response?.body ? linesOf(response.body) : []) {
+          if (line.startsWith("id: ")) last = line.slice(4).trim();
+          if (line.startsWith("data: ") && line.includes(escrow)) ring();
+        }
+      } catch {
+        // Broken off: it is resumed.
+      }
+      await pause(RECONNECT_MS, both);
+    }
+  };
+  void follow().catch(() => undefined);
+
+  return {
+    next: () =>
+      new Promise((resolve) => {
+        wake = () => {
+          pending = false;
+          wake = null;
+          resolve();
+        };
+        if (pending) wake();
+      }),
+    stop: () => ended.abort(),
+  };
+};

@@ -1,0 +1,129 @@
+import { SettlementError } from "../settlement-error.ts";
+import { pause } from "./pause.ts";
+
+/** A function like `fetch`; tests and runtimes with another one pass theirs. */
+export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+
+/** An answer that the service gave: its status, headers and text. */
+export type Answer = { readonly status: number; readonly headers: Headers; readonly text: string };
+
+/** Calls of one service. Each repeats what a passing fault has stopped, so each must be safe to repeat. */
+export type Requests = {
+  /** The `data` of a JSON answer. @throws SettlementError for a problem, and when no answer comes. */
+  readonly data: <A>(path: string, options?: RequestOptions) => Promise<A>;
+  /** The answer as it is, problems too. @throws SettlementError when no answer comes. */
+  readonly answer: (path: string, options?: RequestOptions) => Promise<Answer>;
+  /** A stream's response, tried once. @throws what `fetch` throws. */
+  readonly stream: (path: string, options?: RequestOptions) => Promise<Response>;
+};
+
+/** What a request carries. A body makes it a POST. */
+export type RequestOptions = {
+  readonly body?: object;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal | undefined;
+};
+
+/** Tries of one request, and what a try may take. */
+const TRIES = 6;
+const TRY_MS = 45_000;
+/** The pause grows from the first to the last, and half of it is random, so that clients do not come back together. */
+const FIRST_PAUSE_MS = 200;
+const LAST_PAUSE_MS = 5_000;
+/** Answers that a moment later may be others: too early, too many, or no service behind a proxy. */
+const PASSING = new Set([408, 425, 429, 502, 503, 504]);
+/** The longest Retry-After that is followed. */
+const MOST_RETRY_AFTER_S = 60;
+
+const pauseMs = (tried: number): number =>
+  Math.min(LAST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** tried) * (0.5 + Math.random() / 2);
+
+/** What an answer asks to wait, in milliseconds, undefined when it does not say. */
+export const retryAfterMs = (headers: Headers): number | undefined => {
+  const text = headers.get("retry-after");
+  if (text === null || !/^[0-9]{1,6}$/.test(text)) return undefined;
+  return Math.min(Number(text), MOST_RETRY_AFTER_S) * 1000;
+};
+
+/** The failure that a problem answer describes. Any other answer that is no success is described by its status. */
+export const problemOf = ({ status, text }: Answer): SettlementError => {
+  let problem: Readonly<Record<string, unknown>> = {};
+  try {
+    const parsed: unknown = JSON.parse(text);
+    if (typeof parsed === "object" && parsed !== null) problem = parsed as typeof problem;
+  } catch {
+    // Something between here and the service answered.
+  }
+  const { code, detail, cure } = problem;
+  return new SettlementError(
+    typeof code === "string" ? code : "unexpected_answer",
+    typeof detail === "string" ? detail : `The service answered ${status} without saying why.`,
+    typeof cure === "string" ? cure : "Check the service's address, and what lies before it.",
+    { status, problem },
+  );
+};
+
+/** Calls of the service at `url`, by `fetch` unless another function is given. @throws SettlementError for no address. */
+export const requestsTo = (url: string, fetchWith: Fetch = fetch): Requests => {
+  const base = URL.parse(url);
+  if (base === null || !["http:", "https:"].includes(base.protocol))
+    throw new SettlementError(
+      "invalid_url",
+      `${url} is no http or https address.`,
+      "Give the address of the service, such as http://127.0.0.1:3000.",
+    );
+  const root = base.href.replace(/\/+$/, "");
+
+  const send = (path: string, { body, headers, signal }: RequestOptions): Promise<Response> =>
+    fetchWith(root + path, {
+      method: body === undefined ? "GET" : "POST",
+      headers: {
+        ...(body === undefined ? {} : { "content-type": "application/json" }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(signal === undefined ? {} : { signal }),
+      redirect: "error",
+    });
+
+  const answer = async (path: string, options: RequestOptions = {}): Promise<Answer> => {
+    let failure: unknown;
+    for (let tried = 0; tried < TRIES; tried++) {
+      options.signal?.throwIfAborted();
+      let wait = pauseMs(tried);
+      try {
+        const limit = AbortSignal.timeout(TRY_MS);
+        const signal = options.signal ? AbortSignal.any([options.signal, limit]) : limit;
+        const response = await send(path, { ...options, signal });
+        const found = {
+          status: response.status,
+          headers: response.headers,
+          text: await response.text(),
+        };
+        if (!PASSING.has(found.status) || tried === TRIES - 1) return found;
+        failure = problemOf(found);
+        wait = retryAfterMs(found.headers) ?? wait;
+      } catch (cause) {
+        options.signal?.throwIfAborted();
+        failure = cause;
+      }
+      if (tried < TRIES - 1) await pause(wait, options.signal);
+    }
+    throw new SettlementError(
+      "service_unreachable",
+      `The service did not answer ${path} in ${TRIES} tries.`,
+      "Check the address and the network, then run the same again: nothing is paid twice.",
+      { cause: failure },
+    );
+  };
+
+  return {
+    answer,
+    data: async <A>(path: string, options?: RequestOptions) => {
+      const found = await answer(path, options);
+      if (found.status < 200 || found.status > 299) throw problemOf(found);
+      return (JSON.parse(found.text) as { readonly data: A }).data;
+    },
+    stream: (path, options = {}) => send(path, options),
+  };
+};

@@ -1,0 +1,40 @@
+import { encodeBase64 } from "../../core/domain/encoding/base64.ts";
+import { ledgerSignatureFromBytes } from "../../core/domain/ledger/signature.ts";
+import type { UnsignedTransaction } from "../../core/protocol/transaction/unsigned-transaction.ts";
+import { SettlementError } from "../settlement-error.ts";
+import type { TransactionSigner } from "./transaction-signer.ts";
+
+/** A signed transaction: what the relay takes, and its name on the ledger. */
+export type SignedTransaction = { readonly base64: string; readonly signature: string };
+
+/** Where the signatures begin: behind their count, which is one byte for up to 127. */
+const FIRST_SIGNATURE = 1;
+const SIGNATURE_BYTES = 64;
+
+/**
+ * The transaction with the signatures of all its signers. Check it first. @throws SettlementError when one of them is missing or gives no
+ * 64 bytes.
+ */
+export const signTransaction = async (
+  transaction: UnsignedTransaction,
+  signers: ReadonlyArray<TransactionSigner>,
+): Promise<SignedTransaction> => {
+  const bytes = Uint8Array.from(transaction.bytes);
+  const none = Object.fromEntries(transaction.signers.map((address) => [address, null]));
+  for (const [place, address] of transaction.signers.entries()) {
+    const signer = signers.find((each) => each.address === address);
+    const [given] = signer
+      ? await signer.signTransactions([{ messageBytes: transaction.message, signatures: none }])
+      : [];
+    const signature = given?.[address];
+    if (signature?.length !== SIGNATURE_BYTES)
+      throw new SettlementError(
+        "not_signed",
+        `${address} must sign the transaction and did not.`,
+        signer === undefined ? "Give its signer." : "Check the signer: it gave no 64 bytes.",
+      );
+    bytes.set(signature, FIRST_SIGNATURE + place * SIGNATURE_BYTES);
+  }
+  const first = bytes.subarray(FIRST_SIGNATURE, FIRST_SIGNATURE + SIGNATURE_BYTES);
+  return { base64: encodeBase64(bytes), signature: ledgerSignatureFromBytes(first) };
+};

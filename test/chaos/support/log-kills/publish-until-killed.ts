@@ -1,0 +1,102 @@
+import { Effect, Exit, Layer } from "effect";
+import { logSignerFromFile } from "../../../../adapters/signer/log-signer.ts";
+import { parseCheckpoint } from "../../../../core/log/checkpoint/checkpoint.ts";
+import { makeLogPublisher } from "../../../../core/use-cases/log/log-publisher.ts";
+import { parseLogStanding } from "../../../../core/use-cases/log/log-standing.ts";
+import { IndexReader } from "../../../../ports/index/index-reader.ts";
+import type { IndexWriter } from "../../../../ports/index/index-writer.ts";
+import { LedgerNodes } from "../../../../ports/ledger-nodes.ts";
+import { LogSigner } from "../../../../ports/log/log-signer.ts";
+import { LogStore } from "../../../../ports/log/log-store.ts";
+import { WitnessClient } from "../../../../ports/log/witness-client.ts";
+import { openIndexOfNode } from "../../../simulation/index-of-node.ts";
+import { countStoreStatements } from "./count-statements.ts";
+import {
+  aimAt,
+  inPhase,
+  type KillAim,
+  operation,
+  operationCounts,
+  tellLine,
+} from "./kill-switch.ts";
+
+// Run as a process by kill-while-logging: syncs the store in the folder argv[3] once from the node at argv[2], publishes its
+// log with the key in that folder, and ends. It kills itself at the operation that argv[4] names, if it names one.
+const [url = "", folder = "", text = "null"] = process.argv.slice(2);
+countStoreStatements();
+aimAt(JSON.parse(text) as KillAim | null);
+
+const killableWriter = (writer: IndexWriter["Service"]): IndexWriter["Service"] => ({
+  ...writer,
+  apply: (changes) => inPhase("apply", writer.apply(changes)),
+  build: Effect.map(inPhase("build", writer.build), (build) => ({
+    ...build,
+    add: (rows) => inPhase("build", build.add(rows)),
+    finish: (mark) => inPhase("build", build.finish(mark)),
+  })),
+});
+const killableLog = (log: LogStore["Service"]): LogStore["Service"] => ({
+  ...log,
+  keepTiles: (tiles) => inPhase("tile", log.keepTiles(tiles)),
+  replaceStanding: (before, next) => inPhase("sign", log.replaceStanding(before, next)),
+});
+const killableSigner = Layer.effect(
+  LogSigner,
+  Effect.map(LogSigner, (signer) => {
+    if (signer === null) throw new Error("there is a key");
+    const { key } = signer;
+    const sign = (message: Uint8Array) =>
+      Effect.gen(function* () {
+        const signature = yield* key.sign(message);
+        operation(() => tellLine(`signs ${Buffer.from(message).toString("base64")}`));
+        return signature;
+      });
+    return {
+      ...signer,
+      key: {
+        ...key,
+        sign: (message: Uint8Array) => inPhase("sign", sign(message)),
+        remember: (next: string) => inPhase("sign", key.remember(next)),
+      },
+    };
+  }),
+).pipe(Layer.provide(logSignerFromFile("log.example", `${folder}/log-key`)));
+
+/** The size of the published checkpoint, 0 without one. */
+const publishedSize = Effect.gen(function* () {
+  const standing = parseLogStanding((yield* LogStore.use(({ standing }) => standing)) ?? "");
+  const parsed = standing?.published ? parseCheckpoint(standing.published) : null;
+  return parsed !== null && "value" in parsed ? parsed.value.checkpoint.size : 0;
+});
+
+const index = await openIndexOfNode({
+  url,
+  path: `${folder}/index.sqlite`,
+  writer: killableWriter,
+  log: killableLog,
+});
+tellLine("opened");
+const synced = await index.sync();
+const published = await index.run(
+  Effect.gen(function* () {
+    const { mark } = yield* IndexReader.use(({ summary }) => summary);
+    if (mark === null) return yield* Effect.die(new Error("the sync left no mark"));
+    const publisher = yield* makeLogPublisher(null);
+    yield* publisher.grown(mark);
+    const wait = Effect.gen(function* () {
+      while ((yield* publishedSize) < Number(mark.count) + 1) yield* Effect.sleep("1 millis");
+    });
+    yield* Effect.raceFirst(publisher.run, wait);
+  }).pipe(
+    Effect.provide(
+      Layer.mergeAll(
+        killableSigner,
+        Layer.succeed(LedgerNodes, { count: 1, readFromEach: () => Effect.succeed([]) }),
+        Layer.succeed(WitnessClient, { addCheckpoint: () => Effect.die("there is no witness") }),
+      ),
+    ),
+  ),
+);
+tellLine(`counts ${JSON.stringify(operationCounts())}`);
+await index.close();
+process.exit(Exit.isSuccess(synced) && Exit.isSuccess(published) ? 0 : 1);

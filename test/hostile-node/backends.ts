@@ -1,0 +1,95 @@
+import type { RpcCall } from "../simulation/serve-node.ts";
+import type { RpcAnswer, WorldNode } from "../simulation/world-node.ts";
+import type { WorldTransaction } from "../simulation/world-transaction.ts";
+import { parseExactly } from "./exact-json.ts";
+import type { Backend } from "./scenario.ts";
+
+/** The value of a finalized logsNotification about a transaction (Agave `rpc-client-types`, `RpcLogsResponse`). */
+export const logsValue = ({
+  signature,
+  slot,
+  failed,
+}: Pick<WorldTransaction, "signature" | "slot" | "failed">): unknown => ({
+  context: { slot },
+  value: { signature, err: failed ? { InstructionError: [0, { Custom: 6000 }] } : null, logs: [] },
+});
+
+/** A simulated ledger as a healthy node. It knows every slot at which the world stood since this call. */
+export const worldBackend = (world: WorldNode): Backend => {
+  world.keepsPast = true;
+  return {
+    answer: async ({ method, params }, lagSlots = 0) =>
+      world.behind(lagSlots).answer(method, params),
+    subscribe: async ({ params }, listener) => {
+      const [{ mentions }] = params as [{ readonly mentions: ReadonlyArray<string> }];
+      const hear = (landed: WorldTransaction): void => {
+        if (landed.accounts.some((address) => mentions.includes(address)))
+          listener(logsValue(landed));
+      };
+      world.listeners.add(hear);
+      return () => void world.listeners.delete(hear);
+    },
+  };
+};
+
+/** How many answers of one question are kept, the newest ones. */
+const RECALLED = 64;
+
+const slotOf = (result: unknown): number | null => {
+  const { context, absoluteSlot } = (result ?? {}) as {
+    readonly context?: { readonly slot: number };
+    readonly absoluteSlot?: number;
+  };
+  return context?.slot ?? absoluteSlot ?? null;
+};
+
+/**
+ * A real node at an address, such as the embedded ledger's. It cannot go back in time: a backend that lags gives the
+ * newest answer to the same question that is old enough, and without one says that it has not reached the slot yet.
+ */
+export const remoteBackend = (url: string, webSocketUrl: string): Backend => {
+  const known = new Map<string, Array<{ readonly slot: number; readonly answer: RpcAnswer }>>();
+  let newest = 0;
+  const ask = async (call: RpcCall): Promise<RpcAnswer> => {
+    const response = await fetch(url, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ jsonrpc: "2.0", ...call }),
+    });
+    const answer = parseExactly(await response.text()) as RpcAnswer;
+    return "error" in answer ? { error: answer.error } : { result: answer.result };
+  };
+  return {
+    answer: async (call, lagSlots = 0) => {
+      const answer = await ask(call);
+      const slot = "result" in answer ? slotOf(answer.result) : null;
+      if (slot === null) return answer;
+      newest = Math.max(newest, slot);
+      const options = call.params.find((one) => typeof one === "object" && !Array.isArray(one));
+      const { minContextSlot = 0, ...others } = (options ?? {}) as {
+        readonly minContextSlot?: number;
+      };
+      const question = JSON.stringify([call.method, call.params[0], others]);
+      const answers = known.get(question) ?? [];
+      answers.push({ slot, answer });
+      known.set(question, answers.slice(-RECALLED));
+      if (lagSlots === 0) return answer;
+      const old = answers.findLast((one) => one.slot <= newest - lagSlots);
+      if (old === undefined || old.slot < minContextSlot)
+        return { error: { code: -32_016, message: "Minimum context slot has not been reached" } };
+      return old.answer;
+    },
+    subscribe: async (request, listener) => {
+      const socket = new WebSocket(webSocketUrl);
+      await new Promise((opened) => socket.addEventListener("open", opened));
+      socket.addEventListener("message", ({ data }) => {
+        const heard = parseExactly(String(data)) as {
+          readonly params?: { readonly result: unknown };
+        };
+        if (heard.params !== undefined) listener(heard.params.result);
+      });
+      socket.send(JSON.stringify({ jsonrpc: "2.0", ...request }));
+      return () => socket.close();
+    },
+  };
+};

@@ -1,0 +1,52 @@
+import { parseArgs } from "node:util";
+import { SCENARIOS } from "./scenarios.ts";
+
+const HELP = `Plays the hostile nodes of test/hostile-node against the syncs, each with several seeds.
+
+usage: bun run test:hostile [options] [name...]
+
+  --seeds N   seeds for each scenario (20)
+  --seed N    the first seed; without it, one is drawn and printed
+  --list      names every scenario and what its node does
+  --help      this text
+
+Ends with 1 when a test failed.
+`;
+
+const { values, positionals } = parseArgs({
+  options: {
+    seeds: { type: "string", default: "20" },
+    seed: { type: "string" },
+    list: { type: "boolean", default: false },
+    help: { type: "boolean", default: false },
+  },
+  allowPositionals: true,
+});
+if (values.help) {
+  process.stdout.write(HELP);
+  process.exit(0);
+}
+if (values.list) {
+  for (const { name, does } of SCENARIOS) process.stdout.write(`${name}: a node that ${does}\n`);
+  process.exit(0);
+}
+const unknown = positionals.filter((name) => !SCENARIOS.some((one) => one.name === name));
+if (unknown.length > 0) throw new Error(`no scenario ${unknown.join(", ")}`);
+const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 31));
+const seeds = Number(values.seeds);
+for (const number of [seed, seeds])
+  if (!Number.isSafeInteger(number) || number < 0) throw new Error("seeds are whole numbers");
+
+const again = ["bun run test:hostile", "--seeds", seeds, "--seed", seed, ...positionals].join(" ");
+process.stdout.write(`seed ${seed}; the same run again: ${again}\n`);
+const child = Bun.spawn([process.execPath, "test", `${import.meta.dir}/scenarios.test.ts`], {
+  env: {
+    ...process.env,
+    HOSTILE_SEED: String(seed),
+    HOSTILE_SEEDS: String(seeds),
+    HOSTILE_NAMES: positionals.join(","),
+  },
+  stdout: "inherit",
+  stderr: "inherit",
+});
+process.exit(await child.exited);

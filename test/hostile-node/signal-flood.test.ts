@@ -1,0 +1,74 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "bun:test";
+import { Effect, Exit, Redacted } from "effect";
+import { ledgerSignalsWebSocket } from "../../adapters/solana-rpc/transport/ledger-signals-web-socket.ts";
+import { backgroundSync } from "../../app/syncing/background-sync.ts";
+import { LOCAL_DEPLOYMENT } from "../../core/protocol/addresses/local-deployment.ts";
+import { IndexReader } from "../../ports/index/index-reader.ts";
+import { openIndexOfNode } from "../simulation/index-of-node.ts";
+import { pendingOf, worldEscrow } from "../simulation/world-escrow.ts";
+import { transactionOf } from "../simulation/world-transaction.ts";
+import { worldOf } from "../simulation/world.ts";
+import { tmpdir } from "../temporary-root.ts";
+import { worldBackend } from "./backends.ts";
+import { SHORT_WAITS } from "./endure.ts";
+import { hostileNode } from "./hostile-node.ts";
+import { scenarioOf } from "./scenarios.ts";
+
+const ESCROWS = 4;
+const FAILING = 67;
+
+/** Resolves once `holds`. Other processes may take the core for long, so nothing is concluded from time. */
+const until = async (holds: () => boolean | Promise<boolean>): Promise<void> => {
+  while (!(await holds())) await Bun.sleep(10);
+};
+
+test(`${FAILING} failing transactions cause no sync, and the one that lands causes one`, async () => {
+  const world = worldOf(ESCROWS);
+  using node = hostileNode({
+    backend: worldBackend(world),
+    scenario: scenarioOf("honest"),
+    seed: 1,
+  });
+  const folder = mkdtempSync(join(tmpdir(), "settlement-signals-"));
+  const index = await openIndexOfNode({
+    url: node.url,
+    path: join(folder, "index.sqlite"),
+    waits: SHORT_WAITS,
+  });
+  const signals = ledgerSignalsWebSocket({
+    url: Redacted.make(new URL(node.webSocketUrl)),
+    addresses: [LOCAL_DEPLOYMENT.custodyProgram, LOCAL_DEPLOYMENT.attestorProgram],
+  });
+  const count = async () => {
+    const read = await index.run(IndexReader.use(({ summary }) => summary));
+    return Exit.isSuccess(read) ? read.value.escrows : 0;
+  };
+  const stop = new AbortController();
+  const syncing = index.runUntil(
+    Effect.scoped(backgroundSync(3600)).pipe(Effect.provide(signals)),
+    stop.signal,
+  );
+  try {
+    // The connection is a signal too: its sync is the second.
+    await until(() => (node.asked["getEpochInfo"] ?? 0) >= 2 && world.listeners.size === 2);
+    await until(async () => (await count()) === ESCROWS);
+    const before = node.requests();
+    for (let number = 0; number < FAILING; number++) {
+      world.record(transactionOf(pendingOf(worldEscrow(number)), world.slot, true));
+      await Bun.sleep(5);
+    }
+    world.slot += 1;
+    world.putEscrow(pendingOf(worldEscrow(ESCROWS)));
+    world.slot += 1;
+    await until(async () => (await count()) === ESCROWS + 1);
+    expect(node.requests() - before).toBeLessThanOrEqual(12);
+    expect(node.asked["getEpochInfo"]).toBe(3);
+  } finally {
+    stop.abort();
+    await syncing;
+    await index.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}, 60_000);

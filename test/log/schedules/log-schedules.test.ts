@@ -1,0 +1,17 @@
+import { test } from "bun:test";
+import { manySchedules, whole } from "./many-schedules.ts";
+import { inMemory, inSqlite } from "./schedule-stores.ts";
+
+/** `bun run test:log-schedules` runs 200. */
+const SCHEDULES = whole("LOG_SCHEDULES", 12);
+
+test(
+  `${SCHEDULES} schedules of growth, archiving, syncs, kills, replicas, lagging and lying nodes: every store's tree is the ledger's, and so is every signed root`,
+  () =>
+    manySchedules(
+      SCHEDULES,
+      (seed) => (seed % 3 === 0 ? inSqlite : inMemory),
+      (environment) => `${environment} bun test test/log/schedules`,
+    ),
+  3_600_000,
+);
