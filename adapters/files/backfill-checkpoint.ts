@@ -20,6 +20,11 @@ const isKept = (value: unknown): value is Kept => {
   );
 };
 
+const told = (cause: unknown) =>
+  Effect.logWarning("the search for old transactions has no checkpoint", {
+    cause: cause instanceof Error ? cause.message : String(cause),
+  });
+
 /** Keeps the checkpoint in a file at `path`, which nobody else may use. One of another ledger or of other programs is not read. */
 export const backfillCheckpointFile = (
   path: string,
@@ -29,10 +34,6 @@ export const backfillCheckpointFile = (
     BackfillCheckpoints,
     Effect.map(Ledger, ({ genesisHash }) => {
       const identity = Effect.map(genesisHash, (genesis) => `${genesis} ${custodyProgram}`);
-      const told = (cause: unknown) =>
-        Effect.logWarning("the search for old transactions has no checkpoint", {
-          cause: cause instanceof Error ? cause.message : String(cause),
-        });
       return {
         load: Effect.gen(function* () {
           const ledger = yield* identity;

@@ -191,8 +191,8 @@ export const snapshotSpoolFile = (
         (genesis) => `${genesis} ${custodyProgram} ${attestorProgram}`,
       );
       return (tip: SnapshotTip, isUsable: (kept: SnapshotTip) => boolean) =>
-        Effect.catch(openSpool(path, identity)(tip, isUsable), (cause) =>
-          Effect.as(notKept(cause), emptySpool(tip)),
+        openSpool(path, identity)(tip, isUsable).pipe(
+          Effect.catch((cause) => Effect.as(notKept(cause), emptySpool(tip))),
         );
     }),
   );

@@ -86,7 +86,7 @@ export const encodeSpoolRecord = (record: SpoolRecord): Buffer => {
   const body = bodyOf(record);
   const frame = Buffer.allocUnsafe(FRAME_BYTES);
   frame.writeUInt32LE(body.length, 0);
-  frame.writeBigUInt64LE(BigInt(Bun.hash(body)), 4);
+  frame.writeBigUInt64LE(Bun.hash.wyhash(body), 4);
   return Buffer.concat([frame, body]);
 };
 
@@ -95,7 +95,7 @@ export const spoolBodyLength = (frame: Buffer): number => frame.readUInt32LE(0);
 
 /** The record of a frame and its body, undefined when they do not belong together: it was not written whole. */
 export const decodeSpoolRecord = (frame: Buffer, body: Buffer): SpoolRecord | undefined => {
-  if (frame.readBigUInt64LE(4) !== BigInt(Bun.hash(body))) return undefined;
+  if (frame.readBigUInt64LE(4) !== Bun.hash.wyhash(body)) return undefined;
   if (body[0] === HEADING) return { kind: "heading", text: body.toString("utf8", 1) };
   if (body[0] === CHUNK) return { kind: "chunk", chunk: readChunk(body) };
   if (body[0] !== ENDED) return undefined;

@@ -33,6 +33,22 @@ const maySizeMatter = (failure: LedgerFailure): boolean => {
   return cause instanceof RpcRefusal;
 };
 
+const streamed = <A>(
+  scanInto: (emit: TakeChunk) => Effect.Effect<A, LedgerFailure>,
+): Stream.Stream<ScannedAccounts, LedgerFailure> =>
+  Stream.callback<ScannedAccounts, LedgerFailure>(
+    (queue) =>
+      Effect.matchCauseEffect(
+        scanInto((chunk) => Queue.offer(queue, chunk)),
+        {
+          onSuccess: () => Queue.end(queue),
+          onFailure: (cause) => Queue.failCause(queue, cause),
+        },
+      ),
+    // One chunk waits while another is applied, so the node is read no faster than the store writes.
+    { bufferSize: 1, strategy: "suspend" },
+  );
+
 /**
  * `Ledger.programAccounts` over a pool of nodes. One request while the accounts are few. When more than a page are
  * expected, in pages where the nodes offer them. When they do not, and the last scan found many, or when nodes cannot
@@ -63,22 +79,6 @@ export const programAccounts = (pool: NodePool["Service"]) => {
     });
     pool.slots.saw("finalized", slot);
   }, refusalAsUnavailable);
-
-  const streamed = <A>(
-    scanInto: (emit: TakeChunk) => Effect.Effect<A, LedgerFailure>,
-  ): Stream.Stream<ScannedAccounts, LedgerFailure> =>
-    Stream.callback<ScannedAccounts, LedgerFailure>(
-      (queue) =>
-        Effect.matchCauseEffect(
-          scanInto((chunk) => Queue.offer(queue, chunk)),
-          {
-            onSuccess: () => Queue.end(queue),
-            onFailure: (cause) => Queue.failCause(queue, cause),
-          },
-        ),
-      // One chunk waits while another is applied, so the node is read no faster than the store writes.
-      { bufferSize: 1, strategy: "suspend" },
-    );
 
   /** One request for each value of the byte at `splitAt`, from a part on. Tells each time all parts up to one are complete. */
   const inParts = (kind: AccountKind, splitAt: number, from: number) =>
