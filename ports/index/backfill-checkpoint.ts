@@ -10,6 +10,9 @@ export type BackfillCheckpoint = {
   readonly isDone: boolean;
 };
 
+/** Where a search begins: an archive is tried first. */
+export const FIRST_CHECKPOINT: BackfillCheckpoint = { way: "archive", cursor: null, isDone: false };
+
 /** Keeps one checkpoint of the ledger that the index is of. Losing it costs requests, never rows. By default nothing is kept. */
 export const BackfillCheckpoints = Context.Reference<{
   /** Null without one. */

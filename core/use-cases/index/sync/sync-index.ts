@@ -2,6 +2,10 @@ import { Clock, Effect } from "effect";
 import type { Address } from "../../../domain/address.ts";
 import type { SyncMark } from "../../../domain/index/sync-mark.ts";
 import type { SyncReport } from "../../../domain/index/sync-report.ts";
+import {
+  BackfillCheckpoints,
+  FIRST_CHECKPOINT,
+} from "../../../../ports/index/backfill-checkpoint.ts";
 import { IndexReader } from "../../../../ports/index/index-reader.ts";
 import { Instance } from "../../../../ports/instance.ts";
 import { monotonicMs } from "../../monotonic-time.ts";
@@ -42,6 +46,8 @@ const anew = Effect.fnUntraced(function* (
   const mark = yield* takeSnapshot(snapshots, buildIndex(accounts, memory, tip));
   memory.contradictions = 0;
   memory.searchedTo = 0n;
+  const checkpoints = yield* BackfillCheckpoints;
+  yield* checkpoints.save(FIRST_CHECKPOINT);
   const { escrows, unseen, merchants } = yield* IndexReader.use(({ summary }) => summary);
   accounts.escrows.created = escrows + unseen;
   accounts.merchants.created = merchants;

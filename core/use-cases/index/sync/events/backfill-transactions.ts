@@ -7,6 +7,7 @@ import { eventCausesOf } from "../../../../protocol/transaction/settlement-trans
 import {
   type BackfillCheckpoint,
   BackfillCheckpoints,
+  FIRST_CHECKPOINT,
 } from "../../../../../ports/index/backfill-checkpoint.ts";
 import { IndexReader } from "../../../../../ports/index/index-reader.ts";
 import { IndexWriter } from "../../../../../ports/index/index-writer.ts";
@@ -95,19 +96,19 @@ const historyStep = Effect.fnUntraced(function* (
 /**
  * Finds the transactions of old events, by walking the history of the custody config, which every event writes to: from
  * an archive where a provider offers one, else with one request for each transaction. Goes on from the stored
- * checkpoint, at a pace that adapts, until the history ends. Does nothing when few events lack their transaction. Ends
+ * checkpoint, at a pace that adapts, until the history ends. Does not begin when few events lack their
+ * transaction, and walks once after each build of the index. Ends
  * early, and leaves its checkpoint, when the store cannot be written.
  */
 export const backfillTransactions = Effect.fn("backfillTransactions")(function* () {
   const index = yield* IndexReader;
   const checkpoints = yield* BackfillCheckpoints;
-  const lacking = yield* index.events({ withoutTransaction: true }, WORTH_WALKING, { after: 0n });
-  if (lacking.length < WORTH_WALKING) return;
-  let now: BackfillCheckpoint = (yield* checkpoints.load) ?? {
-    way: "archive",
-    cursor: null,
-    isDone: false,
-  };
+  const kept = yield* checkpoints.load;
+  let now: BackfillCheckpoint = kept ?? FIRST_CHECKPOINT;
+  if (kept === null || kept.cursor === null) {
+    const lacking = yield* index.events({ withoutTransaction: true }, WORTH_WALKING, { after: 0n });
+    if (lacking.length < WORTH_WALKING) return;
+  }
   const pace = new BackfillPace();
   while (!now.isDone) {
     const startMs = yield* monotonicMs;
