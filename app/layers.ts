@@ -3,7 +3,9 @@ import { ArchivedEscrows, makeArchivedEscrows } from "../core/use-cases/escrow/a
 import { makeRelayDelivery, RelayDelivery } from "../core/use-cases/relay/relay-delivery.ts";
 import { LogProofs } from "../core/use-cases/log/log-proofs.ts";
 import { makeLogProofs } from "../core/use-cases/log/make-log-proofs.ts";
+import { clientPackageLayer } from "./client-package/client-package-layer.ts";
 import { LedgerPulse, makeLedgerPulse } from "../core/use-cases/service/ledger-pulse.ts";
+import { IndexClock, makeIndexClock } from "../core/use-cases/index/index-clock.ts";
 import { makeRecentPages, RecentPages } from "../core/use-cases/index/recent-pages.ts";
 import {
   makeSettledEvidence,
@@ -15,11 +17,6 @@ import {
 } from "../core/use-cases/service/transaction-terms.ts";
 import type { HttpServices } from "../adapters/http/server/http-services.ts";
 import { rateLimiterMemory } from "../adapters/memory/rate-limiter.ts";
-import { evidenceSignerFromText, evidenceSignerNone } from "../adapters/signer/evidence-signer.ts";
-import {
-  evidenceSignerFromFile,
-  evidenceSignerGenerated,
-} from "../adapters/signer/evidence-signer-file.ts";
 import { blockspaceSolanaRpc } from "../adapters/solana-rpc/broadcast/blockspace-solana-rpc.ts";
 import { broadcasterSolanaRpc } from "../adapters/solana-rpc/broadcast/broadcaster-solana-rpc.ts";
 import { ledgerArchiveSolanaRpc } from "../adapters/solana-rpc/history/ledger-archive-solana-rpc.ts";
@@ -39,6 +36,7 @@ import { logPublisher, logSigner, type LogWitnessesUnusable } from "./log/log-se
 import { noWitness, witnessLayer } from "./log/witness-layer.ts";
 import { type EvidenceKeyUnusable, EvidenceSigner } from "../ports/evidence-signer.ts";
 import type { Ledger } from "../ports/ledger.ts";
+import { evidenceKeys, evidenceSigner } from "./key-layers.ts";
 import { checkMints } from "./check-mints.ts";
 import type { IndexRefused } from "./stores/index-refused.ts";
 import { deploymentOf, instanceLayer, type StartedInstance } from "./lifecycle/started-instance.ts";
@@ -47,25 +45,6 @@ import type { Environment } from "./sync-worker/start-sync-worker.ts";
 
 /** Clients whose budgets are kept. Each of four budgets takes about 200 bytes, 40 MB at most in all. */
 const MAX_RATE_LIMITED_CLIENTS = 50_000;
-
-/** A key is generated only for play money. Otherwise the operator must configure one. */
-const evidenceSigner = ({
-  settings,
-  dataDir,
-}: StartedInstance): Layer.Layer<EvidenceSigner, EvidenceKeyUnusable> => {
-  const { evidenceKey, evidenceKeyFile, evidenceRetiredKeys, ledger } = settings;
-  if (evidenceKey !== null) return evidenceSignerFromText(evidenceKey, evidenceRetiredKeys);
-  if (evidenceKeyFile !== null) return evidenceSignerFromFile(evidenceKeyFile, evidenceRetiredKeys);
-  return ledger.kind === "embedded"
-    ? evidenceSignerGenerated(dataDir, evidenceRetiredKeys)
-    : evidenceSignerNone(evidenceRetiredKeys);
-};
-
-/** The keys that sign or have signed evidence, for the comparison with the other keys. */
-const evidenceKeys = ({ current, former }: EvidenceSigner["Service"]) => [
-  ...(current === null ? [] : [{ setting: "the evidence key", publicKey: current.publicKey }]),
-  ...former.map(({ publicKey }) => ({ setting: "EVIDENCE_RETIRED_KEYS", publicKey })),
-];
 
 /** The witness that is configured, or none. */
 const witness = ({
@@ -172,9 +151,11 @@ const servicesOf = (
     Layer.effect(RelayDelivery, makeRelayDelivery),
     Layer.effect(ArchivedEscrows, makeArchivedEscrows),
     Layer.effect(SettledEvidence, makeSettledEvidence),
+    Layer.effect(IndexClock, makeIndexClock),
     Layer.effect(RecentPages, makeRecentPages),
     Layer.effect(TransactionTerms, makeTransactionTerms),
     Layer.effect(LedgerPulse, makeLedgerPulse),
+    clientPackageLayer(started.dataDir),
   ).pipe(
     Layer.provideMerge(log),
     Layer.provideMerge(logPublisher(started)),

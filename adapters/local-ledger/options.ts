@@ -3,14 +3,21 @@ import { parseArgs } from "node:util";
 /** The folder of a data directory in which the ledger keeps its database. */
 export const LOCAL_LEDGER_FOLDER = "local-ledger";
 
+/** The most slots between `confirmed` and `finalized`. */
+export const MAX_FINALITY_SLOTS = 150;
+
 /** The options of a ledger process. */
 export type LocalLedgerOptions = {
   readonly dataDirectory: string;
   readonly port: number;
   readonly webSocketPort: number | undefined;
   readonly demo: boolean;
+  /** A new ledger begins without programs and mint, so that they can be deployed to it. */
+  readonly empty: boolean;
   /** Days by which the ledger's time moves ahead at this start, [0, 365]. */
   readonly skipDays: number;
+  /** Slots between `confirmed` and `finalized`, [0, 150]. */
+  readonly finalitySlots: number;
   /** Ends when standard input closes, so that it cannot outlive its parent process. */
   readonly supervised: boolean;
 };
@@ -24,7 +31,10 @@ usage: bun run local-ledger [options]
   --port N         HTTP port, 0 for any free one                  (LOCAL_LEDGER_PORT, 8899)
   --ws-port N      WebSocket port                                 (the one after the HTTP port)
   --no-demo        no demo merchants, agents and escrows          (LOCAL_LEDGER_DEMO, true)
+  --empty          a new ledger begins without programs and mint, for bun run deploy
   --skip-days N    its clock moves N days ahead at this start and stays there, 0 to 365   (0)
+  --finality-slots N  slots from confirmed to finalized, 0 to 150; a cluster takes 32
+                                                                  (LOCAL_LEDGER_FINALITY_SLOTS, 0)
   --supervised     ends when its standard input closes
   --help           this text
 
@@ -43,6 +53,12 @@ const portOf = (text: string, name: string): number => {
 const daysOf = (text: string, name: string): number => {
   if (!/^[0-9]{1,3}$/.test(text) || Number(text) > 365)
     throw new Error(`${name} must be a number of days from 0 to 365`);
+  return Number(text);
+};
+
+const finalityOf = (text: string, name: string): number => {
+  if (!/^[0-9]{1,3}$/.test(text) || Number(text) > MAX_FINALITY_SLOTS)
+    throw new Error(`${name} must be a number of slots from 0 to ${MAX_FINALITY_SLOTS}`);
   return Number(text);
 };
 
@@ -66,7 +82,9 @@ export const readOptions = (
       port: { type: "string" },
       "ws-port": { type: "string" },
       "no-demo": { type: "boolean" },
+      empty: { type: "boolean" },
       "skip-days": { type: "string" },
+      "finality-slots": { type: "string" },
       supervised: { type: "boolean" },
       help: { type: "boolean", short: "h" },
     },
@@ -83,7 +101,12 @@ export const readOptions = (
       values["ws-port"] === undefined ? undefined : portOf(values["ws-port"], "--ws-port"),
     demo:
       values["no-demo"] !== true && flagOf(env["LOCAL_LEDGER_DEMO"] ?? "true", "LOCAL_LEDGER_DEMO"),
+    empty: values.empty === true,
     skipDays: daysOf(values["skip-days"] ?? "0", "--skip-days"),
+    finalitySlots:
+      values["finality-slots"] === undefined
+        ? finalityOf(env["LOCAL_LEDGER_FINALITY_SLOTS"] ?? "0", "LOCAL_LEDGER_FINALITY_SLOTS")
+        : finalityOf(values["finality-slots"], "--finality-slots"),
     supervised: values.supervised === true,
   };
 };

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { localGenesis } from "./genesis/genesis.ts";
+import { EMPTY_GENESIS, localGenesis } from "./genesis/genesis.ts";
 import {
   LOCAL_LEDGER_FOLDER,
   LOCAL_LEDGER_HELP,
@@ -20,8 +20,9 @@ const fail = (cause: unknown): never => {
 const run = (options: LocalLedgerOptions): void => {
   const ledger = openLedger({
     directory: join(options.dataDirectory, LOCAL_LEDGER_FOLDER),
-    genesis: localGenesis({ demo: options.demo }),
+    genesis: options.empty ? EMPTY_GENESIS : localGenesis({ demo: options.demo }),
     skipMs: options.skipDays * DAY_MS,
+    finalitySlots: options.finalitySlots,
   });
   const server = serveLedger(ledger, {
     hostname: HOSTNAME,

@@ -21,6 +21,7 @@ export const environment = Config.all({
   // Its WebSocket takes the next port.
   localPort: variable("LOCAL_LEDGER_PORT", kinds.wholeNumber(0, 65_534), 8899),
   localDemo: variable("LOCAL_LEDGER_DEMO", kinds.flag, true),
+  localFinality: variable("LOCAL_LEDGER_FINALITY_SLOTS", kinds.wholeNumber(0, 150), 0),
   evidenceKey: variable("EVIDENCE_SIGNING_KEY", kinds.signingKey, null),
   evidenceKeyFile: variable("EVIDENCE_SIGNING_KEY_FILE", kinds.text, null),
   evidenceRetiredKeys: variable("EVIDENCE_RETIRED_KEYS", kinds.formerKeys, null),

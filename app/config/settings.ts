@@ -15,7 +15,13 @@ export type RpcUrls = readonly [Redacted.Redacted<URL>, ...ReadonlyArray<Redacte
 
 /** The ledger that the service starts itself, or a remote one. */
 export type LedgerSettings =
-  | { readonly kind: "embedded"; readonly port: number; readonly demo: boolean }
+  | {
+      readonly kind: "embedded";
+      readonly port: number;
+      readonly demo: boolean;
+      /** Slots between `confirmed` and `finalized`. */
+      readonly finalitySlots: number;
+    }
   | {
       readonly kind: "remote";
       readonly rpcUrls: RpcUrls;
@@ -83,7 +89,12 @@ const ledgerSettings = (values: Required<Values>): LedgerSettings => {
   const [first, ...others] = values.rpcUrls ?? [];
   const { custodyProgram, attestorProgram } = values;
   if (first === undefined || custodyProgram === null || attestorProgram === null)
-    return { kind: "embedded", port: values.localPort, demo: values.localDemo };
+    return {
+      kind: "embedded",
+      port: values.localPort,
+      demo: values.localDemo,
+      finalitySlots: values.localFinality,
+    };
   return {
     kind: "remote",
     rpcUrls: [redacted(first), ...others.map(redacted)],

@@ -8,6 +8,7 @@ import { releaseEscrowInstruction } from "../../core/protocol/instructions/custo
 import { ed25519Instruction } from "../../core/protocol/instructions/ed25519-instruction.ts";
 import { createAssociatedTokenInstruction } from "../../core/protocol/accounts/token.ts";
 import type { EscrowRecord } from "../../adapters/http/escrow/escrow-contract.ts";
+import { amountText } from "./amount-text.ts";
 import { expectSame } from "./demo-failed.ts";
 import { relayAs, type Stage } from "./stage.ts";
 
@@ -79,5 +80,5 @@ export const deliver = async (stage: Stage, escrow: EscrowRecord): Promise<void>
   expectSame("the escrow's state", settled.state, "Fulfilled");
   expectSame("the released amount", settled.released_stroops, escrow.amount_stroops);
   expectSame("the recorded proof hash", settled.proof_hash, proofHash as string);
-  narrator.result(`${settled.state}: ${settled.amount_usdc} USDC are the merchant's`);
+  narrator.result(`${settled.state}: ${amountText(settled)} are the merchant's`);
 };

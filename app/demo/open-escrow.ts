@@ -1,5 +1,6 @@
 import type { EscrowRecord } from "../../adapters/http/escrow/escrow-contract.ts";
 import type { PreparedEscrowRecord } from "../../adapters/http/escrow/prepared-escrow-contract.ts";
+import { amountText } from "./amount-text.ts";
 import { DemoFailed, expectSame } from "./demo-failed.ts";
 import { relayAs, type Stage } from "./stage.ts";
 import { instructionFrom } from "./wallet.ts";
@@ -37,7 +38,7 @@ export const openEscrow = async (stage: Stage, purchase: Purchase): Promise<Escr
     throw new DemoFailed(`the preflight is not ready: ${JSON.stringify(prepared.preflight)}`);
   const { inputs } = prepared;
   narrator.result(
-    `escrow ${prepared.escrow_pda}, ${inputs.amount_usdc} USDC\ntask_hash ${inputs.task_hash}, sha256(intent, 0x00, nonce)`,
+    `escrow ${prepared.escrow_pda}, ${amountText(inputs)}\ntask_hash ${inputs.task_hash}, sha256(intent, 0x00, nonce)`,
   );
 
   narrator.step(
@@ -52,6 +53,6 @@ export const openEscrow = async (stage: Stage, purchase: Purchase): Promise<Escr
   );
   expectSame("the escrow's state", escrow.state, "Pending");
   expectSame("the escrow's amount", escrow.amount_stroops, purchase.amountStroops);
-  narrator.result(`${escrow.state}, ${escrow.amount_usdc} USDC until ${escrow.expires_at}`);
+  narrator.result(`${escrow.state}, ${amountText(escrow)} until ${escrow.expires_at}`);
   return escrow;
 };

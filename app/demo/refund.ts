@@ -1,4 +1,5 @@
 import type { EscrowRecord } from "../../adapters/http/escrow/escrow-contract.ts";
+import { amountText } from "./amount-text.ts";
 import { eventually, expectSame, expectValue } from "./demo-failed.ts";
 import { relayAs, type Stage } from "./stage.ts";
 import { instructionFrom } from "./wallet.ts";
@@ -47,5 +48,5 @@ export const refund = async (
   const { data: settled } = await service.get<{ data: EscrowRecord }>(path);
   expectSame("the escrow's state", settled.state, "Refunded");
   expectSame("the refunded amount", settled.refunded_stroops, escrow.amount_stroops);
-  narrator.result(`${settled.state}: ${settled.amount_usdc} USDC are the agent's again`);
+  narrator.result(`${settled.state}: ${amountText(settled)} are the agent's again`);
 };

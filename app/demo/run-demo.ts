@@ -1,6 +1,7 @@
 import type { Address } from "../../core/domain/address.ts";
 import { checkEvidence, obtainTrust } from "./check-evidence.ts";
 import { deliver } from "./deliver.ts";
+import type { DemoFunds } from "./demo-funds.ts";
 import type { Narrator } from "./narrator.ts";
 import { openEscrow } from "./open-escrow.ts";
 import { refund } from "./refund.ts";
@@ -14,15 +15,16 @@ const SHORT_TTL_SECONDS = 2;
 export type DemoResult = { readonly released: string; readonly refunded: string };
 
 /**
- * The whole life of two escrows at a running service on the local ledger. One is delivered and released, one expires
+ * The whole life of two escrows at a running service, paid for by `funds` or else by the local ledger's faucet. One is delivered and released, one expires
  * and is refunded, and the evidence of both is verified. @throws DemoFailed at the first unexpected result.
  */
 export const runDemo = async (
   url: string,
   mint: Address,
   narrator: Narrator,
+  funds?: DemoFunds,
 ): Promise<DemoResult> => {
-  const stage = await openStage(url, mint, narrator);
+  const stage = await openStage(url, mint, narrator, funds);
   const trust = await obtainTrust(stage);
   await registerMerchant(stage);
 

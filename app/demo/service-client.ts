@@ -12,6 +12,8 @@ export type ServiceClient = {
   readonly post: <A>(path: string, body?: unknown) => Promise<A>;
   /** As `get`, but prints nothing: for polling. */
   readonly watch: <A>(path: string) => Promise<A>;
+  /** As `watch`; undefined for what the service does not have yet (404, 409). */
+  readonly watchFor: <A>(path: string) => Promise<A | undefined>;
 };
 
 const reasonOf = (text: string): string => {
@@ -25,7 +27,7 @@ const reasonOf = (text: string): string => {
 
 /** A client of the service at `url`. Every method throws DemoFailed for any status but 2xx. */
 export const serviceClient = (url: string, narrator: Narrator): ServiceClient => {
-  const send = async (method: string, path: string, body: unknown): Promise<string> => {
+  const ask = async (method: string, path: string, body: unknown) => {
     const response = await fetch(url + path, {
       method,
       signal: AbortSignal.timeout(TIMEOUT_MS),
@@ -35,9 +37,11 @@ export const serviceClient = (url: string, narrator: Narrator): ServiceClient =>
     }).catch((cause: unknown) => {
       throw new DemoFailed(`${method} ${path}: no answer from ${url} (${String(cause)})`);
     });
-    const text = await response.text();
-    if (!response.ok)
-      throw new DemoFailed(`${method} ${path} answered ${response.status} ${reasonOf(text)}`);
+    return { ok: response.ok, status: response.status, text: await response.text() };
+  };
+  const send = async (method: string, path: string, body: unknown): Promise<string> => {
+    const { ok, status, text } = await ask(method, path, body);
+    if (!ok) throw new DemoFailed(`${method} ${path} answered ${status} ${reasonOf(text)}`);
     return text;
   };
   const told = (method: string, path: string, body?: unknown): Promise<string> => {
@@ -51,5 +55,11 @@ export const serviceClient = (url: string, narrator: Narrator): ServiceClient =>
     post: async <A>(path: string, body?: unknown) =>
       JSON.parse(await told("POST", path, body)) as A,
     watch: async <A>(path: string) => JSON.parse(await send("GET", path, undefined)) as A,
+    watchFor: async <A>(path: string) => {
+      const { ok, status, text } = await ask("GET", path, undefined);
+      if (status === 404 || status === 409) return undefined;
+      if (!ok) throw new DemoFailed(`GET ${path} answered ${status} ${reasonOf(text)}`);
+      return JSON.parse(text) as A;
+    },
   };
 };

@@ -3,23 +3,20 @@ import type { Deployment } from "../../core/domain/ledger/deployment.ts";
 import type { OpenInstruction } from "../../core/domain/escrow/next-action.ts";
 import { registerMerchantInstruction } from "../../core/protocol/instructions/attestor-instructions.ts";
 import type { MerchantRecord } from "../../adapters/http/merchant/merchant-contract.ts";
-import { DemoFailed, expectSame } from "./demo-failed.ts";
-import { type LocalFaucet, localFaucet } from "./local-faucet.ts";
+import { DemoFailed, eventually, expectSame } from "./demo-failed.ts";
+import type { DemoFunds, Parties } from "./demo-funds.ts";
+import { localFunds } from "./local-funds.ts";
 import type { Narrator } from "./narrator.ts";
 import { type ServiceClient, serviceClient } from "./service-client.ts";
-import { newWallet, type Wallet } from "./wallet.ts";
+import type { Wallet } from "./wallet.ts";
 
 /** The parties of the demo, the service and the narrator. */
-export type Stage = {
+export type Stage = Parties & {
   readonly narrator: Narrator;
   readonly service: ServiceClient;
-  readonly faucet: LocalFaucet;
+  readonly faucet: DemoFunds;
   readonly deployment: Deployment;
   readonly mint: Address;
-  readonly agent: Wallet;
-  readonly merchant: Wallet;
-  readonly attestor: Wallet;
-  readonly passerBy: Wallet;
 };
 
 type Status = {
@@ -35,6 +32,10 @@ type Descriptor = {
 };
 
 type Relayed = { readonly data: { readonly signature: string; readonly status: string } };
+type Outcome = { readonly data: { readonly status: string; readonly error: unknown } };
+
+/** A transaction lands or expires within about a minute and a half. */
+const OUTCOME_SECONDS = 120;
 
 /** Signs instructions as `wallet`, relays the transaction and waits until it is confirmed. */
 export const relayAs = async (
@@ -51,60 +52,57 @@ export const relayAs = async (
     signed_transaction: transaction,
     confirm: true,
   });
-  if (data.status === "submitted") throw new DemoFailed(`${data.signature} was not confirmed`);
-  narrator.result(`${data.status}, signature ${data.signature}`);
+  const { signature } = data;
+  if (data.status !== "submitted") return narrator.result(`${data.status}, signature ${signature}`);
+  // A busy cluster takes longer than the relay waits.
+  const outcome = await eventually(
+    `the outcome of ${signature}`,
+    OUTCOME_SECONDS,
+    () => service.watch<Outcome>(`/v1/relay/${signature}`),
+    (found) => found.data.status !== "pending",
+  );
+  if (outcome.data.status !== "landed" || outcome.data.error !== null)
+    throw new DemoFailed(`${signature} is ${JSON.stringify(outcome.data)}`);
+  narrator.result(`landed, signature ${signature}`);
 };
 
-/** Reads the service's descriptor, makes wallets and funds them. @throws DemoFailed */
-export const openStage = async (url: string, mint: Address, narrator: Narrator): Promise<Stage> => {
+/**
+ * Reads the service's descriptor and makes funded parties. Without `funds` the money comes from the local ledger's faucet. @throws
+ * DemoFailed
+ */
+export const openStage = async (
+  url: string,
+  mint: Address,
+  narrator: Narrator,
+  funds?: DemoFunds,
+): Promise<Stage> => {
   const service = serviceClient(url, narrator);
   narrator.step(
     "Where are we?",
-    "The service says which ledger and which programs it works with. This demo needs the local ledger,\nbecause it takes play money from that ledger's faucet.",
+    "The service says which ledger and which programs it works with. Without --payer this demo needs the local\nledger, because it takes play money from that ledger's faucet.",
   );
   const { data: status } = await service.get<Status>("/v1/status");
   const { cluster } = status.network;
-  if (cluster !== "localnet")
-    throw new DemoFailed(`the service works on ${cluster}; the demo needs its local ledger`);
+  if (cluster !== "localnet" && funds === undefined)
+    throw new DemoFailed(
+      `the service works on ${cluster}, which has no faucet for tokens; add --payer FILE and --mint ADDRESS`,
+    );
   expectSame("the service's status", status.status, "online");
   const descriptor = await service.get<Descriptor>("/.well-known/settlement-evidence.json");
   const { custody, attestor: attestorProgram } = descriptor.programs;
   narrator.result(`online on ${cluster}: custody ${custody}, attestor ${attestorProgram}`);
-
-  narrator.step(
-    "Four wallets and some play money",
-    "An agent that buys, a merchant that sells, the merchant's attestor key, and a passer-by.\nTheir private keys are made here and never leave this process.",
-  );
-  const [agent, merchant, attestor, passerBy] = await Promise.all([
-    newWallet(),
-    newWallet(),
-    newWallet(),
-    newWallet(),
-  ]);
-  const faucet = localFaucet(descriptor.network, narrator);
-  await Promise.all([
-    faucet.sol(agent.address, 10),
-    faucet.sol(merchant.address, 10),
-    faucet.sol(passerBy.address, 1),
-    faucet.usdc(agent.address, 25_000_000),
-  ]);
-  narrator.result(`agent ${agent.address} has 25 mock USDC`);
-
   const deployment = {
     custodyProgram: address(custody),
     attestorProgram: address(attestorProgram),
   };
-  return {
-    narrator,
-    service,
-    faucet,
-    deployment,
-    mint,
-    agent,
-    merchant,
-    attestor,
-    passerBy,
-  };
+
+  narrator.step(
+    "Four wallets and some money",
+    "An agent that buys, a merchant that sells, the merchant's attestor key, and a passer-by.\nTheir private keys never leave this process.",
+  );
+  const faucet = funds ?? localFunds(descriptor.network, narrator);
+  const parties = await faucet.parties(deployment);
+  return { narrator, service, faucet, deployment, mint, ...parties };
 };
 
 /** The merchant registers itself with its attestor's key. @throws DemoFailed */

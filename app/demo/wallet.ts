@@ -2,6 +2,7 @@ import {
   appendTransactionMessageInstructions,
   blockhash as parseBlockhash,
   compileTransaction,
+  createKeyPairFromPrivateKeyBytes,
   createTransactionMessage,
   generateKeyPair,
   getAddressFromPublicKey,
@@ -34,8 +35,13 @@ export type Wallet = {
 };
 
 /** A new wallet. */
-export const newWallet = async (): Promise<Wallet> => {
-  const keyPair = await generateKeyPair();
+export const newWallet = async (): Promise<Wallet> => walletOf(await generateKeyPair());
+
+/** The wallet of an Ed25519 seed of 32 bytes. */
+export const walletOfSeed = async (seed: Uint8Array): Promise<Wallet> =>
+  walletOf(await createKeyPairFromPrivateKeyBytes(seed));
+
+const walletOf = async (keyPair: CryptoKeyPair): Promise<Wallet> => {
   const kitAddress = await getAddressFromPublicKey(keyPair.publicKey);
   const payer = address(kitAddress);
   const filledIn = ({ programAddress, accounts, data }: OpenInstruction): Instruction => ({

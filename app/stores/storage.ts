@@ -14,6 +14,7 @@ import { outcomeLogSqlite } from "../../adapters/sqlite/relay/outcome-log.ts";
 import type { IndexReader } from "../../ports/index/index-reader.ts";
 import type { Instance } from "../../ports/instance.ts";
 import type { Ledger } from "../../ports/ledger.ts";
+import type { LedgerNodes } from "../../ports/ledger-nodes.ts";
 import type { LogIdentity } from "../../ports/log/log-identity.ts";
 import type { LogStore } from "../../ports/log/log-store.ts";
 import type { OutcomeLog } from "../../ports/outcome-log.ts";
@@ -29,7 +30,7 @@ import { syncingSide } from "../syncing/syncing-side.ts";
 type Storage = Layer.Layer<
   IndexReader | LogStore | LogIdentity | OutcomeLog | IndexSync,
   never,
-  Ledger | Instance
+  Ledger | LedgerNodes | Instance
 >;
 type Refused = Deferred.Deferred<never, IndexRefused>;
 type Marks = Queue.Queue<GrownMark>;

@@ -3,6 +3,7 @@ import { IndexSync, makeIndexSync } from "../../core/use-cases/index/sync/index-
 import { backfillCheckpointFile } from "../../adapters/files/backfill-checkpoint.ts";
 import { snapshotSpoolFile } from "../../adapters/files/snapshot-spool.ts";
 import { ledgerSignalsWebSocket } from "../../adapters/solana-rpc/transport/ledger-signals-web-socket.ts";
+import { rebuildApprovalFile } from "../../adapters/files/rebuild-approval.ts";
 import { SyncEpoch } from "../../ports/index/sync-lease.ts";
 import { backgroundSync } from "./background-sync.ts";
 import type { GrownMark } from "./grown-mark.ts";
@@ -18,7 +19,8 @@ import {
 export const syncingSide = (started: StartedInstance, tell: (grown: GrownMark) => void) => {
   const { dataDir, settings } = started;
   const seconds = settings.scanEverySeconds;
-  const kept = Layer.merge(
+  const kept = Layer.mergeAll(
+    rebuildApprovalFile(dataDir),
     snapshotSpoolFile(snapshotPath(dataDir), deploymentOf(settings)),
     backfillCheckpointFile(backfillPath(dataDir), deploymentOf(settings)),
   );

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { parseArgs } from "node:util";
 import { escrowCursor } from "../../adapters/http/request/page-cursor.ts";
 import { networkIdOf, networkLeaf } from "../../core/log/leaf/network-leaf.ts";
 import { LOCAL_DEPLOYMENT } from "../../core/protocol/addresses/local-deployment.ts";
@@ -10,7 +11,11 @@ import { load } from "./support/load.ts";
 import { report, sizeOf, times } from "./support/report.ts";
 
 const SECONDS = sizeOf({ quick: 2, long: 6 });
-const SIZES = sizeOf({ quick: [10_000], long: [10_000, 100_000, 1_000_000] });
+const { values } = parseArgs({ options: { rows: { type: "string" } } });
+const SIZES =
+  values.rows === undefined
+    ? sizeOf({ quick: [10_000], long: [10_000, 100_000, 1_000_000] })
+    : values.rows.split(",").map(Number);
 const CONNECTIONS = 32;
 /** More pages than the service keeps, from every part of the list. */
 const PLACES = 20_000;

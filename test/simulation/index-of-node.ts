@@ -2,6 +2,7 @@ import { Effect, Exit, Layer, Logger, Redacted, Scope } from "effect";
 import { snapshotSpoolFile } from "../../adapters/files/snapshot-spool.ts";
 import { ledgerArchiveSolanaRpc } from "../../adapters/solana-rpc/history/ledger-archive-solana-rpc.ts";
 import { ledgerSolanaRpc } from "../../adapters/solana-rpc/ledger-solana-rpc.ts";
+import { ledgerNodesSolanaRpc } from "../../adapters/solana-rpc/ledger-nodes-solana-rpc.ts";
 import { nodePool } from "../../adapters/solana-rpc/pool/node-pool.ts";
 import {
   solanaRpcConfig,
@@ -15,6 +16,7 @@ import { IndexWriter } from "../../ports/index/index-writer.ts";
 import { LogStore } from "../../ports/log/log-store.ts";
 import { Instance } from "../../ports/instance.ts";
 import { LedgerArchive } from "../../ports/ledger-archive.ts";
+import { LedgerNodes } from "../../ports/ledger-nodes.ts";
 import { AskAnotherNode } from "../../ports/ask-another-node.ts";
 import { Ledger } from "../../ports/ledger.ts";
 import { usdc } from "../core/use-cases/test-instance.ts";
@@ -65,14 +67,19 @@ export const openIndexOfNode = ({ path, ...options }: Options & { readonly path:
 export const openIndex = async <E>(
   options: Options,
   store: Layer.Layer<IndexReader | IndexWriter | LogStore, E>,
-  sync: Layer.Layer<IndexSync, E, IndexReader | IndexWriter | LogStore | Ledger | Instance>,
+  sync: Layer.Layer<
+    IndexSync,
+    E,
+    IndexReader | IndexWriter | LogStore | Ledger | LedgerNodes | Instance
+  >,
 ) => {
   const same = <A>(service: A): A => service;
   const secret = (url: string) => Redacted.make(new URL(url));
   const urls = [secret(options.url), ...(options.others ?? []).map(secret)] as const;
-  const config = { ...solanaRpcConfig(urls), ...options.waits };
+  const { genesisHash } = WORLD_LEDGER;
+  const config = { ...solanaRpcConfig(urls), genesisHash, ...options.waits };
   const solana = Layer.provide(
-    Layer.merge(ledgerSolanaRpc, ledgerArchiveSolanaRpc),
+    Layer.mergeAll(ledgerSolanaRpc, ledgerNodesSolanaRpc, ledgerArchiveSolanaRpc),
     nodePool(config),
   );
   const ports = Layer.mergeAll(
@@ -85,6 +92,7 @@ export const openIndex = async <E>(
       Layer.provideMerge(Layer.effect(LedgerArchive, LedgerArchive)),
       Layer.provide(solana),
     ),
+    Layer.effect(LedgerNodes, LedgerNodes).pipe(Layer.provide(solana)),
     Layer.effect(AskAnotherNode, AskAnotherNode).pipe(Layer.provide(solana)),
     Layer.succeed(Instance, instance),
     Logger.layer([]),

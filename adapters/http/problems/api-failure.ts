@@ -1,3 +1,4 @@
+import type { ClientPackageUnavailable } from "../../../ports/client-package.ts";
 import type { StoreUnavailable } from "../../../ports/index/store-unavailable.ts";
 import type { LedgerFailure } from "../../../ports/ledger.ts";
 import type {
@@ -6,6 +7,7 @@ import type {
 } from "../../../core/use-cases/relay/relay-errors.ts";
 import type * as Request from "../../../core/use-cases/request-errors.ts";
 import type { NotInLog, NotLoggedYet } from "../../../core/use-cases/log/read-log.ts";
+import type { NotFinalYet } from "../../../core/use-cases/escrow/read-finalized-escrow.ts";
 import type * as Http from "./http-failures.ts";
 import type { WitnessFailure } from "../../../core/use-cases/witness/witness-errors.ts";
 import type { ProblemCode } from "./problem-catalogue.ts";
@@ -23,11 +25,13 @@ export type ApiFailure =
   | Request.MalformedCursor
   | NotInLog
   | NotLoggedYet
+  | NotFinalYet
   | WitnessFailure
   | RelayRefusal
   | TransactionNotFound
   | LedgerFailure
   | StoreUnavailable
+  | ClientPackageUnavailable
   | Http.InvalidRequest
   | Http.InvalidRequestAddress
   | Http.RequestBeyondBetaLimit
@@ -56,6 +60,7 @@ export const CODE_OF_FAILURE = {
   MalformedCursor: "malformed_cursor",
   NotInLog: "not_in_log",
   NotLoggedYet: "not_logged_yet",
+  NotFinalYet: "not_final_yet",
   TransactionMalformed: "transaction_malformed",
   TransactionTooLarge: "transaction_too_large",
   SignatureMissing: "signature_missing",
@@ -83,6 +88,7 @@ export const CODE_OF_FAILURE = {
   LedgerUnavailable: "ledger_unavailable",
   LedgerTimeout: "ledger_timeout",
   StoreUnavailable: "store_unavailable",
+  ClientPackageUnavailable: "client_package_unavailable",
   InvalidRequest: "validation_failed",
   InvalidRequestAddress: "invalid_address",
   RequestBeyondBetaLimit: "beta_limit_exceeded",

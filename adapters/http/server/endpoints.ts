@@ -2,6 +2,7 @@ import type { JsonText } from "./declared-answer.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { OpenApiDocument } from "../openapi/finish-document.ts";
 import { buildEvidenceEndpoint } from "../evidence/build-evidence.ts";
+import { clientPackageEndpoint } from "../service/client-package.ts";
 import { consoleVerifierEndpoint } from "../service/console-verifier.ts";
 import { descriptorEndpoint, rootEndpoint, versionEndpoint } from "../service/descriptor.ts";
 import { evidenceKeysEndpoint, evidenceTrustEndpoint } from "../evidence/evidence-trust.ts";
@@ -82,6 +83,7 @@ export const allEndpoints = (parts: EndpointParts): ReadonlyArray<Endpoint> => [
   addCheckpointEndpoint,
   rootEndpoint(parts.console),
   consoleVerifierEndpoint(parts.consoleVerifier),
+  clientPackageEndpoint,
   descriptorEndpoint,
   custodyIdlEndpoint,
   attestorIdlEndpoint,

@@ -2,6 +2,7 @@ import type { ArchivedEscrows } from "../../../core/use-cases/escrow/archived-es
 import type { IndexSync } from "../../../core/use-cases/index/sync/index-sync.ts";
 import type { RelayDelivery } from "../../../core/use-cases/relay/relay-delivery.ts";
 import type { LedgerPulse } from "../../../core/use-cases/service/ledger-pulse.ts";
+import type { IndexClock } from "../../../core/use-cases/index/index-clock.ts";
 import type { RecentPages } from "../../../core/use-cases/index/recent-pages.ts";
 import type { SettledEvidence } from "../../../core/use-cases/evidence/settled-evidence.ts";
 import type { LogProofs } from "../../../core/use-cases/log/log-proofs.ts";
@@ -9,6 +10,7 @@ import type { TransactionTerms } from "../../../core/use-cases/service/transacti
 import type { LogPublisher } from "../../../core/use-cases/log/log-publisher.ts";
 import type { SettlementLog } from "../../../core/use-cases/log/published-log.ts";
 import type { Witness } from "../../../core/use-cases/witness/witness.ts";
+import type { ClientPackage } from "../../../ports/client-package.ts";
 import type { Broadcaster } from "../../../ports/broadcaster.ts";
 import type { IndexReader } from "../../../ports/index/index-reader.ts";
 import type { LogIdentity } from "../../../ports/log/log-identity.ts";
@@ -23,6 +25,8 @@ import type { RateLimiter } from "../../../ports/rate-limiter.ts";
 export type HttpServices =
   | ArchivedEscrows
   | Broadcaster
+  | ClientPackage
+  | IndexClock
   | IndexReader
   | LogIdentity
   | LogPublisher

@@ -85,8 +85,11 @@ const initializePrograms = (ledger: LocalLedger): void => {
   );
 };
 
+/** The first block of a ledger with a faucet and nothing else, as a cluster is to whoever deploys there. */
+export const EMPTY_GENESIS: Genesis = { ageMs: 60_000, fill: fundFaucet };
+
 /**
- * The first block of every local ledger: both programs, initialized and under an upgrade authority, a faucet, and the
+ * The first block of every other local ledger: both programs, initialized and under an upgrade authority, a faucet, and the
  * mock USDC mint. With `demo` also the demo data; the ledger then begins further in the past.
  */
 export const localGenesis = ({ demo }: { readonly demo: boolean }): Genesis => ({

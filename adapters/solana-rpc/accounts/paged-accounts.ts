@@ -51,10 +51,10 @@ export const pagedAccounts = (pool: NodePool["Service"]) => {
   const page = Effect.fn("Ledger.programAccounts.page")(function* (
     kind: AccountKind,
     cursor: string | null,
-    changedSince: bigint | undefined,
+    { changedSince, notBefore }: ScanOptions,
     take: TakeChunk,
   ) {
-    const lowest = pool.slots.at("finalized");
+    const lowest = pool.slots.boundsOf("finalized", [], notBefore).absent;
     const options = {
       encoding: "base64",
       withContext: true,
@@ -69,7 +69,7 @@ export const pagedAccounts = (pool: NodePool["Service"]) => {
     let accounts = 0;
     const slot = yield* pool.scan([kind.program, options], {
       paged: (cursor) => void (next = cursor),
-      judge: (slot) => pool.slots.judge("finalized", slot),
+      judge: (slot) => pool.slots.judge(lowest, slot),
       chunkAccounts: CHUNK_ACCOUNTS,
       emit: (chunk) => {
         accounts += chunk.value.length;
@@ -84,12 +84,11 @@ export const pagedAccounts = (pool: NodePool["Service"]) => {
   /** As `page`, but from the beginning when the nodes do not take the cursor; null when they do not offer pages. */
   const firstPage = (
     kind: AccountKind,
-    { after, changedSince }: ScanOptions,
+    { after, ...options }: ScanOptions,
     take: TakeChunk,
   ): Effect.Effect<Page | null, LedgerFailure> =>
-    Effect.catchIf(page(kind, after ?? null, changedSince, take), mayNotOffer, (failure) => {
-      if (after !== undefined)
-        return firstPage(kind, changedSince === undefined ? {} : { changedSince }, take);
+    Effect.catchIf(page(kind, after ?? null, options, take), mayNotOffer, (failure) => {
+      if (after !== undefined) return firstPage(kind, options, take);
       return isOffered ? Effect.fail(failure) : Effect.succeed(null);
     });
 
@@ -113,7 +112,7 @@ export const pagedAccounts = (pool: NodePool["Service"]) => {
       empty = read.accounts === 0 ? empty + 1 : 0;
       if (empty >= MOST_EMPTY_PAGES) return yield* astray("are empty without end");
       yield* take({ slot: read.slot, value: [], next });
-      read = yield* page(kind, next, options.changedSince, take);
+      read = yield* page(kind, next, options, take);
     }
     return true;
   });

@@ -62,9 +62,9 @@ export const programAccounts = (pool: NodePool["Service"]) => {
   const scan = Effect.fn("Ledger.programAccounts")(function* (
     kind: AccountKind,
     part: ReadonlyArray<object>,
+    lowest: number,
     emit: TakeChunk,
   ) {
-    const lowest = pool.slots.at("finalized");
     const options = {
       encoding: "base64",
       withContext: true,
@@ -73,7 +73,7 @@ export const programAccounts = (pool: NodePool["Service"]) => {
       filters: [...filtersOf(kind), ...part],
     };
     const slot = yield* pool.scan([kind.program, options], {
-      judge: (slot) => pool.slots.judge("finalized", slot),
+      judge: (slot) => pool.slots.judge(lowest, slot),
       chunkAccounts: CHUNK_ACCOUNTS,
       emit,
     });
@@ -81,7 +81,7 @@ export const programAccounts = (pool: NodePool["Service"]) => {
   }, refusalAsUnavailable);
 
   /** One request for each value of the byte at `splitAt`, from a part on. Tells each time all parts up to one are complete. */
-  const inParts = (kind: AccountKind, splitAt: number, from: number) =>
+  const inParts = (kind: AccountKind, splitAt: number, from: number, lowestNow: () => number) =>
     Stream.suspend(() => {
       const complete = new Set<number>();
       let open = from;
@@ -90,7 +90,7 @@ export const programAccounts = (pool: NodePool["Service"]) => {
           (value) => {
             let slot: bigint | null = null;
             const part = streamed((emit) =>
-              scan(kind, [bytesAt(splitAt, Uint8Array.of(value))], emit),
+              scan(kind, [bytesAt(splitAt, Uint8Array.of(value))], lowestNow(), emit),
             ).pipe(Stream.tap((chunk) => Effect.sync(() => void (slot = chunk.slot))));
             const end = Stream.suspend(() => {
               complete.add(value);
@@ -107,12 +107,13 @@ export const programAccounts = (pool: NodePool["Service"]) => {
       );
     });
 
-  const unpaged = (kind: AccountKind, after: string | undefined) => {
+  const unpaged = (kind: AccountKind, { after, notBefore }: ScanOptions) => {
     const { program, discriminator, splitAt } = kind;
+    const lowestNow = () => pool.slots.boundsOf("finalized", [], notBefore).absent;
     const name = `${program} ${encodeBase58(discriminator)}`;
     const whole = Stream.suspend(() => {
       let accounts = 0;
-      return streamed((emit) => scan(kind, [], emit)).pipe(
+      return streamed((emit) => scan(kind, [], lowestNow(), emit)).pipe(
         Stream.tap(({ value }) => Effect.sync(() => void (accounts += value.length))),
         Stream.onEnd(Effect.sync(() => void (accounts > SPLIT_ABOVE && large.add(name)))),
       );
@@ -120,10 +121,10 @@ export const programAccounts = (pool: NodePool["Service"]) => {
     if (splitAt === undefined) return whole;
     return Stream.suspend(() => {
       const from = firstPart(after);
-      if (large.has(name) || from > 0) return inParts(kind, splitAt, from);
+      if (large.has(name) || from > 0) return inParts(kind, splitAt, from, lowestNow);
       return Stream.catchIf(whole, maySizeMatter, () => {
         large.add(name);
-        return inParts(kind, splitAt, 0);
+        return inParts(kind, splitAt, 0, lowestNow);
       });
     });
   };
@@ -134,7 +135,7 @@ export const programAccounts = (pool: NodePool["Service"]) => {
   ): Stream.Stream<ScannedAccounts, LedgerFailure> => {
     const { expected = 0n, after, changedSince } = options;
     if (changedSince !== undefined) return streamed((take) => paged(kind, options, take));
-    if (expected <= BigInt(PAGE_ACCOUNTS) && after === undefined) return unpaged(kind, after);
+    if (expected <= BigInt(PAGE_ACCOUNTS) && after === undefined) return unpaged(kind, options);
     return Stream.suspend(() => {
       let isOffered = true;
       const pages = streamed((take) =>
@@ -144,7 +145,7 @@ export const programAccounts = (pool: NodePool["Service"]) => {
       );
       return Stream.concat(
         pages,
-        Stream.suspend(() => (isOffered ? Stream.empty : unpaged(kind, after))),
+        Stream.suspend(() => (isOffered ? Stream.empty : unpaged(kind, options))),
       );
     });
   };

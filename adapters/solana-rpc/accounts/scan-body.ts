@@ -27,6 +27,10 @@ export type ScanSink = {
   readonly emit: (chunk: AtSlot<ReadonlyArray<LedgerAccount>>) => Effect.Effect<void>;
 };
 
+/** The method that a sink's scan asks for. */
+export const scanMethod = ({ paged }: ScanSink): string =>
+  paged === undefined ? "getProgramAccounts" : "getProgramAccountsV2";
+
 /** The failures of the node that is read. */
 export type ScanFailures = {
   readonly fault: (kind: NodeFaultKind) => NodeFault;

@@ -5,13 +5,16 @@ import { fieldsOf, fieldWriter } from "./byte-fields.ts";
 import { UPGRADEABLE_LOADER } from "../addresses/well-known-addresses.ts";
 
 /** Tags of `UpgradeableLoaderState`, u32 LE (Agave `loader-v3-interface`, `state.rs`). */
+const BUFFER = 1;
 const PROGRAM = 2;
 const PROGRAM_DATA = 3;
 
-/** A Program account: tag 4, address of its ProgramData account 32. */
-const PROGRAM_LENGTH = 36;
-/** Before the ELF in a ProgramData account: tag 4, slot 8, Option<Pubkey> 33, written in full even when none. */
-const PROGRAM_DATA_HEADER_LENGTH = 45;
+/** Bytes before the ELF in a Buffer account: tag 4, Option<Pubkey> 33. */
+export const BUFFER_HEADER_LENGTH = 37;
+/** Bytes of a Program account: tag 4, address of its ProgramData account 32. */
+export const PROGRAM_LENGTH = 36;
+/** Bytes before the ELF in a ProgramData account: tag 4, slot 8, Option<Pubkey> 33, written in full even when none. */
+export const PROGRAM_DATA_HEADER_LENGTH = 45;
 
 /** What a ProgramData account of the upgradeable loader holds. */
 export type ProgramData = {
@@ -54,6 +57,29 @@ export const decodeProgramDataAccount = (
     slot: fields.u64(4),
     upgradeAuthority: hasAuthority === 1 ? fields.address(13) : null,
     elf: data.subarray(PROGRAM_DATA_HEADER_LENGTH),
+  };
+};
+
+/** What a Buffer account of the upgradeable loader holds. */
+export type ProgramBuffer = {
+  /** Who may write to it; null when nobody can. */
+  readonly authority: Address | null;
+  /** What has been written, zero elsewhere. */
+  readonly elf: Uint8Array;
+};
+
+/** What the bytes of a Buffer account say, or undefined when they are none. The ELF is a view, not a copy. */
+export const decodeBufferAccount = (
+  account: Pick<LedgerAccount, "owner" | "data">,
+): ProgramBuffer | undefined => {
+  const { owner, data } = account;
+  if (owner !== UPGRADEABLE_LOADER || data.length < BUFFER_HEADER_LENGTH) return undefined;
+  const fields = fieldsOf(data);
+  const hasAuthority = fields.u8(4);
+  if (fields.u32(0) !== BUFFER || hasAuthority > 1) return undefined;
+  return {
+    authority: hasAuthority === 1 ? fields.address(5) : null,
+    elf: data.subarray(BUFFER_HEADER_LENGTH),
   };
 };
 

@@ -1,6 +1,8 @@
 import { Context, Deferred, Effect, Exit, Ref, Semaphore } from "effect";
+import type { IndexContradiction } from "../../../domain/index/index-contradiction.ts";
 import type { SyncMark } from "../../../domain/index/sync-mark.ts";
 import type { SyncProgress, SyncReport } from "../../../domain/index/sync-report.ts";
+import { LedgerLane } from "../../../../ports/ledger-lane.ts";
 import { type SyncError, syncErrorOf, type SyncFailure } from "./sync-failure.ts";
 import { backfillTransactions } from "./events/backfill-transactions.ts";
 import { syncIndex } from "./sync-index.ts";
@@ -16,6 +18,8 @@ export type SyncActivity = {
   readonly snapshotError: SyncError | null;
   /** How many such snapshots have failed since the last complete one. */
   readonly snapshotFailures: number;
+  /** What keeps the index from following the ledger, once scans have shown it; null when nothing does. */
+  readonly contradiction: IndexContradiction | null;
   /** How often accounts contradicted the ledger's count and head, since this process began. */
   readonly contradictedAnswers: number;
   /** Whether some node keeps history, as far as a sync has found out. Without it, the index is kept up by scans. */
@@ -75,6 +79,7 @@ export const makeIndexSync = Effect.fnUntraced(function* (
     if (backfill !== "due") return Effect.void;
     backfill = "running";
     return backfillTransactions().pipe(
+      Effect.provideService(LedgerLane, "background"),
       Effect.matchCauseEffect({
         onSuccess: () => Effect.sync(() => void (backfill = "done")),
         onFailure: (cause) =>
@@ -98,7 +103,9 @@ export const makeIndexSync = Effect.fnUntraced(function* (
         if (isScanWanted) memory.snapshots.ask();
         isScanWanted = false;
         yield* Ref.update(activity, (was) => ({ ...was, running: true }));
-        const exit = yield* Effect.exit(syncIndex(runs, memory, afterSync));
+        const exit = yield* Effect.exit(
+          Effect.provideService(syncIndex(runs, memory, afterSync), LedgerLane, "background"),
+        );
         yield* Ref.set(activity, { running: false, lastError: syncErrorOf(exit) });
         if (Exit.isSuccess(exit)) {
           if (exit.value.mode === "snapshot" && backfills && backfill === "done") backfill = "due";
@@ -126,6 +133,7 @@ export const makeIndexSync = Effect.fnUntraced(function* (
       ...now,
       snapshotError: memory.snapshots.lastError,
       snapshotFailures: memory.snapshots.failures,
+      contradiction: memory.contradiction,
       contradictedAnswers: memory.contradictedAnswers,
       hasHistory: memory.hasHistory,
       progress: memory.progress,

@@ -41,10 +41,12 @@ const anew = Effect.fnUntraced(function* (
   accounts: IndexAccounts,
   memory: SyncMemory,
   tip: CustodyTip,
+  isFirst: boolean,
 ) {
   const { snapshots } = memory;
-  const mark = yield* takeSnapshot(snapshots, buildIndex(accounts, memory, tip));
+  const mark = yield* takeSnapshot(snapshots, buildIndex(accounts, memory, tip, isFirst));
   memory.contradictions = 0;
+  memory.contradiction = null;
   memory.searchedTo = 0n;
   const checkpoints = yield* BackfillCheckpoints;
   yield* checkpoints.save(FIRST_CHECKPOINT);
@@ -61,27 +63,27 @@ const anew = Effect.fnUntraced(function* (
 });
 
 /**
- * Whether the index is built anew. A build empties it, so scans prove the tip first: a count or a head that a node
- * invents must not empty the index. Fails when the scans do not prove it.
+ * The tip of which the index is built anew, null to continue it. A build replaces it, so scans prove the tip first, and
+ * another history needs a second node or the operator as well. Fails when that is not given.
  */
-const mustBuild = Effect.fnUntraced(function* (
+const tipToBuild = Effect.fnUntraced(function* (
   accounts: IndexAccounts,
   memory: SyncMemory,
   since: SyncMark,
   tip: CustodyTip,
 ) {
   if (memory.contradictions >= MOST_CONTRADICTIONS) {
-    const isRewritten = yield* proveRewritten(accounts, memory, since, tip);
-    if (isRewritten) return true;
+    const other = yield* proveRewritten(accounts, memory, since);
+    if (other !== null) return other;
   }
-  if (tip.count - since.count <= MOST_CATCH_UP) return false;
+  if (tip.count - since.count <= MOST_CATCH_UP) return null;
   // The ledger may have been rewritten. Only a proof of its whole history shows it then.
   yield* Effect.tapError(proveHistory(accounts, memory, since, tip), () =>
     Effect.sync(() => {
       memory.contradictions += 1;
     }),
   );
-  return true;
+  return tip;
 });
 
 /** Records whether some node keeps history, and logs a change. */
@@ -155,8 +157,9 @@ const anewTo = Effect.fnUntraced(function* (
   accounts: IndexAccounts,
   memory: SyncMemory,
   tip: CustodyTip,
+  isFirst: boolean,
 ) {
-  const built = yield* anew(accounts, memory, tip);
+  const built = yield* anew(accounts, memory, tip, isFirst);
   if (built.mark.count >= tip.count) return built;
   const { mark, vanished } = yield* onwards(accounts, memory, built.mark, tip);
   const pass: Pass = { mode: "snapshot", mark, vanished, eventsAdded: Number(mark.count) };
@@ -179,10 +182,11 @@ export const syncIndex = Effect.fn("syncIndex")(
     const { mark: since } = yield* index.summary;
     const tip = yield* readCustodyTip(since);
     const accounts = new IndexAccounts(deployment);
-    const isAnew = since === null || (yield* mustBuild(accounts, memory, since, tip));
-    const pass = isAnew
-      ? yield* anewTo(accounts, memory, tip)
-      : yield* onwards(accounts, memory, since, tip);
+    const whole = since === null ? tip : yield* tipToBuild(accounts, memory, since, tip);
+    const pass =
+      since === null || whole !== null
+        ? yield* anewTo(accounts, memory, whole ?? tip, since === null)
+        : yield* onwards(accounts, memory, since, tip);
     const { mark } = pass;
     yield* afterSync(mark);
     yield* searchArchived(memory, mark.count);

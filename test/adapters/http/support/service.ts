@@ -23,6 +23,7 @@ import {
   makeArchivedEscrows,
 } from "../../../../core/use-cases/escrow/archived-escrows.ts";
 import { IndexSync, makeIndexSync } from "../../../../core/use-cases/index/sync/index-sync.ts";
+import { IndexClock, makeIndexClock } from "../../../../core/use-cases/index/index-clock.ts";
 import { makeRecentPages, RecentPages } from "../../../../core/use-cases/index/recent-pages.ts";
 import { LogProofs } from "../../../../core/use-cases/log/log-proofs.ts";
 import { LedgerPulse, makeLedgerPulse } from "../../../../core/use-cases/service/ledger-pulse.ts";
@@ -40,6 +41,7 @@ import {
   ADD_CHECKPOINT_EXAMPLE,
   COSIGNATURE_EXAMPLE,
 } from "../../../../adapters/http/witness/witness-examples.ts";
+import { ClientPackage } from "../../../../ports/client-package.ts";
 import { EvidenceSigner } from "../../../../ports/evidence-signer.ts";
 import { networkIdOf, networkLeaf } from "../../../../core/log/leaf/network-leaf.ts";
 import { decodeEscrowAccount } from "../../../../core/protocol/accounts/escrow-account.ts";
@@ -89,9 +91,11 @@ const logKeyOf = (seed: Uint8Array): LogKey => {
     publicKey,
     sign: (message) => Effect.sync(() => sign(message)),
     remembered: Effect.sync(() => text),
-    remember: (next) =>
+    remember: (before, next) =>
       Effect.sync(() => {
+        if (text !== before) return false;
         text = next;
+        return true;
       }),
   };
 };
@@ -116,6 +120,8 @@ export type ServiceOptions = Omit<HttpOptions, "context"> & {
   readonly logPolicy?: LogPolicy | null;
   /** By default a witness that cosigns the document's example, and finds every other request malformed. */
   readonly witness?: Pick<Witness["Service"], "addCheckpoint">;
+  /** By default three bytes. */
+  readonly clientPackage?: ClientPackage["Service"];
   /** By default the machine's own clock. */
   readonly clock?: Layer.Layer<never>;
 };
@@ -131,6 +137,7 @@ export const makeService = async (options: ServiceOptions = {}) => {
     logPolicy = null,
     clock = Layer.empty,
     witness = EXAMPLE_WITNESS,
+    clientPackage = { bytes: Effect.succeed(Uint8Array.of(1, 2, 3)) },
     ...http
   } = options;
   const lines: Array<LogLine> = [];
@@ -183,9 +190,11 @@ export const makeService = async (options: ServiceOptions = {}) => {
     Layer.effect(ArchivedEscrows, makeArchivedEscrows),
     Layer.effect(SettledEvidence, makeSettledEvidence),
     Layer.succeed(LogProofs, { ofEscrow: () => Effect.succeed(null) }),
+    Layer.effect(IndexClock, makeIndexClock),
     Layer.effect(RecentPages, makeRecentPages),
     Layer.effect(TransactionTerms, makeTransactionTerms),
     Layer.effect(LedgerPulse, makeLedgerPulse),
+    Layer.succeed(ClientPackage, clientPackage),
     Layer.effect(SettlementLog, makeSettlementLog),
     Layer.effect(LogPublisher, makeLogPublisher(logPolicy)),
   ).pipe(Layer.provide(ports));
@@ -193,6 +202,14 @@ export const makeService = async (options: ServiceOptions = {}) => {
   const context = await runtime.context();
   const app: HttpApp = createHttpApp({ ...http, context });
   return { app, context, ledger, lines, runtime, seed: seedInto(ledger) };
+};
+
+/** As `makeService`, after a first sync of its index. */
+export const makeSyncedService = async (options: ServiceOptions = {}) => {
+  const service = await makeService(options);
+  const synced = await service.runtime.runPromiseExit(IndexSync.use(({ request }) => request));
+  if (synced._tag === "Failure") throw new Error(Cause.pretty(synced.cause));
+  return service;
 };
 
 type Double = ReturnType<typeof makeLedgerDouble>["double"];

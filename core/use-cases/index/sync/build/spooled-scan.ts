@@ -37,6 +37,7 @@ export const spooledScan = <E, R>(
       const place = { scan: number, kind: at };
       const options = {
         expected: tip.count,
+        notBefore: floor,
         ...(isFrom && from.after !== null ? { after: from.after } : {}),
       };
       yield* Stream.runForEach(ledger.programAccounts(kind, options), (chunk) =>

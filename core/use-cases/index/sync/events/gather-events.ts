@@ -52,9 +52,9 @@ const scanEvents = Effect.fnUntraced(function* (
 });
 
 /** The failure that counts the events that a range lacks and names the first. `head` is the one before the range. */
-export const eventsMissingIn = (held: HeldEvents, head: Hash32) => {
+export const eventsMissingIn = (accounts: IndexAccounts, held: HeldEvents, head: Hash32) => {
   const chain = held.chain(head);
-  return eventsMissing(chain.missingTo(held.to), chain.missing);
+  return eventsMissing(chain.missingTo(held.to), chain.missing, accounts.rejected);
 };
 
 /**
@@ -92,13 +92,16 @@ export const gatherEvents = Effect.fn("gatherEvents")(function* (
   if (!held.isComplete && isWorthReading && rows > CHEAP_ROWS) {
     const nowMs = yield* monotonicMs;
     memory.gapSinceMs ??= nowMs;
-    if (nowMs - memory.gapSinceMs < GAP_MS) return yield* eventsMissingIn(held, mark.head);
+    if (nowMs - memory.gapSinceMs < GAP_MS)
+      return yield* eventsMissingIn(accounts, held, mark.head);
   }
   // Where a node knows what has changed, the count tells whether it told everything.
   if (!held.isComplete && rows > CHEAP_ROWS)
     yield* Effect.ignore(scanEvents(accounts, memory, held, tip.slot, { changedSince: mark.slot }));
   if (!held.isComplete)
     yield* scanEvents(accounts, memory, held, tip.slot, { expected: tip.count });
+  // An escrow that cannot be decoded still has its leaves. Whether the ledger numbered it, the chain says.
+  if (!held.isComplete) for (const row of accounts.unreadable.values()) held.addUnreadable(row);
   if (held.isComplete) memory.gapSinceMs = null;
   return held;
 });

@@ -21,7 +21,8 @@ export const scanAccounts = Effect.fn("scanAccounts")(function* <E, R>(
   for (const kind of kinds) {
     // Tombstones come last, and not from before the escrows: nothing that is archived meanwhile is in neither.
     const floor = kind.length === ARCHIVED_ESCROW_LENGTH ? newest : since;
-    yield* Stream.runForEach(ledger.programAccounts(kind, options), ({ slot, value }) =>
+    const scan = ledger.programAccounts(kind, { ...options, notBefore: floor });
+    yield* Stream.runForEach(scan, ({ slot, value }) =>
       Effect.gen(function* () {
         yield* refuseOlder(slot, floor);
         newest = slot > newest ? slot : newest;

@@ -1,3 +1,4 @@
+import type { IndexContradiction } from "../../../../domain/index/index-contradiction.ts";
 import type { LedgerSignature } from "../../../../domain/ledger/signature.ts";
 import type { SyncProgress } from "../../../../domain/index/sync-report.ts";
 import { UnseenEscrows } from "../archived/unseen-escrows.ts";
@@ -17,6 +18,10 @@ export class SyncMemory {
   readonly told = new ToldTransactions();
   /** Syncs that ended with a contradiction between the ledger's head and its accounts, one after the other. */
   contradictions = 0;
+  /** What the last proof found to contradict the index, null when nothing does. */
+  contradiction: IndexContradiction | null = null;
+  /** When that was found, milliseconds of a monotonic clock. */
+  contradictionProvedMs: number | null = null;
   /** Answers that contradicted count and head or each other, since the process began. */
   contradictedAnswers = 0;
   /** Since when the history lacks an event, milliseconds of a monotonic clock; null while it lacks none. */

@@ -1,0 +1,58 @@
+import { DemoFailed } from "../demo/demo-failed.ts";
+import { demonstrate } from "../deploy/demonstrate.ts";
+import { deployOptions } from "../deploy/deploy-options.ts";
+import { DeployStopped } from "../deploy/deploy-stopped.ts";
+import { runDeploy } from "../deploy/run-deploy.ts";
+import { exitWith, readCommandLine } from "./command-line.ts";
+
+const HELP = `Deploys both programs to a cluster, initialises them and writes the service's settings. Run it again after
+a stop: it goes on where it stopped, and upgrades what differs from the built files.
+
+usage: bun run deploy --rpc URL --payer FILE [options]
+
+  --rpc URL        a node of the cluster
+  --payer FILE     the key that pays and may upgrade, as solana-keygen writes it, mode 0600
+  --new-payer      makes FILE where there is none
+  --airdrop        asks the cluster's faucet for what the payer lacks
+  --mint ADDRESS   the mint whose deliveries count          (USDC where the cluster has it)
+  --new-mint       makes one, with six decimals, under the payer's authority
+  --admin WHO      admin of the merchant registry, an address or the file of its key   (asked for; the payer)
+  --yes            agrees to the cost; without a terminal it is needed
+  --keys DIR       where program keys are kept, in DIR/<genesis hash>   (./deploy-keys)
+  --env-file FILE  where the settings are written           (./.env)
+  --custody ID, --attestor ID   upgrades these programs; no program key is needed
+  --sbpf v0|v3     deploys this version of the bytecode     (the newest that the cluster takes)
+  --demo           then starts a service with these settings, and shows two escrows' lives on it
+  --help           this text
+
+Ends with 0 when everything stands, 2 when nobody agreed to the cost, 64, 66, 69 or 1 for a mistake, which one line names.
+`;
+
+const { values } = readCommandLine(HELP, {
+  rpc: { type: "string" },
+  payer: { type: "string" },
+  "new-payer": { type: "boolean", default: false },
+  airdrop: { type: "boolean", default: false },
+  mint: { type: "string" },
+  "new-mint": { type: "boolean", default: false },
+  admin: { type: "string" },
+  yes: { type: "boolean", default: false },
+  keys: { type: "string", default: "./deploy-keys" },
+  "env-file": { type: "string", default: "./.env" },
+  custody: { type: "string" },
+  attestor: { type: "string" },
+  sbpf: { type: "string" },
+  demo: { type: "boolean", default: false },
+});
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
+const ask = process.stdin.isTTY ? (question: string): string => prompt(question) ?? "" : null;
+
+try {
+  const options = deployOptions(values);
+  const deployed = await runDeploy(options, { say, ask });
+  if (options.demo) await demonstrate(deployed.context, deployed);
+} catch (cause) {
+  if (cause instanceof DemoFailed) exitWith(1, `deploy: the demo failed: ${cause.message}`);
+  if (!(cause instanceof DeployStopped)) throw cause;
+  exitWith(cause.exitCode, `deploy: ${cause.message}`);
+}

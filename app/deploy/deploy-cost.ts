@@ -1,0 +1,129 @@
+import {
+  BUFFER_HEADER_LENGTH,
+  PROGRAM_DATA_HEADER_LENGTH,
+  PROGRAM_LENGTH,
+} from "../../core/protocol/accounts/loader-v3.ts";
+import { ATTESTOR_ACCOUNTS } from "../../core/protocol/generated/attestor.ts";
+import { CUSTODY_ACCOUNTS } from "../../core/protocol/generated/custody.ts";
+import type { ClusterRpc } from "./cluster-rpc.ts";
+import type { Configuration } from "./initialise-programs.ts";
+import { type Choice, extensionFor } from "./place-program.ts";
+import type { ProgramName } from "./program-binary.ts";
+import { bufferTransactions } from "./program-buffer.ts";
+import { deployedBinary, type ProgramState } from "./program-state.ts";
+import { MINT_LENGTH, type SettlementMint } from "./settlement-mint.ts";
+
+/** Lamports of one signature (Agave `fee-structure`: lamports_per_signature). */
+const SIGNATURE_LAMPORTS = 5000n;
+
+/** One line of a cost. */
+export type CostLine = { readonly what: string; readonly lamports: bigint };
+
+/** What a deployment takes from its payer, in lamports. */
+export type DeployCost = {
+  /** Empty when nothing is left to do. */
+  readonly lines: ReadonlyArray<CostLine>;
+  /** The sum of the lines. */
+  readonly total: bigint;
+  /** What lies in a buffer for a while and comes back beyond the total. */
+  readonly held: bigint;
+  /** What the payer must have: both, and what keeps its account alive. */
+  readonly needed: bigint;
+};
+
+/** What is known before a deployment. */
+export type Standing = {
+  readonly programs: ReadonlyArray<{
+    readonly name: ProgramName;
+    readonly state: ProgramState;
+    readonly choice: Choice;
+  }>;
+  readonly configuration: Configuration;
+  readonly mint: SettlementMint | undefined;
+  /** Whether the admin's office is to be handed over. */
+  readonly handsOver: boolean;
+  /** Lamports that a demonstration takes along. */
+  readonly demo: bigint;
+};
+
+const positive = (lamports: bigint): bigint => (lamports > 0n ? lamports : 0n);
+
+/** The most that a deployment can cost from where it stands. A part that an earlier run has paid is not counted again. */
+export const deployCost = async (rpc: ClusterRpc, standing: Standing): Promise<DeployCost> => {
+  const lines: Array<CostLine> = [];
+  let signatures = 0;
+  let held = 0n;
+  for (const { name, state, choice } of standing.programs) {
+    const paid = state.buffer?.lamports ?? 0n;
+    if (deployedBinary(state, choice.accepted) !== undefined) {
+      if (paid > 0n)
+        lines.push({ what: `${name}: a forgotten buffer comes back`, lamports: -paid });
+      signatures += paid > 0n ? 1 : 0;
+      continue;
+    }
+    const length = Math.max(...choice.candidates.map(({ elf }) => elf.length));
+    signatures += bufferTransactions(length) + 2;
+    const buffer = await rpc.rentExempt(BUFFER_HEADER_LENGTH + length);
+    if (state.data === null) {
+      const program = positive((await rpc.rentExempt(PROGRAM_LENGTH)) - state.lamports);
+      const data = await rpc.rentExempt(PROGRAM_DATA_HEADER_LENGTH + length);
+      lines.push({ what: `${name}: deposit of the program`, lamports: program + data - paid });
+      continue;
+    }
+    const room = state.data.elf.length;
+    const extension = extensionFor(room, length);
+    const grown = await rpc.rentExempt(PROGRAM_DATA_HEADER_LENGTH + room + extension);
+    lines.push({
+      what: `${name}: upgrade${extension > 0 ? `, with room for ${extension} bytes more` : ""}`,
+      lamports: extension > 0 ? positive(grown - state.dataLamports) : 0n,
+    });
+    const borrowed = positive(buffer - paid);
+    held = borrowed > held ? borrowed : held;
+  }
+  const { registry, config } = standing.configuration;
+  const makesMint = standing.mint?.key !== undefined;
+  if (makesMint) lines.push({ what: "mint: deposit", lamports: await rpc.rentExempt(MINT_LENGTH) });
+  if (registry === null)
+    lines.push({
+      what: "attestor: deposit of the registry",
+      lamports: await rpc.rentExempt(ATTESTOR_ACCOUNTS.Registry.length),
+    });
+  if (config === null)
+    lines.push({
+      what: "custody: deposit of the configuration",
+      lamports: await rpc.rentExempt(CUSTODY_ACCOUNTS.CustodyConfig.length),
+    });
+  signatures += (makesMint ? 2 : 0) + (registry === null || config === null ? 1 : 0);
+  signatures += standing.handsOver ? 2 : 0;
+  if (signatures > 0)
+    lines.push({
+      what: `fees of at most ${signatures} signatures`,
+      lamports: BigInt(signatures) * SIGNATURE_LAMPORTS,
+    });
+  if (standing.demo > 0n)
+    lines.push({
+      what: "demo: for its parties, who return what is left",
+      lamports: standing.demo,
+    });
+  const total = lines.reduce((sum, { lamports }) => sum + lamports, 0n);
+  const alive = lines.length === 0 ? 0n : await rpc.rentExempt(0);
+  return { lines, total, held, needed: positive(total) + held + alive };
+};
+
+/** Lamports as SOL, with nine decimals. */
+export const solText = (lamports: bigint): string => {
+  const digits = (lamports < 0n ? -lamports : lamports).toString().padStart(10, "0");
+  return `${lamports < 0n ? "-" : ""}${digits.slice(0, -9)}.${digits.slice(-9)}`;
+};
+
+const row = (lamports: bigint, what: string): string =>
+  `  ${lamports.toString().padStart(13)} lamports  ${solText(lamports).padStart(13)} SOL  ${what}`;
+
+/** A cost as text, a line each. */
+export const costText = ({ lines, total, held }: DeployCost): string => {
+  return [
+    ...lines.map(({ what, lamports }) => row(lamports, what)),
+    row(total, "in all, at most"),
+    ...(held > 0n ? [row(held, "more for a while, in a buffer; it comes back")] : []),
+  ].join("\n");
+};

@@ -1,0 +1,82 @@
+import { chmod, mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { Effect, Redacted, Result } from "effect";
+import { ed25519Key } from "../../adapters/signer/ed25519-key.ts";
+import { createKeyFile, readKeyFile } from "../../adapters/signer/key-file.ts";
+import { parseSeedText, SEED_TEXT_FORMS } from "../../adapters/signer/seed-text.ts";
+import { type Address, addressFromBytes, parseAddress } from "../../core/domain/address.ts";
+import { EX_NOINPUT, EX_USAGE } from "../commands/command-line.ts";
+import { DeployStopped } from "./deploy-stopped.ts";
+
+/** A key that signs transactions of a deployment. */
+export type DeployKey = {
+  readonly address: Address;
+  /** The 64-byte Ed25519 signature of a message. */
+  readonly sign: (message: Uint8Array) => Uint8Array;
+};
+
+/** The key of an Ed25519 seed of 32 bytes. */
+export const deployKeyOf = (seed: Uint8Array): DeployKey => {
+  const { publicKey, sign } = ed25519Key(seed);
+  return { address: addressFromBytes(publicKey), sign };
+};
+
+/** A new key as the JSON array of 64 numbers that solana-keygen writes: the seed, then the public key. */
+const newKeyText = (): string => {
+  const seed = crypto.getRandomValues(new Uint8Array(32));
+  return JSON.stringify([...seed, ...ed25519Key(seed).publicKey]);
+};
+
+/** Whether a text looks like a private key rather than a path: a JSON array, 32 bytes as base64, or 64 bytes as base58. */
+const looksLikeKey = (text: string): boolean =>
+  /^\s*\[/.test(text) ||
+  parseSeedText(text) !== undefined ||
+  /^[1-9A-HJ-NP-Za-km-z]{80,90}$/.test(text) ||
+  /^(0x)?[0-9a-fA-F]{64}([0-9a-fA-F]{64})?$/.test(text);
+
+/** The key in a file that an option names. The message never shows what the option or the file holds. @throws DeployStopped */
+export const readDeployKey = async (option: string, path: string): Promise<DeployKey> => {
+  if (looksLikeKey(path))
+    throw new DeployStopped(
+      EX_USAGE,
+      `${option}: this is a key itself, which other users can see on the command line; write it to a file with mode 0600, name the file, and use another key where this one holds anything of worth`,
+    );
+  if (parseAddress(path) !== undefined && !(await Bun.file(path).exists()))
+    throw new DeployStopped(
+      EX_NOINPUT,
+      `${option}: ${path} is an address; name the file of its key, as solana-keygen writes it`,
+    );
+  const read = await Effect.runPromise(Effect.result(readKeyFile(path)));
+  if (Result.isFailure(read)) {
+    const missing = read.failure.reason.includes("ENOENT");
+    throw new DeployStopped(
+      EX_NOINPUT,
+      `${option}: ${path}: ${missing ? "there is no such file; make one with solana-keygen new -o, or add --new-payer" : read.failure.reason}`,
+    );
+  }
+  const seed = parseSeedText(Redacted.value(read.success));
+  if (seed === undefined)
+    throw new DeployStopped(
+      EX_NOINPUT,
+      `${option}: ${path} holds no key; it must be ${SEED_TEXT_FORMS}`,
+    );
+  return deployKeyOf(seed);
+};
+
+/** The key in a file, which is made, durable and with mode 0600, where there is none. @throws DeployStopped */
+export const keptKey = async (path: string): Promise<DeployKey> => {
+  const made = await Effect.runPromise(
+    Effect.result(createKeyFile(path, Redacted.make(newKeyText()))),
+  );
+  if (Result.isFailure(made))
+    throw new DeployStopped(EX_NOINPUT, `${path}: ${made.failure.reason}; name another --keys`);
+  return readDeployKey("--keys", path);
+};
+
+/** The folder of one ledger's keys below `root`, made with mode 0700. A program id belongs to one ledger only. */
+export const keyFolder = async (root: string, genesisHash: string): Promise<string> => {
+  const folder = join(root, genesisHash);
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await chmod(folder, 0o700);
+  return folder;
+};

@@ -1,0 +1,97 @@
+import { type Address, parseAddress } from "../../core/domain/address.ts";
+import { EX_USAGE } from "../commands/command-line.ts";
+import { DeployStopped } from "./deploy-stopped.ts";
+import { SBPF_VERSIONS, type SbpfVersion } from "./feature-gates.ts";
+
+/** What a deployment is asked for, checked as far as that goes without a node. */
+export type DeployOptions = {
+  readonly rpc: URL;
+  /** The path of the payer's key. */
+  readonly payer: string;
+  readonly newPayer: boolean;
+  /** Whether the cluster's faucet is asked for what the payer lacks. */
+  readonly airdrop: boolean;
+  readonly mint: string | undefined;
+  readonly newMint: boolean;
+  /** An address, or the path of a key; undefined to ask for it. */
+  readonly admin: string | undefined;
+  readonly yes: boolean;
+  readonly keys: string;
+  readonly envFile: string;
+  /** Programs whose keys are elsewhere, to be upgraded. */
+  readonly custody: Address | undefined;
+  readonly attestor: Address | undefined;
+  readonly sbpf: SbpfVersion | undefined;
+  readonly demo: boolean;
+};
+
+const usage = (message: string): DeployStopped => new DeployStopped(EX_USAGE, message);
+
+const nodeUrl = (text: string | undefined): URL => {
+  if (text === undefined)
+    throw usage(
+      "--rpc is missing: give the address of a node, such as https://api.devnet.solana.com",
+    );
+  const url = URL.parse(text);
+  if (url === null || !["http:", "https:"].includes(url.protocol))
+    throw usage("--rpc: expected the http:// or https:// address of a node");
+  return url;
+};
+
+const programAddress = (name: string, text: string | undefined): Address | undefined => {
+  if (text === undefined) return undefined;
+  const parsed = parseAddress(text);
+  if (parsed === undefined)
+    throw usage(`--${name}: expected the program's base58 address of 32 bytes`);
+  return parsed;
+};
+
+/** The options of a command line. @throws DeployStopped with the first mistake and its cure. */
+export const deployOptions = (values: {
+  readonly rpc?: string | undefined;
+  readonly payer?: string | undefined;
+  readonly "new-payer": boolean;
+  readonly airdrop: boolean;
+  readonly mint?: string | undefined;
+  readonly "new-mint": boolean;
+  readonly admin?: string | undefined;
+  readonly yes: boolean;
+  readonly keys: string;
+  readonly "env-file": string;
+  readonly custody?: string | undefined;
+  readonly attestor?: string | undefined;
+  readonly sbpf?: string | undefined;
+  readonly demo: boolean;
+}): DeployOptions => {
+  if (values.payer === undefined)
+    throw usage(
+      "--payer is missing: name the file of the key that pays, as solana-keygen writes it",
+    );
+  if (values.mint !== undefined && values["new-mint"])
+    throw usage("--mint and --new-mint: give one of the two");
+  const sbpf = SBPF_VERSIONS.find((version) => version === values.sbpf);
+  if (values.sbpf !== undefined && sbpf === undefined)
+    throw usage(`--sbpf: expected ${SBPF_VERSIONS.join(" or ")}`);
+  const custody = programAddress("custody", values.custody);
+  const attestor = programAddress("attestor", values.attestor);
+  if ((custody === undefined) !== (attestor === undefined))
+    throw usage("--custody and --attestor: give both, since each program names the other, or none");
+  if (custody !== undefined && custody === attestor)
+    throw usage("--custody and --attestor: these are two programs with two addresses");
+  return {
+    rpc: nodeUrl(values.rpc),
+    payer: values.payer,
+    newPayer: values["new-payer"],
+    airdrop: values.airdrop,
+    mint: values.mint,
+    newMint: values["new-mint"],
+    admin: values.admin,
+    yes: values.yes,
+    keys: values.keys,
+    envFile: values["env-file"],
+    custody,
+    attestor,
+    sbpf,
+    demo: values.demo,
+  };
+};

@@ -1,0 +1,163 @@
+import { transferLamports } from "../../adapters/local-ledger/genesis/funding-instructions.ts";
+import { PROGRAM_LENGTH } from "../../core/protocol/accounts/loader-v3.ts";
+import { UPGRADEABLE_LOADER } from "../../core/protocol/addresses/well-known-addresses.ts";
+import {
+  allocateAccount,
+  assignAccount,
+} from "../../core/protocol/instructions/account-instructions.ts";
+import {
+  deployProgramInstruction,
+  extendProgramInstruction,
+  MIN_EXTENSION_BYTES,
+  upgradeProgramInstruction,
+} from "../../core/protocol/instructions/loader-instructions.ts";
+import {
+  type DeployContext,
+  landed,
+  type ProgramTarget,
+  TransactionRefused,
+} from "./deploy-context.ts";
+import { DeployStopped } from "./deploy-stopped.ts";
+import type { ProgramBinary } from "./program-binary.ts";
+import { closeBuffer, fillBuffer } from "./program-buffer.ts";
+import {
+  deployedBinary,
+  type ProgramState,
+  readProgram,
+  requireUpgradeable,
+} from "./program-state.ts";
+
+const SLOT_MS = 400;
+
+/** Waits until the slot is over in which a program was deployed: it can be called and upgraded from the next one on. */
+const nextSlot = async ({ rpc }: DeployContext): Promise<void> => {
+  const slot = await rpc.slot();
+  while ((await rpc.slot()) <= slot) await Bun.sleep(SLOT_MS / 2);
+};
+
+/** Makes the program of its buffer. The account is not made by CreateAccount: lamports sent there before would make that fail. */
+const deployFrom = async (
+  context: DeployContext,
+  target: ProgramTarget,
+  state: ProgramState,
+  binary: ProgramBinary,
+): Promise<boolean> => {
+  const { rpc, payer } = context;
+  const { name, address, key } = target;
+  if (key === undefined)
+    throw new DeployStopped(
+      1,
+      `${name}: nothing is deployed at ${address}; check the address, or leave --${name} out to deploy a new program`,
+    );
+  const buffer = await fillBuffer(context, name, binary);
+  const missing = (await rpc.rentExempt(PROGRAM_LENGTH)) - state.lamports;
+  return landed(context, `deploying ${name}`, {
+    signers: [key],
+    instructions: [
+      ...(missing > 0n ? [transferLamports(payer.address, address, missing)] : []),
+      allocateAccount(address, PROGRAM_LENGTH),
+      assignAccount(address, UPGRADEABLE_LOADER),
+      deployProgramInstruction({
+        payer: payer.address,
+        program: address,
+        buffer,
+        authority: payer.address,
+        maxLength: binary.elf.length,
+      }),
+    ],
+  });
+};
+
+/** Bytes by which a deployed program must grow to hold a binary, 0 for none. */
+export const extensionFor = (room: number, length: number): number =>
+  length <= room ? 0 : Math.max(length - room, MIN_EXTENSION_BYTES);
+
+const upgradeFrom = async (
+  context: DeployContext,
+  { name, address }: ProgramTarget,
+  room: number,
+  binary: ProgramBinary,
+): Promise<boolean> => {
+  const { payer } = context;
+  const buffer = await fillBuffer(context, name, binary);
+  const extension = extensionFor(room, binary.elf.length);
+  if (extension > 0) {
+    const extend = extendProgramInstruction(address, payer.address, extension);
+    // An extension counts as a deployment, and two in one slot are refused.
+    if (await landed(context, `extending ${name}`, { instructions: [extend] }))
+      await nextSlot(context);
+    return false;
+  }
+  const upgrade = upgradeProgramInstruction({
+    program: address,
+    buffer,
+    spill: payer.address,
+    authority: payer.address,
+  });
+  return landed(context, `upgrading ${name}`, { instructions: [upgrade] });
+};
+
+/** Whether the loader refused the file itself: its verifier says InvalidAccountData, of the transaction's last instruction. */
+const isRefusedFile = (cause: unknown): cause is TransactionRefused =>
+  cause instanceof TransactionRefused && JSON.stringify(cause.error).includes("InvalidAccountData");
+
+/** Rounds of looking and acting before the node is given up. */
+const MAX_ROUNDS = 10;
+
+const placeBinary = async (
+  context: DeployContext,
+  target: ProgramTarget,
+  binary: ProgramBinary,
+): Promise<void> => {
+  for (let round = 0; round < MAX_ROUNDS; round++) {
+    const state = await readProgram(context, target);
+    if (deployedBinary(state, [binary]) !== undefined) return;
+    requireUpgradeable(target, state, context.payer.address);
+    const done =
+      state.data === null
+        ? await deployFrom(context, target, state, binary)
+        : await upgradeFrom(context, target, state.data.elf.length, binary);
+    if (done) await nextSlot(context);
+  }
+  throw new DeployStopped(
+    1,
+    `${target.name} is not deployed after ${MAX_ROUNDS} rounds; use another node and run the command again: it goes on where it stopped`,
+  );
+};
+
+/** The binaries of one program: those that may stay where they stand, and those to deploy, the first choice first. */
+export type Choice = {
+  readonly accepted: ReadonlyArray<ProgramBinary>;
+  readonly candidates: ReadonlyArray<ProgramBinary>;
+};
+
+/**
+ * Brings a program to the first candidate that the loader takes, and returns it. A program that holds an accepted binary is left
+ * as it is. The payer's buffer is gone afterwards. @throws DeployStopped
+ */
+export const placeProgram = async (
+  context: DeployContext,
+  target: ProgramTarget,
+  choice: Choice,
+): Promise<ProgramBinary> => {
+  const { name } = target;
+  const there = deployedBinary(await readProgram(context, target), choice.accepted);
+  const candidates = there === undefined ? choice.candidates : [there];
+  for (const [i, binary] of candidates.entries()) {
+    try {
+      await placeBinary(context, target, binary);
+      const back = await closeBuffer(context, name);
+      if (back > 0n)
+        context.say(`  ${name}: closed a forgotten buffer, ${back} lamports came back`);
+      return binary;
+    } catch (cause) {
+      if (!isRefusedFile(cause)) throw cause;
+      await closeBuffer(context, name);
+      if (i + 1 === candidates.length) throw cause;
+      context.say(
+        `  ${name}: the loader refuses ${binary.file}, trying ${candidates[i + 1]?.file}`,
+      );
+    }
+  }
+  throw new Error("a deployment has at least one binary");
+};

@@ -1,0 +1,128 @@
+import type { Address } from "../../core/domain/address.ts";
+import {
+  BUFFER_HEADER_LENGTH,
+  decodeBufferAccount,
+} from "../../core/protocol/accounts/loader-v3.ts";
+import { seededAddress } from "../../core/protocol/addresses/seeded-address.ts";
+import { UPGRADEABLE_LOADER } from "../../core/protocol/addresses/well-known-addresses.ts";
+import { allocateSeededAccount } from "../../core/protocol/instructions/account-instructions.ts";
+import {
+  closeBufferInstruction,
+  initializeBufferInstruction,
+  writeBufferInstruction,
+} from "../../core/protocol/instructions/loader-instructions.ts";
+import { transferLamports } from "../../adapters/local-ledger/genesis/funding-instructions.ts";
+import { type DeployContext, landed } from "./deploy-context.ts";
+import { DeployStopped } from "./deploy-stopped.ts";
+import type { ProgramBinary, ProgramName } from "./program-binary.ts";
+import { sendTransactions } from "./send-transactions.ts";
+
+/** Bytes of ELF in one Write. With one signature and a version 0 message the transaction has 1,222 of 1,232 bytes. */
+const CHUNK_BYTES = 1000;
+/** Rounds of writing what is missing before a node is given up. Each lasts until its blockhash expires at most. */
+const MAX_ROUNDS = 20;
+
+const seedOf = (name: ProgramName): string => `settlement-evidence/${name}`;
+
+/**
+ * Where a payer's buffer for a program is. It follows from the payer's key alone, so no killed or forgotten run leaves a buffer that
+ * the next one does not find.
+ */
+export const bufferAddress = (payer: Address, name: ProgramName): Address =>
+  seededAddress(payer, seedOf(name), UPGRADEABLE_LOADER);
+
+const readBuffer = async ({ rpc, payer }: DeployContext, name: ProgramName) => {
+  const [account = null] = await rpc.accounts([bufferAddress(payer.address, name)]);
+  const buffer = account === null ? undefined : decodeBufferAccount(account);
+  return { lamports: account?.lamports ?? 0n, buffer };
+};
+
+/** Closes the payer's buffer for a program, if there is one, and returns the lamports that came back. @throws DeployStopped */
+export const closeBuffer = async (context: DeployContext, name: ProgramName): Promise<bigint> => {
+  const { payer } = context;
+  const address = bufferAddress(payer.address, name);
+  for (;;) {
+    const { buffer, lamports } = await readBuffer(context, name);
+    if (buffer === undefined) return 0n;
+    const close = closeBufferInstruction(address, payer.address, payer.address);
+    if (await landed(context, `closing buffer ${address}`, { instructions: [close] }))
+      return lamports;
+  }
+};
+
+/** Makes the buffer. Someone may have sent lamports to its address before, so CreateAccountWithSeed would fail. */
+const makeBuffer = async (
+  context: DeployContext,
+  name: ProgramName,
+  length: number,
+  there: bigint,
+): Promise<void> => {
+  const { rpc, payer } = context;
+  const address = bufferAddress(payer.address, name);
+  const space = BUFFER_HEADER_LENGTH + length;
+  const needed = (await rpc.rentExempt(space)) - there;
+  const seeded = { base: payer.address, seed: seedOf(name), owner: UPGRADEABLE_LOADER };
+  await landed(context, `making buffer ${address}`, {
+    instructions: [
+      ...(needed > 0n ? [transferLamports(payer.address, address, needed)] : []),
+      allocateSeededAccount(seeded, space),
+      initializeBufferInstruction(address, payer.address),
+    ],
+  });
+};
+
+const chunksOf = (elf: Uint8Array): ReadonlyArray<number> =>
+  Array.from({ length: Math.ceil(elf.length / CHUNK_BYTES) }, (_, i) => i * CHUNK_BYTES);
+
+const isSame = (a: Uint8Array, b: Uint8Array, at: number): boolean =>
+  Buffer.compare(a.subarray(at, at + CHUNK_BYTES), b.subarray(at, at + CHUNK_BYTES)) === 0;
+
+/**
+ * Fills the payer's buffer for a program with a binary and returns its address. It goes on with what an earlier run wrote; a
+ * buffer of another length is closed first. @throws DeployStopped
+ */
+export const fillBuffer = async (
+  context: DeployContext,
+  name: ProgramName,
+  { elf, file }: ProgramBinary,
+): Promise<Address> => {
+  const { rpc, payer, say } = context;
+  const address = bufferAddress(payer.address, name);
+  for (let round = 0; round < MAX_ROUNDS; round++) {
+    const { buffer, lamports } = await readBuffer(context, name);
+    if (buffer === undefined) {
+      await makeBuffer(context, name, elf.length, lamports);
+      continue;
+    }
+    if (buffer.elf.length !== elf.length) {
+      const back = await closeBuffer(context, name);
+      say(`  ${name}: closed a buffer of another file, ${back} lamports came back`);
+      continue;
+    }
+    const all = chunksOf(elf);
+    const missing = all.filter((at) => !isSame(buffer.elf, elf, at));
+    if (missing.length === 0) return address;
+    say(
+      `  ${name}: writing ${missing.length} of ${all.length} parts of ${file} to buffer ${address}`,
+    );
+    const writes = missing.map((at) => ({
+      instructions: [
+        writeBufferInstruction(address, payer.address, at, elf.subarray(at, at + CHUNK_BYTES)),
+      ],
+    }));
+    const endings = await sendTransactions(rpc, payer, writes, { skipPreflight: true });
+    const failed = endings.find(({ kind }) => kind === "failed");
+    if (failed?.kind === "failed")
+      throw new DeployStopped(
+        1,
+        `writing to buffer ${address}: the ledger refuses it with ${JSON.stringify(failed.error)}; run the command again`,
+      );
+  }
+  throw new DeployStopped(
+    1,
+    `buffer ${address} is not full after ${MAX_ROUNDS} rounds; use another node and run the command again: it goes on where it stopped`,
+  );
+};
+
+/** The number of transactions that fill a new buffer with so many bytes. */
+export const bufferTransactions = (length: number): number => 1 + Math.ceil(length / CHUNK_BYTES);

@@ -1,0 +1,192 @@
+import { resolve } from "node:path";
+import type { Address } from "../../core/domain/address.ts";
+import type { Deployment } from "../../core/domain/ledger/deployment.ts";
+import { type Cluster, clusterOfGenesis } from "../config/cluster.ts";
+import { type ClusterRpc, clusterRpc } from "./cluster-rpc.ts";
+import { type DeployContext, deploymentOf, type ProgramTarget } from "./deploy-context.ts";
+import { costText, deployCost, solText } from "./deploy-cost.ts";
+import { programTargets, settlementMint, wantedAdmin } from "./deploy-inputs.ts";
+import { keptKey, keyFolder, readDeployKey } from "./deploy-keys.ts";
+import type { DeployOptions } from "./deploy-options.ts";
+import { DeployStopped } from "./deploy-stopped.ts";
+import { deployableVersions, SBPF_VERSIONS, type SbpfVersion } from "./feature-gates.ts";
+import { requireFunds } from "./fund-payer.ts";
+import { handOverAdmin, initialisePrograms, readConfiguration } from "./initialise-programs.ts";
+import { type Choice, placeProgram } from "./place-program.ts";
+import { programBinary, type ProgramName } from "./program-binary.ts";
+import { deployedBinary, readProgram, requireUpgradeable } from "./program-state.ts";
+import { makeMint } from "./settlement-mint.ts";
+import { writeServiceSettings } from "./service-settings.ts";
+import { DEMO_LAMPORTS } from "../demo/demo-lamports.ts";
+
+/** Nobody has agreed to the cost. */
+const NOT_AGREED = 2;
+
+/** How the command speaks with whoever runs it. */
+export type Conversation = {
+  readonly say: (line: string) => void;
+  /** Asks a question and returns the answer; null without a terminal. */
+  readonly ask: ((question: string) => string) | null;
+};
+
+/** A deployment that stands. */
+export type Deployed = {
+  readonly deployment: Deployment;
+  readonly mint: Address;
+  readonly cluster: Cluster;
+  /** The absolute path of the environment file. */
+  readonly envFile: string;
+  readonly context: DeployContext;
+};
+
+const choiceOf = async (
+  name: ProgramName,
+  versions: ReadonlyArray<SbpfVersion>,
+  wanted: SbpfVersion | undefined,
+): Promise<Choice> => ({
+  // What stands may be of a version that could not be deployed any more: it goes on running.
+  accepted: await Promise.all(
+    (wanted === undefined ? SBPF_VERSIONS : [wanted]).map((version) =>
+      programBinary(name, version),
+    ),
+  ),
+  candidates: await Promise.all(versions.map((version) => programBinary(name, version))),
+});
+
+const openContext = async (options: DeployOptions, say: (line: string) => void) => {
+  // The faults of the command line come before those of the node.
+  const readPayer = () =>
+    options.newPayer ? keptKey(options.payer) : readDeployKey("--payer", options.payer);
+  const payer = await readPayer();
+  const rpc: ClusterRpc = clusterRpc(options.rpc);
+  const genesisHash = await rpc.connect();
+  const context: DeployContext = { rpc, payer, say };
+  return { context, genesisHash };
+};
+
+const confirmCost = (conversation: Conversation, yes: boolean): void => {
+  if (yes) return;
+  if (conversation.ask === null)
+    throw new DeployStopped(
+      NOT_AGREED,
+      "nobody can agree to this cost without a terminal; add --yes to agree beforehand",
+    );
+  const answer = conversation.ask("Go on? [y/N]");
+  if (!/^y(es)?$/i.test(answer.trim()))
+    throw new DeployStopped(NOT_AGREED, "stopped; nothing was sent");
+};
+
+const checkHashes = async (
+  context: DeployContext,
+  targets: ReadonlyArray<ProgramTarget>,
+  choices: ReadonlyMap<ProgramName, Choice>,
+): Promise<void> => {
+  for (const target of targets) {
+    const state = await readProgram(context, target);
+    const choice = choices.get(target.name);
+    const binary = deployedBinary(state, [
+      ...(choice?.candidates ?? []),
+      ...(choice?.accepted ?? []),
+    ]);
+    if (binary === undefined)
+      throw new DeployStopped(
+        1,
+        `${target.name}: what stands at ${target.address} is not the built file; run the command again, which upgrades it`,
+      );
+    context.say(
+      `  ${target.name.padEnd(8)} ${target.address}  SBPF ${binary.version}, programs/${binary.file}, sha256 ${binary.sha256}`,
+    );
+  }
+};
+
+const say0 = (context: DeployContext, cluster: Cluster, genesisHash: string): void =>
+  context.say(`${context.rpc.shown}: ${cluster}, genesis ${genesisHash}`);
+
+const adminOf = async (
+  options: DeployOptions,
+  conversation: Conversation,
+  payer: Address,
+  present: Address | undefined,
+) => {
+  if (options.admin !== undefined) return wantedAdmin(options.admin, payer);
+  if (present !== undefined) return undefined;
+  const asked =
+    options.yes || conversation.ask === null
+      ? ""
+      : conversation.ask(
+          `Admin of the merchant registry, an address or the file of a key [${payer}]:`,
+        );
+  return wantedAdmin(asked.trim() === "" ? undefined : asked.trim(), payer);
+};
+
+/**
+ * Brings a cluster to a deployed and initialised service, from wherever it stands, and writes the service's settings. @throws
+ * DeployStopped with one line that names the mistake and its cure.
+ */
+export const runDeploy = async (
+  options: DeployOptions,
+  conversation: Conversation,
+): Promise<Deployed> => {
+  const { say } = conversation;
+  const { context, genesisHash } = await openContext(options, say);
+  const { rpc, payer } = context;
+  const cluster = clusterOfGenesis(genesisHash);
+  say0(context, cluster, genesisHash);
+  const versions = await deployableVersions(rpc, options.sbpf);
+  say(`its loader takes SBPF ${versions.join(" and ")}`);
+
+  const folder = resolve(await keyFolder(options.keys, genesisHash));
+  const targets = await programTargets(options, folder);
+  say(`keys are kept in ${folder} (mode 0700, files 0600): keep a copy`);
+  const deployment = deploymentOf(targets);
+  const choices = new Map<ProgramName, Choice>();
+  for (const { name } of targets) choices.set(name, await choiceOf(name, versions, options.sbpf));
+  const programs = [];
+  for (const target of targets) {
+    const state = await readProgram(context, target);
+    const choice = choices.get(target.name);
+    if (choice === undefined) throw new Error(`no binaries of ${target.name}`);
+    if (deployedBinary(state, choice.accepted) === undefined)
+      requireUpgradeable(target, state, payer.address);
+    programs.push({ name: target.name, state, choice });
+  }
+  const configuration = await readConfiguration(context, deployment);
+  const { registry } = configuration;
+  if (registry === null || configuration.config === null)
+    for (const [i, target] of targets.entries()) {
+      const state = programs[i]?.state;
+      if (state !== undefined) requireUpgradeable(target, state, payer.address);
+    }
+  const mint = await settlementMint(context, options, folder, genesisHash, registry);
+  const admin = await adminOf(options, conversation, payer.address, registry?.admin);
+
+  const cost = await deployCost(rpc, {
+    programs,
+    configuration,
+    mint,
+    handsOver: admin !== undefined && admin.address !== (registry?.admin ?? payer.address),
+    demo: options.demo ? DEMO_LAMPORTS : 0n,
+  });
+  if (cost.lines.length === 0) say("nothing is left to deploy");
+  else {
+    say(`this costs payer ${payer.address}:\n${costText(cost)}`);
+    await requireFunds(context, cost.needed, options.airdrop);
+    confirmCost(conversation, options.yes);
+  }
+  const before = await rpc.balance(payer.address);
+  await makeMint(context, mint);
+  for (const target of targets) {
+    const choice = choices.get(target.name);
+    if (choice !== undefined) await placeProgram(context, target, choice);
+  }
+  await initialisePrograms(context, deployment, mint.address);
+  if (admin !== undefined) await handOverAdmin(context, deployment, admin);
+  const spent = before - (await rpc.balance(payer.address));
+  say(`deployed and initialised; the payer spent ${spent} lamports (${solText(spent)} SOL):`);
+  await checkHashes(context, targets, choices);
+  say(`  mint     ${mint.address}, ${mint.decimals} decimals`);
+
+  const envFile = resolve(options.envFile);
+  await writeServiceSettings(context, { options, deployment, mint, cluster, folder, envFile });
+  return { deployment, mint: mint.address, cluster, envFile, context };
+};

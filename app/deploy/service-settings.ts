@@ -1,0 +1,67 @@
+import { join } from "node:path";
+import type { Deployment } from "../../core/domain/ledger/deployment.ts";
+import type { Cluster } from "../config/cluster.ts";
+import { USDC_MINTS } from "../config/supported-mints.ts";
+import { readIfThere } from "../../adapters/bun/durable-file.ts";
+import type { DeployContext } from "./deploy-context.ts";
+import { keptKey } from "./deploy-keys.ts";
+import type { DeployOptions } from "./deploy-options.ts";
+import { type EnvSetting, writeEnvFile } from "./env-file.ts";
+import type { SettlementMint } from "./settlement-mint.ts";
+
+/** What the settings are made from. */
+export type ServiceFacts = {
+  readonly options: Pick<DeployOptions, "rpc" | "mint">;
+  readonly deployment: Deployment;
+  readonly mint: SettlementMint;
+  readonly cluster: Cluster;
+  readonly folder: string;
+  readonly envFile: string;
+};
+
+const listed = (list: string): ReadonlyArray<string> => list.split(",").map((each) => each.trim());
+
+/** The mint as SUPPORTED_MINTS has it. What is not the cluster's USDC gets a symbol of its own, except on a private ledger. */
+const mintSetting = ({ mint, cluster }: ServiceFacts): string => {
+  if (USDC_MINTS[cluster].some(({ address }) => address === mint.address)) return mint.address;
+  return `${mint.address}:${mint.decimals}:${cluster === "localnet" ? "USDC" : "TEST"}`;
+};
+
+/** Writes what the service needs into the environment file, with an evidence key unless one is set there, and says what it wrote. */
+export const writeServiceSettings = async (
+  { say }: DeployContext,
+  facts: ServiceFacts,
+): Promise<void> => {
+  const { options, deployment, mint, cluster, folder, envFile } = facts;
+  const present = (await readIfThere(envFile)) ?? "";
+  const settings: Array<EnvSetting> = [
+    {
+      name: "SOLANA_RPC_URL",
+      value: options.rpc.href,
+      isMet: (urls) => listed(urls).some((each) => URL.parse(each)?.href === options.rpc.href),
+    },
+    { name: "SOLANA_CLUSTER", value: cluster },
+    { name: "CUSTODY_PROGRAM_ID", value: deployment.custodyProgram },
+    { name: "ATTESTOR_PROGRAM_ID", value: deployment.attestorProgram },
+    {
+      name: "SUPPORTED_MINTS",
+      value: mintSetting(facts),
+      isMet: (mints) => listed(mints).some((each) => each.split(":")[0] === mint.address),
+    },
+  ];
+  if (!/^\s*(?:export\s+)?EVIDENCE_SIGNING_KEY\s*=/m.test(present)) {
+    const path = join(folder, "evidence-key.json");
+    await keptKey(path);
+    settings.push({
+      name: "EVIDENCE_SIGNING_KEY_FILE",
+      value: path,
+      isMet: (other) => other !== "",
+    });
+  }
+  const changes = await writeEnvFile(envFile, settings);
+  if (changes.length === 0) return say(`${envFile} has these settings already`);
+  for (const kind of ["added", "replaced"] as const) {
+    const names = changes.filter(({ change }) => change === kind).map(({ name }) => name);
+    if (names.length > 0) say(`${kind} in ${envFile}: ${names.join(", ")}`);
+  }
+};

@@ -1,0 +1,296 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { chmod, mkdir, stat } from "node:fs/promises";
+import { readSettings } from "../../../app/config/settings.ts";
+import { placeProgram } from "../../../app/deploy/place-program.ts";
+import { runDeploy } from "../../../app/deploy/run-deploy.ts";
+import { programBinary } from "../../../app/deploy/program-binary.ts";
+import { readConfiguration } from "../../../app/deploy/initialise-programs.ts";
+import { bufferAddress } from "../../../app/deploy/program-buffer.ts";
+import { decodeProgramDataAccount } from "../../../core/protocol/accounts/loader-v3.ts";
+import { programDataAddress } from "../../../core/protocol/addresses/addresses.ts";
+import { Effect } from "effect";
+import {
+  type Between,
+  deploy,
+  emptyCluster,
+  type EmptyCluster,
+  refusalOf,
+} from "./deploy-fixture.ts";
+
+const SOL = 1_000_000_000n;
+
+let cluster: EmptyCluster;
+beforeAll(async () => {
+  cluster = await emptyCluster();
+});
+afterAll(() => cluster.stop());
+
+const first = () => cluster.options({ "new-payer": true, airdrop: true, "new-mint": true });
+
+test("one command brings an empty ledger to initialised programs and the service's settings", async () => {
+  await Bun.write(cluster.path(".env"), "# mine\nPORT=3100\nSUPPORTED_MINTS=\n");
+  const { deployment, mint, said, context } = await deploy(first());
+  const { registry, config } = await readConfiguration(context, deployment);
+  expect(registry?.admin).toBe(context.payer.address);
+  expect(registry?.settlementMint).toBe(mint);
+  expect(config?.attestorProgram).toBe(deployment.attestorProgram);
+  expect(said).toContain("SBPF v3, programs/custody.v3.so, sha256");
+  expect(cluster.buffers()).toEqual([]);
+
+  const text = await cluster.env();
+  expect(text.split("\n").slice(0, 2)).toEqual(["# mine", "PORT=3100"]);
+  expect(said).toContain("replaced in ");
+  const env = Object.fromEntries(
+    text.split("\n").flatMap((line) => (line.includes("=") ? [line.split("=", 2)] : [])),
+  ) as Record<string, string>;
+  const settings = await Effect.runPromise(readSettings(env));
+  expect(settings.ledger.kind === "remote" && settings.ledger.deployment).toEqual(deployment);
+  for (const file of ["custody-program.json", "attestor-program.json", "evidence-key.json"]) {
+    const path = cluster.path(`keys/${cluster.ledger.genesisHash}/${file}`);
+    expect((await stat(path)).mode & 0o777).toBe(0o600);
+  }
+}, 60_000);
+
+test("run again it finds everything done, spends nothing and writes nothing", async () => {
+  const { mtimeMs } = await stat(cluster.path(".env"));
+  const { said } = await deploy(cluster.options({ yes: false }));
+  expect(said).toContain("nothing is left to deploy");
+  expect(said).toContain("spent 0 lamports");
+  expect((await stat(cluster.path(".env"))).mtimeMs).toBe(mtimeMs);
+}, 60_000);
+
+test("what differs from the built files is upgraded, and the buffers' money comes back", async () => {
+  const { said, deployment, context } = await deploy(
+    cluster.options({ sbpf: "v0", airdrop: true }),
+  );
+  expect(said).toContain("upgrade, with room for 10240 bytes more");
+  expect(said).toContain("programs/custody.so");
+  const before = cluster.balance(context.payer.address);
+  const back = await deploy(cluster.options({ sbpf: "v3", airdrop: true }));
+  expect(back.said).toContain("programs/custody.v3.so");
+  // An upgrade to a smaller file costs fees alone: 48 writes, two buffers, two upgrades.
+  const given = cluster.balance(context.payer.address) - before;
+  const asked = /asking the faucet for (\d+)\.(\d{9}) SOL/.exec(back.said);
+  const airdrop = asked === null ? 0n : BigInt(asked[1] ?? 0) * SOL + BigInt(asked[2] ?? 0);
+  expect(airdrop - given).toBe(52n * 5000n);
+  expect(cluster.buffers()).toEqual([]);
+  expect((await deploy(cluster.options())).deployment).toEqual(deployment);
+}, 60_000);
+
+test("a deployment that is stopped after any transaction goes on, and forgets no lamport", async () => {
+  await mkdir(cluster.path("stopped"));
+  const payer = await cluster.keyFile("stopped/payer.json");
+  await cluster.give(payer.address, 2n * SOL);
+  const options = () =>
+    cluster.options({
+      payer: payer.path,
+      "new-mint": true,
+      keys: cluster.path("stopped/keys"),
+      "env-file": cluster.path("stopped/.env"),
+    });
+  // The ledger takes the last transaction, and the command never hears of it.
+  const stopAfter = (sends: number): Between => {
+    let sent = 0;
+    return async ({ id, method }, forward) => {
+      const refusal = JSON.stringify({
+        jsonrpc: "2.0",
+        id,
+        error: { code: -32_005, message: "x" },
+      });
+      if (sent > sends) return refusal;
+      if (method !== "sendTransaction" || ++sent <= sends) return undefined;
+      await forward();
+      return refusal;
+    };
+  };
+  let stops = 0;
+  for (const sends of [0, 1, 1, 5, 8, 0, 3, 0, 0, 2, 9, 0, 0, 7, 12, 0, 0, 0, 0, 0]) {
+    cluster.setBetween(stopAfter(sends));
+    const ended = await deploy(options()).then(
+      () => "done",
+      (cause: unknown) => (cause as Error).name,
+    );
+    if (ended === "done") break;
+    expect(ended).toBe("DeployStopped");
+    stops++;
+  }
+  cluster.setBetween(undefined);
+  expect(stops).toBeGreaterThan(10);
+  const { deployment, mint } = await deploy(options());
+  expect(cluster.buffers()).toEqual([]);
+  const held = [
+    ...[deployment.custodyProgram, deployment.attestorProgram].flatMap((program) => [
+      program,
+      programDataAddress(program),
+    ]),
+    mint,
+  ].map((each) => cluster.balance(each));
+  const deposits = held.reduce((sum, lamports) => sum + lamports, 0n);
+  const gone = 2n * SOL - cluster.balance(payer.address);
+  // Beside these deposits only two configuration accounts and fees: at most three million and 100 signatures.
+  expect(gone - deposits).toBeGreaterThan(0n);
+  expect(gone - deposits).toBeLessThan(3_500_000n + 100n * 5000n);
+}, 120_000);
+
+test("where the loader refuses a file, the next one is deployed, and no buffer is left", async () => {
+  const { context, deployment } = await deploy(cluster.options());
+  const custody = await programBinary("custody", "v3");
+  // The loader's verifier refuses the first, which is no program, and the second is taken.
+  const broken = {
+    ...custody,
+    file: "broken.so",
+    elf: custody.elf.map((byte, i) => (i > 400 ? 0 : byte)),
+  };
+  await cluster.give(context.payer.address, SOL);
+  const target = { name: "custody", address: deployment.custodyProgram, key: undefined } as const;
+  const said: Array<string> = [];
+  const telling = { ...context, say: (line: string) => void said.push(line) };
+  const older = await programBinary("custody", "v0");
+  const placed = await placeProgram(telling, target, {
+    accepted: [],
+    candidates: [broken, older],
+  });
+  expect(placed.file).toBe("custody.so");
+  expect(said.join("\n")).toContain("the loader refuses broken.so, trying custody.so");
+  const data = cluster.ledger.accounts.read(
+    programDataAddress(deployment.custodyProgram),
+    "processed",
+  );
+  expect(data && decodeProgramDataAccount(data)?.elf[48]).toBe(0);
+  expect(cluster.buffers()).toEqual([]);
+}, 60_000);
+
+test("lamports that a stranger sends to a buffer's address do not stop a deployment", async () => {
+  const payer = await cluster.keyFile("watched.json");
+  await cluster.give(payer.address, 2n * SOL);
+  await cluster.give(bufferAddress(payer.address, "attestor"), SOL);
+  const { said } = await deploy(
+    cluster.options({
+      payer: payer.path,
+      keys: cluster.path("watched-keys"),
+      "env-file": cluster.path("watched.env"),
+      "new-mint": true,
+    }),
+  );
+  expect(said).toContain("deployed and initialised");
+  expect(cluster.buffers()).toEqual([]);
+}, 60_000);
+
+test("the admin's office goes to the file that --admin names, or is proposed to an address", async () => {
+  const admin = await cluster.keyFile("admin.json");
+  const proposed = await deploy(cluster.options({ admin: admin.address }));
+  expect(proposed.said).toContain(`admin ${admin.address} is proposed`);
+  const { context, deployment } = await deploy(cluster.options({ admin: admin.path }));
+  const { registry } = await readConfiguration(context, deployment);
+  expect(registry?.admin).toBe(admin.address);
+  expect(
+    await refusalOf(() => deploy(cluster.options({ admin: context.payer.address }))),
+  ).toContain(`the registry's admin is ${admin.address}`);
+}, 60_000);
+
+/** Answers for the accounts of feature gates, as a cluster with other gates would. */
+const gates =
+  (active: { readonly v3: boolean; readonly noV0: boolean }): Between =>
+  async ({ id, method }, forward) => {
+    if (method !== "getMultipleAccounts") return undefined;
+    const body = JSON.parse(await forward()) as { result: { value: ReadonlyArray<unknown> } };
+    if (body.result.value.length !== 2) return JSON.stringify(body);
+    const account = (on: boolean) =>
+      on
+        ? {
+            data: [Buffer.from([1, 0, 0, 0, 0, 0, 0, 0, 0]).toString("base64"), "base64"],
+            executable: false,
+            lamports: 1,
+            owner: "Feature111111111111111111111111111111111111",
+            rentEpoch: 0,
+            space: 9,
+          }
+        : null;
+    const value = [account(active.v3), account(active.noV0)];
+    return JSON.stringify({ jsonrpc: "2.0", id, result: { context: { slot: 1 }, value } });
+  };
+
+test("the gates decide which version is deployed", async () => {
+  const versionsSaid = async (v3: boolean, noV0: boolean): Promise<string> => {
+    cluster.setBetween(gates({ v3, noV0 }));
+    // Without a mint it stops right behind the gates.
+    const said: Array<string> = [];
+
+    const options = cluster.options({ keys: cluster.path("gate-keys") });
+    const refusal = await refusalOf(() =>
+      runDeploy(options, { say: (line) => void said.push(line), ask: null }),
+    );
+    cluster.setBetween(undefined);
+    return said.find((line) => line.includes("SBPF")) ?? refusal;
+  };
+  expect(await versionsSaid(true, false)).toBe("its loader takes SBPF v3 and v0");
+  expect(await versionsSaid(true, true)).toBe("its loader takes SBPF v3");
+  expect(await versionsSaid(false, false)).toBe("its loader takes SBPF v0");
+  expect(await versionsSaid(false, true)).toContain("takes neither SBPF v3");
+}, 60_000);
+
+test("each wrong input is one line that names the mistake and its cure", async () => {
+  const run = (changes: Parameters<EmptyCluster["options"]>[0]) =>
+    refusalOf(() => deploy(cluster.options(changes)));
+  const key = await cluster.keyFile("poor.json");
+  const open = await cluster.keyFile("open.json", 0o644);
+  const text = await Bun.file(key.path).text();
+
+  expect(await run({ payer: cluster.path("none.json") })).toMatch(
+    /^66: --payer: .* no such file; make one/,
+  );
+  expect(await run({ payer: open.path })).toMatch(/^66: --payer: .*mode is 644.*chmod 600/);
+  const leaked = await run({ payer: text });
+  expect(leaked).toMatch(/^64: --payer: this is a key itself/);
+  expect(leaked).not.toContain(text.slice(1, 20));
+  await Bun.write(cluster.path("nonsense.json"), "hello");
+  await chmod(cluster.path("nonsense.json"), 0o600);
+  expect(await run({ payer: cluster.path("nonsense.json") })).toMatch(/^66: .* holds no key/);
+  expect(await run({ payer: key.address })).toMatch(/^66: .* is an address; name the file/);
+
+  expect(await run({ rpc: "api.devnet.solana.com" })).toMatch(/^64: --rpc: expected the http/);
+  expect(await run({ rpc: "http://127.0.0.1:1/?api-key=secret" })).toMatch(
+    /^69: --rpc: no node answers at http:\/\/127\.0\.0\.1:1 \(.*\); check the address/,
+  );
+  const other = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response("hello") });
+  expect(await run({ rpc: `http://127.0.0.1:${other.port}` })).toMatch(
+    /^69: .* not as a Solana node/,
+  );
+  await other.stop(true);
+  cluster.setBetween(({ id, method }) =>
+    Promise.resolve(
+      method === "getVersion"
+        ? JSON.stringify({ jsonrpc: "2.0", id, error: { code: -32_601, message: "no" } })
+        : undefined,
+    ),
+  );
+  expect(await run({})).toMatch(/^69: .* not as a Solana node \(it refuses getVersion/);
+  cluster.setBetween(undefined);
+
+  const fresh = { payer: key.path, keys: cluster.path("poor-keys") };
+  expect(await run(fresh)).toMatch(/^64: --mint ADDRESS or --new-mint is missing/);
+  expect(await run({ ...fresh, mint: "So1" })).toMatch(/^64: --mint: "So1" is no address/);
+  expect(await run({ ...fresh, mint: key.address })).toMatch(
+    /^1: --mint: .* is no mint .*\(nothing is there\)/,
+  );
+  expect(await run({ ...fresh, "new-mint": true })).toMatch(
+    /^1: --payer: .* has 0 lamports and needs \d+; \d+ lamports \(0\.\d{9} SOL\) are missing/,
+  );
+  await cluster.give(key.address, SOL);
+  expect(await run({ ...fresh, "new-mint": true, yes: false })).toMatch(/^2: nobody can agree/);
+  expect(cluster.balance(key.address)).toBe(SOL);
+
+  const { deployment } = await deploy(cluster.options());
+  const ids = { custody: deployment.custodyProgram, attestor: deployment.attestorProgram };
+  expect(await run({ ...fresh, ...ids, sbpf: "v3" })).toMatch(
+    /^1: (custody|attestor): .* can be upgraded by .* only, not by the payer/,
+  );
+  expect(
+    await run({ ...fresh, ...ids, custody: "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA" }),
+  ).toMatch(/^1: custody: .* can be upgraded by nobody any more/);
+  expect(await run({ ...fresh, custody: ids.custody })).toMatch(
+    /^64: --custody and --attestor: give both/,
+  );
+  expect(await run({ mint: key.address })).toMatch(/^1: --mint:/);
+  expect(await run({ sbpf: "v9" })).toMatch(/^64: --sbpf: expected v3 or v0/);
+}, 60_000);
