@@ -14,7 +14,7 @@ const MAX_REMEMBERED = 20_000;
  * again and restarts the searches for transactions and bytes.
  */
 export class SyncMemory {
-  readonly snapshots = new SnapshotSchedule();
+  readonly snapshots: SnapshotSchedule;
   readonly unseen = new UnseenEscrows();
   readonly told = new ToldTransactions();
   readonly transactions = new ReadTransactions();
@@ -37,6 +37,11 @@ export class SyncMemory {
   /** Null while no sync runs. */
   progress: SyncProgress | null = null;
   readonly #applied = new Set<LedgerSignature>();
+
+  /** `scanEveryMs` is the interval of scans of all merchants, milliseconds; null for none. */
+  constructor(scanEveryMs: number | null = null) {
+    this.snapshots = new SnapshotSchedule(scanEveryMs);
+  }
 
   /** Whether a transaction's accounts have been applied since it landed. */
   hasApplied(signature: LedgerSignature): boolean {
