@@ -3,7 +3,7 @@ import { LOCAL_USDC_MINT, localKey } from "../../adapters/local-ledger/genesis/l
 import { localFaucet } from "../../app/demo/local-faucet.ts";
 import { openStage, registerMerchant } from "../../app/demo/stage.ts";
 import { walletOfSeed } from "../../app/demo/wallet.ts";
-import { connect, type SettlementClient } from "../../client/index.ts";
+import { connect, type SettlementClient, type TransactionSigner } from "../../client/index.ts";
 import { PROOF_TEMPLATES } from "../../core/domain/evidence/proof-template-catalogue.ts";
 import { silentNarrator } from "../app/commands/silent-narrator.ts";
 import { until } from "../app/support/running-service.ts";
@@ -21,9 +21,9 @@ let url: string;
 let client: SettlementClient;
 let attestor: typeof merchant;
 
-const signer = {
+const signer: TransactionSigner = {
   address: agent.address,
-  signTransactions: (transactions: ReadonlyArray<{ readonly messageBytes: Uint8Array }>) =>
+  signTransactions: (transactions) =>
     Promise.resolve(
       transactions.map(({ messageBytes }) => ({ [agent.address]: agent.sign(messageBytes) })),
     ),
