@@ -54,13 +54,13 @@ test(`${FAILING} failing transactions cause no sync, and the one that lands caus
     // The connection is a signal too: its sync is the second.
     await until(() => (node.asked["getGenesisHash"] ?? 0) >= 2 && world.listeners.size === 2);
     await until(async () => (await count()) === ESCROWS);
-    const before = node.requests();
     for (let number = 0; number < FAILING; number++) {
       world.record(transactionOf(pendingOf(worldEscrow(number)), world.slot, true));
       await Bun.sleep(5);
     }
     // Each sync asks for the identity once.
     expect(node.asked["getGenesisHash"]).toBe(2);
+    const before = node.requests();
     world.slot += 1;
     world.putEscrow(pendingOf(worldEscrow(ESCROWS)));
     world.slot += 1;
