@@ -12,8 +12,12 @@ const DEPENDENCIES = [
 export const ENTRIES = {
   ".": "index",
   "./verify": "verify",
+  "./node": "node/index",
   "./generated": "generated/index",
 } as const;
+
+/** The commands by their names, each with its module below `client/`. */
+export const COMMANDS = { "settlement-evidence": "bin/settlement-evidence" } as const;
 
 /** The package.json of the client package. */
 export const packageManifest = () => ({
@@ -34,6 +38,9 @@ export const packageManifest = () => ({
     ),
     "./package.json": "./package.json",
   },
+  bin: Object.fromEntries(
+    Object.entries(COMMANDS).map(([name, module]) => [name, `./client/${module}.js`]),
+  ),
   files: ["client", "core", "README.md", "LICENSE"],
   dependencies: Object.fromEntries(
     DEPENDENCIES.map((name) => [name, packageJson.dependencies[name]]),
