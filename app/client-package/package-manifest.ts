@@ -5,7 +5,6 @@ const DEPENDENCIES = [
   "@noble/curves",
   "@noble/hashes",
   "@scure/base",
-  "canonicalize",
 ] as const satisfies ReadonlyArray<keyof typeof packageJson.dependencies>;
 
 /** The entries by their names in an import, each with its module below `client/`. */
@@ -28,7 +27,7 @@ export const packageManifest = () => ({
   license: packageJson.license,
   type: "module",
   sideEffects: false,
-  engines: { node: ">=20" },
+  engines: { node: ">=20.19" },
   exports: {
     ...Object.fromEntries(
       Object.entries(ENTRIES).map(([entry, module]) => [
