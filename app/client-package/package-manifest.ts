@@ -12,6 +12,7 @@ const DEPENDENCIES = [
 export const ENTRIES = {
   ".": "index",
   "./verify": "verify",
+  "./merchant": "merchant",
   "./generated": "generated/index",
 } as const;
 
