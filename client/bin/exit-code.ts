@@ -15,10 +15,12 @@ const BY_CODE: Readonly<Record<string, number>> = {
   validation_failed: EX_USAGE,
   unreadable: EX_NOINPUT,
   key_unusable: EX_NOINPUT,
+  signer_unusable: EX_NOINPUT,
   invalid_trust: EX_NOINPUT,
   service_unreachable: EX_UNAVAILABLE,
   file_exists: EX_CANTCREAT,
   file_not_made: EX_CANTCREAT,
+  journal_unusable: EX_CANTCREAT,
 };
 
 /** How a command ends that failed with an error: a code of sysexits.h, or 1 when service or ledger refused. */

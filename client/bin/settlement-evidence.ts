@@ -12,6 +12,8 @@ type Command = {
 /** Each command's module, loaded when it is run. */
 const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   keygen: () => import("./keygen.ts"),
+  attest: () => import("./attest.ts"),
+  merchant: () => import("./merchant.ts"),
 };
 
 const HELP = `Pays merchants through settlement escrows and verifies the evidence.
@@ -19,6 +21,8 @@ const HELP = `Pays merchants through settlement escrows and verifies the evidenc
 usage: npx --no-install settlement-evidence COMMAND [options]
 
   keygen    makes a key file; offline
+  attest    signs a delivery claim for an escrow, and releases it
+  merchant  register, rotate, cancel, watch, export
 
 Each command says more with --help.
 `;
