@@ -1,0 +1,4 @@
+// A client as many are: whenever it is started, it makes up what names its payment. It must be caught.
+process.env["NONCE"] = crypto.randomUUID();
+await import("./our-client.ts");
+export {};
