@@ -70,6 +70,10 @@ export const pageExchanges: ReadonlyArray<Exchange> = [
   ...documents,
   verifier("the module", { outline }),
   verifier("its own validator", { headers: { "if-none-match": "{etag}" } }),
+  get("readClientPackage", "the package", "/client/settlement-evidence.tgz"),
+  get("readClientPackage", "its own validator", "/client/settlement-evidence.tgz", {
+    headers: { "if-none-match": "{etag}" },
+  }),
   ...PROBLEM_CODES.map((code) => problem(code)),
   problem("validation_failed", "text/html"),
   problem("validation_failed", "text/markdown"),
