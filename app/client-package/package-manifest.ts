@@ -12,6 +12,7 @@ export const ENTRIES = {
   ".": "index",
   "./verify": "verify",
   "./node": "node/index",
+  "./merchant": "merchant",
   "./generated": "generated/index",
 } as const;
 

@@ -17,6 +17,7 @@ const BY_CODE: Readonly<Record<string, number>> = {
   validation_failed: EX_USAGE,
   unreadable: EX_NOINPUT,
   key_unusable: EX_NOINPUT,
+  signer_unusable: EX_NOINPUT,
   invalid_trust: EX_NOINPUT,
   service_unreachable: EX_UNAVAILABLE,
   file_exists: EX_CANTCREAT,

@@ -17,6 +17,8 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   refund: () => import("./refund.ts"),
   keygen: () => import("./keygen.ts"),
   doctor: () => import("./doctor.ts"),
+  attest: () => import("./attest.ts"),
+  merchant: () => import("./merchant.ts"),
 };
 
 const HELP = `Pays merchants through settlement escrows and verifies the evidence.
@@ -29,6 +31,8 @@ usage: npx --no-install settlement-evidence COMMAND [options]
   refund    returns an expired escrow's money to its agent
   keygen    makes a key file; offline
   doctor    says what stands between this machine and a payment
+  attest    signs a delivery claim for an escrow, and releases it
+  merchant  register, rotate, cancel, watch, export
 
 Each command says more with --help.
 `;
