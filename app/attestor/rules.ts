@@ -89,6 +89,6 @@ export const parseRules = (text: string): Rules => {
       refuse(`Rule ${name} names the template ${template}, which does not exist.`);
   return {
     ceiling: value.spending_ceiling,
-    rules: value.rules.map((rule) => ({ ...rule, bodyFault: bodyFaultOf(rule) })),
+    rules: value.rules.map((rule) => Object.assign({ bodyFault: bodyFaultOf(rule) }, rule)),
   };
 };

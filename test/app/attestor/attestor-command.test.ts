@@ -21,8 +21,17 @@ const attestor = async (lines: ReadonlyArray<object | string>, ...more: Readonly
   const text = lines.map((line) => (typeof line === "string" ? line : JSON.stringify(line)));
   const child = Bun.spawn(
     [
-      ...[process.execPath, COMMAND, ...merchant.there, "--rules", rules, "--key-file", key],
-      ...["--release", "--payer-key-file", payer, ...more],
+      process.execPath,
+      COMMAND,
+      ...merchant.there,
+      "--rules",
+      rules,
+      "--key-file",
+      key,
+      "--release",
+      "--payer-key-file",
+      payer,
+      ...more,
     ],
     {
       cwd: merchant.directory.path,

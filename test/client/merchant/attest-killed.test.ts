@@ -55,8 +55,15 @@ for (let run = 0; run < RUNS; run++) {
     const first = delivered(await merchant.taskHashOf(escrow), "ab");
     const other = { ...first, content_sha256: "cd".repeat(32) };
     const args = [
-      ...["attest", "--trust", merchant.there[3] ?? "", "--escrow", escrow],
-      ...["--template", "api-delivered-v1", "--payload", "-"],
+      "attest",
+      "--trust",
+      merchant.there[3] ?? "",
+      "--escrow",
+      escrow,
+      "--template",
+      "api-delivered-v1",
+      "--payload",
+      "-",
     ];
     const key = ["--key-file", await merchant.keyFile(attestor)];
     const isReading = moment === "while it reads the escrow";
@@ -81,7 +88,7 @@ for (let run = 0; run < RUNS; run++) {
     const both = await Promise.all(
       [first, other].map((payload) => merchant.run(again, JSON.stringify(payload))),
     );
-    expect(both.map(({ code }) => code).toSorted()).toEqual([0, 1]);
+    expect(both.map(({ code }) => code).toSorted((a, b) => a - b)).toEqual([0, 1]);
     const hashes = new Set(
       both.flatMap(({ stdout }) => hashesIn(stdout)).concat(hashesIn(printed)),
     );

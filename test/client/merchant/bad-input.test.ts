@@ -28,8 +28,17 @@ type Case = {
 
 const journal = () => join(merchant.directory.path, "state");
 const attestWith = async (...more: ReadonlyArray<string>): Promise<ReadonlyArray<string>> => [
-  ...["attest", ...merchant.there, "--escrow", escrow, "--template", "api-delivered-v1"],
-  ...["--payload", "-", "--key-file", await merchant.keyFile(attestor), ...more],
+  "attest",
+  ...merchant.there,
+  "--escrow",
+  escrow,
+  "--template",
+  "api-delivered-v1",
+  "--payload",
+  "-",
+  "--key-file",
+  await merchant.keyFile(attestor),
+  ...more,
 ];
 const good = () => JSON.stringify(payload);
 const walletFile = () => merchant.keyFile(wallet);
@@ -155,8 +164,13 @@ const CASES: ReadonlyArray<Case> = [
   {
     name: "no ssh-agent",
     args: async () => [
-      ...["merchant", "cancel", ...merchant.there, "--escrow", escrow],
-      ...["--ssh-agent", wallet.address],
+      "merchant",
+      "cancel",
+      ...merchant.there,
+      "--escrow",
+      escrow,
+      "--ssh-agent",
+      wallet.address,
     ],
     code: 66,
     says: "SSH_AUTH_SOCK",
@@ -164,8 +178,15 @@ const CASES: ReadonlyArray<Case> = [
   {
     name: "a signer's command that prints nothing",
     args: async () => [
-      ...["merchant", "cancel", ...merchant.there, "--escrow", escrow],
-      ...["--signer-command", "true", "--signer", wallet.address],
+      "merchant",
+      "cancel",
+      ...merchant.there,
+      "--escrow",
+      escrow,
+      "--signer-command",
+      "true",
+      "--signer",
+      wallet.address,
     ],
     code: 66,
     says: "printed 0 bytes",
@@ -194,8 +215,13 @@ const CASES: ReadonlyArray<Case> = [
   {
     name: "an unknown format",
     args: async () => [
-      ...["merchant", "export", ...merchant.there, "--merchant", wallet.address],
-      ...["--format", "xls"],
+      "merchant",
+      "export",
+      ...merchant.there,
+      "--merchant",
+      wallet.address,
+      "--format",
+      "xls",
     ],
     code: 64,
     says: "csv or jsonl",
@@ -209,8 +235,15 @@ const CASES: ReadonlyArray<Case> = [
   {
     name: "a name that cannot be shown",
     args: async () => [
-      ...["merchant", "register", ...merchant.there, "--attestor", attestor.address],
-      ...["--name", "a\u202eb", "--key-file", await walletFile()],
+      "merchant",
+      "register",
+      ...merchant.there,
+      "--attestor",
+      attestor.address,
+      "--name",
+      "a‮b",
+      "--key-file",
+      await walletFile(),
     ],
     code: 64,
     says: "The name",
@@ -218,8 +251,13 @@ const CASES: ReadonlyArray<Case> = [
   {
     name: "an attestor under which nothing verifies",
     args: async () => [
-      ...["merchant", "rotate", ...merchant.there, "--key-file", await walletFile()],
-      ...["--attestor", "11111111111111111111111111111111"],
+      "merchant",
+      "rotate",
+      ...merchant.there,
+      "--key-file",
+      await walletFile(),
+      "--attestor",
+      "11111111111111111111111111111111",
     ],
     code: 64,
     says: "No signature can verify",
@@ -227,8 +265,13 @@ const CASES: ReadonlyArray<Case> = [
   {
     name: "an escrow of another merchant",
     args: async () => [
-      ...["merchant", "cancel", ...merchant.there, "--escrow", escrow],
-      ...["--key-file", await merchant.keyFile(localKey("merchant/prices"))],
+      "merchant",
+      "cancel",
+      ...merchant.there,
+      "--escrow",
+      escrow,
+      "--key-file",
+      await merchant.keyFile(localKey("merchant/prices")),
     ],
     code: 1,
     says: "names the merchant",

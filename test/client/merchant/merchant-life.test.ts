@@ -97,8 +97,16 @@ test("a part is released, and a message is signed by a command and on standard i
   );
   const key = await merchant.keyFile(attestor);
   const base = [
-    ...["attest", ...merchant.there, "--escrow", escrow, "--template", "api-delivered-v1"],
-    ...["--payload", payload, "--amount", "0.40"],
+    "attest",
+    ...merchant.there,
+    "--escrow",
+    escrow,
+    "--template",
+    "api-delivered-v1",
+    "--payload",
+    payload,
+    "--amount",
+    "0.40",
   ];
   const script = await merchant.file(
     "sign.ts",
@@ -120,8 +128,15 @@ process.stdout.write(sign(null, Buffer.from(await Bun.stdin.arrayBuffer()), key)
   ]);
   expect(await merchant.stateOf(escrow)).toBe("PartiallyFulfilled");
   const liar = await merchant.run([
-    ...["merchant", "cancel", ...merchant.there, "--escrow", (await merchant.pay(wallet)).escrow],
-    ...["--signer-command", command, "--signer", wallet.address],
+    "merchant",
+    "cancel",
+    ...merchant.there,
+    "--escrow",
+    (await merchant.pay(wallet)).escrow,
+    "--signer-command",
+    command,
+    "--signer",
+    wallet.address,
   ]);
   expect([liar.code, liar.stdout]).toEqual([1, ""]);
   expect(liar.stderr).toContain("no signature of");

@@ -57,7 +57,14 @@ test("no answer throws, and a cut one is none", () => {
 test("a request to sign holds key, message and no flags", () => {
   const request = signRequest(new Uint8Array(32).fill(1), Uint8Array.of(9, 9));
   expect(Buffer.from(request).toString("hex")).toBe(
-    `00000042${"0d"}00000033${"0000000b"}${Buffer.from("ssh-ed25519").toString("hex")}00000020${"01".repeat(32)}${"00000002"}0909${"00000000"}`,
+    [
+      "00000042",
+      "0d",
+      ...["00000033", "0000000b", Buffer.from("ssh-ed25519").toString("hex")],
+      ...["00000020", "01".repeat(32)],
+      ...["00000002", "0909"],
+      "00000000",
+    ].join(""),
   );
 });
 
