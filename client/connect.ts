@@ -1,5 +1,6 @@
 import { type Paid, pay } from "./pay/pay.ts";
 import type { Payment } from "./pay/payment-terms.ts";
+import { type Refunded, refund } from "./pay/refund.ts";
 import { type Settled, settled, type SettledOptions } from "./pay/settled.ts";
 import { spendGuard, type SpendLimits } from "./pay/spend-limits.ts";
 import { policyIn } from "./pinned-policy.ts";
@@ -30,6 +31,13 @@ export type SettlementClient = {
   readonly pay: (
     payment: Payment & { readonly signer: TransactionSigner; readonly signal?: AbortSignal },
   ) => Promise<Paid>;
+  /**
+   * Returns an expired escrow's money to its agent; `signer` pays the fee. Safe to run again after any failure.
+   */
+  readonly refund: (
+    escrow: string,
+    how: { readonly signer: TransactionSigner; readonly signal?: AbortSignal },
+  ) => Promise<Refunded>;
   /** Waits until an escrow is settled and gives its evidence, verified under the trust document. */
   readonly settled: (escrow: string, options?: SettledOptions) => Promise<Settled>;
 };
@@ -42,6 +50,8 @@ export const connect = (url: string, options: ConnectOptions): SettlementClient 
   const { mostPriorityFee } = options;
   return {
     pay: (payment) => pay({ requests, policy, allow, mostPriorityFee }, payment),
+    refund: (escrow, { signer, signal }) =>
+      refund({ requests, policy, mostPriorityFee }, escrow, signer, signal),
     settled: (escrow, how) => settled(requests, policy, escrow, how),
   };
 };

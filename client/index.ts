@@ -8,6 +8,7 @@ export { memoryJournal } from "./pay/spend-limits.ts";
 export type { SpendEntry, SpendJournal, SpendLimits } from "./pay/spend-limits.ts";
 export type { Payment } from "./pay/payment-terms.ts";
 export type { Paid } from "./pay/pay.ts";
+export type { Refunded } from "./pay/refund.ts";
 export type { Settled, SettledOptions } from "./pay/settled.ts";
 export type { DeliveryJudgement, DeliveryPayload, Validate } from "./pay/delivery.ts";
 export * from "./verify.ts";

@@ -5,7 +5,6 @@ const DEPENDENCIES = [
   "@noble/curves",
   "@noble/hashes",
   "@scure/base",
-  "canonicalize",
 ] as const satisfies ReadonlyArray<keyof typeof packageJson.dependencies>;
 
 /** The entries by their names in an import, each with its module below `client/`. */
@@ -13,8 +12,12 @@ export const ENTRIES = {
   ".": "index",
   "./verify": "verify",
   "./merchant": "merchant",
+  "./node": "node/index",
   "./generated": "generated/index",
 } as const;
+
+/** The commands by their names, each with its module below `client/`. */
+export const COMMANDS = { "settlement-evidence": "bin/settlement-evidence" } as const;
 
 /** The package.json of the client package. */
 export const packageManifest = () => ({
@@ -25,7 +28,7 @@ export const packageManifest = () => ({
   license: packageJson.license,
   type: "module",
   sideEffects: false,
-  engines: { node: ">=20" },
+  engines: { node: ">=20.19" },
   exports: {
     ...Object.fromEntries(
       Object.entries(ENTRIES).map(([entry, module]) => [
@@ -35,6 +38,9 @@ export const packageManifest = () => ({
     ),
     "./package.json": "./package.json",
   },
+  bin: Object.fromEntries(
+    Object.entries(COMMANDS).map(([name, module]) => [name, `./client/${module}.js`]),
+  ),
   files: ["client", "core", "README.md", "LICENSE"],
   dependencies: Object.fromEntries(
     DEPENDENCIES.map((name) => [name, packageJson.dependencies[name]]),

@@ -8,6 +8,8 @@ export const EX_NOINPUT = 66;
 export const EX_UNAVAILABLE = 69;
 /** A file cannot be made (sysexits.h). */
 export const EX_CANTCREAT = 73;
+/** Stopped before it was known; running the same again goes on (sysexits.h). */
+export const EX_TEMPFAIL = 75;
 
 const BY_CODE: Readonly<Record<string, number>> = {
   usage: EX_USAGE,
@@ -20,7 +22,8 @@ const BY_CODE: Readonly<Record<string, number>> = {
   service_unreachable: EX_UNAVAILABLE,
   file_exists: EX_CANTCREAT,
   file_not_made: EX_CANTCREAT,
-  journal_unusable: EX_CANTCREAT,
+  journal_unusable: EX_NOINPUT,
+  interrupted: EX_TEMPFAIL,
 };
 
 /** How a command ends that failed with an error: a code of sysexits.h, or 1 when service or ledger refused. */

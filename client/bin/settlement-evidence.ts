@@ -11,18 +11,28 @@ type Command = {
 
 /** Each command's module, loaded when it is run. */
 const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
+  verify: () => import("./verify.ts"),
+  pay: () => import("./pay.ts"),
+  watch: () => import("./watch.ts"),
+  refund: () => import("./refund.ts"),
   keygen: () => import("./keygen.ts"),
   attest: () => import("./attest.ts"),
   merchant: () => import("./merchant.ts"),
+  doctor: () => import("./doctor.ts"),
 };
 
 const HELP = `Pays merchants through settlement escrows and verifies the evidence.
 
 usage: npx --no-install settlement-evidence COMMAND [options]
 
+  verify    checks an evidence packet; offline
+  pay       locks a payment for a merchant in an escrow
+  watch     waits until an escrow is settled and keeps its evidence
+  refund    returns an expired escrow's money to its agent
   keygen    makes a key file; offline
   attest    signs a delivery claim for an escrow, and releases it
   merchant  register, rotate, cancel, watch, export
+  doctor    says what stands between this machine and a payment
 
 Each command says more with --help.
 `;

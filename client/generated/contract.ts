@@ -1929,7 +1929,14 @@ payer?: string
  */
 export interface SdkCall {
 package: string
+/**
+ * The method of a client that `connect` made.
+ */
 method: string
+/**
+ * The package's file on this service, for `npm install <address of this file>`.
+ */
+install: string
 /**
  * The field whose owner must sign.
  */

@@ -57,6 +57,9 @@ export const readKeyFile = async (path: string): Promise<KeySigner> => {
     : keySigner(seed);
 };
 
+const fileExists = (path: string): SettlementError =>
+  new SettlementError("file_exists", `${path} exists, and is left as it is.`, "Name another file.");
+
 /**
  * Makes a file with a new key that only its owner can read, and gives the key's address. The file appears complete and on disk, or not
  * at all. @throws SettlementError `file_exists` when there is one, `file_not_made` when it cannot be written.
@@ -70,18 +73,16 @@ export const createKeyFile = async (path: string): Promise<string> => {
     try {
       await file.writeFile(`${keyText(seed)}\n`);
       await file.sync();
-      await link(draft, path);
+      // Unlike a rename, a link never replaces a file that came in between.
+      await link(draft, path).catch((cause: unknown) => {
+        throw codeOf(cause) === "EEXIST" ? fileExists(path) : cause;
+      });
     } finally {
       await file.close();
       await unlink(draft);
     }
   } catch (cause) {
-    if (codeOf(cause) === "EEXIST")
-      throw new SettlementError(
-        "file_exists",
-        `${path} exists, and is left as it is.`,
-        "Name another file.",
-      );
+    if (cause instanceof SettlementError) throw cause;
     throw new SettlementError(
       "file_not_made",
       `${path} cannot be written (${codeOf(cause)}).`,

@@ -63,9 +63,18 @@ export const problemOf = ({ status, text }: Answer): SettlementError => {
   );
 };
 
+/** Node 20 has no `URL.parse`. */
+const urlIn = (text: string): URL | null => {
+  try {
+    return new URL(text);
+  } catch {
+    return null;
+  }
+};
+
 /** Calls of the service at `url`, by `fetch` unless another function is given. @throws SettlementError for no address. */
 export const requestsTo = (url: string, fetchWith: Fetch = fetch): Requests => {
-  const base = URL.parse(url);
+  const base = urlIn(url);
   if (base === null || !["http:", "https:"].includes(base.protocol))
     throw new SettlementError(
       "invalid_url",

@@ -26,7 +26,7 @@ const planted = [
   { file: "core/domain/escrow/b.ts", code: `import "effect";`, refused: true },
   {
     file: "core/domain/escrow/ok.ts",
-    code: `import "../address.ts"; import "../ledger/x.ts"; import "canonicalize";`,
+    code: `import "../address.ts"; import "../ledger/x.ts"; import "@noble/curves/ed25519.js";`,
     refused: false,
   },
   { file: "core/protocol/a.ts", code: `import "../use-cases/x.ts";`, refused: true },

@@ -208,7 +208,7 @@ const CASES: ReadonlyArray<Case> = [
     name: "a journal that is no folder",
     args: async () => attestWith("--journal", await merchant.file("plain.txt", "")),
     stdin: good,
-    code: 73,
+    code: 66,
     says: "--journal",
   },
   { name: "no action", args: async () => ["merchant"], code: 64, says: "No action" },

@@ -118,8 +118,13 @@ process.stdout.write(sign(null, Buffer.from(await Bun.stdin.arrayBuffer()), key)
   const command = `${process.execPath} ${script}`;
   const signed = await merchant.run([
     ...base,
-    ...["--signer-command", command, "--signer", attestor.address],
-    ...["--release", "--payer-key-file", await merchant.keyFile(passerBy)],
+    "--signer-command",
+    command,
+    "--signer",
+    attestor.address,
+    "--release",
+    "--payer-key-file",
+    await merchant.keyFile(passerBy),
   ]);
   expect([signed.code, signed.stderr]).toEqual([0, ""]);
   expect(linesOf(signed.stdout)).toMatchObject([
@@ -176,7 +181,13 @@ test("a rotation names the escrows that need the old key; a compromised one canc
   const key = await merchant.keyFile(wallet);
   const rotate = (attestor: string, ...more: ReadonlyArray<string>) =>
     merchant.run([
-      ...["merchant", "rotate", ...merchant.there, "--attestor", attestor, "--key-file", key],
+      "merchant",
+      "rotate",
+      ...merchant.there,
+      "--attestor",
+      attestor,
+      "--key-file",
+      key,
       ...more,
     ]);
   await fetch(`${merchant.service.url}/v1/indexer/sync`, { method: "POST" });

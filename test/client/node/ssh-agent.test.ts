@@ -60,9 +60,13 @@ test("a request to sign holds key, message and no flags", () => {
     [
       "00000042",
       "0d",
-      ...["00000033", "0000000b", Buffer.from("ssh-ed25519").toString("hex")],
-      ...["00000020", "01".repeat(32)],
-      ...["00000002", "0909"],
+      "00000033",
+      "0000000b",
+      Buffer.from("ssh-ed25519").toString("hex"),
+      "00000020",
+      "01".repeat(32),
+      "00000002",
+      "0909",
       "00000000",
     ].join(""),
   );
