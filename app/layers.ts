@@ -5,6 +5,7 @@ import { LogProofs } from "../core/use-cases/log/log-proofs.ts";
 import { makeLogProofs } from "../core/use-cases/log/make-log-proofs.ts";
 import { clientPackageLayer } from "./client-package/client-package-layer.ts";
 import { LedgerPulse, makeLedgerPulse } from "../core/use-cases/service/ledger-pulse.ts";
+import { IndexClock, makeIndexClock } from "../core/use-cases/index/index-clock.ts";
 import { makeRecentPages, RecentPages } from "../core/use-cases/index/recent-pages.ts";
 import {
   makeSettledEvidence,
@@ -16,16 +17,13 @@ import {
 } from "../core/use-cases/service/transaction-terms.ts";
 import type { HttpServices } from "../adapters/http/server/http-services.ts";
 import { rateLimiterMemory } from "../adapters/memory/rate-limiter.ts";
-import { evidenceSignerFromText, evidenceSignerNone } from "../adapters/signer/evidence-signer.ts";
-import {
-  evidenceSignerFromFile,
-  evidenceSignerGenerated,
-} from "../adapters/signer/evidence-signer-file.ts";
 import { blockspaceSolanaRpc } from "../adapters/solana-rpc/broadcast/blockspace-solana-rpc.ts";
 import { broadcasterSolanaRpc } from "../adapters/solana-rpc/broadcast/broadcaster-solana-rpc.ts";
+import { ledgerArchiveSolanaRpc } from "../adapters/solana-rpc/history/ledger-archive-solana-rpc.ts";
 import { ledgerSolanaRpc } from "../adapters/solana-rpc/ledger-solana-rpc.ts";
 import { nodePool } from "../adapters/solana-rpc/pool/node-pool.ts";
 import { solanaRpcConfig } from "../adapters/solana-rpc/pool/solana-rpc-config.ts";
+import { ledgerFloorSolanaRpc } from "../adapters/solana-rpc/ledger-floor-solana-rpc.ts";
 import { ledgerNodesSolanaRpc } from "../adapters/solana-rpc/ledger-nodes-solana-rpc.ts";
 import { witnessClientHttp } from "../adapters/witness-http/witness-client.ts";
 import { LogPublisher } from "../core/use-cases/log/log-publisher.ts";
@@ -38,7 +36,9 @@ import type { GrownMark } from "./syncing/grown-mark.ts";
 import { logPublisher, logSigner, type LogWitnessesUnusable } from "./log/log-services.ts";
 import { noWitness, witnessLayer } from "./log/witness-layer.ts";
 import { type EvidenceKeyUnusable, EvidenceSigner } from "../ports/evidence-signer.ts";
+import { LedgerFloor } from "../ports/ledger-floor.ts";
 import type { Ledger } from "../ports/ledger.ts";
+import { evidenceKeys, evidenceSigner } from "./key-layers.ts";
 import { checkMints } from "./check-mints.ts";
 import type { IndexRefused } from "./stores/index-refused.ts";
 import { deploymentOf, instanceLayer, type StartedInstance } from "./lifecycle/started-instance.ts";
@@ -47,25 +47,6 @@ import type { Environment } from "./sync-worker/start-sync-worker.ts";
 
 /** Clients whose budgets are kept. Each of four budgets takes about 200 bytes, 40 MB at most in all. */
 const MAX_RATE_LIMITED_CLIENTS = 50_000;
-
-/** A key is generated only for play money. Otherwise the operator must configure one. */
-const evidenceSigner = ({
-  settings,
-  dataDir,
-}: StartedInstance): Layer.Layer<EvidenceSigner, EvidenceKeyUnusable> => {
-  const { evidenceKey, evidenceKeyFile, evidenceRetiredKeys, ledger } = settings;
-  if (evidenceKey !== null) return evidenceSignerFromText(evidenceKey, evidenceRetiredKeys);
-  if (evidenceKeyFile !== null) return evidenceSignerFromFile(evidenceKeyFile, evidenceRetiredKeys);
-  return ledger.kind === "embedded"
-    ? evidenceSignerGenerated(dataDir, evidenceRetiredKeys)
-    : evidenceSignerNone(evidenceRetiredKeys);
-};
-
-/** The keys that sign or have signed evidence, for the comparison with the other keys. */
-const evidenceKeys = ({ current, former }: EvidenceSigner["Service"]) => [
-  ...(current === null ? [] : [{ setting: "the evidence key", publicKey: current.publicKey }]),
-  ...former.map(({ publicKey }) => ({ setting: "EVIDENCE_RETIRED_KEYS", publicKey })),
-];
 
 /** The witness that is configured, or none. */
 const witness = ({
@@ -85,13 +66,19 @@ const witness = ({
   );
 };
 
-/** Tells the log's publisher how far the index is complete, under the term of the sync that found it. */
-const publishing = (marks: Queue.Dequeue<GrownMark>): Layer.Layer<never, never, LogPublisher> =>
+/**
+ * Tells how far the index is complete: the log's publisher, under the term of the sync that found it, and the readers of
+ * the ledger, which then show nothing older than the index.
+ */
+const publishing = (
+  marks: Queue.Dequeue<GrownMark>,
+): Layer.Layer<never, never, LogPublisher | LedgerFloor> =>
   Layer.effectDiscard(
     Effect.gen(function* () {
       const { grown } = yield* LogPublisher;
+      const { raise } = yield* LedgerFloor;
       const tell = Effect.flatMap(Queue.take(marks), ({ mark, epoch }) =>
-        Effect.provideService(grown(mark), SyncEpoch, epoch),
+        Effect.andThen(raise(mark.slot), Effect.provideService(grown(mark), SyncEpoch, epoch)),
       );
       yield* Effect.forkScoped(Effect.forever(tell));
     }),
@@ -145,7 +132,9 @@ const servicesOf = (
   const { settings, rpcUrls } = started;
   const solana = Layer.mergeAll(
     ledgerSolanaRpc,
+    ledgerArchiveSolanaRpc,
     ledgerNodesSolanaRpc,
+    ledgerFloorSolanaRpc,
     broadcasterSolanaRpc,
     blockspaceSolanaRpc,
   ).pipe(Layer.provide(nodePool(solanaRpcConfig(rpcUrls))));
@@ -171,6 +160,7 @@ const servicesOf = (
     Layer.effect(RelayDelivery, makeRelayDelivery),
     Layer.effect(ArchivedEscrows, makeArchivedEscrows),
     Layer.effect(SettledEvidence, makeSettledEvidence),
+    Layer.effect(IndexClock, makeIndexClock),
     Layer.effect(RecentPages, makeRecentPages),
     Layer.effect(TransactionTerms, makeTransactionTerms),
     Layer.effect(LedgerPulse, makeLedgerPulse),

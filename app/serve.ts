@@ -69,10 +69,7 @@ const findLedger = Effect.fnUntraced(function* ({ ledger }: Settings, dataDir: s
     const { rpcUrls, webSocketUrl } = ledger;
     return { rpcUrls, webSocketUrl, ledgerPid: Effect.succeed(null) };
   }
-  const embedded = yield* Effect.retry(
-    superviseLocalLedger({ dataDir, port: ledger.port, demo: ledger.demo }),
-    TRY_AGAIN,
-  );
+  const embedded = yield* Effect.retry(superviseLocalLedger({ dataDir, ...ledger }), TRY_AGAIN);
   const rpcUrls: RpcUrls = [Redacted.make(new URL(embedded.rpcUrl))];
   const webSocketUrl = Redacted.make(new URL(embedded.webSocketUrl));
   return {

@@ -4,6 +4,7 @@ import { type Refunded, refund } from "./pay/refund.ts";
 import { type Settled, settled, type SettledOptions } from "./pay/settled.ts";
 import { spendGuard, type SpendLimits } from "./pay/spend-limits.ts";
 import { policyIn } from "./pinned-policy.ts";
+import { type ClientClock, systemClock } from "./service/client-clock.ts";
 import { type Fetch, requestsTo } from "./service/requests.ts";
 import type { TransactionSigner } from "./signing/transaction-signer.ts";
 
@@ -20,6 +21,8 @@ export type ConnectOptions = {
   readonly mostPriorityFee?: bigint;
   /** Used instead of the global `fetch`. */
   readonly fetch?: Fetch;
+  /** Used instead of the machine's clock. */
+  readonly clock?: ClientClock;
 };
 
 /** An agent's side of a service. */
@@ -45,8 +48,10 @@ export type SettlementClient = {
 /** A client of the service at `url`, http or https. Opens no connection yet. @throws SettlementError for a wrong option. */
 export const connect = (url: string, options: ConnectOptions): SettlementClient => {
   const policy = policyIn(options.trust);
-  const requests = requestsTo(url, options.fetch);
-  const allow = options.spend === undefined ? () => Promise.resolve() : spendGuard(options.spend);
+  const { clock = systemClock } = options;
+  const requests = requestsTo(url, options.fetch, clock);
+  const allow =
+    options.spend === undefined ? () => Promise.resolve() : spendGuard(options.spend, clock.nowMs);
   const { mostPriorityFee } = options;
   return {
     pay: (payment) => pay({ requests, policy, allow, mostPriorityFee }, payment),

@@ -2,6 +2,7 @@
 
 export { connect } from "./connect.ts";
 export type { ConnectOptions, SettlementClient } from "./connect.ts";
+export type { ClientClock } from "./service/client-clock.ts";
 export { SettlementError } from "./settlement-error.ts";
 export type { TransactionSigner } from "./signing/transaction-signer.ts";
 export { memoryJournal } from "./pay/spend-limits.ts";

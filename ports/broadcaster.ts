@@ -17,7 +17,8 @@ export class SubmissionRefused extends Data.TaggedError("SubmissionRefused")<{
 /** One node's history of some transactions, in the order asked for. */
 export type HistorySearch = {
   readonly landed: ReadonlyArray<LandedTransaction | null>;
-  readonly completeFrom: bigint;
+  /** The first slot of its history, null when the node does not say. */
+  readonly completeFrom: bigint | null;
 };
 
 /** Sends signed transactions to the ledger and reads their outcomes. */
@@ -47,7 +48,8 @@ export class Broadcaster extends Context.Service<
     ) => Effect.Effect<ReadonlyArray<LandedTransaction | null>, LedgerFailure>;
     /**
      * As `landedAll`, with the first slot of that same node's history, read after the search. A null proves nothing
-     * about transactions before that slot, and another node's history proves nothing for this one.
+     * about transactions before that slot, another node's history proves nothing for this one, and some nodes show only
+     * the newest transactions whatever they say.
      */
     readonly searchAll: (
       signatures: ReadonlyArray<LedgerSignature>,

@@ -3,6 +3,9 @@ import { parseArgs } from "node:util";
 /** The folder of a data directory in which the ledger keeps its database. */
 export const LOCAL_LEDGER_FOLDER = "local-ledger";
 
+/** The most slots between `confirmed` and `finalized`. */
+export const MAX_FINALITY_SLOTS = 150;
+
 /** The options of a ledger process. */
 export type LocalLedgerOptions = {
   readonly dataDirectory: string;
@@ -13,6 +16,8 @@ export type LocalLedgerOptions = {
   readonly empty: boolean;
   /** Days by which the ledger's time moves ahead at this start, [0, 365]. */
   readonly skipDays: number;
+  /** Slots between `confirmed` and `finalized`, [0, 150]. */
+  readonly finalitySlots: number;
   /** Ends when standard input closes, so that it cannot outlive its parent process. */
   readonly supervised: boolean;
 };
@@ -28,6 +33,8 @@ usage: bun run local-ledger [options]
   --no-demo        no demo merchants, agents and escrows          (LOCAL_LEDGER_DEMO, true)
   --empty          a new ledger begins without programs and mint, for bun run deploy
   --skip-days N    its clock moves N days ahead at this start and stays there, 0 to 365   (0)
+  --finality-slots N  slots from confirmed to finalized, 0 to 150; a cluster takes 32
+                                                                  (LOCAL_LEDGER_FINALITY_SLOTS, 0)
   --supervised     ends when its standard input closes
   --help           this text
 
@@ -46,6 +53,12 @@ const portOf = (text: string, name: string): number => {
 const daysOf = (text: string, name: string): number => {
   if (!/^[0-9]{1,3}$/.test(text) || Number(text) > 365)
     throw new Error(`${name} must be a number of days from 0 to 365`);
+  return Number(text);
+};
+
+const finalityOf = (text: string, name: string): number => {
+  if (!/^[0-9]{1,3}$/.test(text) || Number(text) > MAX_FINALITY_SLOTS)
+    throw new Error(`${name} must be a number of slots from 0 to ${MAX_FINALITY_SLOTS}`);
   return Number(text);
 };
 
@@ -71,6 +84,7 @@ export const readOptions = (
       "no-demo": { type: "boolean" },
       empty: { type: "boolean" },
       "skip-days": { type: "string" },
+      "finality-slots": { type: "string" },
       supervised: { type: "boolean" },
       help: { type: "boolean", short: "h" },
     },
@@ -89,6 +103,10 @@ export const readOptions = (
       values["no-demo"] !== true && flagOf(env["LOCAL_LEDGER_DEMO"] ?? "true", "LOCAL_LEDGER_DEMO"),
     empty: values.empty === true,
     skipDays: daysOf(values["skip-days"] ?? "0", "--skip-days"),
+    finalitySlots:
+      values["finality-slots"] === undefined
+        ? finalityOf(env["LOCAL_LEDGER_FINALITY_SLOTS"] ?? "0", "LOCAL_LEDGER_FINALITY_SLOTS")
+        : finalityOf(values["finality-slots"], "--finality-slots"),
     supervised: values.supervised === true,
   };
 };

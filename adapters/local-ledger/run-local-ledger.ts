@@ -22,6 +22,7 @@ const run = (options: LocalLedgerOptions): void => {
     directory: join(options.dataDirectory, LOCAL_LEDGER_FOLDER),
     genesis: options.empty ? EMPTY_GENESIS : localGenesis({ demo: options.demo }),
     skipMs: options.skipDays * DAY_MS,
+    finalitySlots: options.finalitySlots,
   });
   const server = serveLedger(ledger, {
     hostname: HOSTNAME,

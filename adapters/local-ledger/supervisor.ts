@@ -13,6 +13,8 @@ export type SupervisedLedgerOptions = {
   /** HTTP port, with WebSocket on the next. 0 takes free ports and keeps them for all restarts. */
   readonly port: number;
   readonly demo: boolean;
+  /** Slots between `confirmed` and `finalized`, [0, 150]; 0 by default. */
+  readonly finalitySlots?: number;
 };
 
 /** The embedded ledger. Its addresses stay the same when its process restarts. */
@@ -33,6 +35,8 @@ const argumentsOf = (options: SupervisedLedgerOptions, addresses: LedgerAddresse
   addresses === undefined ? String(options.port) : new URL(addresses.rpcUrl).port,
   ...(addresses === undefined ? [] : ["--ws-port", new URL(addresses.webSocketUrl).port]),
   ...(options.demo ? [] : ["--no-demo"]),
+  "--finality-slots",
+  String(options.finalitySlots ?? 0),
 ];
 
 /**

@@ -76,8 +76,5 @@ export const indexWriterOf = (rows: IndexRows): IndexWriter["Service"] => ({
         .sort((a, b) => (a.createdSeq < b.createdSeq ? -1 : 1))
         .slice(0, limit),
     ),
-  build: Effect.sync(() => {
-    rows.clear();
-    return buildOf(rows);
-  }),
+  build: Effect.sync(() => buildOf(rows)),
 });

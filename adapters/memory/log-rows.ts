@@ -15,6 +15,7 @@ export const logStoreOf = (rows: IndexRows): LogStore["Service"] => {
           .slice(0, limit)
           .map(({ leaf }) => leaf),
       ),
+    isWriter: Effect.succeed(true),
     tile: (path) => Effect.sync(() => tiles.get(path) ?? null),
     keepTiles: (full) =>
       Effect.sync(() => {

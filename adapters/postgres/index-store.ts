@@ -11,7 +11,7 @@ import { summaryIn } from "./index/ledger-row.ts";
 import { keepTiles, leavesFrom, replaceStanding, standingIn, tileAt } from "./index/log-tables.ts";
 import { merchantsAt, registryPage, sameNames } from "./index/merchant-table.ts";
 import { unseenAfter } from "./index/put-escrows.ts";
-import { holdTerm } from "./index/write-term.ts";
+import { holdTerm, isTerm } from "./index/write-term.ts";
 import { type LedgerIdentity, openClaimed } from "./ledger-identity.ts";
 import type { PostgresStore } from "./postgres-store.ts";
 import type { Queries } from "./queries.ts";
@@ -62,6 +62,10 @@ const writerOf = (store: Store): IndexWriter["Service"] => ({
 const logOf = (store: Store): LogStore["Service"] => ({
   leaves: Effect.fn("LogStore.leaves")((from, limit) =>
     store.run((sql) => leavesFrom(sql, from, limit)),
+  ),
+  isWriter: Effect.withSpan(
+    Effect.flatMap(SyncEpoch, (epoch) => store.run((sql) => isTerm(sql, epoch))),
+    "LogStore.isWriter",
   ),
   tile: Effect.fn("LogStore.tile")((path) => store.run((sql) => tileAt(sql, path))),
   keepTiles: Effect.fn("LogStore.keepTiles")((tiles) =>

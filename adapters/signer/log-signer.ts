@@ -4,6 +4,7 @@ import { Effect, Layer, Redacted } from "effect";
 import { encodeBase64 } from "../../core/domain/encoding/base64.ts";
 import { type LogKey, LogKeyUnusable, LogSigner } from "../../ports/log/log-signer.ts";
 import { makeFolderDurably, readIfThere, writeDurably } from "../bun/durable-file.ts";
+import { alone } from "../bun/file-lock.ts";
 import { ed25519Key } from "./ed25519-key.ts";
 import { createKeyFile, readKeyFile } from "./key-file.ts";
 import { parseSeedText, SEED_TEXT_FORMS } from "./seed-text.ts";
@@ -13,6 +14,9 @@ const GENERATED_KEY_FILE = "log-signing-key";
 
 /** What follows the key file's name in that of the file that says what the key signed last. */
 const MEMORY_SUFFIX = ".signed.json";
+
+/** What follows that file's name in that of its lock. */
+const LOCK_SUFFIX = ".lock";
 
 const causeText = (cause: unknown): string =>
   cause instanceof Error && "code" in cause ? String(cause.code) : "unknown error";
@@ -36,10 +40,14 @@ const keyOfText = Effect.fnUntraced(function* (
     publicKey,
     sign: (message) => Effect.sync(() => sign(message)),
     remembered: onFile(() => readIfThere(memory)),
-    remember: (next) =>
+    remember: (before, next) =>
       onFile(async () => {
         await makeFolderDurably(dirname(memory));
-        await writeDurably(memory, next, 0o600);
+        return alone(`${memory}${LOCK_SUFFIX}`, async () => {
+          if ((await readIfThere(memory)) !== before) return false;
+          await writeDurably(memory, next, 0o600);
+          return true;
+        });
       }),
   };
   return key;

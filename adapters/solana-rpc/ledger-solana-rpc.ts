@@ -1,5 +1,6 @@
 import { Effect, Layer, Schema } from "effect";
 import { type Address, parseAddress } from "../../core/domain/address.ts";
+import { CLOCK_SYSVAR, RENT_SYSVAR } from "../../core/protocol/addresses/well-known-addresses.ts";
 import type { HistoryPage } from "../../core/domain/ledger/history.ts";
 import type { LedgerSignature } from "../../core/domain/ledger/signature.ts";
 import {
@@ -10,7 +11,7 @@ import {
 } from "../../ports/ledger.ts";
 import { AskAnotherNode } from "../../ports/ask-another-node.ts";
 import { parseAccounts } from "./accounts/account-json.ts";
-import { askAtSlot, type SlotQuestion } from "./pool/ask-at-slot.ts";
+import { askAtSlot } from "./pool/ask-at-slot.ts";
 import { parseHistory, parseTransaction } from "./history/history-json.ts";
 import { NodePool } from "./pool/node-pool.ts";
 import type { RpcRequest } from "./pool/pooled-node.ts";
@@ -25,6 +26,10 @@ const MAX_SIGNATURES = 1000;
 /** Transaction versions are u8. Accounts and instructions have the same form in every version. */
 const ANY_VERSION = 255;
 
+/** How long a tip waits for nodes that lag by more than 32 slots, milliseconds. */
+const TIP_PATIENCE_MS = 2_000;
+const SYSVARS: ReadonlySet<string> = new Set([CLOCK_SYSVAR, RENT_SYSVAR]);
+
 const isSlot = Schema.is(Schema.Natural);
 const isEpochInfo = Schema.is(
   Schema.Struct({ absoluteSlot: Schema.Natural, blockHeight: Schema.Natural }),
@@ -35,13 +40,7 @@ const ledger: Layer.Layer<Ledger, never, NodePool> = Layer.effect(
   Effect.gen(function* () {
     const pool = yield* NodePool;
 
-    /** Only reads raise the slot that later ones ask for. A simulation may report a slot that is not confirmed yet. */
-    const readAtSlot = <A>(question: SlotQuestion<A>) =>
-      Effect.tap(askAtSlot(pool, question), ({ slot }) =>
-        Effect.sync(() => pool.slots.saw(question.commitment, Number(slot))),
-      );
-
-    const genesisHash = pool
+    const askGenesisHash = pool
       .call({
         method: "getGenesisHash",
         params: [],
@@ -54,19 +53,29 @@ const ledger: Layer.Layer<Ledger, never, NodePool> = Layer.effect(
       })
       .pipe(refusalAsUnavailable, Effect.withSpan("Ledger.genesisHash"));
 
+    const genesisHash = Effect.suspend(() => {
+      const { recorded } = pool.identity;
+      return recorded === null ? askGenesisHash : Effect.succeed(recorded);
+    });
+
     const tip = Effect.fn("Ledger.tip")(function* (commitment: Commitment) {
-      const lowest = pool.slots.at(commitment);
+      const { slots } = pool;
+      const lowest = slots.lowestTip(commitment);
       return yield* pool.call({
         method: "getEpochInfo",
         params: [{ commitment, ...(lowest > 0 ? { minContextSlot: lowest } : {}) }],
         pool: "single",
+        // Probes of the service's health ask for tips: a node that lags far behind must show soon.
+        // A relay needs a tip as new as its blockhash, and waits for it.
+        ...(slots.awaitsTip(commitment) ? {} : { behindPatienceMs: TIP_PATIENCE_MS }),
         decode: (result) => {
           if (!isEpochInfo(result)) return "malformed";
-          const { absoluteSlot, blockHeight } = result;
-          const judgement = pool.slots.judge(commitment, absoluteSlot);
+          const { absoluteSlot: slot, blockHeight } = result;
+          const judgement = slots.judge(lowest, slot);
           if (judgement !== "fine") return judgement;
-          pool.slots.saw(commitment, absoluteSlot);
-          return { value: { slot: BigInt(absoluteSlot), blockHeight: BigInt(blockHeight) } };
+          const newest = slots.newestTip(commitment, { slot, blockHeight });
+          if (newest === undefined) return "behind";
+          return { value: { slot: BigInt(newest.slot), blockHeight: BigInt(newest.blockHeight) } };
         },
       });
     }, refusalAsUnavailable);
@@ -75,11 +84,12 @@ const ledger: Layer.Layer<Ledger, never, NodePool> = Layer.effect(
       addresses: ReadonlyArray<Address>,
       commitment: Commitment,
       mostDataBytes = MOST_DATA_BYTES,
+      notBefore?: bigint,
     ) {
       if (addresses.length > MAX_ACCOUNTS) {
         return yield* Effect.die(new Error(`${addresses.length} accounts in one read`));
       }
-      return yield* readAtSlot({
+      return yield* askAtSlot(pool, {
         method: "getMultipleAccounts",
         args: [addresses],
         options: {
@@ -90,7 +100,11 @@ const ledger: Layer.Layer<Ledger, never, NodePool> = Layer.effect(
         },
         commitment,
         pool: "single",
+        // Sysvars are read along with accounts, to date them. They are there at every slot.
+        accounts: addresses.filter((address) => !SYSVARS.has(address)),
+        notBefore,
         parse: (value) => parseAccounts(addresses, value, mostDataBytes),
+        isAbsence: (value) => value.includes(null),
       });
     }, refusalAsUnavailable);
 
@@ -102,12 +116,27 @@ const ledger: Layer.Layer<Ledger, never, NodePool> = Layer.effect(
       decode: (result) => (isSlot(result) ? { value: BigInt(result) } : "malformed"),
     };
 
+    /**
+     * Succeeds once a node has finalized a slot. Some nodes take `minContextSlot` of getSignaturesForAddress for a filter
+     * of the list, so it is never sent there. Callers bear with a list that is late.
+     */
+    const slotReached = (lowest: number): RpcRequest<void> => ({
+      method: "getEpochInfo",
+      params: [{ commitment: "finalized" }],
+      pool: "single",
+      decode: (result) => {
+        if (!isEpochInfo(result)) return "malformed";
+        const judgement = pool.slots.judge(lowest, result.absoluteSlot);
+        return judgement === "fine" ? { value: undefined } : judgement;
+      },
+    });
+
     const history = Effect.fn("Ledger.history")(function* (
       address: Address,
       before: LedgerSignature | null,
     ): Effect.fn.Return<HistoryPage, LedgerFailure | RpcRefusal> {
+      const lowest = pool.slots.floors.of("finalized", [address]);
       let listed: HistoryPage["entries"] | null = null;
-      // Without minContextSlot: some nodes take it for a filter of the entries. Callers bear with a list that is late.
       const entriesBehind: RpcRequest<HistoryPage["entries"]> = {
         method: "getSignaturesForAddress",
         params: [
@@ -126,6 +155,7 @@ const ledger: Layer.Layer<Ledger, never, NodePool> = Layer.effect(
           return { value: parsed };
         },
       };
+      if (lowest > 0) yield* pool.call(slotReached(lowest));
       // What a node has after the search, it also had during the search.
       const [entries, keptFrom] = yield* pool
         .callInTurn(entriesBehind, historyStart)
@@ -150,6 +180,7 @@ const ledger: Layer.Layer<Ledger, never, NodePool> = Layer.effect(
             },
           ],
           pool: "single",
+          mayShare: true,
           decode: (result) => {
             const parsed = parseTransaction(signature, result);
             return parsed === undefined ? "malformed" : { value: parsed };
@@ -163,6 +194,7 @@ const ledger: Layer.Layer<Ledger, never, NodePool> = Layer.effect(
 
     return Ledger.of({
       genesisHash,
+      confirmIdentity: Effect.asVoid(askGenesisHash),
       tip,
       readAccounts,
       programAccounts: programAccounts(pool),

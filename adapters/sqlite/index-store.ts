@@ -135,6 +135,7 @@ const openLog = Effect.fn("openLogStore")(function* (options: IndexStoreOptions)
   const tiles = tileFiles(options.logFolder);
   return LogStore.of({
     leaves: Effect.fn("LogStore.leaves")((from, limit) => attempt(() => leaves(from, limit))),
+    isWriter: Effect.succeed(true),
     tile: Effect.fn("LogStore.tile")((name) => tiles.read(name)),
     keepTiles: Effect.fn("LogStore.keepTiles")((full) => tiles.keep(full)),
     standing: Effect.withSpan(

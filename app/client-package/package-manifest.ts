@@ -11,8 +11,8 @@ const DEPENDENCIES = [
 export const ENTRIES = {
   ".": "index",
   "./verify": "verify",
-  "./merchant": "merchant",
   "./node": "node/index",
+  "./merchant": "merchant",
   "./generated": "generated/index",
 } as const;
 

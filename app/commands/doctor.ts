@@ -3,7 +3,8 @@ import { diagnose } from "../doctor/diagnose.ts";
 import { readCommandLine } from "./command-line.ts";
 
 const HELP = `Checks what a start needs, with the same environment variables: Bun, the ports, the nodes, the ledger's
-genesis, time and listed mints, the data directory and the stores. One line each, a problem with its cure.
+genesis, time and listed mints, the data directory, the stores, and the keys and files of a log and a witness.
+One line each, a problem with its cure.
 
 usage: bun run doctor
 

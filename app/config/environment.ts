@@ -21,6 +21,7 @@ export const environment = Config.all({
   // Its WebSocket takes the next port.
   localPort: variable("LOCAL_LEDGER_PORT", kinds.wholeNumber(0, 65_534), 8899),
   localDemo: variable("LOCAL_LEDGER_DEMO", kinds.flag, true),
+  localFinality: variable("LOCAL_LEDGER_FINALITY_SLOTS", kinds.wholeNumber(0, 150), 0),
   evidenceKey: variable("EVIDENCE_SIGNING_KEY", kinds.signingKey, null),
   evidenceKeyFile: variable("EVIDENCE_SIGNING_KEY_FILE", kinds.text, null),
   evidenceRetiredKeys: variable("EVIDENCE_RETIRED_KEYS", kinds.formerKeys, null),
@@ -33,6 +34,7 @@ export const environment = Config.all({
   witnessName: variable("WITNESS_NAME", kinds.text, null),
   databaseUrl: variable("DATABASE_URL", kinds.databaseUrl, null),
   syncIntervalSeconds: variable("SYNC_INTERVAL_SECONDS", kinds.wholeNumber(0, 86_400), null),
+  scanEverySeconds: variable("SNAPSHOT_INTERVAL_SECONDS", kinds.wholeNumber(0, 2_592_000), 0),
   reads: variable("RATE_LIMIT_READS", perMinute, 1200),
   prepare: variable("RATE_LIMIT_PREPARE", perMinute, 600),
   relay: variable("RATE_LIMIT_RELAY", perMinute, 120),

@@ -15,7 +15,13 @@ export type RpcUrls = readonly [Redacted.Redacted<URL>, ...ReadonlyArray<Redacte
 
 /** The ledger that the service starts itself, or a remote one. */
 export type LedgerSettings =
-  | { readonly kind: "embedded"; readonly port: number; readonly demo: boolean }
+  | {
+      readonly kind: "embedded";
+      readonly port: number;
+      readonly demo: boolean;
+      /** Slots between `confirmed` and `finalized`. */
+      readonly finalitySlots: number;
+    }
   | {
       readonly kind: "remote";
       readonly rpcUrls: RpcUrls;
@@ -52,6 +58,8 @@ export type Settings = {
   readonly databaseUrl: Redacted.Redacted<URL> | null;
   /** 0 means no background sync. */
   readonly syncIntervalSeconds: number;
+  /** The interval of scans of all merchants; 0 for none. */
+  readonly scanEverySeconds: number;
   /** Requests per minute. */
   readonly rateLimits: Readonly<Record<Budget, number>>;
   readonly trustedProxies: ReadonlyArray<string>;
@@ -81,7 +89,12 @@ const ledgerSettings = (values: Required<Values>): LedgerSettings => {
   const [first, ...others] = values.rpcUrls ?? [];
   const { custodyProgram, attestorProgram } = values;
   if (first === undefined || custodyProgram === null || attestorProgram === null)
-    return { kind: "embedded", port: values.localPort, demo: values.localDemo };
+    return {
+      kind: "embedded",
+      port: values.localPort,
+      demo: values.localDemo,
+      finalitySlots: values.localFinality,
+    };
   return {
     kind: "remote",
     rpcUrls: [redacted(first), ...others.map(redacted)],
@@ -131,6 +144,7 @@ export const readSettings = Effect.fnUntraced(function* (
     witness: witnessSettings(values),
     databaseUrl: values.databaseUrl === null ? null : redacted(values.databaseUrl),
     syncIntervalSeconds: values.syncIntervalSeconds ?? SYNC_SECONDS[ledger.kind],
+    scanEverySeconds: values.scanEverySeconds,
     rateLimits: {
       reads: values.reads,
       prepare: values.prepare,

@@ -17,17 +17,17 @@ export const expectSame = <A>(what: string, actual: A, expected: A): void => {
 
 const POLL_MS = 100;
 
-/** Asks every 100 ms until the answer fits. @throws DemoFailed when none has come after `seconds`. */
+/** Asks every 100 ms until there is an answer that fits. @throws DemoFailed when none has come after `seconds`. */
 export const eventually = async <A>(
   what: string,
   seconds: number,
-  ask: () => Promise<A>,
+  ask: () => Promise<A | null>,
   fits: (answer: A) => boolean,
 ): Promise<A> => {
   const deadline = performance.now() + seconds * 1000;
   for (;;) {
     const answer = await ask();
-    if (fits(answer)) return answer;
+    if (answer !== null && fits(answer)) return answer;
     if (performance.now() > deadline) throw new DemoFailed(`${what}: not within ${seconds} s`);
     await Bun.sleep(POLL_MS);
   }

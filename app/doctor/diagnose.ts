@@ -3,6 +3,7 @@ import packageJson from "../../package.json" with { type: "json" };
 import { readSettings } from "../config/settings.ts";
 import { faultLines } from "../config/variable.ts";
 import { checkLedger } from "./check-ledger.ts";
+import { checkLog } from "./check-log.ts";
 import { checkPort } from "./check-port.ts";
 import { checkStore } from "./check-store.ts";
 import { type Finding, finding, Problem } from "./finding.ts";
@@ -42,5 +43,6 @@ export const diagnose = Effect.fnUntraced(function* (
     settings.supportedMints ?? [],
   );
   const stores = yield* checkStore(settings, genesisHash);
-  return [bun, port, ...metrics, ...findings, ...stores];
+  const log = yield* checkLog(settings);
+  return [bun, port, ...metrics, ...findings, ...stores, ...log];
 });

@@ -14,6 +14,7 @@ import { outcomeLogSqlite } from "../../adapters/sqlite/relay/outcome-log.ts";
 import type { IndexReader } from "../../ports/index/index-reader.ts";
 import type { Instance } from "../../ports/instance.ts";
 import type { Ledger } from "../../ports/ledger.ts";
+import type { LedgerNodes } from "../../ports/ledger-nodes.ts";
 import type { LogIdentity } from "../../ports/log/log-identity.ts";
 import type { LogStore } from "../../ports/log/log-store.ts";
 import type { OutcomeLog } from "../../ports/outcome-log.ts";
@@ -29,7 +30,7 @@ import { syncingSide } from "../syncing/syncing-side.ts";
 type Storage = Layer.Layer<
   IndexReader | LogStore | LogIdentity | OutcomeLog | IndexSync,
   never,
-  Ledger | Instance
+  Ledger | LedgerNodes | Instance
 >;
 type Refused = Deferred.Deferred<never, IndexRefused>;
 type Marks = Queue.Queue<GrownMark>;
@@ -87,7 +88,7 @@ const inThisThread = (started: StartedInstance, refused: Refused, marks: Marks):
     refused,
     broken: sqliteBroken(started),
   });
-  return Layer.provideMerge(syncingSide(tellOf(marks)), stores);
+  return Layer.provideMerge(syncingSide(started, tellOf(marks)), stores);
 };
 
 /** A database that replicas share. What it writes is sent to it, so that the server does most of the work. */
@@ -112,7 +113,7 @@ const inDatabase = (
     IndexSync,
     Effect.flatMap(IndexSync, makeReplicatedIndexSync),
   ).pipe(
-    Layer.provide(syncingSide(tellOf(marks))),
+    Layer.provide(syncingSide(started, tellOf(marks))),
     Layer.provide(syncLeasePostgres().pipe(Layer.provide(database))),
   );
   return Layer.provideMerge(replicated, stores);

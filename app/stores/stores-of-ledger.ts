@@ -170,6 +170,7 @@ const logStore = ({ use, logId }: Opening<LogStore>) => {
     tile: (path) => log((store) => store.tile(path)),
     keepTiles: (tiles) => log((store) => store.keepTiles(tiles)),
     standing: log((store) => store.standing),
+    isWriter: log((store) => store.isWriter),
     replaceStanding: (before, next) => log((store) => store.replaceStanding(before, next)),
   }).pipe(
     Context.add(LogIdentity, {

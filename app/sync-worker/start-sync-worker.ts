@@ -23,6 +23,7 @@ const IDLE: SyncActivity = {
   lastError: null,
   snapshotError: null,
   snapshotFailures: 0,
+  contradiction: null,
   contradictedAnswers: 0,
   hasHistory: true,
   progress: null,

@@ -12,7 +12,9 @@ import {
   Schedule,
 } from "effect";
 import { sha256Bun } from "../../adapters/bun/sha256.ts";
+import { ledgerArchiveSolanaRpc } from "../../adapters/solana-rpc/history/ledger-archive-solana-rpc.ts";
 import { ledgerSolanaRpc } from "../../adapters/solana-rpc/ledger-solana-rpc.ts";
+import { ledgerNodesSolanaRpc } from "../../adapters/solana-rpc/ledger-nodes-solana-rpc.ts";
 import { nodePool } from "../../adapters/solana-rpc/pool/node-pool.ts";
 import { solanaRpcConfig } from "../../adapters/solana-rpc/pool/solana-rpc-config.ts";
 import { indexSqlite } from "../../adapters/sqlite/index-store.ts";
@@ -55,7 +57,10 @@ const startedInstance = Effect.fnUntraced(function* (start: SyncStart) {
 });
 
 const services = (started: StartedInstance, refused: Deferred.Deferred<never, StoresRefused>) => {
-  const solana = Layer.provide(ledgerSolanaRpc, nodePool(solanaRpcConfig(started.rpcUrls)));
+  const solana = Layer.provide(
+    Layer.mergeAll(ledgerSolanaRpc, ledgerNodesSolanaRpc, ledgerArchiveSolanaRpc),
+    nodePool(solanaRpcConfig(started.rpcUrls)),
+  );
   const stores = syncedStores({
     cluster: clusterOf(started.settings),
     deployment: deploymentOf(started.settings),
@@ -64,17 +69,20 @@ const services = (started: StartedInstance, refused: Deferred.Deferred<never, St
     broken: sqliteBroken(started),
     whenOpen: Effect.sync(() => tell({ kind: "opened" })),
   });
-  return syncingSide((grown) => tell({ kind: "grown", grown })).pipe(
+  return syncingSide(started, (grown) => tell({ kind: "grown", grown })).pipe(
     Layer.provideMerge(Layer.merge(stores, instanceLayer(started))),
     Layer.provideMerge(solana),
   );
 };
 
+const bigintAsText = (_name: string, value: unknown): unknown =>
+  typeof value === "bigint" ? value.toString() : value;
+
 /** Tells the activity when it differs from what was told last. */
 const activityTeller = (sync: IndexSync["Service"]): Effect.Effect<void> => {
   let told = "";
   return Effect.map(sync.activity, (activity) => {
-    const text = JSON.stringify(activity);
+    const text = JSON.stringify(activity, bigintAsText);
     if (text !== told) tell({ kind: "activity", activity });
     told = text;
   });

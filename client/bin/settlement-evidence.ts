@@ -16,9 +16,9 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   watch: () => import("./watch.ts"),
   refund: () => import("./refund.ts"),
   keygen: () => import("./keygen.ts"),
+  doctor: () => import("./doctor.ts"),
   attest: () => import("./attest.ts"),
   merchant: () => import("./merchant.ts"),
-  doctor: () => import("./doctor.ts"),
 };
 
 const HELP = `Pays merchants through settlement escrows and verifies the evidence.
@@ -30,9 +30,9 @@ usage: npx --no-install settlement-evidence COMMAND [options]
   watch     waits until an escrow is settled and keeps its evidence
   refund    returns an expired escrow's money to its agent
   keygen    makes a key file; offline
+  doctor    says what stands between this machine and a payment
   attest    signs a delivery claim for an escrow, and releases it
   merchant  register, rotate, cancel, watch, export
-  doctor    says what stands between this machine and a payment
 
 Each command says more with --help.
 `;

@@ -65,6 +65,10 @@ export type EvidenceReferencesNotFound = ("merchant" | "escrow_created" | "escro
  */
 export type JsonWebKeyStatus = ("current" | "retired" | "revoked")
 /**
+ * `earlier_state`: the ledger's history is the beginning of the index's, or empty.
+ */
+export type IndexContradictionKind = ("another_history" | "earlier_state")
+/**
  * `degraded` when a dependency does not work or is not known to work.
  */
 export type IndexerStatusStatus = ("online" | "degraded")
@@ -111,7 +115,7 @@ export type PreparedMerchantCallWarnings = ("merchant_account_has_delegate" | "m
 /**
  * Stable machine name of a problem.
  */
-export type ProblemCode = ("malformed_host" | "malformed_json" | "malformed_cursor" | "route_not_found" | "escrow_not_found" | "merchant_not_found" | "proof_template_not_found" | "transaction_not_found" | "not_in_log" | "method_not_allowed" | "not_acceptable" | "wrong_state" | "not_logged_yet" | "archived_unseen" | "idempotency_key_in_flight" | "payload_too_large" | "unsupported_media_type" | "validation_failed" | "invalid_address" | "task_required" | "not_an_escrow" | "not_a_merchant" | "beta_limit_exceeded" | "transaction_malformed" | "transaction_too_large" | "signature_missing" | "signature_invalid" | "program_not_allowed" | "lookup_table_not_allowed" | "durable_nonce_not_allowed" | "compute_budget_exceeded" | "compute_budget_invalid" | "settlement_check_failed" | "fee_payer_cannot_pay" | "transaction_rejected" | "blockhash_expired" | "idempotency_key_reused" | "rate_limited" | "relay_share_full" | "checkpoint_malformed" | "log_signature_invalid" | "log_unknown" | "checkpoint_refused" | "witness_not_ready" | "internal_error" | "ledger_unavailable" | "not_ready" | "client_package_unavailable" | "store_unavailable" | "relay_queue_full" | "shutting_down" | "ledger_timeout")
+export type ProblemCode = ("malformed_host" | "malformed_json" | "malformed_cursor" | "route_not_found" | "escrow_not_found" | "merchant_not_found" | "proof_template_not_found" | "transaction_not_found" | "not_in_log" | "method_not_allowed" | "not_acceptable" | "wrong_state" | "not_logged_yet" | "not_final_yet" | "archived_unseen" | "idempotency_key_in_flight" | "payload_too_large" | "unsupported_media_type" | "validation_failed" | "invalid_address" | "task_required" | "not_an_escrow" | "not_a_merchant" | "beta_limit_exceeded" | "transaction_malformed" | "transaction_too_large" | "signature_missing" | "signature_invalid" | "program_not_allowed" | "lookup_table_not_allowed" | "durable_nonce_not_allowed" | "compute_budget_exceeded" | "compute_budget_invalid" | "settlement_check_failed" | "fee_payer_cannot_pay" | "transaction_rejected" | "blockhash_expired" | "idempotency_key_reused" | "rate_limited" | "relay_share_full" | "checkpoint_malformed" | "log_signature_invalid" | "log_unknown" | "checkpoint_refused" | "witness_not_ready" | "internal_error" | "ledger_unavailable" | "not_ready" | "client_package_unavailable" | "store_unavailable" | "relay_queue_full" | "shutting_down" | "ledger_timeout")
 /**
  * Whose error it is.
  */
@@ -173,6 +177,10 @@ export type RelayStatusStatus = ("online" | "degraded")
  */
 export type ServiceStatusStatus = ("online" | "degraded")
 /**
+ * What this process does for the log: `no_key`: another process publishes it; `starting`: no sync of this process has reached it yet; `standby`: its lease is over and another replica publishes.
+ */
+export type SettlementLogStatusState = ("no_key" | "starting" | "publishing" | "standby" | "ended")
+/**
  * What keeps the log from being published at the index's size.
  */
 export type SettlementLogStatusHindrance = ("nodes_disagree" | "second_node_behind" | "signed_size_not_derived_yet" | "ended" | "store_or_ledger_unavailable" | "quorum_missing")
@@ -181,179 +189,6 @@ export type SettlementLogStatusHindrance = ("nodes_disagree" | "second_node_behi
  */
 export type SyncReportMode = ("snapshot" | "incremental")
 
-/**
- * Every record of the contract by its name.
- */
-export interface Contract {
-BetaLimits: BetaLimits
-Commitment: Commitment
-Cost: Cost
-DeliveryClaim: DeliveryClaim
-DeliveryComparison: DeliveryComparison
-DeliveryComparisonRead: DeliveryComparisonRead
-DeliveryField: DeliveryField
-DeliveryFieldFound: DeliveryFieldFound
-DeliveryFieldOutcome: DeliveryFieldOutcome
-DeliveryTemplateComparison: DeliveryTemplateComparison
-Deposit: Deposit
-Descriptor: Descriptor
-DescriptorEndpoints: DescriptorEndpoints
-DescriptorLinks: DescriptorLinks
-DescriptorPrograms: DescriptorPrograms
-EndedLog: EndedLog
-Escrow: Escrow
-EscrowPage: EscrowPage
-EscrowPreflight: EscrowPreflight
-EscrowState: EscrowState
-EventKind: EventKind
-EvidenceAccount: EvidenceAccount
-EvidenceArchived: EvidenceArchived
-EvidenceAsOf: EvidenceAsOf
-EvidenceAttestation: EvidenceAttestation
-EvidenceData: EvidenceData
-EvidenceEscrow: EvidenceEscrow
-EvidenceLogProof: EvidenceLogProof
-EvidenceMerchant: EvidenceMerchant
-EvidenceNetwork: EvidenceNetwork
-EvidenceObserved: EvidenceObserved
-EvidencePacket: EvidencePacket
-EvidenceReferences: EvidenceReferences
-EvidenceReferencesNotFound: EvidenceReferencesNotFound
-EvidenceSignature: EvidenceSignature
-EvidenceSignatureStatus: EvidenceSignatureStatus
-EvidenceTransaction: EvidenceTransaction
-EvidenceTrust: EvidenceTrust
-Fault: Fault
-Health: Health
-Idl: Idl
-IndexFreshness: IndexFreshness
-IndexerStatus: IndexerStatus
-IndexerStatusHistory: IndexerStatusHistory
-IndexerStatusStatus: IndexerStatusStatus
-Instruction: Instruction
-InstructionAccount: InstructionAccount
-InstructionAccountRole: InstructionAccountRole
-JsonWebKey: JsonWebKey
-JsonWebKeySet: JsonWebKeySet
-JsonWebKeyStatus: JsonWebKeyStatus
-LiveEscrow: LiveEscrow
-LiveEscrowRead: LiveEscrowRead
-LogWitness: LogWitness
-Merchant: Merchant
-MerchantRead: MerchantRead
-MerchantStats: MerchantStats
-MerchantStatus: MerchantStatus
-NetworkStatus: NetworkStatus
-NextAction: NextAction
-NextActionAction: NextActionAction
-NextActionAwaiting: NextActionAwaiting
-NextActionBy: NextActionBy
-OpenApiDocument: OpenApiDocument
-OpenInstruction: OpenInstruction
-OpenInstructionAccount: OpenInstructionAccount
-OpenInstructionAccountRole: OpenInstructionAccountRole
-Page: Page
-Payout: Payout
-PayoutWhose: PayoutWhose
-PreflightBlocker: PreflightBlocker
-PreflightBlockerRule: PreflightBlockerRule
-PrepareArchiveRequest: PrepareArchiveRequest
-PrepareAttestationRequest: PrepareAttestationRequest
-PrepareAttestorRequest: PrepareAttestorRequest
-PrepareCall: PrepareCall
-PrepareCallBody: PrepareCallBody
-PrepareEscrowRequest: PrepareEscrowRequest
-PrepareMerchantRequest: PrepareMerchantRequest
-PrepareReleaseRequest: PrepareReleaseRequest
-PrepareReturnRequest: PrepareReturnRequest
-PreparedAttestation: PreparedAttestation
-PreparedAttestationRead: PreparedAttestationRead
-PreparedAttestorCall: PreparedAttestorCall
-PreparedAttestorCallOperation: PreparedAttestorCallOperation
-PreparedAttestorCallRead: PreparedAttestorCallRead
-PreparedAttestorCallWarnings: PreparedAttestorCallWarnings
-PreparedBumps: PreparedBumps
-PreparedEscrow: PreparedEscrow
-PreparedEscrowAnswer: PreparedEscrowAnswer
-PreparedEscrowCall: PreparedEscrowCall
-PreparedEscrowCallOperation: PreparedEscrowCallOperation
-PreparedEscrowCallRead: PreparedEscrowCallRead
-PreparedEscrowCallWarnings: PreparedEscrowCallWarnings
-PreparedInputs: PreparedInputs
-PreparedMerchantCall: PreparedMerchantCall
-PreparedMerchantCallOperation: PreparedMerchantCallOperation
-PreparedMerchantCallRead: PreparedMerchantCallRead
-PreparedMerchantCallWarnings: PreparedMerchantCallWarnings
-Problem: Problem
-ProblemAwaiting: ProblemAwaiting
-ProblemCode: ProblemCode
-ProblemCommitment: ProblemCommitment
-ProblemHolder: ProblemHolder
-ProblemPage: ProblemPage
-ProblemRule: ProblemRule
-ProgramError: ProgramError
-ProgramErrorProgram: ProgramErrorProgram
-ProgramStatus: ProgramStatus
-ProgramStatuses: ProgramStatuses
-ProofField: ProofField
-ProofFieldType: ProofFieldType
-ProofHashing: ProofHashing
-ProofTemplate: ProofTemplate
-ProofTemplateAnswer: ProofTemplateAnswer
-ProofTemplateCategory: ProofTemplateCategory
-ProofTemplateList: ProofTemplateList
-ReadContext: ReadContext
-Readiness: Readiness
-ReadsStatus: ReadsStatus
-ReadsStatusStatus: ReadsStatusStatus
-RegistryEntry: RegistryEntry
-RegistryEntryPage: RegistryEntryPage
-RejectedAccount: RejectedAccount
-RelayOutcome: RelayOutcome
-RelayOutcomeAnswer: RelayOutcomeAnswer
-RelayOutcomeCommitment: RelayOutcomeCommitment
-RelayOutcomeStatus: RelayOutcomeStatus
-RelayPolicy: RelayPolicy
-RelayPolicyAnswer: RelayPolicyAnswer
-RelayQueue: RelayQueue
-RelayRateLimit: RelayRateLimit
-RelayRateLimitOfEach: RelayRateLimitOfEach
-RelayRequest: RelayRequest
-RelayResult: RelayResult
-RelayResultAnswer: RelayResultAnswer
-RelayResultStatus: RelayResultStatus
-RelaySettlementCheck: RelaySettlementCheck
-RelaySettlementCheckRules: RelaySettlementCheckRules
-RelaySignaturePolicy: RelaySignaturePolicy
-RelayStatus: RelayStatus
-RelayStatusStatus: RelayStatusStatus
-SdkCall: SdkCall
-ServiceStatus: ServiceStatus
-ServiceStatusAnswer: ServiceStatusAnswer
-ServiceStatusStatus: ServiceStatusStatus
-SettlementDecision: SettlementDecision
-SettlementDecisionReason: SettlementDecisionReason
-SettlementDecisionStatus: SettlementDecisionStatus
-SettlementEvent: SettlementEvent
-SettlementEventPage: SettlementEventPage
-SettlementLogStatus: SettlementLogStatus
-SettlementLogStatusHindrance: SettlementLogStatusHindrance
-StaleIndex: StaleIndex
-SupportedMint: SupportedMint
-SyncCounts: SyncCounts
-SyncEvents: SyncEvents
-SyncProgress: SyncProgress
-SyncProgressPhase: SyncProgressPhase
-SyncReport: SyncReport
-SyncReportAnswer: SyncReportAnswer
-SyncReportMode: SyncReportMode
-Tombstone: Tombstone
-TransactionError: TransactionError
-UnsignedTransaction: UnsignedTransaction
-VerifyDeliveryRequest: VerifyDeliveryRequest
-Version: Version
-VersionAnswer: VersionAnswer
-}
 /**
  * Planned limits of the limited beta.
  */
@@ -829,6 +664,19 @@ detail: string
 cure: string
 }
 /**
+ * The numbers among which the first differing event is.
+ */
+export interface EventRange {
+/**
+ * The first of them, as decimal digits.
+ */
+from: string
+/**
+ * The last of them, as decimal digits.
+ */
+to: string
+}
+/**
  * The raw account, to be decoded again.
  */
 export interface EvidenceAccount {
@@ -1154,6 +1002,19 @@ version: string
 uptime_seconds: number
 }
 /**
+ * A state of the custody program's history.
+ */
+export interface HistoryHead {
+/**
+ * Events, as decimal digits.
+ */
+count: string
+/**
+ * The chain over their leaves.
+ */
+head: string
+}
+/**
  * A program's interface in the form that Anchor 0.30 and later write.
  */
 export interface Idl {
@@ -1203,6 +1064,18 @@ constants: {
 [k: string]: unknown
 }
 /**
+ * What the ledger shows and the index, which stays as it is, contradicts. Another history replaces it once two nodes show it or the operator approves it.
+ */
+export interface IndexContradiction {
+kind: IndexContradictionKind
+index: HistoryHead
+ledger: HistoryHead
+/**
+ * Null for an earlier state.
+ */
+first_difference: (EventRange | null)
+}
+/**
  * The index.
  */
 export interface IndexerStatus {
@@ -1220,6 +1093,10 @@ running: (boolean | null)
  * Null while none runs.
  */
 progress: (SyncProgress | null)
+/**
+ * Null: nothing contradicts the index, as far as scans have shown.
+ */
+contradiction: (IndexContradiction | null)
 /**
  * Null: not known.
  */
@@ -2115,6 +1992,14 @@ archived?: Tombstone
 slot?: number
 commitment?: ProblemCommitment
 /**
+ * How far the ledger is final.
+ */
+finalized_slot?: number
+/**
+ * How long to wait, as `Retry-After` says it.
+ */
+wait_seconds?: number
+/**
  * Whether it is safe to sign the payment again without paying twice.
  */
 safe_to_sign_again?: boolean
@@ -2183,6 +2068,10 @@ sbpf_version: (number | null)
  * Null: not known.
  */
 is_ours: (boolean | null)
+/**
+ * Null: not known.
+ */
+initialised: (boolean | null)
 }
 /**
  * Both programs.
@@ -2382,6 +2271,14 @@ last_valid_block_height: (number | null)
  * True only when signing the payment again cannot pay twice: it expired, or failed at `finalized`.
  */
 safe_to_sign_again: boolean
+/**
+ * Null unless it expired and another one did the same.
+ */
+superseded_by: (string | null)
+/**
+ * The creation of this very escrow, with the same agent and task hash, can be signed again at any time: the ledger makes it once. Another nonce is another escrow. Null: this relay did not send it, or it does something else.
+ */
+recreatable_escrow: (string | null)
 /**
  * A page about the transaction.
  */
@@ -2598,7 +2495,7 @@ relay: RelayStatus
 reads: ReadsStatus
 indexer: IndexerStatus
 /**
- * Null: no log, nothing signed yet, or not known.
+ * Null: no log, or not known.
  */
 log: (SettlementLogStatus | null)
 }
@@ -2606,22 +2503,14 @@ log: (SettlementLogStatus | null)
  * How the settlement log stands.
  */
 export interface SettlementLogStatus {
+state: SettlementLogStatusState
 /**
- * The log's name in checkpoints.
+ * Null before anything is signed, as are `vkey`, `size` and `root`.
  */
-origin: string
-/**
- * The log's key, as a policy names it.
- */
-vkey: string
-/**
- * Leaves of the tree that was signed last.
- */
-size: number
-/**
- * Its root.
- */
-root: string
+origin: (string | null)
+vkey: (string | null)
+size: (number | null)
+root: (string | null)
 /**
  * Null before the first.
  */

@@ -30,7 +30,7 @@ export type IndexChanges = {
 /** Takes the leaves of all events in ascending order of their numbers, each once or more often. */
 export type LeafSink = (seq: bigint, leaf: Uint8Array) => void;
 
-/** The first snapshot on its way into an empty store. What it has written is not shown before `finish`. */
+/** A snapshot on its way into a store. What it has written is not shown before `finish`. */
 export type IndexBuild = {
   /** Adds rows in any order. The same row may come again. */
   readonly add: (
@@ -38,7 +38,10 @@ export type IndexBuild = {
   ) => Effect.Effect<void, StoreUnavailable>;
   /** Shows `sink` the leaves of all rows added so far, in ascending order. More rows may be added afterwards. */
   readonly leaves: (sink: LeafSink) => Effect.Effect<void, StoreUnavailable>;
-  /** Completes the store at a mark. */
+  /**
+   * Replaces what the store holds by the added rows, and completes it at a mark. After a failure the store is as it was, or
+   * empty; never does it show rows of both.
+   */
   readonly finish: (mark: SyncMark) => Effect.Effect<void, StoreUnavailable>;
 };
 
@@ -60,7 +63,7 @@ export class IndexWriter extends Context.Service<
       limit: number,
       after: bigint,
     ) => Effect.Effect<ReadonlyArray<UnseenEscrow>, StoreUnavailable>;
-    /** Empties the store and begins a snapshot. One that is not finished leaves an empty store behind. */
+    /** Begins a snapshot beside what the store holds. One that is given up before `finish` leaves the store as it was. */
     readonly build: Effect.Effect<IndexBuild, StoreUnavailable, Scope.Scope>;
   }
 >()("settlement-evidence/ports/IndexWriter") {}

@@ -19,8 +19,14 @@ export type LogKey = {
   readonly sign: (message: Uint8Array) => Effect.Effect<Uint8Array>;
   /** The text that `remember` wrote last, null before. It is kept beside the key, not in the store: an older store that is restored does not take it back. */
   readonly remembered: Effect.Effect<string | null, LogKeyUnusable>;
-  /** Replaces the text durably. */
-  readonly remember: (text: string) => Effect.Effect<void, LogKeyUnusable>;
+  /**
+   * Replaces the text `before` durably; false, with nothing changed, when another one stands. Processes with the same key
+   * come one after the other.
+   */
+  readonly remember: (
+    before: string | null,
+    next: string,
+  ) => Effect.Effect<boolean, LogKeyUnusable>;
 };
 
 /** The log's name and key; null without one: then no log is published. */

@@ -13,6 +13,8 @@ export class LogStore extends Context.Service<
       from: bigint,
       limit: number,
     ) => Effect.Effect<ReadonlyArray<Uint8Array>, StoreUnavailable>;
+    /** Whether the running fiber's term (`SyncEpoch`) may still write. Always true where one process writes. */
+    readonly isWriter: Effect.Effect<boolean, StoreUnavailable>;
     /** A full tile, null for one that is not kept. */
     readonly tile: (path: string) => Effect.Effect<Uint8Array | null, StoreUnavailable>;
     /** Keeps full tiles durably, in place of those of the same path. */

@@ -24,8 +24,14 @@ type Service = Awaited<ReturnType<typeof runService>>;
 const directories: Array<Awaited<ReturnType<typeof temporaryDirectory>>> = [];
 const running = new Set<Service>();
 
-const start = async (dataDir: string): Promise<Service> => {
-  const service = await runService(quietEnvironment(dataDir));
+/** Slots between `confirmed` and `finalized`: none, and those of a cluster. */
+const FINALITY_SLOTS = [0, 32];
+
+const start = async (dataDir: string, finalitySlots: number): Promise<Service> => {
+  const service = await runService({
+    ...quietEnvironment(dataDir),
+    LOCAL_LEDGER_FINALITY_SLOTS: String(finalitySlots),
+  });
   running.add(service);
   await until(
     "the service is ready",
@@ -48,7 +54,7 @@ const textOf = async ({ url }: Service, path: string): Promise<string> =>
 const escrowOf = async (service: Service, escrow: string): Promise<EscrowRecord> =>
   (JSON.parse(await textOf(service, `/v1/escrows/${escrow}`)) as { data: EscrowRecord }).data;
 
-/** The tokens of an account on the ledger, null when there is none. */
+/** The tokens of an account on the confirmed ledger, null when there is none. */
 const tokensOf = async ({ rpcUrl }: Service, account: string): Promise<string | null> => {
   const response = await fetch(rpcUrl, {
     method: "POST",
@@ -57,7 +63,7 @@ const tokensOf = async ({ rpcUrl }: Service, account: string): Promise<string | 
       jsonrpc: "2.0",
       id: 1,
       method: "getTokenAccountBalance",
-      params: [account],
+      params: [account, { commitment: "confirmed" }],
     }),
   });
   const { result } = (await response.json()) as { result?: { value: { amount: string } } };
@@ -69,84 +75,92 @@ afterAll(async () => {
   await Promise.all(directories.map(({ remove }) => remove()));
 });
 
-test.concurrent("the demo releases one escrow, refunds another and verifies both, and its vaults are gone", async () => {
-  const service = await start(await freshDirectory());
-  const { released, refunded } = await runDemo(service.url, LOCAL_USDC_MINT, silentNarrator);
-  for (const [escrow, state] of [
-    [released, "Fulfilled"],
-    [refunded, "Refunded"],
-  ] as const) {
-    const { vault_token_account, ...settled } = await escrowOf(service, escrow);
-    expect(settled).toMatchObject({ state, refundable: false, next_actions: [] });
-    expect(await tokensOf(service, vault_token_account)).toBeNull();
-  }
-}, 30_000);
+test.concurrent.each(FINALITY_SLOTS)(
+  "finalized %i slots late, the demo releases one escrow, refunds another and verifies both, and its vaults are gone",
+  async (slots) => {
+    const service = await start(await freshDirectory(), slots);
+    const { released, refunded } = await runDemo(service.url, LOCAL_USDC_MINT, silentNarrator);
+    for (const [escrow, state] of [
+      [released, "Fulfilled"],
+      [refunded, "Refunded"],
+    ] as const) {
+      const { vault_token_account, ...settled } = await escrowOf(service, escrow);
+      expect(settled).toMatchObject({ state, refundable: false, next_actions: [] });
+      expect(await tokensOf(service, vault_token_account)).toBeNull();
+    }
+  },
+  90_000,
+);
 
-test.concurrent("a partial release pays both sides, and everything survives a restart", async () => {
-  const dataDir = await freshDirectory();
-  const service = await start(dataDir);
-  const stage = await openStage(service.url, LOCAL_USDC_MINT, silentNarrator);
-  const trust = await obtainTrust(stage);
-  await registerMerchant(stage);
-  const escrow = await openEscrow(stage, {
-    intent: "GET /quotes",
-    amountStroops: "5000000",
-    ttlSeconds: 600,
-  });
-  expect(await tokensOf(service, escrow.vault_token_account)).toBe("5000000");
+test.concurrent.each(FINALITY_SLOTS)(
+  "finalized %i slots late, a partial release pays both sides, and everything survives a restart",
+  async (slots) => {
+    const dataDir = await freshDirectory();
+    const service = await start(dataDir, slots);
+    const stage = await openStage(service.url, LOCAL_USDC_MINT, silentNarrator);
+    const trust = await obtainTrust(stage);
+    await registerMerchant(stage);
+    const escrow = await openEscrow(stage, {
+      intent: "GET /quotes",
+      amountStroops: "5000000",
+      ttlSeconds: 600,
+    });
+    expect(await tokensOf(service, escrow.vault_token_account)).toBe("5000000");
 
-  const claim = {
-    escrow: address(escrow.escrow_pda),
-    proofHash: proofHash({ proof_template_id: "api-delivered-v1", task_hash: escrow.task_hash }),
-    timestamp: BigInt(Date.parse(escrow.created_at) / 1000),
-  };
-  const message = attestationMessage({ ...claim, partialAmount: 2_000_000n });
-  const parties = { mint: stage.mint, merchant: stage.merchant.address };
-  await relayAs(stage, "merchant", stage.merchant, "release_partial", [
-    ed25519Instruction({
-      publicKey: stage.attestor.address,
-      signature: await stage.attestor.sign(message),
-      message,
-    }),
-    createAssociatedTokenInstruction({
-      payer: stage.merchant.address,
-      owner: stage.merchant.address,
-      mint: stage.mint,
-    }),
-    releasePartialInstruction(stage.deployment, {
-      ...claim,
-      ...parties,
-      agentOwner: stage.agent.address,
-      rentPayer: stage.agent.address,
-      amount: 2_000_000n,
-    }),
-  ]);
-  const settled = await escrowOf(service, escrow.escrow_pda);
-  expect(settled).toMatchObject({
-    state: "PartiallyFulfilled",
-    released_stroops: "2000000",
-    refunded_stroops: "3000000",
-    proof_hash: claim.proofHash,
-  });
-  await checkEvidence(stage, trust, escrow.escrow_pda, {
-    status: "released",
-    events: ["escrow_partially_released", "escrow_created"],
-  });
+    const claim = {
+      escrow: address(escrow.escrow_pda),
+      proofHash: proofHash({ proof_template_id: "api-delivered-v1", task_hash: escrow.task_hash }),
+      timestamp: BigInt(Date.parse(escrow.created_at) / 1000),
+    };
+    const message = attestationMessage({ ...claim, partialAmount: 2_000_000n });
+    const parties = { mint: stage.mint, merchant: stage.merchant.address };
+    await relayAs(stage, "merchant", stage.merchant, "release_partial", [
+      ed25519Instruction({
+        publicKey: stage.attestor.address,
+        signature: await stage.attestor.sign(message),
+        message,
+      }),
+      createAssociatedTokenInstruction({
+        payer: stage.merchant.address,
+        owner: stage.merchant.address,
+        mint: stage.mint,
+      }),
+      releasePartialInstruction(stage.deployment, {
+        ...claim,
+        ...parties,
+        agentOwner: stage.agent.address,
+        rentPayer: stage.agent.address,
+        amount: 2_000_000n,
+      }),
+    ]);
+    const settled = await escrowOf(service, escrow.escrow_pda);
+    expect(settled).toMatchObject({
+      state: "PartiallyFulfilled",
+      released_stroops: "2000000",
+      refunded_stroops: "3000000",
+      proof_hash: claim.proofHash,
+    });
+    await checkEvidence(stage, trust, escrow.escrow_pda, {
+      status: "released",
+      events: ["escrow_partially_released", "escrow_created"],
+    });
 
-  const kept = [
-    `/v1/evidence/${escrow.escrow_pda}`,
-    "/.well-known/evidence-trust.json",
-    "/v1/indexer/events?limit=500",
-  ];
-  const keptBy = async (asked: Service) => {
-    const [evidence, trustDocument, events] = await Promise.all(
-      kept.map((path) => textOf(asked, path)),
-    );
-    return [evidence, trustDocument, (JSON.parse(events ?? "") as { data: unknown }).data];
-  };
-  const before = await keptBy(service);
-  await stop(service);
-  const again = await start(dataDir);
-  expect(await keptBy(again)).toEqual(before);
-  expect(await escrowOf(again, escrow.escrow_pda)).toEqual(settled);
-}, 30_000);
+    const kept = [
+      `/v1/evidence/${escrow.escrow_pda}`,
+      "/.well-known/evidence-trust.json",
+      "/v1/indexer/events?limit=500",
+    ];
+    const keptBy = async (asked: Service) => {
+      const [evidence, trustDocument, events] = await Promise.all(
+        kept.map((path) => textOf(asked, path)),
+      );
+      return [evidence, trustDocument, (JSON.parse(events ?? "") as { data: unknown }).data];
+    };
+    const before = await keptBy(service);
+    await stop(service);
+    const again = await start(dataDir, slots);
+    expect(await keptBy(again)).toEqual(before);
+    expect(await escrowOf(again, escrow.escrow_pda)).toEqual(settled);
+  },
+  90_000,
+);

@@ -29,7 +29,7 @@ const witnessLine = (byte: number, more = " https://w.example") => {
   return `witness w ${printVerifierKey(verifierKey("w.example", "cosignature", publicKey))}${more}`;
 };
 
-const EMBEDDED = { kind: "embedded", port: 0, demo: false } as const;
+const EMBEDDED = { kind: "embedded", port: 0, demo: false, finalitySlots: 0 } as const;
 const REMOTE = {
   kind: "remote",
   rpcUrls: [Redacted.make(new URL("http://127.0.0.1:1"))],

@@ -138,21 +138,44 @@ export const indexBuildContract = <E>(
         ),
       ));
 
-    test("a build empties the index, and one that is not finished leaves it empty", () =>
+    test("a build is beside the index until it is finished, and one that is not leaves the index as it was", () =>
       holds(fc.tuple(indexHistory, escrowLives(4)), (index, [{ changes }, lives]) =>
         Effect.gen(function* () {
-          const empty = yield* everything(index);
           for (const change of changes) yield* index.writer.apply(change);
+          const before = yield* everything(index);
+          const leaves = yield* index.log.leaves(1n, 100);
+          const [merchant] = fc.sample(anyMerchant, 1);
+          if (merchant === undefined) throw new Error("no sample");
           yield* Effect.scoped(
             Effect.gen(function* () {
               const build = yield* index.writer.build;
               yield* build.add(batch({ escrows: rowsAt(lives, eventCount(lives)) }));
-              expect(yield* everything(index)).toEqual(empty);
+              yield* build.add(batch({ merchants: [{ row: merchant, slot: 3n }] }));
+              expect(yield* everything(index)).toEqual(before);
             }),
           );
-          expect(yield* everything(index)).toEqual(empty);
-          yield* index.writer.apply(finalChanges(lives));
-          expect(yield* index.log.leaves(1n, 100)).toEqual(leavesAt(lives, eventCount(lives)));
+          expect(yield* everything(index)).toEqual(before);
+          expect(yield* index.log.leaves(1n, 100)).toEqual(leaves);
+        }),
+      ));
+
+    test("a finished build replaces everything that the index held", () =>
+      holds(fc.tuple(indexHistory, escrowLives(4)), (index, [{ changes }, lives]) =>
+        Effect.gen(function* () {
+          for (const change of changes) yield* index.writer.apply(change);
+          const count = eventCount(lives);
+          yield* Effect.scoped(
+            Effect.gen(function* () {
+              const build = yield* index.writer.build;
+              yield* build.add(batch({ escrows: rowsAt(lives, count) }));
+              yield* build.finish(markAt(lives, count));
+            }),
+          );
+          const expected = yield* withIndexOf(indexMemory(), (memory: Index) =>
+            Effect.andThen(memory.writer.apply(finalChanges(lives)), everything(memory)),
+          );
+          expect(yield* everything(index)).toEqual(expected);
+          expect(yield* index.log.leaves(1n, 100)).toEqual(leavesAt(lives, count));
         }),
       ));
 

@@ -30,7 +30,11 @@ const LANDED: FinalOutcome = {
     customCode: 6024,
   },
 };
-const EXPIRED: FinalOutcome = { status: "expired", blockHeight: 2n ** 61n + 1n };
+const EXPIRED: FinalOutcome = {
+  status: "expired",
+  blockHeight: 2n ** 61n + 1n,
+  supersededBy: ledgerSignatureFromBytes(new Uint8Array(64).fill(77)),
+};
 
 const useOf = (other: Partial<KeyUse> = {}): KeyUse => ({
   client: "192.0.2.1",

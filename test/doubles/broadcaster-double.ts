@@ -13,8 +13,8 @@ export type BroadcasterParts = {
   readonly submit: (transaction: Uint8Array) => void;
   /** What one node knows at one moment about landed transactions. */
   readonly landed: () => (signature: LedgerSignature) => LandedTransaction | null;
-  /** The slot from which that node has the whole history. */
-  readonly historyStart: () => bigint;
+  /** The slot from which that node has the whole history, null when it does not say. */
+  readonly historyStart: () => bigint | null;
   readonly logs: () => ReadonlyArray<string>;
 };
 

@@ -15,13 +15,16 @@ export type LedgerParts = {
   readonly answer?: Answer;
   readonly genesisHash?: string;
   /** The slot of an answer, read once for each. */
-  readonly slot?: () => bigint;
+  readonly slot?: (commitment: Commitment) => bigint;
   readonly tip?: (commitment: Commitment) => {
     readonly slot: bigint;
     readonly blockHeight: bigint;
   };
   /** The accounts that one answer shows, by their addresses. */
-  readonly accountAt?: (slot: bigint) => (address: Address) => LedgerAccount | null;
+  readonly accountAt?: (
+    slot: bigint,
+    commitment: Commitment,
+  ) => (address: Address) => LedgerAccount | null;
   /** All accounts. Those of a kind are filtered from them. */
   readonly accounts?: (slot: bigint) => Iterable<LedgerAccount>;
   /** The chunks in which accounts of a kind come; one chunk by default. */
@@ -39,21 +42,23 @@ const unexpected = (call: string): never => {
 /** The Ledger port as a test describes it. A test replaces methods that need more. */
 export const ledgerDouble = (parts: LedgerParts): Ledger["Service"] => {
   const { answer = (value) => Effect.sync(value), chunks = (accounts) => [accounts] } = parts;
-  const slot = (): bigint => parts.slot?.() ?? unexpected("its slot");
+  const slot = (commitment: Commitment): bigint =>
+    parts.slot?.(commitment) ?? unexpected("its slot");
   return Ledger.of({
     genesisHash: answer(() => parts.genesisHash ?? unexpected("its genesis hash")),
+    confirmIdentity: answer(() => undefined),
     tip: (commitment) => answer(() => parts.tip?.(commitment) ?? unexpected("its tip")),
-    readAccounts: (addresses) =>
+    readAccounts: (addresses, commitment) =>
       answer(() => {
-        const at = slot();
-        const find = parts.accountAt?.(at) ?? unexpected("accounts");
+        const at = slot(commitment);
+        const find = parts.accountAt?.(at, commitment) ?? unexpected("accounts");
         return { slot: at, value: addresses.map((address) => find(address)) };
       }),
     programAccounts: (kind) =>
       Stream.unwrap(
         Effect.map(
           answer(() => {
-            const at = slot();
+            const at = slot("finalized");
             const all = parts.accounts?.(at) ?? unexpected("accounts of a program");
             const ofKind = [...all].filter((account) => isOfKind(account, kind));
             return chunks(ofKind).map((value) => ({ slot: at, value }));

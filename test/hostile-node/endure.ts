@@ -82,9 +82,11 @@ const merchantsIn = (index: Index) =>
 /** Expects each merchant's row to be what the ledger has now. */
 const expectMerchants = async (index: Index, world: WorldNode, when: string): Promise<void> => {
   const rows = await merchantsIn(index);
-  const truth = [...world.merchants.values()].map(({ address, updatedAt }) => [address, updatedAt]);
-  const shown = rows.map(({ merchant }) => [merchant.address, merchant.updatedAt]);
-  expect(shown.toSorted(), when).toEqual(truth.toSorted() as typeof shown);
+  const truth = [...world.merchants.values()].map(
+    ({ address, updatedAt }) => [address, updatedAt] as const,
+  );
+  const shown = rows.map(({ merchant }) => [merchant.address, merchant.updatedAt] as const);
+  expect(new Map(shown), when).toEqual(new Map(truth));
 };
 
 /**

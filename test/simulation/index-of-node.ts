@@ -1,5 +1,8 @@
 import { Effect, Exit, Layer, Logger, Redacted, Scope } from "effect";
+import { snapshotSpoolFile } from "../../adapters/files/snapshot-spool.ts";
+import { ledgerArchiveSolanaRpc } from "../../adapters/solana-rpc/history/ledger-archive-solana-rpc.ts";
 import { ledgerSolanaRpc } from "../../adapters/solana-rpc/ledger-solana-rpc.ts";
+import { ledgerNodesSolanaRpc } from "../../adapters/solana-rpc/ledger-nodes-solana-rpc.ts";
 import { nodePool } from "../../adapters/solana-rpc/pool/node-pool.ts";
 import {
   solanaRpcConfig,
@@ -12,6 +15,8 @@ import { IndexReader } from "../../ports/index/index-reader.ts";
 import { IndexWriter } from "../../ports/index/index-writer.ts";
 import { LogStore } from "../../ports/log/log-store.ts";
 import { Instance } from "../../ports/instance.ts";
+import { LedgerArchive } from "../../ports/ledger-archive.ts";
+import { LedgerNodes } from "../../ports/ledger-nodes.ts";
 import { AskAnotherNode } from "../../ports/ask-another-node.ts";
 import { Ledger } from "../../ports/ledger.ts";
 import { usdc } from "../core/use-cases/test-instance.ts";
@@ -46,6 +51,8 @@ type Options = {
   readonly ledger?: Wrap<Ledger["Service"]>;
   readonly reader?: Wrap<IndexReader["Service"]>;
   readonly writer?: Wrap<IndexWriter["Service"]>;
+  /** The file that keeps an unfinished snapshot; without one nothing is kept. */
+  readonly spool?: string;
   readonly log?: Wrap<LogStore["Service"]>;
 };
 
@@ -60,27 +67,43 @@ export const openIndexOfNode = ({ path, ...options }: Options & { readonly path:
 export const openIndex = async <E>(
   options: Options,
   store: Layer.Layer<IndexReader | IndexWriter | LogStore, E>,
-  sync: Layer.Layer<IndexSync, E, IndexReader | IndexWriter | LogStore | Ledger | Instance>,
+  sync: Layer.Layer<
+    IndexSync,
+    E,
+    IndexReader | IndexWriter | LogStore | Ledger | LedgerNodes | Instance
+  >,
 ) => {
   const same = <A>(service: A): A => service;
   const secret = (url: string) => Redacted.make(new URL(url));
   const urls = [secret(options.url), ...(options.others ?? []).map(secret)] as const;
-  const config = { ...solanaRpcConfig(urls), ...options.waits };
-  const solana = Layer.provide(ledgerSolanaRpc, nodePool(config));
+  const { genesisHash } = WORLD_LEDGER;
+  const config = { ...solanaRpcConfig(urls), genesisHash, ...options.waits };
+  const solana = Layer.provide(
+    Layer.mergeAll(ledgerSolanaRpc, ledgerNodesSolanaRpc, ledgerArchiveSolanaRpc),
+    nodePool(config),
+  );
   const ports = Layer.mergeAll(
     Layer.mergeAll(
       Layer.effect(IndexReader, Effect.map(IndexReader, options.reader ?? same)),
       Layer.effect(IndexWriter, Effect.map(IndexWriter, options.writer ?? same)),
       Layer.effect(LogStore, Effect.map(LogStore, options.log ?? same)),
     ).pipe(Layer.provide(store)),
-    Layer.effect(Ledger, Effect.map(Ledger, options.ledger ?? same)).pipe(Layer.provide(solana)),
+    Layer.effect(Ledger, Effect.map(Ledger, options.ledger ?? same)).pipe(
+      Layer.provideMerge(Layer.effect(LedgerArchive, LedgerArchive)),
+      Layer.provide(solana),
+    ),
+    Layer.effect(LedgerNodes, LedgerNodes).pipe(Layer.provide(solana)),
     Layer.effect(AskAnotherNode, AskAnotherNode).pipe(Layer.provide(solana)),
     Layer.succeed(Instance, instance),
     Logger.layer([]),
   );
   const scope = await Effect.runPromise(Scope.make());
+  const kept =
+    options.spool === undefined
+      ? Layer.empty
+      : Layer.provide(snapshotSpoolFile(options.spool, LOCAL_DEPLOYMENT), ports);
   const services = await Effect.runPromise(
-    Layer.buildWithScope(sync.pipe(Layer.provideMerge(ports)), scope),
+    Layer.buildWithScope(sync.pipe(Layer.provide(kept), Layer.provideMerge(ports)), scope),
   );
   const run = <A, E>(effect: Effect.Effect<A, E, Layer.Success<typeof ports> | IndexSync>) =>
     Effect.runPromiseExit(Effect.provide(effect, services));

@@ -15,16 +15,19 @@ export const answerText = (id: number, answer: RpcAnswer): string => {
   return `{"jsonrpc":"2.0","result":${text},"id":${id}}`;
 };
 
-/** A node that answers over HTTP. `answer` may change or delay what it says. */
+/** A node that answers over HTTP, batches too. `answer` may change or delay what it says. */
 export const serveNode = (answer: (call: RpcCall) => RpcAnswer | Promise<RpcAnswer>) => {
   const server = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
     fetch: async (request) => {
-      const call = (await request.json()) as RpcCall;
-      return new Response(answerText(call.id, await answer(call)), {
-        headers: { "content-type": "application/json" },
-      });
+      const asked = (await request.json()) as RpcCall | ReadonlyArray<RpcCall>;
+      const textOf = async (call: RpcCall) => answerText(call.id, await answer(call));
+      const text =
+        "method" in asked
+          ? await textOf(asked)
+          : `[${(await Promise.all(asked.map(textOf))).join(",")}]`;
+      return new Response(text, { headers: { "content-type": "application/json" } });
     },
   });
   return { url: `http://127.0.0.1:${server.port}`, [Symbol.dispose]: () => void server.stop(true) };

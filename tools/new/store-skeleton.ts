@@ -52,6 +52,7 @@ export const ${layer} = (
         tile: () => toWrite("tile"),
         keepTiles: () => toWrite("keepTiles"),
         standing: toWrite("standing"),
+        isWriter: toWrite("isWriter"),
         replaceStanding: () => toWrite("replaceStanding"),
       }),
     ),

@@ -1,7 +1,11 @@
 import { Type } from "@sinclair/typebox";
 import { Effect } from "effect";
 import { buildEvidence } from "../../../core/use-cases/evidence/build-evidence.ts";
-import type { EvidencePacket as Packet } from "../../../core/use-cases/evidence/settled-evidence.ts";
+import {
+  type EvidencePacket as Packet,
+  SettledEvidence,
+  STANDING_FRESH_MS,
+} from "../../../core/use-cases/evidence/settled-evidence.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { fieldPointers } from "../request/field-pointers.ts";
 import { jsonText } from "../server/declared-answer.ts";
@@ -72,6 +76,7 @@ export const buildEvidenceEndpoint = endpoint({
         vary: "The answer depends on `Accept`.",
         etag: "Strong validator of the whole body, for a settled escrow.",
         "content-disposition": "A file name, with `download=json`.",
+        age: "Seconds since `references.merchant` was read, when the ledger has not answered since.",
       },
     },
     304: {
@@ -86,6 +91,7 @@ export const buildEvidenceEndpoint = endpoint({
   problems: [
     "invalid_address",
     "escrow_not_found",
+    "not_final_yet",
     "not_an_escrow",
     "archived_unseen",
     "ledger_unavailable",
@@ -105,7 +111,16 @@ export const buildEvidenceEndpoint = endpoint({
     const validator: Record<string, string> = isSettled ? { etag: answer.etag } : {};
     if (isNotModified(input.headers.get("if-none-match"), validator["etag"] ?? null))
       return { status: 304 as const, text: null, headers: { ...validator, vary: "accept" } };
-    const headers: Record<string, string> = { vary: "accept", ...answer.headers, ...validator };
+    const ageMs = yield* (yield* SettledEvidence).standingAgeMs(packet.data.escrow.merchant);
+    // Older than a state may be: the ledger does not answer, and the last one known is shown.
+    const age =
+      isSettled && ageMs > STANDING_FRESH_MS ? { age: String(Math.floor(ageMs / 1000)) } : {};
+    const headers: Record<string, string> = {
+      vary: "accept",
+      ...age,
+      ...answer.headers,
+      ...validator,
+    };
     if (query.download !== undefined)
       headers["content-disposition"] =
         `attachment; filename="evidence-${packet.data.escrow.escrow_pda}.json"`;

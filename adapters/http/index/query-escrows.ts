@@ -4,6 +4,7 @@ import { queryEscrows } from "../../../core/use-cases/index/query-escrows.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { LogIdentity } from "../../../ports/log/log-identity.ts";
 import { type JsonText, jsonText } from "../server/declared-answer.ts";
+import { NotReady } from "../problems/http-failures.ts";
 import { endpoint } from "../server/endpoint.ts";
 import { Escrow, escrowExample, escrowRecord } from "../escrow/escrow-contract.ts";
 import { indexPage, PAGE_EXAMPLE } from "../openapi/envelopes.ts";
@@ -62,7 +63,7 @@ export const queryEscrowsEndpoint = endpoint({
       },
     },
   },
-  problems: ["invalid_address", "malformed_cursor", "store_unavailable"],
+  problems: ["invalid_address", "malformed_cursor", "not_ready", "store_unavailable"],
 }).handle(
   Effect.fnUntraced(function* ({ query }) {
     const cursor = escrowCursor(yield* LogIdentity.use(({ id }) => id));
@@ -71,6 +72,7 @@ export const queryEscrowsEndpoint = endpoint({
     const page = yield* queryEscrows(indexQueryOf(query), limit, before).pipe(
       Effect.catchTag("InvalidAddress", filterPointers.invalidAddress),
     );
+    if (page.mark === null) return yield* new NotReady({ missing: ["index"] });
     return { jsonText: textOf(page, limit, cursor, yield* Instance) };
   }),
 );

@@ -3,6 +3,7 @@ import { queryEvents } from "../../../core/use-cases/index/query-events.ts";
 import type { IndexedEvent } from "../../../core/domain/index/settlement-event.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { LogIdentity } from "../../../ports/log/log-identity.ts";
+import { NotReady } from "../problems/http-failures.ts";
 import { endpoint } from "../server/endpoint.ts";
 import { eventExample, eventRecord, SettlementEvent } from "./event-contract.ts";
 import { indexPage, PAGE_EXAMPLE } from "../openapi/envelopes.ts";
@@ -32,7 +33,7 @@ export const queryEventsEndpoint = endpoint({
       },
     },
   },
-  problems: ["invalid_address", "malformed_cursor", "store_unavailable"],
+  problems: ["invalid_address", "malformed_cursor", "not_ready", "store_unavailable"],
 }).handle(
   Effect.fnUntraced(function* ({ query }) {
     const cursor = eventCursor(yield* LogIdentity.use(({ id }) => id));
@@ -41,6 +42,7 @@ export const queryEventsEndpoint = endpoint({
     const page = yield* queryEvents(indexQueryOf(query), limit, before).pipe(
       Effect.catchTag("InvalidAddress", filterPointers.invalidAddress),
     );
+    if (page.mark === null) return yield* new NotReady({ missing: ["index"] });
     const { supportedMints } = yield* Instance;
     const record = (row: IndexedEvent) => eventRecord(row, supportedMints);
     return { json: pageAnswer(page, limit, cursor, record) };

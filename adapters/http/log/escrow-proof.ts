@@ -28,6 +28,7 @@ export const escrowProofEndpoint = endpoint({
   problems: [
     "invalid_address",
     "escrow_not_found",
+    "not_final_yet",
     "not_an_escrow",
     "not_in_log",
     "not_logged_yet",

@@ -13,7 +13,7 @@ import {
 import { ledgerRead, READ_CONTEXT_EXAMPLE, readContext } from "../openapi/envelopes.ts";
 import { onSampleRegistry } from "../openapi/sample-ledger.ts";
 import { sampleParties } from "../openapi/sample-values.ts";
-import { Address, PathAddress, record } from "../openapi/values.ts";
+import { Address, EXAMPLE_WALLET, PathAddress, record } from "../openapi/values.ts";
 import { fieldPointers } from "../request/field-pointers.ts";
 import { endpoint } from "../server/endpoint.ts";
 
@@ -79,7 +79,7 @@ export const prepareAttestorEndpoint = endpoint({
   description:
     "The instruction with which a merchant's wallet names a new attestor key. Existing escrows keep their recorded key. With `revoke` they become impossible to release. Signs, sends and keeps nothing.",
   budget: "reads",
-  params: { pubkey: PathAddress("The merchant's wallet.") },
+  params: { pubkey: PathAddress("The merchant's wallet.", EXAMPLE_WALLET) },
   query: Type.Object(transactionQuery, { additionalProperties: false }),
   body: { schema: PrepareAttestorRequest, example: bodyExample },
   answers: {

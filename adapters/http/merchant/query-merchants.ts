@@ -1,6 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { Effect } from "effect";
 import { queryMerchants } from "../../../core/use-cases/merchant/query-merchants.ts";
+import { NotReady } from "../problems/http-failures.ts";
 import { endpoint } from "../server/endpoint.ts";
 import { indexPage, PAGE_EXAMPLE, pageParameters } from "../openapi/envelopes.ts";
 import { RegistryEntry, registryEntryExample, registryEntryRecord } from "./merchant-contract.ts";
@@ -47,13 +48,14 @@ export const queryMerchantsEndpoint = endpoint({
       },
     },
   },
-  problems: ["malformed_cursor", "store_unavailable"],
+  problems: ["malformed_cursor", "not_ready", "store_unavailable"],
 }).handle(
   Effect.fnUntraced(function* ({ query }) {
     const after = yield* merchantCursor.decode(query.cursor);
     const limit = limitOf(query);
     const filter = { status: query.status, text: query.q, minReputation: query.min_reputation };
     const page = yield* queryMerchants(filter, limit, after);
+    if (page.mark === null) return yield* new NotReady({ missing: ["index"] });
     return { json: pageAnswer(page, limit, merchantCursor, registryEntryRecord) };
   }),
 );

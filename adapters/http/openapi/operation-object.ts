@@ -42,6 +42,7 @@ const OF_STATUS: Readonly<Record<number, ReadonlyArray<keyof typeof SHARED_HEADE
 const OF_CODE: { readonly [C in ProblemCode]?: ReadonlyArray<keyof typeof SHARED_HEADERS> } = {
   idempotency_key_in_flight: ["retry-after"],
   not_logged_yet: ["retry-after"],
+  not_final_yet: ["retry-after"],
 };
 
 const headersOf = (

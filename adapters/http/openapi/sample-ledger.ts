@@ -140,6 +140,7 @@ export const onSampleLedger = <A, E>(
   ];
   const ledger = Ledger.of({
     genesisHash: Effect.succeed(SAMPLE.genesisHash),
+    confirmIdentity: Effect.void,
     tip: () => Effect.succeed({ slot: SAMPLE.slot, blockHeight: SAMPLE.slot }),
     readAccounts: (addresses) =>
       Effect.succeed({

@@ -7,6 +7,7 @@ import type {
 } from "../../../core/use-cases/relay/relay-errors.ts";
 import type * as Request from "../../../core/use-cases/request-errors.ts";
 import type { NotInLog, NotLoggedYet } from "../../../core/use-cases/log/read-log.ts";
+import type { NotFinalYet } from "../../../core/use-cases/escrow/read-finalized-escrow.ts";
 import type * as Http from "./http-failures.ts";
 import type { WitnessFailure } from "../../../core/use-cases/witness/witness-errors.ts";
 import type { ProblemCode } from "./problem-catalogue.ts";
@@ -24,6 +25,7 @@ export type ApiFailure =
   | Request.MalformedCursor
   | NotInLog
   | NotLoggedYet
+  | NotFinalYet
   | WitnessFailure
   | RelayRefusal
   | TransactionNotFound
@@ -58,6 +60,7 @@ export const CODE_OF_FAILURE = {
   MalformedCursor: "malformed_cursor",
   NotInLog: "not_in_log",
   NotLoggedYet: "not_logged_yet",
+  NotFinalYet: "not_final_yet",
   TransactionMalformed: "transaction_malformed",
   TransactionTooLarge: "transaction_too_large",
   SignatureMissing: "signature_missing",

@@ -2,6 +2,8 @@ import type {
   RelayRefusal,
   TransactionNotFound,
 } from "../../../core/use-cases/relay/relay-errors.ts";
+import type { LedgerFault } from "../../../ports/ledger.ts";
+import type { NotReadyPart } from "../../../core/use-cases/service/read-readiness.ts";
 import { formatUnixTime } from "../../../core/domain/unix-time.ts";
 import { nextActionRecord } from "../escrow/next-action-contract.ts";
 import { tombstoneRecord } from "../escrow/tombstone-contract.ts";
@@ -16,6 +18,13 @@ type Told = Omit<Problem, "code">;
 
 const RETRY_SOON = { "retry-after": "1" };
 const RETRY_WHEN_SOME_HAVE_LANDED = { "retry-after": "5" };
+/** What each part lacks that is not ready. */
+const LACKS: Readonly<Record<NotReadyPart, string>> = {
+  store: "does not answer",
+  ledger: "does not answer",
+  programs: "are not initialised for each other",
+  index: "has not been synced yet",
+};
 /** Most relays are answered within 5 seconds. After a crash, a key becomes free at the policy's limit. */
 const RETRY_WHEN_ANSWERED = { "retry-after": "5" };
 
@@ -138,6 +147,19 @@ const relayRefusal = (refusal: RelayRefusal | TransactionNotFound): Told => {
   }
 };
 
+/** A fault of a node: what was asked and what came back, and nothing of the node's address. */
+const ledgerFault = (what: string, fault: LedgerFault | undefined): Told => {
+  if (fault === undefined) return { detail: `${what}.`, headers: RETRY_SOON };
+  const { method, kind, httpStatus, rpcCode, retryAfterMs, cure } = fault;
+  const code = rpcCode ?? httpStatus;
+  const told = `${kind.replaceAll("_", " ")}${code === null ? "" : `, ${code}`}`;
+  return {
+    detail: `${what}: ${method} (${told}).`,
+    cure,
+    headers: { "retry-after": String(Math.max(1, Math.ceil((retryAfterMs ?? 0) / 1000))) },
+  };
+};
+
 const told = (failure: ApiFailure): Told => {
   switch (failure._tag) {
     case "InvalidRequest":
@@ -212,6 +234,19 @@ const told = (failure: ApiFailure): Told => {
         extensions: { index: failure.index, log_size: failure.size },
         headers: RETRY_SOON,
       };
+    case "NotFinalYet": {
+      const { slot, finalizedSlot, waitSeconds } = failure;
+      return {
+        detail: `The escrow is confirmed at slot ${slot}, and the ledger is finalized up to slot ${finalizedSlot}. Expect it in ${waitSeconds} seconds.`,
+        extensions: {
+          slot: Number(slot),
+          commitment: "confirmed",
+          finalized_slot: Number(finalizedSlot),
+          wait_seconds: waitSeconds,
+        },
+        headers: { "retry-after": String(waitSeconds) },
+      };
+    }
     case "TransactionMalformed":
     case "TransactionTooLarge":
     case "SignatureMissing":
@@ -239,9 +274,9 @@ const told = (failure: ApiFailure): Told => {
     case "WitnessNotReady":
       return witnessRefusal(failure);
     case "LedgerUnavailable":
-      return { detail: "The ledger node gave no usable answer.", headers: RETRY_SOON };
+      return ledgerFault("The ledger node gave no usable answer", failure.fault);
     case "LedgerTimeout":
-      return { detail: "The ledger node did not answer in time.", headers: RETRY_SOON };
+      return ledgerFault("The ledger node did not answer in time", failure.fault);
     case "StoreUnavailable":
       return { detail: "The index cannot be reached.", headers: RETRY_SOON };
     case "ClientPackageUnavailable":
@@ -284,7 +319,10 @@ const told = (failure: ApiFailure): Told => {
     case "NotReady":
       return {
         detail: `Not ready: ${failure.missing.join(", ")}.`,
-        errors: failure.missing.map((part) => ({ pointer: `/${part}`, detail: "does not answer" })),
+        errors: failure.missing.map((part) => ({
+          pointer: `/${part}`,
+          detail: LACKS[part],
+        })),
         headers: RETRY_SOON,
       };
     case "ShuttingDown":

@@ -1,4 +1,5 @@
 import { Data } from "effect";
+import type { NotReadyPart } from "../../../core/use-cases/service/read-readiness.ts";
 
 /** One fault of a request: where it is (RFC 6901 pointer into the body, or `?name` for a query) and what. */
 export type RequestFault = { readonly pointer: string; readonly detail: string };
@@ -60,7 +61,7 @@ export class RateLimited extends Data.TaggedError("RateLimited")<{
 /** The instance is shutting down: it finishes its requests and accepts no new ones. */
 export class ShuttingDown extends Data.TaggedError("ShuttingDown") {}
 
-/** A dependency that answers need does not work: `store`, `ledger`. */
+/** The service, or the index that an answer needs, is not ready. */
 export class NotReady extends Data.TaggedError("NotReady")<{
-  readonly missing: ReadonlyArray<string>;
+  readonly missing: ReadonlyArray<NotReadyPart>;
 }> {}

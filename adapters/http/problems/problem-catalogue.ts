@@ -105,6 +105,12 @@ export const PROBLEM_CATALOGUE = {
     "The ledger has the event, but the published checkpoint of the settlement log does not cover it yet. The log grows with the finalized ledger, and waits for the cosignatures of its witnesses.",
     "Ask again after `retry-after` seconds. `/v1/status` says what keeps the log from growing.",
   ),
+  not_final_yet: kind(
+    409,
+    "The escrow is not finalized yet",
+    "The ledger shows the escrow at `confirmed`, at `slot`, and not at `finalized` yet. Evidence and proofs are only made of finalized accounts, which nothing undoes. `finalized_slot` is how far the ledger is final, and `wait_seconds` how long the rest takes at 0.4 seconds a slot.",
+    "Ask again after `retry-after` seconds. Until then read the escrow with `/v1/escrows`.",
+  ),
   archived_unseen: kind(
     410,
     "The escrow was archived, and its bytes are not kept here",
@@ -306,8 +312,8 @@ export const PROBLEM_CATALOGUE = {
   not_ready: kind(
     503,
     "The service is not ready",
-    "A dependency of the service does not work; `errors` names it.",
-    "Ask again shortly.",
+    "`errors` names what is missing: the store or the ledger does not answer, the programs at the configured addresses are not initialised for each other, or the index has not been synced yet, so that a list would be empty or old without saying so.",
+    "Ask again shortly. If it stays so, `/v1/status` says more: compare the program ids with the deployment.",
   ),
   client_package_unavailable: kind(
     503,

@@ -76,6 +76,8 @@ export const Problem = Type.Object(
     commitment: Type.Optional(
       oneOf(["processed", "confirmed", "finalized"], "The commitment of that slot."),
     ),
+    finalized_slot: Type.Optional(Slot("How far the ledger is final.")),
+    wait_seconds: Type.Optional(Count("How long to wait, as `Retry-After` says it.")),
     safe_to_sign_again: Type.Optional(
       Type.Boolean({
         description: "Whether it is safe to sign the payment again without paying twice.",

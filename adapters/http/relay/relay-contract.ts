@@ -88,6 +88,13 @@ export const RelayOutcome = record("RelayOutcome", "What is known of a transacti
     description:
       "True only when signing the payment again cannot pay twice: it expired, or failed at `finalized`.",
   }),
+  superseded_by: nullable(Signature("The transaction that did what this one would have done."), {
+    description: "Null unless it expired and another one did the same.",
+  }),
+  recreatable_escrow: nullable(Address("The one escrow that it creates."), {
+    description:
+      "The creation of this very escrow, with the same agent and task hash, can be signed again at any time: the ledger makes it once. Another nonce is another escrow. Null: this relay did not send it, or it does something else.",
+  }),
   explorer_url: Type.String({ description: "A page about the transaction." }),
 });
 export type RelayOutcomeRecord = Static<typeof RelayOutcome>;
@@ -127,6 +134,8 @@ export const relayOutcomeRecord = (outcome: Outcome, network: Network): RelayOut
   last_valid_block_height:
     outcome.lastValidBlockHeight === null ? null : Number(outcome.lastValidBlockHeight),
   safe_to_sign_again: outcome.safeToSignAgain,
+  superseded_by: outcome.supersededBy,
+  recreatable_escrow: outcome.recreatableEscrow,
   explorer_url: explorerUrl(outcome.signature, network),
 });
 
@@ -178,6 +187,8 @@ export const relayOutcomeExample = () => {
       logs: [],
       lastValidBlockHeight: SAMPLE.slot + 150n,
       safeToSignAgain: true,
+      supersededBy: null,
+      recreatableEscrow: null,
     },
     instance,
   );

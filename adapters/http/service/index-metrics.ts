@@ -20,6 +20,11 @@ const snapshotFailures = Metric.gauge("index_snapshot_failures", {
   description: "Snapshots of this process that failed since its last completed one.",
 });
 
+const contradicted = Metric.gauge("index_contradicted", {
+  description:
+    "1 while the ledger shows another history than the index, or an earlier state of it, and nobody has confirmed that; otherwise 0.",
+});
+
 const contradictedAnswers = Metric.gauge("index_contradicted_answers", {
   description:
     "How often accounts that a node showed contradicted the ledger's count and head, in this process. Alarm when it grows.",
@@ -52,6 +57,8 @@ export const gaugeIndex = Effect.gen(function* () {
   yield* Metric.update(syncedAt, mark === null ? Number.NaN : mark.atMs / 1000);
   yield* Metric.update(lag, lagSlots === null ? Number.NaN : Number(lagSlots));
   const sync = yield* IndexSync;
-  yield* Metric.update(snapshotFailures, (yield* sync.activity).snapshotFailures);
-  yield* Metric.update(contradictedAnswers, (yield* sync.activity).contradictedAnswers);
+  const activity = yield* sync.activity;
+  yield* Metric.update(snapshotFailures, activity.snapshotFailures);
+  yield* Metric.update(contradicted, activity.contradiction === null ? 0 : 1);
+  yield* Metric.update(contradictedAnswers, activity.contradictedAnswers);
 });

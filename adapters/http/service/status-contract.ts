@@ -4,8 +4,13 @@ import type {
   ProgramName,
   ProgramStatus as Program,
 } from "../../../core/use-cases/service/program-status.ts";
+import type {
+  HistoryHead,
+  IndexContradiction,
+} from "../../../core/domain/index/index-contradiction.ts";
 import type { ServiceStatus as Status } from "../../../core/use-cases/service/read-status.ts";
 import { LOG_HINDRANCES } from "../../../core/use-cases/log/log-hindrance.ts";
+import { PUBLISHER_STATES } from "../../../core/use-cases/log/log-publisher.ts";
 import type { LogStatus } from "../../../core/use-cases/service/log-status.ts";
 import type { SyncError } from "../../../core/use-cases/index/sync/sync-failure.ts";
 import { hash32FromBytes } from "../../../core/domain/hash32.ts";
@@ -50,6 +55,13 @@ const ProgramStatus = record("ProgramStatus", "What the ledger shows of one prog
     }),
     { description: "Null: not known." },
   ),
+  initialised: nullable(
+    Type.Boolean({
+      description:
+        "Whether its own account, custody's config or the registry, exists and names the other program.",
+    }),
+    { description: "Null: not known." },
+  ),
 });
 
 const LogWitness = record("LogWitness", "What this process knows of a witness.", {
@@ -62,10 +74,16 @@ const LogWitness = record("LogWitness", "What this process knows of a witness.",
 });
 
 const SettlementLogStatus = record("SettlementLogStatus", "How the settlement log stands.", {
-  origin: Type.String({ description: "The log's name in checkpoints." }),
-  vkey: Type.String({ description: "The log's key, as a policy names it." }),
-  size: Count("Leaves of the tree that was signed last."),
-  root: Hash("Its root."),
+  state: oneOf(
+    PUBLISHER_STATES,
+    "What this process does for the log: `no_key`: another process publishes it; `starting`: no sync of this process has reached it yet; `standby`: its lease is over and another replica publishes.",
+  ),
+  origin: nullable(Type.String({ description: "The log's name in checkpoints." }), {
+    description: "Null before anything is signed, as are `vkey`, `size` and `root`.",
+  }),
+  vkey: nullable(Type.String({ description: "The log's key, as a policy names it." })),
+  size: nullable(Count("Leaves of the tree that was signed last.")),
+  root: nullable(Hash("Its root.")),
   published_size: nullable(Count("Leaves of the published checkpoint."), {
     description: "Null before the first.",
   }),
@@ -88,6 +106,31 @@ const SettlementLogStatus = record("SettlementLogStatus", "How the settlement lo
     description: "By name; those that this process has offered a checkpoint.",
   }),
 });
+
+const HistoryHeadRecord = record("HistoryHead", "A state of the custody program's history.", {
+  count: Type.String({ description: "Events, as decimal digits." }),
+  head: Hash("The chain over their leaves."),
+});
+
+const IndexContradictionRecord = record(
+  "IndexContradiction",
+  "What the ledger shows and the index, which stays as it is, contradicts. Another history replaces it once two nodes show it or the operator approves it.",
+  {
+    kind: oneOf(
+      ["another_history", "earlier_state"],
+      "`earlier_state`: the ledger's history is the beginning of the index's, or empty.",
+    ),
+    index: HistoryHeadRecord,
+    ledger: HistoryHeadRecord,
+    first_difference: nullable(
+      record("EventRange", "The numbers among which the first differing event is.", {
+        from: Type.String({ description: "The first of them, as decimal digits." }),
+        to: Type.String({ description: "The last of them, as decimal digits." }),
+      }),
+      { description: "Null for an earlier state." },
+    ),
+  },
+);
 
 /** The state of the service and of what it depends on. */
 export const ServiceStatus = record(
@@ -135,6 +178,9 @@ export const ServiceStatus = record(
         }),
         { description: "Null while none runs." },
       ),
+      contradiction: nullable(IndexContradictionRecord, {
+        description: "Null: nothing contradicts the index, as far as scans have shown.",
+      }),
       history: nullable(
         oneOf(
           ["followed", "not_served"],
@@ -151,7 +197,7 @@ export const ServiceStatus = record(
       ),
     }),
     log: nullable(SettlementLogStatus, {
-      description: "Null: no log, nothing signed yet, or not known.",
+      description: "Null: no log, or not known.",
     }),
   },
 );
@@ -165,6 +211,7 @@ const programRecord = (program: Program): Static<typeof ProgramStatus> => ({
   sha256: program.sha256,
   sbpf_version: program.sbpfVersion,
   is_ours: program.isOurs,
+  initialised: program.initialised,
 });
 
 /** The problem code of the error that ended work on the index, null without an error. */
@@ -173,9 +220,25 @@ export const syncErrorCode = (error: SyncError | null): ProblemCode | null => {
   return error === "InternalError" ? "internal_error" : CODE_OF_FAILURE[error];
 };
 
+const headRecord = ({ count, head }: HistoryHead) => ({ count: count.toString(), head });
+
+const contradictionRecord = (
+  found: IndexContradiction | null,
+): Static<typeof IndexContradictionRecord> | null =>
+  found && {
+    kind: found.kind,
+    index: headRecord(found.index),
+    ledger: headRecord(found.ledger),
+    first_difference: found.firstDifference && {
+      from: found.firstDifference.from.toString(),
+      to: found.firstDifference.to.toString(),
+    },
+  };
+
 const indexerRecord = (index: Status["index"]): ServiceStatusRecord["indexer"] => {
   const { mark = null, lastError = null, snapshotError = null } = index ?? {};
-  const isWell = index !== null && lastError === null && snapshotError === null;
+  const isWell =
+    index !== null && lastError === null && snapshotError === null && index.contradiction === null;
   return {
     status: isWell ? "online" : "degraded",
     last_synced_slot: mark === null ? null : Number(mark.slot),
@@ -188,6 +251,7 @@ const indexerRecord = (index: Status["index"]): ServiceStatusRecord["indexer"] =
     merchants: index?.merchants ?? null,
     running: index?.running ?? null,
     progress: index?.progress ?? null,
+    contradiction: contradictionRecord(index?.contradiction ?? null),
     history: index === null ? null : index.hasHistory ? "followed" : "not_served",
     last_error: syncErrorCode(lastError),
     snapshot_error: syncErrorCode(snapshotError),
@@ -195,6 +259,7 @@ const indexerRecord = (index: Status["index"]): ServiceStatusRecord["indexer"] =
 };
 
 const logRecord = (log: LogStatus): Static<typeof SettlementLogStatus> => ({
+  state: log.state,
   origin: log.origin,
   vkey: log.vkey,
   size: log.size,
@@ -215,7 +280,9 @@ const logRecord = (log: LogStatus): Static<typeof SettlementLogStatus> => ({
 export const statusRecord = (status: Status, version: string): ServiceStatusRecord => {
   const { network, custody, attestor } = status;
   const reads = network.healthy ? "online" : "degraded";
-  const callable = custody.executable === true && attestor.executable === true;
+  const callable = [custody, attestor].every(
+    ({ executable, initialised }) => executable === true && initialised === true,
+  );
   return {
     status: status.status,
     version,
@@ -249,6 +316,7 @@ const programExample = (name: ProgramName, address: Program["address"]) => ({
   sha256: PROGRAM_HASHES[name].v3,
   sbpfVersion: 3,
   isOurs: true,
+  initialised: true,
 });
 
 /** The status of a service whose ledger and index work. */
@@ -284,12 +352,14 @@ export const statusExample = () =>
         lastError: null,
         snapshotError: null,
         snapshotFailures: 0,
+        contradiction: null,
         contradictedAnswers: 0,
         hasHistory: true,
         progress: null,
         lagSlots: 2n,
       },
       log: {
+        state: "publishing",
         origin: "localhost/log/0123456789abcdef/0",
         vkey: "localhost/log/0123456789abcdef/0+01234567+AQ…",
         size: 8,

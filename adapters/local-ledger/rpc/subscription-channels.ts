@@ -129,12 +129,12 @@ export const subscriptionChannels = (
   slot: () => ({
     method: "slotNotification",
     commitment: "processed",
-    onSlot: (slot) => ({ slot, parent: slot - 1, root: slot - 1 }),
+    onSlot: (slot) => ({ slot, parent: slot - 1, root: ledger.slots.finalizedAt(slot) }),
   }),
 
   root: () => ({
     method: "rootNotification",
     commitment: "finalized",
-    onSlot: (slot) => slot - 1,
+    onSlot: (slot) => ledger.slots.finalizedAt(slot),
   }),
 });

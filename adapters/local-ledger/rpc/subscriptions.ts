@@ -7,15 +7,20 @@ import { type Channel, subscriptionChannels } from "./subscription-channels.ts";
 
 type Subscription = Channel & { readonly id: number; readonly send: (text: string) => void };
 
-/** Whether a commitment is notified now: `processed` when a transaction lands, the others when its slot ends. */
-const isDue = (wanted: Commitment, now: "landed" | "ended"): boolean =>
-  (wanted === "processed") === (now === "landed");
+/** Transactions by their slots, oldest first. */
+const bySlot = (
+  transactions: ReadonlyArray<LandedTransaction>,
+): ReadonlyArray<ReadonlyArray<LandedTransaction>> => [
+  ...Map.groupBy(transactions, ({ slot }) => slot).values(),
+];
 
 /** The subscriptions of all connections. A timer runs only while a subscriber waits for the end of a slot. */
 export const subscriptions = (ledger: LocalLedger) => {
   const open = new Map<number, Subscription>();
   const channels = subscriptionChannels(ledger);
+  /** Transactions of the current slot, and those of earlier slots that are not finalized. */
   let landed: Array<LandedTransaction> = [];
+  let unfinal: Array<LandedTransaction> = [];
   let nextId = 1;
   let timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -31,7 +36,8 @@ export const subscriptions = (ledger: LocalLedger) => {
   };
 
   const watchSlotEnd = (): void => {
-    if (timer !== undefined || open.size === 0 || (landed.length === 0 && !wantsSlots())) return;
+    const waits = landed.length > 0 || unfinal.length > 0 || wantsSlots();
+    if (timer !== undefined || open.size === 0 || !waits) return;
     const slot = ledger.slots.current();
     timer = setTimeout(
       () => {
@@ -43,24 +49,38 @@ export const subscriptions = (ledger: LocalLedger) => {
     );
   };
 
+  /** Notifies the subscriptions of a commitment of what has reached it, slot by slot. */
+  const reached = (
+    commitment: Commitment,
+    transactions: ReadonlyArray<LandedTransaction>,
+  ): void => {
+    for (const ofOneSlot of bySlot(transactions))
+      for (const subscription of open.values())
+        if (subscription.commitment === commitment)
+          for (const result of subscription.onLanded?.(ofOneSlot) ?? [])
+            notify(subscription, result);
+  };
+
   const stopListening = ledger.slots.listen({
     landed: (transaction) => {
       // Kept without subscribers too: one that subscribes within this slot is notified at its end.
       landed.push(transaction);
-      for (const subscription of open.values())
-        if (isDue(subscription.commitment, "landed"))
-          for (const result of subscription.onLanded?.([transaction]) ?? [])
-            notify(subscription, result);
+      reached("processed", [transaction]);
       watchSlotEnd();
     },
     slotEnded: (_ended, current) => {
       const ended = landed;
+      const finalized = ledger.slots.finalizedAt(current);
+      const waiting = [...unfinal, ...ended];
       landed = [];
-      for (const subscription of open.values()) {
-        if (ended.length > 0 && isDue(subscription.commitment, "ended"))
-          for (const result of subscription.onLanded?.(ended) ?? []) notify(subscription, result);
+      unfinal = waiting.filter(({ slot }) => slot > finalized);
+      reached("confirmed", ended);
+      reached(
+        "finalized",
+        waiting.filter(({ slot }) => slot <= finalized),
+      );
+      for (const subscription of open.values())
         if (subscription.onSlot !== undefined) notify(subscription, subscription.onSlot(current));
-      }
     },
   });
 

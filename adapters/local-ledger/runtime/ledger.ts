@@ -8,7 +8,7 @@ import { type LedgerTime, manualTime, wallTime } from "./time/ledger-time.ts";
 import { prioritizationFees } from "./transactions/prioritization-fees.ts";
 import { replayGuard } from "./transactions/replay-guard.ts";
 import { SLOT_MS, slotClock } from "./time/slot-clock.ts";
-import { slots } from "./time/slots.ts";
+import { type Commitment, slots } from "./time/slots.ts";
 import { slotSysvars } from "./accounts/sysvars.ts";
 import { transactionLog } from "./transactions/transaction-log.ts";
 import { transactionRunner } from "./transactions/transaction-runner.ts";
@@ -28,6 +28,8 @@ export type LedgerOptions = {
   readonly genesis: Genesis;
   /** Milliseconds of a slot, 400 by default. */
   readonly slotMs?: number;
+  /** Slots between `confirmed` and `finalized`, 0 by default. */
+  readonly finalitySlots?: number;
   /** Milliseconds by which wall time moves ahead at this start, 0 by default. A later start goes on from there. */
   readonly skipMs?: number;
   /** The ledger's time after its genesis; wall time by default. */
@@ -49,14 +51,19 @@ const noteTime = (database: Database, time: LedgerTime): void =>
     .query("update identity set seen_ms = max(seen_ms, ?1)")
     .run(Math.floor(time.nowMs()));
 
-const assemble = (database: Database, identity: Identity, time: LedgerTime, slotMs: number) => {
+const assemble = (
+  database: Database,
+  identity: Identity,
+  time: LedgerTime,
+  { slotMs = SLOT_MS, finalitySlots = 0 }: LedgerOptions,
+) => {
   const vm = createVirtualMachine();
   const accounts = accountStore(database);
   for (const row of accounts.all()) vm.writeRaw(row.address, row.owner, row.state);
 
   const log = transactionLog(database);
   const clock = slotClock(Number(identity.genesis_ms), time, slotMs);
-  const ledgerSlots = slots(clock);
+  const ledgerSlots = slots(clock, finalitySlots);
   const blockhashes = blockhashQueue(identity.genesis_hash);
   const sysvars = slotSysvars(clock, blockhashes, vm.minimumBalance);
   const replays = replayGuard(log, clock.currentSlot());
@@ -85,9 +92,9 @@ const assemble = (database: Database, identity: Identity, time: LedgerTime, slot
       blockhashes.isUsable(blockhash, ledgerSlots.current()),
     /** The hash of the block of a slot. */
     blockhash: blockhashes.hash,
-    /** The newest finished block's hash and the last block height at which it can be used. */
-    latestBlockhash: () => {
-      const block = ledgerSlots.current() - 1;
+    /** The newest block's hash at a commitment, and the last block height at which it can be used. */
+    latestBlockhash: (commitment: Commitment = "confirmed") => {
+      const block = Math.min(ledgerSlots.current() - 1, ledgerSlots.visible(commitment));
       return {
         blockhash: blockhashes.hash(block),
         lastValidBlockHeight: block + MAX_PROCESSING_AGE,
@@ -123,7 +130,9 @@ export const openLedger = (options: LedgerOptions): LocalLedger => {
     const lastMs = Number(known.genesis_ms) + (transactionLog(database).last().slot + 1) * slotMs;
     const time = timeAfter(Math.max(lastMs, Number(known.seen_ms)));
     noteTime(database, time);
-    return assemble(database, known, time, slotMs);
+    const ledger = assemble(database, known, time, options);
+    ledger.slots.settle();
+    return ledger;
   }
   const nowMs = options.time?.nowMs() ?? Date.now();
   const past = manualTime(Math.floor(nowMs - options.genesis.ageMs));
@@ -137,13 +146,14 @@ export const openLedger = (options: LedgerOptions): LocalLedger => {
     database
       .query("insert into identity (genesis_hash, genesis_ms, seen_ms) values (?1, ?2, ?2)")
       .run(identity.genesis_hash, identity.genesis_ms);
-    const ledger = assemble(database, identity, { nowMs: () => time.nowMs() }, slotMs);
+    const ledger = assemble(database, identity, { nowMs: () => time.nowMs() }, options);
     // A transaction can name block 0's hash only after the block is over.
     past.advance(slotMs);
     options.genesis.fill(ledger, past.advance);
     past.advance(slotMs);
     time = timeAfter(past.nowMs());
     noteTime(database, time);
+    ledger.slots.settle();
     return ledger;
   })();
 };

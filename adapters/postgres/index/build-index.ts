@@ -2,7 +2,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Effect } from "effect";
-import type { IndexBuild } from "../../../ports/index/index-writer.ts";
+import type { Merchant } from "../../../core/domain/merchant/merchant.ts";
+import type { IndexBuild, Observed } from "../../../ports/index/index-writer.ts";
 import { StoreUnavailable } from "../../../ports/index/store-unavailable.ts";
 import { SyncEpoch } from "../../../ports/index/sync-lease.ts";
 import { LONGEST_MS, type PostgresStore } from "../postgres-store.ts";
@@ -35,6 +36,8 @@ const temporaryFolder = Effect.acquireRelease(
   (folder) => Effect.promise(() => rm(folder, { recursive: true, force: true })),
 );
 
+type StoreSql = Parameters<Parameters<PostgresStore["Service"]["run"]>[0]>[0];
+
 /** Rows and leaves in a turn of the event loop, some milliseconds of work. */
 const ROWS_AT_ONCE = 500;
 const LEAVES_AT_ONCE = 5000;
@@ -46,8 +49,8 @@ const inTurns = (work: Generator<void, void>): Effect.Effect<void, StoreUnavaila
   });
 
 /**
- * A first snapshot. Rows wait on disk until all are there, are copied in the order of their numbers into tables without
- * indexes, and the indexes are made last. Each transaction holds the term and finds its own build in the ledger's row:
+ * A snapshot. Rows wait on disk until all are there, are copied in the order of their numbers into tables without
+ * indexes, and the indexes are made last. A store that has a mark stays as it is until `finish` begins. Each transaction holds the term and finds its own build in the ledger's row:
  * neither a replica whose term is over nor a build that another has replaced writes anything.
  */
 export const buildIndex = Effect.fnUntraced(function* ({ run, runLong }: PostgresStore["Service"]) {
@@ -55,9 +58,14 @@ export const buildIndex = Effect.fnUntraced(function* ({ run, runLong }: Postgre
   const id = crypto.randomUUID();
   const spool = new RowSpool(yield* temporaryFolder);
 
+  /** The count of the mark that stands until `finish`; null once the store is this build's. */
+  let standing: bigint | null = null;
+  /** Merchants that wait until the store is this build's. */
+  let merchants: Array<Observed<Merchant>> = [];
+
   const step =
     (work: (sql: Queries) => Promise<unknown>) =>
-    (sql: Parameters<Parameters<typeof run>[0]>[0]): Promise<unknown> =>
+    (sql: StoreSql): Promise<unknown> =>
       sql.begin(async (within) => {
         await holdTerm(within, epoch);
         const { building } = await lockLedger(within);
@@ -66,13 +74,27 @@ export const buildIndex = Effect.fnUntraced(function* ({ run, runLong }: Postgre
         await work(within);
       });
 
+  const takeOver = async (within: Queries): Promise<void> => {
+    await emptyForBuild(within);
+    await nameBuild(within, id);
+  };
+  /** Runs work while the mark stands on which the build began. */
+  const beside = (work: (sql: Queries) => Promise<void>) => (sql: StoreSql) =>
+    sql.begin(async (within) => {
+      await holdTerm(within, epoch);
+      const { count } = await lockLedger(within);
+      if (count !== standing)
+        throw new StoreUnavailable({ retryable: true, cause: "another process has written" });
+      await work(within);
+    });
+
   yield* Effect.acquireRelease(
     run((sql) =>
       sql.begin(async (within) => {
         await holdTerm(within, epoch);
-        await lockLedger(within);
-        await emptyForBuild(within);
-        await nameBuild(within, id);
+        const { count } = await lockLedger(within);
+        if (count === null) await takeOver(within);
+        standing = count;
       }),
     ),
     // After `finish` there is no build of this name; one whose term is over is removed by the next writer.
@@ -83,10 +105,20 @@ export const buildIndex = Effect.fnUntraced(function* ({ run, runLong }: Postgre
     add: Effect.fnUntraced(function* (rows) {
       yield* inTurns(spool.add(rows, ROWS_AT_ONCE));
       if (rows.merchants.length === 0) return;
-      yield* run(step((sql) => putMerchants(sql, rows.merchants)));
+      if (standing === null) yield* run(step((sql) => putMerchants(sql, rows.merchants)));
+      else {
+        yield* run(beside(() => Promise.resolve()));
+        merchants.push(...rows.merchants);
+      }
     }),
     leaves: (sink) => Effect.suspend(() => inTurns(spool.showLeaves(sink, LEAVES_AT_ONCE))),
     finish: Effect.fnUntraced(function* (mark) {
+      if (standing !== null) {
+        yield* run(beside(takeOver));
+        standing = null;
+      }
+      if (merchants.length > 0) yield* run(step((sql) => putMerchants(sql, merchants)));
+      merchants = [];
       // A `finish` that failed is begun anew.
       yield* run(step(emptyEscrows));
       const counts = { escrow: 0, unseen_escrow: 0 };

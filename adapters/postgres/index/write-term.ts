@@ -1,6 +1,12 @@
 import { StoreUnavailable } from "../../../ports/index/store-unavailable.ts";
 import { type Queries, rowsOf } from "../queries.ts";
 
+/** Whether no later term than this one has begun. */
+export const isTerm = async (sql: Queries, epoch: bigint): Promise<boolean> => {
+  const [lease] = await rowsOf<{ epoch: bigint }>(sql, "SELECT epoch FROM sync_lease");
+  return lease?.epoch === epoch;
+};
+
 /**
  * Holds the lease's term until the transaction ends: the lock on its row keeps a new term waiting. Fails as retryable when
  * another term has begun.

@@ -1,6 +1,7 @@
 /**
  * The relay's tables. A relay's outcome is null while it is open; `outcome_at` is the slot it landed in, or
- * the finalized block height at which it had expired.
+ * the finalized block height at which it had expired. `error` is the JSON of a landed one's error, and of an expired one
+ * the signature of the transaction that superseded it.
  */
 export const OUTCOME_TABLES = `
   CREATE TABLE relay (

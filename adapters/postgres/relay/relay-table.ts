@@ -20,7 +20,7 @@ const outcomeOf = ({ outcome, outcome_at, error }: Row): FinalOutcome | null => 
   if (outcome === null || outcome_at === null) return null;
   const at = BigInt(outcome_at);
   return outcome === "expired"
-    ? { status: "expired", blockHeight: at }
+    ? { status: "expired", blockHeight: at, supersededBy: error as LedgerSignature | null }
     : {
         status: "landed",
         slot: at,
@@ -64,7 +64,8 @@ export const settleRelay = async (
   outcome: FinalOutcome,
 ): Promise<void> => {
   const landed = outcome.status === "landed";
-  const error = landed && outcome.error !== null ? JSON.stringify(outcome.error) : null;
+  const failure = landed && outcome.error !== null ? JSON.stringify(outcome.error) : null;
+  const error = landed ? failure : outcome.supersededBy;
   await rowsOf(
     sql,
     `UPDATE relay SET outcome = $2, outcome_at = $3, error = $4

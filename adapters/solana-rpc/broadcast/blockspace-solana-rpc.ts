@@ -30,7 +30,9 @@ export const blockspaceSolanaRpc: Layer.Layer<Blockspace, never, NodePool> = Lay
       options: {},
       commitment: "confirmed",
       pool: "single",
+      accounts: [],
       parse: parseLatest,
+      isAbsence: () => false,
     }).pipe(
       Effect.map(({ slot, value }) => ({ ...value, slot })),
       Effect.withSpan("Blockspace.latestBlockhash"),

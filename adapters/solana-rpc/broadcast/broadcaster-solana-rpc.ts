@@ -13,6 +13,7 @@ import { refusalAsUnavailable } from "../pool/refusal-as-unavailable.ts";
 import { isValueAtSlot } from "../transport/rpc-envelope.ts";
 import type { RpcRefusal } from "../transport/rpc-failure.ts";
 import { parseLanded, parseSimulation, parseTransactionLogs } from "../history/transaction-json.ts";
+import { accountsWritten, RelayedTransactions } from "./relayed-transactions.ts";
 import { refusedTransactionError, refusedTransactionLogs } from "./transaction-refusal.ts";
 
 const isNatural = Schema.is(Schema.Natural);
@@ -22,6 +23,7 @@ export const broadcasterSolanaRpc: Layer.Layer<Broadcaster, never, NodePool> = L
   Broadcaster,
   Effect.gen(function* () {
     const pool = yield* NodePool;
+    const relayed = new RelayedTransactions(pool.slots);
 
     const isBlockhashValid = Effect.fn("Broadcaster.isBlockhashValid")(function* (
       blockhash: string,
@@ -32,11 +34,13 @@ export const broadcasterSolanaRpc: Layer.Layer<Broadcaster, never, NodePool> = L
         options: {},
         commitment: "confirmed",
         pool: "single",
+        accounts: [],
         parse: (value) => (typeof value === "boolean" ? value : undefined),
+        isAbsence: (isValid) => !isValid,
       });
       // A tip read later is then no older than the blockhash, at any node. The time for which a transaction can land is
       // reckoned from that tip.
-      pool.slots.saw("confirmed", Number(slot));
+      if (value) pool.slots.sawValidBlockhash(Number(slot));
       return value;
     }, refusalAsUnavailable);
 
@@ -47,7 +51,9 @@ export const broadcasterSolanaRpc: Layer.Layer<Broadcaster, never, NodePool> = L
         options: {},
         commitment: "confirmed",
         pool: "single",
+        accounts: [],
         parse: (value) => (value === null ? null : isNatural(value) ? BigInt(value) : undefined),
+        isAbsence: (fee) => fee === null,
       });
       return value;
     }, refusalAsUnavailable);
@@ -68,7 +74,10 @@ export const broadcasterSolanaRpc: Layer.Layer<Broadcaster, never, NodePool> = L
           options: { encoding: "base64", sigVerify: true, replaceRecentBlockhash: false },
           commitment: "confirmed",
           pool: "single",
+          accounts: accountsWritten(transaction),
           parse: parseSimulation,
+          isAbsence: (simulated) => simulated.error !== null,
+          isAhead: true,
         });
         return { slot, ...value };
       },
@@ -78,6 +87,7 @@ export const broadcasterSolanaRpc: Layer.Layer<Broadcaster, never, NodePool> = L
 
     const submit = Effect.fn("Broadcaster.submit")(
       function* (transaction: Uint8Array) {
+        relayed.remember(transaction);
         yield* pool.tellAll({
           method: "sendTransaction",
           params: [
@@ -102,18 +112,22 @@ export const broadcasterSolanaRpc: Layer.Layer<Broadcaster, never, NodePool> = L
     const statuses = (
       signatures: ReadonlyArray<LedgerSignature>,
     ): RpcRequest<HistorySearch["landed"]> => {
-      const lowest = pool.slots.at("confirmed");
+      const { present, absent } = pool.slots.boundsOf("confirmed", signatures);
       return {
         method: "getSignatureStatuses",
         params: [signatures, { searchTransactionHistory: true }],
         pool: "single",
         decode: (result) => {
           if (!isValueAtSlot(result)) return "malformed";
+          const { slot } = result.context;
+          if (slot < present) return "behind";
+          const value = parseLanded(result.value, signatures.length);
+          if (value === undefined) return "malformed";
           // The context is the node's newest slot. If that is below the confirmed slot, a null from this node proves
           // nothing.
-          if (result.context.slot < lowest) return "behind";
-          const value = parseLanded(result.value, signatures.length);
-          return value === undefined ? "malformed" : { value };
+          if (slot < absent && value.includes(null)) return "behind";
+          relayed.landed(signatures, value, slot);
+          return { value };
         },
       };
     };
@@ -130,13 +144,29 @@ export const broadcasterSolanaRpc: Layer.Layer<Broadcaster, never, NodePool> = L
     const searchAll = Effect.fn("Broadcaster.searchAll")(function* (
       signatures: ReadonlyArray<LedgerSignature>,
     ) {
-      // What a node has after the search, it also had during the search.
-      const [found, completeFrom] = yield* pool.callInTurn(statuses(signatures), {
-        method: "getFirstAvailableBlock",
-        params: [],
-        pool: "single",
-        decode: (result) => (isNatural(result) ? { value: BigInt(result) } : "malformed"),
-      });
+      let landed: HistorySearch["landed"] | null = null;
+      const request = statuses(signatures);
+      const noting: typeof request = {
+        ...request,
+        decode: (result) => {
+          const reading = request.decode(result);
+          if (typeof reading === "object") landed = reading.value;
+          return reading;
+        },
+      };
+      // What a node has after the search, it also had during the search. Some nodes do not offer this method.
+      const [found, completeFrom] = yield* pool
+        .callInTurn(noting, {
+          method: "getFirstAvailableBlock",
+          params: [],
+          pool: "single",
+          decode: (result) => (isNatural(result) ? { value: BigInt(result) } : "malformed"),
+        })
+        .pipe(
+          Effect.catch((failure) =>
+            landed === null ? Effect.fail(failure) : Effect.succeed([landed, null] as const),
+          ),
+        );
       return { landed: found, completeFrom };
     }, refusalAsUnavailable);
 

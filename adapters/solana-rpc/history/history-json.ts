@@ -11,6 +11,8 @@ import {
   parseLedgerSignature,
 } from "../../../core/domain/ledger/signature.ts";
 
+import { parseTransactionError } from "./transaction-error-json.ts";
+
 /** Agave `rpc-client-types`, `RpcConfirmedTransactionStatusWithSignature`. */
 const isEntries = Schema.is(
   Schema.Array(
@@ -68,7 +70,9 @@ export const parseHistory = (json: unknown): ReadonlyArray<HistoryEntry> | undef
   for (const { signature: text, slot, err } of json) {
     const signature = parseLedgerSignature(text);
     if (signature === undefined) return undefined;
-    entries.push({ signature, slot: BigInt(slot), failed: err !== null });
+    const failed = err !== null;
+    const error = failed ? (parseTransactionError(err) ?? null) : null;
+    entries.push({ signature, slot: BigInt(slot), failed, ...(failed ? { error } : {}) });
   }
   return entries;
 };

@@ -12,34 +12,49 @@ export type SlotQuestion<A> = {
   readonly options: Readonly<Record<string, unknown>>;
   readonly commitment: Commitment;
   readonly pool: Pool;
+  /** The accounts that the answer is about. */
+  readonly accounts: ReadonlyArray<string>;
+  /** The lowest slot that the caller needs; without it, what is known of the accounts decides. */
+  readonly notBefore?: bigint | undefined;
   /** The decoded `value`, undefined when the method cannot answer such a value. */
   readonly parse: (value: unknown) => A | undefined;
+  /** Whether a value says that something is missing, or refuses. */
+  readonly isAbsence: (value: A) => boolean;
+  /** Whether the slot may not be confirmed yet, so that later reads cannot ask for it. */
+  readonly isAhead?: boolean;
 };
 
 /**
- * The value of a request and its slot. Reads never go back in time: the request sets `minContextSlot` to the highest
- * slot seen so far, and an answer from a lower slot is refused.
+ * The value of a request and its slot. Reads never go back in time: what is there may be shown by an answer that is up
+ * to 32 slots old and not below the accounts' floors. What is missing is believed only at the highest slot seen when the
+ * question was put. An answer below that counts as "behind".
  */
 export const askAtSlot = <A>(
   nodes: NodePool["Service"],
-  { method, args, options, commitment, pool, parse }: SlotQuestion<A>,
+  question: SlotQuestion<A>,
 ): Effect.Effect<AtSlot<A>, LedgerFailure | RpcRefusal> =>
   Effect.suspend(() => {
-    const lowest = nodes.slots.at(commitment);
+    const { method, args, options, commitment, pool, accounts, notBefore, parse, isAbsence } =
+      question;
+    const { slots } = nodes;
+    const { present, absent } = slots.boundsOf(commitment, accounts, notBefore);
     return nodes.call({
       method,
       params: [
         ...args,
-        { ...options, commitment, ...(lowest > 0 ? { minContextSlot: lowest } : {}) },
+        { ...options, commitment, ...(present > 0 ? { minContextSlot: present } : {}) },
       ],
       pool,
       decode: (result) => {
         if (!isValueAtSlot(result)) return "malformed";
         const { slot } = result.context;
-        const judgement = nodes.slots.judge(commitment, slot);
+        const judgement = slots.judge(present, slot);
         if (judgement !== "fine") return judgement;
         const value = parse(result.value);
         if (value === undefined) return "malformed";
+        if (question.isAhead !== true) slots.saw(commitment, slot);
+        if (slot < absent && isAbsence(value)) return "behind";
+        if (question.isAhead !== true) slots.floors.saw(commitment, accounts, slot);
         return { value: { slot: BigInt(slot), value } };
       },
     });

@@ -1,5 +1,6 @@
 import type { Clock } from "effect";
 import type { Commitment } from "../../../ports/ledger.ts";
+import { AccountFloors } from "./account-floors.ts";
 
 /** No ledger of this kind has come near this speed; 2.5 slots a second is usual. */
 const MOST_SLOTS_A_SECOND = 10;
@@ -8,13 +9,30 @@ const SLACK_SLOTS = 10_000;
 /** A slot that no node has shown for this long, while it was asked for, is dropped. */
 const FORGET_AFTER_MS = 120_000;
 
+/**
+ * How many slots an answer may lie behind the highest slot seen when it shows that something is there: 13 seconds. The
+ * backends behind one balanced address lag by about as much.
+ */
+export const PRESENCE_SLOTS = 32;
+
 /** The judgement of an answer by its slot. */
 export type SlotJudgement = "fine" | "behind" | "malformed";
 
+/** The lowest slots at which one question may be answered. */
+export type SlotBounds = {
+  /** By an answer that shows what was asked for. */
+  readonly present: number;
+  /** By an answer that says that it is missing, or that refuses. */
+  readonly absent: number;
+};
+
+/** A slot and its block height. */
+export type Tip = { readonly slot: number; readonly blockHeight: number };
+
 /**
- * The highest slot any node has shown at each commitment, 0 before the first. Reads ask for at least that slot, so that
- * they never go back in time at a slower node. A slot that the ledger cannot have reached since the first one seen is
- * not believed. If a false claim passes that check, no node can show its slot, and it is dropped after a while.
+ * What is known of the ledger's time: the highest slot any node has shown at each commitment, 0 before the first, the
+ * newest tip, and the floor of each account. A slot that the ledger cannot have reached since the first one seen is not
+ * believed. If a false claim passes that check, no node can show its slot, and everything is dropped after a while.
  */
 export class HighestSlots {
   readonly #clock: Pick<Clock.Clock, "monotonicTimeNanosUnsafe" | "currentTimeMillisUnsafe">;
@@ -22,6 +40,12 @@ export class HighestSlots {
   #first: { readonly slot: number; readonly monotonicMs: number; readonly wallMs: number } | null =
     null;
   #missedSinceMs: number | null = null;
+  readonly #tips: Record<Commitment, Tip | null> = { confirmed: null, finalized: null };
+  /** The highest slot at which a blockhash was valid. */
+  #validAt = 0;
+  /** The finalized slot up to which the index shows the ledger. */
+  #shownTo = 0;
+  readonly floors = new AccountFloors();
 
   constructor(clock: Pick<Clock.Clock, "monotonicTimeNanosUnsafe" | "currentTimeMillisUnsafe">) {
     this.#clock = clock;
@@ -43,9 +67,60 @@ export class HighestSlots {
     if (commitment === "finalized") this.saw("confirmed", slot);
   }
 
-  judge(commitment: Commitment, slot: number): SlotJudgement {
-    if (slot < this.#highest[commitment]) return "behind";
+  /**
+   * The lowest slots for an answer about these accounts. With `notBefore`, that slot alone: the caller knows what it
+   * needs.
+   */
+  boundsOf(
+    commitment: Commitment,
+    accounts: ReadonlyArray<string>,
+    notBefore?: bigint,
+  ): SlotBounds {
+    if (notBefore !== undefined) return { present: Number(notBefore), absent: Number(notBefore) };
+    const highest = this.#highest[commitment];
+    const floor = Math.max(this.floors.of(commitment, accounts), this.#shownTo);
+    const present = Math.max(floor, highest - PRESENCE_SLOTS, 0);
+    return { present, absent: Math.max(floor, highest) };
+  }
+
+  /** Records a finalized slot whose whole state was shown to callers: no answer is taken from before it. */
+  shownUpTo(slot: number): void {
+    if (this.judge(0, slot) !== "fine") return;
+    this.saw("finalized", slot);
+    this.#shownTo = Math.max(this.#shownTo, slot);
+  }
+
+  judge(lowest: number, slot: number): SlotJudgement {
+    if (slot < lowest) return "behind";
     return slot <= this.#reachable() ? "fine" : "malformed";
+  }
+
+  /** Records a slot at which a blockhash was valid: a tip that is told from then on is not below it. */
+  sawValidBlockhash(slot: number): void {
+    this.#validAt = Math.max(this.#validAt, slot);
+  }
+
+  /** The lowest slot of a tip that a node may show. */
+  lowestTip(commitment: Commitment): number {
+    const finalized = commitment === "confirmed" ? this.#highest.finalized : 0;
+    return Math.max(this.#highest[commitment] - PRESENCE_SLOTS, finalized, 0);
+  }
+
+  /** Whether a blockhash was valid at a slot above the newest tip known. */
+  awaitsTip(commitment: Commitment): boolean {
+    return commitment === "confirmed" && (this.#tips.confirmed?.slot ?? 0) < this.#validAt;
+  }
+
+  /**
+   * The newest tip known, once a node has shown this one. Undefined when that is below the slot at which a blockhash was
+   * valid.
+   */
+  newestTip(commitment: Commitment, shown: Tip): Tip | undefined {
+    const known = this.#tips[commitment];
+    const newest = known !== null && known.slot > shown.slot ? known : shown;
+    this.saw(commitment, shown.slot);
+    this.#tips[commitment] = newest;
+    return commitment === "confirmed" && newest.slot < this.#validAt ? undefined : newest;
   }
 
   /** Records that no node could answer from a slot as high as the highest. */
@@ -55,6 +130,11 @@ export class HighestSlots {
     if (nowMs - this.#missedSinceMs < FORGET_AFTER_MS) return;
     this.#highest.confirmed = 0;
     this.#highest.finalized = 0;
+    this.#tips.confirmed = null;
+    this.#tips.finalized = null;
+    this.#validAt = 0;
+    this.#shownTo = 0;
+    this.floors.clear();
     this.#first = null;
     this.#missedSinceMs = null;
   }

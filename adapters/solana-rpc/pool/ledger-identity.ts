@@ -1,49 +1,75 @@
 import { Effect } from "effect";
 import { parseAddress } from "../../../core/domain/address.ts";
 import type { JsonRpcClient } from "../transport/json-rpc-client.ts";
-import type { NodeFailure } from "./pooled-node.ts";
+import { monotonicMs } from "../transport/monotonic-time.ts";
 import { NodeFault } from "../transport/rpc-failure.ts";
-import type { PoolLimits } from "./solana-rpc-config.ts";
+import type { NodeFailure } from "./pooled-node.ts";
+import type { PoolLimits, SolanaRpcConfig } from "./solana-rpc-config.ts";
+
+/** How long a node's genesis hash is believed, milliseconds: another node can take over its address. */
+const BELIEVED_MS = 60_000;
 
 /**
- * Checks that several nodes serve one ledger. A node must show the genesis hash of the first node that answered. It
- * must do so before its answers count, and again after it could not be reached. Operators list the node they trust most
- * first.
+ * Checks that every node serves one ledger: the one whose genesis hash was shown first. Operators list the node they
+ * trust most first. Of several nodes, each shows its hash before its answers count. A single one is checked once a hash
+ * is recorded. Each shows it again every minute, and after it could not be reached.
  */
 export class LedgerIdentity {
   readonly #limits: PoolLimits;
-  readonly #confirmed = new Set<JsonRpcClient>();
-  #genesisHash: string | null = null;
+  readonly #isOneOfSeveral: boolean;
+  readonly #confirmedMs = new Map<JsonRpcClient, number>();
+  #genesisHash: string | null;
 
-  constructor(limits: PoolLimits) {
-    this.#limits = limits;
+  constructor({ pools, urls, genesisHash }: SolanaRpcConfig) {
+    this.#limits = pools.single;
+    this.#isOneOfSeveral = urls.length > 1;
+    this.#genesisHash = genesisHash;
+  }
+
+  /** The genesis hash that is configured or was shown first, null before. */
+  get recorded(): string | null {
+    return this.#genesisHash;
+  }
+
+  /** Whether the node must show its genesis hash before it is asked for anything else. */
+  isDue(client: JsonRpcClient, nowMs: number): boolean {
+    if (!this.#isOneOfSeveral && this.#genesisHash === null) return false;
+    const confirmedMs = this.#confirmedMs.get(client);
+    return confirmedMs === undefined || nowMs - confirmedMs >= BELIEVED_MS;
   }
 
   /** Fails with a node fault when the node serves another ledger, or does not show which. */
   confirm(client: JsonRpcClient): Effect.Effect<void, NodeFailure> {
-    return Effect.suspend(() =>
-      this.#confirmed.has(client)
-        ? Effect.void
-        : Effect.flatMap(client.ask("getGenesisHash", [], this.#limits), (hash) =>
-            this.judge(client, hash),
-          ),
-    );
+    return Effect.gen({ self: this }, function* () {
+      const nowMs = yield* monotonicMs;
+      if (!this.isDue(client, nowMs)) return;
+      // Other requests do not wait for the check of a node that was confirmed a minute ago.
+      if (this.#confirmedMs.has(client)) this.#confirmedMs.set(client, nowMs);
+      const hash = yield* Effect.onError(client.ask("getGenesisHash", [], this.#limits), () =>
+        Effect.sync(() => this.doubt(client)),
+      );
+      yield* this.judge(client, hash);
+    });
   }
 
   /** The same check, on the node's answer to getGenesisHash. */
   judge(client: JsonRpcClient, hash: unknown): Effect.Effect<void, NodeFailure> {
-    const fault = this.#faultOf(hash);
-    if (fault !== null) {
+    return Effect.flatMap(monotonicMs, (nowMs) => {
+      const kind = this.#faultOf(hash);
+      if (kind === null) {
+        this.#confirmedMs.set(client, nowMs);
+        return Effect.void;
+      }
+      this.doubt(client);
       const { node } = client;
-      return Effect.fail(new NodeFault({ node, kind: fault, code: null, retryAfterMs: null }));
-    }
-    this.#confirmed.add(client);
-    return Effect.void;
+      const method = "getGenesisHash";
+      return Effect.fail(new NodeFault({ node, method, kind, code: null, retryAfterMs: null }));
+    });
   }
 
   /** Forces a new check of the node: another one may have taken its address. */
   doubt(client: JsonRpcClient): void {
-    this.#confirmed.delete(client);
+    this.#confirmedMs.delete(client);
   }
 
   #faultOf(hash: unknown): "malformed" | "wrong_ledger" | null {

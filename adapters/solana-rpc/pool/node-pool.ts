@@ -1,13 +1,15 @@
 import { Clock, Context, Effect, Layer } from "effect";
+import { LedgerLane } from "../../../ports/ledger-lane.ts";
 import type { LedgerFailure } from "../../../ports/ledger.ts";
-import { failOver, untilAnswered } from "./fail-over.ts";
+import { failOver, type PoolCall, untilAnswered } from "./fail-over.ts";
 import { firstToSucceed } from "../transport/first-to-succeed.ts";
 import { HighestSlots } from "./highest-slots.ts";
 import { jsonRpcClient } from "../transport/json-rpc-client.ts";
 import { PooledNode, type RpcRequest } from "./pooled-node.ts";
 import { LedgerIdentity } from "./ledger-identity.ts";
+import { MethodPace } from "./method-pace.ts";
 import { NodeUnable, type RpcRefusal } from "../transport/rpc-failure.ts";
-import type { ScanSink } from "../accounts/scan-body.ts";
+import { scanMethod, type ScanSink } from "../accounts/scan-body.ts";
 import type { Pool, SolanaRpcConfig } from "./solana-rpc-config.ts";
 
 /** All nodes of one ledger behind one interface. Every request to the ledger goes through it. */
@@ -38,6 +40,8 @@ export class NodePool extends Context.Service<
       sink: ScanSink,
     ) => Effect.Effect<number, LedgerFailure | RpcRefusal>;
     readonly slots: HighestSlots;
+    /** Which ledger the nodes serve. */
+    readonly identity: LedgerIdentity;
   }
 >()("settlement-evidence/adapters/solana-rpc/NodePool") {}
 
@@ -47,11 +51,13 @@ export const nodePool = (config: SolanaRpcConfig): Layer.Layer<NodePool> =>
     NodePool,
     Effect.gen(function* () {
       const slots = new HighestSlots(yield* Clock.Clock);
-      const clients = config.urls.map((url) => jsonRpcClient(url));
-      // With a single node there is no other ledger to confuse it with.
-      const identity = clients.length > 1 ? new LedgerIdentity(config.pools.single) : null;
-      const nodesOf = (name: Pool) =>
-        clients.map((client) => new PooledNode(client, name, config, identity));
+      const identity = new LedgerIdentity(config);
+      const shared = config.urls.map((url) => ({
+        client: jsonRpcClient(url),
+        identity,
+        pace: new MethodPace(),
+      }));
+      const nodesOf = (name: Pool) => shared.map((node) => new PooledNode(node, name, config));
       const pools: Record<Pool, Array<PooledNode>> = {
         single: nodesOf("single"),
         bulk: nodesOf("bulk"),
@@ -63,59 +69,57 @@ export const nodePool = (config: SolanaRpcConfig): Layer.Layer<NodePool> =>
             if (cause instanceof NodeUnable && cause.kind === "behind") slots.missed();
           }),
         );
+      /** Runs a call in the lane of the running fiber. */
+      const inLane = <A>(
+        name: Pool,
+        run: (call: PoolCall<A>) => Effect.Effect<A, LedgerFailure | RpcRefusal>,
+        call: Pick<PoolCall<A>, "ask" | "methods" | "behindPatienceMs"> & Partial<PoolCall<A>>,
+      ) =>
+        Effect.flatMap(LedgerLane, (lane) =>
+          run({ nodes: pools[name], limits: config.pools[name], config, lane, ...call }),
+        );
+      const asking = <A>(request: RpcRequest<A>, nodes = pools[request.pool]) =>
+        inLane(request.pool, failOver<A>, {
+          nodes,
+          ask: (node, ticket) => node.ask(request, ticket),
+          methods: [request.method],
+          behindPatienceMs: request.behindPatienceMs,
+        });
       return NodePool.of({
-        call: (request) =>
-          failOver(
-            pools[request.pool],
-            (node, ticket) => node.ask(request, ticket),
-            config.pools[request.pool],
-            config,
-          ).pipe(notingBehind),
-        callInTurn: (first, second) =>
-          failOver(
-            pools[first.pool],
-            (node, ticket) => node.askInTurn(first, second, ticket),
-            config.pools[first.pool],
-            config,
-          ).pipe(notingBehind),
+        call: (request) => notingBehind(asking(request)),
+        callInTurn: <A, B>(first: RpcRequest<A>, second: RpcRequest<B>) =>
+          notingBehind(
+            inLane(first.pool, failOver<readonly [A, B]>, {
+              ask: (node, ticket) => node.askInTurn(first, second, ticket),
+              methods: [first.method, second.method],
+            }),
+          ),
         tellAll: (request) =>
           firstToSucceed(
-            pools[request.pool].map((node) =>
-              failOver(
-                [node],
-                (only, ticket) => only.ask(request, ticket),
-                config.pools[request.pool],
-                config,
-              ),
-            ),
+            pools[request.pool].map((node) => asking(request, [node])),
             ({ _tag }) => _tag === "RpcRefusal",
           ),
         askEach: (request) =>
           Effect.forEach(
             pools[request.pool],
-            (node) =>
-              failOver(
-                [node],
-                (only, ticket) => only.ask(request, ticket),
-                config.pools[request.pool],
-                config,
-              ).pipe(Effect.orElseSucceed(() => null)),
+            (node) => Effect.orElseSucceed(asking(request, [node]), () => null),
             { concurrency: "unbounded" },
           ),
         askAnother: Effect.sync(() => {
           for (const nodes of Object.values(pools)) nodes.push(...nodes.splice(0, 1));
-          return clients.length > 1;
+          return config.urls.length > 1;
         }),
-        count: clients.length,
+        count: config.urls.length,
         // The whole scan has no time limit: the consumer of the accounts sets the pace.
         scan: (params, sink) =>
-          untilAnswered(
-            pools.bulk,
-            (node, ticket) => node.scan(params, sink, ticket),
-            config.pools.bulk,
-            config,
-          ).pipe(notingBehind),
+          notingBehind(
+            inLane("bulk", untilAnswered<number>, {
+              ask: (node, ticket) => node.scan(params, sink, ticket),
+              methods: [scanMethod(sink)],
+            }),
+          ),
         slots,
+        identity,
       });
     }),
   );

@@ -1,8 +1,12 @@
 import { Effect } from "effect";
+import type { Lane } from "../../../ports/ledger-lane.ts";
+import { ledgerFaultText } from "../../../core/use-cases/ledger-fault-text.ts";
 import { backoffMs } from "../transport/backoff.ts";
 import { type Admission, CircuitBreaker, type Ticket } from "../transport/circuit-breaker.ts";
 import type { JsonRpcClient } from "../transport/json-rpc-client.ts";
 import type { LedgerIdentity } from "./ledger-identity.ts";
+import type { MethodPace } from "./method-pace.ts";
+import { ledgerFaultOf } from "../transport/ledger-fault.ts";
 import { monotonicMs } from "../transport/monotonic-time.ts";
 import { NodeFault, NodeUnable, type RpcRefusal } from "../transport/rpc-failure.ts";
 import type { ScanSink } from "../accounts/scan-body.ts";
@@ -17,36 +21,53 @@ export type RpcRequest<A> = {
   readonly params: ReadonlyArray<unknown>;
   readonly pool: Pool;
   readonly decode: (result: unknown) => Reading<A>;
+  /** Whether requests of this method that are sent at the same time may share a batch. */
+  readonly mayShare?: boolean;
+  /** How long the call waits for a node that is behind, milliseconds; the pool's `behindPatienceMs` by default. */
+  readonly behindPatienceMs?: number;
 };
 
 /** How one request to one node fails. */
 export type NodeFailure = NodeFault | NodeUnable | RpcRefusal;
+
+/** Whether a node may be asked now. `Paced` when the node limits requests for the method. */
+export type NodeAdmission = Admission | { readonly _tag: "Paced"; readonly untilMs: number };
+
+/** What the pools of one node share. */
+export type SharedNode = {
+  readonly client: JsonRpcClient;
+  readonly identity: LedgerIdentity;
+  readonly pace: MethodPace;
+};
 
 /** A node as one pool uses it, with the circuit breaker of that pool. */
 export class PooledNode {
   readonly #client: JsonRpcClient;
   readonly #config: SolanaRpcConfig;
   readonly #pool: Pool;
-  readonly #identity: LedgerIdentity | null;
+  readonly #identity: LedgerIdentity;
+  readonly #pace: MethodPace;
   readonly #breaker = new CircuitBreaker();
   #lastFault: NodeFault | null = null;
 
-  /** Without an identity, the node's ledger is not checked. */
-  constructor(
-    client: JsonRpcClient,
-    pool: Pool,
-    config: SolanaRpcConfig,
-    identity: LedgerIdentity | null,
-  ) {
+  constructor({ client, identity, pace }: SharedNode, pool: Pool, config: SolanaRpcConfig) {
     this.#identity = identity;
     this.#client = client;
+    this.#pace = pace;
     this.#pool = pool;
     this.#config = config;
   }
 
-  /** Whether the node may be asked now. The caller must pass the ticket to `abandon` in the end. */
-  admit(nowMs: number): Admission {
-    return this.#breaker.admit(nowMs);
+  /** Whether the node may be asked for these methods now. The caller must pass the ticket to `abandon` in the end. */
+  admit(methods: ReadonlyArray<string>, lane: Lane, nowMs: number): NodeAdmission {
+    const all = this.#identity.isDue(this.#client, nowMs)
+      ? [...methods, "getGenesisHash"]
+      : methods;
+    const untilMs = Math.max(...all.map((method) => this.#pace.opensMs(method, lane, nowMs)));
+    if (untilMs > nowMs) return { _tag: "Paced", untilMs };
+    const admission = this.#breaker.admit(nowMs);
+    if (admission._tag === "Admitted") for (const method of all) this.#pace.sent(method, nowMs);
+    return admission;
   }
 
   /** Gives a ticket back. Does nothing when the request had an outcome. */
@@ -54,22 +75,23 @@ export class PooledNode {
     this.#breaker.abandoned(ticket);
   }
 
-  /** The fault that last opened the circuit breaker, null before the first. */
+  /** The fault that last kept callers away, null before the first. */
   get lastFault(): NodeFault | null {
     return this.#lastFault;
   }
 
   /** The decoded answer to a request. A malformed answer counts as a fault of the node, like a broken connection. */
   ask<A>(request: RpcRequest<A>, ticket: Ticket): Effect.Effect<A, NodeFailure> {
-    const answer = this.#client.ask(request.method, request.params, this.#limits);
-    const read = (result: unknown) => this.#read(request.decode(result));
-    if (request.method !== "getGenesisHash")
+    const { method, params, mayShare } = request;
+    const answer =
+      mayShare === true
+        ? this.#client.askTogether(method, params, this.#limits)
+        : this.#client.ask(method, params, this.#limits);
+    const read = (result: unknown) => this.#read(method, request.decode(result));
+    if (method !== "getGenesisHash")
       return this.#judged(Effect.flatMap(this.#confirmed(answer), read), ticket);
     // This answer is the genesis hash itself, so no second request is needed to check the ledger.
-    const proved = Effect.tap(
-      answer,
-      (hash) => this.#identity?.judge(this.#client, hash) ?? Effect.void,
-    );
+    const proved = Effect.tap(answer, (hash) => this.#identity.judge(this.#client, hash));
     return this.#judged(Effect.flatMap(proved, read), ticket);
   }
 
@@ -81,7 +103,7 @@ export class PooledNode {
   ): Effect.Effect<readonly [A, B], NodeFailure> {
     const ask = <C>({ method, params, decode }: RpcRequest<C>) =>
       Effect.flatMap(this.#client.ask(method, params, this.#limits), (result) =>
-        this.#read(decode(result)),
+        this.#read(method, decode(result)),
       );
     return this.#judged(this.#confirmed(Effect.all([ask(first), ask(second)])), ticket);
   }
@@ -99,7 +121,7 @@ export class PooledNode {
   }
 
   #confirmed<A>(answer: Effect.Effect<A, NodeFailure>): Effect.Effect<A, NodeFailure> {
-    return Effect.andThen(this.#identity?.confirm(this.#client) ?? Effect.void, answer);
+    return Effect.andThen(this.#identity.confirm(this.#client), answer);
   }
 
   get #limits(): PoolLimits {
@@ -109,33 +131,60 @@ export class PooledNode {
   #judged<A>(answer: Effect.Effect<A, NodeFailure>, ticket: Ticket): Effect.Effect<A, NodeFailure> {
     return answer.pipe(
       Effect.tap(() => Effect.sync(() => this.#breaker.succeeded(ticket))),
-      Effect.tapError((failure) =>
-        failure._tag === "NodeFault"
-          ? this.#leave(ticket, failure)
-          : Effect.sync(() => this.#breaker.succeeded(ticket)),
-      ),
+      Effect.tapError((failure) => {
+        if (failure._tag === "NodeFault" && failure.kind !== "rate_limited")
+          return this.#leave(ticket, failure);
+        this.#breaker.succeeded(ticket);
+        return failure._tag === "NodeFault" ? this.#slow(failure) : Effect.void;
+      }),
     );
   }
 
-  #read<A>(reading: Reading<A>): Effect.Effect<A, NodeFailure> {
+  #read<A>(method: string, reading: Reading<A>): Effect.Effect<A, NodeFailure> {
     const { node } = this.#client;
+    this.#pace.answered(method);
     if (reading === "behind") {
-      return Effect.fail(new NodeUnable({ node, kind: "behind", code: null }));
+      return Effect.fail(new NodeUnable({ node, method, kind: "behind", code: null }));
     }
     return reading === "malformed"
-      ? Effect.fail(new NodeFault({ node, kind: "malformed", code: null, retryAfterMs: null }))
+      ? Effect.fail(
+          new NodeFault({ node, method, kind: "malformed", code: null, retryAfterMs: null }),
+        )
       : Effect.succeed(reading.value);
   }
 
+  /** Keeps away from one method for a while. The node's other methods stay open. */
+  readonly #slow = Effect.fnUntraced({ self: this }, function* (fault: NodeFault) {
+    const { backoffBaseMs, backoffCapMs, retryAfterCapMs } = this.#config;
+    const share = yield* backoffMs(1, 1, 1);
+    const asked =
+      fault.retryAfterMs === null ? null : Math.min(fault.retryAfterMs, retryAfterCapMs);
+    const nowMs = yield* monotonicMs;
+    const wasOpen = this.#pace.refused(
+      fault.method,
+      asked,
+      nowMs,
+      (refusals) => share * Math.min(backoffCapMs, backoffBaseMs * 2 ** Math.min(refusals - 1, 52)),
+    );
+    this.#lastFault = fault;
+    if (wasOpen)
+      yield* Effect.logWarning("a ledger node limits requests for a method").pipe(
+        Effect.annotateLogs({ fault: ledgerFaultText(ledgerFaultOf(fault)) }),
+      );
+  });
+
   readonly #leave = Effect.fnUntraced({ self: this }, function* (ticket: Ticket, fault: NodeFault) {
-    if (fault.kind === "unreachable") this.#identity?.doubt(this.#client);
+    if (fault.kind === "unreachable") this.#identity.doubt(this.#client);
     const { backoffBaseMs, backoffCapMs, retryAfterCapMs } = this.#config;
     const ownMs = yield* backoffMs(this.#breaker.failures + 1, backoffBaseMs, backoffCapMs);
     const coolDownMs = Math.max(ownMs, Math.min(fault.retryAfterMs ?? 0, retryAfterCapMs));
     if (!this.#breaker.failed(ticket, (yield* monotonicMs) + coolDownMs)) return;
     this.#lastFault = fault;
     yield* Effect.logWarning("ledger node paused").pipe(
-      Effect.annotateLogs({ fault: fault.message, coolDownMs: Math.round(coolDownMs) }),
+      Effect.annotateLogs({
+        fault: ledgerFaultText(ledgerFaultOf(fault)),
+        coolDownMs: Math.round(coolDownMs),
+      }),
     );
   });
 }

@@ -1,5 +1,6 @@
 import { Effect } from "effect";
 import { type LedgerFailure, LedgerUnavailable } from "../../../ports/ledger.ts";
+import { ledgerFaultOf } from "../transport/ledger-fault.ts";
 import { RpcRefusal } from "../transport/rpc-failure.ts";
 
 /**
@@ -9,8 +10,9 @@ import { RpcRefusal } from "../transport/rpc-failure.ts";
 export const refusalAsUnavailable = <A>(
   effect: Effect.Effect<A, LedgerFailure | RpcRefusal>,
 ): Effect.Effect<A, LedgerFailure> =>
-  Effect.catchTag(effect, "RpcRefusal", ({ code }) =>
-    Effect.fail(
-      new LedgerUnavailable({ retryable: false, cause: new RpcRefusal({ code, data: null }) }),
-    ),
-  );
+  Effect.catchTag(effect, "RpcRefusal", ({ node, method, code }) => {
+    const cause = new RpcRefusal({ node, method, code, data: null });
+    return Effect.fail(
+      new LedgerUnavailable({ retryable: false, cause, fault: ledgerFaultOf(cause) }),
+    );
+  });

@@ -3,10 +3,11 @@ import { AccountScan } from "../accounts/account-scan.ts";
 import { redactedRpcAddress } from "./redacted-rpc-address.ts";
 import { responseText } from "./response-text.ts";
 import { retryAfterMs } from "./retry-after.ts";
-import { type Envelope, parseEnvelope } from "./rpc-envelope.ts";
+import { type Envelope, parseBatch, parseEnvelope } from "./rpc-envelope.ts";
 import { errorCodeMeaning } from "./rpc-error-codes.ts";
 import { NodeFault, type NodeFaultKind, NodeUnable, RpcRefusal } from "./rpc-failure.ts";
-import { scanBody, type ScanSink } from "../accounts/scan-body.ts";
+import { scanBody, scanMethod, type ScanSink } from "../accounts/scan-body.ts";
+import { SharedBatches } from "./shared-batches.ts";
 import type { PoolLimits } from "../pool/solana-rpc-config.ts";
 
 type ClientFailure = NodeFault | NodeUnable | RpcRefusal;
@@ -20,8 +21,10 @@ export type JsonRpcClient = {
     params: ReadonlyArray<unknown>,
     limits: PoolLimits,
   ) => Effect.Effect<unknown, ClientFailure>;
+  /** As `ask`, in one batch with the requests of this method that are made at the same time, if the node takes batches. */
+  readonly askTogether: JsonRpcClient["ask"];
   /**
-   * getProgramAccounts. Hands accounts on as they arrive, and returns their slot once the answer is complete. The time
+   * getProgramAccounts, or a page of it where the sink asks for one. Hands accounts on as they arrive, and returns their slot once the answer is complete. The time
    * limits count the node's time, not the consumer's.
    */
   readonly scanAccounts: (
@@ -37,8 +40,12 @@ type HttpAnswer = {
   readonly body: Awaited<ReturnType<typeof responseText>>;
 };
 
-const requestBody = (id: number, method: string, params: ReadonlyArray<unknown>): string =>
-  JSON.stringify({ jsonrpc: "2.0", id, method, params });
+const requestOf = (id: number, method: string, params: ReadonlyArray<unknown>) => ({
+  jsonrpc: "2.0",
+  id,
+  method,
+  params,
+});
 
 const post = (url: URL, body: string, signal: AbortSignal): Promise<Response> =>
   fetch(url, {
@@ -75,77 +82,131 @@ const tellPassedOver = (node: string, { records, bytes }: AccountScan["passedOve
     Effect.annotateLogs({ node, records, bytes }),
   );
 
+/** JSON-RPC error codes with which providers refuse a request beyond the plan, with or without HTTP status 429. */
+const LIMIT_CODES: ReadonlySet<number> = new Set([429, -32_429]);
+
 /** One node behind one address. */
 export const jsonRpcClient = (address: Redacted.Redacted<URL>): JsonRpcClient => {
   const url = Redacted.value(address);
   const node = redactedRpcAddress(url);
+  const batches = new Map<string, SharedBatches<ClientFailure>>();
   let lastId = 0;
 
-  const fault = (kind: NodeFaultKind, code: number | string | null, retryAfter: number | null) =>
-    new NodeFault({ node, kind, code, retryAfterMs: retryAfter });
-
-  const errorFailure = (code: number, data: unknown): NodeFault | NodeUnable | RpcRefusal => {
-    const meaning = errorCodeMeaning(code);
-    if (meaning === "refused") return new RpcRefusal({ code, data });
-    if (meaning === "unwell") return fault("unwell", code, null);
-    return new NodeUnable({ node, kind: meaning === "behind" ? "behind" : "rpc_error", code });
+  /** How requests of one method to this node fail. */
+  const failing = (method: string) => {
+    const fault = (
+      kind: NodeFaultKind,
+      code: number | string | null = null,
+      retryAfter: number | null = null,
+    ) => new NodeFault({ node, method, kind, code, retryAfterMs: retryAfter });
+    const errorFailure = (code: number, data: unknown): ClientFailure => {
+      if (LIMIT_CODES.has(code)) return fault("rate_limited", code);
+      const meaning = errorCodeMeaning(code);
+      if (meaning === "refused") return new RpcRefusal({ node, method, code, data });
+      if (meaning === "unwell") return fault("unwell", code);
+      const kind = meaning === "behind" ? "behind" : "rpc_error";
+      return new NodeUnable({ node, method, kind, code });
+    };
+    const fromEnvelope = (envelope: Envelope): Effect.Effect<unknown, ClientFailure> => {
+      if (typeof envelope === "string") return Effect.fail(fault(envelope));
+      if ("result" in envelope) return Effect.succeed(envelope.result);
+      return Effect.fail(errorFailure(envelope.error.code, envelope.error.data));
+    };
+    const fromHttp = (
+      { status, retryAfter, body }: HttpAnswer,
+      id: number,
+      nowMs: number,
+    ): Effect.Effect<unknown, ClientFailure> => {
+      const ok = status >= 200 && status < 300;
+      if (!ok && isTransient(status)) {
+        const kind = status === 429 ? "rate_limited" : "http_status";
+        return Effect.fail(fault(kind, status, retryAfterMs(retryAfter, nowMs)));
+      }
+      if (body === "oversize") return Effect.fail(fault("oversize"));
+      const envelope = body === "not_utf8" ? "not_json" : parseEnvelope(body.text, id);
+      // Some providers send a JSON-RPC error with a 4xx status. Otherwise only the status is known.
+      if (!ok && (typeof envelope === "string" || "result" in envelope)) {
+        return Effect.fail(new NodeUnable({ node, method, kind: "http_status", code: status }));
+      }
+      return fromEnvelope(envelope);
+    };
+    const unreachable = (cause: unknown) => fault("unreachable", runtimeCode(cause));
+    const inTime = (limits: PoolLimits) =>
+      Effect.timeoutOrElse({
+        duration: limits.requestTimeoutMs,
+        orElse: () => Effect.fail(fault("timeout")),
+      });
+    return { fault, errorFailure, fromEnvelope, fromHttp, unreachable, inTime };
   };
 
-  const fromEnvelope = (
-    envelope: Envelope,
-  ): Effect.Effect<unknown, NodeFault | NodeUnable | RpcRefusal> => {
-    if (typeof envelope === "string") return Effect.fail(fault(envelope, null, null));
-    if ("result" in envelope) return Effect.succeed(envelope.result);
-    return Effect.fail(errorFailure(envelope.error.code, envelope.error.data));
+  /** The HTTP answer to one body. */
+  const send = (method: string, body: unknown, limits: PoolLimits) => {
+    const { unreachable, inTime } = failing(method);
+    return Effect.tryPromise({
+      try: async (signal) =>
+        wholeAnswer(await post(url, JSON.stringify(body), signal), limits.maxBodyBytes),
+      catch: unreachable,
+    }).pipe(inTime(limits));
   };
 
-  const fromHttp = (
-    { status, retryAfter, body }: HttpAnswer,
-    id: number,
-    nowMs: number,
-  ): Effect.Effect<unknown, NodeFault | NodeUnable | RpcRefusal> => {
-    const ok = status >= 200 && status < 300;
-    if (!ok && isTransient(status)) {
-      const kind = status === 429 ? "rate_limited" : "http_status";
-      return Effect.fail(fault(kind, status, retryAfterMs(retryAfter, nowMs)));
-    }
-    if (body === "oversize") return Effect.fail(fault("oversize", null, null));
-    const envelope = body === "not_utf8" ? "not_json" : parseEnvelope(body.text, id);
-    // Some providers send a JSON-RPC error with a 4xx status. Otherwise only the status is known.
-    if (!ok && (typeof envelope === "string" || "result" in envelope)) {
-      return Effect.fail(new NodeUnable({ node, kind: "http_status", code: status }));
-    }
-    return fromEnvelope(envelope);
-  };
+  const ask: JsonRpcClient["ask"] = Effect.fnUntraced(function* (method, params, limits) {
+    const id = ++lastId;
+    const answer = yield* send(method, requestOf(id, method, params), limits);
+    return yield* failing(method).fromHttp(answer, id, yield* Clock.currentTimeMillis);
+  });
 
-  const unreachable = (cause: unknown) => fault("unreachable", runtimeCode(cause), null);
-  const inTime = (limits: PoolLimits) =>
-    Effect.timeoutOrElse({
-      duration: limits.requestTimeoutMs,
-      orElse: () => Effect.fail(fault("timeout", null, null)),
+  const askBatch = Effect.fnUntraced(function* (
+    method: string,
+    all: ReadonlyArray<ReadonlyArray<unknown>>,
+    limits: PoolLimits,
+  ) {
+    const { fault, fromEnvelope } = failing(method);
+    const requests = all.map((params) => requestOf(++lastId, method, params));
+    const sent = yield* Effect.result(send(method, requests, limits));
+    const failedAll = (failure: ClientFailure, isLimited: boolean) => ({
+      answers: all.map(() => Effect.fail(failure)),
+      isLimited,
     });
+    if (sent._tag === "Failure") return failedAll(sent.failure, false);
+    const { status, retryAfter, body } = sent.success;
+    if (status === 429) {
+      const waitMs = retryAfterMs(retryAfter, yield* Clock.currentTimeMillis);
+      return failedAll(fault("rate_limited", status, waitMs), true);
+    }
+    const answers =
+      typeof body === "string"
+        ? undefined
+        : parseBatch(
+            body.text,
+            requests.map(({ id }) => id),
+          );
+    return answers === undefined
+      ? ("refused" as const)
+      : { answers: answers.map(fromEnvelope), isLimited: false };
+  });
 
   return {
     node,
-    ask: Effect.fnUntraced(function* (method, params, limits) {
-      const id = ++lastId;
-      const answer = yield* Effect.tryPromise({
-        try: async (signal) =>
-          wholeAnswer(
-            await post(url, requestBody(id, method, params), signal),
-            limits.maxBodyBytes,
-          ),
-        catch: unreachable,
-      }).pipe(inTime(limits));
-      return yield* fromHttp(answer, id, yield* Clock.currentTimeMillis);
-    }),
+    ask,
+    askTogether: (method, params, limits) => {
+      const known = batches.get(method);
+      const shared = known ?? new SharedBatches<ClientFailure>();
+      if (known === undefined) batches.set(method, shared);
+      return shared.ask(params, {
+        single: (each) => ask(method, each, limits),
+        batch: (all) => askBatch(method, all, limits),
+      });
+    },
     scanAccounts: (params, limits, sink) =>
       Effect.acquireUseRelease(
         Effect.sync(() => new AbortController()),
         Effect.fnUntraced(function* ({ signal }) {
           const id = ++lastId;
+          const method = scanMethod(sink);
+          const { fault, errorFailure, fromHttp, unreachable, inTime } = failing(method);
+          const body = JSON.stringify(requestOf(id, method, params));
           const response = yield* Effect.tryPromise({
-            try: () => post(url, requestBody(id, "getProgramAccounts", params), signal),
+            try: () => post(url, body, signal),
             catch: unreachable,
           }).pipe(inTime(limits));
           if (response.status !== 200 || response.body === null) {
@@ -154,16 +215,19 @@ export const jsonRpcClient = (address: Redacted.Redacted<URL>): JsonRpcClient =>
               catch: unreachable,
             }).pipe(inTime(limits));
             yield* fromHttp(answer, id, yield* Clock.currentTimeMillis);
-            return yield* fault("malformed", null, null);
+            return yield* fault("malformed");
           }
-          const scan = new AccountScan(id);
+          const scan = new AccountScan(id, sink.paged === undefined ? "list" : "page");
           const end = yield* scanBody(response.body, scan, limits, sink, {
-            fault: (kind) => fault(kind, null, null),
+            fault: (kind) => fault(kind),
             unreachable,
-            behind: () => new NodeUnable({ node, kind: "behind", code: null }),
+            behind: () => new NodeUnable({ node, method, kind: "behind", code: null }),
           });
           if (scan.passedOver.records > 0) yield* tellPassedOver(node, scan.passedOver);
-          if ("slot" in end) return end.slot;
+          if ("slot" in end) {
+            sink.paged?.(end.next ?? null);
+            return end.slot;
+          }
           return yield* errorFailure(end.error.code, end.error.data);
         }),
         // Ends a body that was not read to its end.

@@ -40,6 +40,31 @@ export const parseEnvelope = (text: string, id: number): Envelope => {
   } catch {
     return "not_json";
   }
+  return envelopeOf(answer, id);
+};
+
+/**
+ * The answers to a batch, in the order of `ids` and in any order in the body (JSON-RPC 2.0, section 6); undefined when
+ * the body is no list. An answer that is missing is malformed.
+ */
+export const parseBatch = (
+  text: string,
+  ids: ReadonlyArray<number>,
+): ReadonlyArray<Envelope> | undefined => {
+  let answers: unknown;
+  try {
+    answers = parseJson(text);
+  } catch {
+    return undefined;
+  }
+  if (!Array.isArray(answers)) return undefined;
+  const byId = new Map((answers as ReadonlyArray<unknown>).map((one) => [idOf(one), one]));
+  return ids.map((id) => envelopeOf(byId.get(id), id));
+};
+
+const idOf = (answer: unknown): unknown => (isAnswer(answer) ? answer.id : null);
+
+const envelopeOf = (answer: unknown, id: number): Envelope => {
   if (!isAnswer(answer)) return "malformed";
   if (answer.id !== id) return "wrong_id";
   const hasResult = Object.hasOwn(answer, "result");

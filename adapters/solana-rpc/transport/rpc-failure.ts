@@ -20,6 +20,8 @@ export type NodeFaultKind =
 export class NodeFault extends Data.TaggedError("NodeFault")<{
   /** Redacted address. */
   readonly node: string;
+  /** The JSON-RPC method that was asked. */
+  readonly method: string;
   readonly kind: NodeFaultKind;
   /** HTTP status, JSON-RPC error code or the runtime's error code, null without one. */
   readonly code: number | string | null;
@@ -27,7 +29,7 @@ export class NodeFault extends Data.TaggedError("NodeFault")<{
   readonly retryAfterMs: number | null;
 }> {
   override get message(): string {
-    return `${this.node}: ${this.kind}${this.code === null ? "" : ` (${this.code})`}`;
+    return `${this.node}: ${this.method}: ${this.kind}${this.code === null ? "" : ` (${this.code})`}`;
   }
 }
 
@@ -35,22 +37,28 @@ export class NodeFault extends Data.TaggedError("NodeFault")<{
 export class NodeUnable extends Data.TaggedError("NodeUnable")<{
   /** Redacted address. */
   readonly node: string;
+  /** The JSON-RPC method that was asked. */
+  readonly method: string;
   readonly kind: "behind" | "http_status" | "rpc_error";
   /** HTTP status or JSON-RPC error code; null when its slot is below the one asked for. */
   readonly code: number | null;
 }> {
   override get message(): string {
-    return `${this.node}: ${this.kind}${this.code === null ? "" : ` (${this.code})`}`;
+    return `${this.node}: ${this.method}: ${this.kind}${this.code === null ? "" : ` (${this.code})`}`;
   }
 }
 
 /** A node refused the request, as any node would. */
 export class RpcRefusal extends Data.TaggedError("RpcRefusal")<{
+  /** Redacted address. */
+  readonly node: string;
+  /** The JSON-RPC method that was asked. */
+  readonly method: string;
   readonly code: number;
   /** The error's `data` as the node sent it. */
   readonly data: unknown;
 }> {
   override get message(): string {
-    return `refused with JSON-RPC error ${this.code}`;
+    return `${this.node}: ${this.method}: refused with JSON-RPC error ${this.code}`;
   }
 }

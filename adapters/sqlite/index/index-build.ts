@@ -58,9 +58,9 @@ const fillTable = (db: Database) => {
 };
 
 /**
- * The first snapshot. Rows wait in files beside the store until they are all there, fill tables of their own in the
+ * A snapshot. Rows wait in files beside the store until they are all there, fill tables of their own in the
  * order of their numbers, and one transaction makes those the tables that readers know, with their indexes and the mark.
- * So a process or a machine that stops on the way leaves an empty store behind, whatever it had written.
+ * So a process or a machine that stops on the way leaves the store as it was, whatever it had written.
  */
 export const indexBuild = (
   db: Database,
@@ -68,30 +68,25 @@ export const indexBuild = (
   folder: string,
 ): Effect.Effect<IndexBuild, StoreUnavailable, Scope.Scope> => {
   const ledger = ledgerRow(db);
-  const tally = tallyWriter(db);
 
   const dropBuilding = (): void => {
     for (const table of ROW_TABLE_NAMES) db.run(`DROP TABLE IF EXISTS ${building(table)}`);
     rmSync(folder, { recursive: true, force: true });
   };
 
-  function* empty(): Generator<void, RowSpool> {
+  function* begin(): Generator<void, RowSpool> {
     dropBuilding();
     for (const table of ROW_TABLE_NAMES) {
-      db.run(`DELETE FROM ${table}`);
       db.run(ROW_TABLES[table](building(table)));
       yield;
     }
-    db.run("DELETE FROM event_transaction");
-    tally.clear();
-    ledger.clear();
     return new RowSpool(folder);
   }
 
   /** A `finish` that failed is begun anew. */
   function* beginFilling(): Generator<void, void> {
-    for (const table of ["escrow", "unseen_escrow"]) db.run(`DELETE FROM ${building(table)}`);
-    tally.clear();
+    for (const table of ROW_TABLE_NAMES)
+      if (table !== "merchant") db.run(`DELETE FROM ${building(table)}`);
     yield;
   }
 
@@ -99,7 +94,11 @@ export const indexBuild = (
     const rows = spool.rows();
     const table = fillTable(db);
     const unseen = unseenTable(db, building("unseen_escrow"));
-    const sums = tally.summing();
+    const tallies = {
+      escrows: building("escrow_tally"),
+      deliveries: building("delivery_tally"),
+    };
+    const sums = tallyWriter(db, tallies).summing();
     const counts: CountChanges = { escrows: 0, unseen: 0, merchants: 0 };
     const put = (row: SpooledRow): void => {
       if (row.kind === "unseen") {
@@ -141,6 +140,8 @@ export const indexBuild = (
       yield;
       db.run(index);
     }
+    db.run("DELETE FROM event_transaction");
+    ledger.clear();
     const merchants = db
       .query<{ count: bigint }, []>("SELECT count(*) AS count FROM merchant")
       .get();
@@ -197,7 +198,7 @@ export const indexBuild = (
     yield;
   }
   return Effect.map(
-    Effect.acquireRelease(write(empty, { durable: true }), () =>
+    Effect.acquireRelease(write(begin, { durable: true }), () =>
       Effect.ignore(write(dropping, { durable: false })),
     ),
     of,

@@ -48,12 +48,28 @@ export const ROW_TABLES = {
       folded_name TEXT NOT NULL,
       folded_addresses TEXT NOT NULL
     ) STRICT`,
+  escrow_tally: (name: string) => `
+    CREATE TABLE ${name} (
+      merchant TEXT NOT NULL,
+      state INTEGER NOT NULL,
+      escrows INTEGER NOT NULL,
+      PRIMARY KEY (merchant, state)
+    ) STRICT, WITHOUT ROWID`,
+  delivery_tally: (name: string) => `
+    CREATE TABLE ${name} (
+      merchant TEXT NOT NULL,
+      seconds INTEGER NOT NULL,
+      deliveries INTEGER NOT NULL,
+      PRIMARY KEY (merchant, seconds)
+    ) STRICT, WITHOUT ROWID`,
 } as const;
 type RowTable = keyof typeof ROW_TABLES;
 export const ROW_TABLE_NAMES = [
   "escrow",
   "unseen_escrow",
   "merchant",
+  "escrow_tally",
+  "delivery_tally",
 ] as const satisfies ReadonlyArray<RowTable>;
 
 /** The indexes of the row tables. A snapshot makes them when its rows are in. */
@@ -110,20 +126,6 @@ const MIGRATIONS: ReadonlyArray<string> = [
     signature BLOB NOT NULL CHECK (length(signature) = 64),
     slot INTEGER NOT NULL
   ) STRICT;
-
-  CREATE TABLE escrow_tally (
-    merchant TEXT NOT NULL,
-    state INTEGER NOT NULL,
-    escrows INTEGER NOT NULL,
-    PRIMARY KEY (merchant, state)
-  ) STRICT, WITHOUT ROWID;
-
-  CREATE TABLE delivery_tally (
-    merchant TEXT NOT NULL,
-    seconds INTEGER NOT NULL,
-    deliveries INTEGER NOT NULL,
-    PRIMARY KEY (merchant, seconds)
-  ) STRICT, WITHOUT ROWID;
 
   ${[...ROW_TABLE_NAMES.map((table) => ROW_TABLES[table](table)), ...ROW_INDEXES].join(";\n")};
   `,

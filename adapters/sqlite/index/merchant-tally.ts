@@ -17,17 +17,18 @@ const add = (sums: Map<number, number>, key: number, change: number): boolean =>
   return known === undefined;
 };
 
-/** Writes the tallies. Changes are summed first, since many escrows share a merchant and a state. */
-export const tallyWriter = (db: Database) => {
+/** The tables of the tallies. A snapshot fills others, which later get these names. */
+const TALLY_TABLES = { escrows: "escrow_tally", deliveries: "delivery_tally" };
+
+/** Writes tallies. Changes are summed first, since many escrows share a merchant and a state. */
+export const tallyWriter = (db: Database, tables = TALLY_TABLES) => {
   const upsert = (table: string, key: string, count: string) =>
     db.query<null, [string, number, number]>(
       `INSERT INTO ${table} (merchant, ${key}, ${count}) VALUES (?1, ?2, ?3)
        ON CONFLICT (merchant, ${key}) DO UPDATE SET ${count} = ${count} + excluded.${count}`,
     );
-  const upsertEscrows = upsert("escrow_tally", "state", "escrows");
-  const upsertDeliveries = upsert("delivery_tally", "seconds", "deliveries");
-  const removeEscrows = db.query<null, []>("DELETE FROM escrow_tally");
-  const removeDeliveries = db.query<null, []>("DELETE FROM delivery_tally");
+  const upsertEscrows = upsert(tables.escrows, "state", "escrows");
+  const upsertDeliveries = upsert(tables.deliveries, "seconds", "deliveries");
 
   /** Begins to sum the changes of one transaction. */
   const summing = () => {
@@ -66,13 +67,7 @@ export const tallyWriter = (db: Database) => {
     };
   };
 
-  return {
-    summing,
-    clear: (): void => {
-      removeEscrows.run();
-      removeDeliveries.run();
-    },
-  };
+  return { summing };
 };
 
 /** What is counted of a merchant wallet's escrows, as `merchantStats` counts it, from the tallies alone. */

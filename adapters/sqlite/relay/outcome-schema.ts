@@ -3,7 +3,8 @@ export const OUTCOME_APPLICATION_ID = 0x53_45_72_6c;
 
 /**
  * The steps from an empty file to the newest schema. A relay's outcome is null while it is open;
- * `outcome_at` is the slot it landed in, or the finalized block height at which it had expired.
+ * `outcome_at` is the slot it landed in, or the finalized block height at which it had expired. `error` is the
+ * JSON of a landed one's error, and of an expired one the signature of the transaction that superseded it.
  */
 export const OUTCOME_MIGRATIONS: ReadonlyArray<string> = [
   `

@@ -19,7 +19,7 @@ type Row = {
 const outcomeOf = ({ outcome, outcome_at: at, error }: Row): FinalOutcome | null => {
   if (outcome === null || at === null) return null;
   return outcome === "expired"
-    ? { status: "expired", blockHeight: at }
+    ? { status: "expired", blockHeight: at, supersededBy: error as LedgerSignature | null }
     : {
         status: "landed",
         slot: at,
@@ -65,7 +65,7 @@ export const relayTable = (db: Database) => {
       ).changes > 0,
     settle: (signature: LedgerSignature, outcome: FinalOutcome): void => {
       if (outcome.status === "expired")
-        update.run(signature, outcome.status, outcome.blockHeight, null);
+        update.run(signature, outcome.status, outcome.blockHeight, outcome.supersededBy);
       else {
         const error = outcome.error === null ? null : JSON.stringify(outcome.error);
         update.run(signature, outcome.status, outcome.slot, error);

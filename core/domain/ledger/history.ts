@@ -1,4 +1,5 @@
 import type { Address } from "../address.ts";
+import type { TransactionError } from "../relay/transaction-outcome.ts";
 import type { LedgerSignature } from "./signature.ts";
 
 /** One entry in the list of transactions that name an address. */
@@ -7,6 +8,8 @@ export type HistoryEntry = {
   readonly slot: bigint;
   /** Whether it landed with an error. It then changed nothing but balances. */
   readonly failed: boolean;
+  /** Why it failed, where the list says it. */
+  readonly error?: TransactionError | null;
 };
 
 /** A page of an address's history, newest first. A short page need not be the last one: providers cap pages. */

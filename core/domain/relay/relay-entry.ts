@@ -14,6 +14,8 @@ export type FinalOutcome =
       readonly status: "expired";
       /** A finalized block height beyond the last valid one, at which the history had no such transaction. */
       readonly blockHeight: bigint;
+      /** The transaction that did instead what this one would have done; null when nothing did. */
+      readonly supersededBy: LedgerSignature | null;
     };
 
 /** One transaction the relay has taken on. */

@@ -9,7 +9,7 @@ import { EvidenceSigner } from "../../../ports/evidence-signer.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { Ledger } from "../../../ports/ledger.ts";
 import { findTransactions, referencesOf } from "./evidence-references.ts";
-import { readEscrow } from "../escrow/read-escrow.ts";
+import { readFinalizedEscrow } from "../escrow/read-finalized-escrow.ts";
 import { type LogProof, LogProofs } from "../log/log-proofs.ts";
 import {
   type EvidencePacket,
@@ -45,10 +45,11 @@ const isSameProof = (one: LogProof | null, other: LogProof | null): boolean =>
 
 /** A new packet from the ledger's present state. */
 const newPacket = Effect.fnUntraced(function* (pda: string) {
-  const { escrow, account, archived, ledgerTime, slot } = yield* readEscrow(pda, "finalized");
+  const { escrow, account, archived, ledgerTime, slot } = yield* readFinalizedEscrow(pda);
   const { deployment, cluster } = yield* Instance;
   const ledger = yield* Ledger;
   const genesisHash = yield* ledger.genesisHash;
+  yield* ledger.confirmIdentity;
   const network = { ...deployment, cluster, genesisHash };
   const data = evidenceData({ network, escrow, account, slot, ledgerTime });
   const signature = yield* signData(data);
@@ -106,7 +107,7 @@ const renewedPacket = Effect.fnUntraced(function* (known: KeptEvidence) {
 
 /**
  * The evidence packet of an escrow from its finalized account. Read and signed anew while Pending. Kept once settled:
- * the same object is returned until a reference changes. Fails like `readEscrow`; a missing index or merchant account
+ * the same object is returned until a reference changes. Fails like `readFinalizedEscrow`; a missing index or merchant account
  * is no failure. See docs/protocol.md, "Evidence packet".
  */
 export const buildEvidence = Effect.fn("buildEvidence")(function* (pda: string) {

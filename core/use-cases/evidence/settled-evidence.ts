@@ -53,10 +53,13 @@ export class SettledEvidence extends Context.Service<
     readonly find: (escrow: string) => KeptEvidence | undefined;
     readonly keep: (known: KeptEvidence) => void;
     /**
-     * A merchant's state on the ledger, read at most `STANDING_FRESH_MS` ago; null when its account could not be read.
-     * Returns the same object until the state changes.
+     * A merchant's state on the ledger, read at most `STANDING_FRESH_MS` ago; while the ledger does not answer the last
+     * one known, after `STANDING_PATIENCE_MS` at most; null when its account could never be read. Returns the same object
+     * until the state changes.
      */
     readonly standingOf: (wallet: Address) => Effect.Effect<MerchantStanding | null>;
+    /** How long ago the known state of a merchant was read, milliseconds; 0 when none is known. */
+    readonly standingAgeMs: (wallet: Address) => Effect.Effect<number>;
     /**
      * The digest in a settled escrow's tombstone, as the ledger showed it at most `ARCHIVAL_FRESH_MS` ago; null when it
      * is not archived or could not be read.
@@ -68,7 +71,15 @@ export class SettledEvidence extends Context.Service<
 /** The ledger's clock as it was read last. */
 type ClockReading = { readonly ledgerTime: UnixSeconds; readonly atMs: number };
 
-type Asked = { readonly standing: MerchantStanding | null; readonly atMs: number };
+/** A merchant's state as it was read, when that was, and when the ledger was asked last, answered or not. */
+type Asked = {
+  readonly standing: MerchantStanding | null;
+  readonly atMs: number;
+  readonly askedMs: number;
+};
+
+/** How long a packet waits for a newer state of its merchant when one is known, milliseconds. */
+export const STANDING_PATIENCE_MS = 200;
 
 const isSame = (one: MerchantStanding | null, other: MerchantStanding | null): boolean =>
   one?.name === other?.name &&
@@ -112,13 +123,21 @@ export const makeSettledEvidence = Effect.gen(function* () {
   const unarchived = new RecentlyUsed<Address, number>(PACKETS);
   let clock: ClockReading | null = null;
 
-  const ask = Effect.fnUntraced(function* (wallet: Address, before: MerchantStanding | null) {
+  const ask = Effect.fnUntraced(function* (wallet: Address, before: Asked | undefined) {
     const atMs = yield* monotonicMs;
-    const live = yield* readLiveMerchant(wallet);
+    // Whoever asks while the ledger is silent gets the state that is known.
+    if (before !== undefined) merchants.set(wallet, { ...before, askedMs: atMs });
+    const read = yield* Effect.result(readMerchant(wallet, "finalized"));
+    const isSilent =
+      read._tag === "Failure" &&
+      (read.failure._tag === "LedgerUnavailable" || read.failure._tag === "LedgerTimeout");
+    if (isSilent && before !== undefined) return before.standing;
+    const live = read._tag === "Success" ? read.success : null;
     if (live !== null) clock = { ledgerTime: live.ledgerTime, atMs };
     const found = standingIn(live);
-    const standing = isSame(found, before) ? before : found;
-    merchants.set(wallet, { standing, atMs });
+    const known = before?.standing ?? null;
+    const standing = isSame(found, known) ? known : found;
+    if (!isSilent) merchants.set(wallet, { standing, atMs, askedMs: atMs });
     return standing;
   }, Effect.provide(context));
 
@@ -140,8 +159,16 @@ export const makeSettledEvidence = Effect.gen(function* () {
     standingOf: Effect.fnUntraced(function* (wallet) {
       const asked = merchants.get(wallet);
       const nowMs = yield* monotonicMs;
-      if (asked !== undefined && nowMs - asked.atMs < STANDING_FRESH_MS) return asked.standing;
-      return yield* once(wallet, ask(wallet, asked?.standing ?? null));
+      if (asked !== undefined && nowMs - asked.askedMs < STANDING_FRESH_MS) return asked.standing;
+      const asking = once(wallet, ask(wallet, asked));
+      if (asked === undefined) return yield* asking;
+      const newer = yield* Effect.timeoutOption(asking, STANDING_PATIENCE_MS);
+      return newer._tag === "Some" ? newer.value : asked.standing;
     }),
+    standingAgeMs: (wallet) =>
+      Effect.map(monotonicMs, (nowMs) => {
+        const asked = merchants.get(wallet);
+        return asked === undefined ? 0 : Math.max(0, nowMs - asked.atMs);
+      }),
   });
 });

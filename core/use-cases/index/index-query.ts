@@ -1,13 +1,13 @@
-import { Clock, Effect } from "effect";
+import { Effect } from "effect";
 import { type Address, parseAddress } from "../../domain/address.ts";
 import type { EscrowState } from "../../domain/escrow/escrow.ts";
 import type { UnixSeconds } from "../../domain/unix-time.ts";
-import type { SyncMark } from "../../domain/index/sync-mark.ts";
 import {
   type EscrowFilter,
   IndexReader,
   type IndexSummary,
 } from "../../../ports/index/index-reader.ts";
+import { IndexClock } from "./index-clock.ts";
 import { addressFault, type FieldFault, InvalidAddress } from "../request-errors.ts";
 
 /** The bounds and the default of `limit` on every list. */
@@ -24,17 +24,12 @@ export type IndexQuery = {
 
 type AddressFilter = "merchant" | "agentOwner";
 
-/** The ledger's clock now, reckoned from the last sync; null before the first sync. */
-export const ledgerTimeSince = (mark: SyncMark | null) =>
-  Effect.map(Clock.currentTimeMillis, (nowMs): UnixSeconds | null => {
-    if (mark === null) return null;
-    const elapsedMs = Math.max(0, nowMs - mark.atMs);
-    return mark.ledgerTime + BigInt(Math.floor(elapsedMs / 1000));
-  });
-
 /** The state a list is read at: the index's mark, its unseen escrows, and the ledger's clock. */
 export const coverageOf = ({ mark, unseen }: IndexSummary) =>
-  Effect.map(ledgerTimeSince(mark), (ledgerTime) => ({ mark, unseen, ledgerTime }));
+  Effect.map(
+    IndexClock.use((clock) => clock.at(mark)),
+    (ledgerTime) => ({ mark, unseen, ledgerTime }),
+  );
 
 /** The state of the index now, as `coverageOf` gives it. */
 export const coverage = Effect.flatMap(

@@ -1,7 +1,8 @@
-import { Duration, Effect, Option, Queue, Ref } from "effect";
+import { Duration, Effect, Option, Queue, Ref, Schedule } from "effect";
 import { parseCheckpoint } from "../../log/checkpoint/checkpoint.ts";
 import type { LogPolicy } from "../../log/policy/log-policy.ts";
 import { SyncEpoch } from "../../../ports/index/sync-lease.ts";
+import { LogStore } from "../../../ports/log/log-store.ts";
 import { monotonicMs } from "../monotonic-time.ts";
 import { gatherCosignatures, type WitnessRecords } from "./gather-cosignatures.ts";
 import type { LogHindrance } from "./log-hindrance.ts";
@@ -16,6 +17,20 @@ export const TRY_AGAIN = Duration.seconds(2);
 
 /** A signed checkpoint, and the term of the lease under which it was signed. */
 type Offered = { readonly checkpoint: SignedCheckpoint; readonly epoch: bigint };
+
+/** Whether the term of a mark or an offer may still write; a store that does not answer says nothing against it. */
+export const isWriter = (epoch: bigint) =>
+  LogStore.use((store) => store.isWriter).pipe(
+    Effect.provideService(SyncEpoch, epoch),
+    Effect.orElseSucceed(() => true),
+  );
+
+/** Completes when a term may write no more. */
+const untilOver = (epoch: bigint) =>
+  Effect.repeat(isWriter(epoch), {
+    schedule: Schedule.spaced(TRY_AGAIN),
+    until: (still) => !still,
+  });
 
 /** The size of a published checkpoint, 0 for none. */
 const sizeOf = (published: string | null): number => {
@@ -86,8 +101,14 @@ export const makeCheckpointOffers = Effect.fnUntraced(function* (
     run: Effect.fnUntraced(function* (log: SigningLog) {
       let offered = yield* Queue.take(newest);
       for (;;) {
-        const hinders = yield* attempt(log, offered);
+        const { epoch } = offered;
+        const over = Effect.as(untilOver(epoch), null);
+        const hinders = yield* Effect.raceFirst(attempt(log, offered), over);
         yield* Ref.set(hindrance, hinders);
+        if (!(yield* isWriter(epoch))) {
+          offered = yield* Queue.take(newest);
+          continue;
+        }
         const wait = hinders === null ? OFFER_UNCHANGED_EVERY : TRY_AGAIN;
         const newer = yield* Effect.timeoutOption(Queue.take(newest), wait);
         offered = Option.getOrElse(newer, () => offered);

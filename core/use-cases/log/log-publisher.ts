@@ -11,7 +11,12 @@ import { LogSigner } from "../../../ports/log/log-signer.ts";
 import type { LogStore } from "../../../ports/log/log-store.ts";
 import { SyncEpoch } from "../../../ports/index/sync-lease.ts";
 import type { WitnessClient } from "../../../ports/log/witness-client.ts";
-import { makeCheckpointOffers, OFFER_UNCHANGED_EVERY, TRY_AGAIN } from "./checkpoint-offers.ts";
+import {
+  isWriter,
+  makeCheckpointOffers,
+  OFFER_UNCHANGED_EVERY,
+  TRY_AGAIN,
+} from "./checkpoint-offers.ts";
 import type { WitnessRecord } from "./gather-cosignatures.ts";
 import type { GrowingTree } from "./growing-tree.ts";
 import type { LogHindrance } from "./log-hindrance.ts";
@@ -26,8 +31,18 @@ const SIGN_EVERY = Duration.seconds(1);
 /** Between two checks of leaves that contradict what was signed: each reads all of them. */
 const CHECK_CONTRADICTED_EVERY = Duration.minutes(1);
 
+/** What a process does for the log; names are stable. */
+export const PUBLISHER_STATES = ["no_key", "starting", "publishing", "standby", "ended"] as const;
+
+/**
+ * What this process does for the log: nothing without a key, nothing before its first sync, or publishing. `standby` is a
+ * replica whose lease is over: another one publishes.
+ */
+export type PublisherState = (typeof PUBLISHER_STATES)[number];
+
 /** How publishing goes in this process. */
 export type PublisherStatus = {
+  readonly state: PublisherState;
   /** What keeps the log from being published at the index's size, null when nothing does. */
   readonly hindrance: LogHindrance | null;
   /** By the names of the policy. */
@@ -59,9 +74,15 @@ export const makeLogPublisher = Effect.fnUntraced(function* (policy: LogPolicy |
   const hindrance = yield* Ref.make<LogHindrance | null>(null);
   const witnesses = yield* Ref.make<ReadonlyMap<string, WitnessRecord>>(new Map());
   const offers = yield* makeCheckpointOffers(policy, witnesses);
+  const state = yield* Ref.make<PublisherState>(signer === null ? "no_key" : "starting");
   const status = Effect.gen(function* () {
+    const now = yield* Ref.get(state);
     const hinders = (yield* Ref.get(hindrance)) ?? (yield* offers.hindrance);
-    return { hindrance: hinders, witnesses: yield* Ref.get(witnesses) };
+    return {
+      state: now,
+      hindrance: now === "standby" ? null : hinders,
+      witnesses: yield* Ref.get(witnesses),
+    };
   });
   if (signer === null)
     return LogPublisher.of({ grown: () => Effect.void, run: Effect.never, status });
@@ -140,7 +161,13 @@ export const makeLogPublisher = Effect.fnUntraced(function* (policy: LogPolicy |
   const rounds = Effect.fnUntraced(function* (log: SigningLog) {
     let grown = yield* Queue.take(marks);
     for (;;) {
+      while (!(yield* isWriter(grown.epoch))) {
+        yield* Ref.set(state, "standby");
+        log.growing = null;
+        grown = yield* Queue.take(marks);
+      }
       yield* attempt(log, grown);
+      yield* Ref.set(state, log.isEnded ? "ended" : "publishing");
       yield* Effect.sleep(SIGN_EVERY);
       const isHindered = (yield* Ref.get(hindrance)) !== null && !log.isEnded;
       const tryAgain = log.contradictedSinceMs === null ? TRY_AGAIN : CHECK_CONTRADICTED_EVERY;
@@ -152,11 +179,13 @@ export const makeLogPublisher = Effect.fnUntraced(function* (policy: LogPolicy |
 
   const run: Effect.Effect<never, LogRefused> = Effect.gen(function* () {
     const log = yield* open.pipe(
+      Effect.tapError(() => Ref.set(hindrance, "store_or_ledger_unavailable")),
       Effect.retry({
         schedule: Schedule.spaced(TRY_AGAIN),
         while: ({ _tag }) => _tag !== "LogRefused",
       }),
       Effect.catchIf((failure) => !(failure instanceof LogRefused), Effect.die),
+      Effect.tap(() => Ref.set(hindrance, null)),
     );
     return yield* Effect.raceFirst(rounds(log), offers.run(log));
   }).pipe(Effect.provide(services));

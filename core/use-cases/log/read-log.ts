@@ -1,15 +1,16 @@
 import { Data, Effect } from "effect";
 import { printTlogProof } from "../../log/checkpoint/tlog-proof.ts";
 import { decodeEntryBundle, encodeEntryBundle } from "../../log/tiles/entry-bundle.ts";
-import { parseTilePath, TILE_WIDTH, tilePath } from "../../log/tiles/tile-path.ts";
+import { parseTilePath } from "../../log/tiles/tile-path.ts";
 import { tileWidthIn } from "../../log/tiles/tile-plan.ts";
 import { verifyInclusion } from "../../log/tree/inclusion-proof.ts";
 import { HASH_LENGTH, leafHash } from "../../log/tree/tree-hash.ts";
 import { StoreUnavailable } from "../../../ports/index/store-unavailable.ts";
-import { readEscrow } from "../escrow/read-escrow.ts";
+import { readFinalizedEscrow } from "../escrow/read-finalized-escrow.ts";
 import type { LogProof } from "./log-proofs.ts";
 import { SettlementLog } from "./published-log.ts";
-import { readInclusionProof, readLeaves, readTile } from "./read-tree.ts";
+import { readInclusionProof, readLeaves } from "./read-tree.ts";
+import { readSignedTile } from "./signed-tile.ts";
 
 /** This service publishes no log, or no checkpoint of it yet, or the log has no such tile. */
 export class NotInLog extends Data.TaggedError("NotInLog")<{
@@ -38,10 +39,8 @@ export const readLogTile = Effect.fn("readLogTile")(function* (path: string) {
   const signedWidth = tileWidthIn(tile, standing.signed.size);
   // A full tile is kept when it is signed. The first hashes or entries of a tile are those of each narrower one.
   const signed = { ...tile, width: signedWidth };
-  const bytes =
-    signedWidth === TILE_WIDTH
-      ? yield* readTile(tree, signed)
-      : (yield* settlementLog.signedEdge(log)).get(tilePath(signed));
+  const edge = settlementLog.signedEdge(log);
+  const bytes = yield* readSignedTile({ tree, size: standing.signed.size, edge }, signed);
   if (bytes === undefined) return yield* new NotInLog({ what: "tile" });
   if (tile.width === signedWidth) return bytes;
   if (tile.level !== "entries") return bytes.slice(0, tile.width * HASH_LENGTH);
@@ -95,11 +94,11 @@ export const proveEscrow = Effect.fn("proveEscrow")(function* (numbers: EventNum
 });
 
 /**
- * The proof of an escrow by its address, from its finalized account or tombstone. Fails like `readEscrow`, with
+ * The proof of an escrow by its address, from its finalized account or tombstone. Fails like `readFinalizedEscrow`, with
  * `NotInLog` without a published checkpoint, and with `NotLoggedYet`.
  */
 export const readEscrowProof = Effect.fn("readEscrowProof")(function* (pda: string) {
-  const numbers: EventNumbers = yield* readEscrow(pda, "finalized").pipe(
+  const numbers: EventNumbers = yield* readFinalizedEscrow(pda).pipe(
     Effect.map(({ escrow }) => escrow),
     Effect.catchTag("EscrowArchived", ({ tombstone }) => Effect.succeed(tombstone)),
   );

@@ -31,6 +31,15 @@ export const readLeaves = Effect.fnUntraced(function* (
   return yield* new StoreUnavailable({ retryable: true, cause });
 });
 
+/** The kept bytes of a full tile, null where there are none. */
+export const keptTile = Effect.fnUntraced(function* (tree: LogTree, tile: Tile) {
+  const store = yield* LogStore;
+  const kept = yield* store.tile(keptPath(tree, tile));
+  // A damaged file is no tile; the leaves are the truth.
+  const isWhole = tile.level === "entries" || kept?.length === tile.width * HASH_LENGTH;
+  return isWhole ? kept : null;
+});
+
 /**
  * The bytes of a tile of the tree: the kept ones of a full tile, otherwise made of leaves, or of the tiles below. The
  * caller knows that the tree is large enough. Fails like the store.
@@ -41,10 +50,8 @@ export const readTile = Effect.fnUntraced(function* (
 ): Effect.fn.Return<Uint8Array, StoreUnavailable, LogStore> {
   const { level, index, width } = tile;
   if (width === TILE_WIDTH) {
-    const store = yield* LogStore;
-    const kept = yield* store.tile(keptPath(tree, tile));
-    // A damaged file is no tile; the leaves are the truth.
-    if (kept !== null && (level === "entries" || kept.length === width * HASH_LENGTH)) return kept;
+    const kept = yield* keptTile(tree, tile);
+    if (kept !== null) return kept;
   }
   const first = index * TILE_WIDTH;
   if (level === "entries") return encodeEntryBundle(yield* readLeaves(tree, first, width));

@@ -91,19 +91,21 @@ export class SigningLog {
     return this.#replacing.withPermit(published);
   }
 
-  /** The head that the file beside the key says was signed for this log, null for none. Another process may have written it. */
+  /** The text beside the key, and the head that it says was signed for this log, null for none. Another process may have written it. */
   get #besideKey() {
     return Effect.map(this.#key.remembered, (text) => {
       const signed = text === null ? undefined : parseLogStanding(text)?.signed;
-      return signed?.origin === this.origin ? signed : null;
+      return { text, head: signed?.origin === this.origin ? signed : null };
     });
   }
 
-  /** Writes a standing beside the key. */
-  #remember(next: LogStanding) {
+  /** Writes a standing beside the key, in place of a text. Another process's write in between is a failure that passes. */
+  #remember(before: string | null, next: LogStanding) {
     return Effect.gen({ self: this }, function* () {
-      if (isSameHead(this.#remembered, next.signed)) return;
-      yield* this.#key.remember(printLogStanding(next));
+      if (!(yield* this.#key.remember(before, printLogStanding(next)))) {
+        const cause = "another process signs with the log's key";
+        return yield* new StoreUnavailable({ retryable: true, cause });
+      }
       this.#remembered = next.signed;
     });
   }
@@ -127,14 +129,18 @@ export class SigningLog {
       const { text, value } = yield* this.standing;
       const { last } = this;
       const remembered = isSameHead(this.#remembered, head) ? null : yield* this.#besideKey;
-      if ([last, value?.signed ?? null, remembered].some((before) => isForkOf(head, before)))
+      if (
+        [last, value?.signed ?? null, remembered?.head ?? null].some((before) =>
+          isForkOf(head, before),
+        )
+      )
         return yield* new StoreUnavailable({
           retryable: true,
           cause: `size ${head.size} is not signed: a larger size was signed, or another root of it`,
         });
       const next = this.#standingOf(head, value, null);
       if (!isSameHead(value?.signed ?? null, head)) yield* this.#replace(text, next);
-      yield* this.#remember(next);
+      if (remembered !== null) yield* this.#remember(remembered.text, next);
       this.last = head;
       return yield* signCheckpoint(this.#key, head);
     });
@@ -146,7 +152,7 @@ export class SigningLog {
     const work = Effect.gen({ self: this }, function* () {
       const { text, value } = yield* this.standing;
       const ended = this.#standingOf(signed, value, cause);
-      yield* this.#key.remember(printLogStanding(ended));
+      yield* this.#remember((yield* this.#besideKey).text, ended);
       yield* this.#replace(text, ended);
       this.isEnded = true;
       this.growing = null;
@@ -176,7 +182,8 @@ export class SigningLog {
         return yield* this.end(last, `two roots were signed at size ${last.size}`);
       this.growing = null;
       if (stored === null || stored.signed.size <= (last?.size ?? 0)) return;
-      if (!isForkOf(stored.signed, yield* this.#besideKey)) yield* this.#remember(stored);
+      const remembered = yield* this.#besideKey;
+      if (!isForkOf(stored.signed, remembered.head)) yield* this.#remember(remembered.text, stored);
       this.last = stored.signed;
     });
   }

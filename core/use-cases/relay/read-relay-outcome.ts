@@ -3,8 +3,11 @@ import type { Address } from "../../domain/address.ts";
 import type { LedgerSignature } from "../../domain/ledger/signature.ts";
 import type { RelayEntry } from "../../domain/relay/relay-entry.ts";
 import type { TransactionError } from "../../domain/relay/transaction-outcome.ts";
+import type { Deployment } from "../../domain/ledger/deployment.ts";
+import { onlyCreates } from "../../protocol/transaction/relayed-effects.ts";
 import { decodeWireTransaction } from "../../protocol/transaction/wire-transaction.ts";
 import { Broadcaster } from "../../../ports/broadcaster.ts";
+import { Instance } from "../../../ports/instance.ts";
 import { TransactionNotFound } from "./relay-errors.ts";
 import { lookUpRelay } from "./relay-lookup.ts";
 
@@ -24,6 +27,15 @@ export type RelayOutcome = {
   readonly lastValidBlockHeight: bigint | null;
   /** Whether it is safe to sign the payment again without paying twice: the transaction expired, or its failure is final. */
   readonly safeToSignAgain: boolean;
+  /** The transaction that did instead what this expired one would have done; null when nothing did. */
+  readonly supersededBy: LedgerSignature | null;
+  /** The one escrow that the transaction creates, null of any other. Its creation can be signed again at any time. */
+  readonly recreatableEscrow: Address | null;
+};
+
+const recreatableIn = (entry: RelayEntry | null, deployment: Deployment): Address | null => {
+  const decoded = entry === null ? null : decodeWireTransaction(entry.transaction);
+  return decoded !== null && "value" in decoded ? onlyCreates(decoded.value, deployment) : null;
 };
 
 const programOf = (entry: RelayEntry | null, error: TransactionError | null): Address | null => {
@@ -53,6 +65,8 @@ export const readRelayOutcome = Effect.fn("readRelayOutcome")(function* (
     logs: [],
     lastValidBlockHeight: lookup.entry?.lastValidBlockHeight ?? null,
     safeToSignAgain: false,
+    supersededBy: null,
+    recreatableEscrow: recreatableIn(lookup.entry, (yield* Instance).deployment),
   };
   switch (lookup.status) {
     case "pending": {
@@ -60,7 +74,12 @@ export const readRelayOutcome = Effect.fn("readRelayOutcome")(function* (
       return slot === null ? open : { ...open, slot, commitment: "processed" as const };
     }
     case "expired":
-      return { ...open, status: "expired" as const, safeToSignAgain: true };
+      return {
+        ...open,
+        status: "expired" as const,
+        safeToSignAgain: true,
+        supersededBy: lookup.supersededBy,
+      };
     case "landed": {
       const { commitment, slot, error } = lookup.landed;
       const logs =

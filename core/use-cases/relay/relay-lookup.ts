@@ -15,7 +15,11 @@ export type RelayLookup =
       readonly entry: RelayEntry | null;
       readonly landed: LandedTransaction;
     }
-  | { readonly status: "expired"; readonly entry: RelayEntry };
+  | {
+      readonly status: "expired";
+      readonly entry: RelayEntry;
+      readonly supersededBy: LedgerSignature | null;
+    };
 
 const fromLedger = (
   landed: LandedTransaction | null,
@@ -48,7 +52,10 @@ export const lookUpRelay = Effect.fn("lookUpRelay")(function* (signature: Ledger
     const landed = yield* broadcaster.landed(signature).pipe(Effect.orElseSucceed(() => null));
     return asLookup(fromLedger(landed, entry));
   }
-  if (outcome.status === "expired") return asLookup({ status: "expired", entry });
+  if (outcome.status === "expired") {
+    const { supersededBy } = outcome;
+    return asLookup({ status: "expired", entry, supersededBy });
+  }
   const { slot, error } = outcome;
   return asLookup({ status: "landed", entry, landed: { slot, error, commitment: "finalized" } });
 });

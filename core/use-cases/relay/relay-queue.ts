@@ -26,6 +26,8 @@ const makeTally = () => {
 export const makeRelayQueue = () => {
   const { queueCapacity } = RELAY_POLICY;
   const queued = new Map<LedgerSignature, QueuedEntry>();
+  /** When a round first looked at each entry, milliseconds of a monotonic clock. */
+  const firstSeenMs = new Map<LedgerSignature, number>();
   const ofPayer = makeTally();
   const ofClient = makeTally();
 
@@ -67,9 +69,16 @@ export const makeRelayQueue = () => {
       const found = queued.get(signature);
       if (found === undefined) return null;
       queued.delete(signature);
+      firstSeenMs.delete(signature);
       ofPayer.change(feePayer, -1);
       if (found.client !== null) ofClient.change(found.client, -1);
       return found.client;
+    },
+    /** When an entry's first round was, now if this is it; milliseconds. */
+    sinceMs: ({ signature }: RelayEntry, nowMs: number): number => {
+      const known = firstSeenMs.get(signature);
+      if (known === undefined) firstSeenMs.set(signature, nowMs);
+      return known ?? nowMs;
     },
     all: (): ReadonlyArray<RelayEntry> => Array.from(queued.values(), ({ entry }) => entry),
     size: (): number => queued.size,

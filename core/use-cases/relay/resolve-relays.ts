@@ -1,30 +1,40 @@
 import { Effect } from "effect";
 import type { RelayEntry, FinalOutcome } from "../../domain/relay/relay-entry.ts";
+import { RELAY_POLICY } from "../../domain/relay/relay-policy.ts";
 import type { LandedTransaction } from "../../domain/relay/transaction-outcome.ts";
 import { Broadcaster } from "../../../ports/broadcaster.ts";
 import { Ledger } from "../../../ports/ledger.ts";
 import { OutcomeLog } from "../../../ports/outcome-log.ts";
+import { monotonicMs } from "../monotonic-time.ts";
+import { corroborateExpiry } from "./corroborate-expiry.ts";
 import { chargeExpired } from "./relay-budget.ts";
 import type { RelayQueue } from "./relay-queue.ts";
 
 /** The most signatures per request, and concurrent sendings. */
 const STATUSES = 256;
 const SENDINGS = 8;
+/** The most entries of a round whose expiry is corroborated, and how many at once. Each costs a few calls. */
+const CORROBORATIONS = 32;
+const AT_ONCE = 4;
 
-/** The finalized block height, null when no node answers. */
-const finalizedHeight = Effect.gen(function* () {
+/** The finalized tip, null when no node answers. */
+const finalizedTip = Effect.gen(function* () {
   const ledger = yield* Ledger;
-  return (yield* ledger.tip("finalized")).blockHeight;
+  return yield* ledger.tip("finalized");
 }).pipe(Effect.orElseSucceed(() => null));
+type Tip = Effect.Success<typeof finalizedTip>;
 
-/** Whether a height, read before the transaction was looked up, is beyond its last valid one. */
-const isBeyond = (entry: RelayEntry, height: bigint | null): height is bigint =>
-  height !== null && height > entry.lastValidBlockHeight;
+/** Whether the tip, read before the transaction was looked up, is so many blocks beyond the last valid one. */
+const isBeyond = (entry: RelayEntry, tip: Tip, blocks = 0n): tip is NonNullable<Tip> =>
+  tip !== null && tip.blockHeight > entry.lastValidBlockHeight + blocks;
 
-/** What is known of an entry. `completeFrom` is set when the same node was asked how far back its history goes. */
+/** What is known of an entry. */
 type Found = {
   readonly entry: RelayEntry;
+  /** Undefined when no node answers. */
   readonly landed: LandedTransaction | null | undefined;
+  /** Whether one node has searched its whole history for it, and the first slot that it says to hold; null when it does not say. */
+  readonly searched: boolean;
   readonly completeFrom: bigint | null;
 };
 
@@ -34,17 +44,20 @@ const landedOf = Effect.fnUntraced(function* (entries: ReadonlyArray<RelayEntry>
   const found = yield* broadcaster
     .landedAll(entries.map(({ signature }) => signature))
     .pipe(Effect.orElseSucceed(() => null));
-  return entries.map((entry, i) => ({
+  return entries.map((entry, i): Found => ({
     entry,
     landed: found === null ? undefined : (found[i] ?? null),
+    searched: false,
     completeFrom: null,
   }));
 });
 
 /** Looks up again, at one node, the entries that may have expired, together with how far back its history goes. */
-const searched = Effect.fnUntraced(function* (found: ReadonlyArray<Found>, height: bigint | null) {
+const searched = Effect.fnUntraced(function* (found: ReadonlyArray<Found>, tip: Tip) {
   const broadcaster = yield* Broadcaster;
-  const gone = found.filter(({ entry, landed }) => landed === null && isBeyond(entry, height));
+  const gone = found.filter(
+    ({ entry, landed }) => landed === null && isBeyond(entry, tip, RELAY_POLICY.expiryMarginBlocks),
+  );
   if (gone.length === 0) return found;
   const search = yield* broadcaster
     .searchAll(gone.map(({ entry }) => entry.signature))
@@ -53,49 +66,63 @@ const searched = Effect.fnUntraced(function* (found: ReadonlyArray<Found>, heigh
     const at = gone.indexOf(known);
     if (at < 0 || search === null) return known;
     const landed = search.landed[at] ?? null;
-    return { entry: known.entry, landed, completeFrom: search.completeFrom };
+    return { entry: known.entry, landed, searched: true, completeFrom: search.completeFrom };
   });
 });
 
-/**
- * The final outcome of an entry, null when it is not certain. A missing transaction never landed only under two
- * conditions: the height was read before the look-up, and the start of the history after it. A transaction that a node
- * has at the end was there all the time.
- */
-const finalOutcome = (
-  { entry, landed, completeFrom }: Found,
-  blockHeight: bigint | null,
-): FinalOutcome | null => {
-  if (landed === undefined) return null;
-  if (landed !== null)
-    return landed.commitment === "finalized"
-      ? { status: "landed", slot: landed.slot, error: landed.error }
-      : null;
-  if (completeFrom === null || completeFrom > entry.openedAtSlot) return null;
-  return isBeyond(entry, blockHeight) ? { status: "expired", blockHeight } : null;
+/** Whether a node says that its history no longer reaches back to an entry's first sending. */
+const isForgotten = ({ entry, landed, completeFrom }: Found): boolean =>
+  landed === null && completeFrom !== null && completeFrom > entry.openedAtSlot;
+
+/** The final outcome of an entry, null when it is not certain. */
+const finalOutcome = Effect.fnUntraced(function* (found: Found, tip: Tip) {
+  const { entry, landed } = found;
+  if (landed !== null && landed !== undefined) {
+    const outcome: FinalOutcome = { status: "landed", slot: landed.slot, error: landed.error };
+    return landed.commitment === "finalized" ? outcome : null;
+  }
+  if (!found.searched || tip === null || isForgotten(found)) return null;
+  return yield* corroborateExpiry(entry, tip).pipe(Effect.orElseSucceed(() => null));
+});
+
+/** Whether an entry without an outcome leaves the queue. The log keeps it, and whoever asks for it puts it back. */
+const isGivenUp = (found: Found, tip: Tip, sinceMs: number, nowMs: number): boolean => {
+  const { entry, landed } = found;
+  if (landed !== null && landed !== undefined) return false;
+  return (
+    isForgotten(found) ||
+    isBeyond(entry, tip, RELAY_POLICY.queueBlocks) ||
+    nowMs - sinceMs >= RELAY_POLICY.queueMs
+  );
 };
 
 const resolveSome = Effect.fnUntraced(function* (
   queue: RelayQueue,
   entries: ReadonlyArray<RelayEntry>,
-  height: bigint | null,
+  tip: Tip,
 ) {
   const broadcaster = yield* Broadcaster;
   const log = yield* OutcomeLog;
-  const found = yield* searched(yield* landedOf(entries), height);
+  const found = yield* searched(yield* landedOf(entries), tip);
+  const nowMs = yield* monotonicMs;
+  const asked = new Set(found.filter((each) => each.searched).slice(0, CORROBORATIONS));
+  const outcomes = yield* Effect.forEach(
+    found,
+    (each) => (each.searched && !asked.has(each) ? Effect.succeed(null) : finalOutcome(each, tip)),
+    { concurrency: AT_ONCE },
+  );
   const toSend: Array<RelayEntry> = [];
-  for (const known of found) {
-    const { entry, landed, completeFrom } = known;
-    const outcome = finalOutcome(known, height);
+  for (const [i, known] of found.entries()) {
+    const { entry, landed } = known;
+    const outcome = outcomes[i] ?? null;
     if (outcome !== null) {
       yield* log.resolve(entry.signature, outcome);
       const client = queue.remove(entry);
       if (outcome.status === "expired") yield* chargeExpired(entry.feePayer, client);
-    } else if (!isBeyond(entry, height)) {
-      if (landed === null || landed === undefined) toSend.push(entry);
-    } else if (landed === null && completeFrom !== null) {
-      // The history is gone, so the outcome will never be known. The log keeps the entry without one.
+    } else if (isGivenUp(known, tip, queue.sinceMs(entry, nowMs), nowMs)) {
       queue.remove(entry);
+    } else if (!isBeyond(entry, tip) && (landed === null || landed === undefined)) {
+      toSend.push(entry);
     }
   }
   // The node's answer does not matter: only the history tells the outcome.
@@ -105,12 +132,13 @@ const resolveSome = Effect.fnUntraced(function* (
 
 /**
  * One round over the queue. Records final outcomes and removes their entries; an expired one is charged to its sender.
- * Sends again what has not landed. A failure leaves the rest for the next round. See docs/protocol.md, "Relay".
+ * Sends again what has not landed. Entries whose outcome nobody can tell leave the queue after a while. A failure leaves
+ * the rest for the next round. See docs/protocol.md, "Relay".
  */
 export const resolveRelays = Effect.fnUntraced(function* (queue: RelayQueue) {
   const entries = queue.all();
   if (entries.length === 0) return;
-  const height = yield* finalizedHeight;
+  const tip = yield* finalizedTip;
   for (let at = 0; at < entries.length; at += STATUSES)
-    yield* resolveSome(queue, entries.slice(at, at + STATUSES), height);
+    yield* resolveSome(queue, entries.slice(at, at + STATUSES), tip);
 });

@@ -1,6 +1,7 @@
 import { Context, Effect } from "effect";
 import { Instance } from "../../../ports/instance.ts";
 import { type Commitment, Ledger, type LedgerFailure } from "../../../ports/ledger.ts";
+import { readInitialised } from "./initialised-programs.ts";
 import { readLedgerStatus } from "./ledger-status.ts";
 import { sharedReading } from "./shared-reading.ts";
 
@@ -17,6 +18,8 @@ export class LedgerPulse extends Context.Service<
     readonly tip: (
       commitment: Commitment,
     ) => Effect.Effect<Effect.Success<ReturnType<Ledger["Service"]["tip"]>>, LedgerFailure>;
+    /** Whether both programs are initialised for each other. Nothing undoes that, so it is not read again once it is true. */
+    readonly initialised: Effect.Effect<boolean, LedgerFailure>;
     readonly status: Effect.Effect<Effect.Success<typeof readLedgerStatus>, LedgerFailure>;
   }
 >()("settlement-evidence/core/use-cases/LedgerPulse") {}
@@ -25,15 +28,22 @@ export class LedgerPulse extends Context.Service<
 export const makeLedgerPulse = Effect.gen(function* () {
   const scope = yield* Effect.scope;
   const ledger = yield* Ledger;
-  const status = readLedgerStatus.pipe(
-    Effect.provideService(Ledger, ledger),
-    Effect.provideService(Instance, yield* Instance),
+  const instance = yield* Instance;
+  const here = <A, E>(read: Effect.Effect<A, E, Ledger | Instance>) =>
+    read.pipe(Effect.provideService(Ledger, ledger), Effect.provideService(Instance, instance));
+  const status = here(readLedgerStatus);
+  let isInitialised = false;
+  const initialised = sharedReading(
+    scope,
+    FRESH_MS,
+    Effect.map(here(readInitialised), (found) => (isInitialised ||= found)),
   );
   const tips = {
     confirmed: sharedReading(scope, FRESH_MS, ledger.tip("confirmed")),
     finalized: sharedReading(scope, FRESH_MS, ledger.tip("finalized")),
   };
   return LedgerPulse.of({
+    initialised: Effect.suspend(() => (isInitialised ? Effect.succeed(true) : initialised)),
     tip: (commitment) => tips[commitment],
     status: sharedReading(scope, FRESH_MS, status),
   });

@@ -1,10 +1,11 @@
 import { Clock, Effect } from "effect";
 import { decodeAttestorRegistryAccount } from "../../protocol/accounts/attestor-registry-account.ts";
-import { programDataAddress, registryAddress } from "../../protocol/addresses/addresses.ts";
+import { programDataAddress } from "../../protocol/addresses/addresses.ts";
+import { initialisedBy, ownAccounts } from "./initialised-programs.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { Ledger } from "../../../ports/ledger.ts";
 
-/** The ledger's tip, its identity, the accounts of both programs with their data, and the registry's settlement mint. Fails as a read of the ledger does. */
+/** The ledger's tip, its identity, the accounts of both programs with their data, whether they are initialised for each other, and the registry's settlement mint. Fails as a read of the ledger does. */
 export const readLedgerStatus = Effect.gen(function* () {
   const ledger = yield* Ledger;
   const { deployment } = yield* Instance;
@@ -15,7 +16,7 @@ export const readLedgerStatus = Effect.gen(function* () {
   const genesisHash = yield* ledger.genesisHash;
   const addresses = [
     ...programs.flatMap((program) => [program, programDataAddress(program)]),
-    registryAddress(deployment).address,
+    ...ownAccounts(deployment),
   ];
   const { value } = yield* ledger.readAccounts(
     addresses,
@@ -24,12 +25,13 @@ export const readLedgerStatus = Effect.gen(function* () {
     Number.POSITIVE_INFINITY,
   );
   const pair = (at: number) => ({ program: value[at] ?? null, data: value[at + 1] ?? null });
-  const registry = value[4] ?? null;
+  const [config, registry] = [value[4] ?? null, value[5] ?? null];
   const decoded = registry && decodeAttestorRegistryAccount(registry, deployment);
   return {
     slot: tip.slot,
     latencyMs,
     genesisHash,
+    initialised: initialisedBy(config, registry, deployment),
     custody: pair(0),
     attestor: pair(2),
     settlementMint: decoded && "value" in decoded ? decoded.value.settlementMint : null,

@@ -3,18 +3,21 @@ import { type Hash32, hash32ToBytes } from "../../domain/hash32.ts";
 import { printVerifierKey, verifierKey } from "../../log/notes/verifier-key.ts";
 import type { WitnessRecord } from "../log/gather-cosignatures.ts";
 import type { LogHindrance } from "../log/log-hindrance.ts";
-import { LogPublisher } from "../log/log-publisher.ts";
-import type { EndedLog } from "../log/log-standing.ts";
+import { LogPublisher, type PublisherState } from "../log/log-publisher.ts";
+import type { EndedLog, LogStanding } from "../log/log-standing.ts";
 import { SettlementLog } from "../log/published-log.ts";
 
 /** How the settlement log stands. */
 export type LogStatus = {
-  readonly origin: string;
+  /** What this process does for it. */
+  readonly state: PublisherState;
+  /** Null before anything is signed, as are `vkey`, `size` and `root`. */
+  readonly origin: string | null;
   /** The log's key as policies name it. */
-  readonly vkey: string;
+  readonly vkey: string | null;
   /** Size and root that were signed last. */
-  readonly size: number;
-  readonly root: Hash32;
+  readonly size: number | null;
+  readonly root: Hash32 | null;
   /** The size of the published checkpoint, null before the first. */
   readonly publishedSize: number | null;
   readonly hindrance: LogHindrance | null;
@@ -26,21 +29,28 @@ export type LogStatus = {
   readonly witnesses: ReadonlyArray<WitnessRecord & { readonly name: string }>;
 };
 
-/** The status of the log that this service publishes; null before anything is signed. Fails like the store. */
+const vkeyOf = ({ signed, publicKey }: LogStanding): string =>
+  printVerifierKey(verifierKey(signed.origin, "ed25519", hash32ToBytes(publicKey)));
+
+/** The status of the log that this service publishes; null without one. Fails like the store, unless this process has its key. */
 export const readLogStatus = Effect.gen(function* () {
-  const log = yield* (yield* SettlementLog).published;
-  if (log === null) return null;
-  const { hindrance, witnesses } = yield* (yield* LogPublisher).status;
-  const { signed, publicKey, ended, predecessors } = log.standing;
+  const { state, hindrance, witnesses } = yield* (yield* LogPublisher).status;
+  const { published } = yield* SettlementLog;
+  // A process that has the key shows what hinders it also while the store does not answer.
+  const log = yield* state === "no_key" ? published : Effect.orElseSucceed(published, () => null);
+  if (log === null && state === "no_key") return null;
+  const standing = log?.standing ?? null;
+  const ended = standing?.ended ?? null;
   const status: LogStatus = {
-    origin: signed.origin,
-    vkey: printVerifierKey(verifierKey(signed.origin, "ed25519", hash32ToBytes(publicKey))),
-    size: signed.size,
-    root: signed.root,
-    publishedSize: log.checkpoint?.size ?? null,
+    state: ended === null ? state : "ended",
+    origin: standing?.signed.origin ?? null,
+    vkey: standing && vkeyOf(standing),
+    size: standing?.signed.size ?? null,
+    root: standing?.signed.root ?? null,
+    publishedSize: log?.checkpoint?.size ?? null,
     hindrance: ended === null ? hindrance : "ended",
     ended,
-    predecessors,
+    predecessors: standing?.predecessors ?? [],
     witnesses: [...witnesses]
       .map(([name, { size, nonsense, lastProblem }]) => ({ name, size, nonsense, lastProblem }))
       .toSorted((a, b) => (a.name < b.name ? -1 : 1)),

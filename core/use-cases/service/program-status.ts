@@ -18,6 +18,8 @@ export type ProgramStatus = {
   readonly sbpfVersion: number | null;
   /** Whether the ELF equals the binary of that version that comes with this service; null when not known. */
   readonly isOurs: boolean | null;
+  /** Whether its own account exists and names the other program; null when not known. */
+  readonly initialised: boolean | null;
 };
 
 /** The programs by name, as `PROGRAM_HASHES` has them. */
@@ -50,6 +52,7 @@ export const programStatus = (
   name: ProgramName,
   address: Address,
   accounts: { readonly program: LedgerAccount | null; readonly data: LedgerAccount | null } | null,
+  initialised: boolean | null,
 ): ProgramStatus => {
   if (accounts === null)
     return {
@@ -60,6 +63,7 @@ export const programStatus = (
       sha256: null,
       sbpfVersion: null,
       isOurs: null,
+      initialised: null,
     };
   const { program, data } = accounts;
   const programData = data === null ? undefined : decodeProgramDataAccount(data);
@@ -74,5 +78,6 @@ export const programStatus = (
     sha256: hash,
     sbpfVersion,
     isOurs: hash === null ? null : isOursOf(name, sbpfVersion, hash),
+    initialised,
   };
 };

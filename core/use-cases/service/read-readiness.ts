@@ -11,17 +11,34 @@ export type StaleIndex = Pick<SyncActivity, "lastError" | "snapshotError"> & {
 /** Lag in slots from which an index is stale: five minutes at 400 ms a slot. */
 const STALE_SLOTS = 750n;
 
+/** What keeps a service from being ready, in the order in which it is reported. */
+export const NOT_READY_PARTS = ["store", "ledger", "programs", "index"] as const;
+/** One of them: a store or ledger that does not answer, programs that are not initialised for each other, an index without a sync. */
+export type NotReadyPart = (typeof NOT_READY_PARTS)[number];
+
+/** Whether the ledger answers, and whether the programs are initialised for each other. */
+const readLedger = Effect.gen(function* () {
+  const pulse = yield* LedgerPulse;
+  const tip = yield* pulse.tip("confirmed");
+  return { slot: tip.slot, isInitialised: yield* pulse.initialised };
+});
+
 /**
- * The dependencies that do not answer (`store`, `ledger`), and how stale the index is. `stale` is null when the index is
- * fresh, not known, or never synced. Never fails, and answers within a second.
+ * What is not ready, and how stale the index is. `stale` is null when the index is fresh, not known, or never synced. Never
+ * fails, and answers within a second.
  */
 export const readReadiness = Effect.fn("readReadiness")(function* () {
-  const pulse = yield* LedgerPulse;
-  const [index, tip] = yield* Effect.all([orNull(indexStatus), orNull(pulse.tip("confirmed"))], {
+  const [index, ledger] = yield* Effect.all([orNull(indexStatus), orNull(readLedger)], {
     concurrency: "unbounded",
   });
-  const missing = [...(index === null ? ["store"] : []), ...(tip === null ? ["ledger"] : [])];
-  const lagSlots = lagBehind(index?.mark, tip?.slot);
+  const lacks: Readonly<Record<NotReadyPart, boolean>> = {
+    store: index === null,
+    ledger: ledger === null,
+    programs: ledger !== null && !ledger.isInitialised,
+    index: index !== null && index.mark === null,
+  };
+  const missing = NOT_READY_PARTS.filter((part) => lacks[part]);
+  const lagSlots = lagBehind(index?.mark, ledger?.slot);
   if (index === null || lagSlots === null) return { missing, stale: null };
   const { lastError, snapshotError } = index;
   const isFresh = lastError === null && snapshotError === null && lagSlots < STALE_SLOTS;

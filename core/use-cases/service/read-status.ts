@@ -11,7 +11,7 @@ import { type ProgramStatus, programStatus } from "./program-status.ts";
 
 /** The state of the service and of what it depends on. */
 export type ServiceStatus = {
-  /** `online` when ledger and store answer and both programs are executable. */
+  /** `online` when ledger and store answer and both programs are executable and initialised for each other. */
   readonly status: "online" | "degraded";
   readonly network: {
     readonly cluster: string;
@@ -39,11 +39,23 @@ export const readStatus = Effect.fn("readStatus")(function* () {
     [orNull(pulse.status), orNull(indexStatus), orNull(readLogStatus)],
     { concurrency: "unbounded" },
   );
-  const custody = programStatus("custody", deployment.custodyProgram, ledger && ledger.custody);
-  const attestor = programStatus("attestor", deployment.attestorProgram, ledger && ledger.attestor);
+  const custody = programStatus(
+    "custody",
+    deployment.custodyProgram,
+    ledger && ledger.custody,
+    ledger && ledger.initialised.custody,
+  );
+  const attestor = programStatus(
+    "attestor",
+    deployment.attestorProgram,
+    ledger && ledger.attestor,
+    ledger && ledger.initialised.attestor,
+  );
   const lagSlots = lagBehind(index?.mark, ledger?.slot);
   const healthy = ledger !== null;
-  const usable = custody.executable === true && attestor.executable === true;
+  const usable = [custody, attestor].every(
+    ({ executable, initialised }) => executable === true && initialised === true,
+  );
   const status: ServiceStatus = {
     status: healthy && usable && index !== null ? "online" : "degraded",
     network: {

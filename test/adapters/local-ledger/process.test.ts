@@ -34,6 +34,7 @@ describe("options", () => {
       demo: true,
       empty: false,
       skipDays: 0,
+      finalitySlots: 0,
       supervised: false,
     });
     const env = { DATA_DIR: "/d", LOCAL_LEDGER_PORT: "1", LOCAL_LEDGER_DEMO: "false" };
@@ -48,6 +49,10 @@ describe("options", () => {
   test("a bad option is named, and help names them all", () => {
     expect(() => readOptions(["--port", "70000"], {})).toThrow("--port");
     expect(() => readOptions([], { LOCAL_LEDGER_DEMO: "perhaps" })).toThrow("LOCAL_LEDGER_DEMO");
+    expect(readOptions([], { LOCAL_LEDGER_FINALITY_SLOTS: "32" })?.finalitySlots).toBe(32);
+    expect(readOptions(["--finality-slots", "7"], {})?.finalitySlots).toBe(7);
+    for (const slots of ["151", "-1", "1.5", ""])
+      expect(() => readOptions([`--finality-slots=${slots}`], {})).toThrow("--finality-slots");
     for (const days of ["366", "-1", "1.5", ""])
       expect(() => readOptions([`--skip-days=${days}`], {})).toThrow("--skip-days");
     expect(() => readOptions(["--prot", "1"], {})).toThrow("--prot");

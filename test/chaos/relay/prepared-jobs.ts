@@ -1,6 +1,7 @@
 import { numbered } from "../../arbitraries/escrow-numbers.ts";
 import { encodeBase64 } from "../../../core/domain/encoding/base64.ts";
 import type { Escrow } from "../../../core/domain/escrow/escrow.ts";
+import type { Address } from "../../../core/domain/address.ts";
 import type { LedgerAccount } from "../../../core/domain/ledger/account.ts";
 import { hash32FromBytes } from "../../../core/domain/hash32.ts";
 import { escrowAddress } from "../../../core/protocol/addresses/addresses.ts";
@@ -19,6 +20,8 @@ export type Attempt = {
   readonly signature: string;
   readonly blockhash: string;
   readonly base64: string;
+  readonly bytes: Uint8Array;
+  readonly feePayer: Address;
   /** The escrow account that it creates. */
   readonly escrow: LedgerAccount;
 };
@@ -30,9 +33,9 @@ export const MERCHANT_ACCOUNT: LedgerAccount = (() => {
   return accountOf(merchant.address, LOCAL_DEPLOYMENT.attestorProgram, data);
 })();
 
-const prepare = (job: number, attempt: number): Attempt => {
+const prepare = (job: number, attempt: number, task: number): Attempt => {
   const agent = wallet(`agent of job ${job}`);
-  const taskHash = hash32FromBytes(new Uint8Array(32).fill(16 * job + attempt + 1));
+  const taskHash = hash32FromBytes(new Uint8Array(32).fill(task));
   const blockhash = blockhashOf(16 * job + attempt + 1);
   const terms = {
     payer: agent.address,
@@ -68,11 +71,18 @@ const prepare = (job: number, attempt: number): Attempt => {
     signature: decoded.value.signature,
     blockhash,
     base64: encodeBase64(bytes),
+    bytes,
+    feePayer: agent.address,
     escrow: accountOf(address, LOCAL_DEPLOYMENT.custodyProgram, encodeEscrowAccount(escrow)),
   };
 };
 
-/** Jobs that are paid once each, with the attempts that their agents may sign in turn. */
+/** Jobs that are paid once each, with the attempts that their agents may sign in turn: each for an escrow of its own. */
 export const JOBS: ReadonlyArray<ReadonlyArray<Attempt>> = [0, 1, 2].map((job) =>
-  [0, 1, 2].map((attempt) => prepare(job, attempt)),
+  [0, 1, 2].map((attempt) => prepare(job, attempt, 16 * job + attempt + 1)),
+);
+
+/** A job whose attempts all create the same escrow, so that its agent may sign the next one at any time. */
+export const SAME_ESCROW_JOB: ReadonlyArray<Attempt> = [0, 1, 2].map((attempt) =>
+  prepare(5, attempt, 200),
 );

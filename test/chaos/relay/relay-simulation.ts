@@ -14,7 +14,7 @@ import { RateLimiter } from "../../../ports/rate-limiter.ts";
 import { testInstance } from "../../core/use-cases/test-instance.ts";
 import { clockAccount, walletAccount } from "../../doubles/accounts.ts";
 import * as s from "../../programs/fixture/settlement.ts";
-import { type Attempt, JOBS, MERCHANT_ACCOUNT } from "./prepared-jobs.ts";
+import { type Attempt, JOBS, MERCHANT_ACCOUNT, SAME_ESCROW_JOB } from "./prepared-jobs.ts";
 import { seededRandom, type SeededRandom } from "./seeded-random.ts";
 import { simulatedChain, type Weather } from "./simulated-chain.ts";
 import { CALM, type NodeManners, simulatedNode } from "./simulated-node.ts";
@@ -27,7 +27,7 @@ const LONGEST_MS = 420_000;
 /** A statement of the relay about a transaction that must stay true. */
 type Claim = {
   readonly signature: string;
-  readonly said: "expired" | "finalized" | "safe";
+  readonly said: "expired" | "finalized" | "safe" | "superseding";
   readonly error: TransactionError | null;
   readonly slot: bigint | null;
 };
@@ -81,16 +81,25 @@ export const simulateRelay = (seed: number): Promise<SimulationResult> => {
   const manners: NodeManners = {
     unavailable: random.between(0, 25) / 100,
     hangs: random.between(0, 8) / 100,
-    mostLagSlots: random.between(1, 12),
+    mostLagSlots: random.chance(0.5) ? random.between(1, 12) : random.between(12, 30),
     // In some runs nearly all transactions are lost, so that some expire.
     losses: random.chance(0.5) ? random.between(90, 100) / 100 : random.between(0, 60) / 100,
     duplicates: random.between(0, 40) / 100,
     lostAnswers: random.between(0, 40) / 100,
     mostDelaySlots: random.chance(0.3) ? 170 : 4,
+    statusSlots: random.chance(0.4) ? random.between(20, 160) : Infinity,
+    saysHistoryStart: random.chance(0.8),
+    listSlots: random.chance(0.3) ? random.between(0, 400) : Infinity,
   };
+  // How the nodes remember does not change when they recover.
+  const { statusSlots, saysHistoryStart, listSlots } = manners;
+  const calm: NodeManners = { ...CALM, statusSlots, saysHistoryStart, listSlots };
   // In some runs the nodes drop all earlier history at some time.
   const forgetsAtMs = random.chance(0.2) ? random.between(30, 150) * 1000 : LONGEST_MS;
-  const jobs = JOBS.slice(0, random.between(1, JOBS.length));
+  const jobs = [
+    ...JOBS.slice(0, random.between(1, JOBS.length)),
+    ...(random.chance(0.4) ? [SAME_ESCROW_JOB] : []),
+  ];
   const errors = new Map<string, TransactionError | null>();
   for (const { signature } of jobs.flat())
     errors.set(
@@ -113,20 +122,27 @@ export const simulateRelay = (seed: number): Promise<SimulationResult> => {
     let rough = true;
     const chain = simulatedChain(random, () => (rough ? weather : FINE));
     const attempts = jobs.flat();
-    const escrows = new Map<string, Attempt>(attempts.map((each) => [each.escrow.address, each]));
+    const bySignature = new Map<string, Attempt>(attempts.map((each) => [each.signature, each]));
+    const ofEscrow = Map.groupBy(attempts, ({ escrow }) => escrow.address);
+    const ofPayer = Map.groupBy(attempts, ({ feePayer }) => feePayer);
     const node = simulatedNode({
       random,
       chain,
-      manners: () => (rough ? manners : CALM),
+      manners: () => (rough ? manners : calm),
       errorOf: (signature) => errors.get(signature) ?? null,
       accountAt: (address, slot) => {
         if (address === CLOCK_SYSVAR) return clockAccount(s.START + 60n);
         if (address === MERCHANT_ACCOUNT.address) return MERCHANT_ACCOUNT;
-        const attempt = escrows.get(address);
-        if (attempt === undefined) return walletAccount(address, 10n ** 9n);
-        const landed = chain.landed(attempt.signature, slot);
-        return landed !== null && landed.error === null ? attempt.escrow : null;
+        const creations = ofEscrow.get(address);
+        if (creations === undefined) return walletAccount(address, 10n ** 9n);
+        const made = creations.find(({ signature }) => {
+          const landed = chain.landed(signature, slot);
+          return landed !== null && landed.error === null;
+        });
+        return made?.escrow ?? null;
       },
+      naming: (address) => ofEscrow.get(address) ?? ofPayer.get(address) ?? [],
+      attemptOf: (signature) => bySignature.get(signature),
       historyStart: () => (chain.slot() * 400 < forgetsAtMs ? 0 : forgetsAtMs / 400),
     });
     const kept = yield* Layer.build(outcomeLogMemory);
@@ -190,6 +206,7 @@ export const simulateRelay = (seed: number): Promise<SimulationResult> => {
     });
 
     const agent = Effect.fnUntraced(function* (job: number, attempts: ReadonlyArray<Attempt>) {
+      const isOneEscrow = attempts === SAME_ESCROW_JOB;
       for (const [n, attempt] of attempts.entries()) {
         yield* Effect.sleep(Duration.millis(random.between(0, 8_000)));
         chain.setBlockhash(
@@ -214,10 +231,17 @@ export const simulateRelay = (seed: number): Promise<SimulationResult> => {
             yield* say(`get ${signature.slice(0, 6)} ${told(exit)}`);
             continue;
           }
-          const { status, commitment, error, slot, safeToSignAgain } = exit.value;
+          const { status, commitment, error, slot, safeToSignAgain, supersededBy } = exit.value;
+          const { recreatableEscrow } = exit.value;
           yield* say(`get ${signature.slice(0, 6)} ${status} ${commitment} ${safeToSignAgain}`);
           if (status === "expired")
             claims.push({ signature, said: "expired", error: null, slot: null });
+          if (supersededBy !== null)
+            claims.push({ signature: supersededBy, said: "superseding", error: null, slot: null });
+          if (recreatableEscrow !== null && recreatableEscrow !== attempt.escrow.address)
+            faults.push(`${signature.slice(0, 6)} creates another escrow than it is said to`);
+          // The escrow may be created again at any time. An agent of such a job does so when it is tired of waiting.
+          if (isOneEscrow && recreatableEscrow !== null && random.chance(0.1)) break;
           if (commitment === "finalized")
             claims.push({ signature, said: "finalized", error, slot });
           if (safeToSignAgain) {
@@ -227,8 +251,8 @@ export const simulateRelay = (seed: number): Promise<SimulationResult> => {
           if (status === "landed" && commitment === "finalized") return;
         }
         const last = claims.findLast(({ signature }) => signature === attempt.signature);
-        // An agent that was not told that it is safe does not sign again.
-        if (last?.said !== "safe") return;
+        // An agent that was not told that it is safe does not sign again, unless for the same escrow.
+        if (last?.said !== "safe" && !isOneEscrow) return;
       }
     });
 
@@ -273,6 +297,8 @@ export const simulateRelay = (seed: number): Promise<SimulationResult> => {
         faults.push(`${name} was said to expire and landed`);
       if (said === "safe" && truth !== null && truth.error === null)
         faults.push(`${name} was said to be safe to sign again and has paid`);
+      if (said === "superseding" && (truth === null || truth.error !== null))
+        faults.push(`${name} was said to have done what another one would have done`);
       if (said !== "finalized") continue;
       if (truth === null || truth.slot !== saidSlot)
         faults.push(`${name} was said to be finalized in a slot that does not hold it`);
@@ -296,7 +322,7 @@ export const simulateRelay = (seed: number): Promise<SimulationResult> => {
       const { outcome } = entry;
       if (outcome === null) {
         counts.open += 1;
-        if (forgetsAtMs === LONGEST_MS)
+        if (forgetsAtMs === LONGEST_MS && listSlots === Infinity)
           faults.push(`${signature.slice(0, 6)} is still open at the end`);
       } else if ((outcome.status === "landed") !== (truth !== null))
         faults.push(`${signature.slice(0, 6)} is recorded as ${outcome.status}, which is wrong`);

@@ -14,6 +14,15 @@ export type ChainTransaction = {
   readonly blockhash: string;
   /** Its error when it runs, null for success. */
   readonly error: TransactionError | null;
+  /** The escrow it creates. Of the transactions that create the same one, the ledger lets one succeed. */
+  readonly escrow: string;
+};
+
+const TAKEN: TransactionError = {
+  kind: "InstructionError",
+  instructionIndex: 0,
+  instructionError: "Custom",
+  customCode: 0,
 };
 
 type Block = { readonly slot: number; readonly height: number; readonly held: ReadonlySet<string> };
@@ -51,6 +60,20 @@ export const simulatedChain = (random: SeededRandom, weather: () => Weather) => 
     return made !== undefined && made < height && height - made <= BLOCKHASH_AGE;
   };
 
+  /** Whether another transaction has made the escrow in a block, or in the one that holds `inBlock`. */
+  const isTaken = (
+    { signature, escrow }: ChainTransaction,
+    inBlock: ReadonlySet<string>,
+  ): boolean =>
+    [...blocks.map(({ held }) => held), inBlock].some((held) =>
+      [...held].some(
+        (other) =>
+          other !== signature &&
+          known.get(other)?.escrow === escrow &&
+          (errors.get(other) ?? null) === null,
+      ),
+    );
+
   const drop = (count: number): void => {
     if (count === 0) return;
     const dropped = blocks.slice(-count);
@@ -83,7 +106,8 @@ export const simulatedChain = (random: SeededRandom, weather: () => Weather) => 
       if (!isUsable(blockhash, height)) continue;
       held.add(signature);
       // On another fork the same transaction can have another result.
-      errors.set(signature, random.chance(0.7) ? error : null);
+      const own = random.chance(0.7) ? error : null;
+      errors.set(signature, isTaken(transaction, held) ? TAKEN : own);
     }
     waiting = waiting.filter(({ to }) => to > slot);
     blocks.push({ slot, height, held });

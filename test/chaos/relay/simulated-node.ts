@@ -7,10 +7,16 @@ import { Broadcaster, SubmissionRefused } from "../../../ports/broadcaster.ts";
 import { Ledger, LedgerTimeout, LedgerUnavailable } from "../../../ports/ledger.ts";
 import { broadcasterDouble } from "../../doubles/broadcaster-double.ts";
 import { type Answer, ledgerDouble } from "../../doubles/ledger-double.ts";
+import {
+  ledgerSignatureFromBytes,
+  parseLedgerSignature,
+} from "../../../core/domain/ledger/signature.ts";
+import type { Attempt } from "./prepared-jobs.ts";
 import type { SeededRandom } from "./seeded-random.ts";
 import { CONFIRMED_AFTER, FINALIZED_AFTER, type SimulatedChain } from "./simulated-chain.ts";
 
 const SLOT_MS = 400;
+const FUNDING = ledgerSignatureFromBytes(new Uint8Array(64).fill(250));
 
 /** The faults of a run's nodes during its rough phase. */
 export type NodeManners = {
@@ -22,6 +28,12 @@ export type NodeManners = {
   readonly duplicates: number;
   readonly lostAnswers: number;
   readonly mostDelaySlots: number;
+  /** Statuses show only transactions of so many slots, whatever is asked. */
+  readonly statusSlots: number;
+  /** Whether the nodes offer getFirstAvailableBlock. */
+  readonly saysHistoryStart: boolean;
+  /** Lists of an address begin so many slots ago, whatever the nodes say about their history. */
+  readonly listSlots: number;
 };
 
 export const CALM: NodeManners = {
@@ -32,6 +44,9 @@ export const CALM: NodeManners = {
   duplicates: 0,
   lostAnswers: 0,
   mostDelaySlots: 0,
+  statusSlots: Infinity,
+  saysHistoryStart: true,
+  listSlots: Infinity,
 };
 
 /**
@@ -46,6 +61,9 @@ export const simulatedNode = (options: {
   readonly errorOf: (signature: string) => TransactionError | null;
   /** The accounts at a slot. */
   readonly accountAt: (address: Address, slot: number) => LedgerAccount | null;
+  /** The transactions that name an address. */
+  readonly naming: (address: Address) => ReadonlyArray<Attempt>;
+  readonly attemptOf: (signature: string) => Attempt | undefined;
   /** The first slot in the nodes' history. */
   readonly historyStart: () => number;
 }) => {
@@ -85,17 +103,72 @@ export const simulatedNode = (options: {
     return slot;
   };
 
+  /** A finalized slot of whichever backend answers. */
+  const finalizedSlot = (): number => Math.max(0, view(0) - FINALIZED_AFTER);
+
   const ledger = ledgerDouble({
     answer,
-    slot: () => BigInt(confirmedSlot()),
+    slot: (commitment) => BigInt(commitment === "finalized" ? finalizedSlot() : confirmedSlot()),
     accountAt: (slot) => (address) => options.accountAt(address, Number(slot)),
+    history: (address, before) => {
+      const asOf = finalizedSlot();
+      const from = Math.max(options.historyStart(), chain.slot() - manners().listSlots);
+      const entries = options
+        .naming(address)
+        .flatMap(({ signature }) => {
+          const landed = chain.landed(signature, asOf, from);
+          const parsed = parseLedgerSignature(signature);
+          return landed === null || parsed === undefined
+            ? []
+            : [
+                {
+                  signature: parsed,
+                  slot: landed.slot,
+                  failed: landed.error !== null,
+                  error: landed.error,
+                },
+              ];
+        })
+        .toSorted((a, b) => Number(b.slot - a.slot));
+      // Every fee payer was funded before the first slot.
+      const funded =
+        from > 0 || options.accountAt(address, 0) === null
+          ? []
+          : [{ signature: FUNDING, slot: 0n, failed: false }];
+      return {
+        entries: before === null ? [...entries, ...funded] : [],
+        completeFrom: null,
+        keptFrom: null,
+      };
+    },
+    transaction: (signature) => {
+      const attempt = options.attemptOf(signature);
+      const landed = chain.landed(signature, finalizedSlot(), options.historyStart());
+      const decoded = attempt && decodeWireTransaction(attempt.bytes);
+      if (landed === null || decoded === undefined || "malformed" in decoded) return null;
+      const { staticAccounts, instructions } = decoded.value;
+      return {
+        signature,
+        slot: landed.slot,
+        failed: landed.error !== null,
+        signers: new Set(staticAccounts.slice(0, decoded.value.signerCount)),
+        accounts: staticAccounts,
+        instructions: instructions.map(({ program, accounts, data }) => ({
+          program,
+          accounts: accounts.flatMap((place) => staticAccounts[place] ?? []),
+          data,
+        })),
+        hasCalls: true,
+      };
+    },
   });
 
   const partsOf = (bytes: Uint8Array) => {
     const decoded = decodeWireTransaction(bytes);
     if ("malformed" in decoded) throw new Error(decoded.malformed);
     const { signature, blockhash } = decoded.value;
-    return { signature, blockhash, error: options.errorOf(signature) };
+    const escrow = options.attemptOf(signature)?.escrow.address ?? "";
+    return { signature, blockhash, escrow, error: options.errorOf(signature) };
   };
   const isUsable = (blockhash: string, slot: number) =>
     chain.isUsable(blockhash, chain.heightAt(slot) + 1);
@@ -125,10 +198,10 @@ export const simulatedNode = (options: {
     submit: () => undefined,
     landed: () => {
       const slot = view(seen.confirmed);
-      const from = options.historyStart();
+      const from = Math.max(options.historyStart(), chain.slot() - manners().statusSlots);
       return (signature) => chain.landed(signature, slot, from);
     },
-    historyStart: () => BigInt(options.historyStart()),
+    historyStart: () => (manners().saysHistoryStart ? BigInt(options.historyStart()) : null),
     logs: () => [],
   });
   const submit = (bytes: Uint8Array): ReturnType<typeof broadcaster.submit> =>

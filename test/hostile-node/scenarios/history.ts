@@ -8,7 +8,7 @@ const HISTORY_METHODS = new Set([LIST, "getTransaction", "getFirstAvailableBlock
 type Listed = { readonly signature: string; readonly slot: number };
 type Options = { readonly limit?: number; readonly minContextSlot?: number };
 
-const optionsOf = ({ params }: RpcCall): Options => (params[1] ?? {}) as Options;
+const optionsOf = ({ params }: RpcCall): Options => params[1] ?? {};
 
 /** A node that changes the lists of signatures and nothing else. */
 const listing = (

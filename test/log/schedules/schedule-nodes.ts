@@ -79,9 +79,10 @@ export class ScheduleNodes {
   /** The Ledger port of a pool in which any node answers each call, or one of them for a while. */
   readonly pool: Ledger["Service"] = {
     genesisHash: this.#asked((port) => port.genesisHash),
+    confirmIdentity: this.#asked((port) => port.confirmIdentity),
     tip: (commitment) => this.#asked((port) => port.tip(commitment)),
     readAccounts: (...asked) => this.#asked((port) => port.readAccounts(...asked)),
-    programAccounts: (kind) => Stream.suspend(() => this.#port().programAccounts(kind)),
+    programAccounts: (...asked) => Stream.suspend(() => this.#port().programAccounts(...asked)),
     history: (...asked) => this.#asked((port) => port.history(...asked)),
     transaction: (signature) => this.#asked((port) => port.transaction(signature)),
   };

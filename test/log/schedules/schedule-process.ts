@@ -92,10 +92,12 @@ export const startProcess = Effect.fnUntraced(function* (parts: ProcessParts) {
         }),
       ),
     remembered: calls.call(Effect.sync(() => parts.keyFile.text)),
-    remember: (text: string) =>
+    remember: (before: string | null, next: string) =>
       calls.call(
         Effect.sync(() => {
-          parts.keyFile.text = text;
+          if (parts.keyFile.text !== before) return false;
+          parts.keyFile.text = next;
+          return true;
         }),
       ),
   };

@@ -70,22 +70,19 @@ const contentOf = (
   }
 };
 
+const slotsFrom = (first: number, count: number, last: number): ReadonlyArray<number> =>
+  Array.from({ length: Math.max(0, Math.min(count, last - first + 1)) }, (_, i) => first + i);
+
 /** Blocks. Every slot that is over holds one, and the ledger forgets none. */
 export const blockMethods = (ledger: LocalLedger): Readonly<Record<string, RpcMethod>> => {
-  const finished = () => ledger.slots.visible("confirmed");
-
-  const slotsFrom = (first: number, count: number): ReadonlyArray<number> =>
-    Array.from(
-      { length: Math.max(0, Math.min(count, finished() - first + 1)) },
-      (_, i) => first + i,
-    );
+  const finished = (config: RpcConfig) => ledger.slots.visible(commitmentOf(config));
 
   return {
     getBlock: ([asked, options]) => {
       const slot = wholeNumberOf(asked, "slot");
       const config = blockConfigOf(options);
       assertConfirmed(config.config);
-      if (slot > finished())
+      if (slot > finished(config.config))
         throw new RpcError(RpcErrorCode.blockNotAvailable, `Block not available for slot ${slot}`);
       return {
         previousBlockhash: slot === 0 ? NO_BLOCKHASH : ledger.blockhash(slot - 1),
@@ -105,10 +102,10 @@ export const blockMethods = (ledger: LocalLedger): Readonly<Record<string, RpcMe
       const config = configOf(options ?? (hasLast ? undefined : lastOrConfig));
       const last = hasLast ? optionalNumberOf(lastOrConfig, "end slot", undefined) : undefined;
       assertConfirmed(config);
-      assertMinContextSlot(config, finished());
-      const end = Math.min(last ?? start + MAX_BLOCKS, finished());
+      assertMinContextSlot(config, finished(config));
+      const end = Math.min(last ?? start + MAX_BLOCKS, finished(config));
       if (end - start > MAX_BLOCKS) throw invalidParams(`Slot range too large; max ${MAX_BLOCKS}`);
-      return slotsFrom(start, end - start + 1);
+      return slotsFrom(start, end - start + 1, finished(config));
     },
 
     getBlocksWithLimit: ([first, limit, options]) => {
@@ -117,8 +114,8 @@ export const blockMethods = (ledger: LocalLedger): Readonly<Record<string, RpcMe
       const config = configOf(options);
       assertConfirmed(config);
       if (count > MAX_BLOCKS) throw invalidParams(`Limit too large; max ${MAX_BLOCKS}`);
-      assertMinContextSlot(config, finished());
-      return slotsFrom(start, count);
+      assertMinContextSlot(config, finished(config));
+      return slotsFrom(start, count, finished(config));
     },
   };
 };

@@ -70,8 +70,8 @@ export const clusterMethods = (ledger: LocalLedger): Readonly<Record<string, Rpc
       return ledger.minimumBalance(bytes);
     },
     getLatestBlockhash: ([config]) => {
-      const { context } = readPoint(ledger, configOf(config));
-      return { context, value: ledger.latestBlockhash() };
+      const { commitment, context } = readPoint(ledger, configOf(config));
+      return { context, value: ledger.latestBlockhash(commitment) };
     },
     isBlockhashValid: ([blockhash, config]) => {
       const text = textOf(blockhash, "blockhash");

@@ -1,4 +1,5 @@
 import type { LocalLedger } from "../../runtime/ledger.ts";
+import type { Commitment } from "../../runtime/time/slots.ts";
 import type { LoggedSignature } from "../../runtime/transactions/transaction-log.ts";
 import { contextAt, readPoint } from "../rpc-context.ts";
 import { invalidParams } from "../rpc-error.ts";
@@ -27,15 +28,22 @@ export const historyMethods = (ledger: LocalLedger): Readonly<Record<string, Rpc
     return point;
   };
 
+  const commitmentAt = (slot: number): Commitment =>
+    slot >= ledger.slots.current()
+      ? "processed"
+      : slot > ledger.slots.visible("finalized")
+        ? "confirmed"
+        : "finalized";
+
   const status = (found: LoggedSignature | undefined) => {
     if (found === undefined) return null;
-    const over = found.slot < ledger.slots.current();
+    const commitment = commitmentAt(found.slot);
     return {
       slot: found.slot,
-      confirmations: over ? null : 0,
+      confirmations: commitment === "finalized" ? null : ledger.slots.current() - found.slot,
       err: found.error,
       status: found.error === null ? { Ok: null } : { Err: found.error },
-      confirmationStatus: over ? "finalized" : "processed",
+      confirmationStatus: commitment,
     };
   };
 
@@ -71,7 +79,7 @@ export const historyMethods = (ledger: LocalLedger): Readonly<Record<string, Rpc
         err: error,
         memo,
         blockTime: ledger.clock.unixTime(slot),
-        confirmationStatus: "finalized",
+        confirmationStatus: commitmentAt(slot),
       }));
     },
 

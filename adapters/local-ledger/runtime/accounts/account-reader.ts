@@ -16,10 +16,8 @@ export const accountReader = (
   const read = (address: Address, commitment: Commitment): AccountState | undefined => {
     const sysvar = sysvars.read(address, slots.visible(commitment));
     if (sysvar !== undefined) return sysvar;
-    const changed = slots.changedInCurrent();
-    return commitment !== "processed" && changed.has(address)
-      ? changed.get(address)
-      : vm.read(address);
+    const changed = slots.changedBeyond(commitment);
+    return changed.has(address) ? changed.get(address) : vm.read(address);
   };
 
   return {
@@ -29,9 +27,8 @@ export const accountReader = (
       let total = store.totalLamports();
       for (const address of vm.allBuiltInAccounts())
         if (!store.has(address)) total += read(address, "processed")?.lamports ?? 0n;
-      if (commitment !== "processed")
-        for (const [address, state] of slots.changedInCurrent())
-          total += (state?.lamports ?? 0n) - (read(address, "processed")?.lamports ?? 0n);
+      for (const [address, state] of slots.changedBeyond(commitment))
+        total += (state?.lamports ?? 0n) - (read(address, "processed")?.lamports ?? 0n);
       return total;
     },
     /** Every account of an owner whose data meets the conditions, in no order. */
@@ -40,8 +37,7 @@ export const accountReader = (
       conditions: DataConditions,
       commitment: Commitment,
     ): Generator<[Address, AccountState]> {
-      const changed: ReadonlyMap<Address, AccountState | undefined> =
-        commitment === "processed" ? new Map() : slots.changedInCurrent();
+      const changed = slots.changedBeyond(commitment);
       for (const [address, state] of changed)
         if (state?.owner === owner && meetsConditions(state.data, conditions))
           yield [address, state];

@@ -6,10 +6,13 @@ import type { RejectedAccount, SyncCounts } from "../../../domain/index/sync-rep
 import type { AccountFault, LedgerAccount } from "../../../domain/ledger/account.ts";
 import type { Deployment } from "../../../domain/ledger/deployment.ts";
 import type { Merchant } from "../../../domain/merchant/merchant.ts";
+import { unreadableEscrowOf } from "../../../log/leaf/unreadable-escrow.ts";
 import { unseenEscrowOf } from "../../../log/leaf/project-at.ts";
 import { readProgramAccount } from "../../../protocol/accounts/program-account.ts";
 import type { Observed } from "../../../../ports/index/index-writer.ts";
 
+/** The most escrows kept that cannot be decoded. Only a node that invents accounts shows more. */
+const MAX_UNREADABLE = 10_000;
 /** The most rejected accounts that a report names. All are counted. */
 const MAX_REJECTED_NAMED = 100;
 
@@ -48,6 +51,8 @@ export class IndexAccounts {
   readonly escrows = new KindTally();
   readonly merchants = new KindTally();
   readonly rejected: Array<RejectedAccount> = [];
+  /** Escrows that cannot be decoded, as they were read last. Only the chain can prove one. */
+  readonly unreadable = new Map<Address, UnseenEscrow>();
   /** Accounts of all kinds read so far, with repeats. */
   read = 0;
   readonly #deployment: Deployment;
@@ -75,18 +80,22 @@ export class IndexAccounts {
       }
       const read = readProgramAccount(account, this.#deployment);
       if (read === null) continue;
-      if ("fault" in read.decoded)
-        this.#reject(
-          read.kind === "merchant" ? this.merchants : this.escrows,
-          address,
-          read.decoded.fault,
-        );
-      else if (read.kind === "archived_escrow")
+      if ("fault" in read.decoded) {
+        const isMerchant = read.kind === "merchant";
+        this.#reject(isMerchant ? this.merchants : this.escrows, address, read.decoded.fault);
+        if (!isMerchant) this.#keepUnreadable(account);
+      } else if (read.kind === "archived_escrow")
         unseen.push(unseenEscrowOf(address, read.decoded.value));
       else if (read.kind === "escrow") escrows.push({ escrow: read.decoded.value, data });
       else merchants.push({ row: read.decoded.value, slot });
     }
     return { escrows, unseen, merchants };
+  }
+
+  #keepUnreadable(account: LedgerAccount): void {
+    const row = unreadableEscrowOf(account);
+    if (row !== undefined && this.unreadable.size < MAX_UNREADABLE)
+      this.unreadable.set(account.address, row);
   }
 
   #reject(tally: KindTally, address: Address, fault: AccountFault): void {

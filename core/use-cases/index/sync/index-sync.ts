@@ -1,7 +1,10 @@
-import { Context, Deferred, Effect, Ref, Semaphore } from "effect";
+import { Context, Deferred, Effect, Exit, Ref, Semaphore } from "effect";
+import type { IndexContradiction } from "../../../domain/index/index-contradiction.ts";
 import type { SyncMark } from "../../../domain/index/sync-mark.ts";
 import type { SyncProgress, SyncReport } from "../../../domain/index/sync-report.ts";
+import { LedgerLane } from "../../../../ports/ledger-lane.ts";
 import { type SyncError, syncErrorOf, type SyncFailure } from "./sync-failure.ts";
+import { backfillTransactions } from "./events/backfill-transactions.ts";
 import { syncIndex } from "./sync-index.ts";
 import { SyncMemory } from "./ledger/sync-memory.ts";
 import type { ToldTransaction } from "../../../../ports/ledger-signals.ts";
@@ -15,6 +18,8 @@ export type SyncActivity = {
   readonly snapshotError: SyncError | null;
   /** How many such snapshots have failed since the last complete one. */
   readonly snapshotFailures: number;
+  /** What keeps the index from following the ledger, once scans have shown it; null when nothing does. */
+  readonly contradiction: IndexContradiction | null;
   /** How often accounts contradicted the ledger's count and head, since this process began. */
   readonly contradictedAnswers: number;
   /** Whether some node keeps history, as far as a sync has found out. Without it, the index is kept up by scans. */
@@ -42,12 +47,21 @@ export class IndexSync extends Context.Service<
   }
 >()("settlement-evidence/core/use-cases/IndexSync") {}
 
+/** How the syncs of a process differ. */
+export type IndexSyncOptions = {
+  /** The interval of scans of all merchants, milliseconds; null for none. */
+  readonly scanEveryMs?: number | null;
+  /** Whether the transactions of many old events are searched beside the syncs. */
+  readonly backfills?: boolean;
+};
+
 /**
  * The process's one `IndexSync`. Its runs end with the scope. `afterSync` runs within each sync, once the index is
  * complete to the mark.
  */
 export const makeIndexSync = Effect.fnUntraced(function* (
   afterSync: (mark: SyncMark) => Effect.Effect<void> = () => Effect.void,
+  { scanEveryMs = null, backfills = false }: IndexSyncOptions = {},
 ) {
   const scope = yield* Effect.scope;
   const context = yield* Effect.context<Effect.Services<ReturnType<typeof syncIndex>>>();
@@ -56,8 +70,27 @@ export const makeIndexSync = Effect.fnUntraced(function* (
     running: false,
     lastError: null,
   });
-  const memory = new SyncMemory();
+  const memory = new SyncMemory(scanEveryMs);
   let runs = 0;
+  let backfill: "due" | "running" | "done" = backfills ? "due" : "done";
+
+  /** Searches the transactions of old events beside the syncs, under the term of the sync that starts it. */
+  const startBackfill = Effect.suspend(() => {
+    if (backfill !== "due") return Effect.void;
+    backfill = "running";
+    return backfillTransactions().pipe(
+      Effect.provideService(LedgerLane, "background"),
+      Effect.matchCauseEffect({
+        onSuccess: () => Effect.sync(() => void (backfill = "done")),
+        onFailure: (cause) =>
+          Effect.andThen(
+            Effect.logDebug("the search for old transactions stopped; it goes on later", cause),
+            Effect.sync(() => void (backfill = "due")),
+          ),
+      }),
+      Effect.forkIn(scope),
+    );
+  });
   let isScanWanted = false;
   let waiting: Deferred.Deferred<SyncReport, SyncFailure> | null = null;
 
@@ -70,8 +103,14 @@ export const makeIndexSync = Effect.fnUntraced(function* (
         if (isScanWanted) memory.snapshots.ask();
         isScanWanted = false;
         yield* Ref.update(activity, (was) => ({ ...was, running: true }));
-        const exit = yield* Effect.exit(syncIndex(runs, memory, afterSync));
+        const exit = yield* Effect.exit(
+          Effect.provideService(syncIndex(runs, memory, afterSync), LedgerLane, "background"),
+        );
         yield* Ref.set(activity, { running: false, lastError: syncErrorOf(exit) });
+        if (Exit.isSuccess(exit)) {
+          if (exit.value.mode === "snapshot" && backfills && backfill === "done") backfill = "due";
+          yield* startBackfill;
+        }
         yield* Deferred.done(outcome, exit);
       }),
     );
@@ -94,6 +133,7 @@ export const makeIndexSync = Effect.fnUntraced(function* (
       ...now,
       snapshotError: memory.snapshots.lastError,
       snapshotFailures: memory.snapshots.failures,
+      contradiction: memory.contradiction,
       contradictedAnswers: memory.contradictedAnswers,
       hasHistory: memory.hasHistory,
       progress: memory.progress,

@@ -1,6 +1,7 @@
 import { Exit } from "effect";
 import type { StoreUnavailable } from "../../../../ports/index/store-unavailable.ts";
 import type { LedgerFailure } from "../../../../ports/ledger.ts";
+import { ledgerFaultText } from "../../ledger-fault-text.ts";
 
 /** How a sync fails. */
 export type SyncFailure = LedgerFailure | StoreUnavailable;
@@ -17,6 +18,8 @@ export const syncErrorOf = (exit: Exit.Exit<unknown, SyncFailure>): SyncError | 
 
 /** A failure's cause as text for the log. The adapters keep addresses that hold keys out of it. */
 export const syncFailureCause = (failure: SyncFailure): string => {
+  if (failure._tag !== "StoreUnavailable" && failure.fault !== undefined)
+    return ledgerFaultText(failure.fault);
   if (failure._tag === "LedgerTimeout") return `no answer within ${failure.timeoutMs} ms`;
   const { cause } = failure;
   if (cause instanceof Error) return cause.message;

@@ -2,6 +2,10 @@ import { Clock, Effect } from "effect";
 import type { Address } from "../../../domain/address.ts";
 import type { SyncMark } from "../../../domain/index/sync-mark.ts";
 import type { SyncReport } from "../../../domain/index/sync-report.ts";
+import {
+  BackfillCheckpoints,
+  FIRST_CHECKPOINT,
+} from "../../../../ports/index/backfill-checkpoint.ts";
 import { IndexReader } from "../../../../ports/index/index-reader.ts";
 import { Instance } from "../../../../ports/instance.ts";
 import { monotonicMs } from "../../monotonic-time.ts";
@@ -12,6 +16,7 @@ import { findEventTransactions } from "./events/find-event-transactions.ts";
 import { followMerchants } from "./merchants/follow-merchants.ts";
 import { worthReading } from "./events/gather-events.ts";
 import { IndexAccounts } from "./index-accounts.ts";
+import { namedMerchants } from "./merchants/named-merchants.ts";
 import { merchantChanges } from "./merchants/merchant-changes.ts";
 import { proveEvents } from "./events/prove-events.ts";
 import { proveHistory } from "./build/prove-history.ts";
@@ -36,11 +41,15 @@ const anew = Effect.fnUntraced(function* (
   accounts: IndexAccounts,
   memory: SyncMemory,
   tip: CustodyTip,
+  isFirst: boolean,
 ) {
   const { snapshots } = memory;
-  const mark = yield* takeSnapshot(snapshots, buildIndex(accounts, memory, tip));
+  const mark = yield* takeSnapshot(snapshots, buildIndex(accounts, memory, tip, isFirst));
   memory.contradictions = 0;
+  memory.contradiction = null;
   memory.searchedTo = 0n;
+  const checkpoints = yield* BackfillCheckpoints;
+  yield* checkpoints.save(FIRST_CHECKPOINT);
   const { escrows, unseen, merchants } = yield* IndexReader.use(({ summary }) => summary);
   accounts.escrows.created = escrows + unseen;
   accounts.merchants.created = merchants;
@@ -54,27 +63,27 @@ const anew = Effect.fnUntraced(function* (
 });
 
 /**
- * Whether the index is built anew. A build empties it, so scans prove the tip first: a count or a head that a node
- * invents must not empty the index. Fails when the scans do not prove it.
+ * The tip of which the index is built anew, null to continue it. A build replaces it, so scans prove the tip first, and
+ * another history needs a second node or the operator as well. Fails when that is not given.
  */
-const mustBuild = Effect.fnUntraced(function* (
+const tipToBuild = Effect.fnUntraced(function* (
   accounts: IndexAccounts,
   memory: SyncMemory,
   since: SyncMark,
   tip: CustodyTip,
 ) {
   if (memory.contradictions >= MOST_CONTRADICTIONS) {
-    const isRewritten = yield* proveRewritten(accounts, memory, since, tip);
-    if (isRewritten) return true;
+    const other = yield* proveRewritten(accounts, memory, since);
+    if (other !== null) return other;
   }
-  if (tip.count - since.count <= MOST_CATCH_UP) return false;
+  if (tip.count - since.count <= MOST_CATCH_UP) return null;
   // The ledger may have been rewritten. Only a proof of its whole history shows it then.
   yield* Effect.tapError(proveHistory(accounts, memory, since, tip), () =>
     Effect.sync(() => {
       memory.contradictions += 1;
     }),
   );
-  return true;
+  return tip;
 });
 
 /** Records whether some node keeps history, and logs a change. */
@@ -112,11 +121,19 @@ const onwards = Effect.fnUntraced(function* (
       LedgerTimeout: (failure) => (isDue ? Effect.succeed(null) : Effect.fail(failure)),
     }),
   );
-  const changes = yield* merchantChanges(accounts, followed?.observed ?? []);
+  const followedRows = followed?.observed ?? [];
+  const seen = new Set(followedRows.map(({ row }) => row.wallet));
+  const wallets = proved.held
+    .changes(since.count, proved.tip.count)
+    .escrows.filter(({ escrow }) => escrow.createdSeq > since.count && !seen.has(escrow.merchant))
+    .map(({ escrow }) => escrow.merchant);
+  const named = yield* namedMerchants(accounts, wallets, since.slot);
+  const changes = yield* merchantChanges(accounts, [...followedRows, ...named]);
   const mark = yield* applyEvents(accounts, since, proved, changes);
   followed?.applied();
   const { deployment } = yield* Instance;
   memory.told.forgetUpTo(deployment.custodyProgram, mark.slot);
+  memory.transactions.forget();
   for (const row of proved.held.changes(since.count, mark.count).unseen) memory.unseen.add(row);
   const scan = scanMerchants(accounts, memory, mark);
   const isScanDue = memory.hasHistory ? isDue : snapshots.isDueWithoutHistory(yield* monotonicMs);
@@ -136,6 +153,20 @@ const onwards = Effect.fnUntraced(function* (
   return pass;
 });
 
+/** As `anew`, and then onwards: a build that was cut off ends where it began, below the tip. */
+const anewTo = Effect.fnUntraced(function* (
+  accounts: IndexAccounts,
+  memory: SyncMemory,
+  tip: CustodyTip,
+  isFirst: boolean,
+) {
+  const built = yield* anew(accounts, memory, tip, isFirst);
+  if (built.mark.count >= tip.count) return built;
+  const { mark, vanished } = yield* onwards(accounts, memory, built.mark, tip);
+  const pass: Pass = { mode: "snapshot", mark, vanished, eventsAdded: Number(mark.count) };
+  return pass;
+});
+
 /**
  * Brings the index to the state after the last event that the custody program's finalized config counts. The first sync
  * builds it from scans; later ones follow the config's history. Either way the leaves of all events chain to the
@@ -152,10 +183,11 @@ export const syncIndex = Effect.fn("syncIndex")(
     const { mark: since } = yield* index.summary;
     const tip = yield* readCustodyTip(since);
     const accounts = new IndexAccounts(deployment);
-    const isAnew = since === null || (yield* mustBuild(accounts, memory, since, tip));
-    const pass = isAnew
-      ? yield* anew(accounts, memory, tip)
-      : yield* onwards(accounts, memory, since, tip);
+    const whole = since === null ? tip : yield* tipToBuild(accounts, memory, since, tip);
+    const pass =
+      since === null || whole !== null
+        ? yield* anewTo(accounts, memory, whole ?? tip, since === null)
+        : yield* onwards(accounts, memory, since, tip);
     const { mark } = pass;
     yield* afterSync(mark);
     yield* searchArchived(memory, mark.count);

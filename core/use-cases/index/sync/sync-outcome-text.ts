@@ -1,4 +1,4 @@
-import { LedgerTimeout, LedgerUnavailable } from "../../../../ports/ledger.ts";
+import { type LedgerFault, LedgerTimeout, LedgerUnavailable } from "../../../../ports/ledger.ts";
 import { StoreUnavailable } from "../../../../ports/index/store-unavailable.ts";
 import type { SyncOutcome } from "../../../../ports/index/sync-lease.ts";
 
@@ -18,6 +18,8 @@ type PlainFailure = {
   readonly tag: "LedgerUnavailable" | "LedgerTimeout" | "StoreUnavailable";
   readonly retryable: boolean;
   readonly timeoutMs: number;
+  /** Names hosts only, never keys. */
+  readonly fault?: LedgerFault | null;
 };
 
 /** A sync's outcome as text, for another process or thread. */
@@ -28,6 +30,7 @@ export const encodeOutcome = (outcome: SyncOutcome): string => {
     tag: failure._tag,
     retryable: failure._tag === "LedgerTimeout" || failure.retryable,
     timeoutMs: failure._tag === "LedgerTimeout" ? failure.timeoutMs : 0,
+    fault: failure._tag === "StoreUnavailable" ? null : (failure.fault ?? null),
   };
   return JSON.stringify({ failure: plain });
 };
@@ -38,13 +41,15 @@ export const decodeOutcome = (text: string, cause: string): SyncOutcome => {
     | Extract<SyncOutcome, { report: unknown }>
     | { readonly failure: PlainFailure };
   if ("report" in plain) return plain;
-  const { tag, retryable, timeoutMs } = plain.failure;
+  const { tag, retryable, timeoutMs, fault } = plain.failure;
   const told = { retryable, cause };
+  // A process of an earlier version tells no fault.
+  const known = fault === null || fault === undefined ? {} : { fault };
   switch (tag) {
     case "LedgerTimeout":
-      return { failure: new LedgerTimeout({ timeoutMs }) };
+      return { failure: new LedgerTimeout({ timeoutMs, ...known }) };
     case "LedgerUnavailable":
-      return { failure: new LedgerUnavailable(told) };
+      return { failure: new LedgerUnavailable({ ...told, ...known }) };
     case "StoreUnavailable":
       return { failure: new StoreUnavailable(told) };
   }

@@ -135,6 +135,32 @@ test("an account that is not an escrow has no packet", async () => {
   expect(await problemOf(await client.send(pathOf(merchant())))).toBe("422 not_an_escrow");
 });
 
+test("an escrow that is confirmed and not finalized is not denied: 409 says how long it takes", async () => {
+  const fresh = escrow("not finalized");
+  service.seed({ escrows: [fresh] });
+  service.ledger.unfinalized.add(fresh.address);
+  service.ledger.finalizedBehind = 32n;
+  const { slot } = service.ledger;
+  expect((await client.send(`/v1/escrows/${fresh.address}`)).status).toBe(200);
+  const early = await client.send(pathOf(fresh));
+  expect([early.status, early.headers.get("retry-after")]).toEqual([409, "13"]);
+  expect(await early.json()).toMatchObject({
+    code: "not_final_yet",
+    slot: Number(slot),
+    commitment: "confirmed",
+    finalized_slot: Number(slot - 32n),
+    wait_seconds: 13,
+  });
+  const proof = await client.send(`${pathOf(fresh)}/proof`);
+  expect(await problemOf(proof)).toBe("409 not_final_yet");
+  expect(await problemOf(await client.send(`/v1/evidence/${STRANGER}`))).toBe(
+    "404 escrow_not_found",
+  );
+  service.ledger.unfinalized.clear();
+  expect((await client.send(pathOf(fresh))).status).toBe(200);
+  service.ledger.finalizedBehind = 0n;
+});
+
 test("a merchant is read by its wallet and by its account", async () => {
   const { wallet, address } = merchant();
   const byWallet = await jsonOf(await client.send(`/v1/merchants/${wallet}`));

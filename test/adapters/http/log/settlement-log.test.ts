@@ -63,6 +63,11 @@ test("before the first checkpoint there is nothing to read", async () => {
   expect(proof.headers.get("cache-control")).toBe("no-cache");
 });
 
+test("before anything is signed the status shows what the process does and what hinders it", async () => {
+  const { log } = await dataOf<{ log: unknown }>(await client.send("/v1/status"));
+  expect(log).toMatchObject({ state: "starting", size: null, origin: null, hindrance: null });
+});
+
 describe("a published log", () => {
   let size = 0;
   let leaves: ReadonlyArray<Uint8Array> = [];
@@ -153,6 +158,7 @@ describe("a published log", () => {
   test("shows in the status and the metrics", async () => {
     const status = await dataOf<{ log: Record<string, unknown> }>(await client.send("/v1/status"));
     expect(status.log).toMatchObject({
+      state: "publishing",
       size: 4,
       published_size: 4,
       hindrance: null,

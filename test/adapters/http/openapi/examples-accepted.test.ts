@@ -6,7 +6,7 @@ import {
   sampleParties,
 } from "../../../../adapters/http/openapi/sample-values.ts";
 import { walletAccount } from "../../../doubles/accounts.ts";
-import { checkedClient, dataOf, jsonOf, makeService } from "../support/service.ts";
+import { checkedClient, dataOf, jsonOf, makeSyncedService } from "../support/service.ts";
 
 type Parameter = {
   readonly name: string;
@@ -37,7 +37,7 @@ const pathOf = (template: string, { operationId, parameters = [] }: Operation): 
 const LOG_OPERATIONS = /^read(EscrowProof|Log)/;
 
 test("the service accepts every example request of its document", async () => {
-  const service = await makeService();
+  const service = await makeSyncedService();
   const { send, postJson } = await checkedClient(service);
   service.seed({ merchants: [sampleMerchant()] });
   const { agent } = sampleParties();

@@ -4,7 +4,7 @@ import type { Endpoint } from "../../../../adapters/http/server/endpoint.ts";
 import { anyCharacter } from "../../../arbitraries/any-character.ts";
 import { runs } from "../../../arbitraries/runs.ts";
 import { AGENT, escrow, MERCHANT, merchant, prepareBody, STRANGER } from "../support/parties.ts";
-import { checkedClient, makeService } from "../support/service.ts";
+import { checkedClient, makeSyncedService } from "../support/service.ts";
 
 const released = escrow("fuzz", "Fulfilled");
 const pending = escrow("fuzz pending");
@@ -110,7 +110,7 @@ const requestTo = ({ method, path, query, body }: Endpoint) =>
   });
 
 test("no request gets a 5xx or an answer outside the document", async () => {
-  const service = await makeService();
+  const service = await makeSyncedService();
   const client = await checkedClient(service);
   service.seed({ escrows: [released, pending], merchants: [merchant()] });
   service.ledger.reset();

@@ -7,16 +7,16 @@ import {
 import { hostileBodies } from "../../../hostile-requests/hostile-bodies.ts";
 import { hostileHeads } from "../../../hostile-requests/hostile-heads.ts";
 import { escrow, merchant } from "../support/parties.ts";
-import { checkedClient, jsonOf, makeService, problemOf } from "../support/service.ts";
+import { checkedClient, jsonOf, makeSyncedService, problemOf } from "../support/service.ts";
 
 const released = escrow("largest", "Fulfilled");
 
-let service: Awaited<ReturnType<typeof makeService>>;
+let service: Awaited<ReturnType<typeof makeSyncedService>>;
 let client: Awaited<ReturnType<typeof checkedClient>>;
 let operations: ReadonlyArray<DocumentedOperation>;
 
 beforeAll(async () => {
-  service = await makeService();
+  service = await makeSyncedService();
   client = await checkedClient(service);
   service.seed({ escrows: [released], merchants: [merchant()] });
   service.ledger.reset();

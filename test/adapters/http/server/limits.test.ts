@@ -3,7 +3,7 @@ import { clientKey } from "../../../../adapters/http/server/client-address.ts";
 import { requestOrigin } from "../../../../adapters/http/request/request-origin.ts";
 import { trustedProxies } from "../../../../adapters/http/request/trusted-proxies.ts";
 import { prepareBody } from "../support/parties.ts";
-import { checkedClient, makeService, problemOf } from "../support/service.ts";
+import { checkedClient, makeService, makeSyncedService, problemOf } from "../support/service.ts";
 
 describe("rate limits", () => {
   test("each answer of a limited route says what is left, and the last is a 429", async () => {
@@ -97,7 +97,7 @@ describe("rate limits", () => {
   });
 
   test("health, docs and problem pages are never limited", async () => {
-    const service = await makeService({ limit: 0 });
+    const service = await makeSyncedService({ limit: 0 });
     const { send } = await checkedClient(service);
     for (const path of ["/health", "/ready", "/docs", "/metrics", "/problems/rate_limited"]) {
       const response = await send(path);

@@ -2,15 +2,21 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { runs } from "../../../arbitraries/runs.ts";
 import { prepareBody } from "../support/parties.ts";
-import { checkedClient, errorsOf, jsonOf, makeService, problemOf } from "../support/service.ts";
+import {
+  checkedClient,
+  errorsOf,
+  jsonOf,
+  makeSyncedService,
+  problemOf,
+} from "../support/service.ts";
 
 const PREPARE = "/v1/escrows/prepare";
 
-let service: Awaited<ReturnType<typeof makeService>>;
+let service: Awaited<ReturnType<typeof makeSyncedService>>;
 let client: Awaited<ReturnType<typeof checkedClient>>;
 
 beforeAll(async () => {
-  service = await makeService();
+  service = await makeSyncedService();
   client = await checkedClient(service);
 });
 afterAll(() => service.runtime.dispose());

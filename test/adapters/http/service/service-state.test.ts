@@ -2,11 +2,19 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Context, Effect } from "effect";
 import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
 import { deployedProgramAccounts } from "../../../../core/protocol/accounts/loader-v3.ts";
+import { hash32FromBytes } from "../../../../core/domain/hash32.ts";
 import { IndexSync, type SyncActivity } from "../../../../core/use-cases/index/sync/index-sync.ts";
 import { LedgerUnavailable } from "../../../../ports/ledger.ts";
 import { forwardedClock } from "../../../doubles/forwarded-clock.ts";
 import { AGENT } from "../support/parties.ts";
-import { checkedClient, dataOf, jsonOf, makeService, problemOf } from "../support/service.ts";
+import {
+  checkedClient,
+  dataOf,
+  errorsOf,
+  jsonOf,
+  makeService,
+  problemOf,
+} from "../support/service.ts";
 
 const clock = forwardedClock();
 /** A reading of the ledger is kept for a second. */
@@ -52,6 +60,7 @@ describe("status", () => {
           sha256: "039058c6f2c0cb492c533b0a4d14ef77cc0f78abccced5287d84a1a2011cfb81",
           sbpf_version: null,
           is_ours: false,
+          initialised: true,
         },
       },
       relay: { status: "online" },
@@ -75,6 +84,38 @@ describe("status", () => {
 });
 
 describe("ready", () => {
+  test("is a 503 until the first sync, and so are the lists of the index", async () => {
+    const early = await client.send("/ready");
+    expect(await jsonOf(early)).toMatchObject({
+      status: 503,
+      code: "not_ready",
+      errors: [{ pointer: "/index", detail: "has not been synced yet" }],
+    });
+    const lists = ["/v1/indexer", "/v1/indexer/events", "/v1/registry/merchants"];
+    for (const path of lists)
+      expect(await problemOf(await client.send(path))).toBe("503 not_ready");
+    expect((await client.send("/v1/indexer/sync", { method: "POST" })).status).toBe(202);
+    expect((await client.send("/ready")).status).toBe(200);
+    for (const path of lists) expect((await client.send(path)).status).toBe(200);
+  });
+
+  test("names programs that are not initialised for each other, such as swapped ids", async () => {
+    const { custodyProgram, attestorProgram } = LOCAL_DEPLOYMENT;
+    const deployment = { custodyProgram: attestorProgram, attestorProgram: custodyProgram };
+    const swapped = await makeService({ instance: { deployment } });
+    const { send } = await checkedClient(swapped);
+    expect(await errorsOf(await send("/ready"))).toContainEqual({
+      pointer: "/programs",
+      detail: "are not initialised for each other",
+    });
+    expect(await dataOf(await send("/v1/status"))).toMatchObject({
+      status: "degraded",
+      programs: { custody: { initialised: false }, attestor: { initialised: false } },
+      relay: { status: "degraded" },
+    });
+    await swapped.runtime.dispose();
+  });
+
   test("names the dependencies that do not answer", async () => {
     expect(await jsonOf(await client.send("/ready"))).toEqual({ status: "ready" });
     service.ledger.fault = new LedgerUnavailable({ retryable: true, cause: "down" });
@@ -97,15 +138,15 @@ describe("ready", () => {
     };
     const indexer = async () =>
       (await dataOf<{ readonly indexer: object }>(await send("/v1/status"))).indexer;
-    const metric = async () =>
-      (await (await send("/metrics")).text()).match(/^\w+_index_snapshot_failures (\S+)$/m)?.[1];
+    const metric = async (name = "index_snapshot_failures") =>
+      (await (await send("/metrics")).text()).match(new RegExp(`^\\w+_${name} (\\S+)$`, "m"))?.[1];
     const sync = Context.get(stale.context, IndexSync);
     const { activity } = sync;
     const say = (now: Partial<SyncActivity>) =>
       Object.assign(sync, { activity: Effect.map(activity, (was) => ({ ...was, ...now })) });
-    // Before the first sync no index can be stale.
+    // Before the first sync no index can be stale: it is not there.
     say({ lastError: "LedgerTimeout" });
-    expect(await ready()).toEqual({ status: "ready" });
+    expect(await ready()).toMatchObject({ code: "not_ready", errors: [{ pointer: "/index" }] });
     say({});
     expect((await send("/v1/indexer/sync", { method: "POST" })).status).toBe(202);
     expect(await ready()).toEqual({ status: "ready" });
@@ -128,7 +169,26 @@ describe("ready", () => {
     });
     expect(await metric()).toBe("3");
 
-    say({ lastError: "InternalError" });
+    say({
+      contradiction: {
+        kind: "another_history",
+        index: { count: 3n, head: hash32FromBytes(new Uint8Array(32).fill(1)) },
+        ledger: { count: 4n, head: hash32FromBytes(new Uint8Array(32).fill(2)) },
+        firstDifference: { from: 1n, to: 3n },
+      },
+    });
+    expect(await indexer()).toMatchObject({
+      status: "degraded",
+      contradiction: {
+        kind: "another_history",
+        index: { count: "3", head: "01".repeat(32) },
+        ledger: { count: "4", head: "02".repeat(32) },
+        first_difference: { from: "1", to: "3" },
+      },
+    });
+    expect(await metric("index_contradicted")).toBe("1");
+
+    say({ lastError: "InternalError", contradiction: null });
     expect(await ready()).toMatchObject({
       index: { last_error: "internal_error", snapshot_error: null },
     });

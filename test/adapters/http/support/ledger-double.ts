@@ -10,11 +10,12 @@ import type {
 } from "../../../../core/domain/relay/transaction-outcome.ts";
 import { Blockspace } from "../../../../ports/blockspace.ts";
 import { Broadcaster } from "../../../../ports/broadcaster.ts";
-import { Ledger, type LedgerFailure } from "../../../../ports/ledger.ts";
+import { type Commitment, Ledger, type LedgerFailure } from "../../../../ports/ledger.ts";
 import { RENT_SYSVAR } from "../../../../core/protocol/addresses/well-known-addresses.ts";
 import { custodyConfigAddress } from "../../../../core/protocol/addresses/addresses.ts";
 import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
 import { custodyConfigOf } from "../../../simulation/custody-log.ts";
+import { registryOf } from "../../../doubles/registry.ts";
 import { accountOf, clockAccount, rentAccount, walletAccount } from "../../../doubles/accounts.ts";
 import { broadcasterDouble } from "../../../doubles/broadcaster-double.ts";
 import { type Answer, ledgerDouble } from "../../../doubles/ledger-double.ts";
@@ -24,14 +25,19 @@ export const PAYER = addressFromBytes(ed25519PublicKey(new Uint8Array(32).fill(9
 
 /** What a test sets on the ledger behind the ports. */
 export type LedgerDouble = {
-  /** Where it has no custody config, that of the other accounts is shown. */
+  /** Where it has no custody config, that of the other accounts is shown; where it has no registry, an initialised one. */
   readonly accounts: Map<Address, LedgerAccount>;
   readonly put: (account: Omit<LedgerAccount, "lamports" | "executable">) => void;
   /** Unix seconds of the Clock sysvar. */
   setClock: (seconds: bigint) => void;
   /** How every later read fails, or that it never ends; null: reads work. */
   fault: LedgerFailure | "hangs" | null;
+  /** The newest confirmed slot. */
   slot: bigint;
+  /** How many slots behind it the ledger is finalized. */
+  finalizedBehind: bigint;
+  /** Accounts that no finalized read shows yet. */
+  readonly unfinalized: Set<Address>;
   /** Finalized transactions, oldest first. */
   readonly history: Array<LedgerTransaction>;
   /** The slot from which the history is complete; null: the node does not say. */
@@ -66,17 +72,21 @@ export const makeLedgerDouble = (genesisHash: string) => {
     prices: [],
     logs: [],
   };
+  const registry = registryOf(LOCAL_DEPLOYMENT);
   const config = custodyConfigAddress(LOCAL_DEPLOYMENT).address;
   const find = (address: Address): LedgerAccount | null => {
     const account = accounts.get(address);
-    if (account !== undefined || address !== config) return account ?? null;
-    return custodyConfigOf(LOCAL_DEPLOYMENT, accounts.values());
+    if (account !== undefined) return account;
+    if (address === registry.address) return registry;
+    return address === config ? custodyConfigOf(LOCAL_DEPLOYMENT, accounts.values()) : null;
   };
   const double: LedgerDouble = {
     accounts,
     put,
     setClock,
     slot: 1000n,
+    finalizedBehind: 0n,
+    unfinalized: new Set(),
     history: [],
     historyFrom: null,
     reads: 0,
@@ -94,12 +104,15 @@ export const makeLedgerDouble = (genesisHash: string) => {
       if (double.fault === null) return Effect.succeed(value());
       return double.fault === "hangs" ? Effect.never : Effect.fail(double.fault);
     });
+  const slotAt = (commitment: Commitment): bigint =>
+    commitment === "finalized" ? double.slot - double.finalizedBehind : double.slot;
   const ledger = ledgerDouble({
     answer,
     genesisHash,
-    slot: () => double.slot,
-    tip: () => ({ slot: double.slot, blockHeight: double.slot }),
-    accountAt: () => find,
+    slot: slotAt,
+    tip: (commitment) => ({ slot: slotAt(commitment), blockHeight: slotAt(commitment) }),
+    accountAt: (_slot, commitment) => (address) =>
+      commitment === "finalized" && double.unfinalized.has(address) ? null : find(address),
     accounts: () => accounts.values(),
     history: (address, before) => {
       const listed = double.history.filter(({ accounts }) => accounts.includes(address));

@@ -2,11 +2,11 @@ import { afterEach } from "bun:test";
 import { Effect, Exit, Scope } from "effect";
 import { connect } from "node:net";
 import { serveHttp } from "../../../../adapters/http/server/serve-http.ts";
-import { makeService, type ServiceOptions } from "./service.ts";
+import { makeSyncedService, type ServiceOptions } from "./service.ts";
 
 /** A service that listens on a free port of loopback until `stop` is called. */
 export const startListening = async (options: ServiceOptions = {}) => {
-  const service = await makeService(options);
+  const service = await makeSyncedService(options);
   const scope = Scope.makeUnsafe();
   const listen = serveHttp(service.app, { hostname: "127.0.0.1", port: 0 });
   const server = await Effect.runPromise(Scope.provide(listen, scope));

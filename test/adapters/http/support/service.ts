@@ -23,6 +23,7 @@ import {
   makeArchivedEscrows,
 } from "../../../../core/use-cases/escrow/archived-escrows.ts";
 import { IndexSync, makeIndexSync } from "../../../../core/use-cases/index/sync/index-sync.ts";
+import { IndexClock, makeIndexClock } from "../../../../core/use-cases/index/index-clock.ts";
 import { makeRecentPages, RecentPages } from "../../../../core/use-cases/index/recent-pages.ts";
 import { LogProofs } from "../../../../core/use-cases/log/log-proofs.ts";
 import { LedgerPulse, makeLedgerPulse } from "../../../../core/use-cases/service/ledger-pulse.ts";
@@ -90,9 +91,11 @@ const logKeyOf = (seed: Uint8Array): LogKey => {
     publicKey,
     sign: (message) => Effect.sync(() => sign(message)),
     remembered: Effect.sync(() => text),
-    remember: (next) =>
+    remember: (before, next) =>
       Effect.sync(() => {
+        if (text !== before) return false;
         text = next;
+        return true;
       }),
   };
 };
@@ -187,6 +190,7 @@ export const makeService = async (options: ServiceOptions = {}) => {
     Layer.effect(ArchivedEscrows, makeArchivedEscrows),
     Layer.effect(SettledEvidence, makeSettledEvidence),
     Layer.succeed(LogProofs, { ofEscrow: () => Effect.succeed(null) }),
+    Layer.effect(IndexClock, makeIndexClock),
     Layer.effect(RecentPages, makeRecentPages),
     Layer.effect(TransactionTerms, makeTransactionTerms),
     Layer.effect(LedgerPulse, makeLedgerPulse),
@@ -198,6 +202,14 @@ export const makeService = async (options: ServiceOptions = {}) => {
   const context = await runtime.context();
   const app: HttpApp = createHttpApp({ ...http, context });
   return { app, context, ledger, lines, runtime, seed: seedInto(ledger) };
+};
+
+/** As `makeService`, after a first sync of its index. */
+export const makeSyncedService = async (options: ServiceOptions = {}) => {
+  const service = await makeService(options);
+  const synced = await service.runtime.runPromiseExit(IndexSync.use(({ request }) => request));
+  if (synced._tag === "Failure") throw new Error(Cause.pretty(synced.cause));
+  return service;
 };
 
 type Double = ReturnType<typeof makeLedgerDouble>["double"];

@@ -64,9 +64,11 @@ test("a full page says how far back its node goes, as a short one does", async (
   expect(keptFrom).toBe(0n);
 });
 
-test("a list of signatures is asked for without minContextSlot, which some nodes take for a filter", async () => {
+test("a list of signatures is asked for without minContextSlot, which some nodes take for a filter, and the node's slot is checked apart", async () => {
   const peer = peerThat(
     result({ context: { slot: 70 }, value: [null] }),
+    result({ absoluteSlot: 69, blockHeight: 60 }),
+    result({ absoluteSlot: 70, blockHeight: 61 }),
     result([listed(5)]),
     result(0),
   );
@@ -80,9 +82,9 @@ test("a list of signatures is asked for without minContextSlot, which some nodes
     ),
   );
   expect(valueOf(exit)).toEqual({ entries: [entry(5)], keptFrom: 0n });
-  expect<object | undefined>(peer.calls[1]).toEqual({
+  expect<object | undefined>(peer.calls[3]).toEqual({
     jsonrpc: "2.0",
-    id: 2,
+    id: 4,
     method: "getSignaturesForAddress",
     params: [TOKEN_PROGRAM, { commitment: "finalized", limit: 1000 }],
   });

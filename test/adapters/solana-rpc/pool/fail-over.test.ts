@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { Effect, Fiber, Stream } from "effect";
 import { TestClock } from "effect/testing";
+import { type Address, addressFromBytes } from "../../../../core/domain/address.ts";
 import { SYSTEM_PROGRAM } from "../../../../core/protocol/addresses/well-known-addresses.ts";
 import { Broadcaster } from "../../../../ports/broadcaster.ts";
 import { Ledger, MOST_DATA_BYTES } from "../../../../ports/ledger.ts";
@@ -30,9 +31,17 @@ afterEach(() => {
 });
 
 const tip = (slot: number) => result({ absoluteSlot: slot, blockHeight: slot });
-const askGenesis = Ledger.use((ledger) => ledger.genesisHash);
+/** Asks a node each time. */
+const askGenesis = Ledger.use((ledger) =>
+  Effect.andThen(ledger.confirmIdentity, ledger.genesisHash),
+);
 const KIND = { program: SYSTEM_PROGRAM, length: 8, discriminator: Uint8Array.of(1) };
 const readNothing = Ledger.use((ledger) => ledger.readAccounts([], "confirmed"));
+const [ACCOUNT, ANOTHER, THIRD] = [1, 2, 3].map((n) =>
+  addressFromBytes(new Uint8Array(32).fill(n)),
+) as [Address, Address, Address];
+const readOf = (address: Address) =>
+  Ledger.use((ledger) => ledger.readAccounts([address], "confirmed"));
 const repeat = <A, E, R>(times: number, effect: Effect.Effect<A, E, R>) =>
   Effect.all(
     Array.from({ length: times }, () => effect),
@@ -233,14 +242,48 @@ describe("one node", () => {
 });
 
 describe("reads never go back in time", () => {
-  test("a read asks for at least the highest slot seen", async () => {
-    const peer = peerThat(atSlot(50, []));
-    await runOver(configOver([peer]), Effect.andThen(readNothing, readNothing));
+  test("an account is read from no slot before the one at which it was seen", async () => {
+    const peer = peerThat(atSlot(50, [null]));
+    await runOver(configOver([peer]), Effect.andThen(readOf(ACCOUNT), readOf(ACCOUNT)));
     const dataSlice = { offset: 0, length: MOST_DATA_BYTES };
     expect(peer.calls.map(({ params }) => params[1])).toEqual([
       { encoding: "base64", commitment: "confirmed", dataSlice },
       { encoding: "base64", commitment: "confirmed", dataSlice, minContextSlot: 50 },
     ]);
+  });
+
+  test("what is there may be shown from 32 slots before the highest one seen, and what is missing is missing there", async () => {
+    const there = { lamports: 1, owner: ACCOUNT, executable: false, data: ["", "base64"] };
+    const present = { ...there, rentEpoch: 0, space: 0 };
+    const peer = peerThat(
+      atSlot(500, [null]),
+      atSlot(467, [present]),
+      atSlot(468, [present]),
+      atSlot(499, [null]),
+      atSlot(500, [null]),
+    );
+    const { exit, waits } = await runOver(
+      configOver([peer]),
+      Effect.all([readOf(ACCOUNT), readOf(ANOTHER), readOf(THIRD)]),
+    );
+    expect(valueOf(exit).map(({ slot }) => slot)).toEqual([500n, 468n, 500n]);
+    expect(waits).toHaveLength(2);
+    expect(peer.calls.slice(1).map(({ params }) => params[1])).toMatchObject(
+      Array.from({ length: 4 }, () => ({ minContextSlot: 468 })),
+    );
+  });
+
+  test("a caller that names a slot needs that slot and no other", async () => {
+    const peer = peerThat(atSlot(500, [null]), atSlot(400, [null]));
+    const { exit } = await runOver(
+      configOver([peer]),
+      Effect.andThen(
+        readOf(ACCOUNT),
+        Ledger.use((ledger) => ledger.readAccounts([ACCOUNT], "confirmed", undefined, 400n)),
+      ),
+    );
+    expect(valueOf(exit).slot).toBe(400n);
+    expect(peer.calls[1]?.params[1]).toMatchObject({ minContextSlot: 400 });
   });
 
   test("the finalized slot is also the least of confirmed reads, but not the reverse", async () => {
@@ -255,16 +298,17 @@ describe("reads never go back in time", () => {
       }),
     );
     expect(peer.calls.slice(1).map(({ params }) => params[1])).toMatchObject([
-      { commitment: "confirmed", minContextSlot: 70 },
-      { commitment: "finalized", minContextSlot: 70 },
+      { commitment: "confirmed", minContextSlot: 38 },
+      { commitment: "finalized", minContextSlot: 38 },
     ]);
   });
 
   test("an answer from a lower slot is refused, even if the node ignores minContextSlot", async () => {
-    const peer = peerThat(atSlot(500, []), atSlot(400, []), atSlot(499, []), atSlot(501, []));
+    const slots = [500, 400, 499, 501];
+    const peer = peerThat(...slots.map((slot) => atSlot(slot, [null])));
     const { exit, waits } = await runOver(
       configOver([peer]),
-      Effect.andThen(readNothing, readNothing),
+      Effect.andThen(readOf(ACCOUNT), readOf(ACCOUNT)),
     );
     expect(valueOf(exit).slot).toBe(501n);
     expect(waits).toHaveLength(2);
@@ -301,14 +345,20 @@ describe("reads never go back in time", () => {
     expect(logged).toBe("");
   });
 
-  test("a node that stays behind is unavailable, and a retry may help", async () => {
-    const peer = peerThat(atSlot(11, []), atSlot(3, []));
-    const { exit } = await runOver(configOver([peer]), Effect.andThen(readNothing, readNothing));
+  test("a node that stays behind costs no attempts, and is unavailable after the caller's patience", async () => {
+    const peer = peerThat(atSlot(11, [null]), atSlot(3, [null]));
+    const { exit, waits } = await runOver(
+      configOver([peer]),
+      Effect.andThen(readOf(ACCOUNT), readOf(ACCOUNT)),
+    );
     expect(failureOf(exit)).toMatchObject({
       _tag: "LedgerUnavailable",
       retryable: true,
       cause: { _tag: "NodeUnable", kind: "behind" },
     });
-    expect(peer.calls).toHaveLength(4);
+    const waitedMs = waits.reduce((sum, ms) => sum + ms, 0);
+    expect(waitedMs).toBeWithin(7_700, 8_001);
+    expect(peer.calls).toHaveLength(waits.length + 2);
+    expect(Math.max(...waits)).toBeLessThanOrEqual(250);
   });
 });

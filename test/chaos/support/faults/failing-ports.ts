@@ -19,9 +19,10 @@ export const countAnswers = () => {
     );
   const wrap = (ledger: Ledger["Service"]): Ledger["Service"] => ({
     genesisHash: checked(ledger.genesisHash),
+    confirmIdentity: checked(ledger.confirmIdentity),
     tip: (commitment) => checked(ledger.tip(commitment)),
     readAccounts: (...asked) => checked(ledger.readAccounts(...asked)),
-    programAccounts: (kind) => checkedStream(ledger.programAccounts(kind)),
+    programAccounts: (...asked) => checkedStream(ledger.programAccounts(...asked)),
     history: (address, before) => checked(ledger.history(address, before)),
     transaction: (signature) => checked(ledger.transaction(signature)),
   });

@@ -118,7 +118,12 @@ export const serveFlooded = (node: WorldNode, flood: Flood, manner: Manner) => {
   const server = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
-    fetch: async (request) => new Response(answer((await request.json()) as RpcCall)),
+    fetch: async (request) => {
+      const call = (await request.json()) as RpcCall | ReadonlyArray<RpcCall>;
+      return "method" in call
+        ? new Response(answer(call))
+        : new Response("This node takes no batches.", { status: 400 });
+    },
   });
   return { url: `http://127.0.0.1:${server.port}`, [Symbol.dispose]: () => void server.stop(true) };
 };

@@ -1,5 +1,5 @@
 import { expect } from "bun:test";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { serveNode } from "../../../simulation/serve-node.ts";
 import { worldEscrow } from "../../../simulation/world-escrow.ts";
@@ -106,6 +106,7 @@ export const killPublishers = async ({ kills, leastInAPhase, atOnce }: Plan): Pr
     observer.expectPublishedToTheEnd(when);
     observer.expectConsistent(when);
     await expectIndexOf(`${folder}/index.sqlite`, node);
+    rmSync(folder, { recursive: true });
     sizes += observer.sizes;
     tell(
       `store ${store}: ${killsHere} kills, ${observer.sizes} sizes signed; ${killed} kills so far`,

@@ -1,7 +1,7 @@
 import { expect } from "bun:test";
 import { Database } from "bun:sqlite";
 import { createPrivateKey, createPublicKey, verify } from "node:crypto";
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { WorldNode } from "../../../simulation/world-node.ts";
 import { areConsistent, type Head, IndependentTree } from "../../../log/independent-tree.ts";
@@ -12,13 +12,16 @@ import { freshPath } from "../chaos-run.ts";
 const PKCS8 = Buffer.from("302e020100300506032b657004220420", "hex");
 const TILE_WIDTH = 256;
 
-/** Copies of a database's files: opening them leaves the original as the killed process left it. */
-const copyOf = (path: string): string => {
+/** A copy of a database's files, gone when it is disposed of: opening it leaves the original as the killed process left it. */
+const copyOf = (path: string): { readonly path: string } & Disposable => {
   const copy = freshPath("copy.sqlite");
   mkdirSync(dirname(copy), { recursive: true });
   for (const part of ["", "-wal"])
     if (existsSync(path + part)) copyFileSync(path + part, copy + part);
-  return copy;
+  return {
+    path: copy,
+    [Symbol.dispose]: () => rmSync(dirname(copy), { recursive: true }),
+  };
 };
 
 /** Collects from outside every head that a log's processes let anybody see, and checks it against the ledger. */
@@ -122,7 +125,8 @@ export class LogObserver {
   #standing(when: string): { readonly signed: Head; readonly published: string | null } | null {
     const path = join(this.#folder, "index.sqlite.log", "standing.sqlite");
     if (!existsSync(path)) return null;
-    using db = new Database(copyOf(path));
+    using copy = copyOf(path);
+    using db = new Database(copy.path);
     expect(db.query("PRAGMA integrity_check").all(), when).toEqual([{ integrity_check: "ok" }]);
     const hasTable = db.query("SELECT 1 FROM sqlite_master WHERE name = 'log_standing'").get();
     const row =

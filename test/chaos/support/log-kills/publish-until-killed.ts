@@ -56,7 +56,8 @@ const killableSigner = Layer.effect(
       key: {
         ...key,
         sign: (message: Uint8Array) => inPhase("sign", sign(message)),
-        remember: (next: string) => inPhase("sign", key.remember(next)),
+        remember: (before: string | null, next: string) =>
+          inPhase("sign", key.remember(before, next)),
       },
     };
   }),

@@ -1,5 +1,5 @@
 import { type Exchange, get, post } from "../exchange.ts";
-import { ledgerDown, ledgerSlow, storeDown } from "../world/conditions.ts";
+import { ledgerDown, ledgerSlow, notFinalYet, storeDown } from "../world/conditions.ts";
 import {
   EXPIRED,
   FULFILLED,
@@ -73,6 +73,7 @@ const packets: ReadonlyArray<Exchange> = [
   packet("an invalid address", "O0Il"),
   packet("a tombstone", TOMBSTONE.address),
   packet("no account", STRANGER.address),
+  packet("confirmed, and not final yet", PENDING.address, { given: notFinalYet(PENDING) }),
   packet("a merchant account", MERCHANT.address),
   packet("a token account", AGENT_TOKENS.address),
   packet("a broken escrow", BROKEN_ESCROW.address),

@@ -1,5 +1,5 @@
 import { type Exchange, get } from "../exchange.ts";
-import { ledgerDown, ledgerSlow, logOf, storeDown } from "../world/conditions.ts";
+import { ledgerDown, ledgerSlow, logOf, notFinalYet, storeDown } from "../world/conditions.ts";
 import { FULFILLED, PENDING } from "../world/escrows.ts";
 import { BROKEN_ESCROW, TOMBSTONE } from "../world/ledger-accounts.ts";
 import { STRANGER } from "../world/parties.ts";
@@ -43,6 +43,7 @@ export const settlementLogExchanges: ReadonlyArray<Exchange> = [
   proof("Pending", PENDING.address),
   proof("Fulfilled", FULFILLED.address),
   proof("archived", TOMBSTONE.address),
+  proof("confirmed, and not final yet", PENDING.address, { given: notFinalYet(PENDING) }),
   proof("no escrow", STRANGER.address),
   proof("not an escrow", BROKEN_ESCROW.address),
   proof("not an address", "zzz"),

@@ -32,7 +32,7 @@ export const streamExchanges: ReadonlyArray<Exchange> = [
   stream("from now on", "", { chunks: 1 }),
   stream("from now on: fifteen quiet seconds", "", {
     chunks: 2,
-    waits: { forMs: 250, passMs: 15_000 },
+    waits: { forMs: 20, passMs: 15_000 },
   }),
   stream(
     "of a merchant, an agent and a state",

@@ -55,6 +55,14 @@ export const storeDefect: Condition = ({ index, writer, relayLog, logStore }) =>
   replaceAll(logStore, defect);
 };
 
+/** The ledger is final up to 32 slots ago, and had no account of the escrow then. */
+export const notFinalYet =
+  (escrow: Escrow): Condition =>
+  ({ ledger }) => {
+    ledger.finalizedBehind = 32n;
+    ledger.unfinalized.add(escrow.address);
+  };
+
 /** Sets the ledger's clock, Unix seconds. */
 export const clockAt =
   (time: bigint): Condition =>

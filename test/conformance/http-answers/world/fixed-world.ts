@@ -95,6 +95,7 @@ export const fixedWorld = async (options: ServiceOptions = {}, isSynced = true) 
     simulationError: null,
     blockhashValid: true,
     slot: ledger.slot,
+    finalizedBehind: 0n,
   };
   const services = [index, writer, relayLog, logStore].map(
     (service) => [service, { ...service }] as const,
@@ -124,6 +125,7 @@ export const fixedWorld = async (options: ServiceOptions = {}, isSynced = true) 
     restore: (): void => {
       Object.assign(ledger, usual);
       forgetPulse();
+      ledger.unfinalized.clear();
       ledger.accounts.clear();
       for (const [address, account] of accounts) ledger.accounts.set(address, account);
       for (const [service, whole] of services) Object.assign(service, whole);

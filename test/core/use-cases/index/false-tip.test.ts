@@ -107,29 +107,3 @@ for (const { name, count, head, hides, cause } of TIPS)
       }),
     );
   });
-
-test("a rewritten ledger with fewer events gives a new index, once a scan has proved it", async () => {
-  const [lives] = fc.sample(escrowLives(3, 3), { numRuns: 1, seed: 5 });
-  const [first, second, third] = lives ?? [];
-  if (first === undefined || second === undefined || third === undefined)
-    throw new Error("no sample");
-  const ledger = new SimulatedLedger(seededRandom(5));
-  const rewritten = new SimulatedLedger(seededRandom(6));
-  ledger.create(first);
-  ledger.create(second);
-  rewritten.create(third);
-  await simulate(ledger, (index) =>
-    Effect.gen(function* () {
-      const memory = new SyncMemory();
-      yield* syncWith(memory);
-      rewritten.slot = ledger.slot + 10n;
-      const sync = syncWith(memory).pipe(Effect.provideService(Ledger, rewritten.port));
-      for (let n = 0; n < 3; n++) {
-        yield* Effect.flip(sync);
-        yield* expectMarked(index, ledger);
-      }
-      expect(yield* sync).toMatchObject({ mode: "snapshot", count: 1n });
-      yield* expectMarked(index, rewritten);
-    }),
-  );
-});

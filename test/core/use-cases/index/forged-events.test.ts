@@ -116,31 +116,6 @@ test("an account that contradicts itself between two readings is named by its fi
   );
 });
 
-test("after three contradictions, one sync after the other, the index is built anew", async () => {
-  const [lives] = fc.sample(escrowLives(2, 2), { numRuns: 1, seed: 5 });
-  const [first, second] = lives ?? [];
-  if (first === undefined || second === undefined) throw new Error("no sample");
-  const ledger = new SimulatedLedger(seededRandom(5));
-  const rewritten = new SimulatedLedger(seededRandom(6));
-  ledger.create(first);
-  rewritten.create(second);
-  await simulate(ledger, (index) =>
-    Effect.gen(function* () {
-      const memory = new SyncMemory();
-      yield* syncWith(memory);
-      // Whoever may upgrade the program rewrites its accounts.
-      rewritten.slot = ledger.slot + 10n;
-      const sync = syncWith(memory).pipe(Effect.provideService(Ledger, rewritten.port));
-      for (let n = 0; n < 3; n++) {
-        yield* Effect.flip(sync);
-        yield* expectMarked(index, ledger);
-      }
-      expect(yield* sync).toMatchObject({ mode: "snapshot", count: 1n });
-      yield* expectMarked(index, rewritten);
-    }),
-  );
-});
-
 test("a node that invents a count does not empty the index", async () => {
   const [lives] = fc.sample(escrowLives(2, 2), { numRuns: 1, seed: 5 });
   const ledger = new SimulatedLedger(seededRandom(5));

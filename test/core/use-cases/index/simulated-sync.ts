@@ -6,6 +6,8 @@ import type { SyncMemory } from "../../../../core/use-cases/index/sync/ledger/sy
 import { IndexReader } from "../../../../ports/index/index-reader.ts";
 import { IndexWriter } from "../../../../ports/index/index-writer.ts";
 import { Instance } from "../../../../ports/instance.ts";
+import { LedgerNodes } from "../../../../ports/ledger-nodes.ts";
+import { ONE_NODE } from "../../../doubles/one-node.ts";
 import { Ledger } from "../../../../ports/ledger.ts";
 import { TEST_DEPLOYMENT } from "../../../arbitraries/test-ledger.ts";
 import type { Index } from "../../../contracts/fresh-index.ts";
@@ -26,7 +28,7 @@ const impatientClock = Layer.effect(
 ).pipe(Layer.provideMerge(TestClock.layer()));
 
 /** What a sync needs. */
-export type Ports = Ledger | IndexReader | IndexWriter | LogStore | Instance;
+export type Ports = Ledger | LedgerNodes | IndexReader | IndexWriter | LogStore | Instance;
 
 /** One sync, as the `run`th of a process with this memory. */
 export const syncWith = (memory: SyncMemory, run = 1) => syncIndex(run, memory, () => Effect.void);
@@ -47,6 +49,7 @@ export const simulate = <A, E>(
     Effect.provide(
       Layer.mergeAll(
         Layer.succeed(Ledger, ledger.port),
+        Layer.succeed(LedgerNodes, ONE_NODE),
         Layer.succeed(Instance, instance),
         indexMemory(),
       ).pipe(Layer.provideMerge(impatientClock)),

@@ -241,12 +241,13 @@ describe("syncs of a simulated ledger", () => {
       return {
         ledger: {
           genesisHash: call(ledger.genesisHash, rpc),
+          confirmIdentity: call(ledger.confirmIdentity, rpc),
           tip: (commitment) => call(ledger.tip(commitment), rpc),
           readAccounts: (...asked) => call(ledger.readAccounts(...asked), rpc),
           history: (...asked) => call(ledger.history(...asked), rpc),
           transaction: (signature) => call(ledger.transaction(signature), rpc),
-          programAccounts: (program) =>
-            Stream.mapEffect(ledger.programAccounts(program), (chunk) =>
+          programAccounts: (...asked) =>
+            Stream.mapEffect(ledger.programAccounts(...asked), (chunk) =>
               call(Effect.succeed(chunk), rpc),
             ),
         },

@@ -86,3 +86,23 @@ test("two processes with one key and two stores sign no second root of a size", 
   expect((await Effect.runPromise(world.standing))?.signed.size).toBe(6);
   expect(world.keyFiles.get(1)).toBe(copy.keyFiles.get(1) ?? "");
 });
+
+test("two processes with one key file that sign at the same moment sign one root of a size", async () => {
+  const [world, copy] = [worldOf(20), worldOf(0)];
+  copy.leaves = someLeaves(20, 7);
+  await copy.publish();
+  const copied = copy.keyFiles.get(1) ?? "";
+  // The copy writes the key's file when this process has read it and is about to write it.
+  const { store } = world;
+  world.store = {
+    ...store,
+    replaceStanding: (before, next) => {
+      if (!world.keyFiles.has(1)) world.keyFiles.set(1, copied);
+      return store.replaceStanding(before, next);
+    },
+  };
+  await world.publish();
+  expect(copy.signed.map(({ size }) => size)).toContain(21);
+  expect(world.signed).toEqual([]);
+  expect(world.keyFiles.get(1)).toContain(copy.signed[0]?.root ?? "no root");
+});

@@ -19,6 +19,7 @@ import { makeLogPublisher } from "../../../../core/use-cases/log/log-publisher.t
 import { parseLogStanding } from "../../../../core/use-cases/log/log-standing.ts";
 import type { LogRefused } from "../../../../core/use-cases/log/open-log.ts";
 import { Instance } from "../../../../ports/instance.ts";
+import { StoreUnavailable } from "../../../../ports/index/store-unavailable.ts";
 import { LedgerNodes } from "../../../../ports/ledger-nodes.ts";
 import { Ledger } from "../../../../ports/ledger.ts";
 import { LogSigner } from "../../../../ports/log/log-signer.ts";
@@ -41,6 +42,8 @@ export class PublishingWorld {
   policy: LogPolicy | null = null;
   witness: WitnessClient["Service"]["addCheckpoint"] = () => Effect.die("there is no witness");
   nodes: LedgerNodes["Service"] = { count: 1, readFromEach: () => Effect.die("there is one node") };
+  /** Whether this process's term goes on. Afterwards its store refuses what it writes. */
+  isWriter = true;
   /** Calls of the store and the key that the process survives, null for all. */
   callsLeft: number | null = null;
   /** Whether the call that kills the process takes effect. */
@@ -125,10 +128,16 @@ export class PublishingWorld {
           stored(() =>
             Effect.sync(() => this.leaves.slice(Number(from) - 1, Number(from) - 1 + limit)),
           ),
+        isWriter: Effect.sync(() => this.isWriter),
         tile: (path) => stored((store) => store.tile(path)),
         keepTiles: (tiles) => stored((store) => store.keepTiles(tiles)),
         standing: stored((store) => store.standing),
-        replaceStanding: (before, next) => stored((store) => store.replaceStanding(before, next)),
+        replaceStanding: (before, next) =>
+          stored((store) =>
+            this.isWriter
+              ? store.replaceStanding(before, next)
+              : Effect.fail(new StoreUnavailable({ retryable: true, cause: "another term" })),
+          ),
       }),
       Layer.succeed(LogSigner, {
         name: this.name,
@@ -142,7 +151,14 @@ export class PublishingWorld {
               ),
             ),
           remembered: this.#call(Effect.sync(() => this.keyFiles.get(seed) ?? null)),
-          remember: (text) => this.#call(Effect.sync(() => void this.keyFiles.set(seed, text))),
+          remember: (before, next) =>
+            this.#call(
+              Effect.sync(() => {
+                if ((this.keyFiles.get(seed) ?? null) !== before) return false;
+                this.keyFiles.set(seed, next);
+                return true;
+              }),
+            ),
         },
       }),
       Layer.succeed(Ledger, ledgerDouble({ genesisHash: TEST_GENESIS_HASH })),

@@ -73,6 +73,51 @@ test("partial tiles that were verified stay as they were signed when the index c
   expect(await served(world, read)).toEqual(bundle);
 });
 
+/** Publishes a world, and then serves it from a store that has lost these tiles. */
+const withoutTiles = async (events: number, lost: ReadonlyArray<string>) => {
+  const world = worldOf(events);
+  await world.publish();
+  const { store } = world;
+  world.store = {
+    ...store,
+    tile: (path) => (lost.includes(path) ? Effect.succeed(null) : store.tile(path)),
+  };
+  return { world, store };
+};
+
+const LOST = ["tile/entries/000", "tile/0/000", "tile/0/001", "tile/entries/002"];
+
+test("a full tile whose file is missing is made anew as it was signed", async () => {
+  const { world, store } = await withoutTiles(
+    1000,
+    LOST.map((path) => `0/${path}`),
+  );
+  for (const path of LOST) {
+    const kept = await Effect.runPromise(store.tile(`0/${path}`));
+    expect(await served(world, readLogTile(path))).toEqual(kept ?? new Uint8Array());
+  }
+});
+
+test("a full tile whose file is missing is never made of other leaves than were signed", async () => {
+  const { world } = await withoutTiles(
+    1000,
+    LOST.map((path) => `0/${path}`),
+  );
+  world.leaves = someLeaves(1000, 7);
+  for (const path of LOST)
+    expect(await served(world, Effect.flip(readLogTile(path)))).toMatchObject({
+      _tag: "StoreUnavailable",
+    });
+});
+
+test("a missing bundle is held against a kept tile above it, also when the index has changed", async () => {
+  const { world } = await withoutTiles(1000, ["0/tile/entries/001"]);
+  world.leaves = [...world.leaves.slice(0, 300), ...someLeaves(1000, 7).slice(300)];
+  expect(await served(world, Effect.flip(readLogTile("tile/entries/001")))).toMatchObject({
+    cause:
+      "tile/entries/001 is not kept, and the store's leaves give another one than was signed at size 1001",
+  });
+});
 const FULL_TILES = ["tile/entries/000", "tile/entries/001", "tile/0/000", "tile/0/001"];
 const PARTIAL_TILES = ["tile/entries/002.p/89", "tile/entries/002.p/3", "tile/0/002.p/89"];
 

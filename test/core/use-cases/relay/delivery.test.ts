@@ -85,7 +85,7 @@ describe("delivery", () => {
     }).pipe(Effect.provide(relayOver(ports)), Effect.runPromise);
   });
 
-  test("expired needs a height beyond the last valid one, and a history that goes far enough back", () => {
+  test("expired needs a height well beyond the last valid one, and a history that goes far enough back", () => {
     const { script, ports } = scriptedPorts();
     const name = signatureOf(1);
     return Effect.gen(function* () {
@@ -97,7 +97,7 @@ describe("delivery", () => {
         lastValidBlockHeight: 1150n,
         safeToSignAgain: false,
       });
-      script.blockHeight = 1151n;
+      script.blockHeight = 1215n;
       yield* later(RELAY_POLICY.rebroadcastMs);
       expect(yield* readRelayOutcome(name)).toMatchObject({
         status: "expired",

@@ -2,19 +2,29 @@ import { expect, test } from "bun:test";
 import { Duration, Effect, Layer } from "effect";
 import { TestClock } from "effect/testing";
 import { outcomeLogMemory } from "../../../../adapters/memory/outcome-log.ts";
-import { addressFromBytes } from "../../../../core/domain/address.ts";
 import { ledgerSignatureFromBytes } from "../../../../core/domain/ledger/signature.ts";
 import type { RelayEntry } from "../../../../core/domain/relay/relay-entry.ts";
 import { RELAY_POLICY } from "../../../../core/domain/relay/relay-policy.ts";
 import { RelayDelivery } from "../../../../core/use-cases/relay/relay-delivery.ts";
 import { RateLimiter } from "../../../../ports/rate-limiter.ts";
+import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
+import { registerMerchantInstruction } from "../../../../core/protocol/instructions/attestor-instructions.ts";
+import { wallet } from "../../../programs/fixture/wallet.ts";
 import { relayOver, scriptedPorts } from "./scripted-ledger.ts";
+import { blockhashOf, signedBytes } from "./signed.ts";
 
 const LIMIT = 20;
-const payer = addressFromBytes(new Uint8Array(32).fill(7));
+const signer = wallet("payer");
+const payer = signer.address;
+const registration = registerMerchantInstruction(LOCAL_DEPLOYMENT, {
+  payer: signer.address,
+  merchant: signer.address,
+  attestor: wallet("attestor").address,
+  name: "Weather Data Ltd",
+});
 const entryOf = (n: number): RelayEntry => ({
   signature: ledgerSignatureFromBytes(new Uint8Array(64).fill(n)),
-  transaction: new Uint8Array(64).fill(n),
+  transaction: signedBytes([registration], [signer], blockhashOf(n)),
   feePayer: payer,
   lastValidBlockHeight: 1150n,
   openedAtSlot: 2000n,
@@ -39,7 +49,7 @@ test("an expired relay costs its client and its payer more, once; a landed one c
     script.landed.set(entryOf(2).signature, { slot: 2001n, commitment: "finalized", error: null });
     yield* round;
     expect([yield* remaining(CLIENT), yield* remaining(keyOfPayer)]).toEqual([LIMIT, LIMIT]);
-    script.blockHeight = 1151n;
+    script.blockHeight = 1215n;
     yield* round;
     yield* round;
     // Any address of the client's /64 counts as the client.
@@ -55,7 +65,7 @@ test("the cost of many expired relays is charged to the next windows, for a boun
     const delivery = yield* RelayDelivery;
     const limiter = yield* RateLimiter;
     for (let n = 1; n <= 15; n++) yield* delivery.accept(entryOf(n), CLIENT);
-    script.blockHeight = 1151n;
+    script.blockHeight = 1215n;
     yield* round;
     // 15 times 4 are three windows of 20, the present one included.
     const take = limiter.take("relay", CLIENT, 1);
@@ -75,7 +85,7 @@ test("after a restart an expired relay is charged to its payer only, because its
     const log = Layer.succeedContext(yield* Layer.build(outcomeLogMemory));
     const before = RelayDelivery.use((delivery) => delivery.accept(entryOf(1), CLIENT));
     yield* Effect.provide(before, relayOver(ports, log));
-    script.blockHeight = 1151n;
+    script.blockHeight = 1215n;
     yield* Effect.gen(function* () {
       yield* round;
       expect(yield* remaining(keyOfPayer)).toBe(LIMIT - extra);
@@ -90,7 +100,7 @@ test("a relay is charged to nobody when the nodes' history is gone", () => {
     const delivery = yield* RelayDelivery;
     yield* delivery.accept(entryOf(1), CLIENT);
     script.historyStart = 2001n;
-    script.blockHeight = 1151n;
+    script.blockHeight = 1215n;
     yield* round;
     expect(yield* delivery.underWay).toBe(0);
     expect([yield* remaining(CLIENT), yield* remaining(keyOfPayer)]).toEqual([LIMIT, LIMIT]);

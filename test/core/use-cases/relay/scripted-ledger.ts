@@ -3,7 +3,11 @@ import { TestClock } from "effect/testing";
 import { outcomeLogMemory } from "../../../../adapters/memory/outcome-log.ts";
 import { rateLimiterMemory } from "../../../../adapters/memory/rate-limiter.ts";
 import { type Address, addressToBytes } from "../../../../core/domain/address.ts";
-import type { LedgerSignature } from "../../../../core/domain/ledger/signature.ts";
+import {
+  type LedgerSignature,
+  ledgerSignatureFromBytes,
+} from "../../../../core/domain/ledger/signature.ts";
+import type { HistoryEntry, LedgerTransaction } from "../../../../core/domain/ledger/history.ts";
 import type { LedgerAccount } from "../../../../core/domain/ledger/account.ts";
 import type {
   LandedTransaction,
@@ -46,10 +50,22 @@ export type ScriptedLedger = {
   /** The finalized height. The confirmed one is `heightAhead` above it. */
   blockHeight: bigint;
   heightAhead: bigint;
-  historyStart: bigint;
+  /** Null: the node does not say. */
+  historyStart: bigint | null;
+  /** What the node lists of any address, newest first; by default one transaction from before every relay. */
+  listed: ReadonlyArray<HistoryEntry>;
+  /** The landed transactions that the node still has. */
+  readonly transactions: Map<string, LedgerTransaction>;
   lamports: bigint;
   /** Accounts that differ from the default, a wallet with many lamports. */
   readonly accounts: Map<Address, LedgerAccount>;
+};
+
+/** A transaction of an address from before every relay. */
+export const EARLIER: HistoryEntry = {
+  signature: ledgerSignatureFromBytes(new Uint8Array(64).fill(251)),
+  slot: 1990n,
+  failed: false,
 };
 
 /** The account data of an address lookup table (Agave `address-lookup-table/state.rs`). */
@@ -77,6 +93,8 @@ export const scriptedPorts = (accounts?: TestLedger, limit = 1000) => {
     blockHeight: 1000n,
     heightAhead: 0n,
     historyStart: 0n,
+    listed: [EARLIER],
+    transactions: new Map(),
     lamports: 1_000_000n,
     accounts: new Map(),
   };
@@ -95,6 +113,12 @@ export const scriptedPorts = (accounts?: TestLedger, limit = 1000) => {
       blockHeight: script.blockHeight + (commitment === "finalized" ? 0n : script.heightAhead),
     }),
     accountAt: () => read,
+    history: (_address, before) => ({
+      entries: before === null ? script.listed : [],
+      completeFrom: null,
+      keptFrom: null,
+    }),
+    transaction: (signature) => script.transactions.get(signature) ?? null,
   });
   const broadcaster = broadcasterDouble({
     isBlockhashValid: (blockhash) => !script.staleBlockhashes.has(blockhash),

@@ -60,7 +60,12 @@ export const proveHistory = Effect.fn("proveHistory")(function* (
     const window = new LeafWindow(from, to);
     yield* scanLeaves(accounts, memory, window, tip.slot);
     if (window.contradicted !== null) return yield* eventsContradict(window.contradicted);
-    if (window.missing > 0n) return yield* eventsMissing(window.missing, window.firstMissing);
+    for (const row of window.missing > 0n ? accounts.unreadable.values() : []) {
+      const leaves = leavesOfUnseen(row).filter(({ seq }) => window.has(seq));
+      if (leaves.every(({ seq }) => window.lacks(seq))) for (const leaf of leaves) window.add(leaf);
+    }
+    if (window.missing > 0n)
+      return yield* eventsMissing(window.missing, window.firstMissing, accounts.rejected);
     for (const numbered of window.leaves()) {
       chain.add(numbered.seq, numbered.leaf);
       see(numbered, chain);

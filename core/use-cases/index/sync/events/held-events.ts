@@ -66,6 +66,12 @@ export class HeldEvents {
     if (!this.#escrows.has(createdSeq)) this.#unseen.set(createdSeq, row);
   }
 
+  /** Adds an escrow that could not be decoded, unless an event of it in the range is held already. */
+  addUnreadable(row: UnseenEscrow): void {
+    const isHeld = leavesOfUnseen(row).some(({ seq }) => this.#leaves.has(seq));
+    if (!isHeld) this.addUnseen(row);
+  }
+
   /** Adds the transaction that caused an event, if the event is held. The first one stays. */
   refer({ escrow, kind, signature, slot }: EventCause): void {
     const createdSeq = this.#numbers.get(escrow);

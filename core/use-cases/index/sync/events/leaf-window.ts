@@ -36,6 +36,11 @@ export class LeafWindow {
     } else if (!held.every((byte, at) => byte === leaf[at])) this.contradicted ??= seq;
   }
 
+  /** Whether a number in the window has no leaf. */
+  lacks(seq: bigint): boolean {
+    return this.has(seq) && this.#at(seq)[0] === 0;
+  }
+
   /** How many numbers have no leaf. */
   get missing(): bigint {
     return this.#to - this.#from - this.#held;

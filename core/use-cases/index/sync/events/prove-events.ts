@@ -51,11 +51,12 @@ export const proveEvents = Effect.fn("proveEvents")(function* (
       isMissing = !held.isComplete;
       if (held.contradicted === null && isChained && !isMissing) {
         memory.contradictions = 0;
+        memory.contradiction = null;
         return { tip, held } satisfies ProvedEvents;
       }
       const differing = held.contradicted ?? before?.firstDifference(held) ?? null;
       fault = isMissing
-        ? eventsMissingIn(held, mark.head)
+        ? eventsMissingIn(accounts, held, mark.head)
         : eventsContradict(differing ?? { from: mark.count, to: tip.count });
       before = held;
     }

@@ -42,6 +42,8 @@ export const readCustodyTip = Effect.fn("readCustodyTip")(function* (mark: SyncM
   const ledger = yield* Ledger;
   const { deployment } = yield* Instance;
   const since = mark ?? FIRST_LEDGER;
+  // Another node may have taken over an address since the last sync.
+  yield* ledger.confirmIdentity;
   const tip = yield* ledger.tip("finalized");
   yield* refuseOlder(tip.slot, since.slot);
   yield* refuseImplausible(tip.slot, since);

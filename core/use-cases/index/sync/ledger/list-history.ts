@@ -37,12 +37,12 @@ export const listHistory = Effect.fn("listHistory")(function* (
       );
       const { entries, keptFrom } = page;
       const isKept = keptFrom !== null && keptFrom <= floor;
-      // After a signature, an empty page may mean that this node does not know the signature.
-      if (entries.length === 0 && (before !== null || !isKept)) return null;
+      if (entries.length === 0 && !isKept) return null;
       const has = (one: LedgerSignature) => entries.some(({ signature }) => signature === one);
       // What is listed after a signature does not hold it: this node's cursor does not move.
       if (before !== null && has(before)) return null;
-      // The overlap proves that this node knows the order of both pages.
+      // The overlap proves that this node knows the order of both pages. A page without it, such as an empty one, may come
+      // from a node that does not know the signature.
       if (overlap !== null && !has(overlap)) return null;
       const known = own.size;
       for (const { signature } of entries) own.add(signature);

@@ -21,7 +21,7 @@ export const readAccountsSince = Effect.fnUntraced(function* (
   since: bigint,
 ) {
   const ledger = yield* Ledger;
-  const read = yield* Effect.repeat(ledger.readAccounts(addresses, "finalized"), {
+  const read = yield* Effect.repeat(ledger.readAccounts(addresses, "finalized", undefined, since), {
     schedule: LAG_RETRIES,
     until: ({ slot }) => slot >= since,
   });

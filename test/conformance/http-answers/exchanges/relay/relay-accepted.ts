@@ -63,7 +63,7 @@ const expiring = registration("expiring");
 
 /** The ledger passes the transaction's last valid block, and the relay looks for the transaction. */
 const expire = async ({ ledger, pass }: World): Promise<void> => {
-  ledger.slot += 200n;
+  ledger.slot += 215n;
   await pass(RELAY_POLICY.rebroadcastMs);
 };
 

@@ -1,0 +1,69 @@
+import { resolve } from "node:path";
+import { approveRebuild } from "../../adapters/files/rebuild-approval.ts";
+import { parseHash32 } from "../../core/domain/hash32.ts";
+import { EX_UNAVAILABLE, EX_USAGE, exitWith, readCommandLine, serviceUrl } from "./command-line.ts";
+
+const HELP = `Says how the ledger's history differs from a service's index, and approves that it replaces the index.
+Without --accept it only says what differs. Needed where one node alone shows the other history.
+
+usage: bun run rebuild-index [options]
+
+  --accept HEAD   the head of the ledger's history that may replace the index, 64 hex digits
+  --data-dir DIR  the service's DATA_DIR; of replicas, each one's   ($DATA_DIR, otherwise ./data)
+  --url URL       where the service is                              (http://127.0.0.1:3000)
+  --help          this text
+
+Ends with 0 when the rebuild is approved, 1 when nothing differs or nothing was approved. The service
+replaces its index with one of its next syncs, once scans prove the history again.
+`;
+
+const { values } = readCommandLine(HELP, {
+  accept: { type: "string" },
+  "data-dir": { type: "string", default: process.env["DATA_DIR"] ?? "./data" },
+  url: { type: "string", default: "http://127.0.0.1:3000" },
+});
+
+type Head = { readonly count: string; readonly head: string };
+type Contradiction = {
+  readonly kind: string;
+  readonly index: Head;
+  readonly ledger: Head;
+  readonly first_difference: { readonly from: string; readonly to: string } | null;
+};
+
+const contradictionOf = async (service: string): Promise<Contradiction | null> => {
+  const answer = await fetch(`${service}/v1/status`).catch(() => null);
+  if (answer?.status !== 200) return exitWith(EX_UNAVAILABLE, `${service} does not answer`);
+  const { data } = (await answer.json()) as {
+    readonly data: { readonly indexer: { readonly contradiction: Contradiction | null } };
+  };
+  return data.indexer.contradiction;
+};
+
+const found = await contradictionOf(serviceUrl(values.url));
+if (found === null)
+  exitWith(1, "The service knows of no history that contradicts its index. Nothing to approve.");
+else {
+  const { index, ledger, first_difference: first } = found;
+  process.stdout.write(
+    `the index holds    ${index.count} events, head ${index.head}\n` +
+      `the ledger shows   ${ledger.count} events, head ${ledger.head}\n` +
+      (first === null
+        ? "The ledger's history is the beginning of the index's, or empty.\n"
+        : `The first event that differs is among ${first.from} to ${first.to}.\n`),
+  );
+  if (values.accept === undefined)
+    exitWith(
+      1,
+      `Nothing is approved. Compare the ledger with a node of another operator first; then run this command with --accept ${ledger.head}`,
+    );
+  const accepted = parseHash32(values.accept ?? "");
+  const replaces = parseHash32(index.head);
+  if (accepted === undefined || replaces === undefined || accepted !== ledger.head)
+    exitWith(EX_USAGE, "--accept is not the head that the ledger shows");
+  else {
+    const by = { count: BigInt(ledger.count), head: accepted };
+    await approveRebuild(resolve(values["data-dir"]), { replaces, by });
+    process.stdout.write("Approved. One of the next syncs replaces the index.\n");
+  }
+}

@@ -1,0 +1,72 @@
+import { resolve } from "node:path";
+import { Effect, Layer } from "effect";
+import { witnessKeyFromFile } from "../../adapters/signer/witness-key.ts";
+import { evidenceSignerNone } from "../../adapters/signer/evidence-signer.ts";
+import { EvidenceSigner } from "../../ports/evidence-signer.ts";
+import { LogSigner } from "../../ports/log/log-signer.ts";
+import { WitnessKey } from "../../ports/log/witness-key.ts";
+import type { Settings } from "../config/settings.ts";
+import { readWitnessedLogs } from "../config/witnessed-logs.ts";
+import { evidenceKeys, evidenceSigner } from "../key-layers.ts";
+import { logSigner, readWitnesses } from "../log/log-services.ts";
+import { type Finding, finding } from "./finding.ts";
+
+/** The evidence key that is configured. A generated one is none here: reading it could make it. */
+const evidenceOf = (settings: Settings, dataDir: string) =>
+  settings.evidenceKey === null && settings.evidenceKeyFile === null
+    ? evidenceSignerNone(settings.evidenceRetiredKeys)
+    : evidenceSigner({ settings, dataDir });
+
+const checkLogKey = Effect.gen(function* () {
+  const signer = yield* LogSigner;
+  if (signer === null) return "no key, so no log is published";
+  const signed = yield* signer.key.remembered;
+  return `the key of ${signer.name} can sign; it has ${signed === null ? "signed nothing yet" : "signed before"}`;
+});
+
+const checkWitnesses = (path: string) =>
+  Effect.gen(function* () {
+    const policy = yield* readWitnesses(path);
+    const names = policy?.witnesses.map(({ name }) => name) ?? [];
+    return `${path}: ${names.join(", ")}; quorum ${policy?.quorum ?? "none"}`;
+  });
+
+const checkOwnWitness = ({ name, keyFile, logsFile }: NonNullable<Settings["witness"]>) =>
+  Effect.gen(function* () {
+    const logs = yield* readWitnessedLogs(logsFile);
+    const log = yield* LogSigner;
+    const others = [
+      ...evidenceKeys(yield* EvidenceSigner),
+      ...(log === null ? [] : [{ setting: "the log's key", publicKey: log.key.publicKey }]),
+      ...logs.map(({ key }) => ({
+        setting: `${key.name} in WITNESS_LOGS`,
+        publicKey: key.publicKey,
+      })),
+    ];
+    yield* Effect.provide(
+      Effect.asVoid(Effect.map(WitnessKey, (key) => key)),
+      witnessKeyFromFile(name, keyFile, others),
+    );
+    return `${name} can cosign ${logs.map(({ key }) => key.name).join(", ")}`;
+  });
+
+/** Whether the files and keys of the log, of its witnesses and of a witness here can be used. Nothing is written. */
+export const checkLog = Effect.fnUntraced(function* (
+  settings: Settings,
+): Effect.fn.Return<ReadonlyArray<Finding>> {
+  const dataDir = resolve(settings.dataDir);
+  const hasKey = settings.logKey !== null || settings.logKeyFile !== null;
+  const noLog = Layer.succeed(LogSigner, null);
+  const evidence = evidenceOf(settings, dataDir);
+  const signers = hasKey
+    ? logSigner({ settings, dataDir }).pipe(Layer.provideMerge(evidence))
+    : Layer.merge(noLog, evidence);
+  const findings: Array<Finding> = [];
+  if (hasKey) findings.push(yield* finding("log", Effect.provide(checkLogKey, signers)));
+  const { logWitnesses, witness } = settings;
+  if (logWitnesses !== null)
+    findings.push(yield* finding("log", Effect.provide(checkWitnesses(logWitnesses), signers)));
+  if (witness !== null)
+    findings.push(yield* finding("witness", Effect.provide(checkOwnWitness(witness), signers)));
+  return findings;
+});

@@ -1,0 +1,80 @@
+import { expect, test } from "bun:test";
+import { Effect } from "effect";
+import { addressFromBytes } from "../../../../core/domain/address.ts";
+import { Ledger } from "../../../../ports/ledger.ts";
+import { type Answer, runSimulated, type TimedCall } from "./simulated/virtual-run.ts";
+
+const OURS = addressFromBytes(new Uint8Array(32).fill(1));
+const ANOTHER = addressFromBytes(new Uint8Array(32).fill(2));
+
+/** One address, behind which the ledger can be changed. */
+const node = () => {
+  const state = { genesis: OURS, slot: 100, asked: [] as Array<string> };
+  const answer = ({ method }: TimedCall): Answer => {
+    state.asked.push(method);
+    return method === "getGenesisHash"
+      ? { result: state.genesis }
+      : { result: { context: { slot: state.slot }, value: [] } };
+  };
+  return { state, answer };
+};
+const read = Ledger.use((ledger) => ledger.readAccounts([], "finalized"));
+
+test("another ledger behind the one address is noticed within a minute, and closed until the right one is back", async () => {
+  const { state, answer } = node();
+  const seen = await runSimulated(
+    answer,
+    Effect.gen(function* () {
+      const ledger = yield* Ledger;
+      const recorded = yield* ledger.genesisHash;
+      yield* read;
+      state.genesis = ANOTHER;
+      state.slot = 5000;
+      yield* Effect.sleep("61 seconds");
+      const swapped = yield* Effect.flip(read);
+      const told = yield* ledger.genesisHash;
+      state.genesis = OURS;
+      state.slot = 250;
+      yield* Effect.sleep("61 seconds");
+      return { recorded, swapped, told, after: yield* read };
+    }),
+  );
+  expect(seen).toMatchObject({
+    recorded: OURS,
+    swapped: {
+      _tag: "LedgerUnavailable",
+      fault: { method: "getGenesisHash", kind: "wrong_ledger" },
+    },
+    told: OURS,
+    // The other ledger's slot has moved nothing.
+    after: { slot: 250n },
+  });
+}, 60_000);
+
+test("a sync and a packet notice it at once", async () => {
+  const { state, answer } = node();
+  const failure = await runSimulated(
+    answer,
+    Effect.gen(function* () {
+      const ledger = yield* Ledger;
+      yield* ledger.genesisHash;
+      state.genesis = ANOTHER;
+      return yield* Effect.flip(ledger.confirmIdentity);
+    }),
+  );
+  expect(failure).toMatchObject({ _tag: "LedgerUnavailable", fault: { kind: "wrong_ledger" } });
+});
+
+test("a node is asked for its genesis hash once a minute, not for each request", async () => {
+  const { state, answer } = node();
+  await runSimulated(
+    answer,
+    Effect.gen(function* () {
+      yield* Ledger.use((ledger) => ledger.genesisHash);
+      for (let n = 0; n < 20; n++) yield* read;
+      yield* Effect.sleep("61 seconds");
+      yield* Effect.all([read, read, read], { concurrency: "unbounded" });
+    }),
+  );
+  expect(state.asked.filter((method) => method === "getGenesisHash")).toHaveLength(2);
+}, 60_000);

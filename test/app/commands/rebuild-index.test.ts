@@ -1,0 +1,70 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { fileURLToPath } from "node:url";
+import { Effect } from "effect";
+import { rebuildApprovalFile } from "../../../adapters/files/rebuild-approval.ts";
+import { RebuildApprovals } from "../../../ports/index/rebuild-approvals.ts";
+import { temporaryDirectory } from "../support/running-service.ts";
+
+const SCRIPT = fileURLToPath(new URL("../../../app/commands/rebuild-index.ts", import.meta.url));
+const [OLD, NEW] = ["01".repeat(32), "02".repeat(32)] as const;
+
+let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
+let contradiction: object | null = null;
+const service = Bun.serve({
+  port: 0,
+  fetch: () => Response.json({ data: { indexer: { contradiction } } }),
+});
+beforeAll(async () => {
+  directory = await temporaryDirectory();
+});
+afterAll(async () => {
+  await service.stop(true);
+  await directory.remove();
+});
+
+const run = async (...args: ReadonlyArray<string>) => {
+  const own = ["--url", service.url.href, "--data-dir", directory.path];
+  const child = Bun.spawn([process.execPath, SCRIPT, ...own, ...args], {
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const [code, stdout, stderr] = await Promise.all([
+    child.exited,
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ]);
+  return { code, stdout, stderr };
+};
+
+const approved = () =>
+  Effect.runPromise(
+    Effect.flatMap(RebuildApprovals, (read) => read).pipe(
+      Effect.provide(rebuildApprovalFile(directory.path)),
+    ),
+  );
+
+test("it says what differs, and approves only the head that is named", async () => {
+  expect((await run()).stderr).toContain("Nothing to approve");
+  contradiction = {
+    kind: "another_history",
+    index: { count: "3", head: OLD },
+    ledger: { count: "4", head: NEW },
+    first_difference: { from: "1", to: "3" },
+  };
+  const told = await run();
+  expect(told.code).toBe(1);
+  expect(told.stdout).toContain(`the ledger shows   4 events, head ${NEW}`);
+  expect(told.stdout).toContain("The first event that differs is among 1 to 3.");
+  expect(await approved()).toBeNull();
+  expect((await run("--accept", OLD)).code).toBe(64);
+  expect(await approved()).toBeNull();
+  expect(await run("--accept", NEW)).toMatchObject({ code: 0, stderr: "" });
+  expect(await approved()).toEqual({ replaces: OLD, by: { count: 4n, head: NEW } } as never);
+});
+
+test("a damaged approval approves nothing", async () => {
+  for (const text of ["", "{", '{"replaces":1}', `{"replaces":"${OLD}","head":"${NEW}"}`]) {
+    await Bun.write(`${directory.path}/rebuild-approved.json`, text);
+    expect(await approved()).toBeNull();
+  }
+});

@@ -1,0 +1,94 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import { chmod, mkdir, readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { Effect } from "effect";
+import { ed25519Key } from "../../../adapters/signer/ed25519-key.ts";
+import { diagnose } from "../../../app/doctor/diagnose.ts";
+import { printVerifierKey, verifierKey } from "../../../core/log/notes/verifier-key.ts";
+import packageJson from "../../../package.json" with { type: "json" };
+import { temporaryDirectory } from "../support/running-service.ts";
+
+let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
+let folders = 0;
+let folder: string;
+beforeAll(async () => {
+  directory = await temporaryDirectory();
+});
+beforeEach(async () => {
+  folder = join(directory.path, String(++folders));
+  await mkdir(folder);
+});
+afterAll(() => directory.remove());
+
+const ORIGIN = "log.example/log/0123456789abcdef/0";
+
+const save = async (name: string, text: string): Promise<string> => {
+  const path = join(folder, name);
+  await Bun.write(path, text);
+  await chmod(path, 0o600);
+  return path;
+};
+const seedText = (seed: number) => `${Buffer.alloc(32, seed).toString("base64")}\n`;
+const vkeyOf = (name: string, use: "ed25519" | "cosignature", seed: number) =>
+  printVerifierKey(verifierKey(name, use, ed25519Key(new Uint8Array(32).fill(seed)).publicKey));
+
+/** The lines of the log and the witness, of settings that can all be used unless `changed` says otherwise. */
+const linesWith = async (changed: Record<string, string> = {}) => {
+  const files = {
+    LOG_NAME: "own.example",
+    LOG_SIGNING_KEY_FILE: await save("log.key", seedText(1)),
+    LOG_WITNESSES: await save(
+      "policy.txt",
+      `witness one ${vkeyOf("one.example", "cosignature", 2)} https://one.example/witness\nquorum one\n`,
+    ),
+    WITNESS_LOGS: await save("logs.txt", `${vkeyOf(ORIGIN, "ed25519", 3)} https://log.example\n`),
+    WITNESS_KEY_FILE: await save("witness.key", seedText(4)),
+    WITNESS_NAME: "own.example",
+  };
+  const data = join(folder, "data");
+  const env = { PORT: "0", SOLANA_CLUSTER: "localnet", DATA_DIR: data, ...files, ...changed };
+  const findings = await Effect.runPromise(diagnose(env, packageJson.engines.bun));
+  expect(await readdir(folder)).not.toContain("data");
+  return findings
+    .filter(({ check }) => ["log", "witness", "settings"].includes(check))
+    .map(({ check, ok, text }) => `${ok ? "" : "!"}${check}: ${text}`);
+};
+
+test("keys and files that can be used are told", async () => {
+  expect(await linesWith()).toEqual([
+    "log: the key of own.example can sign; it has signed nothing yet",
+    `log: ${folder}/policy.txt: one; quorum one`,
+    `witness: own.example can cosign ${ORIGIN}`,
+  ]);
+  expect((await readdir(folder)).toSorted()).toEqual([
+    "log.key",
+    "logs.txt",
+    "policy.txt",
+    "witness.key",
+  ]);
+});
+
+test("a key that others can read, and one of two uses, are problems", async () => {
+  const open = await save("open.key", seedText(7));
+  await chmod(open, 0o644);
+  expect((await linesWith({ LOG_SIGNING_KEY_FILE: open }))[0]).toContain("run chmod 600 on it");
+  const same = await save("same.key", seedText(1));
+  expect((await linesWith({ WITNESS_KEY_FILE: same })).at(-1)).toContain(
+    "the log's key is the key of WITNESS_KEY_FILE",
+  );
+  expect((await linesWith({ EVIDENCE_SIGNING_KEY_FILE: same }))[0]).toContain(
+    "it is an evidence key",
+  );
+});
+
+test("a policy or a list of logs that cannot be read is a problem", async () => {
+  const bad = await save("bad.txt", "witness one\n");
+  expect((await linesWith({ LOG_WITNESSES: bad }))[1]).toStartWith(`!log: LOG_WITNESSES ${bad}`);
+  expect((await linesWith({ LOG_WITNESSES: `${bad}.none` }))[1]).toContain("ENOENT");
+  expect((await linesWith({ WITNESS_LOGS: bad })).at(-1)).toStartWith("!witness: ");
+  const silent = await save(
+    "silent.txt",
+    `witness one ${vkeyOf("one.example", "cosignature", 2)}\nquorum one\n`,
+  );
+  expect((await linesWith({ LOG_WITNESSES: silent }))[1]).toContain("has no URL");
+});

@@ -1,0 +1,91 @@
+import { expect, test } from "bun:test";
+import { Effect, Stream } from "effect";
+import fc from "fast-check";
+import { type Address, addressFromBytes } from "../../../../core/domain/address.ts";
+import type { LedgerAccount } from "../../../../core/domain/ledger/account.ts";
+import {
+  ARCHIVED_ESCROW_DISCRIMINATOR,
+  ARCHIVED_ESCROW_LENGTH,
+} from "../../../../core/protocol/accounts/archived-escrow-account.ts";
+import {
+  CUSTODY_ACCOUNTS,
+  CUSTODY_CONSTANTS,
+} from "../../../../core/protocol/generated/custody.ts";
+import { SyncMemory } from "../../../../core/use-cases/index/sync/ledger/sync-memory.ts";
+import { Ledger } from "../../../../ports/ledger.ts";
+import { escrowLives } from "../../../arbitraries/index-history.ts";
+import { seededRandom } from "../../../arbitraries/seeded-random.ts";
+import { TEST_DEPLOYMENT } from "../../../arbitraries/test-ledger.ts";
+import { accountOf } from "../../../doubles/accounts.ts";
+import { expectMarked } from "./expect-marked.ts";
+import { changed, lying } from "./lying-node.ts";
+import { SimulatedLedger } from "./simulated-ledger.ts";
+import { simulate, syncWith } from "./simulated-sync.ts";
+
+/** So many archived escrows have two events more than an index catches up with. */
+const ARCHIVED = 100_001;
+const [COUNT_AT, HEAD_AT] = [48, 56];
+const FALSE_HEAD = new Uint8Array(32).fill(0x5a);
+const { at: AT } = CUSTODY_ACCOUNTS.ArchivedEscrow;
+
+/** Tombstones of the events from 2 on, and the number of the last one. */
+const manyArchived = () => {
+  const accounts: Array<LedgerAccount> = [];
+  for (let n = 0; n < ARCHIVED; n++) {
+    const key = new Uint8Array(32);
+    new DataView(key.buffer).setUint32(4, n + 1);
+    const data = new Uint8Array(ARCHIVED_ESCROW_LENGTH);
+    data.set(ARCHIVED_ESCROW_DISCRIMINATOR);
+    const view = new DataView(data.buffer);
+    view.setBigUint64(AT.createdSeq, BigInt(2 * n + 2), true);
+    view.setBigUint64(AT.settledSeq, BigInt(2 * n + 3), true);
+    data[AT.state] = 1;
+    data[AT.version] = CUSTODY_CONSTANTS.ACCOUNT_VERSION;
+    data.set(key, AT.pendingHash);
+    data.set(key, AT.lastHash);
+    const account = accountOf(addressFromBytes(key), TEST_DEPLOYMENT.custodyProgram, data);
+    accounts.push(account);
+  }
+  return { accounts, count: BigInt(2 * ARCHIVED + 1) };
+};
+
+test("an index that is far behind is not replaced for a false head", async () => {
+  const [lives] = fc.sample(escrowLives(1, 1), { numRuns: 1, seed: 5 });
+  const ledger = new SimulatedLedger(seededRandom(5));
+  for (const life of lives ?? []) ledger.create([life[0]]);
+  const { accounts, count } = manyArchived();
+  await simulate(ledger, (index) =>
+    Effect.gen(function* () {
+      const memory = new SyncMemory();
+      yield* syncWith(memory);
+      ledger.slot += 10n;
+      const syncAt = (shown: Uint8Array) => {
+        const config = (account: LedgerAccount) =>
+          changed(account, (data) => {
+            new DataView(data.buffer).setBigUint64(COUNT_AT, count, true);
+            data.set(shown, HEAD_AT);
+          });
+        const port = lying(
+          ledger.port,
+          new Map<Address, typeof config>([[ledger.custodyLog.address, config]]),
+        );
+        return syncWith(memory).pipe(
+          Effect.provideService(Ledger, {
+            ...port,
+            programAccounts: (kind) =>
+              kind.length === ARCHIVED_ESCROW_LENGTH
+                ? Stream.succeed({ slot: ledger.slot, value: accounts })
+                : port.programAccounts(kind),
+          }),
+        );
+      };
+      const failure = yield* Effect.flip(syncAt(FALSE_HEAD));
+      expect(failure).toMatchObject({
+        _tag: "LedgerUnavailable",
+        cause: `the events 2 to ${count} do not chain to the custody program's head`,
+      });
+      yield* expectMarked(index, ledger);
+      expect(memory.contradictions).toBe(1);
+    }),
+  );
+}, 60_000);
