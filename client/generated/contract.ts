@@ -193,6 +193,7 @@ export type SyncReportMode = ("snapshot" | "incremental")
  * Every record of the contract by its name.
  */
 export interface Contract {
+ArazzoDocument: ArazzoDocument
 BetaLimits: BetaLimits
 Commitment: Commitment
 Cost: Cost
@@ -366,6 +367,19 @@ UnsignedTransaction: UnsignedTransaction
 VerifyDeliveryRequest: VerifyDeliveryRequest
 Version: Version
 VersionAnswer: VersionAnswer
+}
+export interface ArazzoDocument {
+arazzo: "1.0.1"
+info: {
+[k: string]: unknown
+}
+sourceDescriptions: {
+[k: string]: unknown
+}[]
+workflows: {
+[k: string]: unknown
+}[]
+[k: string]: unknown
 }
 /**
  * Planned limits of the limited beta.

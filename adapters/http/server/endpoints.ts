@@ -39,6 +39,7 @@ import { streamEventsEndpoint } from "../index/stream-events.ts";
 import { syncIndexEndpoint } from "../index/sync-index.ts";
 import { verifyDeliveryEndpoint } from "../evidence/verify-delivery.ts";
 import { addCheckpointEndpoint } from "../witness/add-checkpoint.ts";
+import { arazzoEndpoint } from "../agents/arazzo.ts";
 import type { StaticPage } from "../pages/static-page.ts";
 
 /** What some operations need beside the ports. */
@@ -93,6 +94,7 @@ export const allEndpoints = (parts: EndpointParts): ReadonlyArray<Endpoint> => [
   readyEndpoint(parts.isDraining),
   metricsEndpoint,
   openApiEndpoint(parts.openApiDocument),
+  arazzoEndpoint,
   docsEndpoint(parts.reference),
   problemPageEndpoint,
 ];

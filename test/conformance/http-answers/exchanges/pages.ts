@@ -19,6 +19,10 @@ const documents: ReadonlyArray<Exchange> = [
   get("readOpenApi", "the document has not changed", "/openapi.json", {
     headers: { "if-none-match": "{etag}" },
   }),
+  get("readArazzo", "the document", "/arazzo.json"),
+  get("readArazzo", "the document has not changed", "/arazzo.json", {
+    headers: { "if-none-match": "{etag}" },
+  }),
   get("readDocs", "the reference", "/docs", HTML),
 ];
 

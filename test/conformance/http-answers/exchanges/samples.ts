@@ -130,6 +130,7 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
   readReadiness: at("/ready"),
   readMetrics: at("/metrics"),
   readOpenApi: at("/openapi.json"),
+  readArazzo: at("/arazzo.json"),
   readDocs: at("/docs"),
   readProblem: at("/problems/validation_failed"),
 };
