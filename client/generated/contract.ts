@@ -599,6 +599,8 @@ api: string
 export interface DescriptorEndpoints {
 health: string
 openapi: string
+arazzo: string
+llms: string
 version: string
 status: string
 escrowPrepare: string

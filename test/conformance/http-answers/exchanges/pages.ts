@@ -24,6 +24,7 @@ const documents: ReadonlyArray<Exchange> = [
     headers: { "if-none-match": "{etag}" },
   }),
   get("readDocs", "the reference", "/docs", HTML),
+  get("readDocsPage", "no such page", "/docs/nothing.md"),
 ];
 
 /** The imports and exports of a module. The rest of its text depends on the layout of the source files. */
@@ -79,7 +80,9 @@ export const pageExchanges: ReadonlyArray<Exchange> = [
   problem("validation_failed", "text/markdown"),
   problem("blockhash_expired", "text/html"),
   problem("blockhash_expired", "text/markdown"),
+  problem("validation_failed.md"),
   problem("nothing"),
+  problem("nothing.md"),
   problem("__proto__"),
   ...unmatched,
 ];
