@@ -19,9 +19,11 @@ import type { HttpServices } from "../adapters/http/server/http-services.ts";
 import { rateLimiterMemory } from "../adapters/memory/rate-limiter.ts";
 import { blockspaceSolanaRpc } from "../adapters/solana-rpc/broadcast/blockspace-solana-rpc.ts";
 import { broadcasterSolanaRpc } from "../adapters/solana-rpc/broadcast/broadcaster-solana-rpc.ts";
+import { ledgerArchiveSolanaRpc } from "../adapters/solana-rpc/history/ledger-archive-solana-rpc.ts";
 import { ledgerSolanaRpc } from "../adapters/solana-rpc/ledger-solana-rpc.ts";
 import { nodePool } from "../adapters/solana-rpc/pool/node-pool.ts";
 import { solanaRpcConfig } from "../adapters/solana-rpc/pool/solana-rpc-config.ts";
+import { ledgerFloorSolanaRpc } from "../adapters/solana-rpc/ledger-floor-solana-rpc.ts";
 import { ledgerNodesSolanaRpc } from "../adapters/solana-rpc/ledger-nodes-solana-rpc.ts";
 import { witnessClientHttp } from "../adapters/witness-http/witness-client.ts";
 import { LogPublisher } from "../core/use-cases/log/log-publisher.ts";
@@ -34,6 +36,7 @@ import type { GrownMark } from "./syncing/grown-mark.ts";
 import { logPublisher, logSigner, type LogWitnessesUnusable } from "./log/log-services.ts";
 import { noWitness, witnessLayer } from "./log/witness-layer.ts";
 import { type EvidenceKeyUnusable, EvidenceSigner } from "../ports/evidence-signer.ts";
+import { LedgerFloor } from "../ports/ledger-floor.ts";
 import type { Ledger } from "../ports/ledger.ts";
 import { evidenceKeys, evidenceSigner } from "./key-layers.ts";
 import { checkMints } from "./check-mints.ts";
@@ -63,13 +66,19 @@ const witness = ({
   );
 };
 
-/** Tells the log's publisher how far the index is complete, under the term of the sync that found it. */
-const publishing = (marks: Queue.Dequeue<GrownMark>): Layer.Layer<never, never, LogPublisher> =>
+/**
+ * Tells how far the index is complete: the log's publisher, under the term of the sync that found it, and the readers of
+ * the ledger, which then show nothing older than the index.
+ */
+const publishing = (
+  marks: Queue.Dequeue<GrownMark>,
+): Layer.Layer<never, never, LogPublisher | LedgerFloor> =>
   Layer.effectDiscard(
     Effect.gen(function* () {
       const { grown } = yield* LogPublisher;
+      const { raise } = yield* LedgerFloor;
       const tell = Effect.flatMap(Queue.take(marks), ({ mark, epoch }) =>
-        Effect.provideService(grown(mark), SyncEpoch, epoch),
+        Effect.andThen(raise(mark.slot), Effect.provideService(grown(mark), SyncEpoch, epoch)),
       );
       yield* Effect.forkScoped(Effect.forever(tell));
     }),
@@ -123,7 +132,9 @@ const servicesOf = (
   const { settings, rpcUrls } = started;
   const solana = Layer.mergeAll(
     ledgerSolanaRpc,
+    ledgerArchiveSolanaRpc,
     ledgerNodesSolanaRpc,
+    ledgerFloorSolanaRpc,
     broadcasterSolanaRpc,
     blockspaceSolanaRpc,
   ).pipe(Layer.provide(nodePool(solanaRpcConfig(rpcUrls))));

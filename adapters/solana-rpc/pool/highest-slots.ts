@@ -43,6 +43,8 @@ export class HighestSlots {
   readonly #tips: Record<Commitment, Tip | null> = { confirmed: null, finalized: null };
   /** The highest slot at which a blockhash was valid. */
   #validAt = 0;
+  /** The finalized slot up to which the index shows the ledger. */
+  #shownTo = 0;
   readonly floors = new AccountFloors();
 
   constructor(clock: Pick<Clock.Clock, "monotonicTimeNanosUnsafe" | "currentTimeMillisUnsafe">) {
@@ -76,9 +78,16 @@ export class HighestSlots {
   ): SlotBounds {
     if (notBefore !== undefined) return { present: Number(notBefore), absent: Number(notBefore) };
     const highest = this.#highest[commitment];
-    const floor = this.floors.of(commitment, accounts);
+    const floor = Math.max(this.floors.of(commitment, accounts), this.#shownTo);
     const present = Math.max(floor, highest - PRESENCE_SLOTS, 0);
     return { present, absent: Math.max(floor, highest) };
+  }
+
+  /** Records a finalized slot whose whole state was shown to callers: no answer is taken from before it. */
+  shownUpTo(slot: number): void {
+    if (this.judge(0, slot) !== "fine") return;
+    this.saw("finalized", slot);
+    this.#shownTo = Math.max(this.#shownTo, slot);
   }
 
   judge(lowest: number, slot: number): SlotJudgement {
@@ -124,6 +133,7 @@ export class HighestSlots {
     this.#tips.confirmed = null;
     this.#tips.finalized = null;
     this.#validAt = 0;
+    this.#shownTo = 0;
     this.floors.clear();
     this.#first = null;
     this.#missedSinceMs = null;

@@ -63,8 +63,8 @@ test("a merchant's change that the history lacks is read after 150 slots, becaus
       expect(scans.count).toBe(count);
       const { calls } = ledger;
       yield* sync(memory);
-      // The tip and the config. The transaction is not read again.
-      expect(ledger.calls - calls).toBe(2);
+      // The identity, the tip and the config. The transaction is not read again.
+      expect(ledger.calls - calls).toBe(3);
     }),
   );
 });
@@ -122,7 +122,7 @@ test("a stranger's transactions, told by the thousand, cost no reads while nothi
       }
       const { calls } = ledger;
       yield* sync(memory);
-      expect(ledger.calls - calls).toBe(2);
+      expect(ledger.calls - calls).toBe(3);
     }),
   );
 });
