@@ -19,7 +19,11 @@ export const DOCUMENTATION_PAGES = {
   "log.md": page("log", "The settlement log, its proofs and its witnesses."),
   "nodes.md": page("nodes", "What a node may do wrong, and what the service does then."),
   "deploy.md": page("deploy", "From nothing to a service on a cluster."),
-  "scale.md": page("scale", "What millions of escrows take."),
+  "scale.md": page("scale", "What the service does when there are millions of escrows."),
+  "pays-once.md": page(
+    "pays-once",
+    "How paying stays safe when anything is lost, and the test that any client can run.",
+  ),
   "programs.md": page("programs", "The two on-chain programs and how they are built."),
   "local-ledger.md": page("local-ledger", "What the embedded ledger does and leaves out."),
   "glossary.md": page("glossary", "One sentence a word."),

@@ -29,7 +29,13 @@ const FETCHED = [
 ] as const;
 
 /** Pages that an agent may leave out when its context is short. */
-const OPTIONAL = new Set(["programs.md", "local-ledger.md", "architecture.md", "benchmarks.md"]);
+const OPTIONAL = new Set([
+  "scale.md",
+  "programs.md",
+  "local-ledger.md",
+  "architecture.md",
+  "benchmarks.md",
+]);
 
 const link = (title: string, target: string, about: string): string =>
   `- [${title}](${target}): ${about}`;
