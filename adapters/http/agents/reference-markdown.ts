@@ -10,7 +10,8 @@ export const REFERENCE_PATH = "/docs.md";
 export const referenceMarkdown = (operations: ReadonlyArray<Endpoint>): string => {
   const sections = SERVICE_TAGS.flatMap(({ name, description }) => {
     const own = operations.filter(({ tag }) => tag === name);
-    return own.length === 0 ? [] : [`## ${name}`, description, ...own.map(operationMarkdown)];
+    const texts = own.map(operationMarkdown).join("\n\n");
+    return own.length === 0 ? [] : [`## ${name}`, description, texts];
   });
   return `${[
     `# ${SERVICE_NAME}, contract ${CONTRACT_VERSION}`,
