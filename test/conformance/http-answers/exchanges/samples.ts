@@ -131,7 +131,11 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
   readReadiness: at("/ready"),
   readMetrics: at("/metrics"),
   readOpenApi: at("/openapi.json"),
+  readArazzo: at("/arazzo.json"),
+  readLlms: at("/llms.txt"),
   readDocs: at("/docs"),
+  readDocsMarkdown: at("/docs.md"),
+  readDocsPage: at("/docs/glossary.md"),
   readProblem: at("/problems/validation_failed"),
 };
 
