@@ -7,6 +7,7 @@ import { LOCAL_DEPLOYMENT } from "../../core/protocol/addresses/local-deployment
 import { encodeMerchantAccount } from "../../core/protocol/accounts/merchant-account.ts";
 import { CLOCK_SYSVAR } from "../../core/protocol/addresses/well-known-addresses.ts";
 import { clockData } from "../doubles/accounts.ts";
+import { registryOf } from "../doubles/registry.ts";
 import { type AccountFilter, passing } from "./account-filters.ts";
 import { CustodyLog } from "./custody-log.ts";
 import { pendingOf, walletOf, WORLD_TIME } from "./world-escrow.ts";
@@ -87,8 +88,11 @@ export class WorldNode {
     this.accounts = new Map(copied?.accounts);
     this.history = [...(copied?.history ?? [])];
     for (const one of this.history) this.#bySignature.set(one.signature, one);
-    if (copied === null) this.#putConfig();
-    else [this.#slot, this.firstBlock] = [copied.slot, copied.firstBlock];
+    if (copied === null) {
+      this.#putConfig();
+      const registry = registryOf(LOCAL_DEPLOYMENT);
+      this.accounts.set(registry.address, registry);
+    } else [this.#slot, this.firstBlock] = [copied.slot, copied.firstBlock];
   }
 
   /** The newest slot. Setting it ends the one before. */

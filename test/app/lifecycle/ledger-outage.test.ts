@@ -74,6 +74,11 @@ test.concurrent("a service stays up while its ledger hangs and is killed, report
     async () => ((await statusOf(service)) === "online" ? Effect.runPromise(service.ledgerPid) : 0),
     (found) => found !== null && found > 0,
   );
+  await until(
+    "the first sync is complete",
+    () => codeOf(service, "/v1/indexer"),
+    (code) => code === 200,
+  );
   const { data: before } = (await (await fetch(`${service.url}/v1/indexer`)).json()) as {
     data: ReadonlyArray<{ escrow_pda: string }>;
   };

@@ -43,7 +43,9 @@ test("answers keep coming while a build waits for the node, and a service killed
   await node.paused;
   expect(existsSync(join(env.DATA_DIR, "index.sqlite-build"))).toBe(true);
   expect((await fetch(`${url}/health`)).status).toBe(200);
-  expect(await escrowsOf(url)).toBe(0);
+  const early = await fetch(`${url}/v1/indexer`);
+  expect(early.status).toBe(503);
+  expect(await early.json()).toMatchObject({ code: "not_ready" });
   const { indexer } = await until(
     "the status shows the sync",
     () => statusOf(url),

@@ -2,7 +2,9 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { addressFromBytes } from "../../../../core/domain/address.ts";
 import {
   associatedTokenAddress,
+  custodyConfigAddress,
   merchantAddress,
+  registryAddress,
 } from "../../../../core/protocol/addresses/addresses.ts";
 import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
 import { SYSTEM_PROGRAM } from "../../../../core/protocol/addresses/well-known-addresses.ts";
@@ -91,15 +93,22 @@ describe("an address that must sign", () => {
 });
 
 describe("merchants", () => {
-  const config = () => service.ledger.accounts;
+  const { accounts } = service.ledger;
 
-  test("without the programs' own accounts nothing can be registered", async () => {
+  test.each([
+    ["custody's config", custodyConfigAddress(LOCAL_DEPLOYMENT).address],
+    ["the attestor's registry", registryAddress(LOCAL_DEPLOYMENT).address],
+  ])("without %s nothing can be registered", async (_name, address) => {
     const body = { merchant: STRANGER, attestor: AGENT, name: "New" };
+    // The ledger double shows an initialised account wherever a test puts none.
+    service.ledger.put({ address, owner: SYSTEM_PROGRAM, data: new Uint8Array() });
     expect(await post("/v1/merchants/prepare", body)).toMatchObject({
       status: 409,
       rule: "deployment_not_initialized",
     });
-    expect(config().has(merchantAddress(LOCAL_DEPLOYMENT, STRANGER).address)).toBe(false);
+    accounts.delete(address);
+    expect(await post("/v1/merchants/prepare", body)).toMatchObject({ status: 200 });
+    expect(accounts.has(merchantAddress(LOCAL_DEPLOYMENT, STRANGER).address)).toBe(false);
   });
 
   test("a key of small order, a name that turns direction and one that shows nothing are refused with their pointers", async () => {

@@ -87,11 +87,20 @@ describe("transactions in JSON", () => {
     }
   });
 
-  test("a list has each transaction's slot and whether it failed", () => {
+  test("a list has each transaction's slot, whether it failed, and why where the node says it in a known form", () => {
     const row = { signature: SIGNATURE, slot: 7, err: null, memo: null, blockTime: 1 };
-    expect(parseHistory([row, { ...row, err: "AccountInUse" }])).toEqual([
-      { signature: SIGNATURE, slot: 7n, failed: false },
-      { signature: SIGNATURE, slot: 7n, failed: true },
+    const listed = [row, { ...row, err: "AccountInUse" }, { ...row, err: 7 }];
+    const known = { signature: SIGNATURE, slot: 7n };
+    const error = {
+      kind: "AccountInUse",
+      instructionIndex: null,
+      instructionError: null,
+      customCode: null,
+    };
+    expect(parseHistory(listed)).toEqual([
+      { ...known, failed: false },
+      { ...known, failed: true, error },
+      { ...known, failed: true, error: null },
     ]);
     for (const wrong of [null, {}, [null], [{ ...row, signature: "x" }], [{ ...row, slot: "7" }]]) {
       expect(parseHistory(wrong)).toBeUndefined();
