@@ -61,8 +61,8 @@ const listen = Effect.fnUntraced(function* (
     failures = (yield* monotonicMs) - startMs >= STEADY_MS ? 1 : failures + 1;
     const pauseMs = yield* backoffMs(failures);
     const fields = { server: url.host, reason, pauseMs: Math.round(pauseMs) };
-    // Servers end good streams too. One that fails at once a second time needs the operator.
-    yield* failures === 2
+    // Servers end good streams, and may refuse the slot after that. A third failure in a row needs the operator.
+    yield* failures === 3
       ? Effect.logWarning("no pushed signals from the ledger; syncs go on by interval", fields)
       : Effect.logDebug("no pushed signals from the ledger", fields);
     yield* Effect.sleep(pauseMs);
