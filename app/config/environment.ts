@@ -14,6 +14,8 @@ export const environment = Config.all({
   dataDir: variable("DATA_DIR", kinds.text, "./data"),
   rpcUrls: variable("SOLANA_RPC_URL", kinds.listOf(kinds.rpcUrl), null),
   webSocketUrl: variable("SOLANA_WS_URL", kinds.webSocketUrl, null),
+  yellowstoneUrl: variable("YELLOWSTONE_URL", kinds.grpcUrl, null),
+  yellowstoneTokenFile: variable("YELLOWSTONE_TOKEN_FILE", kinds.text, null),
   cluster: variable("SOLANA_CLUSTER", kinds.oneOf(...CLUSTERS), null),
   custodyProgram: variable("CUSTODY_PROGRAM_ID", kinds.ledgerAddress, null),
   attestorProgram: variable("ATTESTOR_PROGRAM_ID", kinds.ledgerAddress, null),
@@ -78,6 +80,14 @@ export const faultsAcross = (values: Values): ReadonlyArray<ConfigFault> => {
         expected: "both or neither: the embedded ledger brings its own programs",
       });
   }
+  if (!remote && values.yellowstoneUrl)
+    faults.push({
+      variable: "YELLOWSTONE_URL",
+      problem: "is set, but SOLANA_RPC_URL is not",
+      expected: "both or neither: the embedded ledger announces its changes itself",
+    });
+  if (values.yellowstoneTokenFile && values.yellowstoneUrl === null)
+    faults.push(missing("YELLOWSTONE_URL", "the server that takes YELLOWSTONE_TOKEN_FILE's token"));
   if (values.metricsPort && values.metricsPort === values.port)
     faults.push({
       variable: "METRICS_PORT",

@@ -86,6 +86,18 @@ export const webSocketUrl: Kind<URL> = {
   secret: true,
 };
 
+/** The address of a gRPC server. It has no place for a secret: the token stands in a file. */
+export const grpcUrl: Kind<URL> = {
+  parse: (value) => {
+    const url = urlWith(value, ["http:", "https:"]);
+    const isPlain = url?.pathname === "/" && url.search === "" && url.username === "";
+    return isPlain && url.password === "" ? url : undefined;
+  },
+  expected:
+    "an http:// or https:// address of host and port alone; YELLOWSTONE_TOKEN_FILE holds the token",
+  secret: true,
+};
+
 /** A web origin (RFC 6454) that may call the service, or `*` for all. */
 export const webOrigin: Kind<string> = {
   parse: (value) => {

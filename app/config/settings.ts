@@ -13,6 +13,9 @@ import { ConfigInvalid, splitReadings } from "./variable.ts";
 /** Addresses of RPC nodes, at least one, in order of preference. They may hold API keys. */
 export type RpcUrls = readonly [Redacted.Redacted<URL>, ...ReadonlyArray<Redacted.Redacted<URL>>];
 
+/** A Yellowstone gRPC server, and the file of its access token; null for a server that asks for none. */
+export type YellowstoneSettings = { readonly url: URL; readonly tokenFile: string | null };
+
 /** The ledger that the service starts itself, or a remote one. */
 export type LedgerSettings =
   | {
@@ -26,6 +29,8 @@ export type LedgerSettings =
       readonly kind: "remote";
       readonly rpcUrls: RpcUrls;
       readonly webSocketUrl: Redacted.Redacted<URL>;
+      /** A Yellowstone gRPC server whose signals replace those of the WebSocket; null for none. */
+      readonly yellowstone: YellowstoneSettings | null;
       readonly cluster: Cluster;
       readonly deployment: Deployment;
     };
@@ -87,7 +92,7 @@ const webSocketUrlOf = (rpcUrl: URL): URL => {
 
 const ledgerSettings = (values: Required<Values>): LedgerSettings => {
   const [first, ...others] = values.rpcUrls ?? [];
-  const { custodyProgram, attestorProgram } = values;
+  const { custodyProgram, attestorProgram, yellowstoneUrl, yellowstoneTokenFile } = values;
   if (first === undefined || custodyProgram === null || attestorProgram === null)
     return {
       kind: "embedded",
@@ -99,6 +104,8 @@ const ledgerSettings = (values: Required<Values>): LedgerSettings => {
     kind: "remote",
     rpcUrls: [redacted(first), ...others.map(redacted)],
     webSocketUrl: redacted(values.webSocketUrl ?? webSocketUrlOf(first)),
+    yellowstone:
+      yellowstoneUrl === null ? null : { url: yellowstoneUrl, tokenFile: yellowstoneTokenFile },
     cluster: values.cluster ?? clustersOf([first, ...others])[0] ?? "localnet",
     deployment: { custodyProgram, attestorProgram },
   };

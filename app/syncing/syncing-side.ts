@@ -2,15 +2,14 @@ import { Deferred, Effect, Layer } from "effect";
 import { IndexSync, makeIndexSync } from "../../core/use-cases/index/sync/index-sync.ts";
 import { backfillCheckpointFile } from "../../adapters/files/backfill-checkpoint.ts";
 import { snapshotSpoolFile } from "../../adapters/files/snapshot-spool.ts";
-import { ledgerSignalsWebSocket } from "../../adapters/solana-rpc/transport/ledger-signals-web-socket.ts";
 import { rebuildApprovalFile } from "../../adapters/files/rebuild-approval.ts";
 import { SyncEpoch } from "../../ports/index/sync-lease.ts";
 import { backgroundSync } from "./background-sync.ts";
 import type { GrownMark } from "./grown-mark.ts";
+import { signalsOfLedger } from "./signals-of-ledger.ts";
 import {
   backfillPath,
   deploymentOf,
-  programsOf,
   snapshotPath,
   type StartedInstance,
 } from "../lifecycle/started-instance.ts";
@@ -34,11 +33,8 @@ export const syncingSide = (started: StartedInstance, tell: (grown: GrownMark) =
 };
 
 /** Runs what the syncing side does by itself, until it is interrupted. What ends it completes `refused`. */
-export const runSyncingSide = <E>(
-  { settings, webSocketUrl }: StartedInstance,
-  refused: Deferred.Deferred<never, E>,
-) =>
-  backgroundSync(settings.syncIntervalSeconds).pipe(
-    Effect.provide(ledgerSignalsWebSocket({ url: webSocketUrl, addresses: programsOf(settings) })),
+export const runSyncingSide = <E>(started: StartedInstance, refused: Deferred.Deferred<never, E>) =>
+  backgroundSync(started.settings.syncIntervalSeconds).pipe(
+    Effect.provide(signalsOfLedger(started)),
     Effect.catchCause((cause) => Deferred.failCause(refused, cause)),
   );

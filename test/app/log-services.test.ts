@@ -34,6 +34,7 @@ const REMOTE = {
   kind: "remote",
   rpcUrls: [Redacted.make(new URL("http://127.0.0.1:1"))],
   webSocketUrl: Redacted.make(new URL("ws://127.0.0.1:1")),
+  yellowstone: null,
   cluster: "devnet",
   deployment: LOCAL_DEPLOYMENT,
 } as const;

@@ -62,6 +62,36 @@ test.each([
   expect(ledger.kind === "remote" && Redacted.value(ledger.webSocketUrl).href).toBe(url);
 });
 
+test("a Yellowstone server has an address of host and port, and a file for its token", () => {
+  const yellowstoneOf = (env: Record<string, string>) => {
+    const remote = { ...PROGRAMS, SOLANA_RPC_URL: "https://api.devnet.solana.com" };
+    const { ledger } = Effect.runSync(readSettings({ ...remote, ...env }));
+    return ledger.kind === "remote" ? ledger.yellowstone : undefined;
+  };
+  const url = "https://grpc.example:10000";
+  expect(yellowstoneOf({})).toBeNull();
+  expect(yellowstoneOf({ YELLOWSTONE_URL: url })).toEqual({ url: new URL(url), tokenFile: null });
+  expect(yellowstoneOf({ YELLOWSTONE_URL: url, YELLOWSTONE_TOKEN_FILE: "/run/token" })).toEqual({
+    url: new URL(url),
+    tokenFile: "/run/token",
+  });
+});
+
+test.each([
+  "grpc://grpc.example",
+  "https://grpc.example/hunter2",
+  "https://grpc.example/?token=hunter2",
+  "https://user:hunter2@grpc.example",
+])("YELLOWSTONE_URL %j stops the start, and is not quoted", (YELLOWSTONE_URL) => {
+  const lines = linesOf({
+    ...PROGRAMS,
+    SOLANA_RPC_URL: "https://api.devnet.solana.com",
+    YELLOWSTONE_URL,
+  });
+  expect(lines).toEqual([expect.stringMatching(/^YELLOWSTONE_URL /) as string]);
+  expect(lines[0]).not.toContain("hunter2");
+});
+
 test("all faults are reported at once, one line each, without any secret", () => {
   const lines = linesOf({
     PORT: "70000",
@@ -144,6 +174,16 @@ describe("refuses", () => {
     ],
     ["an unknown level", { LOG_LEVEL: "loud" }, "LOG_LEVEL"],
     ["a remote ledger of no known cluster", remote, "SOLANA_CLUSTER"],
+    [
+      "a Yellowstone server without a remote ledger",
+      { YELLOWSTONE_URL: "https://grpc.example" },
+      "YELLOWSTONE_URL",
+    ],
+    [
+      "a Yellowstone token without its server",
+      { ...remote, SOLANA_CLUSTER: "devnet", YELLOWSTONE_TOKEN_FILE: "/t" },
+      "YELLOWSTONE_URL",
+    ],
     ["nodes of two clusters", { ...remote, SOLANA_RPC_URL: twoClusters }, "SOLANA_RPC_URL"],
     ["a public cluster's name without its nodes", { SOLANA_CLUSTER: "devnet" }, "SOLANA_CLUSTER"],
     [

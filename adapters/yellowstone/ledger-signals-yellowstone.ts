@@ -1,0 +1,79 @@
+import { Effect, Layer, Queue, Random, Stream } from "effect";
+import type { Address } from "../../core/domain/address.ts";
+import { monotonicMs } from "../../core/use-cases/monotonic-time.ts";
+import { type LedgerSignal, LedgerSignals } from "../../ports/ledger-signals.ts";
+import { readAccessToken } from "./access-token.ts";
+import { geyserStream } from "./geyser-stream.ts";
+import { signalsOf, slotOf } from "./signals-of-update.ts";
+import { subscriptionTo } from "./subscription.ts";
+
+const BACKOFF_BASE_MS = 500;
+const BACKOFF_CAP_MS = 60_000;
+/** A stream that lasted this long counts as good. */
+const STEADY_MS = 60_000;
+/** Signals that may wait for their reader. Others are lost, and their transactions are left to the history. */
+const BUFFERED = 1024;
+
+/** A Yellowstone gRPC server, and the programs whose accounts and transactions are signals. */
+export type YellowstoneSource = {
+  /** An http or https address without path. It holds no secret. */
+  readonly url: URL;
+  /** The file of the `x-token`, read at each connection; null for a server that asks for none. */
+  readonly tokenFile: string | null;
+  readonly programs: ReadonlyArray<Address>;
+};
+
+/** Milliseconds to wait after the n-th failure in a row (n from 1): doubled with each, with a random share. */
+const backoffMs = (failures: number): Effect.Effect<number> =>
+  Effect.map(
+    Random.next,
+    (random) =>
+      Math.min(BACKOFF_CAP_MS, BACKOFF_BASE_MS * 2 ** Math.min(failures - 1, 16)) *
+      (0.5 + random / 2),
+  );
+
+/** Reconnects for ever, from the slot that it heard last, and waits longer each time a stream does not last. */
+const listen = Effect.fnUntraced(function* (
+  { url, tokenFile, programs }: YellowstoneSource,
+  signal: (told: LedgerSignal) => void,
+) {
+  let failures = 0;
+  let heardTo: bigint | null = null;
+  const connection = Effect.gen(function* () {
+    const token = tokenFile === null ? null : yield* readAccessToken(tokenFile);
+    const subscription = subscriptionTo(programs, heardTo);
+    // A server may refuse a slot that it does not hold. A stream that shows no slot is not resumed.
+    heardTo = null;
+    let isOpen = false;
+    return yield* geyserStream(url, token, subscription, (update) => {
+      // Something may have happened while there was no stream, and a server may ignore the slot.
+      if (!isOpen) signal(null);
+      isOpen = true;
+      heardTo = slotOf(update) ?? heardTo;
+      for (const told of signalsOf(update, programs)) signal(told);
+    });
+  });
+  for (;;) {
+    const startMs = yield* monotonicMs;
+    const reason = yield* Effect.catchTag(connection, "AccessTokenUnusable", (unusable) =>
+      Effect.succeed(`the access token: ${unusable.reason}`),
+    );
+    failures = (yield* monotonicMs) - startMs >= STEADY_MS ? 1 : failures + 1;
+    const pauseMs = yield* backoffMs(failures);
+    const fields = { server: url.host, reason, pauseMs: Math.round(pauseMs) };
+    // Servers end good streams, and may refuse the slot after that. A third failure in a row needs the operator.
+    yield* failures === 3
+      ? Effect.logWarning("no pushed signals from the ledger; syncs go on by interval", fields)
+      : Effect.logDebug("no pushed signals from the ledger", fields);
+    yield* Effect.sleep(pauseMs);
+  }
+});
+
+/** The LedgerSignals port over Yellowstone gRPC's `Subscribe`. */
+export const ledgerSignalsYellowstone = (source: YellowstoneSource): Layer.Layer<LedgerSignals> =>
+  Layer.succeed(LedgerSignals, {
+    changes: Stream.callback<LedgerSignal>(
+      (queue) => listen(source, (told) => void Queue.offerUnsafe(queue, told)),
+      { bufferSize: BUFFERED, strategy: "dropping" },
+    ),
+  });
