@@ -1,11 +1,11 @@
-import type { TrustPolicy } from "../core/domain/evidence/evidence-check.ts";
-import { parseTrustPolicy } from "../core/protocol/evidence/trust-policy.ts";
 import { type Paid, pay } from "./pay/pay.ts";
 import type { Payment } from "./pay/payment-terms.ts";
+import { type Refunded, refund } from "./pay/refund.ts";
 import { type Settled, settled, type SettledOptions } from "./pay/settled.ts";
 import { spendGuard, type SpendLimits } from "./pay/spend-limits.ts";
+import { policyIn } from "./pinned-policy.ts";
+import { type ClientClock, systemClock } from "./service/client-clock.ts";
 import { type Fetch, requestsTo } from "./service/requests.ts";
-import { SettlementError } from "./settlement-error.ts";
 import type { TransactionSigner } from "./signing/transaction-signer.ts";
 
 /** How a client is connected. */
@@ -21,6 +21,8 @@ export type ConnectOptions = {
   readonly mostPriorityFee?: bigint;
   /** Used instead of the global `fetch`. */
   readonly fetch?: Fetch;
+  /** Used instead of the machine's clock. */
+  readonly clock?: ClientClock;
 };
 
 /** An agent's side of a service. */
@@ -32,28 +34,29 @@ export type SettlementClient = {
   readonly pay: (
     payment: Payment & { readonly signer: TransactionSigner; readonly signal?: AbortSignal },
   ) => Promise<Paid>;
+  /**
+   * Returns an expired escrow's money to its agent; `signer` pays the fee. Safe to run again after any failure.
+   */
+  readonly refund: (
+    escrow: string,
+    how: { readonly signer: TransactionSigner; readonly signal?: AbortSignal },
+  ) => Promise<Refunded>;
   /** Waits until an escrow is settled and gives its evidence, verified under the trust document. */
   readonly settled: (escrow: string, options?: SettledOptions) => Promise<Settled>;
-};
-
-const policyIn = (trust: string | object): TrustPolicy => {
-  const parsed = parseTrustPolicy(typeof trust === "string" ? trust : JSON.stringify(trust));
-  if ("value" in parsed) return parsed.value;
-  throw new SettlementError(
-    "invalid_trust",
-    `The trust document cannot be used: ${parsed.fault}.`,
-    "Fetch /.well-known/evidence-trust.json of the service, check it, and keep it.",
-  );
 };
 
 /** A client of the service at `url`, http or https. Opens no connection yet. @throws SettlementError for a wrong option. */
 export const connect = (url: string, options: ConnectOptions): SettlementClient => {
   const policy = policyIn(options.trust);
-  const requests = requestsTo(url, options.fetch);
-  const allow = options.spend === undefined ? () => Promise.resolve() : spendGuard(options.spend);
+  const { clock = systemClock } = options;
+  const requests = requestsTo(url, options.fetch, clock);
+  const allow =
+    options.spend === undefined ? () => Promise.resolve() : spendGuard(options.spend, clock.nowMs);
   const { mostPriorityFee } = options;
   return {
     pay: (payment) => pay({ requests, policy, allow, mostPriorityFee }, payment),
+    refund: (escrow, { signer, signal }) =>
+      refund({ requests, policy, mostPriorityFee }, escrow, signer, signal),
     settled: (escrow, how) => settled(requests, policy, escrow, how),
   };
 };

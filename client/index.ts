@@ -2,12 +2,14 @@
 
 export { connect } from "./connect.ts";
 export type { ConnectOptions, SettlementClient } from "./connect.ts";
+export type { ClientClock } from "./service/client-clock.ts";
 export { SettlementError } from "./settlement-error.ts";
 export type { TransactionSigner } from "./signing/transaction-signer.ts";
 export { memoryJournal } from "./pay/spend-limits.ts";
 export type { SpendEntry, SpendJournal, SpendLimits } from "./pay/spend-limits.ts";
 export type { Payment } from "./pay/payment-terms.ts";
 export type { Paid } from "./pay/pay.ts";
+export type { Refunded } from "./pay/refund.ts";
 export type { Settled, SettledOptions } from "./pay/settled.ts";
 export type { DeliveryJudgement, DeliveryPayload, Validate } from "./pay/delivery.ts";
 export * from "./verify.ts";

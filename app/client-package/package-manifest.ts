@@ -5,15 +5,19 @@ const DEPENDENCIES = [
   "@noble/curves",
   "@noble/hashes",
   "@scure/base",
-  "canonicalize",
 ] as const satisfies ReadonlyArray<keyof typeof packageJson.dependencies>;
 
 /** The entries by their names in an import, each with its module below `client/`. */
 export const ENTRIES = {
   ".": "index",
   "./verify": "verify",
+  "./node": "node/index",
+  "./merchant": "merchant",
   "./generated": "generated/index",
 } as const;
+
+/** The commands by their names, each with its module below `client/`. */
+export const COMMANDS = { "settlement-evidence": "bin/settlement-evidence" } as const;
 
 /** The package.json of the client package. */
 export const packageManifest = () => ({
@@ -24,7 +28,7 @@ export const packageManifest = () => ({
   license: packageJson.license,
   type: "module",
   sideEffects: false,
-  engines: { node: ">=20" },
+  engines: { node: ">=20.19" },
   exports: {
     ...Object.fromEntries(
       Object.entries(ENTRIES).map(([entry, module]) => [
@@ -34,6 +38,9 @@ export const packageManifest = () => ({
     ),
     "./package.json": "./package.json",
   },
+  bin: Object.fromEntries(
+    Object.entries(COMMANDS).map(([name, module]) => [name, `./client/${module}.js`]),
+  ),
   files: ["client", "core", "README.md", "LICENSE"],
   dependencies: Object.fromEntries(
     DEPENDENCIES.map((name) => [name, packageJson.dependencies[name]]),

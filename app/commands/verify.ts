@@ -1,10 +1,10 @@
 import type { TrustPolicy } from "../../core/domain/evidence/evidence-check.ts";
+import { unprovenIn, verdictText } from "../../core/domain/evidence/verdict-text.ts";
 import { parseTrustPolicy } from "../../core/protocol/evidence/trust-policy.ts";
 import { verifyEvidence } from "../../core/protocol/evidence/verify-evidence.ts";
 import { askLog, logAddress } from "./ask-log.ts";
 import { askNode, nodeAddress } from "./ask-node.ts";
 import { EX_NOINPUT, EX_USAGE, exitWith, readCommandLine } from "./command-line.ts";
-import { unprovenIn, verdictText } from "./verdict-text.ts";
 
 const HELP = `Checks an evidence packet: offline, with a node of the ledger as witness, or with the log that it has a proof of.
 

@@ -194,185 +194,6 @@ export type SettlementLogStatusHindrance = ("nodes_disagree" | "second_node_behi
 export type SyncReportMode = ("snapshot" | "incremental")
 
 /**
- * Every record of the contract by its name.
- */
-export interface Contract {
-BetaLimits: BetaLimits
-Commitment: Commitment
-Cost: Cost
-DeliveryClaim: DeliveryClaim
-DeliveryComparison: DeliveryComparison
-DeliveryComparisonRead: DeliveryComparisonRead
-DeliveryField: DeliveryField
-DeliveryFieldFound: DeliveryFieldFound
-DeliveryFieldOutcome: DeliveryFieldOutcome
-DeliveryTemplateComparison: DeliveryTemplateComparison
-Deposit: Deposit
-Descriptor: Descriptor
-DescriptorEndpoints: DescriptorEndpoints
-DescriptorLinks: DescriptorLinks
-DescriptorPrograms: DescriptorPrograms
-EndedLog: EndedLog
-Escrow: Escrow
-EscrowPage: EscrowPage
-EscrowPreflight: EscrowPreflight
-EscrowState: EscrowState
-EventKind: EventKind
-EventRange: EventRange
-EvidenceAccount: EvidenceAccount
-EvidenceArchived: EvidenceArchived
-EvidenceAsOf: EvidenceAsOf
-EvidenceAttestation: EvidenceAttestation
-EvidenceData: EvidenceData
-EvidenceEscrow: EvidenceEscrow
-EvidenceLogProof: EvidenceLogProof
-EvidenceMerchant: EvidenceMerchant
-EvidenceNetwork: EvidenceNetwork
-EvidenceObserved: EvidenceObserved
-EvidencePacket: EvidencePacket
-EvidenceReferences: EvidenceReferences
-EvidenceReferencesNotFound: EvidenceReferencesNotFound
-EvidenceSignature: EvidenceSignature
-EvidenceSignatureStatus: EvidenceSignatureStatus
-EvidenceTransaction: EvidenceTransaction
-EvidenceTrust: EvidenceTrust
-Fault: Fault
-Health: Health
-HistoryHead: HistoryHead
-Idl: Idl
-IndexContradiction: IndexContradiction
-IndexContradictionKind: IndexContradictionKind
-IndexFreshness: IndexFreshness
-IndexerStatus: IndexerStatus
-IndexerStatusHistory: IndexerStatusHistory
-IndexerStatusStatus: IndexerStatusStatus
-Instruction: Instruction
-InstructionAccount: InstructionAccount
-InstructionAccountRole: InstructionAccountRole
-JsonWebKey: JsonWebKey
-JsonWebKeySet: JsonWebKeySet
-JsonWebKeyStatus: JsonWebKeyStatus
-LiveEscrow: LiveEscrow
-LiveEscrowRead: LiveEscrowRead
-LogWitness: LogWitness
-Merchant: Merchant
-MerchantRead: MerchantRead
-MerchantStats: MerchantStats
-MerchantStatus: MerchantStatus
-NetworkStatus: NetworkStatus
-NetworkStatusIdentity: NetworkStatusIdentity
-NextAction: NextAction
-NextActionAction: NextActionAction
-NextActionAwaiting: NextActionAwaiting
-NextActionBy: NextActionBy
-OpenApiDocument: OpenApiDocument
-OpenInstruction: OpenInstruction
-OpenInstructionAccount: OpenInstructionAccount
-OpenInstructionAccountRole: OpenInstructionAccountRole
-Page: Page
-Payout: Payout
-PayoutWhose: PayoutWhose
-PreflightBlocker: PreflightBlocker
-PreflightBlockerRule: PreflightBlockerRule
-PrepareArchiveRequest: PrepareArchiveRequest
-PrepareAttestationRequest: PrepareAttestationRequest
-PrepareAttestorRequest: PrepareAttestorRequest
-PrepareCall: PrepareCall
-PrepareCallBody: PrepareCallBody
-PrepareEscrowRequest: PrepareEscrowRequest
-PrepareMerchantRequest: PrepareMerchantRequest
-PrepareReleaseRequest: PrepareReleaseRequest
-PrepareReturnRequest: PrepareReturnRequest
-PreparedAttestation: PreparedAttestation
-PreparedAttestationRead: PreparedAttestationRead
-PreparedAttestorCall: PreparedAttestorCall
-PreparedAttestorCallOperation: PreparedAttestorCallOperation
-PreparedAttestorCallRead: PreparedAttestorCallRead
-PreparedAttestorCallWarnings: PreparedAttestorCallWarnings
-PreparedBumps: PreparedBumps
-PreparedEscrow: PreparedEscrow
-PreparedEscrowAnswer: PreparedEscrowAnswer
-PreparedEscrowCall: PreparedEscrowCall
-PreparedEscrowCallOperation: PreparedEscrowCallOperation
-PreparedEscrowCallRead: PreparedEscrowCallRead
-PreparedEscrowCallWarnings: PreparedEscrowCallWarnings
-PreparedInputs: PreparedInputs
-PreparedMerchantCall: PreparedMerchantCall
-PreparedMerchantCallOperation: PreparedMerchantCallOperation
-PreparedMerchantCallRead: PreparedMerchantCallRead
-PreparedMerchantCallWarnings: PreparedMerchantCallWarnings
-Problem: Problem
-ProblemAwaiting: ProblemAwaiting
-ProblemCode: ProblemCode
-ProblemCommitment: ProblemCommitment
-ProblemHolder: ProblemHolder
-ProblemPage: ProblemPage
-ProblemRule: ProblemRule
-ProgramError: ProgramError
-ProgramErrorProgram: ProgramErrorProgram
-ProgramStatus: ProgramStatus
-ProgramStatuses: ProgramStatuses
-ProofField: ProofField
-ProofFieldType: ProofFieldType
-ProofHashing: ProofHashing
-ProofTemplate: ProofTemplate
-ProofTemplateAnswer: ProofTemplateAnswer
-ProofTemplateCategory: ProofTemplateCategory
-ProofTemplateList: ProofTemplateList
-ReadContext: ReadContext
-Readiness: Readiness
-ReadsStatus: ReadsStatus
-ReadsStatusStatus: ReadsStatusStatus
-RegistryEntry: RegistryEntry
-RegistryEntryPage: RegistryEntryPage
-RejectedAccount: RejectedAccount
-RelayOutcome: RelayOutcome
-RelayOutcomeAnswer: RelayOutcomeAnswer
-RelayOutcomeCommitment: RelayOutcomeCommitment
-RelayOutcomeStatus: RelayOutcomeStatus
-RelayPolicy: RelayPolicy
-RelayPolicyAnswer: RelayPolicyAnswer
-RelayQueue: RelayQueue
-RelayRateLimit: RelayRateLimit
-RelayRateLimitOfEach: RelayRateLimitOfEach
-RelayRequest: RelayRequest
-RelayResult: RelayResult
-RelayResultAnswer: RelayResultAnswer
-RelayResultStatus: RelayResultStatus
-RelaySettlementCheck: RelaySettlementCheck
-RelaySettlementCheckRules: RelaySettlementCheckRules
-RelaySignaturePolicy: RelaySignaturePolicy
-RelayStatus: RelayStatus
-RelayStatusStatus: RelayStatusStatus
-SdkCall: SdkCall
-ServiceStatus: ServiceStatus
-ServiceStatusAnswer: ServiceStatusAnswer
-ServiceStatusStatus: ServiceStatusStatus
-SettlementDecision: SettlementDecision
-SettlementDecisionReason: SettlementDecisionReason
-SettlementDecisionStatus: SettlementDecisionStatus
-SettlementEvent: SettlementEvent
-SettlementEventPage: SettlementEventPage
-SettlementLogStatus: SettlementLogStatus
-SettlementLogStatusHindrance: SettlementLogStatusHindrance
-SettlementLogStatusState: SettlementLogStatusState
-StaleIndex: StaleIndex
-SupportedMint: SupportedMint
-SyncCounts: SyncCounts
-SyncEvents: SyncEvents
-SyncProgress: SyncProgress
-SyncProgressPhase: SyncProgressPhase
-SyncReport: SyncReport
-SyncReportAnswer: SyncReportAnswer
-SyncReportMode: SyncReportMode
-Tombstone: Tombstone
-TransactionError: TransactionError
-UnsignedTransaction: UnsignedTransaction
-VerifyDeliveryRequest: VerifyDeliveryRequest
-Version: Version
-VersionAnswer: VersionAnswer
-}
-/**
  * Planned limits of the limited beta.
  */
 export interface BetaLimits {
@@ -1994,7 +1815,14 @@ payer?: string
  */
 export interface SdkCall {
 package: string
+/**
+ * The method of a client that `connect` made.
+ */
 method: string
+/**
+ * The package's file on this service, for `npm install <address of this file>`.
+ */
+install: string
 /**
  * The field whose owner must sign.
  */

@@ -3,8 +3,8 @@ import type { TrustPolicy } from "../../core/domain/evidence/evidence-check.ts";
 import { CUSTODY_INSTRUCTIONS } from "../../core/protocol/generated/custody.ts";
 import { createEscrowInstruction } from "../../core/protocol/instructions/custody-instructions.ts";
 import { decodeArgs, isInstruction } from "../../core/protocol/instructions/instruction-layout.ts";
-import type { LiveEscrow, PreparedEscrow } from "../generated/contract.ts";
-import { problemOf, type Requests } from "../service/requests.ts";
+import type { LiveEscrow, PreparedEscrow, ProgramError } from "../generated/contract.ts";
+import { jsonOf, problemOf, type Requests } from "../service/requests.ts";
 import { SettlementError } from "../settlement-error.ts";
 import { expectedTransaction } from "../signing/expected-transaction.ts";
 import { signTransaction } from "../signing/sign-transaction.ts";
@@ -34,6 +34,9 @@ export type Paid = {
 
 /** Transactions of one payment. Each further one needs proof that the last can no longer land. */
 const MOST_TRANSACTIONS = 5;
+/** A transaction is confirmed within seconds; so often and so far apart it is looked for. */
+const CONFIRMING_LOOKS = 40;
+const CONFIRMING_MS = 500;
 
 /** What stands at an escrow's address: null when nothing ever did. */
 const escrowNow = async (
@@ -45,15 +48,42 @@ const escrowNow = async (
   if (answer.status === 404) return null;
   if (answer.status === 410) return "archived";
   if (answer.status !== 200) throw problemOf(answer);
-  return (JSON.parse(answer.text) as { readonly data: LiveEscrow }).data;
+  return (jsonOf(answer) as { readonly data: LiveEscrow }).data;
+};
+
+/** What a problem says of the program that refused. */
+type Refusal = { readonly program_error?: ProgramError | null };
+
+/**
+ * Whether the escrow is there after a failure. What a program has refused because it is there, another process made a moment ago: reads
+ * show it once it is confirmed.
+ */
+const escrowAfter = async (
+  context: PayContext,
+  terms: PaymentTerms,
+  refusal: ProgramError | null,
+  signal?: AbortSignal,
+): Promise<boolean> => {
+  const looks = refusal?.name === "EscrowExists" ? CONFIRMING_LOOKS : 1;
+  for (let look = 1; ; look++) {
+    if ((await escrowNow(context, terms, signal)) !== null) return true;
+    if (look >= looks) return false;
+    await context.requests.clock.pause(CONFIRMING_MS, signal);
+  }
 };
 
 /** @throws SettlementError when the escrow of this task and nonce is of another payment. */
 const requireSame = (found: LiveEscrow, terms: PaymentTerms): void => {
+  const ttl = (Date.parse(found.expires_at) - Date.parse(found.created_at)) / 1000;
   const sides = [
+    ["escrow", terms.escrow, found.escrow_pda],
+    ["agent", terms.agent, found.agent_owner],
+    ["task hash", terms.taskHash, found.task_hash],
     ["merchant", terms.merchant, found.merchant],
     ["mint", terms.mint.address, found.mint],
     ["amount", terms.amount.toString(), found.amount_stroops],
+    ["ttl", `${terms.ttlSeconds}`, `${ttl}`],
+    ["attestor", terms.attestor ?? found.attestor, found.attestor],
   ].filter(([, asked, there]) => asked !== there);
   if (sides.length > 0)
     throw new SettlementError(
@@ -109,6 +139,19 @@ const lockingTransaction = async (
   return signTransaction(unsigned, [signer]);
 };
 
+/** One transaction of the payment: its signature, and what became of it. */
+const lockAndRelay = async (
+  context: PayContext,
+  terms: PaymentTerms,
+  signer: TransactionSigner,
+  signal?: AbortSignal,
+) => {
+  const signed = await lockingTransaction(context, terms, signer, signal);
+  signal?.throwIfAborted();
+  const outcome = await relayUntilKnown(context.requests, signed, signal);
+  return { signature: signed.signature, outcome };
+};
+
 /**
  * Locks a payment in its escrow and returns once that is confirmed. Run again with the same nonce, whatever happened before, it finds the
  * escrow and pays nothing more: agent, task and nonce are the escrow's address, and the ledger takes one at an address, ever. @throws
@@ -135,17 +178,19 @@ export const pay = async (
       return paid(null);
     }
     await context.allow(terms);
-    const signed = await lockingTransaction(context, terms, signer, signal);
-    const outcome = await relayUntilKnown(context.requests, signed, signal).catch(
+    const tried = await lockAndRelay(context, terms, signer, signal).catch(
       async (cause: unknown) => {
-        // Refused, because another transaction of the same payment was first.
-        if (cause instanceof SettlementError && (await escrowNow(context, terms, signal))) return;
+        // A problem of the service can mean that another transaction of the same payment was first.
+        if (!(cause instanceof SettlementError) || cause.status === null) throw cause;
+        const { program_error: error } = (cause.problem ?? {}) as Refusal;
+        if (await escrowAfter(context, terms, error ?? null, signal)) return null;
         throw cause;
       },
     );
-    if (outcome === undefined) continue;
-    if (outcome.status === "landed" && outcome.error === null) return paid(signed.signature);
-    if (await escrowNow(context, terms, signal)) continue;
+    if (tried === null) continue;
+    const { signature, outcome } = tried;
+    if (outcome.status === "landed" && outcome.error === null) return paid(signature);
+    if (await escrowAfter(context, terms, outcome.program_error, signal)) continue;
     if (outcome.status === "landed")
       throw new SettlementError(
         outcome.program_error?.name ?? "payment_failed",

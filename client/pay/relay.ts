@@ -1,10 +1,41 @@
-import type { RelayOutcome, RelayResult } from "../generated/contract.ts";
-import { pause } from "../service/pause.ts";
-import type { Requests } from "../service/requests.ts";
+import type { RelayOutcome } from "../generated/contract.ts";
+import { jsonOf, problemOf, type Requests } from "../service/requests.ts";
 import type { SignedTransaction } from "../signing/sign-transaction.ts";
 
 const FIRST_LOOK_MS = 500;
 const LAST_LOOK_MS = 5_000;
+
+/**
+ * Hands the transaction to the relay; false while the relay is still busy with the same bytes from another process, or from a try whose
+ * answer was lost. @throws SettlementError when the relay refuses it.
+ */
+const isTaken = async (
+  requests: Requests,
+  { base64, signature }: SignedTransaction,
+  signal?: AbortSignal,
+): Promise<boolean> => {
+  const answer = await requests.answer("/v1/relay", {
+    body: { signed_transaction: base64, confirm: true },
+    headers: { "idempotency-key": signature },
+    signal,
+  });
+  if (answer.status >= 200 && answer.status <= 299) return true;
+  const failure = problemOf(answer);
+  if (failure.code !== "idempotency_key_in_flight") throw failure;
+  return false;
+};
+
+/** What became of a signature; null while the relay does not know it, as in the moment before it has taken it. */
+const outcomeNow = async (
+  requests: Requests,
+  signature: string,
+  signal?: AbortSignal,
+): Promise<RelayOutcome | null> => {
+  const answer = await requests.answer(`/v1/relay/${signature}`, { signal });
+  if (answer.status === 404) return null;
+  if (answer.status !== 200) throw problemOf(answer);
+  return (jsonOf(answer) as { readonly data: RelayOutcome }).data;
+};
 
 /**
  * Relays a signed transaction and asks for its outcome until it is known: `landed`, with or without an error, or `expired`. The
@@ -12,20 +43,17 @@ const LAST_LOOK_MS = 5_000;
  */
 export const relayUntilKnown = async (
   requests: Requests,
-  { base64, signature }: SignedTransaction,
+  signed: SignedTransaction,
   signal?: AbortSignal,
 ): Promise<RelayOutcome> => {
-  await requests.data<RelayResult>("/v1/relay", {
-    body: { signed_transaction: base64, confirm: true },
-    headers: { "idempotency-key": signature },
-    signal,
-  });
+  let taken = false;
   for (let wait = FIRST_LOOK_MS; ; wait = Math.min(wait * 2, LAST_LOOK_MS)) {
-    const outcome = await requests.data<RelayOutcome>(`/v1/relay/${signature}`, { signal });
-    const isKnown =
-      outcome.status === "expired" ||
-      (outcome.status === "landed" && outcome.commitment !== "processed");
-    if (isKnown) return outcome;
-    await pause(wait, signal);
+    taken ||= await isTaken(requests, signed, signal);
+    const outcome = await outcomeNow(requests, signed.signature, signal);
+    // Whatever was said before, the relay that does not know it must be given it.
+    if (outcome === null) taken = false;
+    else if (outcome.status === "expired") return outcome;
+    else if (outcome.status === "landed" && outcome.commitment !== "processed") return outcome;
+    await requests.clock.pause(wait, signal);
   }
 };

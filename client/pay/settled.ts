@@ -1,10 +1,11 @@
+import { parseAddress } from "../../core/domain/address.ts";
 import type { EvidenceVerdict, TrustPolicy } from "../../core/domain/evidence/evidence-check.ts";
 import { verifyEvidence } from "../../core/protocol/evidence/verify-evidence.ts";
 import type { EvidencePacket } from "../generated/contract.ts";
-import { pause } from "../service/pause.ts";
-import { problemOf, type Requests, retryAfterMs } from "../service/requests.ts";
+import type { ClientClock } from "../service/client-clock.ts";
+import { jsonOf, problemOf, type Requests, retryAfterMs } from "../service/requests.ts";
 import { SettlementError } from "../settlement-error.ts";
-import { settlementEvents } from "./settlement-events.ts";
+import { type SettlementEvents, settlementEvents } from "./settlement-events.ts";
 import {
   type DeliveryJudgement,
   type DeliveryPayload,
@@ -42,9 +43,11 @@ export type SettledOptions = {
 const LOOK_MS = 10_000;
 /** A packet that is not complete yet is asked for again after this. */
 const AGAIN_MS = 1_000;
+/** An escrow that was just paid can be unknown to a service that is behind, for so long. */
+const UNKNOWN_MS = 120_000;
 
 type Reading =
-  | { readonly kind: "wait"; readonly ms: number }
+  | { readonly kind: "wait"; readonly ms: number; readonly isUnknown: boolean }
   | { readonly kind: "packet"; readonly text: string; readonly packet: EvidencePacket };
 
 const isFinal = (state: string): state is Settled["state"] => state !== "Pending";
@@ -56,15 +59,13 @@ const readPacket = async (
 ): Promise<Reading> => {
   const answer = await requests.answer(`/v1/evidence/${escrow}`, { signal });
   const { status, text, headers } = answer;
-  if (status === 200) {
-    const packet = JSON.parse(text) as EvidencePacket;
-    return { kind: "packet", text, packet };
-  }
+  if (status === 200) return { kind: "packet", text, packet: jsonOf(answer) as EvidencePacket };
   const failure = problemOf(answer);
   // The ledger has the escrow, and finalizes it within seconds.
   const isEarly = failure.code === "not_final_yet" || status === 404;
   if (!isEarly) throw failure;
-  return { kind: "wait", ms: retryAfterMs(headers) ?? AGAIN_MS };
+  const ms = retryAfterMs(headers, requests.clock.nowMs()) ?? AGAIN_MS;
+  return { kind: "wait", ms, isUnknown: status === 404 };
 };
 
 const outcomeOf = (verdict: EvidenceVerdict, name: string): string | undefined =>
@@ -87,6 +88,21 @@ const requireSound = (verdict: EvidenceVerdict): void => {
   );
 };
 
+/** Waits for an event or for the time of the next look. The timer that loses ends at once, so that it keeps no process alive. */
+const nextLook = async (
+  events: SettlementEvents,
+  clock: ClientClock,
+  signal: AbortSignal | undefined,
+): Promise<void> => {
+  const over = new AbortController();
+  const both = signal === undefined ? over.signal : AbortSignal.any([signal, over.signal]);
+  try {
+    await Promise.race([events.next(), clock.pause(LOOK_MS, both)]);
+  } finally {
+    over.abort();
+  }
+};
+
 /**
  * Waits until an escrow is settled and ends with its evidence, verified under the policy, the log's quorum included where the policy
  * names a log. @throws SettlementError when the evidence fails, and what the signal was aborted with.
@@ -98,16 +114,32 @@ export const settled = async (
   options: SettledOptions = {},
 ): Promise<Settled> => {
   const { signal, delivery, template = null, validate = null } = options;
+  const { clock } = requests;
+  if (parseAddress(escrow) === undefined)
+    throw new SettlementError(
+      "invalid_escrow",
+      `${escrow} is no address.`,
+      "Give the escrow that `pay` returned.",
+    );
+  const began = clock.nowMs();
   const events = settlementEvents(requests, escrow, signal);
   try {
     for (;;) {
       signal?.throwIfAborted();
       const reading = await readPacket(requests, escrow, signal);
       if (reading.kind === "wait") {
-        await pause(reading.ms, signal);
+        if (reading.isUnknown && clock.nowMs() - began > UNKNOWN_MS)
+          throw new SettlementError(
+            "escrow_not_found",
+            `The service knows no escrow ${escrow}.`,
+            "Check the address, and that the service serves the ledger of the trust document.",
+          );
+        await clock.pause(reading.ms, signal);
         continue;
       }
       const { text, packet } = reading;
+      const verdict = verifyEvidence(text, policy);
+      requireSound(verdict);
       const { escrow: account, delivery_claim: claim } = packet.data;
       if (account.escrow_pda !== escrow)
         throw new SettlementError(
@@ -115,14 +147,12 @@ export const settled = async (
           `The service gave the evidence of ${account.escrow_pda}.`,
           "Believe nothing of it.",
         );
-      const verdict = verifyEvidence(text, policy);
-      requireSound(verdict);
       if (!isFinal(account.state)) {
-        await Promise.race([events.next(), pause(LOOK_MS, signal)]);
+        await nextLook(events, clock, signal);
         continue;
       }
       if (awaitsLog(verdict, policy)) {
-        await pause(AGAIN_MS, signal);
+        await clock.pause(AGAIN_MS, signal);
         continue;
       }
       const attested = { proofHash: claim.proof_hash, taskHash: account.task_hash };

@@ -1,5 +1,4 @@
 import type { LiveEscrow } from "../generated/contract.ts";
-import { pause } from "../service/pause.ts";
 import type { Requests } from "../service/requests.ts";
 
 /** A listener for what the ledger does with one escrow. It only wakes its owner, who then reads. */
@@ -61,7 +60,7 @@ export const settlementEvents = (
       } catch {
         // Broken off: it is resumed.
       }
-      await pause(RECONNECT_MS, both);
+      await requests.clock.pause(RECONNECT_MS, both);
     }
   };
   void follow().catch(() => undefined);

@@ -53,9 +53,19 @@ const refuse = (detail: string): never => {
   );
 };
 
+/** The most that was allowed for each escrow: of several payments with its nonce at most one is made. */
+const mostByEscrow = (entries: ReadonlyArray<SpendEntry>): Map<string, bigint> => {
+  const most = new Map<string, bigint>();
+  for (const { escrow, amount } of entries) {
+    const units = BigInt(amount);
+    if (units > (most.get(escrow) ?? 0n)) most.set(escrow, units);
+  }
+  return most;
+};
+
 /**
- * A function that allows a payment under the limits, or throws `spend_refused`. The same escrow counts once, however often it is allowed. Calls are
- * judged one after another.
+ * A function that allows a payment under the limits, or throws `spend_refused`. The same escrow counts once, with the most that was allowed for it,
+ * however often it is run. Calls are judged one after another.
  */
 export const spendGuard = (
   limits: SpendLimits,
@@ -74,10 +84,14 @@ export const spendGuard = (
     if (limits.maxPerDay === undefined) return;
     const now = nowMs();
     const entries = await journal.entries();
-    if (entries.some((entry) => entry.escrow === escrow)) return;
-    const spent = entries
-      .filter((entry) => entry.mint === mint.address && Date.parse(entry.at) > now - DAY_MS)
-      .reduce((sum, entry) => sum + BigInt(entry.amount), 0n);
+    const lastDay = entries.filter(
+      (entry) => entry.mint === mint.address && Date.parse(entry.at) > now - DAY_MS,
+    );
+    const kept = mostByEscrow(lastDay);
+    const own = kept.get(escrow) ?? 0n;
+    if (own >= amount) return;
+    kept.delete(escrow);
+    const spent = [...kept.values()].reduce((sum, units) => sum + units, 0n);
     if (spent + amount > unitsOf(limits.maxPerDay, mint.decimals))
       refuse(`${shown(amount)} on top of ${shown(spent)} is more than ${limits.maxPerDay} a day.`);
     await journal.add({

@@ -1,5 +1,5 @@
 import { SettlementError } from "../settlement-error.ts";
-import { pause } from "./pause.ts";
+import { type ClientClock, systemClock } from "./client-clock.ts";
 
 /** A function like `fetch`; tests and runtimes with another one pass theirs. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
@@ -15,6 +15,8 @@ export type Requests = {
   readonly answer: (path: string, options?: RequestOptions) => Promise<Answer>;
   /** A stream's response, tried once. @throws what `fetch` throws. */
   readonly stream: (path: string, options?: RequestOptions) => Promise<Response>;
+  /** The clock that its retries and deadlines follow. */
+  readonly clock: ClientClock;
 };
 
 /** What a request carries. A body makes it a POST. */
@@ -33,16 +35,40 @@ const LAST_PAUSE_MS = 5_000;
 /** Answers that a moment later may be others: too early, too many, or no service behind a proxy. */
 const PASSING = new Set([408, 425, 429, 502, 503, 504]);
 /** The longest Retry-After that is followed. */
-const MOST_RETRY_AFTER_S = 60;
+const MOST_RETRY_AFTER_MS = 60_000;
+
+/** Whether an answer that says success holds JSON: one that was cut short, or made between here and the service, does not. */
+const isWhole = ({ status, text }: Answer): boolean => {
+  if (status < 200 || status > 299) return true;
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+};
 
 const pauseMs = (tried: number): number =>
   Math.min(LAST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** tried) * (0.5 + Math.random() / 2);
 
-/** What an answer asks to wait, in milliseconds, undefined when it does not say. */
-export const retryAfterMs = (headers: Headers): number | undefined => {
+/**
+ * What an answer asks to wait, 0 to 60,000 milliseconds, undefined when it does not say: seconds or a date (RFC 9110, section
+ * 10.2.3).
+ */
+export const retryAfterMs = (headers: Headers, nowMs: number): number | undefined => {
   const text = headers.get("retry-after");
-  if (text === null || !/^[0-9]{1,6}$/.test(text)) return undefined;
-  return Math.min(Number(text), MOST_RETRY_AFTER_S) * 1000;
+  if (text === null) return undefined;
+  const ms = /^[0-9]+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - nowMs;
+  return Number.isNaN(ms) ? undefined : Math.max(0, Math.min(ms, MOST_RETRY_AFTER_MS));
+};
+
+/** The JSON of an answer. @throws SettlementError when it holds none: something between here and the service answered. */
+export const jsonOf = (answer: Answer): unknown => {
+  try {
+    return JSON.parse(answer.text) as unknown;
+  } catch {
+    throw problemOf(answer);
+  }
 };
 
 /** The failure that a problem answer describes. Any other answer that is no success is described by its status. */
@@ -63,9 +89,22 @@ export const problemOf = ({ status, text }: Answer): SettlementError => {
   );
 };
 
+/** Node 20 has no `URL.parse`. */
+const urlIn = (text: string): URL | null => {
+  try {
+    return new URL(text);
+  } catch {
+    return null;
+  }
+};
+
 /** Calls of the service at `url`, by `fetch` unless another function is given. @throws SettlementError for no address. */
-export const requestsTo = (url: string, fetchWith: Fetch = fetch): Requests => {
-  const base = URL.parse(url);
+export const requestsTo = (
+  url: string,
+  fetchWith: Fetch = fetch,
+  clock: ClientClock = systemClock,
+): Requests => {
+  const base = urlIn(url);
   if (base === null || !["http:", "https:"].includes(base.protocol))
     throw new SettlementError(
       "invalid_url",
@@ -86,28 +125,38 @@ export const requestsTo = (url: string, fetchWith: Fetch = fetch): Requests => {
       redirect: "error",
     });
 
+  /** One try with its deadline. The deadline's timer ends with the try, so that it keeps no process alive. */
+  const attempt = async (path: string, options: RequestOptions): Promise<Answer> => {
+    const late = new AbortController();
+    const over = new AbortController();
+    clock.pause(TRY_MS, over.signal).then(
+      () => late.abort(new Error(`no answer within ${TRY_MS} ms`)),
+      () => undefined,
+    );
+    try {
+      const both = options.signal ? AbortSignal.any([options.signal, late.signal]) : late.signal;
+      const response = await send(path, { ...options, signal: both });
+      return { status: response.status, headers: response.headers, text: await response.text() };
+    } finally {
+      over.abort();
+    }
+  };
+
   const answer = async (path: string, options: RequestOptions = {}): Promise<Answer> => {
     let failure: unknown;
     for (let tried = 0; tried < TRIES; tried++) {
       options.signal?.throwIfAborted();
       let wait = pauseMs(tried);
       try {
-        const limit = AbortSignal.timeout(TRY_MS);
-        const signal = options.signal ? AbortSignal.any([options.signal, limit]) : limit;
-        const response = await send(path, { ...options, signal });
-        const found = {
-          status: response.status,
-          headers: response.headers,
-          text: await response.text(),
-        };
-        if (!PASSING.has(found.status) || tried === TRIES - 1) return found;
+        const found = await attempt(path, options);
+        if ((!PASSING.has(found.status) && isWhole(found)) || tried === TRIES - 1) return found;
         failure = problemOf(found);
-        wait = retryAfterMs(found.headers) ?? wait;
+        wait = retryAfterMs(found.headers, clock.nowMs()) ?? wait;
       } catch (cause) {
         options.signal?.throwIfAborted();
         failure = cause;
       }
-      if (tried < TRIES - 1) await pause(wait, options.signal);
+      if (tried < TRIES - 1) await clock.pause(wait, options.signal);
     }
     throw new SettlementError(
       "service_unreachable",
@@ -122,8 +171,9 @@ export const requestsTo = (url: string, fetchWith: Fetch = fetch): Requests => {
     data: async <A>(path: string, options?: RequestOptions) => {
       const found = await answer(path, options);
       if (found.status < 200 || found.status > 299) throw problemOf(found);
-      return (JSON.parse(found.text) as { readonly data: A }).data;
+      return (jsonOf(found) as { readonly data: A }).data;
     },
     stream: (path, options = {}) => send(path, options),
+    clock,
   };
 };

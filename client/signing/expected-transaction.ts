@@ -80,6 +80,9 @@ const differencesOf = (
     };
   }).filter((each) => each.asked !== each.prepared);
 
+const isBudget = ({ programAddress }: Instruction): boolean =>
+  programAddress === COMPUTE_BUDGET_PROGRAM;
+
 const priorityFee = (instructions: ReadonlyArray<WireInstruction>): bigint => {
   const { unitLimit, unitPrice } = computeRequest(instructions);
   return ((unitPrice ?? 0n) * BigInt(unitLimit ?? MOST_UNITS) + MICRO - 1n) / MICRO;
@@ -118,7 +121,6 @@ export const expectedTransaction = (
       { what: "priority fee", asked: `at most ${mostPriorityFee} lamports`, prepared: `${fee}` },
     ]);
   const all = opened(message);
-  const isBudget = ({ programAddress }: Instruction) => programAddress === COMPUTE_BUDGET_PROGRAM;
   const prepared = all.filter((each) => !isBudget(each));
   const expected = asked(prepared);
   const differences = [

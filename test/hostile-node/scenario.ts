@@ -41,7 +41,7 @@ export type Scenario = {
   readonly does: string;
   /** Whether a healthy provider may behave so: then every sync must succeed while it lasts. */
   readonly isUsual: boolean;
-  /** Whether its history does not show what changed of merchants. A scan does, later. */
+  /** Whether its history shows changes of merchants late or never, so that a later sync or a scan finds them. */
   readonly hidesMerchants?: true;
   /** Changes the simulated ledger before the first request. */
   readonly prepare?: (world: WorldNode, random: () => number) => void;

@@ -11,6 +11,7 @@ import {
 import { Instance } from "../../../ports/instance.ts";
 import { SETTLEMENT_RULES } from "../../../core/domain/relay/settlement-rule.ts";
 import { STATE_RULES } from "../../../core/use-cases/request-errors.ts";
+import { CLIENT_PACKAGE_PATH } from "../service/client-package-path.ts";
 import { cureOf } from "../problems/state-cures.ts";
 import { Cost, costRecord, OrNull, UnsignedTransaction } from "./prepared-call-contract.ts";
 import { Instruction, instructionRecord } from "./instruction-contract.ts";
@@ -122,7 +123,11 @@ export const PreparedEscrow = Type.Object(
     instruction: Instruction,
     sdk_call: record("SdkCall", "How the client library creates this escrow.", {
       package: Type.String(),
-      method: Type.String(),
+      method: Type.String({ description: "The method of a client that `connect` made." }),
+      install: Type.String({
+        description:
+          "The package's file on this service, for `npm install <address of this file>`.",
+      }),
       signer: Type.Literal("agent_owner", { description: "The field whose owner must sign." }),
     }),
     preflight: Type.Optional(Preflight),
@@ -139,7 +144,8 @@ export type PreflightRecord = Static<typeof Preflight>;
 
 const SDK_CALL = {
   package: "settlement-evidence",
-  method: "createEscrow",
+  method: "pay",
+  install: CLIENT_PACKAGE_PATH,
   signer: "agent_owner",
 } as const;
 

@@ -2,10 +2,8 @@ import { Type } from "@sinclair/typebox";
 import { Effect } from "effect";
 import { ClientPackage } from "../../../ports/client-package.ts";
 import { endpoint } from "../server/endpoint.ts";
+import { CLIENT_PACKAGE_PATH } from "./client-package-path.ts";
 import { entityTag, isNotModified } from "../request/entity-tag.ts";
-
-/** Where the service hands out its client. */
-export const CLIENT_PACKAGE_PATH = "/client/settlement-evidence.tgz";
 
 /** `GET /client/settlement-evidence.tgz` */
 export const clientPackageEndpoint = endpoint({

@@ -130,12 +130,12 @@ export const showsEffect = (
   }
 };
 
-const HARMLESS: ReadonlyArray<Address> = [
+const HARMLESS: ReadonlySet<Address> = new Set([
   COMPUTE_BUDGET_PROGRAM,
   MEMO_PROGRAM,
   ASSOCIATED_TOKEN_PROGRAM,
   LIGHTHOUSE_PROGRAM,
-];
+]);
 
 /**
  * The escrow of a transaction that creates one and does nothing else of value, null of any other. The ledger makes an
@@ -145,7 +145,7 @@ export const onlyCreates = (
   transaction: WireTransaction,
   deployment: Deployment,
 ): Address | null => {
-  const ours = transaction.instructions.filter(({ program }) => !HARMLESS.includes(program));
+  const ours = transaction.instructions.filter(({ program }) => !HARMLESS.has(program));
   const [effect, ...others] = relayedEffects(transaction, deployment) ?? [];
   return ours.length === 1 && others.length === 0 && effect?.kind === "create"
     ? effect.subject

@@ -4,8 +4,9 @@ import type { Scenario } from "../scenario.ts";
 const laggingPool = (slots: number): Scenario => ({
   name: `lagging-pool-${slots}`,
   does: `answers each request from a backend that lags 0 to ${slots} slots`,
-  // The pool of nodes counts an answer of a lower slot as an attempt, so a sync may fail. It is right when it completes.
-  isUsual: false,
+  isUsual: true,
+  // A list of signatures may be as old as its backend. The next sync reads its newest part again.
+  hidesMerchants: true,
   play:
     ({ random, backend }) =>
     (call) =>

@@ -70,12 +70,12 @@ const contentOf = (
   }
 };
 
+const slotsFrom = (first: number, count: number, last: number): ReadonlyArray<number> =>
+  Array.from({ length: Math.max(0, Math.min(count, last - first + 1)) }, (_, i) => first + i);
+
 /** Blocks. Every slot that is over holds one, and the ledger forgets none. */
 export const blockMethods = (ledger: LocalLedger): Readonly<Record<string, RpcMethod>> => {
   const finished = (config: RpcConfig) => ledger.slots.visible(commitmentOf(config));
-
-  const slotsFrom = (first: number, count: number, last: number): ReadonlyArray<number> =>
-    Array.from({ length: Math.max(0, Math.min(count, last - first + 1)) }, (_, i) => first + i);
 
   return {
     getBlock: ([asked, options]) => {

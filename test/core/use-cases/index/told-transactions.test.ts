@@ -63,7 +63,7 @@ test("a merchant's change that the history lacks is read after 150 slots, becaus
       expect(scans.count).toBe(count);
       const { calls } = ledger;
       yield* sync(memory);
-      // The genesis hash, the tip and the config. The transaction is not read again.
+      // The identity, the tip and the config. The transaction is not read again.
       expect(ledger.calls - calls).toBe(3);
     }),
   );

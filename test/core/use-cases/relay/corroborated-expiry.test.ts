@@ -1,3 +1,4 @@
+import { ZERO_ADDRESS } from "../../../../core/domain/address.ts";
 import { expect, test } from "bun:test";
 import { Duration, Effect } from "effect";
 import { TestClock } from "effect/testing";
@@ -102,7 +103,7 @@ test("another transaction that made the escrow is named, and the payment is not 
       accounts: [],
       instructions: transaction.instructions.map(({ program, accounts, data }) => ({
         program,
-        accounts: accounts.map((place) => transaction.staticAccounts[place]!),
+        accounts: accounts.map((place) => transaction.staticAccounts[place] ?? ZERO_ADDRESS),
         data,
       })),
       hasCalls: true,

@@ -27,10 +27,9 @@ export const escrowAt = (n: number): Address => addressFromBytes(numbered(32, 5,
 export const transactionOn = (n: number, turn: number) => {
   const signature = numbered(64, 9, turn);
   const accounts = [numbered(32, 3, 1), numbered(32, 5, n), numbered(32, 7, 0)];
-  const bytes = Uint8Array.of(
-    ...[1, ...signature, 1, 0, 1, accounts.length, ...accounts.flatMap((each) => [...each])],
-    ...[...numbered(32, 8, 1), 1, 2, 1, 1, 0],
-  );
+  const named = accounts.flatMap((each) => [...each]);
+  const head = [1, ...signature, 1, 0, 1, accounts.length, ...named];
+  const bytes = Uint8Array.from([...head, ...numbered(32, 8, 1), 1, 2, 1, 1, 0]);
   return { bytes, signature: ledgerSignatureFromBytes(signature) };
 };
 

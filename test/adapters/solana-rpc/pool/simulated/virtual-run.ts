@@ -35,8 +35,10 @@ const limited = ({ status, retryAfter }: Extract<Answer, { readonly status: numb
 const intercept = (answer: (call: Omit<TimedCall, "nowMs">) => Answer) => {
   const real = globalThis.fetch;
   const simulated = async (...[address, init]: Parameters<typeof fetch>): Promise<Response> => {
-    if (String(address) !== ADDRESS.href) return real(address, init);
-    const asked = JSON.parse(String(init?.body)) as TimedCall | ReadonlyArray<TimedCall>;
+    const body = init?.body;
+    const isOurs = address instanceof URL && address.href === ADDRESS.href;
+    if (!isOurs || typeof body !== "string") return real(address, init);
+    const asked = JSON.parse(body) as TimedCall | ReadonlyArray<TimedCall>;
     const calls = "method" in asked ? [asked] : asked;
     const answers = calls.map((call) => ({ id: call.id, said: answer(call) }));
     for (const { said } of answers) if ("status" in said) return limited(said);

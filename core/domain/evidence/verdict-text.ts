@@ -1,5 +1,5 @@
-import { amountsText } from "../../core/domain/evidence/amounts-text.ts";
-import type { EvidenceCheck, EvidenceVerdict } from "../../core/domain/evidence/evidence-check.ts";
+import { amountsText } from "./amounts-text.ts";
+import type { EvidenceCheck, EvidenceVerdict } from "./evidence-check.ts";
 
 const MARKS: Readonly<Record<EvidenceCheck["outcome"], string>> = {
   passed: "ok      ",
@@ -22,11 +22,12 @@ const namesOf = (
 export const unprovenIn = (verdict: EvidenceVerdict): ReadonlyArray<string> =>
   namesOf(verdict, "unproven");
 
-/** The sentence about the node: none was named, it was asked, or it was not asked because the packet fails without it. */
+/** The sentence about the node: none was named, it was asked, it was not asked because the packet fails without it, or this verifier asks none. */
 const HINTS = {
   none: " Ask a node of your choice with --rpc URL.",
   asked: "",
   spared: " The node was not asked, because the packet fails without it.",
+  offline: " A node of the ledger shows it: docs/verify-evidence.md.",
 } as const;
 
 /** A verdict for people: a line for each check, what is not shown, and the verdict last. */

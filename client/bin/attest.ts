@@ -1,0 +1,127 @@
+import { homedir } from "node:os";
+import { join, resolve } from "node:path";
+import process from "node:process";
+import { parseStrictJson } from "../../core/domain/encoding/strict-json.ts";
+import type { Attestation } from "../merchant/attest.ts";
+import { attestationFiles } from "../node/attestation-files.ts";
+import { readInput } from "../node/input.ts";
+import type { DeliveryPayload } from "../pay/delivery.ts";
+import { SettlementError } from "../settlement-error.ts";
+import { readArguments, required, usageError } from "./command-line.ts";
+import { CONNECTION_HELP, CONNECTION_OPTIONS, merchantConnection } from "./merchant-connection.ts";
+import { readSigners, SIGNER_HELP, SIGNER_OPTIONS } from "./signer-options.ts";
+
+/** What the command says of itself. */
+export const HELP = `Signs a delivery claim for an escrow, and releases it with --release. One proof for an escrow, ever: the claim is
+kept in the journal before it is signed, and another one is refused from then on.
+
+usage: npx --no-install settlement-evidence attest --escrow ADDRESS --template ID --payload FILE --url URL --trust FILE SIGNER [--release]
+
+  --escrow ADDRESS         the escrow
+  --payload FILE           what was delivered, a JSON object; - reads standard input
+  --template ID            the proof template that it must fit (GET /v1/proof-templates)
+  --amount DECIMAL         the merchant's part, such as 0.40; all of it when left out
+  --journal FOLDER         where claims are kept   (~/.local/state/settlement-evidence/attestations)
+  --release                release the escrow with it; without a payer the attestor's key pays the fee
+${CONNECTION_HELP}${SIGNER_HELP}
+Prints the attestation as one line of JSON, and with --release a second line. Whoever holds the attestation can release the escrow, for five minutes.
+Run the same again after any failure: it is the same proof, signed anew. Keep the journal, and copy it before you move.
+
+Ends with 0; 64 wrong command line; 66 unreadable file or key; 69 no service; 1 refused, and nothing was signed unless it says so.
+`;
+
+/** The service takes payloads of this many bytes; larger ones belong behind a hash. */
+const MOST_PAYLOAD_BYTES = 32_768;
+
+const payloadIn = (text: string): DeliveryPayload => {
+  const parsed = parseStrictJson(text);
+  if ("fault" in parsed)
+    throw new SettlementError(
+      "invalid_payload",
+      `The payload is no JSON that can be hashed: ${parsed.fault}.`,
+      "Give one JSON object.",
+    );
+  const { value } = parsed;
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    throw new SettlementError(
+      "invalid_payload",
+      "The payload is no JSON object.",
+      "Give one JSON object.",
+    );
+  return value as DeliveryPayload;
+};
+
+const OPTIONS = {
+  ...CONNECTION_OPTIONS,
+  ...SIGNER_OPTIONS,
+  escrow: { type: "string" },
+  payload: { type: "string" },
+  template: { type: "string" },
+  amount: { type: "string" },
+  journal: { type: "string" },
+  release: { type: "boolean" },
+} as const;
+
+const print = (value: object): void => {
+  process.stdout.write(`${JSON.stringify(value)}\n`);
+};
+
+/** The failure of a release after its attestation was printed. */
+const unreleased = (cause: unknown, { until }: Attestation): unknown =>
+  cause instanceof SettlementError
+    ? new SettlementError(
+        cause.code,
+        `The attestation above is signed; the release failed: ${cause.message}`,
+        `Run the same again, or release with it before ${until}. ${cause.cure}`,
+        cause.status === null ? { cause } : { status: cause.status, cause },
+      )
+    : cause;
+
+/** The folder of the journal unless one is named. */
+export const usualJournal = (): string =>
+  join(
+    process.env["XDG_STATE_HOME"] || join(homedir(), ".local", "state"),
+    "settlement-evidence",
+    "attestations",
+  );
+
+/** Runs the command. @throws SettlementError */
+export const run = async (args: ReadonlyArray<string>): Promise<number> => {
+  const { values } = readArguments(args, OPTIONS);
+  const escrow = required(values.escrow, "--escrow", "the escrow's address");
+  const path = required(values.payload, "--payload", "a file with the payload, or -");
+  const template = required(
+    values.template,
+    "--template",
+    "a template's id, such as api-delivered-v1",
+  );
+  if (path === "-" && (values["key-file"] === "-" || values["payer-key-file"] === "-"))
+    throw usageError(
+      "Payload and key are both read from standard input.",
+      "Put one of them into a file.",
+    );
+  const merchant = await merchantConnection(values);
+  const payload = payloadIn(await readInput(path, "the payload", MOST_PAYLOAD_BYTES));
+  const { signer, payer } = await readSigners(values);
+  const attestation = await merchant.attest({
+    escrow,
+    payload,
+    template,
+    ...(values.amount === undefined ? {} : { amount: values.amount }),
+    attestor: signer,
+    journal: attestationFiles(resolve(values.journal ?? usualJournal())),
+  });
+  print(attestation);
+  if (values.release !== true) {
+    process.stderr.write(
+      `Not released yet: run the same with --release, or POST /v1/escrows/${escrow}/release/prepare with it before ${attestation.until}.\n`,
+    );
+    return 0;
+  }
+  print(
+    await merchant.release({ attestation, payer: payer ?? signer }).catch((cause: unknown) => {
+      throw unreleased(cause, attestation);
+    }),
+  );
+  return 0;
+};

@@ -1,0 +1,149 @@
+import process from "node:process";
+import { csvLine, EXPORT_COLUMNS } from "../merchant/export.ts";
+import { SettlementError } from "../settlement-error.ts";
+import { readArguments, required, usageError } from "./command-line.ts";
+import { CONNECTION_HELP, CONNECTION_OPTIONS, merchantConnection } from "./merchant-connection.ts";
+import { readSigners, SIGNER_HELP, SIGNER_OPTIONS } from "./signer-options.ts";
+
+/** What the command says of itself. */
+export const HELP = `A merchant's wallet and books.
+
+usage: npx --no-install settlement-evidence merchant ACTION --url URL --trust FILE [options]
+
+  register --attestor ADDRESS --name NAME SIGNER      names the merchant and the key whose attestations release escrows
+  rotate --attestor ADDRESS [--compromised] SIGNER    names a new key, and prints the open escrows that still need the old one
+  cancel --escrow ADDRESS SIGNER                      returns an open escrow's money to its agent
+  watch --merchant ADDRESS [--once]                   prints what awaits the merchant, a line of JSON whenever that changes
+  export --merchant ADDRESS [--format csv|jsonl]      prints every escrow, once the totals equal the ledger's
+
+  --compromised            the old key is in other hands: revoke it at once, and prepare the cancellation of what it leaves open
+  --cancel                 with --compromised: sign and send these cancellations too
+${CONNECTION_HELP}
+SIGNER is the merchant's wallet:
+${SIGNER_HELP}
+Each can be run again after any failure. Ends with 0; 64 wrong command line; 66 unreadable file or key; 69 no service; 1 refused.
+`;
+
+const ADDRESS_OPTION = { type: "string" } as const;
+
+const print = (value: object): void => {
+  process.stdout.write(`${JSON.stringify(value)}\n`);
+};
+
+const payerIn = (payer: Awaited<ReturnType<typeof readSigners>>["payer"]) =>
+  payer === null ? {} : { payer };
+
+const register = async (args: ReadonlyArray<string>): Promise<number> => {
+  const { values } = readArguments(args, {
+    ...CONNECTION_OPTIONS,
+    ...SIGNER_OPTIONS,
+    attestor: ADDRESS_OPTION,
+    name: { type: "string" },
+  });
+  const attestor = required(values.attestor, "--attestor", "the attestor's public key");
+  const name = required(values.name, "--name", "the merchant's name");
+  const merchant = await merchantConnection(values);
+  const { signer, payer } = await readSigners(values);
+  print(await merchant.register({ wallet: signer, attestor, name, ...payerIn(payer) }));
+  return 0;
+};
+
+const rotate = async (args: ReadonlyArray<string>): Promise<number> => {
+  const { values } = readArguments(args, {
+    ...CONNECTION_OPTIONS,
+    ...SIGNER_OPTIONS,
+    attestor: ADDRESS_OPTION,
+    compromised: { type: "boolean" },
+    cancel: { type: "boolean" },
+  });
+  const attestor = required(values.attestor, "--attestor", "the new attestor's public key");
+  const compromised = values.compromised === true;
+  if (values.cancel === true && !compromised)
+    throw usageError("--cancel is for --compromised.", "Cancel one escrow with `merchant cancel`.");
+  const merchant = await merchantConnection(values);
+  const { signer, payer } = await readSigners(values);
+  const rotated = await merchant.rotate({
+    wallet: signer,
+    attestor,
+    compromised,
+    ...payerIn(payer),
+  });
+  print(rotated);
+  let failed = 0;
+  if (values.cancel === true)
+    for (const { escrow } of rotated.cancellations)
+      await merchant
+        .cancel({ escrow, wallet: signer, ...payerIn(payer) })
+        .then(print, (cause: unknown) => {
+          if (!(cause instanceof SettlementError)) throw cause;
+          failed++;
+          print({ escrow, failed: cause.message, cure: cause.cure });
+        });
+  return failed === 0 ? 0 : 1;
+};
+
+const cancel = async (args: ReadonlyArray<string>): Promise<number> => {
+  const { values } = readArguments(args, {
+    ...CONNECTION_OPTIONS,
+    ...SIGNER_OPTIONS,
+    escrow: ADDRESS_OPTION,
+  });
+  const escrow = required(values.escrow, "--escrow", "the escrow's address");
+  const merchant = await merchantConnection(values);
+  const { signer, payer } = await readSigners(values);
+  print(await merchant.cancel({ escrow, wallet: signer, ...payerIn(payer) }));
+  return 0;
+};
+
+const watch = async (args: ReadonlyArray<string>): Promise<number> => {
+  const { values } = readArguments(args, {
+    ...CONNECTION_OPTIONS,
+    merchant: ADDRESS_OPTION,
+    once: { type: "boolean" },
+  });
+  const wallet = required(values.merchant, "--merchant", "the merchant's wallet");
+  const merchant = await merchantConnection(values);
+  const stream = merchant.watch({ merchant: wallet, once: values.once === true });
+  for await (const each of stream) print(each);
+  return 0;
+};
+
+const exportRows = async (args: ReadonlyArray<string>): Promise<number> => {
+  const { values } = readArguments(args, {
+    ...CONNECTION_OPTIONS,
+    merchant: ADDRESS_OPTION,
+    format: { type: "string" },
+  });
+  const wallet = required(values.merchant, "--merchant", "the merchant's wallet");
+  const { format = "csv" } = values;
+  if (format !== "csv" && format !== "jsonl")
+    throw usageError(`--format ${format} is not known.`, "Give csv or jsonl.");
+  const merchant = await merchantConnection(values);
+  const { rows, totals } = await merchant.export({ merchant: wallet });
+  if (format === "csv")
+    process.stdout.write(
+      [EXPORT_COLUMNS.join(","), ...rows.map(csvLine)].map((line) => `${line}\r\n`).join(""),
+    );
+  else for (const row of rows) print(row);
+  process.stderr.write(`Equal to the ledger's: ${JSON.stringify(totals)}\n`);
+  return 0;
+};
+
+const ACTIONS: Readonly<Record<string, (args: ReadonlyArray<string>) => Promise<number>>> = {
+  register,
+  rotate,
+  cancel,
+  watch,
+  export: exportRows,
+};
+
+/** Runs the command. @throws SettlementError */
+export const run = ([action = "", ...args]: ReadonlyArray<string>): Promise<number> => {
+  const chosen = Object.hasOwn(ACTIONS, action) ? ACTIONS[action] : undefined;
+  if (chosen === undefined)
+    throw usageError(
+      action === "" ? "No action is named." : `There is no action ${action}.`,
+      `Give one of ${Object.keys(ACTIONS).join(", ")}.`,
+    );
+  return chosen(args);
+};

@@ -1,0 +1,83 @@
+import process from "node:process";
+import { fileJournal } from "../node/file-journal.ts";
+import { readKeyFile } from "../node/key-file.ts";
+import { readArguments, required, usageError } from "./command-line.ts";
+import { interrupted } from "./interrupted.ts";
+import { connectBy, SERVICE_HELP, SERVICE_OPTIONS } from "./service-options.ts";
+
+/** What the command says of itself. */
+export const HELP = `Locks a payment for a merchant in an escrow and prints the escrow as JSON once that is confirmed.
+
+usage: npx --no-install settlement-evidence pay --service URL --trust FILE --key FILE --merchant ADDRESS --amount AMOUNT --task TEXT --ttl SECONDS --nonce TEXT
+
+${SERVICE_HELP}
+  --key FILE       the agent's key, mode 0600, as keygen makes it
+  --merchant ADDRESS   the merchant's wallet
+  --amount AMOUNT  decimal, such as 1.50
+  --task TEXT      what is to be done, 1 to 4096 bytes
+  --ttl SECONDS    until the money can be taken back, 1 to 604800
+  --nonce TEXT     this payment's own name. The same key, task and nonce are one payment: run it again after any failure, nothing is paid twice.
+  --mint ADDRESS   a mint of the trust document   (its only one)
+  --attestor ADDRESS   the key that must attest   (the merchant's present one)
+  --max AMOUNT     refuses to pay more than this
+  --max-per-day AMOUNT   refuses to pay more than this in 24 hours in all; needs --journal
+  --journal FILE   where the day's payments are kept
+  --only ADDRESS   refuses to pay anyone else; may be repeated
+
+Ends with 0 once it is locked, 1 when it was refused, 64 for a wrong command line, 66 when a file cannot be read, 69 when
+the service does not answer, 75 when it was interrupted.
+`;
+
+const OPTIONS = {
+  ...SERVICE_OPTIONS,
+  key: { type: "string" },
+  merchant: { type: "string" },
+  amount: { type: "string" },
+  task: { type: "string" },
+  ttl: { type: "string" },
+  nonce: { type: "string" },
+  mint: { type: "string" },
+  attestor: { type: "string" },
+  max: { type: "string" },
+  "max-per-day": { type: "string" },
+  journal: { type: "string" },
+  only: { type: "string", multiple: true },
+} as const;
+
+/** Runs the command. @throws SettlementError */
+export const run = async (args: ReadonlyArray<string>): Promise<number> => {
+  const { values } = readArguments(args, OPTIONS);
+  const { mint, attestor, max, journal, only, "max-per-day": maxPerDay } = values;
+  const merchant = required(values.merchant, "--merchant", "the merchant's wallet");
+  const amount = required(values.amount, "--amount", "a decimal amount such as 1.50");
+  const task = required(values.task, "--task", "what is paid for");
+  const ttl = required(values.ttl, "--ttl", "the seconds until the money can be taken back");
+  const nonce = required(values.nonce, "--nonce", "a name of this payment, to run it again safely");
+  if ((maxPerDay === undefined) !== (journal === undefined))
+    throw usageError(
+      "--max-per-day and --journal go together.",
+      "Give both: a limit of a day needs a file that keeps the day's payments.",
+    );
+  const key = required(values.key, "--key", "the file of the agent's key");
+  const client = await connectBy(values, {
+    spend: {
+      ...(max === undefined ? {} : { maxPerEscrow: max }),
+      ...(maxPerDay === undefined ? {} : { maxPerDay }),
+      ...(journal === undefined ? {} : { journal: fileJournal(journal) }),
+      ...(only === undefined ? {} : { merchants: only }),
+    },
+  });
+  const paid = await client.pay({
+    merchant,
+    amount,
+    task,
+    ttl: /^[0-9]{1,6}$/.test(ttl) ? Number(ttl) : Number.NaN,
+    nonce,
+    ...(mint === undefined ? {} : { mint }),
+    ...(attestor === undefined ? {} : { attestor }),
+    signer: await readKeyFile(key),
+    signal: interrupted(),
+  });
+  process.stdout.write(`${JSON.stringify(paid)}\n`);
+  return 0;
+};

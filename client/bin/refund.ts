@@ -1,0 +1,35 @@
+import process from "node:process";
+import { readKeyFile } from "../node/key-file.ts";
+import { readArguments, required } from "./command-line.ts";
+import { interrupted } from "./interrupted.ts";
+import { connectBy, SERVICE_HELP, SERVICE_OPTIONS } from "./service-options.ts";
+
+/** What the command says of itself. */
+export const HELP = `Returns an expired escrow's money to its agent and prints what came back as JSON. Anyone may do it; the money goes to the agent only.
+
+usage: npx --no-install settlement-evidence refund ESCROW --service URL --trust FILE --key FILE
+
+  ESCROW           the escrow's address
+${SERVICE_HELP}
+  --key FILE       the key that pays the fee, mode 0600, as keygen makes it
+
+Ends with 0 once it is returned, also when it was returned before, 1 when it was refused, 64 for a wrong command line, 66
+when a file cannot be read, 69 when the service does not answer, 75 when it was interrupted.
+`;
+
+/** Runs the command. @throws SettlementError */
+export const run = async (args: ReadonlyArray<string>): Promise<number> => {
+  const { values, positionals } = readArguments(
+    args,
+    { ...SERVICE_OPTIONS, key: { type: "string" } },
+    ["ESCROW"],
+  );
+  const key = required(values.key, "--key", "the file of the key that pays the fee");
+  const client = await connectBy(values);
+  const refunded = await client.refund(positionals[0] ?? "", {
+    signer: await readKeyFile(key),
+    signal: interrupted(),
+  });
+  process.stdout.write(`${JSON.stringify(refunded)}\n`);
+  return 0;
+};

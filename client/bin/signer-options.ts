@@ -1,0 +1,123 @@
+import { commandSigner } from "../node/command-signer.ts";
+import { readInput } from "../node/input.ts";
+import { readKeyFile } from "../node/key-file.ts";
+import { keySigner } from "../node/key-signer.ts";
+import { KEY_FORMS, parseKeyText } from "../node/key-text.ts";
+import { sshAgentSigner } from "../node/ssh-agent-signer.ts";
+import { SettlementError } from "../settlement-error.ts";
+import type { MessageSigner } from "../signing/message-signer.ts";
+import { usageError } from "./command-line.ts";
+
+/** The options that name who signs, and who pays where that is another one. */
+export const SIGNER_OPTIONS = {
+  "key-file": { type: "string" },
+  "ssh-agent": { type: "string" },
+  "signer-command": { type: "string" },
+  signer: { type: "string" },
+  "payer-key-file": { type: "string" },
+  "payer-ssh-agent": { type: "string" },
+  "payer-command": { type: "string" },
+  payer: { type: "string" },
+} as const;
+
+/** Their part of a help text. */
+export const SIGNER_HELP = `  --key-file FILE          the signing key: mode 0600, as solana-keygen writes it, or base64; - reads standard input
+  --ssh-agent ADDRESS      or the key with this address in the ssh-agent (SSH_AUTH_SOCK)
+  --signer-command CMD     or any command: the message on its standard input, 64 bytes on its standard output
+  --signer ADDRESS         the public key of that command's signer
+  --payer-key-file, --payer-ssh-agent, --payer-command with --payer: the same for who pays the fees, where that is another one
+`;
+
+/** The values of these options. */
+export type SignerValues = { readonly [K in keyof typeof SIGNER_OPTIONS]?: string | undefined };
+
+/** Bytes of a key's text; real ones have 250 at most. */
+const MOST_KEY_BYTES = 4096;
+
+const ofFile = async (path: string): Promise<MessageSigner> => {
+  const { address, signMessage } = await readKeyFile(path);
+  return { publicKey: address, sign: signMessage };
+};
+
+const ofStdin = async (): Promise<MessageSigner> => {
+  const seed = parseKeyText(await readInput("-", "a key", MOST_KEY_BYTES));
+  if (seed === undefined)
+    throw new SettlementError(
+      "key_unusable",
+      "Standard input holds no key.",
+      `It must be ${KEY_FORMS}.`,
+    );
+  const { address, signMessage } = keySigner(seed);
+  return { publicKey: address, sign: signMessage };
+};
+
+type Named = {
+  readonly file: string | undefined;
+  readonly agent: string | undefined;
+  readonly command: string | undefined;
+  readonly address: string | undefined;
+};
+
+const signerOf = async (
+  { file, agent, command, address }: Named,
+  prefix: "" | "payer-",
+): Promise<MessageSigner | null> => {
+  const commandOption = prefix === "" ? "--signer-command" : "--payer-command";
+  const addressOption = prefix === "" ? "--signer" : "--payer";
+  const options = `--${prefix}key-file, --${prefix}ssh-agent or ${commandOption}`;
+  const given = [file, agent, command].filter((each) => each !== undefined);
+  if (given.length > 1) throw usageError("Two signers are named.", `Give one of ${options}.`);
+  if (command !== undefined) {
+    if (address === undefined)
+      throw usageError(
+        `${addressOption} is missing.`,
+        `Give the public key of the signer that ${commandOption} runs.`,
+      );
+    return commandSigner(command, address);
+  }
+  if (given.length === 0 && address !== undefined)
+    throw usageError(`${addressOption} names a key, and nothing signs with it.`, `Add ${options}.`);
+  const signer =
+    file === "-"
+      ? await ofStdin()
+      : file === undefined
+        ? agent === undefined
+          ? null
+          : await sshAgentSigner(agent)
+        : await ofFile(file);
+  if (signer !== null && address !== undefined && signer.publicKey !== address)
+    throw usageError(
+      `The signer's key is ${signer.publicKey}, not ${address}.`,
+      `Correct ${addressOption}, or name another signer.`,
+    );
+  return signer;
+};
+
+/** Who signs, and who pays: null where nobody else is named. @throws SettlementError for a wrong or missing signer. */
+export const readSigners = async (
+  values: SignerValues,
+): Promise<{ readonly signer: MessageSigner; readonly payer: MessageSigner | null }> => {
+  if (values["key-file"] === "-" && values["payer-key-file"] === "-")
+    throw usageError("Two keys are read from standard input.", "Put one of them into a file.");
+  const signer = await signerOf(
+    {
+      file: values["key-file"],
+      agent: values["ssh-agent"],
+      command: values["signer-command"],
+      address: values.signer,
+    },
+    "",
+  );
+  if (signer === null)
+    throw usageError("No signer is named.", "Give --key-file, --ssh-agent or --signer-command.");
+  const payer = await signerOf(
+    {
+      file: values["payer-key-file"],
+      agent: values["payer-ssh-agent"],
+      command: values["payer-command"],
+      address: values.payer,
+    },
+    "payer-",
+  );
+  return { signer, payer };
+};

@@ -1,0 +1,51 @@
+import process from "node:process";
+import type { TrustPolicy } from "../../core/domain/evidence/evidence-check.ts";
+import { unprovenIn, verdictText } from "../../core/domain/evidence/verdict-text.ts";
+import { parseTrustPolicy } from "../../core/protocol/evidence/trust-policy.ts";
+import { verifyEvidence } from "../../core/protocol/evidence/verify-evidence.ts";
+import { SettlementError } from "../settlement-error.ts";
+import { readArguments } from "./command-line.ts";
+import { readInput } from "./read-input.ts";
+
+/** What the command says of itself. */
+export const HELP = `Checks an evidence packet. Needs no network.
+
+usage: npx --no-install settlement-evidence verify FILE [--trust FILE] [--json]
+
+  FILE          a packet as GET /v1/evidence/{pda} answers it; - reads standard input
+  --trust FILE  what to trust: an evidence-trust.json, obtained before the packet, from someone you trust
+  --json        prints the verdict, its checks and the names of what is unproven as JSON
+
+Ends with 0 when no check fails under the trust document, 1 when one fails, 2 when none fails but no document was given, 64 for a
+wrong command line, 66 when the packet or the document cannot be read.
+`;
+
+const EXIT_CODES = { verified: 0, failed: 1, untrusted: 2 } as const;
+
+const readTrust = async (from: string | undefined): Promise<TrustPolicy | null> => {
+  if (from === undefined) return null;
+  const parsed = parseTrustPolicy(await readInput(from));
+  if ("value" in parsed) return parsed.value;
+  throw new SettlementError(
+    "invalid_trust",
+    `${from}: ${parsed.fault}.`,
+    "Fetch /.well-known/evidence-trust.json of the service, check it, and keep it.",
+  );
+};
+
+/** Runs the command. @throws SettlementError */
+export const run = async (args: ReadonlyArray<string>): Promise<number> => {
+  const { values, positionals } = readArguments(
+    args,
+    { trust: { type: "string" }, json: { type: "boolean" } },
+    ["FILE"],
+  );
+  const trust = await readTrust(values.trust);
+  const result = verifyEvidence(await readInput(positionals[0] ?? "-"), trust);
+  process.stdout.write(
+    values.json === true
+      ? `${JSON.stringify({ ...result, unproven: unprovenIn(result) }, null, 2)}\n`
+      : verdictText(result, "offline"),
+  );
+  return EXIT_CODES[result.verdict];
+};

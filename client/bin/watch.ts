@@ -1,0 +1,98 @@
+import { access, constants, open, stat } from "node:fs/promises";
+import { dirname } from "node:path";
+import process from "node:process";
+import { codeOf } from "../node/error-code.ts";
+import type { DeliveryPayload } from "../pay/delivery.ts";
+import { SettlementError } from "../settlement-error.ts";
+import { readArguments, required, usageError } from "./command-line.ts";
+import { interrupted } from "./interrupted.ts";
+import { readInput } from "./read-input.ts";
+import { connectBy, SERVICE_HELP, SERVICE_OPTIONS } from "./service-options.ts";
+
+/** What the command says of itself. */
+export const HELP = `Waits until an escrow is settled, verifies the evidence, keeps the packet in a file and prints the outcome as JSON. Needs no key.
+
+usage: npx --no-install settlement-evidence watch ESCROW --service URL --trust FILE --out FILE
+
+  ESCROW           the escrow's address
+${SERVICE_HELP}
+  --out FILE       where the evidence packet is kept; a file that exists is left as it is
+  --delivery FILE  what was delivered, a JSON object; it is compared with what was attested
+  --template ID    the proof template that it must fit
+
+Ends with 0 when it is settled and verified, 1 when evidence or delivery is refused, 64 for a wrong command line, 66 when a file
+cannot be read, 69 when the service does not answer, 73 when the packet cannot be kept, 75 when it was interrupted.
+`;
+
+const OPTIONS = {
+  ...SERVICE_OPTIONS,
+  out: { type: "string" },
+  delivery: { type: "string" },
+  template: { type: "string" },
+} as const;
+
+const deliveryIn = async (from: string): Promise<DeliveryPayload> => {
+  const text = new TextDecoder().decode(await readInput(from));
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === "object" && value !== null && !Array.isArray(value))
+      return value as DeliveryPayload;
+  } catch {
+    // No JSON at all.
+  }
+  throw new SettlementError("unreadable", `${from} holds no JSON object.`, "Give the payload.");
+};
+
+const fileFault = (path: string, code: string): SettlementError =>
+  code === "EEXIST"
+    ? new SettlementError(
+        "file_exists",
+        `${path} exists, and is left as it is.`,
+        "Name another file with --out.",
+      )
+    : new SettlementError(
+        "file_not_made",
+        `${path} cannot be written (${code}).`,
+        "Name another file with --out.",
+      );
+
+/** Finds out before the wait that the packet could not be kept behind it. */
+const requireFree = async (path: string): Promise<void> => {
+  const there = await stat(path).catch(() => null);
+  if (there !== null) throw fileFault(path, "EEXIST");
+  await access(dirname(path), constants.W_OK).catch((cause: unknown) => {
+    throw fileFault(path, codeOf(cause));
+  });
+};
+
+const keep = async (path: string, text: string): Promise<void> => {
+  const file = await open(path, "wx").catch((cause: unknown) => {
+    throw fileFault(path, codeOf(cause));
+  });
+  try {
+    await file.writeFile(text);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+};
+
+/** Runs the command. @throws SettlementError */
+export const run = async (args: ReadonlyArray<string>): Promise<number> => {
+  const { values, positionals } = readArguments(args, OPTIONS, ["ESCROW"]);
+  const { template } = values;
+  const out = required(values.out, "--out", "the file where the packet is kept");
+  if (template !== undefined && values.delivery === undefined)
+    throw usageError("--template goes with --delivery.", "Give the file of what was delivered.");
+  const delivery = values.delivery === undefined ? undefined : await deliveryIn(values.delivery);
+  await requireFree(out);
+  const client = await connectBy(values);
+  const { packet, verdict, ...outcome } = await client.settled(positionals[0] ?? "", {
+    signal: interrupted(),
+    ...(delivery === undefined ? {} : { delivery }),
+    ...(template === undefined ? {} : { template }),
+  });
+  await keep(out, packet);
+  process.stdout.write(`${JSON.stringify({ ...outcome, verdict: verdict.verdict })}\n`);
+  return outcome.delivery?.accepted === false ? 1 : 0;
+};

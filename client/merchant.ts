@@ -1,0 +1,16 @@
+/** The entry `./merchant` of the client package: registering, attesting, releasing, cancelling, and exporting what was settled. */
+
+export { connectMerchant } from "./merchant/connect-merchant.ts";
+export type { MerchantClient, MerchantOptions } from "./merchant/connect-merchant.ts";
+export { memoryAttestations } from "./merchant/attestation-journal.ts";
+export type { AttestationJournal, KeptClaim } from "./merchant/attestation-journal.ts";
+export type { Attestation, Statement } from "./merchant/attest.ts";
+export type { Awaited } from "./merchant/awaited.ts";
+export type { Cancelled } from "./merchant/cancel.ts";
+export { csvLine, EXPORT_COLUMNS } from "./merchant/export.ts";
+export type { Export, ExportRow, Totals } from "./merchant/export.ts";
+export type { Registered, Registration } from "./merchant/register.ts";
+export type { Released } from "./merchant/release.ts";
+export type { PreparedCancellation, Rotated, Rotation } from "./merchant/rotate.ts";
+export type { MessageSigner } from "./signing/message-signer.ts";
+export { SettlementError } from "./settlement-error.ts";

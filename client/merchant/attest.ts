@@ -1,0 +1,173 @@
+import { parseHash32 } from "../../core/domain/hash32.ts";
+import { canonicalJsonBytes } from "../../core/domain/encoding/canonical-json.ts";
+import { encodeBase64 } from "../../core/domain/encoding/base64.ts";
+import { proofHash } from "../../core/domain/evidence/proof-template.ts";
+import { formatUnixTime } from "../../core/domain/unix-time.ts";
+import {
+  attestationMessage,
+  MAX_ATTESTATION_AGE_SECONDS,
+} from "../../core/protocol/instructions/attestation.ts";
+import { type DeliveryPayload, judgeDelivery } from "../pay/delivery.ts";
+import { unitsOf } from "../pay/units.ts";
+import { SettlementError } from "../settlement-error.ts";
+import { type MessageSigner, signatureBy } from "../signing/message-signer.ts";
+import type { AttestationJournal, KeptClaim } from "./attestation-journal.ts";
+import { type EscrowTerms, readEscrowTerms } from "./escrow-terms.ts";
+import type { MerchantContext } from "./merchant-context.ts";
+
+/** What an attestor states about an escrow. */
+export type Statement = {
+  readonly escrow: string;
+  /** What was delivered. Its RFC 8785 bytes are hashed. */
+  readonly payload: DeliveryPayload;
+  /** The proof template that the payload must fit; null for none. */
+  readonly template: string | null;
+  /** The merchant's part, decimal, below the escrow's amount; all of it when left out. */
+  readonly amount?: string;
+  readonly attestor: MessageSigner;
+  readonly journal: AttestationJournal;
+  readonly signal?: AbortSignal;
+};
+
+/** A signed claim: whoever holds it can release the escrow, until then. */
+export type Attestation = {
+  readonly escrow: string;
+  readonly attestor: string;
+  readonly proof_hash: string;
+  /** The ledger's time when it was signed, which the message carries. */
+  readonly timestamp: string;
+  /** Base units for the merchant, decimal; null for all of it. */
+  readonly amount_stroops: string | null;
+  /** 64 bytes, base64. */
+  readonly attestation_signature: string;
+  /** From this second on a release with it is too late; then attest the same again. */
+  readonly until: string;
+};
+
+const refuse = (code: string, detail: string, cure: string): never => {
+  throw new SettlementError(code, detail, `Nothing was signed. ${cure}`);
+};
+
+/** @throws SettlementError when the ledger would take no attestation for the escrow by this key now. */
+const requireOpen = ({ record, ...terms }: EscrowTerms, attestor: string): void => {
+  if (record.state !== "Pending")
+    refuse("not_pending", `${terms.escrow} is ${record.state} already.`, "There is nothing to do.");
+  if (terms.ledgerTime >= terms.expiresAt)
+    refuse(
+      "expired",
+      `${terms.escrow} expired at ${record.expires_at}.`,
+      "It can only be refunded.",
+    );
+  if (terms.attestor !== attestor)
+    refuse(
+      "wrong_attestor_key",
+      `${terms.escrow} records the attestor ${terms.attestor}; the signer's key is ${attestor}.`,
+      "Sign with the recorded key: an escrow keeps the one of its creation.",
+    );
+  if (!record.next_actions.some(({ action }) => action === "release_escrow"))
+    refuse(
+      "attestor_revoked",
+      `The attestor key of ${terms.escrow} was revoked.`,
+      "Have the merchant's wallet cancel the escrow.",
+    );
+};
+
+/** Base units of a part, null for the whole. @throws SettlementError for a part that is none. */
+const partOf = (
+  { policy }: MerchantContext,
+  { mint, amount, escrow }: EscrowTerms,
+  text: string | undefined,
+): bigint | null => {
+  if (text === undefined) return null;
+  const known = policy.supportedMints.find(({ address }) => address === mint);
+  if (known === undefined)
+    return refuse(
+      "unknown_mint",
+      `The trust document does not list the mint ${mint}, so its decimals are not known.`,
+      "Release the whole amount, or add the mint to the trust document.",
+    );
+  const part = unitsOf(text, known.decimals);
+  return part < amount
+    ? part
+    : refuse(
+        "amount_out_of_range",
+        `${text} is not below the amount of ${escrow}.`,
+        "Leave the amount out to release all of it.",
+      );
+};
+
+const sides = (kept: KeptClaim): string =>
+  `proof ${kept.proof_hash}${kept.amount_stroops === null ? "" : `, ${kept.amount_stroops} base units`}`;
+
+/** The claim for an escrow, judged and kept. @throws SettlementError when it may not be signed. */
+const keptClaim = async (
+  { policy }: MerchantContext,
+  terms: EscrowTerms,
+  { payload, template, journal }: Statement,
+  part: bigint | null,
+): Promise<KeptClaim> => {
+  const hash = proofHash(payload);
+  const attested = { proofHash: hash, taskHash: terms.taskHash };
+  const { reasons } = await judgeDelivery(payload, attested, template, null);
+  const network = payload["network"];
+  const all = [
+    ...reasons,
+    ...(network === undefined || network === policy.genesisHash ? [] : ["it is of another ledger"]),
+  ];
+  if (all.length > 0)
+    refuse("payload_refused", `The payload is refused: ${all.join("; ")}.`, "Correct the payload.");
+  const claim: KeptClaim = {
+    version: 1,
+    network: policy.genesisHash,
+    escrow: terms.escrow,
+    attestor: terms.attestor,
+    proof_hash: hash,
+    amount_stroops: part?.toString() ?? null,
+    template_id: template,
+    payload: new TextDecoder().decode(canonicalJsonBytes(payload)),
+  };
+  const kept = await journal.keep(claim);
+  if (kept.proof_hash !== claim.proof_hash || kept.amount_stroops !== claim.amount_stroops)
+    refuse(
+      "another_proof",
+      `Another claim was kept for ${terms.escrow} before: ${sides(kept)}; this one is ${sides(claim)}.`,
+      "Attest the kept payload, or have the wallet cancel the escrow: there is never a second proof.",
+    );
+  return kept;
+};
+
+/**
+ * Signs a delivery claim for an escrow, over a message built here. The claim is kept in the journal before it is signed, and another one for the same
+ * escrow is refused from then on; the same one can be signed anew at any time. @throws SettlementError
+ */
+export const attest = async (
+  context: MerchantContext,
+  statement: Statement,
+): Promise<Attestation> => {
+  const { attestor, signal } = statement;
+  const terms = await readEscrowTerms(context, statement.escrow, signal);
+  requireOpen(terms, attestor.publicKey);
+  const part = partOf(context, terms, statement.amount);
+  const kept = await keptClaim(context, terms, statement, part);
+  const timestamp = terms.ledgerTime < terms.createdAt ? terms.createdAt : terms.ledgerTime;
+  const hash = parseHash32(kept.proof_hash);
+  if (hash === undefined)
+    return refuse("journal_damaged", "The kept claim has no proof hash.", "Restore the journal.");
+  const message = attestationMessage({
+    escrow: terms.escrow,
+    proofHash: hash,
+    timestamp,
+    ...(part === null ? {} : { partialAmount: part }),
+  });
+  const signature = await signatureBy(attestor, message);
+  const latest = timestamp + MAX_ATTESTATION_AGE_SECONDS + 1n;
+  return {
+    escrow: terms.escrow,
+    attestor: terms.attestor,
+    proof_hash: hash,
+    timestamp: formatUnixTime(timestamp),
+    amount_stroops: kept.amount_stroops,
+    attestation_signature: encodeBase64(signature),
+    until: formatUnixTime(latest < terms.expiresAt ? latest : terms.expiresAt),
+  };
+};

@@ -1,0 +1,37 @@
+/**
+ * The one claim that an attestor stands by for an escrow, kept before anything is signed. The payload is kept as the RFC 8785 text that was hashed, so
+ * that it is not lost either.
+ */
+export type KeptClaim = {
+  readonly version: 1;
+  /** The genesis hash of the escrow's ledger. */
+  readonly network: string;
+  readonly escrow: string;
+  readonly attestor: string;
+  readonly proof_hash: string;
+  /** Base units for the merchant, decimal; null for all of it. */
+  readonly amount_stroops: string | null;
+  readonly template_id: string | null;
+  readonly payload: string;
+};
+
+/**
+ * Where claims are kept. `keep` resolves with the claim that stands for the escrow: the given one, or the one that was kept first. When it
+ * resolves, the claim would survive the end of the process and of the machine; of two at once exactly one is first.
+ */
+export type AttestationJournal = {
+  readonly keep: (claim: KeptClaim) => Promise<KeptClaim>;
+};
+
+/** A journal that ends with the process. */
+export const memoryAttestations = (): AttestationJournal => {
+  const kept = new Map<string, KeptClaim>();
+  return {
+    keep: (claim) => {
+      const name = `${claim.network}/${claim.escrow}`;
+      const first = kept.get(name) ?? claim;
+      kept.set(name, first);
+      return Promise.resolve(first);
+    },
+  };
+};

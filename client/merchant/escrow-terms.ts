@@ -1,0 +1,85 @@
+import type { Address } from "../../core/domain/address.ts";
+import { parseAmount } from "../../core/domain/amount.ts";
+import { type Hash32, parseHash32 } from "../../core/domain/hash32.ts";
+import { parseUnixTime, type UnixSeconds } from "../../core/domain/unix-time.ts";
+import { escrowAddress } from "../../core/protocol/addresses/addresses.ts";
+import type { LiveEscrow, LiveEscrowRead } from "../generated/contract.ts";
+import { deploymentIn } from "../pay/payment-terms.ts";
+import { problemOf } from "../service/requests.ts";
+import { SettlementError } from "../settlement-error.ts";
+import { addressNamed, type MerchantContext } from "./merchant-context.ts";
+
+/** An escrow as the service read it, whose agent and task follow from its address. */
+export type EscrowTerms = {
+  readonly escrow: Address;
+  readonly agentOwner: Address;
+  readonly merchant: Address;
+  readonly mint: Address;
+  readonly rentPayer: Address;
+  readonly attestor: Address;
+  readonly taskHash: Hash32;
+  /** Base units. */
+  readonly amount: bigint;
+  readonly createdAt: UnixSeconds;
+  readonly expiresAt: UnixSeconds;
+  /** The ledger's clock when it was read. */
+  readonly ledgerTime: UnixSeconds;
+  /** The record itself. */
+  readonly record: LiveEscrow;
+};
+
+const unsound = (detail: string): never => {
+  throw new SettlementError(
+    "unsound_escrow",
+    detail,
+    "Sign nothing for it. Check the trust document, and do not use this service before its operator has explained it.",
+  );
+};
+
+/**
+ * The escrow at an address, read now. Its agent and its task hash are those that its address derives from under the trust policy; the programs check
+ * everything else against its account. @throws SettlementError for no address, and for an escrow that is not there or does not fit.
+ */
+export const readEscrowTerms = async (
+  context: MerchantContext,
+  text: string,
+  signal?: AbortSignal,
+): Promise<EscrowTerms> => {
+  const escrow = addressNamed(text, "escrow");
+  const answer = await context.requests.answer(`/v1/escrows/${escrow}`, { signal });
+  if (answer.status !== 200) throw problemOf(answer);
+  const { data: record, context: at } = JSON.parse(answer.text) as LiveEscrowRead;
+  const taskHash = parseHash32(record.task_hash);
+  const [amount, createdAt, expiresAt, ledgerTime] = [
+    parseAmount(record.amount_stroops),
+    parseUnixTime(record.created_at),
+    parseUnixTime(record.expires_at),
+    parseUnixTime(at.ledger_time),
+  ];
+  if (
+    taskHash === undefined ||
+    amount === undefined ||
+    createdAt === undefined ||
+    expiresAt === undefined ||
+    ledgerTime === undefined
+  )
+    return unsound(`The service's record of ${escrow} is malformed.`);
+  const agentOwner = addressNamed(record.agent_owner, "agent_owner");
+  const derived = escrowAddress(deploymentIn(context.policy), agentOwner, taskHash).address;
+  if (derived !== escrow || record.escrow_pda !== escrow)
+    return unsound(`The service's record of ${escrow} is of ${derived}.`);
+  return {
+    escrow,
+    agentOwner,
+    merchant: addressNamed(record.merchant, "merchant"),
+    mint: addressNamed(record.mint, "mint"),
+    rentPayer: addressNamed(record.rent_payer, "rent_payer"),
+    attestor: addressNamed(record.attestor, "attestor"),
+    taskHash,
+    amount,
+    createdAt,
+    expiresAt,
+    ledgerTime,
+    record,
+  };
+};

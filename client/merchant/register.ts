@@ -1,0 +1,90 @@
+import { addressToBytes } from "../../core/domain/address.ts";
+import { isMerchantName, showsSomething } from "../../core/domain/merchant/merchant-name.ts";
+import { canVerifyUnder } from "../../core/protocol/crypto/strict-ed25519.ts";
+import { registerMerchantInstruction } from "../../core/protocol/instructions/attestor-instructions.ts";
+import type { PreparedMerchantCall } from "../generated/contract.ts";
+import { deploymentIn } from "../pay/payment-terms.ts";
+import { SettlementError } from "../settlement-error.ts";
+import { expectedTransaction } from "../signing/expected-transaction.ts";
+import type { MessageSigner } from "../signing/message-signer.ts";
+import { landTransaction } from "./land-transaction.ts";
+import { addressNamed, type MerchantContext } from "./merchant-context.ts";
+import { readMerchant } from "./read-merchant.ts";
+
+/** Who registers, and under which name and key. */
+export type Registration = {
+  /** The merchant's wallet. */
+  readonly wallet: MessageSigner;
+  /** The Ed25519 key whose attestations will release escrows, base58. */
+  readonly attestor: string;
+  /** 1 to 32 bytes of UTF-8 without control characters. */
+  readonly name: string;
+  /** Who pays the fee and the rent; the wallet when left out. */
+  readonly payer?: MessageSigner;
+  readonly signal?: AbortSignal;
+};
+
+/** A registered merchant. */
+export type Registered = {
+  readonly merchant: string;
+  readonly attestor: string;
+  readonly name: string;
+  /** The transaction; null when it was registered so already. */
+  readonly signature: string | null;
+};
+
+/** The attestor key in a text. @throws SettlementError for no address, and for a key under which nothing verifies. */
+export const attestorKey = (text: string) => {
+  const key = addressNamed(text, "attestor");
+  if (canVerifyUnder(addressToBytes(key))) return key;
+  throw new SettlementError(
+    "invalid_attestor",
+    `No signature can verify under ${key}.`,
+    "Give the public key of the attestor's own key pair.",
+  );
+};
+
+/** Registers a merchant and returns once that is confirmed. Safe to run again. @throws SettlementError */
+export const register = async (
+  context: MerchantContext,
+  { wallet, name, payer = wallet, signal, attestor: text }: Registration,
+): Promise<Registered> => {
+  const merchant = addressNamed(wallet.publicKey, "wallet");
+  const attestor = attestorKey(text);
+  if (!isMerchantName(name) || !showsSomething(name))
+    throw new SettlementError(
+      "invalid_name",
+      "The name is not 1 to 32 bytes of UTF-8 that show and control nothing.",
+      "Give another name.",
+    );
+  const there = await readMerchant(context, merchant, signal);
+  if (there !== null) {
+    if (there.attestor === attestor && there.name === name)
+      return { merchant, attestor, name, signature: null };
+    throw new SettlementError(
+      "merchant_exists",
+      `${merchant} is registered already, as "${there.name}" with the attestor ${there.attestor}.`,
+      "A name stays; rotate the attestor's key with `merchant rotate`.",
+    );
+  }
+  const paying = addressNamed(payer.publicKey, "payer");
+  const prepared = await context.requests.data<PreparedMerchantCall>(
+    "/v1/merchants/prepare?transaction=true",
+    { body: { merchant, attestor, name, payer: paying }, signal },
+  );
+  const transaction = expectedTransaction(
+    prepared.transaction?.base64 ?? "",
+    paying,
+    () => [
+      registerMerchantInstruction(deploymentIn(context.policy), {
+        payer: paying,
+        merchant,
+        attestor,
+        name,
+      }),
+    ],
+    context.mostPriorityFee,
+  );
+  const signature = await landTransaction(context, transaction, [payer, wallet], signal);
+  return { merchant, attestor, name, signature };
+};

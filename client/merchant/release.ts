@@ -1,0 +1,104 @@
+import { parseAmount } from "../../core/domain/amount.ts";
+import { decodeBase64 } from "../../core/domain/encoding/base64.ts";
+import { parseHash32 } from "../../core/domain/hash32.ts";
+import { parseUnixTime } from "../../core/domain/unix-time.ts";
+import { attestationMessage } from "../../core/protocol/instructions/attestation.ts";
+import {
+  releaseEscrowInstruction,
+  releasePartialInstruction,
+} from "../../core/protocol/instructions/custody-instructions.ts";
+import { ed25519Instruction } from "../../core/protocol/instructions/ed25519-instruction.ts";
+import type { PreparedEscrowCall } from "../generated/contract.ts";
+import { deploymentIn } from "../pay/payment-terms.ts";
+import { SettlementError } from "../settlement-error.ts";
+import { expectedTransaction } from "../signing/expected-transaction.ts";
+import type { MessageSigner } from "../signing/message-signer.ts";
+import type { Attestation } from "./attest.ts";
+import { readEscrowTerms } from "./escrow-terms.ts";
+import { landTransaction } from "./land-transaction.ts";
+import { addressNamed, type MerchantContext } from "./merchant-context.ts";
+import { withPayoutAccounts } from "./with-payout-accounts.ts";
+
+/** An escrow that was released. */
+export type Released = {
+  readonly escrow: string;
+  /** Base units that the merchant got, decimal. */
+  readonly released: string;
+  /** The transaction; null when it was released with this proof already. */
+  readonly signature: string | null;
+};
+
+/** The attestation in its parts. @throws SettlementError for a malformed one. */
+const claimIn = (attestation: Attestation) => {
+  const proofHash = parseHash32(attestation.proof_hash);
+  const timestamp = parseUnixTime(attestation.timestamp);
+  const signature = decodeBase64(attestation.attestation_signature);
+  const amount =
+    attestation.amount_stroops === null ? null : parseAmount(attestation.amount_stroops);
+  if (
+    proofHash !== undefined &&
+    timestamp !== undefined &&
+    signature !== undefined &&
+    amount !== undefined
+  )
+    return { proofHash, timestamp, signature, amount };
+  throw new SettlementError(
+    "invalid_attestation",
+    "The attestation is malformed.",
+    "Give it as `attest` printed it.",
+  );
+};
+
+/** Releases an escrow with an attestation. Anyone may: `payer` pays the fee. Safe to run again. @throws SettlementError */
+export const release = async (
+  context: MerchantContext,
+  {
+    attestation,
+    payer,
+    signal,
+  }: {
+    readonly attestation: Attestation;
+    readonly payer: MessageSigner;
+    readonly signal?: AbortSignal;
+  },
+): Promise<Released> => {
+  const { escrow } = attestation;
+  const { proofHash, timestamp, signature, amount } = claimIn(attestation);
+  const terms = await readEscrowTerms(context, escrow, signal);
+  const { proof_hash: there, released_stroops: released } = terms.record;
+  if (there === proofHash) return { escrow, released, signature: null };
+  const paying = addressNamed(payer.publicKey, "payer");
+  const { merchant, mint, agentOwner, attestor } = terms;
+  const prepared = await context.requests.data<PreparedEscrowCall>(
+    `/v1/escrows/${terms.escrow}/release/prepare?transaction=true`,
+    {
+      body: {
+        proof_hash: proofHash,
+        timestamp: attestation.timestamp,
+        attestation_signature: attestation.attestation_signature,
+        ...(amount === null ? {} : { amount_stroops: amount.toString() }),
+        payer: paying,
+      },
+      signal,
+    },
+  );
+  const deployment = deploymentIn(context.policy);
+  const input = { ...terms, proofHash, timestamp };
+  const claim = { escrow: terms.escrow, proofHash, timestamp };
+  const message = attestationMessage(amount === null ? claim : { ...claim, partialAmount: amount });
+  const calls = [
+    ed25519Instruction({ publicKey: attestor, signature, message }),
+    amount === null
+      ? releaseEscrowInstruction(deployment, input)
+      : releasePartialInstruction(deployment, { ...input, amount }),
+  ];
+  const owners = amount === null ? [merchant] : [merchant, agentOwner];
+  const transaction = expectedTransaction(
+    prepared.transaction?.base64 ?? "",
+    paying,
+    (found) => withPayoutAccounts(found, { payer: paying, mint, owners }, calls),
+    context.mostPriorityFee,
+  );
+  const landed = await landTransaction(context, transaction, [payer], signal);
+  return { escrow, released: (amount ?? terms.amount).toString(), signature: landed };
+};

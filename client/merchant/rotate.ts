@@ -1,0 +1,140 @@
+import { encodeBase64 } from "../../core/domain/encoding/base64.ts";
+import { rotateAttestorInstruction } from "../../core/protocol/instructions/attestor-instructions.ts";
+import type { Merchant, PreparedAttestorCall } from "../generated/contract.ts";
+import { deploymentIn } from "../pay/payment-terms.ts";
+import { SettlementError } from "../settlement-error.ts";
+import { expectedTransaction } from "../signing/expected-transaction.ts";
+import type { MessageSigner } from "../signing/message-signer.ts";
+import type { Awaited } from "./awaited.ts";
+import { cancellation } from "./cancel.ts";
+import { readEscrowTerms } from "./escrow-terms.ts";
+import { landTransaction } from "./land-transaction.ts";
+import { addressNamed, type MerchantContext } from "./merchant-context.ts";
+import { readMerchant } from "./read-merchant.ts";
+import { attestorKey } from "./register.ts";
+import { watch } from "./watch.ts";
+
+/** Which key comes next. */
+export type Rotation = {
+  readonly wallet: MessageSigner;
+  /** The new attestor key, base58. */
+  readonly attestor: string;
+  /** The former key is in other hands: nothing that it signs may release an escrow from now on. */
+  readonly compromised?: boolean;
+  /** Who pays the fees; the wallet when left out. */
+  readonly payer?: MessageSigner;
+  readonly signal?: AbortSignal;
+};
+
+/** An open escrow that a revoked key leaves to cancellation, with the transaction for it. */
+export type PreparedCancellation = {
+  readonly escrow: string;
+  readonly expires_at: string;
+  /** Base units that go back to the agent, decimal. */
+  readonly amount_stroops: string;
+  /** Unsigned and checked, base64; it can land for about a minute. Null where it could not be prepared, and then `reason` says why. */
+  readonly transaction: string | null;
+  readonly reason: string | null;
+};
+
+/** A changed key. */
+export type Rotated = {
+  readonly merchant: string;
+  readonly attestor: string;
+  readonly previous_attestor: string | null;
+  /** The transaction; null when the key was the merchant's already. */
+  readonly signature: string | null;
+  /** Open escrows that only another key than the new one can release, soonest expiry first: keep that key until the last has ended. */
+  readonly still_need_old_key: ReadonlyArray<Awaited>;
+  /** With `compromised`: the open escrows that can only be cancelled. */
+  readonly cancellations: ReadonlyArray<PreparedCancellation>;
+};
+
+const byExpiry = (a: Awaited, b: Awaited): number => (a.expires_at < b.expires_at ? -1 : 1);
+
+/** The transaction of a rotation, landed; null when the key is the merchant's already. */
+const changeKey = async (
+  context: MerchantContext,
+  { wallet, attestor: text, compromised = false, payer = wallet, signal }: Rotation,
+  there: Merchant,
+): Promise<string | null> => {
+  const merchant = addressNamed(wallet.publicKey, "wallet");
+  const attestor = attestorKey(text);
+  if (there.attestor === attestor) return null;
+  const paying = addressNamed(payer.publicKey, "payer");
+  const prepared = await context.requests.data<PreparedAttestorCall>(
+    `/v1/merchants/${merchant}/attestor/prepare?transaction=true`,
+    { body: { attestor, revoke: compromised, payer: paying }, signal },
+  );
+  const transaction = expectedTransaction(
+    prepared.transaction?.base64 ?? "",
+    paying,
+    () => [
+      rotateAttestorInstruction(deploymentIn(context.policy), {
+        merchant,
+        attestor,
+        revoke: compromised,
+      }),
+    ],
+    context.mostPriorityFee,
+  );
+  return landTransaction(context, transaction, [payer, wallet], signal);
+};
+
+const prepareCancellation = async (
+  context: MerchantContext,
+  { escrow, expires_at, amount_stroops }: Awaited,
+  parties: { readonly merchant: string; readonly payer: string },
+  signal: AbortSignal | undefined,
+): Promise<PreparedCancellation> => {
+  const known = { escrow, expires_at, amount_stroops };
+  try {
+    const terms = await readEscrowTerms(context, escrow, signal);
+    const { bytes } = await cancellation(context, terms, parties, signal);
+    return { ...known, transaction: encodeBase64(bytes), reason: null };
+  } catch (cause) {
+    if (!(cause instanceof SettlementError)) throw cause;
+    return { ...known, transaction: null, reason: cause.message };
+  }
+};
+
+/**
+ * Names a new attestor key and returns once that is confirmed, with the open escrows that still need the old one. With `compromised` it
+ * revokes the old key before anything else, and prepares the cancellation of what it leaves open. Safe to run again. @throws SettlementError
+ */
+export const rotate = async (context: MerchantContext, rotation: Rotation): Promise<Rotated> => {
+  const { wallet, payer = wallet, compromised = false, signal } = rotation;
+  const merchant = addressNamed(wallet.publicKey, "wallet");
+  const there = await readMerchant(context, merchant, signal);
+  if (there === null)
+    throw new SettlementError(
+      "merchant_not_found",
+      `${merchant} is not registered.`,
+      "Register it with `merchant register`, or sign with the merchant's wallet.",
+    );
+  const signature = await changeKey(context, rotation, there);
+  const open: Array<Awaited> = [];
+  for await (const each of watch(context, { merchant, once: true, ...(signal && { signal }) }))
+    open.push(each);
+  const old = open.filter((each) => each.attestor !== rotation.attestor).sort(byExpiry);
+  const stillNeed = old.filter(({ awaits }) => awaits === "attestation");
+  if (compromised && signature === null && stillNeed.length > 0)
+    throw new SettlementError(
+      "not_revoked",
+      `${rotation.attestor} is the merchant's key already, and ${stillNeed.length} open escrows can still be released with the old one.`,
+      "Run it again with a further new key: only a change of the key revokes.",
+    );
+  const parties = { merchant, payer: payer.publicKey };
+  const cancellations: Array<PreparedCancellation> = [];
+  if (compromised)
+    for (const each of open.filter(({ awaits }) => awaits === "cancellation").sort(byExpiry))
+      cancellations.push(await prepareCancellation(context, each, parties, signal));
+  return {
+    merchant,
+    attestor: rotation.attestor,
+    previous_attestor: signature === null ? there.previous_attestor : there.attestor,
+    signature,
+    still_need_old_key: stillNeed,
+    cancellations,
+  };
+};

@@ -1,0 +1,55 @@
+import { spawn } from "node:child_process";
+import { parseAddress } from "../../core/domain/address.ts";
+import { SettlementError } from "../settlement-error.ts";
+import type { MessageSigner } from "../signing/message-signer.ts";
+import { codeOf } from "./error-code.ts";
+
+const SIGNATURE_BYTES = 64;
+
+const unusable = (detail: string): SettlementError =>
+  new SettlementError(
+    "signer_unusable",
+    detail,
+    "Nothing was signed. The command gets the message on standard input and must print 64 bytes, the raw Ed25519 signature.",
+  );
+
+/** What a command prints when it gets `input`. Its standard error is the caller's. */
+const outputOf = (command: string, input: Uint8Array): Promise<Uint8Array> =>
+  new Promise((resolve, reject) => {
+    const child = spawn(command, { shell: true, stdio: ["pipe", "pipe", "inherit"] });
+    const parts: Array<Buffer> = [];
+    child.on("error", (cause) =>
+      reject(unusable(`The signer's command cannot be run (${codeOf(cause)}).`)),
+    );
+    child.stdout.on("data", (part: Buffer) => parts.push(part));
+    // A command that does not read is judged by what it prints.
+    child.stdin.on("error", () => undefined);
+    child.on("close", (code) => {
+      if (code !== 0) reject(unusable(`The signer's command ended with ${code ?? "a signal"}.`));
+      else resolve(new Uint8Array(Buffer.concat(parts)));
+    });
+    child.stdin.end(input);
+  });
+
+/**
+ * A signer that runs a command for each message, through the shell: the message on standard input, 64 bytes on standard output. `address` is its public
+ * key as base58. @throws SettlementError for no address.
+ */
+export const commandSigner = (command: string, address: string): MessageSigner => {
+  const publicKey = parseAddress(address);
+  if (publicKey === undefined)
+    throw new SettlementError(
+      "invalid_signer",
+      `${address} is no address.`,
+      "Give the public key of the command's signer as base58.",
+    );
+  return {
+    publicKey,
+    sign: async (message) => {
+      const signature = await outputOf(command, message);
+      if (signature.length !== SIGNATURE_BYTES)
+        throw unusable(`The signer's command printed ${signature.length} bytes.`);
+      return signature;
+    },
+  };
+};

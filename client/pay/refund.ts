@@ -1,0 +1,137 @@
+import { type Address, parseAddress } from "../../core/domain/address.ts";
+import type { TrustPolicy } from "../../core/domain/evidence/evidence-check.ts";
+import { createAssociatedTokenInstruction } from "../../core/protocol/accounts/token.ts";
+import { claimRefundInstruction } from "../../core/protocol/instructions/custody-instructions.ts";
+import type { LiveEscrow, PreparedEscrowCall } from "../generated/contract.ts";
+import type { Requests } from "../service/requests.ts";
+import { SettlementError } from "../settlement-error.ts";
+import { expectedTransaction } from "../signing/expected-transaction.ts";
+import { signTransaction } from "../signing/sign-transaction.ts";
+import type { TransactionSigner } from "../signing/transaction-signer.ts";
+import { deploymentIn } from "./payment-terms.ts";
+import { relayUntilKnown } from "./relay.ts";
+
+/** What refunding needs beside the escrow. */
+export type RefundContext = {
+  readonly requests: Requests;
+  readonly policy: TrustPolicy;
+  readonly mostPriorityFee?: bigint | undefined;
+};
+
+/** An escrow whose money is back with its agent. */
+export type Refunded = {
+  readonly escrow: string;
+  /** Base units, decimal. */
+  readonly refunded: string;
+  /** The transaction that returned it; null when it was returned already. */
+  readonly signature: string | null;
+};
+
+/** Transactions of one refund. Each further one needs proof that the last can no longer land. */
+const MOST_TRANSACTIONS = 5;
+
+const addressIn = (text: string, what: string): Address => {
+  const found = parseAddress(text);
+  if (found !== undefined) return found;
+  throw new SettlementError(
+    `invalid_${what}`,
+    `${what} is no address: ${text}.`,
+    `Correct ${what}.`,
+  );
+};
+
+const refundTransaction = async (
+  { requests, policy, mostPriorityFee }: RefundContext,
+  found: LiveEscrow,
+  signer: TransactionSigner,
+  signal?: AbortSignal,
+) => {
+  const payer = addressIn(signer.address, "signer");
+  const prepared = await requests.data<PreparedEscrowCall>(
+    `/v1/escrows/${found.escrow_pda}/refund/prepare?transaction=true`,
+    { body: { payer }, signal },
+  );
+  const [mint, agentOwner] = [
+    addressIn(found.mint, "mint"),
+    addressIn(found.agent_owner, "agent_owner"),
+  ];
+  const refund = claimRefundInstruction(deploymentIn(policy), {
+    escrow: addressIn(found.escrow_pda, "escrow"),
+    mint,
+    rentPayer: addressIn(found.rent_payer, "rent_payer"),
+    agentOwner,
+  });
+  // The agent's token account is made first where there is none.
+  const account = createAssociatedTokenInstruction({ payer, owner: agentOwner, mint });
+  const unsigned = expectedTransaction(
+    prepared.transaction?.base64 ?? "",
+    payer,
+    (all) => (all.length === 1 ? [refund] : [account, refund]),
+    mostPriorityFee,
+  );
+  return signTransaction(unsigned, [signer]);
+};
+
+/** Whether the escrow is refunded: its record then, null while it is pending. @throws SettlementError when it was released. */
+const refundedNow = async (
+  requests: Requests,
+  escrow: string,
+  signal?: AbortSignal,
+): Promise<{ readonly found: LiveEscrow; readonly isRefunded: boolean }> => {
+  const found = await requests.data<LiveEscrow>(`/v1/escrows/${escrow}`, { signal });
+  if (found.escrow_pda !== escrow)
+    throw new SettlementError(
+      "another_escrow",
+      `The service gave the escrow ${found.escrow_pda}.`,
+      "Believe nothing of it, and sign nothing for it.",
+    );
+  if (found.state === "Fulfilled" || found.state === "PartiallyFulfilled")
+    throw new SettlementError(
+      "already_settled",
+      `The escrow is ${found.state}: ${found.released_stroops} base units went to the merchant, ${found.refunded_stroops} back to the agent.`,
+      "There is nothing left to refund. Read its evidence.",
+    );
+  return { found, isRefunded: found.state === "Refunded" };
+};
+
+/**
+ * Returns an expired escrow's money to its agent, paid for by `signer`, and ends once that is confirmed. Safe to run again after any failure.
+ * @throws SettlementError before the escrow expires, when it was released, and what the signal was aborted with.
+ */
+export const refund = async (
+  context: RefundContext,
+  escrow: string,
+  signer: TransactionSigner,
+  signal?: AbortSignal,
+): Promise<Refunded> => {
+  addressIn(escrow, "escrow");
+  for (let made = 0; made < MOST_TRANSACTIONS; made++) {
+    const { found, isRefunded } = await refundedNow(context.requests, escrow, signal);
+    if (isRefunded) return { escrow, refunded: found.refunded_stroops, signature: null };
+    const signed = await refundTransaction(context, found, signer, signal);
+    const outcome = await relayUntilKnown(context.requests, signed, signal).catch(
+      async (cause: unknown) => {
+        // Refused, because somebody else's refund of the same escrow was first.
+        if (!(cause instanceof SettlementError)) throw cause;
+        const now = await refundedNow(context.requests, escrow, signal);
+        if (!now.isRefunded) throw cause;
+      },
+    );
+    if (outcome?.status === "landed" && outcome.error === null)
+      return { escrow, refunded: found.amount_stroops, signature: signed.signature };
+    if (outcome?.status !== "landed") continue;
+    const now = await refundedNow(context.requests, escrow, signal);
+    if (now.isRefunded) continue;
+    throw new SettlementError(
+      outcome.program_error?.name ?? "refund_failed",
+      `The ledger refused the refund: ${outcome.program_error?.message ?? JSON.stringify(outcome.error)}.`,
+      "Nothing was spent but the fee. Mend what it names and run the same again.",
+      { problem: { outcome } },
+    );
+  }
+  throw new SettlementError(
+    "refund_expired",
+    `${MOST_TRANSACTIONS} transactions expired before they could land.`,
+    "The escrow is as it was. The ledger may be busy: run the same again.",
+  );
+};

@@ -1,0 +1,52 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { installFrom, readmeMerchant, readmeProgram, runReadme } from "./support/readme-program.ts";
+import { localKey } from "../../adapters/local-ledger/genesis/local-keys.ts";
+import { temporaryDirectory } from "./support/running-service.ts";
+import { startedServices, synced } from "./support/started-services.ts";
+
+const LONG_MS = 240_000;
+
+const services = startedServices();
+let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
+
+beforeAll(async () => {
+  directory = await temporaryDirectory();
+});
+
+afterAll(() => directory.remove());
+
+test("the README's first block is a program of at most twelve lines that pays and waits", async () => {
+  const program = await readmeProgram();
+  expect(program).toContain("client.pay(");
+  expect(program).toContain("client.settled(");
+});
+
+test("the README's command for the merchant's side holds the demo keys", async () => {
+  const command = await readmeMerchant();
+  const hex = (label: string) => Buffer.from(localKey(label).seed).toString("hex");
+  expect(command).toContain(`ATTESTOR_KEY=${hex("attestor/forecast")} `);
+  expect(command).toContain(`PAYER_KEY=${hex("merchant/forecast")} `);
+});
+
+test(
+  "the README's program, with the client that the service hands out, pays and ends with verified evidence; run again it pays nothing",
+  async () => {
+    const service = await services.startBundled(await services.alone());
+    const url = await service.url;
+    await synced(url);
+    await installFrom(url, directory.path);
+    const [paid, settled] = await runReadme(url, directory.path);
+    expect(paid).toMatch(/^paid into [1-9A-HJ-NP-Za-km-z]{32,44}$/);
+    expect(settled).toBe("Fulfilled verified");
+    const program = Bun.spawn([Bun.which("node") ?? process.execPath, "agent.mjs"], {
+      cwd: directory.path,
+      stdout: "pipe",
+      stderr: "inherit",
+    });
+    expect((await new Response(program.stdout).text()).trim().split("\n")).toEqual([
+      paid ?? "",
+      "Fulfilled verified",
+    ]);
+  },
+  LONG_MS,
+);

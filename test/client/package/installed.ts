@@ -1,0 +1,67 @@
+import { mkdir, mkdtemp, realpath, symlink, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { buildPackage, type BuiltPackage } from "../../../app/client-package/build-package.ts";
+import { packageManifest } from "../../../app/client-package/package-manifest.ts";
+import { tmpdir } from "../../temporary-root.ts";
+
+const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
+
+/** What a process gave: its exit code and both outputs. */
+export type Ran = { readonly code: number; readonly out: string; readonly err: string };
+
+/** Runs a program in a folder until it ends, with nothing on its standard input. */
+export const run = async (cwd: string, ...command: ReadonlyArray<string>): Promise<Ran> => {
+  const child = Bun.spawn([...command], {
+    cwd,
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+    env: { ...process.env, NO_COLOR: "1" },
+  });
+  const [out, err, code] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ]);
+  return { code, out, err };
+};
+
+/** The package in an empty folder of another project. */
+export type Installed = { readonly folder: string; readonly built: BuiltPackage };
+
+const emptyProject = async (): Promise<Installed> => {
+  const folder = await mkdtemp(join(tmpdir(), "package-"));
+  const built = await buildPackage(join(folder, "dist"));
+  await writeFile(join(folder, "package.json"), '{"private":true,"type":"module"}\n');
+  return { folder, built };
+};
+
+/** The tarball, unpacked beside the dependencies that its manifest names and no others. Needs no registry. */
+export const installedOffline = async (): Promise<Installed> => {
+  const installed = await emptyProject();
+  const modules = join(installed.folder, "node_modules");
+  const place = join(modules, "settlement-evidence");
+  await mkdir(place, { recursive: true });
+  const unpacked = await run(
+    place,
+    ...["tar", "xzf", installed.built.path, "--strip-components=1"],
+  );
+  if (unpacked.code !== 0) throw new Error(unpacked.err);
+  const { dependencies, peerDependencies } = packageManifest();
+  for (const name of Object.keys({ ...dependencies, ...peerDependencies })) {
+    await mkdir(dirname(join(modules, name)), { recursive: true });
+    await symlink(await realpath(join(ROOT, "node_modules", name)), join(modules, name));
+  }
+  return installed;
+};
+
+/** The tarball as npm installs it, from a registry. @throws Error with what npm said, warnings included. */
+export const installedByNpm = async (): Promise<Installed> => {
+  const installed = await emptyProject();
+  const kit = `@solana/kit@${packageManifest().peerDependencies["@solana/kit"]}`;
+  const flags = ["--engine-strict", "--no-audit", "--no-fund", "--loglevel=error"];
+  const npm = await run(installed.folder, "npm", "install", ...flags, installed.built.path, kit);
+  if (npm.code !== 0) throw new Error(npm.err);
+  return installed;
+};

@@ -1,0 +1,51 @@
+// A program of another project: it runs in each runtime, beside the installed package, and prints what it found.
+import { readFileSync } from "node:fs";
+import { connect, SettlementError } from "settlement-evidence";
+import { custody } from "settlement-evidence/generated";
+import { fileJournal, readKeyFile } from "settlement-evidence/node";
+import { parseTrustPolicy, verifyEvidence } from "settlement-evidence/verify";
+
+const [vectors, keyFile, journalFile] = process.argv.slice(2);
+const read = (name) => readFileSync(`${vectors}/${name}`, "utf8");
+const codeOf = async (act) => {
+  try {
+    await act();
+    return null;
+  } catch (cause) {
+    return cause instanceof SettlementError ? cause.code : String(cause);
+  }
+};
+
+const trust = read("trust.json");
+const signer = await readKeyFile(keyFile);
+const payment = {
+  merchant: signer.address,
+  amount: "1.50",
+  task: "t",
+  ttl: 60,
+  nonce: "1",
+  signer,
+};
+const clientWith = (answer, spend) =>
+  connect("http://127.0.0.1:1", { trust, spend, fetch: () => Promise.resolve(answer()) });
+const absent = () => new Response(JSON.stringify({ code: "not_found" }), { status: 404 });
+const journal = fileJournal(journalFile);
+
+console.log(
+  JSON.stringify({
+    verdict: verifyEvidence(read("fulfilled.json"), parseTrustPolicy(trust).value).verdict,
+    url: await codeOf(() => connect("no address", { trust })),
+    trust: await codeOf(() => connect("http://127.0.0.1:1", { trust: "{}" })),
+    amount: await codeOf(() => clientWith(absent).pay({ ...payment, amount: "1,5" })),
+    limit: await codeOf(() => clientWith(absent, { maxPerDay: "1", journal }).pay(payment)),
+    kept: (await journal.entries()).length,
+    // The service prepares nothing that can be signed.
+    prepared: await codeOf(() =>
+      clientWith(() =>
+        (absent.asked = !absent.asked) ? absent() : Response.json({ data: {} }),
+      ).pay(payment),
+    ),
+    signature: (await signer.signMessage(new Uint8Array(3))).length,
+    program: typeof custody.CUSTODY_PROGRAM_ADDRESS,
+  }),
+);

@@ -1,0 +1,339 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { localKey } from "../../../adapters/local-ledger/genesis/local-keys.ts";
+import { connect } from "../../../client/connect.ts";
+import type { Fetch } from "../../../client/service/requests.ts";
+import type { SettlementError } from "../../../client/settlement-error.ts";
+import { type Address, addressToBytes } from "../../../core/domain/address.ts";
+import { LOCAL_DEPLOYMENT } from "../../../core/protocol/addresses/local-deployment.ts";
+import { computeBudgetInstructions } from "../../../core/protocol/instructions/compute-budget.ts";
+import { createEscrowInstruction } from "../../../core/protocol/instructions/custody-instructions.ts";
+import { unsignedTransaction } from "../../../core/protocol/transaction/unsigned-transaction.ts";
+import { taskHash } from "../../../core/domain/escrow/task-hash.ts";
+import { runs } from "../../arbitraries/runs.ts";
+import {
+  type Asked,
+  ATTESTOR,
+  BLOCKHASH,
+  countingSigner,
+  fakeService,
+  honestTransaction,
+  PAYMENT,
+  problem,
+  TRUST,
+} from "../support/fake-service.ts";
+import { testClock } from "../support/test-clock.ts";
+
+const URL = "http://service.test";
+
+/** A client of a fake service, each request of which may be met otherwise. */
+const clientOf = (
+  service: ReturnType<typeof fakeService>,
+  meet: (pass: () => Promise<Response>, at: number, path: string) => Promise<Response> = (pass) =>
+    pass(),
+) => {
+  let asked = 0;
+  const time = testClock();
+  const fetch: Fetch = (url, init) => meet(() => service.fetch(url, init), asked++, url);
+  const { signer, signed } = countingSigner();
+  const client = connect(URL, { trust: TRUST, fetch, clock: time.clock });
+  return {
+    time,
+    signed,
+    client,
+    signer,
+    asked: () => asked,
+    pay: (more: object = {}) => client.pay({ ...PAYMENT, signer, ...more }),
+  };
+};
+
+const failureOf = (promise: Promise<unknown>): Promise<SettlementError> =>
+  promise.then(
+    () => {
+      throw new Error("it did not fail");
+    },
+    (cause: unknown) => cause as SettlementError,
+  );
+
+describe("paying", () => {
+  test("a payment is signed once, and run again it is found", async () => {
+    const service = fakeService();
+    const { pay, signed } = clientOf(service);
+    const first = await pay();
+    expect(first).toMatchObject({ nonce: "order-1", amount: "1500000" });
+    expect(first.signature).not.toBeNull();
+    expect(await pay()).toEqual({ ...first, signature: null });
+    expect(signed()).toBe(1);
+    expect(service.escrows.size).toBe(1);
+  });
+
+  test("other terms under the same nonce are refused, with both sides", async () => {
+    const service = fakeService();
+    const { pay } = clientOf(service);
+    await pay();
+    const others = {
+      merchant: localKey("merchant/prices").address,
+      amount: "1.51",
+      ttl: 3601,
+      attestor: localKey("attestor/prices").address,
+    };
+    for (const [name, value] of Object.entries(others)) {
+      const { code, message } = await failureOf(pay({ [name]: value }));
+      expect(code).toBe("another_payment");
+      expect(message).toContain(name === "amount" ? "asked 1510000" : `asked ${value}`);
+    }
+  });
+
+  test("what the service shows at the address must be this agent's escrow for this task", async () => {
+    const service = fakeService();
+    const { pay } = clientOf(service);
+    const { escrow } = await pay();
+    const shown = service.escrows.get(escrow) ?? {};
+    for (const [name, value] of [
+      ["escrow_pda", ATTESTOR],
+      ["agent_owner", ATTESTOR],
+      ["task_hash", "0".repeat(64)],
+    ] as const) {
+      service.escrows.set(escrow, { ...shown, [name]: value });
+      expect((await failureOf(pay())).code).toBe("another_payment");
+    }
+  });
+
+  test("an archived escrow was paid", async () => {
+    const { pay, signed } = clientOf(fakeService(), () =>
+      Promise.resolve(problem(410, "escrow_archived")),
+    );
+    expect((await pay()).signature).toBeNull();
+    expect(signed()).toBe(0);
+  });
+
+  test("a limit refuses before anything is asked to be prepared, and nothing is signed", async () => {
+    const service = fakeService();
+    const { signer, signed } = countingSigner();
+    const client = connect(URL, {
+      trust: TRUST,
+      fetch: service.fetch,
+      spend: { maxPerEscrow: "1" },
+    });
+    expect((await failureOf(client.pay({ ...PAYMENT, signer }))).code).toBe("spend_refused");
+    expect(signed()).toBe(0);
+    expect(service.seen.filter((each) => each.startsWith("POST"))).toEqual([]);
+  });
+
+  const WRONG = [
+    ["ttl", { ttl: 0 }],
+    ["ttl", { ttl: 604_801 }],
+    ["ttl", { ttl: 1.5 }],
+    ["merchant", { merchant: "nobody" }],
+    ["amount", { amount: "1.5000001" }],
+    ["mint", { mint: ATTESTOR }],
+    ["task", { task: "" }],
+    ["nonce", { nonce: "" }],
+    ["attestor", { attestor: "0" }],
+  ] as const;
+  for (const [what, wrong] of WRONG)
+    test(`${JSON.stringify(wrong)} is refused before anything is asked`, async () => {
+      const service = fakeService();
+      expect((await failureOf(clientOf(service).pay(wrong))).code).toBe(`invalid_${what}`);
+      expect(service.seen).toEqual([]);
+    });
+});
+
+describe("whatever is lost, cut, refused or aborted, one escrow is made", () => {
+  const broken = (): Promise<Response> => Promise.reject(new TypeError("broken connection"));
+  const FAULTS: Record<string, (pass: () => Promise<Response>) => Promise<Response>> = {
+    "the request is lost": broken,
+    "the answer is lost": (pass) => pass().then(broken),
+    "the answer is cut": (pass) =>
+      pass().then(async (answer) => new Response((await answer.text()).slice(0, -3), answer)),
+    "the request comes twice": (pass) => pass().then(pass),
+    "an empty 200": () => Promise.resolve(new Response("")),
+    "503": () => Promise.resolve(problem(503, "overloaded")),
+    "429": () => Promise.resolve(problem(429, "rate_limited", { "retry-after": "3" })),
+    "the bytes are in flight": (pass) =>
+      pass().then(() => problem(409, "idempotency_key_in_flight")),
+    "the bytes are in flight, and nothing is there yet": () =>
+      Promise.resolve(problem(409, "idempotency_key_in_flight")),
+  };
+  for (const [name, fault] of Object.entries(FAULTS))
+    for (let at = 0; at < 4; at++)
+      test(`${name}, at request ${at}`, async () => {
+        const service = fakeService();
+        const isRelay = (path: string) => path.endsWith("/v1/relay");
+        const onlyRelay = name.startsWith("the bytes are in flight");
+        const { pay } = clientOf(service, (pass, number, path) =>
+          number === at && (!onlyRelay || isRelay(path)) ? fault(pass) : pass(),
+        );
+        const { escrow } = await pay();
+        expect([...service.escrows.keys()]).toEqual([escrow]);
+      });
+
+  test("aborted at any moment it ends with the reason; run again it pays once", async () => {
+    for (const when of ["before", "after"] as const)
+      for (let at = 0; at < 4; at++) {
+        const service = fakeService();
+        const stop = new AbortController();
+        const { pay } = clientOf(service, async (pass, number) => {
+          if (number !== at) return pass();
+          const answer = when === "after" ? await pass() : null;
+          stop.abort(new Error("enough"));
+          return answer ?? pass();
+        });
+        const first = await pay({ signal: stop.signal }).catch((cause: unknown) => cause);
+        // After the last answer there is nothing left to stop.
+        if (at < 3 || when === "before") expect(first).toHaveProperty("message", "enough");
+        const { escrow } = await pay();
+        expect([...service.escrows.keys()]).toEqual([escrow]);
+      }
+  });
+
+  test("Retry-After is followed, seconds or a date, up to a minute", async () => {
+    for (const [text, ms] of [
+      ["7", 7000],
+      ["0", 0],
+      ["100000", 60_000],
+      [new Date(1_800_000_009_000).toUTCString(), 9000],
+      [new Date(1_700_000_000_000).toUTCString(), 0],
+    ] as const) {
+      const { pay, time } = clientOf(fakeService(), (pass, at) =>
+        at === 0 ? Promise.resolve(problem(429, "rate_limited", { "retry-after": text })) : pass(),
+      );
+      await pay();
+      expect(time.pauses).toEqual([ms]);
+    }
+  });
+
+  test("a service that is not there is given up after six tries, with growing pauses", async () => {
+    const hanging = clientOf(fakeService(), broken);
+    expect((await failureOf(hanging.pay())).code).toBe("service_unreachable");
+    expect(hanging.asked()).toBe(6);
+    expect(hanging.time.pauses).toHaveLength(5);
+    hanging.time.pauses.forEach((ms, at) => {
+      expect(ms).toBeGreaterThanOrEqual(100 * 2 ** at);
+      expect(ms).toBeLessThanOrEqual(200 * 2 ** at);
+    });
+  });
+
+  test("a problem is reported with its code, detail, cure and status", async () => {
+    const { pay } = clientOf(fakeService(), (pass, at) =>
+      at === 1 ? Promise.resolve(problem(422, "validation_failed")) : pass(),
+    );
+    expect(await failureOf(pay())).toMatchObject({
+      code: "validation_failed",
+      message: "It is validation_failed.",
+      cure: "Do otherwise.",
+      status: 422,
+    });
+  });
+});
+
+describe("a service that lies is refused before anything is signed", () => {
+  const stranger = localKey("merchant/prices").address;
+  const create = (asked: Asked, more: object) =>
+    createEscrowInstruction(LOCAL_DEPLOYMENT, {
+      payer: asked.agent_owner,
+      agentOwner: asked.agent_owner,
+      merchant: asked.merchant,
+      mint: asked.mint,
+      taskHash: taskHash(asked.task_intent, asked.nonce),
+      attestor: ATTESTOR,
+      amount: BigInt(asked.amount_stroops),
+      ttlSeconds: asked.ttl_seconds,
+      ...more,
+    });
+  const built = (
+    payer: Address,
+    ...instructions: Parameters<typeof unsignedTransaction>[0]["instructions"][number][]
+  ) => unsignedTransaction({ payer, blockhash: BLOCKHASH, instructions }).bytes;
+  const transfer = {
+    programAddress: "11111111111111111111111111111111" as Address,
+    accounts: [],
+    data: Uint8Array.of(2, 0, 0, 0, 255, 0, 0, 0, 0, 0, 0, 0),
+  };
+  const fee = (unitPrice: bigint) =>
+    computeBudgetInstructions({ unitLimit: 1_000_000, loadedBytes: 1_000_000, unitPrice });
+  const LIES: Record<string, (asked: Asked) => Uint8Array> = {
+    "another payer": (asked) => built(stranger, create(asked, {})),
+    "another merchant": (asked) => honestTransaction({ ...asked, merchant: stranger }),
+    "another amount": (asked) => honestTransaction({ ...asked, amount_stroops: "1500001" }),
+    "another mint": (asked) => honestTransaction({ ...asked, mint: stranger }),
+    "another ttl": (asked) => honestTransaction({ ...asked, ttl_seconds: 604_800 }),
+    "another task": (asked) => honestTransaction({ ...asked, nonce: "order-2" }),
+    "an extra instruction": (asked) => honestTransaction(asked, [transfer]),
+    "the same twice": (asked) => built(asked.agent_owner, create(asked, {}), create(asked, {})),
+    nothing: (asked) => built(asked.agent_owner),
+    "another program": (asked) =>
+      built(asked.agent_owner, { ...create(asked, {}), programAddress: stranger }),
+    "a huge priority fee": (asked) => honestTransaction(asked, fee(1_000_001n)),
+    "no transaction": () => new Uint8Array(),
+    "an address table": (asked) =>
+      Uint8Array.from([
+        ...honestTransaction(asked).slice(0, -1),
+        1,
+        ...new Uint8Array(32),
+        1,
+        0,
+        0,
+      ]),
+  };
+  for (const [name, lie] of Object.entries(LIES))
+    test(`${name}: both sides are shown`, async () => {
+      const { pay, signed } = clientOf(fakeService(lie));
+      const { code, problem } = await failureOf(pay());
+      expect(code).toBe("prepared_otherwise");
+      const [difference] = (problem?.["differences"] ?? []) as ReadonlyArray<{
+        asked: string;
+        prepared: string;
+      }>;
+      expect(difference?.asked).not.toBe(difference?.prepared);
+      expect(signed()).toBe(0);
+    });
+
+  test("a modest priority fee is signed; the caller's limit counts", async () => {
+    const modest = (asked: Asked) => honestTransaction(asked, fee(1_000_000n));
+    const { pay, signed } = clientOf(fakeService(modest));
+    await pay();
+    expect(signed()).toBe(1);
+    const { signer } = countingSigner();
+    const client = connect(URL, {
+      trust: TRUST,
+      fetch: fakeService(modest).fetch,
+      mostPriorityFee: 999_999n,
+    });
+    expect((await failureOf(client.pay({ ...PAYMENT, signer }))).code).toBe("prepared_otherwise");
+  });
+
+  test("any flipped byte is refused, unless it is the blockhash or the attestor, which the ledger judges", async () => {
+    const asked: Asked = {
+      agent_owner: countingSigner().signer.address as Address,
+      merchant: PAYMENT.merchant,
+      mint: TRUST.supported_mints[0]?.address as Address,
+      amount_stroops: "1500000",
+      ttl_seconds: PAYMENT.ttl,
+      task_intent: PAYMENT.task,
+      nonce: PAYMENT.nonce,
+    };
+    const honest = honestTransaction(asked);
+    const text = Buffer.from(honest).toString("latin1");
+    const within = (at: number, address: Address) => {
+      const from = text.indexOf(Buffer.from(addressToBytes(address)).toString("latin1"));
+      return at >= from && at < from + 32;
+    };
+    await fc.assert(
+      fc.asyncProperty(
+        fc.nat({ max: honest.length - 1 }),
+        fc.integer({ min: 1, max: 255 }),
+        async (at, mask) => {
+          const { pay, signed } = clientOf(
+            fakeService(() => honest.map((byte, place) => (place === at ? byte ^ mask : byte))),
+          );
+          const free = within(at, BLOCKHASH) || within(at, ATTESTOR) || (at >= 1 && at < 65);
+          if (free) return;
+          expect((await failureOf(pay())).code).toBe("prepared_otherwise");
+          expect(signed()).toBe(0);
+        },
+      ),
+      runs(300),
+    );
+  });
+});

@@ -1,0 +1,108 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { paymentTerms, type Payment } from "../../../client/pay/payment-terms.ts";
+import { memoryJournal, spendGuard, type SpendLimits } from "../../../client/pay/spend-limits.ts";
+import { parseTrustPolicy } from "../../../core/protocol/evidence/trust-policy.ts";
+import { localKey } from "../../../adapters/local-ledger/genesis/local-keys.ts";
+import { runs } from "../../arbitraries/runs.ts";
+import { AGENT, MERCHANT, PAYMENT, TRUST } from "../support/fake-service.ts";
+
+const DAY_MS = 86_400_000;
+const parsed = parseTrustPolicy(JSON.stringify(TRUST));
+if (!("value" in parsed)) throw new Error(parsed.fault);
+const policy = parsed.value;
+const termsOf = (more: Partial<Payment>) => paymentTerms({ ...PAYMENT, ...more }, AGENT, policy);
+
+/** A guard at a clock that the test moves, and whether it allows a payment. */
+const guardOf = (limits: SpendLimits) => {
+  let now = 1_800_000_000_000;
+  const guard = spendGuard(limits, () => now);
+  return {
+    pass: (ms: number) => {
+      now += ms;
+    },
+    allows: (more: Partial<Payment>) =>
+      guard(termsOf(more)).then(
+        () => true,
+        (cause: { readonly code: string }) => {
+          expect(cause.code).toBe("spend_refused");
+          return false;
+        },
+      ),
+  };
+};
+
+test("a payment of the limit is allowed, one unit more is refused", async () => {
+  const { allows } = guardOf({ maxPerEscrow: "2" });
+  expect(await allows({ amount: "2" })).toBe(true);
+  expect(await allows({ amount: "2.000001" })).toBe(false);
+});
+
+test("only the named merchants are paid", async () => {
+  const { allows } = guardOf({ merchants: [MERCHANT] });
+  expect(await allows({})).toBe(true);
+  expect(await allows({ merchant: localKey("merchant/prices").address })).toBe(false);
+  expect(await guardOf({ merchants: [] }).allows({})).toBe(false);
+});
+
+test("the day rolls: what was allowed 24 hours ago counts no more, a millisecond before it does", async () => {
+  const { allows, pass } = guardOf({ maxPerDay: "2" });
+  expect(await allows({ amount: "2", nonce: "a" })).toBe(true);
+  pass(DAY_MS - 1);
+  expect(await allows({ amount: "0.000001", nonce: "b" })).toBe(false);
+  pass(1);
+  expect(await allows({ amount: "2", nonce: "c" })).toBe(true);
+});
+
+test("the same payment run again counts once", async () => {
+  const { allows } = guardOf({ maxPerDay: "2" });
+  for (let run = 0; run < 3; run++) expect(await allows({ amount: "2" })).toBe(true);
+});
+
+test("the same nonce with a greater amount is judged by the greater", async () => {
+  const { allows } = guardOf({ maxPerDay: "2" });
+  expect(await allows({ amount: "1" })).toBe(true);
+  expect(await allows({ amount: "100" })).toBe(false);
+  expect(await allows({ amount: "2" })).toBe(true);
+  expect(await allows({ amount: "0.5", nonce: "another" })).toBe(false);
+});
+
+test("a payment allowed on an earlier day counts on the day when it is run again", async () => {
+  const { allows, pass } = guardOf({ maxPerDay: "2" });
+  expect(await allows({ amount: "2", nonce: "a" })).toBe(true);
+  pass(DAY_MS);
+  expect(await allows({ amount: "2", nonce: "a" })).toBe(true);
+  expect(await allows({ amount: "1", nonce: "b" })).toBe(false);
+});
+
+test("payments at the same time never exceed the day together, however slow the journal is", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 12 }),
+      fc.integer({ min: 1, max: 30 }),
+      fc.scheduler(),
+      async (amounts, limit, scheduler) => {
+        const journal = memoryJournal();
+        const { allows } = guardOf({
+          maxPerDay: `${limit}`,
+          journal: {
+            entries: () => scheduler.schedule(journal.entries()),
+            add: (entry) => scheduler.schedule(Promise.resolve()).then(() => journal.add(entry)),
+          },
+        });
+        const answers = Promise.all(
+          amounts.map((amount, at) => allows({ amount: `${amount}`, nonce: `n${at}` })),
+        );
+        const answered = await scheduler.waitFor(answers);
+        const sum = amounts.reduce((sum, units, at) => sum + (answered[at] ? units : 0), 0);
+        expect(sum).toBeLessThanOrEqual(limit);
+      },
+    ),
+    runs(50),
+  );
+});
+
+test("a limit that is no amount refuses every payment", async () => {
+  const guard = spendGuard({ maxPerEscrow: "a lot" });
+  await expect(guard(termsOf({}))).rejects.toMatchObject({ code: "invalid_amount" });
+});

@@ -1,0 +1,137 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { LOCAL_USDC_MINT, localKey } from "../../adapters/local-ledger/genesis/local-keys.ts";
+import { localFaucet } from "../../app/demo/local-faucet.ts";
+import { openStage, registerMerchant } from "../../app/demo/stage.ts";
+import { walletOfSeed } from "../../app/demo/wallet.ts";
+import { connect, type SettlementClient } from "../../client/index.ts";
+import { PROOF_TEMPLATES } from "../../core/domain/evidence/proof-template-catalogue.ts";
+import { silentNarrator } from "../app/commands/silent-narrator.ts";
+import { until } from "../app/support/running-service.ts";
+import { startWitnessingServices } from "../app/support/witnessing-services.ts";
+import { attestAndRelease, cancel, refund } from "./other-side.ts";
+
+const LONG_MS = 240_000;
+const TASK = "GET https://api.example.com";
+const [template] = PROOF_TEMPLATES;
+const [agent, merchant] = [localKey("agent/planner"), localKey("merchant/forecast")];
+
+let world: Awaited<ReturnType<typeof startWitnessingServices>>;
+let url: string;
+let client: SettlementClient;
+let attestor: typeof merchant;
+
+const signer = {
+  address: agent.address,
+  signTransactions: (transactions: ReadonlyArray<{ readonly messageBytes: Uint8Array }>) =>
+    Promise.resolve(
+      transactions.map(({ messageBytes }) => ({ [agent.address]: agent.sign(messageBytes) })),
+    ),
+};
+
+const buy = async (nonce: string, ttl = 3600): Promise<string> => {
+  const payment = { merchant: merchant.address, amount: "1.50", task: TASK, nonce, ttl, signer };
+  return (await client.pay(payment)).escrow;
+};
+
+const taskHashOf = async (escrow: string): Promise<string> => {
+  const answer = await fetch(`${url}/v1/escrows/${escrow}`);
+  return ((await answer.json()) as { data: { task_hash: string } }).data.task_hash;
+};
+
+beforeAll(async () => {
+  world = await startWitnessingServices();
+  for (const each of world.urls)
+    await until(
+      "a service is ready",
+      () => fetch(`${each}/ready`).then(({ status }) => status),
+      (status) => status === 200,
+      120,
+    );
+  url = world.urls[0] ?? "";
+  const faucet = localFaucet(world.ledgerUrl, silentNarrator);
+  for (const wallet of [agent, merchant]) await faucet.sol(wallet.address, 10);
+  await faucet.usdc(agent.address, 25_000_000);
+  attestor = localKey("attestor/forecast");
+  const stage = await openStage(url, LOCAL_USDC_MINT, silentNarrator);
+  const as = ({ address, seed }: typeof merchant) =>
+    walletOfSeed(seed).then((wallet) => ({ ...wallet, address }));
+  await registerMerchant({ ...stage, merchant: await as(merchant), attestor: await as(attestor) });
+  const trust = (await (await fetch(`${url}/.well-known/evidence-trust.json`)).json()) as object;
+  const [, two, three] = world.members;
+  const log = `log ${world.members[0]?.logKey}\n${two?.witness}${three?.witness}group q any two three\nquorum q\n`;
+  client = connect(url, { trust: { ...trust, log } });
+}, LONG_MS);
+
+afterAll(() => world?.stop(), LONG_MS);
+
+const accountOf = ({ verdict }: Awaited<ReturnType<SettlementClient["settled"]>>) =>
+  verdict.checks.find(({ name }) => name === "account_on_ledger")?.outcome;
+
+test(
+  "a released payment ends witnessed; what was delivered is accepted, and rejected by the buyer's own check",
+  async () => {
+    const escrow = await buy("released");
+    const waiting = client.settled(escrow);
+    const delivery = { ...template?.example, task_hash: await taskHashOf(escrow) };
+    await attestAndRelease(url, escrow, attestor, merchant, delivery);
+    const found = await waiting;
+    expect(found).toMatchObject({ state: "Fulfilled", released: "1500000", refunded: "0" });
+    expect(accountOf(found)).toBe("witnessed");
+    const judged = async (options: object) =>
+      (await client.settled(escrow, { delivery, template: template?.id ?? "", ...options }))
+        .delivery;
+    expect(await judged({ validate: () => null })).toEqual({ accepted: true, reasons: [] });
+    expect(await judged({ validate: () => "the price is of yesterday" })).toEqual({
+      accepted: false,
+      reasons: ["the price is of yesterday"],
+    });
+    expect(await judged({ delivery: { ...delivery, status_code: 201 } })).toEqual({
+      accepted: false,
+      reasons: ["the attestor signed the hash of another payload"],
+    });
+  },
+  LONG_MS,
+);
+
+test(
+  "a part released, an expired payment refunded and a cancelled one end witnessed too",
+  async () => {
+    const [part, expired, cancelled] = [
+      await buy("part"),
+      await buy("expired", 1),
+      await buy("cancelled"),
+    ];
+    const delivery = { ...template?.example, task_hash: await taskHashOf(part) };
+    await attestAndRelease(url, part, attestor, merchant, delivery, "400000");
+    await until(
+      "the refund is taken",
+      () =>
+        refund(url, expired, merchant).then(
+          () => true,
+          () => false,
+        ),
+      (isTaken) => isTaken,
+      60,
+    );
+    await cancel(url, cancelled, merchant);
+    const ends = await Promise.all([part, expired, cancelled].map((each) => client.settled(each)));
+    expect(ends).toMatchObject([
+      { state: "PartiallyFulfilled", released: "400000", refunded: "1100000" },
+      { state: "Refunded", released: "0", refunded: "1500000" },
+      { state: "Refunded", released: "0", refunded: "1500000" },
+    ]);
+    expect(ends.map(accountOf)).toEqual(["witnessed", "witnessed", "witnessed"]);
+  },
+  LONG_MS,
+);
+
+test(
+  "aborted while the payment is pending, it ends with the reason",
+  async () => {
+    const stop = new AbortController();
+    const waiting = client.settled(await buy("aborted"), { signal: stop.signal });
+    stop.abort(new Error("enough"));
+    await expect(waiting).rejects.toThrow("enough");
+  },
+  LONG_MS,
+);

@@ -1,0 +1,61 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { temporaryDirectory } from "../app/support/running-service.ts";
+import { bundledClient } from "./bundled-client.ts";
+import { casesOf } from "./cases.ts";
+import { runCase } from "./run-case.ts";
+import { startStand } from "./stand.ts";
+
+const SEED = Number(process.env["FC_SEED"] ?? Date.now() % 1_000_000);
+const CASES = 6;
+const LONG_MS = 240_000;
+
+let stand: Awaited<ReturnType<typeof startStand>>;
+let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
+let trustFile: string;
+
+beforeAll(async () => {
+  directory = await temporaryDirectory();
+  stand = await startStand();
+  trustFile = join(directory.path, "trust.json");
+  await writeFile(trustFile, stand.trust);
+}, LONG_MS);
+
+afterAll(async () => {
+  await stand.stop();
+  await directory.remove();
+}, LONG_MS);
+
+for (const plan of casesOf(SEED, CASES))
+  test(
+    `a client that is killed and run again pays once: seed ${SEED}, ${plan.name}`,
+    async () => {
+      const command = await bundledClient("our-client", directory.path);
+      const { faults, seen, runs } = await runCase(stand, command, plan, SEED, trustFile);
+      expect({ faults, seen: faults.length === 0 ? [] : seen }).toEqual({ faults: [], seen: [] });
+      // One is killed, one pays, and one finds it paid.
+      expect(runs).toBeGreaterThan(2);
+      expect(seen.join("\n")).toContain("client killed");
+    },
+    LONG_MS,
+  );
+
+test(
+  "a client that names its payment anew at each run is caught",
+  async () => {
+    const command = await bundledClient("double-paying-client", directory.path);
+    const [plan] = casesOf(SEED, 1);
+    if (plan === undefined) throw new Error("there is a case");
+    const { faults } = await runCase(
+      stand,
+      command,
+      { ...plan, name: "caught", kill: { at: 2, when: "before the answer", afterMs: 0 } },
+      SEED,
+      trustFile,
+    );
+    expect(faults).toContain("4500000 base units left the agent's account, not 1500000");
+    expect(faults).toContain("the agent has 3 escrows, not one");
+  },
+  LONG_MS,
+);

@@ -1,0 +1,105 @@
+import { localKey, LOCAL_USDC_MINT } from "../../adapters/local-ledger/genesis/local-keys.ts";
+import { silentNarrator } from "../app/commands/silent-narrator.ts";
+import { withDemoLedger } from "../app/support/demo-ledger.ts";
+import { quietEnvironment, temporaryDirectory, until } from "../app/support/running-service.ts";
+import { startBundledService } from "../app/support/service-process.ts";
+import { localFaucet } from "../../app/demo/local-faucet.ts";
+import { type Address, address } from "../../core/domain/address.ts";
+import { LOCAL_DEPLOYMENT } from "../../core/protocol/addresses/local-deployment.ts";
+import { CUSTODY_ACCOUNTS } from "../../core/protocol/generated/custody.ts";
+
+/** Who is paid, and in which mint. */
+export const MERCHANT = localKey("merchant/forecast");
+export const MINT = LOCAL_USDC_MINT;
+
+const FUNDS = 25_000_000;
+
+type Status = { readonly data: { readonly network: { readonly rpc_address: string } } };
+
+/** What an agent has on the ledger: base units of the mint, and the escrows that it made. */
+export type Holdings = { readonly units: bigint; readonly escrows: ReadonlyArray<string> };
+
+/** A service process on an embedded ledger of its own, which can be killed and started again at any time. */
+export type Stand = {
+  /** The service's address; another one after a restart. */
+  readonly url: () => string;
+  /** The trust document, as the service gave it at its first start. */
+  readonly trust: string;
+  /** Kills the service with SIGKILL and starts it on the same data. */
+  readonly restart: () => Promise<void>;
+  /** Gives a wallet SOL for fees and USDC. */
+  readonly fund: (wallet: Address) => Promise<void>;
+  /** What the ledger itself, not the service, says about a wallet. */
+  readonly holdings: (wallet: Address) => Promise<Holdings>;
+  readonly stop: () => Promise<void>;
+};
+
+/** Starts a stand with the demo data. */
+export const startStand = async (): Promise<Stand> => {
+  const directory = await temporaryDirectory();
+  const env = { ...quietEnvironment(withDemoLedger(directory.path)), LOG_LEVEL: "info" };
+  const start = async () => {
+    const service = await startBundledService(env);
+    const url = await service.url;
+    await until(
+      "the service is ready",
+      () => fetch(`${url}/ready`).then(({ status }) => status),
+      (status) => status === 200,
+      120,
+    );
+    const { data } = (await (await fetch(`${url}/v1/status`)).json()) as Status;
+    return { ...service, url, rpc: data.network.rpc_address };
+  };
+  let service = await start();
+  const trust = await (await fetch(`${service.url}/.well-known/evidence-trust.json`)).text();
+
+  const rpc = async <A>(method: string, ...params: ReadonlyArray<unknown>): Promise<A> => {
+    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
+    const headers = { "content-type": "application/json" };
+    const answer = await fetch(service.rpc, { method: "POST", headers, body });
+    return ((await answer.json()) as { readonly result: A }).result;
+  };
+  const newest = { encoding: "jsonParsed", commitment: "processed" };
+
+  return {
+    url: () => service.url,
+    trust,
+    restart: async () => {
+      service.kill("SIGKILL");
+      await service.ended;
+      service = await start();
+    },
+    fund: async (wallet) => {
+      const faucet = localFaucet(service.rpc, silentNarrator);
+      await faucet.sol(wallet, 1);
+      await faucet.usdc(wallet, FUNDS);
+    },
+    holdings: async (wallet) => {
+      const tokens = await rpc<{
+        value: ReadonlyArray<{
+          account: { data: { parsed: { info: { tokenAmount: { amount: string } } } } };
+        }>;
+      }>("getTokenAccountsByOwner", wallet, { mint: MINT }, newest);
+      const { agentOwner } = CUSTODY_ACCOUNTS.Escrow.at;
+      const made = await rpc<ReadonlyArray<{ pubkey: string }>>(
+        "getProgramAccounts",
+        address(LOCAL_DEPLOYMENT.custodyProgram),
+        {
+          encoding: "base64",
+          commitment: "processed",
+          filters: [{ memcmp: { offset: agentOwner, bytes: wallet } }],
+        },
+      );
+      const [first] = tokens.value;
+      return {
+        units: BigInt(first?.account.data.parsed.info.tokenAmount.amount ?? 0),
+        escrows: made.map(({ pubkey }) => pubkey),
+      };
+    },
+    stop: async () => {
+      service.kill("SIGKILL");
+      await service.ended;
+      await directory.remove();
+    },
+  };
+};
