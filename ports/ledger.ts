@@ -80,8 +80,8 @@ export class Ledger extends Context.Service<
   Ledger,
   {
     /**
-     * The hash of the ledger's first block, base58. It identifies the ledger. It is the hash that a node showed first; no
-     * node is asked for it again.
+     * The hash of the ledger's first block, base58. It identifies the ledger. It is the hash that a store has recorded
+     * (`LedgerRecord`) or that a node showed first; no node is asked for it again.
      */
     readonly genesisHash: Effect.Effect<string, LedgerFailure>;
     /** Asks a node for its genesis hash. Fails unless it is the recorded one; the node is then left alone until it is. */

@@ -59,6 +59,25 @@ const claimLedger = async (
   return differenceFrom(sql, store, identity);
 };
 
+/** The genesis hash that a store has recorded; null where there is no schema, nobody has claimed it or it cannot be read. */
+export const recordedGenesis: Effect.Effect<string | null, never, PostgresStore> = Effect.gen(
+  function* () {
+    const { run } = yield* PostgresStore;
+    return yield* run(async (sql) => {
+      const [{ there } = { there: false }] = await rowsOf<{ there: boolean }>(
+        sql,
+        "SELECT to_regclass('ledger') IS NOT NULL AS there",
+      );
+      if (!there) return null;
+      const [stored] = await rowsOf<Pick<Row, "genesis_hash">>(
+        sql,
+        "SELECT genesis_hash FROM ledger",
+      );
+      return stored?.genesis_hash ?? null;
+    });
+  },
+).pipe(Effect.orElseSucceed(() => null));
+
 /** The store, ready and of this ledger. Fails when it is newer than this version or of another ledger. */
 export const openClaimed = Effect.fn("openClaimed")(function* (identity: LedgerIdentity) {
   const store = yield* PostgresStore;

@@ -10,6 +10,7 @@ import {
   MOST_DATA_BYTES,
 } from "../../ports/ledger.ts";
 import { AskAnotherNode } from "../../ports/ask-another-node.ts";
+import { LedgerRecord } from "../../ports/ledger-record.ts";
 import { parseAccounts } from "./accounts/account-json.ts";
 import { askAtSlot } from "./pool/ask-at-slot.ts";
 import { parseHistory, parseTransaction } from "./history/history-json.ts";
@@ -204,9 +205,21 @@ const ledger: Layer.Layer<Ledger, never, NodePool> = Layer.effect(
   }),
 );
 
-/** The Ledger port over Solana JSON-RPC, and the choice of another node. */
-export const ledgerSolanaRpc: Layer.Layer<Ledger, never, NodePool> = Layer.merge(
+/** The Ledger port over Solana JSON-RPC, which ledger counts, and the choice of another node. */
+export const ledgerSolanaRpc: Layer.Layer<Ledger, never, NodePool> = Layer.mergeAll(
   ledger,
+  Layer.effect(
+    LedgerRecord,
+    NodePool.use(({ identity }) =>
+      Effect.succeed({
+        adopt: (genesisHash: string) => Effect.sync(() => identity.adopt(genesisHash)),
+        state: Effect.sync(() => ({
+          genesisHash: identity.recorded,
+          standing: identity.standing,
+        })),
+      }),
+    ),
+  ),
   Layer.effect(
     AskAnotherNode,
     NodePool.use(({ askAnother }) => Effect.succeed(askAnother)),

@@ -1,4 +1,5 @@
 import type { LedgerIdentity } from "../../adapters/sqlite/ledger-identity.ts";
+import { recordedGenesis } from "../../adapters/sqlite/recorded-genesis.ts";
 import { isDamage } from "../../adapters/sqlite/store-failure.ts";
 import { StoreCorrupt } from "../../ports/index/store-refusal.ts";
 import type { StoreUnavailable } from "../../ports/index/store-unavailable.ts";
@@ -22,6 +23,10 @@ export const sqliteIndex = (started: StartedInstance, genesisHash: string) => ({
   path: storePath(started.dataDir, "index"),
   logFolder: logFolder(started.dataDir),
 });
+
+/** The genesis hash that an instance's index has recorded, null without one. */
+export const recordedBySqlite = (started: StartedInstance) =>
+  recordedGenesis(storePath(started.dataDir, "index"));
 
 /** Where an instance keeps the relay's log. */
 export const relaySqlite = (started: StartedInstance, genesisHash: string) => ({

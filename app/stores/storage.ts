@@ -2,6 +2,7 @@ import { Deferred, Effect, Layer, Queue, type Redacted } from "effect";
 import { IndexSync } from "../../core/use-cases/index/sync/index-sync.ts";
 import { makeReplicatedIndexSync } from "../../core/use-cases/index/sync/replicated-index-sync.ts";
 import { indexPostgres } from "../../adapters/postgres/index-store.ts";
+import { recordedGenesis } from "../../adapters/postgres/ledger-identity.ts";
 import { outcomeLogPostgres } from "../../adapters/postgres/outcome-log.ts";
 import { postgresStore } from "../../adapters/postgres/postgres-store.ts";
 import { syncLeasePostgres } from "../../adapters/postgres/sync-lease.ts";
@@ -20,7 +21,13 @@ import type { LogStore } from "../../ports/log/log-store.ts";
 import type { OutcomeLog } from "../../ports/outcome-log.ts";
 import type { GrownMark } from "../syncing/grown-mark.ts";
 import type { IndexRefused } from "./index-refused.ts";
-import { ledgerIdentity, relaySqlite, sqliteBroken, sqliteIndex } from "./sqlite-stores.ts";
+import {
+  ledgerIdentity,
+  recordedBySqlite,
+  relaySqlite,
+  sqliteBroken,
+  sqliteIndex,
+} from "./sqlite-stores.ts";
 import { clusterOf, deploymentOf, type StartedInstance } from "../lifecycle/started-instance.ts";
 import { servedStores, storesOfLedger } from "./stores-of-ledger.ts";
 import { type Environment, startSyncWorker } from "../sync-worker/start-sync-worker.ts";
@@ -68,6 +75,7 @@ const inWorker = (
         cluster: clusterOf(started.settings),
         deployment: deploymentOf(started.settings),
         open,
+        recorded: recordedBySqlite(started),
         refused,
         broken: sqliteBroken(started),
       });
@@ -85,6 +93,7 @@ const inThisThread = (started: StartedInstance, refused: Refused, marks: Marks):
         indexSqlite(sqliteIndex(started, genesisHash)),
         outcomeLogSqlite(relaySqlite(started, genesisHash)),
       ),
+    recorded: recordedBySqlite(started),
     refused,
     broken: sqliteBroken(started),
   });
@@ -107,6 +116,7 @@ const inDatabase = (
     cluster: clusterOf(started.settings),
     deployment: deploymentOf(started.settings),
     open,
+    recorded: recordedGenesis,
     refused,
   }).pipe(Layer.provide(database));
   const replicated = Layer.effect(

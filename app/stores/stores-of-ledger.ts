@@ -4,6 +4,7 @@ import { networkIdOf, networkLeaf } from "../../core/log/leaf/network-leaf.ts";
 import { IndexReader } from "../../ports/index/index-reader.ts";
 import { type IndexBuild, IndexWriter } from "../../ports/index/index-writer.ts";
 import { Ledger } from "../../ports/ledger.ts";
+import { LedgerRecord } from "../../ports/ledger-record.ts";
 import { LogIdentity } from "../../ports/log/log-identity.ts";
 import { LogStore } from "../../ports/log/log-store.ts";
 import { OutcomeLog } from "../../ports/outcome-log.ts";
@@ -39,7 +40,10 @@ const isPassing = (failure: unknown): boolean =>
 
 const notOpen = () => new StoreUnavailable({ retryable: true, cause: "the store is not open yet" });
 
-const ASK_AGAIN = Schedule.spaced(Duration.millis(250));
+const BEFORE_ASKING_AGAIN = Duration.millis(250);
+const ASK_AGAIN = Schedule.spaced(BEFORE_ASKING_AGAIN);
+/** How long a node may take to show its genesis hash before the recorded one counts. */
+const NODE_PATIENCE = Duration.seconds(2);
 
 /** The name of one of the two stores. */
 export type StoreName = "index" | "relay";
@@ -48,6 +52,8 @@ type Options<S, E, R> = {
   readonly cluster: Cluster;
   readonly deployment: Deployment;
   readonly open: (genesisHash: string) => Layer.Layer<S, E, R>;
+  /** The genesis hash that the index has recorded, null when it has none or cannot be read. */
+  readonly recorded: Effect.Effect<string | null, never, R>;
   /** Completes when the ledger or a store is the wrong one, or a store is damaged: waiting cannot help then. */
   readonly refused: Deferred.Deferred<never, E | WrongLedger>;
   /** Why an open store can never be used again, undefined for any other failure. */
@@ -67,13 +73,55 @@ type Opening<S> = {
 };
 
 /**
- * The stores of the nodes' ledger. A store belongs to one ledger. So it opens once a node has shown the genesis hash
- * and the store is reachable. Until then every use fails as retryable, while the rest of the service already answers.
+ * The genesis hash of the stores' ledger: the one that a node shows, or the one that the index has recorded when no node
+ * shows one within `NODE_PATIENCE`. A hash of another cluster than the configured one does not count: the node decides.
+ */
+const genesisOf = <S, E, R>({ cluster, recorded }: Options<S, E, R>) =>
+  Effect.gen(function* () {
+    const ledger = yield* Ledger;
+    const record = yield* LedgerRecord;
+    for (;;) {
+      const known = yield* recorded;
+      const isOurs = known !== null && clusterOfGenesis(known) === cluster;
+      const asked = isOurs ? Effect.timeout(ledger.genesisHash, NODE_PATIENCE) : ledger.genesisHash;
+      const shown = yield* Effect.orElseSucceed(asked, () => null);
+      if (shown !== null) return shown;
+      if (isOurs) return yield* record.adopt(known);
+      yield* Effect.sleep(BEFORE_ASKING_AGAIN);
+    }
+  });
+
+/** Asks until a node shows the ledger that a store has recorded. Tells once of another ledger. */
+const untilShown = Effect.gen(function* () {
+  const ledger = yield* Ledger;
+  const { state } = yield* LedgerRecord;
+  let told = false;
+  const tell = Effect.flatMap(state, ({ standing }) => {
+    const isNews = standing === "contradicted" && !told;
+    told ||= isNews;
+    return isNews
+      ? Effect.logError("the node serves another ledger than the store's, and is not used")
+      : Effect.void;
+  });
+  yield* ledger.confirmIdentity.pipe(
+    Effect.tapError(() => tell),
+    Effect.retry(ASK_AGAIN),
+    // The schedule never ends, so the effect never fails.
+    Effect.orDie,
+  );
+  yield* Effect.logInfo("a node shows the ledger of the stores");
+});
+
+/**
+ * The stores of one ledger. A store belongs to one ledger. So it opens once it is reachable and the ledger is known: by a
+ * node, or by what the index has recorded. Until then every use fails as retryable, while the rest of the service
+ * already answers. A node of another ledger ends the service when it is the one to name the ledger, and is left alone
+ * when the store did.
  */
 const openStores = Effect.fnUntraced(function* <S, E, R>(options: Options<S, E, R>) {
-  const ledger = yield* Ledger;
   const scope = yield* Effect.scope;
-  const services = yield* Effect.context<R>();
+  const services = yield* Effect.context<R | Ledger>();
+  const record = yield* LedgerRecord;
   let opened: Context.Context<S> | null = null;
   let logId: string | null = null;
   let tried = false;
@@ -95,8 +143,7 @@ const openStores = Effect.fnUntraced(function* <S, E, R>(options: Options<S, E, 
   };
 
   const open = Effect.gen(function* () {
-    // The schedule never ends, so the effect never fails.
-    const genesisHash = yield* Effect.orDie(Effect.retry(ledger.genesisHash, ASK_AGAIN));
+    const genesisHash = yield* genesisOf(options);
     const found = clusterOfGenesis(genesisHash);
     const { cluster } = options;
     if (found !== cluster) return yield* new WrongLedger({ configured: cluster, found });
@@ -106,8 +153,11 @@ const openStores = Effect.fnUntraced(function* <S, E, R>(options: Options<S, E, 
     );
     logId = networkIdOf(networkLeaf(genesisHash, options.deployment));
     yield* options.whenOpen ?? Effect.logInfo("the stores are open", { genesis_hash: genesisHash });
+    const { standing } = yield* record.state;
+    if (standing !== "confirmed") yield* untilShown;
   });
   yield* open.pipe(
+    Effect.provide(services),
     Effect.catchCause((cause) => Deferred.failCause(options.refused, cause)),
     Effect.forkScoped,
   );

@@ -23,7 +23,7 @@ import { IndexSync } from "../../core/use-cases/index/sync/index-sync.ts";
 import { encodeOutcome } from "../../core/use-cases/index/sync/sync-outcome-text.ts";
 import { readSettings } from "../config/settings.ts";
 import { logging } from "../lifecycle/logging.ts";
-import { sqliteBroken, sqliteIndex } from "../stores/sqlite-stores.ts";
+import { recordedBySqlite, sqliteBroken, sqliteIndex } from "../stores/sqlite-stores.ts";
 import {
   clusterOf,
   deploymentOf,
@@ -65,6 +65,7 @@ const services = (started: StartedInstance, refused: Deferred.Deferred<never, St
     cluster: clusterOf(started.settings),
     deployment: deploymentOf(started.settings),
     open: (genesisHash) => indexSqlite(sqliteIndex(started, genesisHash)),
+    recorded: recordedBySqlite(started),
     refused,
     broken: sqliteBroken(started),
     whenOpen: Effect.sync(() => tell({ kind: "opened" })),

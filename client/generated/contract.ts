@@ -85,6 +85,10 @@ export type IndexerStatusHistory = ("followed" | "not_served")
  */
 export type InstructionAccountRole = ("readonly" | "writable" | "readonly_signer" | "writable_signer")
 /**
+ * How the nodes stand to that ledger. `unknown`: no genesis hash is known. `recorded`: the store's counts, and no node has answered since the start. `confirmed`: a node has shown it. `contradicted`: the nodes that answer serve another ledger and are not used.
+ */
+export type NetworkStatusIdentity = ("unknown" | "recorded" | "confirmed" | "contradicted")
+/**
  * Which side.
  */
 export type PayoutWhose = ("merchant" | "agent")
@@ -637,6 +641,10 @@ last_synced_at: (string | null)
  * Archived escrows that no list shows, because nobody has shown their bytes.
  */
 unseen: number
+/**
+ * Present while no node shows the ledger of the index: none has answered since the service began, or those that answer serve another ledger.
+ */
+stale?: true
 }
 /**
  * Whether creating the escrow would work now.
@@ -1407,6 +1415,7 @@ cluster: string
  */
 rpc_address: string
 genesis_hash: (string | null)
+identity: NetworkStatusIdentity
 slot: (number | null)
 latency_ms: (number | null)
 healthy: boolean

@@ -3,6 +3,7 @@ import type { EscrowPage } from "../../../core/use-cases/index/recent-pages.ts";
 import { queryEscrows } from "../../../core/use-cases/index/query-escrows.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { LogIdentity } from "../../../ports/log/log-identity.ts";
+import { isLedgerStale } from "../../../ports/ledger-record.ts";
 import { type JsonText, jsonText } from "../server/declared-answer.ts";
 import { NotReady } from "../problems/http-failures.ts";
 import { endpoint } from "../server/endpoint.ts";
@@ -18,13 +19,15 @@ const recordOf = (
   limit: number,
   cursor: PageCursor<bigint>,
   instance: Instance["Service"],
+  isStale: boolean,
 ) => {
   const ledgerTime = page.ledgerTime ?? 0n;
-  return pageAnswer(page, limit, cursor, (row) => {
-    const record = escrowRecord(row, ledgerTime, instance);
+  const record = (row: EscrowPage["rows"][number]) => {
+    const shown = escrowRecord(row, ledgerTime, instance);
     // A settled row does not tell whether its account is archived.
-    return row.state === "Pending" ? record : { ...record, next_actions: [] };
-  });
+    return row.state === "Pending" ? shown : { ...shown, next_actions: [] };
+  };
+  return pageAnswer(page, limit, cursor, record, isStale);
 };
 
 const texts = new WeakMap<EscrowPage, JsonText<ReturnType<typeof recordOf>>>();
@@ -35,8 +38,11 @@ const textOf = (
   limit: number,
   cursor: PageCursor<bigint>,
   instance: Instance["Service"],
+  isStale: boolean,
 ) => {
-  const text = texts.get(page) ?? jsonText(recordOf(page, limit, cursor, instance));
+  // Kept text is of a ledger that a node shows.
+  if (isStale) return jsonText(recordOf(page, limit, cursor, instance, isStale));
+  const text = texts.get(page) ?? jsonText(recordOf(page, limit, cursor, instance, isStale));
   texts.set(page, text);
   return text;
 };
@@ -73,6 +79,6 @@ export const queryEscrowsEndpoint = endpoint({
       Effect.catchTag("InvalidAddress", filterPointers.invalidAddress),
     );
     if (page.mark === null) return yield* new NotReady({ missing: ["index"] });
-    return { jsonText: textOf(page, limit, cursor, yield* Instance) };
+    return { jsonText: textOf(page, limit, cursor, yield* Instance, yield* isLedgerStale) };
   }),
 );

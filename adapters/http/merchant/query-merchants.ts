@@ -1,6 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { Effect } from "effect";
 import { queryMerchants } from "../../../core/use-cases/merchant/query-merchants.ts";
+import { isLedgerStale } from "../../../ports/ledger-record.ts";
 import { NotReady } from "../problems/http-failures.ts";
 import { endpoint } from "../server/endpoint.ts";
 import { indexPage, PAGE_EXAMPLE, pageParameters } from "../openapi/envelopes.ts";
@@ -56,6 +57,8 @@ export const queryMerchantsEndpoint = endpoint({
     const filter = { status: query.status, text: query.q, minReputation: query.min_reputation };
     const page = yield* queryMerchants(filter, limit, after);
     if (page.mark === null) return yield* new NotReady({ missing: ["index"] });
-    return { json: pageAnswer(page, limit, merchantCursor, registryEntryRecord) };
+    return {
+      json: pageAnswer(page, limit, merchantCursor, registryEntryRecord, yield* isLedgerStale),
+    };
   }),
 );

@@ -61,6 +61,12 @@ const IndexFreshness = record("IndexFreshness", "The slot up to which the index 
     description: "Null before the first sync.",
   }),
   unseen: Count("Archived escrows that no list shows, because nobody has shown their bytes."),
+  stale: Type.Optional(
+    Type.Literal(true, {
+      description:
+        "Present while no node shows the ledger of the index: none has answered since the service began, or those that answer serve another ledger.",
+    }),
+  ),
 });
 
 /** A page of a list out of the index. */

@@ -22,6 +22,7 @@ const RETRY_WHEN_SOME_HAVE_LANDED = { "retry-after": "5" };
 const LACKS: Readonly<Record<NotReadyPart, string>> = {
   store: "does not answer",
   ledger: "does not answer",
+  identity: "is that of another ledger than the store's",
   programs: "are not initialised for each other",
   index: "has not been synced yet",
 };

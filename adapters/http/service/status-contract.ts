@@ -32,6 +32,7 @@ import { CODE_OF_FAILURE } from "../problems/api-failure.ts";
 import type { ProblemCode } from "../problems/problem-catalogue.ts";
 import { sampleInstance } from "../openapi/sample-instance.ts";
 import { SAMPLE, sampleParties } from "../openapi/sample-values.ts";
+import { LEDGER_STANDINGS } from "../../../ports/ledger-record.ts";
 
 const State = oneOf(
   ["online", "degraded"],
@@ -142,7 +143,15 @@ export const ServiceStatus = record(
     network: record("NetworkStatus", "The ledger.", {
       cluster: Type.String(),
       rpc_address: Type.String({ description: "Without credentials, path or query." }),
-      genesis_hash: nullable(Type.String()),
+      genesis_hash: nullable(
+        Type.String({
+          description: "As a node shows it; while none does, as the store has recorded it.",
+        }),
+      ),
+      identity: oneOf(
+        LEDGER_STANDINGS,
+        "How the nodes stand to that ledger. `unknown`: no genesis hash is known. `recorded`: the store's counts, and no node has answered since the start. `confirmed`: a node has shown it. `contradicted`: the nodes that answer serve another ledger and are not used.",
+      ),
       slot: nullable(Slot()),
       latency_ms: nullable(Type.Number({ minimum: 0 })),
       healthy: Type.Boolean(),
@@ -290,6 +299,7 @@ export const statusRecord = (status: Status, version: string): ServiceStatusReco
       cluster: network.cluster,
       rpc_address: network.address,
       genesis_hash: network.genesisHash,
+      identity: network.identity,
       slot: network.slot === null ? null : Number(network.slot),
       latency_ms: network.latencyMs,
       healthy: network.healthy,
@@ -328,6 +338,7 @@ export const statusExample = () =>
         cluster: "localnet",
         address: "http://127.0.0.1:8899",
         genesisHash: SAMPLE.genesisHash,
+        identity: "confirmed",
         slot: SAMPLE.slot,
         latencyMs: 1,
         healthy: true,

@@ -1,5 +1,6 @@
 import { Effect } from "effect";
 import { parseAddress } from "../../../core/domain/address.ts";
+import type { LedgerStanding } from "../../../ports/ledger-record.ts";
 import type { JsonRpcClient } from "../transport/json-rpc-client.ts";
 import { monotonicMs } from "../transport/monotonic-time.ts";
 import { NodeFault } from "../transport/rpc-failure.ts";
@@ -18,6 +19,9 @@ export class LedgerIdentity {
   readonly #limits: PoolLimits;
   readonly #isOneOfSeveral: boolean;
   readonly #confirmedMs = new Map<JsonRpcClient, number>();
+  /** The nodes whose last genesis hash was that of another ledger. */
+  readonly #others = new Set<JsonRpcClient>();
+  #wasShown = false;
   #genesisHash: string | null;
 
   constructor({ pools, urls, genesisHash }: SolanaRpcConfig) {
@@ -26,9 +30,21 @@ export class LedgerIdentity {
     this.#genesisHash = genesisHash;
   }
 
-  /** The genesis hash that is configured or was shown first, null before. */
+  /** The genesis hash that is configured, adopted or was shown first, null before. */
   get recorded(): string | null {
     return this.#genesisHash;
+  }
+
+  /** Takes a genesis hash for the ledger's, unless one is recorded. Returns the recorded one. */
+  adopt(genesisHash: string): string {
+    return (this.#genesisHash ??= genesisHash);
+  }
+
+  /** How the nodes stand to the recorded genesis hash. */
+  get standing(): LedgerStanding {
+    if (this.#genesisHash === null) return "unknown";
+    if (this.#others.size > 0 && this.#confirmedMs.size === 0) return "contradicted";
+    return this.#wasShown ? "confirmed" : "recorded";
   }
 
   /** Whether the node must show its genesis hash before it is asked for anything else. */
@@ -57,10 +73,13 @@ export class LedgerIdentity {
     return Effect.flatMap(monotonicMs, (nowMs) => {
       const kind = this.#faultOf(hash);
       if (kind === null) {
+        this.#wasShown = true;
+        this.#others.delete(client);
         this.#confirmedMs.set(client, nowMs);
         return Effect.void;
       }
       this.doubt(client);
+      if (kind === "wrong_ledger") this.#others.add(client);
       const { node } = client;
       const method = "getGenesisHash";
       return Effect.fail(new NodeFault({ node, method, kind, code: null, retryAfterMs: null }));

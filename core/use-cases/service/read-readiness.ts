@@ -1,5 +1,6 @@
 import { Effect } from "effect";
 import type { SyncActivity } from "../index/sync/index-sync.ts";
+import { LedgerRecord } from "../../../ports/ledger-record.ts";
 import { indexStatus, lagBehind, orNull } from "./index-status.ts";
 import { LedgerPulse } from "./ledger-pulse.ts";
 
@@ -12,8 +13,8 @@ export type StaleIndex = Pick<SyncActivity, "lastError" | "snapshotError"> & {
 const STALE_SLOTS = 750n;
 
 /** What keeps a service from being ready, in the order in which it is reported. */
-export const NOT_READY_PARTS = ["store", "ledger", "programs", "index"] as const;
-/** One of them: a store or ledger that does not answer, programs that are not initialised for each other, an index without a sync. */
+export const NOT_READY_PARTS = ["store", "ledger", "identity", "programs", "index"] as const;
+/** One of them: a store or ledger that does not answer, a node of another ledger than the store's, programs that are not initialised for each other, an index without a sync. */
 export type NotReadyPart = (typeof NOT_READY_PARTS)[number];
 
 /** Whether the ledger answers, and whether the programs are initialised for each other. */
@@ -31,9 +32,11 @@ export const readReadiness = Effect.fn("readReadiness")(function* () {
   const [index, ledger] = yield* Effect.all([orNull(indexStatus), orNull(readLedger)], {
     concurrency: "unbounded",
   });
+  const { standing } = yield* (yield* LedgerRecord).state;
   const lacks: Readonly<Record<NotReadyPart, boolean>> = {
     store: index === null,
     ledger: ledger === null,
+    identity: standing === "contradicted",
     programs: ledger !== null && !ledger.isInitialised,
     index: index !== null && index.mark === null,
   };

@@ -3,6 +3,7 @@ import type { Address } from "../../domain/address.ts";
 import type { SupportedMint } from "../../domain/supported-mint.ts";
 import type { IndexSummary } from "../../../ports/index/index-reader.ts";
 import { Instance } from "../../../ports/instance.ts";
+import { LedgerRecord, type LedgerStanding } from "../../../ports/ledger-record.ts";
 import type { SyncActivity } from "../index/sync/index-sync.ts";
 import { indexStatus, lagBehind, orNull } from "./index-status.ts";
 import { LedgerPulse } from "./ledger-pulse.ts";
@@ -16,7 +17,10 @@ export type ServiceStatus = {
   readonly network: {
     readonly cluster: string;
     readonly address: string;
+    /** As a node shows it, or as the store has recorded it while none does. */
     readonly genesisHash: string | null;
+    /** How the nodes stand to that genesis hash. */
+    readonly identity: LedgerStanding;
     readonly slot: bigint | null;
     readonly latencyMs: number | null;
     readonly healthy: boolean;
@@ -39,6 +43,7 @@ export const readStatus = Effect.fn("readStatus")(function* () {
     [orNull(pulse.status), orNull(indexStatus), orNull(readLogStatus)],
     { concurrency: "unbounded" },
   );
+  const record = yield* (yield* LedgerRecord).state;
   const custody = programStatus(
     "custody",
     deployment.custodyProgram,
@@ -61,7 +66,8 @@ export const readStatus = Effect.fn("readStatus")(function* () {
     network: {
       cluster,
       address: networkAddress,
-      genesisHash: ledger?.genesisHash ?? null,
+      genesisHash: ledger?.genesisHash ?? record.genesisHash,
+      identity: record.standing,
       slot: ledger?.slot ?? null,
       latencyMs: ledger?.latencyMs ?? null,
       healthy,

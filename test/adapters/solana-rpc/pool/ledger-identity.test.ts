@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { Effect } from "effect";
 import { addressFromBytes } from "../../../../core/domain/address.ts";
 import { Ledger } from "../../../../ports/ledger.ts";
+import { LedgerRecord } from "../../../../ports/ledger-record.ts";
 import { type Answer, runSimulated, type TimedCall } from "./simulated/virtual-run.ts";
 
 const OURS = addressFromBytes(new Uint8Array(32).fill(1));
@@ -77,4 +78,33 @@ test("a node is asked for its genesis hash once a minute, not for each request",
     }),
   );
   expect(state.asked.filter((method) => method === "getGenesisHash")).toHaveLength(2);
+}, 60_000);
+
+test("a genesis hash that a store recorded counts without a node, and only a node of that ledger confirms it", async () => {
+  const { state, answer } = node();
+  state.genesis = ANOTHER;
+  const standing = Effect.flatMap(LedgerRecord, (record) => record.state);
+  const seen = await runSimulated(
+    answer,
+    Effect.gen(function* () {
+      const ledger = yield* Ledger;
+      const unknown = yield* standing;
+      yield* LedgerRecord.use(({ adopt }) => adopt(OURS));
+      const recorded = yield* standing;
+      const swapped = yield* Effect.flip(read);
+      const contradicted = yield* standing;
+      state.genesis = OURS;
+      yield* Effect.sleep("61 seconds");
+      yield* ledger.confirmIdentity;
+      return { unknown, recorded, swapped, contradicted, confirmed: yield* standing };
+    }),
+  );
+  expect(seen).toMatchObject({
+    unknown: { genesisHash: null, standing: "unknown" },
+    recorded: { genesisHash: OURS, standing: "recorded" },
+    swapped: { _tag: "LedgerUnavailable", fault: { kind: "wrong_ledger" } },
+    contradicted: { genesisHash: OURS, standing: "contradicted" },
+    confirmed: { genesisHash: OURS, standing: "confirmed" },
+  });
+  expect(state.asked).not.toContain("getMultipleAccounts");
 }, 60_000);

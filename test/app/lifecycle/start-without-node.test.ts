@@ -1,0 +1,195 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { Effect, Exit, Scope } from "effect";
+import { superviseLocalLedger } from "../../../adapters/local-ledger/supervisor.ts";
+import { LOCAL_DEPLOYMENT } from "../../../core/protocol/addresses/local-deployment.ts";
+import {
+  quietEnvironment,
+  runService,
+  temporaryDirectory,
+  until,
+} from "../support/running-service.ts";
+import { startBundledService } from "../support/service-process.ts";
+
+let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
+
+/** A local ledger with the demo data, as `bun run local-ledger` runs it. */
+const startLedger = async (dataDir: string) => {
+  const scope = await Effect.runPromise(Scope.make());
+  const { rpcUrl } = await Effect.runPromise(
+    Scope.provide(superviseLocalLedger({ dataDir, port: 0, demo: true }), scope),
+  );
+  return { rpcUrl, stop: () => Effect.runPromise(Scope.close(scope, Exit.void)) };
+};
+
+let ledgers: ReadonlyArray<Awaited<ReturnType<typeof startLedger>>>;
+
+beforeAll(async () => {
+  directory = await temporaryDirectory();
+  ledgers = await Promise.all([
+    startLedger(`${directory.path}/ledger-a`),
+    startLedger(`${directory.path}/ledger-b`),
+  ]);
+}, 60_000);
+afterAll(async () => {
+  await Promise.all(ledgers.map(({ stop }) => stop()));
+  await directory.remove();
+});
+
+/** An address that passes requests on to a ledger, or answers 502 while there is none behind it. */
+const startGate = () => {
+  let target: string | null = null;
+  const server = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    fetch: async (request) =>
+      target === null
+        ? new Response("nothing is behind it", { status: 502 })
+        : fetch(target, {
+            method: request.method,
+            headers: { "content-type": "application/json" },
+            body: await request.text(),
+          }),
+  });
+  return {
+    url: server.url.href,
+    passTo: (rpcUrl: string | null) => {
+      target = rpcUrl;
+    },
+    stop: () => server.stop(true),
+  };
+};
+
+const environment = (dataDir: string, rpcUrl: string) => ({
+  ...quietEnvironment(dataDir),
+  SOLANA_RPC_URL: rpcUrl,
+  CUSTODY_PROGRAM_ID: LOCAL_DEPLOYMENT.custodyProgram,
+  ATTESTOR_PROGRAM_ID: LOCAL_DEPLOYMENT.attestorProgram,
+  SYNC_INTERVAL_SECONDS: "1",
+  LOG_NAME: "log.example",
+  LOG_SIGNING_KEY: Buffer.alloc(32, 5).toString("base64"),
+});
+
+type Service = { readonly url: string; readonly stop: () => Promise<unknown> };
+
+const inThisProcess = async (env: Readonly<Record<string, string>>): Promise<Service> =>
+  runService(env);
+/** With the worker that writes the stores. */
+const inProcessOfItsOwn = async (env: Readonly<Record<string, string>>): Promise<Service> => {
+  const service = await startBundledService({ ...env, LOG_LEVEL: "info" });
+  return {
+    url: await service.url,
+    stop: () => {
+      service.kill("SIGTERM");
+      return service.ended;
+    },
+  };
+};
+
+const readyCode = async ({ url }: Service) => (await fetch(`${url}/ready`)).status;
+const isReady = (service: Service) =>
+  until(
+    "the service is ready",
+    () => readyCode(service),
+    (code) => code === 200,
+    30,
+  );
+const jsonOf = async ({ url }: Service, path: string) => {
+  const answer = await fetch(url + path);
+  return { code: answer.status, body: (await answer.json()) as Record<string, unknown> };
+};
+const networkOf = async (service: Service) => {
+  const { body } = await jsonOf(service, "/v1/status");
+  return (body as { data: { network: Record<string, unknown> } }).data.network;
+};
+const checkpointOf = async ({ url }: Service) => {
+  const answer = await fetch(`${url}/log/checkpoint`);
+  return { code: answer.status, text: await answer.text() };
+};
+
+const LISTS = ["/v1/indexer", "/v1/indexer/events", "/v1/registry/merchants"];
+
+/** What a service says of its ledger while it serves its store. */
+const served = async (service: Service) => ({
+  lists: await Promise.all(LISTS.map((path) => jsonOf(service, path))),
+  checkpoint: await checkpointOf(service),
+  trust: await jsonOf(service, "/.well-known/evidence-trust.json"),
+});
+
+const rowsOf = ({ lists }: Awaited<ReturnType<typeof served>>) =>
+  lists.map(({ body }) => body["data"]);
+const marksOf = ({ lists }: Awaited<ReturnType<typeof served>>) =>
+  lists.map(({ body }) => (body["index"] as { stale?: true }).stale);
+
+const starts = [
+  ["in one thread", inThisProcess],
+  ["with a sync worker", inProcessOfItsOwn],
+] as const;
+
+test.concurrent.each(starts)(
+  "a service whose node is down at the start serves its store, marked stale, and only its own ledger clears the mark (%s)",
+  async (name, start) => {
+    const gate = startGate();
+    const [ours = "", another = ""] = ledgers.map(({ rpcUrl }) => rpcUrl);
+    const env = environment(`${directory.path}/service ${name}`, gate.url);
+    gate.passTo(ours);
+    const first = await start(env);
+    await isReady(first);
+    await until(
+      "a checkpoint is published",
+      () => checkpointOf(first),
+      ({ code }) => code === 200,
+    );
+    const before = await served(first);
+    expect(marksOf(before)).toEqual([undefined, undefined, undefined]);
+    await first.stop();
+
+    gate.passTo(null);
+    const second = await start(env);
+    await until(
+      "the store is served",
+      () => jsonOf(second, "/v1/indexer"),
+      ({ code }) => code === 200,
+    );
+    const offline = await served(second);
+    expect(rowsOf(offline)).toEqual(rowsOf(before));
+    expect(marksOf(offline)).toEqual([true, true, true]);
+    expect(offline.checkpoint).toEqual(before.checkpoint);
+    expect(offline.trust).toEqual(before.trust);
+    expect(await jsonOf(second, "/ready")).toMatchObject({
+      code: 503,
+      body: { code: "not_ready", errors: [{ pointer: "/ledger", detail: "does not answer" }] },
+    });
+    const genesisHash = before.trust.body["genesis_hash"];
+    expect(await networkOf(second)).toMatchObject({
+      genesis_hash: genesisHash,
+      identity: "recorded",
+      healthy: false,
+    });
+
+    gate.passTo(another);
+    await until(
+      "the status says that another ledger is there",
+      () => networkOf(second),
+      ({ identity }) => identity === "contradicted",
+      30,
+    );
+    const { body } = await jsonOf(second, "/ready");
+    expect(body["errors"]).toEqual([
+      { pointer: "/ledger", detail: "does not answer" },
+      { pointer: "/identity", detail: "is that of another ledger than the store's" },
+    ]);
+    const contradicted = await served(second);
+    expect(rowsOf(contradicted)).toEqual(rowsOf(before));
+    expect(marksOf(contradicted)).toEqual([true, true, true]);
+    expect(contradicted.trust).toEqual(before.trust);
+    expect(await networkOf(second)).toMatchObject({ genesis_hash: genesisHash, slot: null });
+
+    gate.passTo(ours);
+    await isReady(second);
+    expect(await networkOf(second)).toMatchObject({ identity: "confirmed", healthy: true });
+    expect(marksOf(await served(second))).toEqual([undefined, undefined, undefined]);
+    await second.stop();
+    await gate.stop();
+  },
+  120_000,
+);
