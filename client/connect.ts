@@ -6,7 +6,7 @@ import { spendGuard, type SpendLimits } from "./pay/spend-limits.ts";
 import { policyIn } from "./pinned-policy.ts";
 import { type ClientClock, systemClock } from "./service/client-clock.ts";
 import { type Fetch, requestsTo } from "./service/requests.ts";
-import type { TransactionSigner } from "./signing/transaction-signer.ts";
+import type { AcceptedSigner } from "./signing/transaction-signer.ts";
 
 /** How a client is connected. */
 export type ConnectOptions = {
@@ -32,14 +32,14 @@ export type SettlementClient = {
    * it is never paid twice.
    */
   readonly pay: (
-    payment: Payment & { readonly signer: TransactionSigner; readonly signal?: AbortSignal },
+    payment: Payment & { readonly signer: AcceptedSigner; readonly signal?: AbortSignal },
   ) => Promise<Paid>;
   /**
    * Returns an expired escrow's money to its agent; `signer` pays the fee. Safe to run again after any failure.
    */
   readonly refund: (
     escrow: string,
-    how: { readonly signer: TransactionSigner; readonly signal?: AbortSignal },
+    how: { readonly signer: AcceptedSigner; readonly signal?: AbortSignal },
   ) => Promise<Refunded>;
   /** Waits until an escrow is settled and gives its evidence, verified under the trust document. */
   readonly settled: (escrow: string, options?: SettledOptions) => Promise<Settled>;

@@ -2,7 +2,8 @@ import { createHash } from "node:crypto";
 import { cp, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { packageManifest } from "./package-manifest.ts";
+import { ENTRIES, packageManifest } from "./package-manifest.ts";
+import { unneededDeclarations } from "./unneeded-declarations.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 /** Below the folder of the build. */
@@ -66,6 +67,8 @@ export const buildPackage = async (folder: string): Promise<BuiltPackage> => {
     place,
   );
   await nameModules(place);
+  const entries = Object.values(ENTRIES).map((module) => `client/${module}`);
+  for (const path of await unneededDeclarations(place, entries)) await rm(path);
   await writeFile(join(place, "package.json"), `${JSON.stringify(packageManifest(), null, 2)}\n`);
   await cp(join(ROOT, "LICENSE"), join(place, "LICENSE"));
   await cp(join(ROOT, "client/README.md"), join(place, "README.md"));

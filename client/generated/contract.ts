@@ -189,6 +189,19 @@ export type SettlementLogStatusHindrance = ("nodes_disagree" | "second_node_behi
  */
 export type SyncReportMode = ("snapshot" | "incremental")
 
+export interface ArazzoDocument {
+arazzo: "1.0.1"
+info: {
+[k: string]: unknown
+}
+sourceDescriptions: {
+[k: string]: unknown
+}[]
+workflows: {
+[k: string]: unknown
+}[]
+[k: string]: unknown
+}
 /**
  * Planned limits of the limited beta.
  */
@@ -407,6 +420,8 @@ api: string
 export interface DescriptorEndpoints {
 health: string
 openapi: string
+arazzo: string
+llms: string
 version: string
 status: string
 escrowPrepare: string

@@ -1,12 +1,9 @@
-import process from "node:process";
-import { link, mkdir, open, readFile, unlink } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import type { AttestationJournal, KeptClaim } from "../merchant/attestation-journal.ts";
 import { SettlementError } from "../settlement-error.ts";
 import { codeOf } from "./error-code.ts";
-
-const MODE = 0o600;
-const FOLDER_MODE = 0o700;
+import { placeFile } from "./place-file.ts";
 
 const unusable = (path: string, cause: unknown): never => {
   throw new SettlementError(
@@ -36,36 +33,6 @@ const claimIn = (text: string, path: string): KeptClaim => {
   );
 };
 
-/** Waits until a folder's entries are on disk. Windows opens no folders, and needs no such call. */
-const syncFolder = async (path: string): Promise<void> => {
-  if (process.platform === "win32") return;
-  const folder = await open(path, "r");
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
-  }
-};
-
-/**
- * Writes a claim at `path` unless there is a file. The file appears complete and on disk, or not at all: a hard link refuses a name that is
- * taken, and of two processes one gets it.
- */
-const placeFirst = async (path: string, claim: KeptClaim): Promise<void> => {
-  const draft = `${path}.${crypto.randomUUID()}.new`;
-  const file = await open(draft, "wx", MODE);
-  try {
-    await file.writeFile(`${JSON.stringify(claim)}\n`);
-    await file.sync();
-    await link(draft, path).catch((cause: unknown) => {
-      if (codeOf(cause) !== "EEXIST") throw cause;
-    });
-  } finally {
-    await file.close();
-    await unlink(draft);
-  }
-};
-
 /**
  * A journal of attestations in a folder: a file `<genesis hash>/<escrow>.json` with mode 0600 for each escrow, never changed once it is
  * there. Processes may share the folder.
@@ -74,10 +41,7 @@ export const attestationFiles = (folder: string): AttestationJournal => ({
   keep: async (claim) => {
     const path = join(folder, claim.network, `${claim.escrow}.json`);
     try {
-      await mkdir(dirname(path), { recursive: true, mode: FOLDER_MODE });
-      await placeFirst(path, claim);
-      // Also before a claim of another process is believed: it may not have come so far.
-      for (const each of [dirname(path), folder, dirname(folder)]) await syncFolder(each);
+      await placeFile(path, folder, `${JSON.stringify(claim)}\n`);
       return claimIn(await readFile(path, "utf8"), path);
     } catch (cause) {
       return cause instanceof SettlementError ? Promise.reject(cause) : unusable(path, cause);

@@ -1,5 +1,8 @@
-/** The entry of the client package for Node, Bun and Deno: what keeps keys and payments in files. */
+/** The entry of the client package for Node, Bun and Deno: what keeps keys, payments and attestations in files, and signers elsewhere. */
 
+export { attestationFiles } from "./attestation-files.ts";
+export { commandSigner } from "./command-signer.ts";
 export { fileJournal } from "./file-journal.ts";
 export { createKeyFile, readKeyFile } from "./key-file.ts";
 export { type KeySigner, keySigner } from "./key-signer.ts";
+export { sshAgentSigner } from "./ssh-agent-signer.ts";

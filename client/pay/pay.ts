@@ -8,7 +8,7 @@ import { jsonOf, problemOf, type Requests } from "../service/requests.ts";
 import { SettlementError } from "../settlement-error.ts";
 import { expectedTransaction } from "../signing/expected-transaction.ts";
 import { signTransaction } from "../signing/sign-transaction.ts";
-import type { TransactionSigner } from "../signing/transaction-signer.ts";
+import type { AcceptedSigner } from "../signing/transaction-signer.ts";
 import { deploymentIn, type Payment, paymentTerms, type PaymentTerms } from "./payment-terms.ts";
 import { relayUntilKnown } from "./relay.ts";
 
@@ -103,7 +103,7 @@ const attestorIn = (data: Uint8Array | undefined): Address | undefined =>
 const lockingTransaction = async (
   { requests, policy, mostPriorityFee }: PayContext,
   terms: PaymentTerms,
-  signer: TransactionSigner,
+  signer: AcceptedSigner,
   signal?: AbortSignal,
 ) => {
   const prepared = await requests.data<PreparedEscrow>("/v1/escrows/prepare?transaction=true", {
@@ -143,7 +143,7 @@ const lockingTransaction = async (
 const lockAndRelay = async (
   context: PayContext,
   terms: PaymentTerms,
-  signer: TransactionSigner,
+  signer: AcceptedSigner,
   signal?: AbortSignal,
 ) => {
   const signed = await lockingTransaction(context, terms, signer, signal);
@@ -159,7 +159,7 @@ const lockAndRelay = async (
  */
 export const pay = async (
   context: PayContext,
-  payment: Payment & { readonly signer: TransactionSigner; readonly signal?: AbortSignal },
+  payment: Payment & { readonly signer: AcceptedSigner; readonly signal?: AbortSignal },
 ): Promise<Paid> => {
   const { signer, signal } = payment;
   const terms = paymentTerms(payment, signer.address, context.policy);

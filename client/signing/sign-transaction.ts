@@ -2,7 +2,7 @@ import { encodeBase64 } from "../../core/domain/encoding/base64.ts";
 import { ledgerSignatureFromBytes } from "../../core/domain/ledger/signature.ts";
 import type { UnsignedTransaction } from "../../core/protocol/transaction/unsigned-transaction.ts";
 import { SettlementError } from "../settlement-error.ts";
-import type { TransactionSigner } from "./transaction-signer.ts";
+import type { AcceptedSigner } from "./transaction-signer.ts";
 
 /** A signed transaction: what the relay takes, and its name on the ledger. */
 export type SignedTransaction = { readonly base64: string; readonly signature: string };
@@ -17,7 +17,7 @@ const SIGNATURE_BYTES = 64;
  */
 export const signTransaction = async (
   transaction: UnsignedTransaction,
-  signers: ReadonlyArray<TransactionSigner>,
+  signers: ReadonlyArray<AcceptedSigner>,
 ): Promise<SignedTransaction> => {
   const bytes = Uint8Array.from(transaction.bytes);
   const none = Object.fromEntries(transaction.signers.map((address) => [address, null]));

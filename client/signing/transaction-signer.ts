@@ -1,6 +1,6 @@
 /**
- * Who signs transactions. A `TransactionPartialSigner` of `@solana/kit` is one, so its key pairs serve unchanged, and so does whatever wraps
- * a wallet, a device or a key service in that form. The client never sees a key.
+ * Who signs transactions. It is in the form of a `TransactionPartialSigner` of `@solana/kit`, and wraps a key, a wallet, a device or a key
+ * service. The client never sees a key.
  */
 export type TransactionSigner = {
   /** The signing wallet, base58. */
@@ -9,6 +9,21 @@ export type TransactionSigner = {
   signTransactions(
     transactions: ReadonlyArray<{
       readonly messageBytes: Uint8Array;
+      readonly signatures: Readonly<Record<string, Uint8Array | null>>;
+    }>,
+  ): Promise<ReadonlyArray<Readonly<Record<string, Uint8Array>>>>;
+};
+
+/**
+ * Any signer that is accepted: a `TransactionSigner`, or a `TransactionPartialSigner` of kit, whose bytes can only be read.
+ */
+export type AcceptedSigner = {
+  /** The signing wallet, base58. */
+  readonly address: string;
+  /** As of a `TransactionSigner`. */
+  signTransactions(
+    transactions: ReadonlyArray<{
+      readonly messageBytes: ArrayLike<number>;
       readonly signatures: Readonly<Record<string, Uint8Array | null>>;
     }>,
   ): Promise<ReadonlyArray<Readonly<Record<string, Uint8Array>>>>;

@@ -3,12 +3,13 @@ import { LOCAL_USDC_MINT, localKey } from "../../adapters/local-ledger/genesis/l
 import { localFaucet } from "../../app/demo/local-faucet.ts";
 import { openStage, registerMerchant } from "../../app/demo/stage.ts";
 import { walletOfSeed } from "../../app/demo/wallet.ts";
-import { connect, type SettlementClient } from "../../client/index.ts";
+import { connect, type SettlementClient, type TransactionSigner } from "../../client/index.ts";
 import { PROOF_TEMPLATES } from "../../core/domain/evidence/proof-template-catalogue.ts";
 import { silentNarrator } from "../app/commands/silent-narrator.ts";
 import { until } from "../app/support/running-service.ts";
 import { startWitnessingServices } from "../app/support/witnessing-services.ts";
 import { attestAndRelease, cancel, refund } from "./other-side.ts";
+import { failureOf } from "./support/failure-of.ts";
 
 const LONG_MS = 240_000;
 const TASK = "GET https://api.example.com";
@@ -20,9 +21,9 @@ let url: string;
 let client: SettlementClient;
 let attestor: typeof merchant;
 
-const signer = {
+const signer: TransactionSigner = {
   address: agent.address,
-  signTransactions: (transactions: ReadonlyArray<{ readonly messageBytes: Uint8Array }>) =>
+  signTransactions: (transactions) =>
     Promise.resolve(
       transactions.map(({ messageBytes }) => ({ [agent.address]: agent.sign(messageBytes) })),
     ),
@@ -131,7 +132,7 @@ test(
     const stop = new AbortController();
     const waiting = client.settled(await buy("aborted"), { signal: stop.signal });
     stop.abort(new Error("enough"));
-    await expect(waiting).rejects.toThrow("enough");
+    expect((await failureOf(waiting)).message).toBe("enough");
   },
   LONG_MS,
 );

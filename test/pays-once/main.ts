@@ -51,7 +51,7 @@ try {
     process.stdout.write(`${faults.length === 0 ? "paid once" : "FAILED   "}  ${line}\n`);
     if (faults.length === 0) continue;
     failed += 1;
-    process.stdout.write(`${[...faults, ...seen].map((each) => `    ${each}\n`).join("")}`);
+    process.stdout.write([...faults, ...seen].map((each) => `    ${each}\n`).join(""));
   }
 } finally {
   await stand.stop();

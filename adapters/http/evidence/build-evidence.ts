@@ -11,10 +11,11 @@ import { fieldPointers } from "../request/field-pointers.ts";
 import { jsonText } from "../server/declared-answer.ts";
 import { endpoint } from "../server/endpoint.ts";
 import { entityTag, isNotModified } from "../request/entity-tag.ts";
+import { evidenceMarkdown } from "../pages/evidence-page/evidence-markdown.ts";
 import { evidencePage } from "../pages/evidence-page/evidence-page.ts";
 import { evidenceExample, EvidencePacket, evidenceRecord } from "./evidence-contract.ts";
 import { PathAddress } from "../openapi/values.ts";
-import { htmlContent } from "../pages/static-page.ts";
+import { htmlContent, markdownContent } from "../pages/static-page.ts";
 
 /** A packet's JSON and its validator. */
 const made = (packet: Packet) => {
@@ -44,6 +45,11 @@ const pageOf = (
   return { body: { text: html }, etag: entityTag(html), headers };
 };
 
+const markdownOf = (packet: Packet, origin: string) => {
+  const text = evidenceMarkdown(evidenceRecord(packet), origin);
+  return { body: { text }, etag: entityTag(text), headers: {} };
+};
+
 const pointers = fieldPointers({ pda: "/pda" });
 
 /** `GET /v1/evidence/{pda}` */
@@ -54,7 +60,7 @@ export const buildEvidenceEndpoint = endpoint({
   tag: "Evidence",
   summary: "Build an escrow's evidence packet",
   description:
-    "Read at `finalized`. For a settled escrow `data` has the same bytes for ever, and the answer can be revalidated with `If-None-Match`. `If-None-Match: *` names every packet, a pending one too. A caller that prefers `text/html` gets a page to read and print, with the packet's digest and a QR code of its address; with `download=json` everyone gets the packet.",
+    "Read at `finalized`. For a settled escrow `data` has the same bytes for ever, and the answer can be revalidated with `If-None-Match`. `If-None-Match: *` names every packet, a pending one too. A caller that prefers `text/html` gets a page to read and print, with the packet's digest and a QR code of its address, one that prefers `text/markdown` the same as Markdown; with `download=json` everyone gets the packet.",
   budget: "reads",
   params: { pda: PathAddress("The escrow address.") },
   query: Type.Object(
@@ -71,6 +77,7 @@ export const buildEvidenceEndpoint = endpoint({
       content: {
         "application/json": { schema: EvidencePacket, example: evidenceExample },
         ...htmlContent("<!doctype html>…"),
+        ...markdownContent("# …"),
       },
       headers: {
         vary: "The answer depends on `Accept`.",
@@ -104,10 +111,14 @@ export const buildEvidenceEndpoint = endpoint({
       Effect.catchTag("InvalidAddress", pointers.invalidAddress),
     );
     const isSettled = packet.data.settlement_decision.status !== "pending";
-    const isPage = mediaType === "text/html" && query.download === undefined;
-    const answer = isPage
-      ? pageOf(packet, input.origin(), (yield* Instance).supportedMints)
-      : answerOf(packet);
+    const { supportedMints } = yield* Instance;
+    const form = query.download === undefined ? mediaType : "application/json";
+    const answer =
+      form === "text/html"
+        ? pageOf(packet, input.origin(), supportedMints)
+        : form === "text/markdown"
+          ? markdownOf(packet, input.origin())
+          : answerOf(packet);
     const validator: Record<string, string> = isSettled ? { etag: answer.etag } : {};
     if (isNotModified(input.headers.get("if-none-match"), validator["etag"] ?? null))
       return { status: 304 as const, text: null, headers: { ...validator, vary: "accept" } };

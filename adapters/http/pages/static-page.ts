@@ -14,6 +14,11 @@ export const htmlContent = (example: string): { readonly "text/html": Content } 
   "text/html": { schema: Type.String(), example: () => example },
 });
 
+/** A Markdown body as the OpenAPI document shows it. */
+export const markdownContent = (example: string): { readonly "text/markdown": Content } => ({
+  "text/markdown": { schema: Type.String(), example: () => example },
+});
+
 const hashOf = (text: string): string =>
   `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
 

@@ -39,6 +39,9 @@ import { streamEventsEndpoint } from "../index/stream-events.ts";
 import { syncIndexEndpoint } from "../index/sync-index.ts";
 import { verifyDeliveryEndpoint } from "../evidence/verify-delivery.ts";
 import { addCheckpointEndpoint } from "../witness/add-checkpoint.ts";
+import { arazzoEndpoint } from "../agents/arazzo.ts";
+import { llmsEndpoint } from "../agents/llms.ts";
+import { documentationPageEndpoint, referenceMarkdownEndpoint } from "../agents/markdown-pages.ts";
 import type { StaticPage } from "../pages/static-page.ts";
 
 /** What some operations need beside the ports. */
@@ -48,6 +51,10 @@ export type EndpointParts = {
   /** The console's verifier, as the text of a module. */
   readonly consoleVerifier: () => Promise<string>;
   readonly reference: () => StaticPage;
+  /** The reference in Markdown. */
+  readonly referenceMarkdown: () => string;
+  /** The text of `/llms.txt`. */
+  readonly llmsText: () => string;
   readonly openApiDocument: () => Promise<JsonText<OpenApiDocument>>;
 };
 
@@ -81,7 +88,7 @@ export const allEndpoints = (parts: EndpointParts): ReadonlyArray<Endpoint> => [
   relayTransactionEndpoint,
   readRelayOutcomeEndpoint,
   addCheckpointEndpoint,
-  rootEndpoint(parts.console),
+  rootEndpoint(parts.console, parts.llmsText),
   consoleVerifierEndpoint(parts.consoleVerifier),
   clientPackageEndpoint,
   descriptorEndpoint,
@@ -93,6 +100,10 @@ export const allEndpoints = (parts: EndpointParts): ReadonlyArray<Endpoint> => [
   readyEndpoint(parts.isDraining),
   metricsEndpoint,
   openApiEndpoint(parts.openApiDocument),
-  docsEndpoint(parts.reference),
+  arazzoEndpoint,
+  llmsEndpoint(parts.llmsText),
+  docsEndpoint(parts.reference, parts.referenceMarkdown),
+  referenceMarkdownEndpoint(parts.referenceMarkdown),
+  documentationPageEndpoint,
   problemPageEndpoint,
 ];

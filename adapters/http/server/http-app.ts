@@ -3,6 +3,8 @@ import { Cause, type Context, Effect } from "effect";
 import { clientKey } from "./client-address.ts";
 import { consolePage } from "../pages/console/console-page.ts";
 import { verifierModule } from "../pages/console/verifier-module.ts";
+import { llmsText } from "../agents/llms-text.ts";
+import { referenceMarkdown } from "../agents/reference-markdown.ts";
 import { allEndpoints } from "./endpoints.ts";
 import { type Endpoint, routerPath } from "./endpoint.ts";
 import {
@@ -72,11 +74,13 @@ export const createHttpApp = (options: HttpOptions): HttpApp => {
   const { serves = "all" } = options;
   const isServed = ({ path }: Endpoint): boolean =>
     serves === "all" || (path === METRICS_PATH) === (serves === "metrics");
-  const operations = allEndpoints({
+  const operations: ReadonlyArray<Endpoint> = allEndpoints({
     isDraining: settings.isDraining,
     console: once(consolePage),
     consoleVerifier: once(verifierModule),
     reference: once(referencePage),
+    referenceMarkdown: once(() => referenceMarkdown(operations)),
+    llmsText: once(() => llmsText(operations)),
     openApiDocument: once(() => document.text()),
   }).filter(isServed);
   const document = openApiDocument(operations);

@@ -2,6 +2,8 @@ import { type Static, Type } from "@sinclair/typebox";
 import { formatUsdc } from "../../../core/domain/amount.ts";
 import { BETA_LIMITS } from "../../../core/domain/escrow/beta-limits.ts";
 import type { Deployment } from "../../../core/domain/ledger/deployment.ts";
+import { ARAZZO_PATH } from "../agents/arazzo-document.ts";
+import { LLMS_PATH } from "../agents/llms.ts";
 import { Address, oneOf, record } from "../openapi/values.ts";
 import { SERVICE_NAME } from "../openapi/service-version.ts";
 import { SAMPLE } from "../openapi/sample-values.ts";
@@ -39,6 +41,8 @@ export const Descriptor = record("Descriptor", "Describes this deployment.", {
   endpoints: record("DescriptorEndpoints", "Paths, with a method where it is not GET.", {
     health: text,
     openapi: text,
+    arazzo: text,
+    llms: text,
     version: text,
     status: text,
     escrowPrepare: text,
@@ -58,6 +62,8 @@ export type DescriptorRecord = Static<typeof Descriptor>;
 const ENDPOINTS = {
   health: "/health",
   openapi: "/openapi.json",
+  arazzo: ARAZZO_PATH,
+  llms: LLMS_PATH,
   version: "/v1",
   status: "/v1/status",
   escrowPrepare: "POST /v1/escrows/prepare",

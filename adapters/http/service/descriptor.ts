@@ -4,7 +4,7 @@ import { endpoint } from "../server/endpoint.ts";
 import { Descriptor, descriptorExample, descriptorRecord } from "./descriptor-contract.ts";
 import { data } from "../openapi/envelopes.ts";
 import { Version, versionExample, versionRecord } from "./version-contract.ts";
-import { htmlContent, type StaticPage } from "../pages/static-page.ts";
+import { htmlContent, markdownContent, type StaticPage } from "../pages/static-page.ts";
 
 const describe = (origin: string) =>
   Effect.map(Instance, ({ deployment, networkAddress }) =>
@@ -29,15 +29,16 @@ export const descriptorEndpoint = endpoint({
   problems: [],
 }).handle(({ origin }) => Effect.map(describe(origin()), (json) => ({ json })));
 
-/** `GET /`: the descriptor, or for a browser the console. */
-export const rootEndpoint = (console: () => StaticPage) =>
+/** `GET /`: the descriptor, for a browser the console, and as Markdown the text of `/llms.txt`. */
+export const rootEndpoint = (console: () => StaticPage, llmsText: () => string) =>
   endpoint({
     method: "GET",
     path: "/",
     operationId: "readRoot",
     tag: "Service",
     summary: "Service descriptor, or the console for a browser",
-    description: "A caller who prefers `text/html` gets a page for people.",
+    description:
+      "A caller who prefers `text/html` gets a page for people, one who prefers `text/markdown` what `/llms.txt` answers.",
     budget: "reads",
     answers: {
       200: {
@@ -45,6 +46,7 @@ export const rootEndpoint = (console: () => StaticPage) =>
         content: {
           "application/json": { schema: Descriptor, example: descriptorExample },
           ...htmlContent("<!doctype html>…"),
+          ...markdownContent("# …"),
         },
         headers: { vary: "The answer depends on `Accept`." },
       },
@@ -53,6 +55,7 @@ export const rootEndpoint = (console: () => StaticPage) =>
   }).handle(
     Effect.fnUntraced(function* ({ origin, mediaType }) {
       const headers = { vary: "accept" };
+      if (mediaType === "text/markdown") return { text: llmsText(), headers };
       if (mediaType !== "text/html") return { json: yield* describe(origin()), headers };
       const page = console();
       return { text: page.html, headers: { ...headers, ...page.headers } };

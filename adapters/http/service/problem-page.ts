@@ -7,6 +7,8 @@ import { problemHtml, problemMarkdown } from "../problems/problem-page.ts";
 import { RouteNotFound } from "../problems/http-failures.ts";
 import { htmlContent } from "../pages/static-page.ts";
 
+const MARKDOWN = ".md";
+
 /** `GET /problems/{code}` */
 export const problemPageEndpoint = endpoint({
   method: "GET",
@@ -14,10 +16,14 @@ export const problemPageEndpoint = endpoint({
   operationId: "readProblem",
   tag: "Service",
   summary: "What a problem means, and its cure",
-  description: "The page that a problem's `type` leads to, as JSON, as a page or as Markdown.",
+  description:
+    "The page that a problem's `type` leads to, as JSON, as a page or as Markdown. With `.md` behind the code it is always Markdown.",
   budget: null,
   params: {
-    code: Type.String({ description: "The problem's code.", examples: ["validation_failed"] }),
+    code: Type.String({
+      description: "The problem's code, or the code and `.md`.",
+      examples: ["validation_failed"],
+    }),
   },
   answers: {
     200: {
@@ -38,8 +44,15 @@ export const problemPageEndpoint = endpoint({
   },
   problems: ["route_not_found"],
 }).handle(
-  Effect.fnUntraced(function* ({ params: { code }, mediaType }) {
+  Effect.fnUntraced(function* ({ params, mediaType }) {
+    const isFile = params.code.endsWith(MARKDOWN);
+    const code = isFile ? params.code.slice(0, -MARKDOWN.length) : params.code;
     if (!isProblemCode(code)) return yield* new RouteNotFound();
+    if (isFile)
+      return {
+        text: problemMarkdown(code),
+        headers: { "content-type": "text/markdown; charset=utf-8" },
+      };
     const headers = { vary: "accept" };
     if (mediaType === "text/markdown") return { text: problemMarkdown(code), headers };
     if (mediaType !== "text/html") return { json: problemPageRecord(code), headers };

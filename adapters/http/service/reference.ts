@@ -6,7 +6,7 @@ import { gzipJson, type JsonText } from "../server/declared-answer.ts";
 import { endpoint } from "../server/endpoint.ts";
 import { once } from "../server/once.ts";
 import type { OpenApiDocument } from "../openapi/finish-document.ts";
-import { htmlContent, type StaticPage } from "../pages/static-page.ts";
+import { htmlContent, markdownContent, type StaticPage } from "../pages/static-page.ts";
 
 const VARY = "accept-encoding";
 
@@ -66,21 +66,28 @@ export const openApiEndpoint = (document: () => Promise<JsonText<OpenApiDocument
   );
 };
 
-/** `GET /docs` */
-export const docsEndpoint = (page: () => StaticPage) =>
+/** `GET /docs`; `markdown` is the same reference for whoever prefers Markdown. */
+export const docsEndpoint = (page: () => StaticPage, markdown: () => string) =>
   endpoint({
     method: "GET",
     path: "/docs",
     operationId: "readDocs",
     tag: "Service",
     summary: "API reference for people",
-    description: "A page made from the OpenAPI document. It loads nothing from another host.",
+    description:
+      "A page made from the OpenAPI document. It loads nothing from another host. A caller who prefers `text/markdown` gets what `/docs.md` answers.",
     budget: null,
     answers: {
-      200: { description: "The page.", content: htmlContent("<!doctype html>…") },
+      200: {
+        description: "The page.",
+        content: { ...htmlContent("<!doctype html>…"), ...markdownContent("# …") },
+        headers: { vary: "The answer depends on `Accept`." },
+      },
     },
     problems: [],
-  }).handle(() => {
+  }).handle(({ mediaType }) => {
+    const vary = { vary: "accept" };
+    if (mediaType === "text/markdown") return Effect.succeed({ text: markdown(), headers: vary });
     const { html, headers } = page();
-    return Effect.succeed({ text: html, headers });
+    return Effect.succeed({ text: html, headers: { ...headers, ...vary } });
   });

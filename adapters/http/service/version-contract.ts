@@ -1,5 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { EVIDENCE_VERSION } from "../../../core/protocol/evidence/evidence-data.ts";
+import { ARAZZO_PATH } from "../agents/arazzo-document.ts";
+import { LLMS_PATH } from "../agents/llms.ts";
 import { record } from "../openapi/values.ts";
 import { CONTRACT_VERSION, SERVICE_NAME } from "../openapi/service-version.ts";
 
@@ -23,6 +25,8 @@ type VersionRecord = Static<typeof Version>;
 const VERSION_LINKS = {
   openapi: "/openapi.json",
   docs: "/docs",
+  llms: LLMS_PATH,
+  arazzo: ARAZZO_PATH,
   status: "/v1/status",
   descriptor: "/.well-known/settlement-evidence.json",
 } as const;

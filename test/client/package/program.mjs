@@ -29,6 +29,11 @@ const payment = {
 const clientWith = (answer, spend) =>
   connect("http://127.0.0.1:1", { trust, spend, fetch: () => Promise.resolve(answer()) });
 const absent = () => new Response(JSON.stringify({ code: "not_found" }), { status: 404 });
+/** First there is no escrow, then the service prepares an empty answer. */
+const preparing = () => {
+  const answers = [absent, () => Response.json({ data: {} })];
+  return () => answers.shift()();
+};
 const journal = fileJournal(journalFile);
 
 console.log(
@@ -40,11 +45,7 @@ console.log(
     limit: await codeOf(() => clientWith(absent, { maxPerDay: "1", journal }).pay(payment)),
     kept: (await journal.entries()).length,
     // The service prepares nothing that can be signed.
-    prepared: await codeOf(() =>
-      clientWith(() =>
-        (absent.asked = !absent.asked) ? absent() : Response.json({ data: {} }),
-      ).pay(payment),
-    ),
+    prepared: await codeOf(() => clientWith(preparing()).pay(payment)),
     signature: (await signer.signMessage(new Uint8Array(3))).length,
     program: typeof custody.CUSTODY_PROGRAM_ADDRESS,
   }),

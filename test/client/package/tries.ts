@@ -92,10 +92,8 @@ export const BAD_INPUT: ReadonlyArray<readonly [ReadonlyArray<string>, number, s
   [["doctor", "--service", "here"], 64, "here is no http or https address. "],
 ];
 
-const PAY = [
-  ...["pay", "--merchant", "M", "--amount", "1", "--task", "t", "--ttl", "60", "--nonce", "1"],
-  ...["--service", "http://127.0.0.1:1"],
-];
+const PAY =
+  "pay --merchant M --amount 1 --task t --ttl 60 --nonce 1 --service http://127.0.0.1:1".split(" ");
 
 /** The same for paying with a trust document and a key, of a wrong form each. */
 export const BAD_PAYMENTS: ReadonlyArray<readonly [ReadonlyArray<string>, number, string]> = [

@@ -3,7 +3,6 @@ import fc from "fast-check";
 import { localKey } from "../../../adapters/local-ledger/genesis/local-keys.ts";
 import { connect } from "../../../client/connect.ts";
 import type { Fetch } from "../../../client/service/requests.ts";
-import type { SettlementError } from "../../../client/settlement-error.ts";
 import { type Address, addressToBytes } from "../../../core/domain/address.ts";
 import { LOCAL_DEPLOYMENT } from "../../../core/protocol/addresses/local-deployment.ts";
 import { computeBudgetInstructions } from "../../../core/protocol/instructions/compute-budget.ts";
@@ -22,6 +21,7 @@ import {
   problem,
   TRUST,
 } from "../support/fake-service.ts";
+import { failureOf } from "../support/failure-of.ts";
 import { testClock } from "../support/test-clock.ts";
 
 const URL = "http://service.test";
@@ -46,14 +46,6 @@ const clientOf = (
     pay: (more: object = {}) => client.pay({ ...PAYMENT, signer, ...more }),
   };
 };
-
-const failureOf = (promise: Promise<unknown>): Promise<SettlementError> =>
-  promise.then(
-    () => {
-      throw new Error("it did not fail");
-    },
-    (cause: unknown) => cause as SettlementError,
-  );
 
 describe("paying", () => {
   test("a payment is signed once, and run again it is found", async () => {

@@ -6,6 +6,7 @@ import { parseTrustPolicy } from "../../../core/protocol/evidence/trust-policy.t
 import { localKey } from "../../../adapters/local-ledger/genesis/local-keys.ts";
 import { runs } from "../../arbitraries/runs.ts";
 import { AGENT, MERCHANT, PAYMENT, TRUST } from "../support/fake-service.ts";
+import { failureOf } from "../support/failure-of.ts";
 
 const DAY_MS = 86_400_000;
 const parsed = parseTrustPolicy(JSON.stringify(TRUST));
@@ -104,5 +105,5 @@ test("payments at the same time never exceed the day together, however slow the 
 
 test("a limit that is no amount refuses every payment", async () => {
   const guard = spendGuard({ maxPerEscrow: "a lot" });
-  await expect(guard(termsOf({}))).rejects.toMatchObject({ code: "invalid_amount" });
+  expect(await failureOf(guard(termsOf({})))).toMatchObject({ code: "invalid_amount" });
 });

@@ -78,7 +78,12 @@ describe("prepare", () => {
         program_address: LOCAL_DEPLOYMENT.custodyProgram,
         data_base64: encodeBase64(instruction.data),
       },
-      sdk_call: { signer: "agent_owner" },
+      sdk_call: {
+        package: "settlement-evidence",
+        method: "pay",
+        install: "/client/settlement-evidence.tgz",
+        signer: "agent_owner",
+      },
     });
   });
 

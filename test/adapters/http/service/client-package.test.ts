@@ -11,7 +11,7 @@ test("the client package comes with its validator, and not again to who has it",
   const response = await client.send(PATH);
   expect(response.status).toBe(200);
   expect(response.headers.get("content-type")).toBe("application/gzip");
-  expect(new Uint8Array(await response.arrayBuffer())).toEqual(Uint8Array.of(1, 2, 3));
+  expect(await response.text()).toBe("a package");
   const etag = response.headers.get("etag") ?? "";
   const again = await client.send(PATH, { headers: { "if-none-match": etag } });
   expect([again.status, again.headers.get("etag")]).toEqual([304, etag]);

@@ -249,7 +249,7 @@ describe("the descriptor", () => {
     const { endpoints } = await jsonOf<{ readonly endpoints: Readonly<Record<string, string>> }>(
       await client.send("/"),
     );
-    expect(Object.keys(endpoints).length).toBe(14);
+    expect(Object.keys(endpoints).length).toBe(16);
     for (const named of Object.values(endpoints)) {
       const [method, path] = named.startsWith("/") ? ["GET", named] : named.split(" ");
       const template = service.app.operations.find(

@@ -120,7 +120,7 @@ export type ServiceOptions = Omit<HttpOptions, "context"> & {
   readonly logPolicy?: LogPolicy | null;
   /** By default a witness that cosigns the document's example, and finds every other request malformed. */
   readonly witness?: Pick<Witness["Service"], "addCheckpoint">;
-  /** By default three bytes. */
+  /** By default the bytes of a text. */
   readonly clientPackage?: ClientPackage["Service"];
   /** By default the machine's own clock. */
   readonly clock?: Layer.Layer<never>;
@@ -137,7 +137,7 @@ export const makeService = async (options: ServiceOptions = {}) => {
     logPolicy = null,
     clock = Layer.empty,
     witness = EXAMPLE_WITNESS,
-    clientPackage = { bytes: Effect.succeed(Uint8Array.of(1, 2, 3)) },
+    clientPackage = { bytes: Effect.succeed(new TextEncoder().encode("a package")) },
     ...http
   } = options;
   const lines: Array<LogLine> = [];

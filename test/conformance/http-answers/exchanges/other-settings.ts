@@ -1,3 +1,5 @@
+import { Effect } from "effect";
+import { ClientPackageUnavailable } from "../../../../ports/client-package.ts";
 import { type Exchange, get } from "../exchange.ts";
 import { FULFILLED } from "../world/escrows.ts";
 import { like, SHOP } from "./every-operation.ts";
@@ -39,11 +41,13 @@ export const otherSettingsExchanges: ReadonlyArray<Exchange> = [
   get("readStatus", "on devnet", "/v1/status"),
   get("readDescriptor", "on devnet", "/.well-known/settlement-evidence.json"),
   get("readRelayOutcome", "on devnet", sampleOf("readRelayOutcome").path),
+  get("readClientPackage", "a build that fails", sampleOf("readClientPackage").path),
 ];
 
 /** The settings of that instance. */
 export const OTHER_SETTINGS = {
   corsOrigins: [SHOP],
   trustedProxies: ["10.9.0.0/16"],
+  clientPackage: { bytes: Effect.fail(new ClientPackageUnavailable({ cause: "no compiler" })) },
   instance: { cluster: "devnet", networkAddress: "https://api.devnet.solana.com" },
 };

@@ -1,8 +1,17 @@
 import { PROBLEM_CODES } from "../../../../adapters/http/problems/problem-catalogue.ts";
 import { type Exchange, get } from "../exchange.ts";
+import { FULFILLED } from "../world/escrows.ts";
 import { AGENT } from "../world/parties.ts";
 
+/** Headers that depend on a body that is not recorded. */
+export const UNRECORDED_TEXT = [
+  [/"[\w-]{43}"/g, '"<the validator>"'],
+  [/content-length: \d+/g, "content-length: <its length>"],
+] as const;
+
 const HTML = { headers: { accept: "text/html,application/xhtml+xml,*/*;q=0.8" } };
+
+const MARKDOWN = { headers: { accept: "text/markdown" } };
 
 const version = (title: string, accept?: string) =>
   get("readVersion", title, "/v1", accept === undefined ? {} : { headers: { accept } });
@@ -19,7 +28,22 @@ const documents: ReadonlyArray<Exchange> = [
   get("readOpenApi", "the document has not changed", "/openapi.json", {
     headers: { "if-none-match": "{etag}" },
   }),
+  get("readArazzo", "the document", "/arazzo.json"),
+  get("readArazzo", "the document has not changed", "/arazzo.json", {
+    headers: { "if-none-match": "{etag}" },
+  }),
   get("readDocs", "the reference", "/docs", HTML),
+  get("readRoot", "as Markdown", "/", MARKDOWN),
+  get("readDocs", "as Markdown", "/docs", { ...MARKDOWN, bodyFile: "docs.md" }),
+  get("buildEvidence", "as Markdown", `/v1/evidence/${FULFILLED.address}`, MARKDOWN),
+  get("readLlms", "as plain text", "/llms.txt", { headers: { accept: "text/plain" } }),
+  get("readLlms", "it has not changed", "/llms.txt", { headers: { "if-none-match": "*" } }),
+  get("readDocsMarkdown", "it has not changed", "/docs.md", { headers: { "if-none-match": "*" } }),
+  get("readDocsPage", "it has not changed", "/docs/glossary.md", {
+    headers: { "if-none-match": "*" },
+    masks: UNRECORDED_TEXT,
+  }),
+  get("readDocsPage", "no such page", "/docs/nothing.md"),
 ];
 
 /** The imports and exports of a module. The rest of its text depends on the layout of the source files. */
@@ -29,12 +53,6 @@ const outline = (text: string): string => {
     names.length === 0 ? "nothing" : names.join(", ");
   return `(a module that imports ${listed(imports.map(({ path }) => path))} and exports ${listed(exports)})`;
 };
-
-/** Headers that depend on a body that is not recorded. */
-export const UNRECORDED_TEXT = [
-  [/"[\w-]{43}"/g, '"<the validator>"'],
-  [/content-length: \d+/g, "content-length: <its length>"],
-] as const;
 
 const verifier = (title: string, more: Partial<Exchange>) =>
   get("readConsoleVerifier", title, "/console/verify.js", { masks: UNRECORDED_TEXT, ...more });
@@ -70,12 +88,18 @@ export const pageExchanges: ReadonlyArray<Exchange> = [
   ...documents,
   verifier("the module", { outline }),
   verifier("its own validator", { headers: { "if-none-match": "{etag}" } }),
+  get("readClientPackage", "the package", "/client/settlement-evidence.tgz"),
+  get("readClientPackage", "its own validator", "/client/settlement-evidence.tgz", {
+    headers: { "if-none-match": "{etag}" },
+  }),
   ...PROBLEM_CODES.map((code) => problem(code)),
   problem("validation_failed", "text/html"),
   problem("validation_failed", "text/markdown"),
   problem("blockhash_expired", "text/html"),
   problem("blockhash_expired", "text/markdown"),
+  problem("validation_failed.md"),
   problem("nothing"),
+  problem("nothing.md"),
   problem("__proto__"),
   ...unmatched,
 ];

@@ -121,6 +121,7 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
   addCheckpoint: { method: "POST", path: "/witness/add-checkpoint", text: ADD_CHECKPOINT_EXAMPLE },
   readRoot: at("/"),
   readConsoleVerifier: at("/console/verify.js"),
+  readClientPackage: at("/client/settlement-evidence.tgz"),
   readDescriptor: at("/.well-known/settlement-evidence.json"),
   readCustodyIdl: at("/idl/custody.json"),
   readAttestorIdl: at("/idl/attestor.json"),
@@ -130,7 +131,11 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
   readReadiness: at("/ready"),
   readMetrics: at("/metrics"),
   readOpenApi: at("/openapi.json"),
+  readArazzo: at("/arazzo.json"),
+  readLlms: at("/llms.txt"),
   readDocs: at("/docs"),
+  readDocsMarkdown: at("/docs.md"),
+  readDocsPage: at("/docs/glossary.md"),
   readProblem: at("/problems/validation_failed"),
 };
 

@@ -1,0 +1,39 @@
+import { readFileSync } from "node:fs";
+import { once } from "../server/once.ts";
+
+const ROOT = new URL("../../../docs/", import.meta.url);
+
+const page = (name: string, about: string) => ({
+  path: `/docs/${name}.md`,
+  about,
+  markdown: once(() => readFileSync(new URL(`${name}.md`, ROOT), "utf8")),
+});
+
+/** The repository's pages about the protocol and the service, by their file names, in the order to read them. */
+export const DOCUMENTATION_PAGES = {
+  "protocol.md": page(
+    "protocol",
+    "Addresses, layouts, hashes, attestations, evidence, and a whole life over HTTP.",
+  ),
+  "verify-evidence.md": page("verify-evidence", "How a stranger checks a packet, by hand too."),
+  "log.md": page("log", "The settlement log, its proofs and its witnesses."),
+  "nodes.md": page("nodes", "What a node may do wrong, and what the service does then."),
+  "deploy.md": page("deploy", "From nothing to a service on a cluster."),
+  "scale.md": page("scale", "What the service does when there are millions of escrows."),
+  "pays-once.md": page(
+    "pays-once",
+    "How paying stays safe when anything is lost, and the test that any client can run.",
+  ),
+  "programs.md": page("programs", "The two on-chain programs and how they are built."),
+  "local-ledger.md": page("local-ledger", "What the embedded ledger does and leaves out."),
+  "glossary.md": page("glossary", "One sentence a word."),
+  "architecture.md": page("architecture", "Where things live and why."),
+  "benchmarks.md": page("benchmarks", "What is fast, what is not yet."),
+} as const;
+
+/** The file name of a page. */
+export type DocumentationPage = keyof typeof DOCUMENTATION_PAGES;
+
+/** Whether a text is the file name of a page. */
+export const isDocumentationPage = (name: string): name is DocumentationPage =>
+  Object.hasOwn(DOCUMENTATION_PAGES, name);

@@ -1,0 +1,99 @@
+import { attest, type Attestation } from "../../client/merchant/attest.ts";
+import type { AttestationJournal } from "../../client/merchant/attestation-journal.ts";
+import { readEscrowTerms } from "../../client/merchant/escrow-terms.ts";
+import type { MerchantContext } from "../../client/merchant/merchant-context.ts";
+import { release, type Released } from "../../client/merchant/release.ts";
+import { SettlementError } from "../../client/settlement-error.ts";
+import type { MessageSigner } from "../../client/signing/message-signer.ts";
+import { parseExchange } from "./exchange.ts";
+import { judgeExchange } from "./judge-exchange.ts";
+import type { Rules } from "./rules.ts";
+import type { spendingCeiling } from "./spending-ceiling.ts";
+
+/** What an attestor works with. */
+export type AttestorSetup = {
+  readonly context: MerchantContext;
+  readonly rules: Rules;
+  readonly ceiling: ReturnType<typeof spendingCeiling>;
+  readonly attestor: MessageSigner;
+  readonly journal: AttestationJournal;
+  /** Who pays for the release of what was signed; null for no release. */
+  readonly payer: MessageSigner | null;
+};
+
+/** What became of one exchange. `failed`: it could not be judged or released, and can be given again. */
+export type Decision = {
+  readonly escrow: string | null;
+  readonly decision: "signed" | "refused" | "failed";
+  /** Why not; empty when it was signed. */
+  readonly reasons: ReadonlyArray<string>;
+  readonly rule: string | null;
+  readonly attestation: Attestation | null;
+  readonly released: Released | null;
+};
+
+const NOTHING = { reasons: [], rule: null, attestation: null, released: null } as const;
+
+/** Codes of faults that lie with the service or the signer, not with the exchange. */
+const PASSING: ReadonlySet<string> = new Set([
+  "service_unreachable",
+  "signer_unusable",
+  "not_signed",
+  "journal_unusable",
+]);
+
+const notSigned = (escrow: string, cause: unknown): Decision => {
+  if (!(cause instanceof SettlementError)) throw cause;
+  const isPassing = PASSING.has(cause.code) || (cause.status ?? 0) >= 500;
+  return {
+    ...NOTHING,
+    escrow,
+    decision: isPassing ? "failed" : "refused",
+    reasons: [`${cause.message} ${cause.cure}`],
+  };
+};
+
+/** Judges one line of JSON, and signs what the rules and the ceiling allow. */
+export const decide = async (setup: AttestorSetup, line: string): Promise<Decision> => {
+  const { context, rules, ceiling, attestor, journal, payer } = setup;
+  const parsed = parseExchange(line);
+  if ("fault" in parsed)
+    return {
+      ...NOTHING,
+      escrow: null,
+      decision: "refused",
+      reasons: [`no exchange: ${parsed.fault}`],
+    };
+  const { escrow } = parsed.value;
+  const refused = (reasons: ReadonlyArray<string>): Decision => ({
+    ...NOTHING,
+    escrow,
+    decision: "refused",
+    reasons,
+  });
+  try {
+    const terms = await readEscrowTerms(context, escrow);
+    const { genesisHash: network, supportedMints } = context.policy;
+    const judgement = judgeExchange(rules, parsed.value, { ...terms, network });
+    if ("reasons" in judgement) return refused(judgement.reasons);
+    const mint = supportedMints.find(({ address }) => address === terms.mint);
+    if (mint === undefined) return refused([`the trust document does not list ${terms.mint}`]);
+    const excess = await ceiling(escrow, mint, terms.amount);
+    if (excess !== null) return refused([excess]);
+    const { rule, payload, template } = judgement;
+    const attestation = await attest(context, { escrow, payload, template, attestor, journal });
+    const signed: Decision = { ...NOTHING, escrow, decision: "signed", rule, attestation };
+    if (payer === null) return signed;
+    return await release(context, { attestation, payer }).then(
+      (released) => ({ ...signed, released }),
+      (cause: unknown) => ({
+        ...notSigned(escrow, cause),
+        rule,
+        attestation,
+        decision: "failed" as const,
+      }),
+    );
+  } catch (cause) {
+    return notSigned(escrow, cause);
+  }
+};

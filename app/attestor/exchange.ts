@@ -1,0 +1,43 @@
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { decodeBase64 } from "../../core/domain/encoding/base64.ts";
+import { faultIn } from "./rules.ts";
+import schema from "./exchange.schema.json" with { type: "json" };
+
+/** One HTTP exchange, as whoever watched it recorded it. */
+export type Exchange = {
+  readonly escrow: string;
+  /** The nonce of the escrow's task. */
+  readonly nonce: string;
+  readonly request: { readonly method: string; readonly url: string };
+  readonly response: { readonly status: number; readonly body: Uint8Array };
+  /** From the request to the end of the answer. */
+  readonly latency_ms: number;
+  /** RFC 3339 UTC, whole seconds. */
+  readonly delivered_at: string;
+};
+
+type Recorded = Omit<Exchange, "response"> & {
+  readonly response: { readonly status: number; readonly body_base64: string };
+};
+
+const fits = new Ajv2020({ strict: true }).compile<Recorded>(schema);
+
+const jsonIn = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+};
+
+/** The exchange in a line of JSON, or what is wrong with it. `exchange.schema.json` describes it. */
+export const parseExchange = (
+  line: string,
+): { readonly value: Exchange } | { readonly fault: string } => {
+  const parsed = jsonIn(line);
+  if (parsed === undefined) return { fault: "it is no JSON" };
+  if (!fits(parsed)) return { fault: faultIn(fits.errors) };
+  const body = decodeBase64(parsed.response.body_base64);
+  if (body === undefined) return { fault: "/response/body_base64 is no base64" };
+  return { value: { ...parsed, response: { status: parsed.response.status, body } } };
+};

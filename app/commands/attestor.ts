@@ -1,0 +1,84 @@
+import { createInterface } from "node:readline/promises";
+import { join, resolve } from "node:path";
+import { policyIn } from "../../client/pinned-policy.ts";
+import { usualJournal } from "../../client/bin/attest.ts";
+import { exitCodeOf } from "../../client/bin/exit-code.ts";
+import { readSigners, SIGNER_HELP, SIGNER_OPTIONS } from "../../client/bin/signer-options.ts";
+import { attestationFiles } from "../../client/node/attestation-files.ts";
+import { readInput } from "../../client/node/input.ts";
+import { requestsTo } from "../../client/service/requests.ts";
+import { SettlementError } from "../../client/settlement-error.ts";
+import { type AttestorSetup, decide } from "../attestor/attestor.ts";
+import { parseRules } from "../attestor/rules.ts";
+import { spendingCeiling } from "../attestor/spending-ceiling.ts";
+import { EX_USAGE, exitWith, readCommandLine, SERVICE_HERE, serviceUrl } from "./command-line.ts";
+
+const HELP = `A reference attestor: judges HTTP exchanges by rules, and signs those that are a delivery. docs/merchant.md has the rules.
+
+usage: bun run attestor --rules FILE --trust FILE SIGNER < exchanges.jsonl
+
+  --rules FILE             when an exchange is a delivery, and the ceiling of what is signed
+  --url URL                the service   (${SERVICE_HERE})
+  --trust FILE             its trust document, fetched and checked beforehand
+  --journal FOLDER         where claims and spending are kept
+  --release                release what was signed; without a payer the attestor's key pays
+${SIGNER_HELP}
+Reads one exchange a line and prints one decision a line: signed, refused with reasons, or failed, which can be given again.
+Ends with 0; 1 when something failed; 64 wrong command line or rules; 66 unreadable file or key.
+`;
+
+/** Rules and trust documents are far shorter, in bytes. */
+const MOST_BYTES = 1_048_576;
+
+const OPTIONS = {
+  ...SIGNER_OPTIONS,
+  rules: { type: "string" },
+  url: { type: "string" },
+  trust: { type: "string" },
+  journal: { type: "string" },
+  release: { type: "boolean" },
+} as const;
+
+const { values } = readCommandLine(HELP, OPTIONS);
+
+const setup = async (): Promise<AttestorSetup> => {
+  const { rules: rulesFile, trust } = values;
+  if (rulesFile === undefined || trust === undefined)
+    return exitWith(EX_USAGE, "--rules and --trust must name files. See --help.");
+  if ([rulesFile, trust, values["key-file"], values["payer-key-file"]].includes("-"))
+    return exitWith(
+      EX_USAGE,
+      "Standard input is for the exchanges. Put rules and keys into files.",
+    );
+  const rules = parseRules(await readInput(rulesFile, "the rules", MOST_BYTES));
+  const policy = policyIn(await readInput(trust, "the trust document", MOST_BYTES));
+  const { signer, payer } = await readSigners(values);
+  const folder = resolve(values.journal ?? usualJournal());
+  return {
+    context: {
+      requests: requestsTo(serviceUrl(values.url ?? SERVICE_HERE)),
+      policy,
+      mostPriorityFee: undefined,
+    },
+    rules,
+    ceiling: spendingCeiling(join(folder, policy.genesisHash, "spent"), rules.ceiling),
+    attestor: signer,
+    journal: attestationFiles(folder),
+    payer: values.release === true ? (payer ?? signer) : null,
+  };
+};
+
+try {
+  const attestor = await setup();
+  let hasFailed = false;
+  for await (const line of createInterface({ input: process.stdin })) {
+    if (line.trim() === "") continue;
+    const decision = await decide(attestor, line);
+    hasFailed ||= decision.decision === "failed";
+    process.stdout.write(`${JSON.stringify(decision)}\n`);
+  }
+  process.exitCode = hasFailed ? 1 : 0;
+} catch (cause) {
+  if (!(cause instanceof SettlementError)) throw cause;
+  exitWith(exitCodeOf(cause), `${cause.message} ${cause.cure}`);
+}

@@ -1,0 +1,69 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { ENTRIES } from "../../../app/client-package/package-manifest.ts";
+import { type Installed, installedByNpm, run } from "./installed.ts";
+import { tryEntries, tryOfflineCommands } from "./tries.ts";
+
+const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
+const TOOLS = join(ROOT, "node_modules/.bin");
+const folder = process.env["PACKAGE_RUNTIMES"] ?? "";
+
+/** A runtime's program and its first arguments. */
+const RUNTIMES: Readonly<Record<string, ReadonlyArray<string>>> = {
+  node20: [join(folder, "node20/node_modules/node/bin/node")],
+  node22: [join(folder, "node22/node_modules/node/bin/node")],
+  node24: [join(folder, "node24/node_modules/node/bin/node")],
+  bun: [process.execPath],
+  deno: [
+    join(folder, "deno/node_modules/.bin/deno"),
+    "run",
+    "--quiet",
+    "--allow-all",
+    "--node-modules-dir=manual",
+  ],
+};
+
+let installed: Installed;
+
+beforeAll(async () => {
+  installed = await installedByNpm();
+}, 300_000);
+
+afterAll(() => rm(installed.folder, { recursive: true, force: true }));
+
+for (const [name, runtime] of Object.entries(RUNTIMES)) {
+  const isAbsent = !existsSync(runtime[0] ?? "");
+  const title = isAbsent ? `${name} is absent: run it with --install` : name;
+  test.skipIf(isAbsent)(`${title}: every entry works as npm installed it`, () =>
+    tryEntries(installed, runtime, name),
+  );
+  test.skipIf(isAbsent)(`${title}: verify and keygen work as npm installed them`, () =>
+    tryOfflineCommands(installed, runtime, name),
+  );
+}
+
+test("npx --no-install finds the command", async () => {
+  const ran = await run(installed.folder, "npx", "--no-install", "settlement-evidence", "--help");
+  expect([ran.code, ran.out.split("\n")[0]]).toEqual([
+    0,
+    "Pays merchants through settlement escrows and verifies the evidence.",
+  ]);
+});
+
+test("publint has nothing to say", async () => {
+  const ran = await run(ROOT, join(TOOLS, "publint"), "--strict", installed.built.path);
+  expect([ran.code, ran.out]).toEqual([0, expect.stringContaining("All good!")]);
+});
+
+test("attw finds each entry and its types, by import", async () => {
+  const flags = ["--profile", "esm-only", "--no-emoji", "--no-color"];
+  const ran = await run(ROOT, join(TOOLS, "attw"), ...flags, installed.built.path);
+  const judged = ran.out.match(/^(node16 \(from ESM\)|bundler): .*$/gm) ?? [];
+  expect(judged.filter((line) => !/: OK /.test(line))).toEqual([]);
+  // Two resolutions of each entry, and of package.json.
+  expect(judged).toHaveLength(2 * (Object.keys(ENTRIES).length + 1));
+  expect(ran.code).toBe(0);
+});

@@ -1,0 +1,39 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { tmpdir } from "../../temporary-root.ts";
+import { run } from "./installed.ts";
+
+// `bun run test:package [--install]`: installs the built tarball into an empty folder by npm and tries it in each runtime, checks it by publint and
+// attw, and weighs it. Node 20, 22 and 24 and Deno are looked for in the folder PACKAGE_RUNTIMES; `--install` fetches them into it by npm, or into one
+// that is removed at the end. What is absent is skipped, and the test's name says so.
+
+/** The packages on npm that hold each runtime. */
+const PACKAGES = {
+  node20: "node@20.20.2",
+  node22: "node@22.23.3",
+  node24: "node@24.21.0",
+  deno: "deno@2.9.6",
+} as const;
+
+const isInstalling = process.argv.includes("--install");
+const own = process.env["PACKAGE_RUNTIMES"];
+const folder = own ?? (await mkdtemp(join(tmpdir(), "package-runtimes-")));
+
+if (isInstalling)
+  for (const [name, spec] of Object.entries(PACKAGES)) {
+    process.stdout.write(`npm install ${spec}\n`);
+    const prefix = ["--prefix", join(folder, name)];
+    const flags = ["--no-audit", "--no-fund", "--loglevel=error"];
+    const { code, err } = await run(process.cwd(), "npm", "install", ...flags, ...prefix, spec);
+    if (code !== 0) process.stderr.write(err);
+  }
+
+const tests = Bun.spawn(
+  [process.execPath, "test", "./test/client/package/package.runtimes.ts", "--timeout", "300000"],
+  {
+    stdio: ["inherit", "inherit", "inherit"],
+    env: { ...process.env, PACKAGE_RUNTIMES: folder },
+  },
+);
+process.exitCode = await tests.exited;
+if (own === undefined) await rm(folder, { recursive: true, force: true });
