@@ -1,13 +1,17 @@
 import { describe, expect, test } from "bun:test";
+import { TestClock } from "effect/testing";
 import { clientKey } from "../../../../adapters/http/server/client-address.ts";
 import { requestOrigin } from "../../../../adapters/http/request/request-origin.ts";
 import { trustedProxies } from "../../../../adapters/http/request/trusted-proxies.ts";
 import { prepareBody } from "../support/parties.ts";
 import { checkedClient, makeService, makeSyncedService, problemOf } from "../support/service.ts";
 
+/** A service whose clock stands still, so that each answer names the whole window. */
+const stillService = (limit: number) => makeService({ limit, clock: TestClock.layer() });
+
 describe("rate limits", () => {
   test("each answer of a limited route says what is left, and the last is a 429", async () => {
-    const service = await makeService({ limit: 3 });
+    const service = await stillService(3);
     const { send, postJson } = await checkedClient(service);
     const left = async () => {
       const { status, headers } = await send("/v1");
@@ -37,7 +41,7 @@ describe("rate limits", () => {
   describe("a request with a body costs one point, plus one for each further 8 KiB or part of them", () => {
     const PREPARE = "/v1/escrows/prepare";
     const spent = async (bytes: number, isDeclared: boolean, limit = 100) => {
-      const service = await makeService({ limit });
+      const service = await stillService(limit);
       const { send } = await checkedClient(service);
       const body = JSON.stringify(prepareBody()).padEnd(bytes);
       const headers: Record<string, string> = { "content-type": "application/json" };
@@ -69,7 +73,7 @@ describe("rate limits", () => {
     });
 
     test("a budget that has less left refuses it and keeps what it has", async () => {
-      const service = await makeService({ limit: 5 });
+      const service = await stillService(5);
       const { send } = await checkedClient(service);
       const post = (bytes: number) =>
         send(PREPARE, {
