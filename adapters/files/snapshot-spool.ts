@@ -1,6 +1,6 @@
 import { type FileHandle, open, rm } from "node:fs/promises";
 import { dirname } from "node:path";
-import { Effect, Layer, Stream } from "effect";
+import { Data, Effect, Layer, Stream } from "effect";
 import type { Hash32 } from "../../core/domain/hash32.ts";
 import type { Deployment } from "../../core/domain/ledger/deployment.ts";
 import {
@@ -22,6 +22,9 @@ import {
   spoolBodyLength,
   type SpoolRecord,
 } from "./spool-records.ts";
+
+/** The spool's file cannot be read or written. */
+class SpoolFailed extends Data.TaggedError("SpoolFailed")<{ readonly cause: unknown }> {}
 
 /** The form of the file. A file of another one is not read. */
 const VERSION = 1;
@@ -95,8 +98,8 @@ const spoolIn = (
   const attempt = (work: () => Promise<void>): Effect.Effect<void> =>
     Effect.suspend(() =>
       isOpen
-        ? Effect.tryPromise({ try: work, catch: (cause) => cause }).pipe(
-            Effect.catch((cause) => {
+        ? Effect.tryPromise({ try: work, catch: (cause) => new SpoolFailed({ cause }) }).pipe(
+            Effect.catch(({ cause }) => {
               isOpen = false;
               return notKept(cause);
             }),
@@ -152,7 +155,7 @@ const openSpool = (path: string, identity: Effect.Effect<string, unknown>) =>
           return open(path, "r+");
         });
       },
-      catch: (cause) => cause,
+      catch: (cause) => new SpoolFailed({ cause }),
     });
     const file = yield* Effect.acquireRelease(opened, (handle) =>
       Effect.promise(() => handle.close()),
@@ -171,7 +174,7 @@ const openSpool = (path: string, identity: Effect.Effect<string, unknown>) =>
         await file.write(bytes, 0, bytes.length, 0);
         return spoolIn(file, path, tip, bytes.length);
       },
-      catch: (cause) => cause,
+      catch: (cause) => new SpoolFailed({ cause }),
     });
   });
 

@@ -20,6 +20,8 @@ export const DOCUMENTATION_PAGES = {
   "nodes.md": page("nodes", "What a node may do wrong, and what the service does then."),
   "deploy.md": page("deploy", "From nothing to a service on a cluster."),
   "scale.md": page("scale", "What the service does when there are millions of escrows."),
+  "client.md": page("client", "The client package: its entries and commands."),
+  "merchant.md": page("merchant", "A merchant's commands, signers, and the attestor."),
   "pays-once.md": page(
     "pays-once",
     "How paying stays safe when anything is lost, and the test that any client can run.",

@@ -2,7 +2,7 @@ import { afterEach, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Effect, Fiber, Stream } from "effect";
+import { Effect, Fiber, Layer, Stream } from "effect";
 import { TestClock } from "effect/testing";
 import { ledgerSignalsYellowstone } from "../../../adapters/yellowstone/ledger-signals-yellowstone.ts";
 import { addressToBytes } from "../../../core/domain/address.ts";
@@ -111,10 +111,8 @@ test.each(["", "two words", "zeile\u0000"])(
         yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)));
       }
     });
-    const layers = [ledgerSignalsYellowstone(source), TestClock.layer()] as const;
-    const head = await Effect.runPromise(
-      run.pipe(Effect.provide(layers[0]), Effect.provide(layers[1])),
-    );
+    const layer = Layer.provideMerge(ledgerSignalsYellowstone(source), TestClock.layer());
+    const head = await Effect.runPromise(Effect.provide(run, layer));
     expect(head._tag).toBe("Some");
   },
 );
@@ -133,9 +131,8 @@ test("a server that answers nothing for 30 s is left and tried again", async () 
     yield* Effect.promise(() => server.until(() => server.subscriptions().length === 2));
     expect((yield* Fiber.join(fiber))._tag).toBe("Some");
   });
-  await Effect.runPromise(
-    run.pipe(Effect.provide(ledgerSignalsYellowstone(source)), Effect.provide(TestClock.layer())),
-  );
+  const layer = Layer.provideMerge(ledgerSignalsYellowstone(source), TestClock.layer());
+  await Effect.runPromise(Effect.provide(run, layer));
 });
 
 test("an account's change is told by its transaction; loads and other owners' accounts are none", async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { readFile } from "node:fs/promises";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ENTRIES } from "../../../app/client-package/package-manifest.ts";
@@ -18,7 +18,7 @@ const weigh = async (module: string): Promise<number> => {
     external: ["@solana/kit"],
   });
   const [bundle] = built.outputs;
-  if (bundle === undefined) throw new Error(built.logs.join("\n"));
+  if (bundle === undefined) throw new Error(built.logs.map(({ message }) => message).join("\n"));
   return Bun.gzipSync(new Uint8Array(await bundle.arrayBuffer()), { level: 9 }).length;
 };
 
@@ -42,8 +42,8 @@ test("the verifier imports the noble family alone", async () => {
   ]);
 });
 
-describe("docs/client.md says each entry's weight", async () => {
-  const docs = await readFile(join(ROOT, "docs/client.md"), "utf8");
+describe("docs/client.md says each entry's weight", () => {
+  const docs = readFileSync(join(ROOT, "docs/client.md"), "utf8");
   for (const [entry, module] of Object.entries(ENTRIES)) {
     const name = `settlement-evidence${entry.slice(1)}`;
     test(name, async () => {
