@@ -18,6 +18,8 @@ export class Instance extends Context.Service<
     readonly version: string;
     readonly revision: string | null;
     readonly startedAtMs: number;
+    /** Whether the index is synced without being asked for it. */
+    readonly syncsByItself: boolean;
     /** How long `confirm` waits on the relay, milliseconds. */
     readonly confirmTimeoutMs: number;
   }

@@ -65,6 +65,7 @@ export const instanceLayer = (started: StartedInstance): Layer.Layer<Instance> =
       version: packageJson.version,
       revision: sourceRevision(),
       startedAtMs,
+      syncsByItself: settings.syncIntervalSeconds > 0,
       confirmTimeoutMs: CONFIRM_TIMEOUT_MS,
     });
   });

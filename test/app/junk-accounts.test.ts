@@ -77,7 +77,11 @@ const plant = (count: number, length: number): void => {
 
 let indexes = 0;
 const openIndex = () =>
-  openIndexOfNode({ url, path: join(folder.path, String(++indexes), "index.sqlite") });
+  openIndexOfNode({
+    url,
+    genesisHash: ledger.genesisHash,
+    path: join(folder.path, String(++indexes), "index.sqlite"),
+  });
 /** A sync's report, or its failure. */
 const outcomeOf = (exit: Exit.Exit<SyncReport, unknown>) =>
   Exit.isSuccess(exit) ? exit.value : { mode: "failed", cause: Cause.pretty(exit.cause) };

@@ -34,6 +34,7 @@ const instance = Instance.of({
   version: "0.0.0",
   revision: null,
   startedAtMs: 0,
+  syncsByItself: true,
   confirmTimeoutMs: 0,
 });
 
@@ -48,6 +49,8 @@ type Options = {
   readonly waits?: Partial<
     Pick<SolanaRpcConfig, "backoffBaseMs" | "backoffCapMs" | "retryAfterCapMs">
   >;
+  /** The ledger that the index is of; that of the simulated world unless it is said. */
+  readonly genesisHash?: string;
   readonly ledger?: Wrap<Ledger["Service"]>;
   readonly reader?: Wrap<IndexReader["Service"]>;
   readonly writer?: Wrap<IndexWriter["Service"]>;
@@ -76,7 +79,7 @@ export const openIndex = async <E>(
   const same = <A>(service: A): A => service;
   const secret = (url: string) => Redacted.make(new URL(url));
   const urls = [secret(options.url), ...(options.others ?? []).map(secret)] as const;
-  const { genesisHash } = WORLD_LEDGER;
+  const { genesisHash = WORLD_LEDGER.genesisHash } = options;
   const config = { ...solanaRpcConfig(urls), genesisHash, ...options.waits };
   const solana = Layer.provide(
     Layer.mergeAll(ledgerSolanaRpc, ledgerNodesSolanaRpc, ledgerArchiveSolanaRpc),

@@ -12,5 +12,6 @@ export const sampleInstance = () =>
     version: "1.0.0-devnet",
     revision: null,
     startedAtMs: Number(SAMPLE.createdAt) * 1000,
+    syncsByItself: true,
     confirmTimeoutMs: 30_000,
   });

@@ -1,5 +1,6 @@
 import { Effect } from "effect";
 import type { SyncActivity } from "../index/sync/index-sync.ts";
+import { Instance } from "../../../ports/instance.ts";
 import { LedgerRecord } from "../../../ports/ledger-record.ts";
 import { indexStatus, lagBehind, orNull } from "./index-status.ts";
 import { LedgerPulse } from "./ledger-pulse.ts";
@@ -32,13 +33,15 @@ export const readReadiness = Effect.fn("readReadiness")(function* () {
   const [index, ledger] = yield* Effect.all([orNull(indexStatus), orNull(readLedger)], {
     concurrency: "unbounded",
   });
+  const { syncsByItself } = yield* Instance;
   const { standing } = yield* (yield* LedgerRecord).state;
   const lacks: Readonly<Record<NotReadyPart, boolean>> = {
     store: index === null,
     ledger: ledger === null,
     identity: standing === "contradicted",
     programs: ledger !== null && !ledger.isInitialised,
-    index: index !== null && index.mark === null,
+    // Without syncs of its own, a service would never be ready: its lists say so until somebody asks for one.
+    index: syncsByItself && index !== null && index.mark === null,
   };
   const missing = NOT_READY_PARTS.filter((part) => lacks[part]);
   const lagSlots = lagBehind(index?.mark, ledger?.slot);

@@ -24,5 +24,6 @@ export const testInstance = (enforceBetaLimits = false) =>
     version: "0.0.0",
     revision: null,
     startedAtMs: 0,
+    syncsByItself: true,
     confirmTimeoutMs: 0,
   });

@@ -152,6 +152,7 @@ export const makeService = async (options: ServiceOptions = {}) => {
     version: "1.0.0-devnet",
     revision: null,
     startedAtMs: 0,
+    syncsByItself: true,
     confirmTimeoutMs: 10,
     ...otherwise,
   });
