@@ -18,7 +18,7 @@ export const routesOf = (
   operations: ReadonlyArray<DocumentOperation>,
 ): ReadonlyArray<string> =>
   operations.flatMap(({ operationId }) =>
-    matching(HTTP, new RegExp(`operationId:\\s*"${literal(operationId)}"`)),
+    matching(HTTP, new RegExp(`endpoint\\([\\s\\S]*operationId:\\s*"${literal(operationId)}"`)),
   );
 
 /** The files that declare schemas by these names. */
