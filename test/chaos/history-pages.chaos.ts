@@ -29,10 +29,13 @@ const endure = async (number: number, tally: Record<string, number>): Promise<vo
   const path = freshPath("pages.sqlite");
   let isSpoiled = true;
   const ledger = spoilHistory((isFirst) => {
-    // Some faults after the first page cause a snapshot. They are rare here, so that other faults are reached.
-    if (!isSpoiled || random() > (isFirst ? 0.5 : 0.12)) return null;
+    // Pages after the first are few, and some of their faults cause a snapshot: the rarest fault so far is next.
+    if (!isSpoiled || random() > (isFirst ? 0.5 : 0.3)) return null;
     const faults = isFirst ? AT_FIRST : FURTHER_ON;
-    const fault = faults[Math.floor(random() * faults.length)] ?? null;
+    const times = (fault: PageFault): number => tally[fault] ?? 0;
+    const least = Math.min(...faults.map(times));
+    const rarest = faults.filter((fault) => times(fault) === least);
+    const fault = rarest[Math.floor(random() * rarest.length)] ?? null;
     if (fault !== null) count(fault);
     return fault;
   });
