@@ -168,7 +168,7 @@ export const clusterRpc = (url: URL) => {
       }
       return found;
     },
-    /** Lamports that an account with so many bytes of data must hold. */
+    /** Lamports that an account with this number of data bytes must hold. */
     rentExempt: async (bytes: number): Promise<bigint> =>
       BigInt(await call<number>("getMinimumBalanceForRentExemption", [bytes])),
     latestBlockhash: async () =>

@@ -31,7 +31,7 @@ const askFaucet = async ({ rpc, payer }: DeployContext, missing: bigint): Promis
   }
 };
 
-/** Checks that the payer has so many lamports, and asks the cluster's faucet where that is wanted. @throws DeployStopped that says how much is missing. */
+/** Checks that the payer has these lamports, and asks the cluster's faucet where that is wanted. @throws DeployStopped that says how much is missing. */
 export const requireFunds = async (
   context: DeployContext,
   needed: bigint,

@@ -124,5 +124,5 @@ export const fillBuffer = async (
   );
 };
 
-/** The number of transactions that fill a new buffer with so many bytes. */
+/** The number of transactions that fill a new buffer with this number of bytes. */
 export const bufferTransactions = (length: number): number => 1 + Math.ceil(length / CHUNK_BYTES);

@@ -26,7 +26,7 @@ export type Case = {
   readonly isTwofold: boolean;
 };
 
-/** Every client that pays sends at least so many requests: prepare, relay. Ours begins with a look at the escrow. */
+/** Every client that pays sends at least this number of requests: prepare, relay. Ours begins with a look at the escrow. */
 const KILL_WITHIN = 3;
 /** Behind the kill the same requests come again. */
 const FAULT_WITHIN = 7;

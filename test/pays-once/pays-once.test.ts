@@ -54,8 +54,11 @@ test(
       SEED,
       trustFile,
     );
-    expect(faults).toContain("4500000 base units left the agent's account, not 1500000");
-    expect(faults).toContain("the agent has 3 escrows, not one");
+    // Whether the killed run's transaction landed depends on the moment: two or three were paid.
+    expect(faults.join("\n")).toMatch(
+      /(3000000|4500000) base units left the agent's account, not 1500000/,
+    );
+    expect(faults.join("\n")).toMatch(/the agent has [23] escrows, not one/);
   },
   LONG_MS,
 );

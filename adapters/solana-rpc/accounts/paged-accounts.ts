@@ -17,7 +17,7 @@ export const PAGE_ACCOUNTS = 10_000;
 const CHUNK_ACCOUNTS = 1000;
 /** More pages than any program of this kind needs: a thousand million accounts. Each costs memory for its cursor. */
 const MOST_PAGES = 100_000;
-/** Filters can empty a page before it is sent. So many in a row show a node that leads nowhere. */
+/** Filters can empty a page before it is sent. This number of empty pages in a row shows a node that leads nowhere. */
 const MOST_EMPTY_PAGES = 1000;
 /** How long nodes that do not know the method are not asked for it again, milliseconds. */
 const ASK_AGAIN_MS = 3_600_000;

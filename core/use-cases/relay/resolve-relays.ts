@@ -24,7 +24,7 @@ const finalizedTip = Effect.gen(function* () {
 }).pipe(Effect.orElseSucceed(() => null));
 type Tip = Effect.Success<typeof finalizedTip>;
 
-/** Whether the tip, read before the transaction was looked up, is so many blocks beyond the last valid one. */
+/** Whether the tip, read before the transaction was looked up, is this number of blocks beyond the last valid one. */
 const isBeyond = (entry: RelayEntry, tip: Tip, blocks = 0n): tip is NonNullable<Tip> =>
   tip !== null && tip.blockHeight > entry.lastValidBlockHeight + blocks;
 

@@ -28,11 +28,11 @@ export type NodeManners = {
   readonly duplicates: number;
   readonly lostAnswers: number;
   readonly mostDelaySlots: number;
-  /** Statuses show only transactions of so many slots, whatever is asked. */
+  /** Statuses show only transactions of this number of slots, whatever is asked. */
   readonly statusSlots: number;
   /** Whether the nodes offer getFirstAvailableBlock. */
   readonly saysHistoryStart: boolean;
-  /** Lists of an address begin so many slots ago, whatever the nodes say about their history. */
+  /** Lists of an address begin this number of slots ago, whatever the nodes say about their history. */
   readonly listSlots: number;
 };
 

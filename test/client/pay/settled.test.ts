@@ -50,7 +50,7 @@ const scripted = (steps: ReadonlyArray<Step>, trust = read("trust.json")) => {
     asked: () => asked,
     resumed: resumed as ReadonlyArray<string | null>,
     settled: (escrow: string, options?: SettledOptions) => client.settled(escrow, options),
-    /** Resolves once so many streams were opened. */
+    /** Resolves once this number of streams were opened. */
     opened: async (count: number): Promise<void> => {
       while (streams.length < count) await new Promise<void>((go) => wanted.push(go));
     },

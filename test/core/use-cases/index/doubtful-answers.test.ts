@@ -173,7 +173,7 @@ test("a burst that a provider's limits cut into pieces is indexed, because nothi
             ? Effect.fail(new LedgerUnavailable({ retryable: true, cause: "429" }))
             : ledger.port.transaction(one),
       };
-      // A scan of so many rows is put off for a minute.
+      // A scan of more rows than the limit is put off for a minute.
       const large: IndexReader["Service"] = {
         ...index.reader,
         summary: Effect.map(index.reader.summary, (is) => ({ ...is, escrows: 30_000 })),

@@ -5,7 +5,7 @@ import { firstHead } from "../../../../log/leaf/event-chain.ts";
 import { LeafChain } from "../../../../log/leaf/leaf-chain.ts";
 import { LogStore } from "../../../../../ports/log/log-store.ts";
 
-/** The chain's heads are kept at every number of this kind: 64 bytes for so many events. */
+/** The chain's heads are kept at every number of this kind: 64 bytes for each such stretch of events. */
 const STEP = 256;
 
 /** The heads of a chain from the first event on, at every 256th number and at those that are asked for. */
