@@ -34,9 +34,6 @@ type JsonBody<Json> =
   /** The handler names the coding in `Content-Encoding`. */
   | { readonly codedJson: CodedJson<Json> };
 
-/** The media types whose bodies are bytes. */
-type BinaryType = "application/octet-stream" | "application/gzip";
-
 /** The forms of one body. */
 type BodyOf<Content extends DeclaredContent> = keyof Content extends never
   ? { readonly text: null }
@@ -47,10 +44,13 @@ type BodyOf<Content extends DeclaredContent> = keyof Content extends never
       | ("text/event-stream" extends keyof Content
           ? { readonly stream: ReadableStream<Uint8Array> }
           : never)
-      | (Extract<keyof Content, BinaryType> extends never
-          ? never
-          : { readonly bytes: Uint8Array<ArrayBuffer> })
-      | (Exclude<keyof Content, "application/json" | "text/event-stream" | BinaryType> extends never
+      | ("application/octet-stream" extends keyof Content
+          ? { readonly bytes: Uint8Array<ArrayBuffer> }
+          : never)
+      | (Exclude<
+          keyof Content,
+          "application/json" | "text/event-stream" | "application/octet-stream"
+        > extends never
           ? never
           : { readonly text: string });
 

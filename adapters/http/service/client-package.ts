@@ -19,7 +19,7 @@ export const clientPackageEndpoint = endpoint({
   answers: {
     200: {
       description: "The package: a gzipped tar archive.",
-      content: { "application/gzip": { schema: Type.String(), example: () => "" } },
+      content: { "application/octet-stream": { schema: Type.String(), example: () => "" } },
       headers: { etag: "Strong validator of the whole package." },
     },
     304: {
