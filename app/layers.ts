@@ -19,6 +19,7 @@ import type { HttpServices } from "../adapters/http/server/http-services.ts";
 import { rateLimiterMemory } from "../adapters/memory/rate-limiter.ts";
 import { blockspaceSolanaRpc } from "../adapters/solana-rpc/broadcast/blockspace-solana-rpc.ts";
 import { broadcasterSolanaRpc } from "../adapters/solana-rpc/broadcast/broadcaster-solana-rpc.ts";
+import { ledgerArchiveSolanaRpc } from "../adapters/solana-rpc/history/ledger-archive-solana-rpc.ts";
 import { ledgerSolanaRpc } from "../adapters/solana-rpc/ledger-solana-rpc.ts";
 import { nodePool } from "../adapters/solana-rpc/pool/node-pool.ts";
 import { solanaRpcConfig } from "../adapters/solana-rpc/pool/solana-rpc-config.ts";
@@ -131,6 +132,7 @@ const servicesOf = (
   const { settings, rpcUrls } = started;
   const solana = Layer.mergeAll(
     ledgerSolanaRpc,
+    ledgerArchiveSolanaRpc,
     ledgerNodesSolanaRpc,
     ledgerFloorSolanaRpc,
     broadcasterSolanaRpc,

@@ -48,6 +48,27 @@ export type Commitment = "confirmed" | "finalized";
 /** A value and the slot it was read at. */
 export type AtSlot<T> = { readonly slot: bigint; readonly value: T };
 
+/** Some accounts of a scan and the slot they were read at. */
+export type ScannedAccounts = AtSlot<ReadonlyArray<LedgerAccount>> & {
+  /** Where a later scan of the kind can continue, once this chunk and those before it are kept. Most chunks have none. */
+  readonly next?: string;
+};
+
+/** What a caller knows before a scan. */
+export type ScanOptions = {
+  /** About how many accounts the kind has. Many are read in pages, where a node offers them. */
+  readonly expected?: bigint;
+  /** The lowest slot of the answers. */
+  readonly notBefore?: bigint;
+  /** The last `next` of an earlier scan. A node that does not know it shows all accounts. */
+  readonly after?: string;
+  /**
+   * Shows only accounts that were written at this slot or later. Where no node offers that, the stream is empty. Nodes
+   * may leave accounts out, so the caller must be able to tell whether one is missing.
+   */
+  readonly changedSince?: bigint;
+};
+
 /**
  * The default limit on bytes of an account's data, more than any decoded account has. Anybody can name accounts of 10
  * MiB, and an answer with two of them is too long.
@@ -84,13 +105,14 @@ export class Ledger extends Context.Service<
     /**
      * Every finalized account of a kind, in chunks of at most 1000 with their slot. Memory does not grow with the
      * number of accounts, because they are read as they are consumed. After a node breaks off, accounts may come again.
-     * A node that ignores filters may add accounts of other kinds. A scan that is too large for one answer is split at
-     * the kind's `splitAt`, if it has one. The slot is `notBefore` or a later one, by default the highest slot seen.
+     * A node that ignores filters may add accounts of other kinds. A scan that is too large for one answer comes in
+     * pages where a node offers them, each of a slot of its own; else it is split at the kind's `splitAt`, if it has one.
+     * The slot is `notBefore` or a later one, by default the highest slot seen.
      */
     readonly programAccounts: (
       kind: AccountKind,
-      notBefore?: bigint,
-    ) => Stream.Stream<AtSlot<ReadonlyArray<LedgerAccount>>, LedgerFailure>;
+      options?: ScanOptions,
+    ) => Stream.Stream<ScannedAccounts, LedgerFailure>;
     /**
      * At most 1000 finalized transactions that name an address, newest first, after `before`. A node has been seen to be
      * as far as the slot at which the address was last seen here. But its list may lag behind its execution, and a short

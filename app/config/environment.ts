@@ -34,6 +34,7 @@ export const environment = Config.all({
   witnessName: variable("WITNESS_NAME", kinds.text, null),
   databaseUrl: variable("DATABASE_URL", kinds.databaseUrl, null),
   syncIntervalSeconds: variable("SYNC_INTERVAL_SECONDS", kinds.wholeNumber(0, 86_400), null),
+  scanEverySeconds: variable("SNAPSHOT_INTERVAL_SECONDS", kinds.wholeNumber(0, 2_592_000), 0),
   reads: variable("RATE_LIMIT_READS", perMinute, 1200),
   prepare: variable("RATE_LIMIT_PREPARE", perMinute, 600),
   relay: variable("RATE_LIMIT_RELAY", perMinute, 120),

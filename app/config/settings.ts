@@ -58,6 +58,8 @@ export type Settings = {
   readonly databaseUrl: Redacted.Redacted<URL> | null;
   /** 0 means no background sync. */
   readonly syncIntervalSeconds: number;
+  /** The interval of scans of all merchants; 0 for none. */
+  readonly scanEverySeconds: number;
   /** Requests per minute. */
   readonly rateLimits: Readonly<Record<Budget, number>>;
   readonly trustedProxies: ReadonlyArray<string>;
@@ -142,6 +144,7 @@ export const readSettings = Effect.fnUntraced(function* (
     witness: witnessSettings(values),
     databaseUrl: values.databaseUrl === null ? null : redacted(values.databaseUrl),
     syncIntervalSeconds: values.syncIntervalSeconds ?? SYNC_SECONDS[ledger.kind],
+    scanEverySeconds: values.scanEverySeconds,
     rateLimits: {
       reads: values.reads,
       prepare: values.prepare,

@@ -43,6 +43,12 @@ export const clusterOf = ({ ledger }: Pick<Settings, "ledger">): Cluster =>
 export const storePath = (dataDir: string, store: StoreName): string =>
   `${dataDir}/${store}.sqlite`;
 
+/** The file in the data directory of what an unfinished first snapshot has fetched. */
+export const snapshotPath = (dataDir: string): string => `${dataDir}/snapshot.spool`;
+
+/** The file in the data directory of how far the search for old events' transactions has come. */
+export const backfillPath = (dataDir: string): string => `${dataDir}/backfill.json`;
+
 /** The folder of the log's full tiles in the data directory. */
 export const logFolder = (dataDir: string): string => `${dataDir}/log`;
 

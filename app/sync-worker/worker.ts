@@ -12,6 +12,7 @@ import {
   Schedule,
 } from "effect";
 import { sha256Bun } from "../../adapters/bun/sha256.ts";
+import { ledgerArchiveSolanaRpc } from "../../adapters/solana-rpc/history/ledger-archive-solana-rpc.ts";
 import { ledgerSolanaRpc } from "../../adapters/solana-rpc/ledger-solana-rpc.ts";
 import { ledgerNodesSolanaRpc } from "../../adapters/solana-rpc/ledger-nodes-solana-rpc.ts";
 import { nodePool } from "../../adapters/solana-rpc/pool/node-pool.ts";
@@ -57,7 +58,7 @@ const startedInstance = Effect.fnUntraced(function* (start: SyncStart) {
 
 const services = (started: StartedInstance, refused: Deferred.Deferred<never, StoresRefused>) => {
   const solana = Layer.provide(
-    Layer.merge(ledgerSolanaRpc, ledgerNodesSolanaRpc),
+    Layer.mergeAll(ledgerSolanaRpc, ledgerNodesSolanaRpc, ledgerArchiveSolanaRpc),
     nodePool(solanaRpcConfig(started.rpcUrls)),
   );
   const stores = syncedStores({

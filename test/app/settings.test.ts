@@ -22,6 +22,7 @@ test("an empty environment gives a service on the embedded ledger", () => {
     dataDir: "./data",
     ledger: { kind: "embedded", port: 8899, demo: true },
     syncIntervalSeconds: 2,
+    scanEverySeconds: 0,
     rateLimits: { reads: 1200, prepare: 600, relay: 120, sync: 20 },
     corsOrigins: ["*"],
     logLevel: "info",

@@ -24,7 +24,7 @@ const until = async (holds: () => boolean | Promise<boolean>): Promise<void> => 
   while (!(await holds())) await Bun.sleep(10);
 };
 
-test(`${FAILING} failing transactions cause no sync, and the one that lands causes one`, async () => {
+test(`${FAILING} failing transactions cause no sync, and the one that lands causes at most two`, async () => {
   const world = worldOf(ESCROWS);
   using node = hostileNode({
     backend: worldBackend(world),
@@ -64,7 +64,8 @@ test(`${FAILING} failing transactions cause no sync, and the one that lands caus
     world.slot += 1;
     await until(async () => (await count()) === ESCROWS + 1);
     expect(node.requests() - before).toBeLessThanOrEqual(12);
-    expect(node.asked["getEpochInfo"]).toBe(3);
+    // Its two programs tell of it apart, and on a busy machine so far apart that a second sync follows.
+    expect(node.asked["getEpochInfo"]).toBeLessThanOrEqual(4);
   } finally {
     stop.abort();
     await syncing;

@@ -1,4 +1,6 @@
 import { Effect, Exit, Layer, Logger, Redacted, Scope } from "effect";
+import { snapshotSpoolFile } from "../../adapters/files/snapshot-spool.ts";
+import { ledgerArchiveSolanaRpc } from "../../adapters/solana-rpc/history/ledger-archive-solana-rpc.ts";
 import { ledgerSolanaRpc } from "../../adapters/solana-rpc/ledger-solana-rpc.ts";
 import { ledgerNodesSolanaRpc } from "../../adapters/solana-rpc/ledger-nodes-solana-rpc.ts";
 import { nodePool } from "../../adapters/solana-rpc/pool/node-pool.ts";
@@ -13,6 +15,7 @@ import { IndexReader } from "../../ports/index/index-reader.ts";
 import { IndexWriter } from "../../ports/index/index-writer.ts";
 import { LogStore } from "../../ports/log/log-store.ts";
 import { Instance } from "../../ports/instance.ts";
+import { LedgerArchive } from "../../ports/ledger-archive.ts";
 import { LedgerNodes } from "../../ports/ledger-nodes.ts";
 import { AskAnotherNode } from "../../ports/ask-another-node.ts";
 import { Ledger } from "../../ports/ledger.ts";
@@ -48,6 +51,8 @@ type Options = {
   readonly ledger?: Wrap<Ledger["Service"]>;
   readonly reader?: Wrap<IndexReader["Service"]>;
   readonly writer?: Wrap<IndexWriter["Service"]>;
+  /** The file that keeps an unfinished snapshot; without one nothing is kept. */
+  readonly spool?: string;
   readonly log?: Wrap<LogStore["Service"]>;
 };
 
@@ -74,7 +79,7 @@ export const openIndex = async <E>(
   const { genesisHash } = WORLD_LEDGER;
   const config = { ...solanaRpcConfig(urls), genesisHash, ...options.waits };
   const solana = Layer.provide(
-    Layer.merge(ledgerSolanaRpc, ledgerNodesSolanaRpc),
+    Layer.mergeAll(ledgerSolanaRpc, ledgerNodesSolanaRpc, ledgerArchiveSolanaRpc),
     nodePool(config),
   );
   const ports = Layer.mergeAll(
@@ -83,15 +88,22 @@ export const openIndex = async <E>(
       Layer.effect(IndexWriter, Effect.map(IndexWriter, options.writer ?? same)),
       Layer.effect(LogStore, Effect.map(LogStore, options.log ?? same)),
     ).pipe(Layer.provide(store)),
-    Layer.effect(Ledger, Effect.map(Ledger, options.ledger ?? same)).pipe(Layer.provide(solana)),
+    Layer.effect(Ledger, Effect.map(Ledger, options.ledger ?? same)).pipe(
+      Layer.provideMerge(Layer.effect(LedgerArchive, LedgerArchive)),
+      Layer.provide(solana),
+    ),
     Layer.effect(LedgerNodes, LedgerNodes).pipe(Layer.provide(solana)),
     Layer.effect(AskAnotherNode, AskAnotherNode).pipe(Layer.provide(solana)),
     Layer.succeed(Instance, instance),
     Logger.layer([]),
   );
   const scope = await Effect.runPromise(Scope.make());
+  const kept =
+    options.spool === undefined
+      ? Layer.empty
+      : Layer.provide(snapshotSpoolFile(options.spool, LOCAL_DEPLOYMENT), ports);
   const services = await Effect.runPromise(
-    Layer.buildWithScope(sync.pipe(Layer.provideMerge(ports)), scope),
+    Layer.buildWithScope(sync.pipe(Layer.provide(kept), Layer.provideMerge(ports)), scope),
   );
   const run = <A, E>(effect: Effect.Effect<A, E, Layer.Success<typeof ports> | IndexSync>) =>
     Effect.runPromiseExit(Effect.provide(effect, services));

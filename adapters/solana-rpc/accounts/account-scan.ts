@@ -28,7 +28,37 @@ const LONGEST_HEAD = 4096;
 export type ScanFault = Extract<Envelope, string>;
 
 /** The result of a whole answer, without its accounts. */
-export type ScanEnd = { readonly slot: number } | Extract<Envelope, { readonly error: unknown }>;
+export type ScanEnd =
+  | {
+      readonly slot: number;
+      /** The cursor of the page after this one, null after the last; absent when the answer has no pages. */
+      readonly next?: string | null;
+    }
+  | Extract<Envelope, { readonly error: unknown }>;
+
+/**
+ * The two forms of the answer's `value`: the list of getProgramAccounts, and the page of getProgramAccountsV2, an object
+ * of `accounts` and `paginationKey`. For the page see the providers' references of that method (Helius, Alchemy); Agave
+ * does not have it.
+ */
+export type ScanForm = "list" | "page";
+
+/** A page's cursor is an address or another short text. */
+const LONGEST_CURSOR = 1024;
+
+/** The list of accounts in a `value` and the cursor after it, undefined when the value has not this form. */
+const listOf = (
+  value: unknown,
+  form: ScanForm,
+): { readonly accounts: ReadonlyArray<unknown>; readonly next?: string | null } | undefined => {
+  if (form === "list") return Array.isArray(value) ? { accounts: value } : undefined;
+  if (typeof value !== "object" || value === null) return undefined;
+  const { accounts, paginationKey = null } = value as Readonly<Record<string, unknown>>;
+  const isCursor = paginationKey === null || typeof paginationKey === "string";
+  if (!Array.isArray(accounts) || !isCursor) return undefined;
+  if (paginationKey !== null && paginationKey.length > LONGEST_CURSOR) return undefined;
+  return { accounts, next: paginationKey === "" ? null : paginationKey };
+};
 
 const isSpace = (byte: number | undefined): boolean =>
   byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
@@ -52,7 +82,7 @@ const parsed = (text: string | undefined): unknown => {
 };
 
 /**
- * Reads the answer of getProgramAccounts as it arrives. It holds no more than one network chunk and one record, and
+ * Reads the answer of getProgramAccounts or getProgramAccountsV2 as it arrives. It holds no more than one network chunk and one record, and
  * skips a record longer than `LONGEST_RECORD`. The bytes before and after the accounts form an answer without accounts,
  * which is checked like any other. An answer that is no list of accounts, or whose slot comes after them, is held and
  * parsed whole.
@@ -63,6 +93,7 @@ export class AccountScan {
   /** The number of skipped records, and their bytes. */
   readonly passedOver = { records: 0, bytes: 0 };
   readonly #id: number;
+  readonly #form: ScanForm;
   /**
    * The shapes of the latest records, the last one first. An account's rent or a gift of lamports makes a second shape.
    */
@@ -77,8 +108,9 @@ export class AccountScan {
   #enough = 1;
 
   /** `id` is the id of the request. */
-  constructor(id: number) {
+  constructor(id: number, form: ScanForm = "list") {
     this.#id = id;
+    this.#form = form;
   }
 
   /** Bytes that wait for the rest of their record. */
@@ -127,19 +159,24 @@ export class AccountScan {
     const { result } = envelope;
     // A repeated member would have replaced what has been read.
     if (!isValueAtSlot(result) || result.context.slot !== this.slot) return "malformed";
-    if (!Array.isArray(result.value) || result.value.length > 0) return "malformed";
-    return { slot: result.context.slot };
+    const list = listOf(result.value, this.#form);
+    if (list === undefined) return "malformed";
+    const { accounts, ...cursor } = list;
+    return accounts.length > 0 ? "malformed" : { slot: result.context.slot, ...cursor };
   }
 
   #endOfWhole(text: string): ScanEnd | ScanFault {
     const envelope = parseEnvelope(text, this.#id);
     if (typeof envelope === "string" || "error" in envelope) return envelope;
     if (!isValueAtSlot(envelope.result)) return "malformed";
-    const accounts = parseKeyedAccounts(envelope.result.value);
+    const list = listOf(envelope.result.value, this.#form);
+    if (list === undefined) return "malformed";
+    const { accounts: records, ...cursor } = list;
+    const accounts = parseKeyedAccounts(records);
     if (accounts === undefined) return "malformed";
     this.slot = envelope.result.context.slot;
     this.#accounts = [...accounts];
-    return { slot: this.slot };
+    return { slot: this.slot, ...cursor };
   }
 
   /**
@@ -179,12 +216,13 @@ export class AccountScan {
       return 0;
     }
     const head = utf8(bytes.subarray(0, bracket + 1));
-    const answer = parsed(`${head}]}}`) as { readonly result?: unknown } | undefined;
+    const end = this.#form === "list" ? "]}}" : "]}}}";
+    const answer = parsed(`${head}${end}`) as { readonly result?: unknown } | undefined;
     if (head === undefined || !isValueAtSlot(answer?.result)) {
       this.#stage = "whole";
       return 0;
     }
-    if (!Array.isArray(answer.result.value)) {
+    if (listOf(answer.result.value, this.#form) === undefined) {
       this.#stage = "whole";
       return 0;
     }

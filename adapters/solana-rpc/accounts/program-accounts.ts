@@ -1,8 +1,9 @@
 import { Effect, Queue, Stream } from "effect";
 import type { AccountKind } from "../../../core/domain/ledger/account-kind.ts";
 import { encodeBase58 } from "../../../core/domain/encoding/base58.ts";
-import type { LedgerAccount } from "../../../core/domain/ledger/account.ts";
-import type { AtSlot, LedgerFailure } from "../../../ports/ledger.ts";
+import type { LedgerFailure, ScannedAccounts, ScanOptions } from "../../../ports/ledger.ts";
+import { bytesAt, filtersOf } from "./kind-filters.ts";
+import { PAGE_ACCOUNTS, pagedAccounts, type TakeChunk } from "./paged-accounts.ts";
 import type { NodePool } from "../pool/node-pool.ts";
 import { refusalAsUnavailable } from "../pool/refusal-as-unavailable.ts";
 import { NodeFault, NodeUnable, RpcRefusal } from "../transport/rpc-failure.ts";
@@ -13,18 +14,15 @@ const SPLIT_ABOVE = 200_000;
 /** Parts of a split scan requested at the same time. Public nodes limit requests. */
 const PARTS_AT_ONCE = 2;
 
-type Chunk = AtSlot<ReadonlyArray<LedgerAccount>>;
+/** The cursor of a split scan: the parts before this one are complete. */
+const PARTS_FROM = "parts from ";
+const PARTS = 256;
 
-/** A filter for accounts with these bytes at `offset` (Agave `rpc-client-types`, `RpcFilterType::Memcmp`). */
-const bytesAt = (offset: number, bytes: Uint8Array) => ({
-  memcmp: { offset, bytes: encodeBase58(bytes) },
-});
-
-/** The filters for the accounts of a kind. A node accepts up to four. */
-const filtersOf = ({ length, discriminator }: AccountKind): ReadonlyArray<object> => [
-  { dataSize: length },
-  bytesAt(0, discriminator),
-];
+/** The first part that a cursor leaves to read; 0 for none or for another way's cursor. */
+const firstPart = (after: string | undefined): number => {
+  const number = after?.startsWith(PARTS_FROM) ? Number(after.slice(PARTS_FROM.length)) : 0;
+  return Number.isInteger(number) && number > 0 && number < PARTS ? number : 0;
+};
 
 /** Whether a node's failure may come from the size of the answer or of the scan. */
 const maySizeMatter = (failure: LedgerFailure): boolean => {
@@ -35,11 +33,29 @@ const maySizeMatter = (failure: LedgerFailure): boolean => {
   return cause instanceof RpcRefusal;
 };
 
+const streamed = <A>(
+  scanInto: (emit: TakeChunk) => Effect.Effect<A, LedgerFailure>,
+): Stream.Stream<ScannedAccounts, LedgerFailure> =>
+  Stream.callback<ScannedAccounts, LedgerFailure>(
+    (queue) =>
+      Effect.matchCauseEffect(
+        scanInto((chunk) => Queue.offer(queue, chunk)),
+        {
+          onSuccess: () => Queue.end(queue),
+          onFailure: (cause) => Queue.failCause(queue, cause),
+        },
+      ),
+    // One chunk waits while another is applied, so the node is read no faster than the store writes.
+    { bufferSize: 1, strategy: "suspend" },
+  );
+
 /**
- * `Ledger.programAccounts` over a pool of nodes. One request while the accounts are few. When the last scan found many,
- * or when nodes cannot return all at once, one request for each value of the byte at `splitAt`.
+ * `Ledger.programAccounts` over a pool of nodes. One request while the accounts are few. When more than a page are
+ * expected, in pages where the nodes offer them. When they do not, and the last scan found many, or when nodes cannot
+ * return all at once, one request for each value of the byte at `splitAt`.
  */
 export const programAccounts = (pool: NodePool["Service"]) => {
+  const paged = pagedAccounts(pool);
   /** Kinds with many accounts, by program and discriminator. */
   const large = new Set<string>();
 
@@ -47,7 +63,7 @@ export const programAccounts = (pool: NodePool["Service"]) => {
     kind: AccountKind,
     part: ReadonlyArray<object>,
     lowest: number,
-    emit: (chunk: Chunk) => Effect.Effect<void>,
+    emit: TakeChunk,
   ) {
     const options = {
       encoding: "base64",
@@ -64,51 +80,73 @@ export const programAccounts = (pool: NodePool["Service"]) => {
     pool.slots.saw("finalized", slot);
   }, refusalAsUnavailable);
 
-  const streamed = (
-    kind: AccountKind,
-    lowest: number,
-    part: ReadonlyArray<object> = [],
-  ): Stream.Stream<Chunk, LedgerFailure> =>
-    Stream.callback<Chunk, LedgerFailure>(
-      (queue) =>
-        Effect.matchCauseEffect(
-          scan(kind, part, lowest, (chunk) => Queue.offer(queue, chunk)),
-          {
-            onSuccess: () => Queue.end(queue),
-            onFailure: (cause) => Queue.failCause(queue, cause),
+  /** One request for each value of the byte at `splitAt`, from a part on. Tells each time all parts up to one are complete. */
+  const inParts = (kind: AccountKind, splitAt: number, from: number, lowestNow: () => number) =>
+    Stream.suspend(() => {
+      const complete = new Set<number>();
+      let open = from;
+      return Stream.range(from, PARTS - 1).pipe(
+        Stream.flatMap(
+          (value) => {
+            let slot: bigint | null = null;
+            const part = streamed((emit) =>
+              scan(kind, [bytesAt(splitAt, Uint8Array.of(value))], lowestNow(), emit),
+            ).pipe(Stream.tap((chunk) => Effect.sync(() => void (slot = chunk.slot))));
+            const end = Stream.suspend(() => {
+              complete.add(value);
+              if (value !== open || slot === null) return Stream.empty;
+              while (complete.has(open)) open += 1;
+              return open < PARTS
+                ? Stream.succeed<ScannedAccounts>({ slot, value: [], next: PARTS_FROM + open })
+                : Stream.empty;
+            });
+            return Stream.concat(part, end);
           },
+          { concurrency: PARTS_AT_ONCE, bufferSize: 1 },
         ),
-      // One chunk waits while another is applied, so the node is read no faster than the store writes.
-      { bufferSize: 1, strategy: "suspend" },
-    );
+      );
+    });
 
-  return (kind: AccountKind, notBefore?: bigint): Stream.Stream<Chunk, LedgerFailure> => {
+  const unpaged = (kind: AccountKind, { after, notBefore }: ScanOptions) => {
     const { program, discriminator, splitAt } = kind;
     const lowestNow = () => pool.slots.boundsOf("finalized", [], notBefore).absent;
     const name = `${program} ${encodeBase58(discriminator)}`;
     const whole = Stream.suspend(() => {
       let accounts = 0;
-      return streamed(kind, lowestNow()).pipe(
+      return streamed((emit) => scan(kind, [], lowestNow(), emit)).pipe(
         Stream.tap(({ value }) => Effect.sync(() => void (accounts += value.length))),
         Stream.onEnd(Effect.sync(() => void (accounts > SPLIT_ABOVE && large.add(name)))),
       );
     });
     if (splitAt === undefined) return whole;
-    const parts = Stream.range(0, 255).pipe(
-      Stream.flatMap(
-        (value) => streamed(kind, lowestNow(), [bytesAt(splitAt, Uint8Array.of(value))]),
-        {
-          concurrency: PARTS_AT_ONCE,
-          bufferSize: 1,
-        },
-      ),
-    );
     return Stream.suspend(() => {
-      if (large.has(name)) return parts;
+      const from = firstPart(after);
+      if (large.has(name) || from > 0) return inParts(kind, splitAt, from, lowestNow);
       return Stream.catchIf(whole, maySizeMatter, () => {
         large.add(name);
-        return parts;
+        return inParts(kind, splitAt, 0, lowestNow);
       });
+    });
+  };
+
+  return (
+    kind: AccountKind,
+    options: ScanOptions = {},
+  ): Stream.Stream<ScannedAccounts, LedgerFailure> => {
+    const { expected = 0n, after, changedSince } = options;
+    if (changedSince !== undefined) return streamed((take) => paged(kind, options, take));
+    if (expected <= BigInt(PAGE_ACCOUNTS) && after === undefined) return unpaged(kind, options);
+    return Stream.suspend(() => {
+      let isOffered = true;
+      const pages = streamed((take) =>
+        Effect.tap(paged(kind, options, take), (offered) =>
+          Effect.sync(() => void (isOffered = offered)),
+        ),
+      );
+      return Stream.concat(
+        pages,
+        Stream.suspend(() => (isOffered ? Stream.empty : unpaged(kind, options))),
+      );
     });
   };
 };

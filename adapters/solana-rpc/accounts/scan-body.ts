@@ -15,6 +15,8 @@ const MAX_HELD_BYTES = 16 * 1024 * 1024;
 
 /** How accounts are taken from an arriving answer. */
 export type ScanSink = {
+  /** Asks for a page with getProgramAccountsV2, and is called with the next page's cursor, null after the last page. */
+  readonly paged?: (next: string | null) => void;
   /** Judges an answer by its slot. */
   readonly judge: (slot: number) => SlotJudgement;
   /** The most accounts per chunk. */
@@ -24,6 +26,10 @@ export type ScanSink = {
    */
   readonly emit: (chunk: AtSlot<ReadonlyArray<LedgerAccount>>) => Effect.Effect<void>;
 };
+
+/** The method that a sink's scan asks for. */
+export const scanMethod = ({ paged }: ScanSink): string =>
+  paged === undefined ? "getProgramAccounts" : "getProgramAccountsV2";
 
 /** The failures of the node that is read. */
 export type ScanFailures = {

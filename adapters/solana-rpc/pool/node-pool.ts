@@ -9,7 +9,7 @@ import { PooledNode, type RpcRequest } from "./pooled-node.ts";
 import { LedgerIdentity } from "./ledger-identity.ts";
 import { MethodPace } from "./method-pace.ts";
 import { NodeUnable, type RpcRefusal } from "../transport/rpc-failure.ts";
-import type { ScanSink } from "../accounts/scan-body.ts";
+import { scanMethod, type ScanSink } from "../accounts/scan-body.ts";
 import type { Pool, SolanaRpcConfig } from "./solana-rpc-config.ts";
 
 /** All nodes of one ledger behind one interface. Every request to the ledger goes through it. */
@@ -115,7 +115,7 @@ export const nodePool = (config: SolanaRpcConfig): Layer.Layer<NodePool> =>
           notingBehind(
             inLane("bulk", untilAnswered<number>, {
               ask: (node, ticket) => node.scan(params, sink, ticket),
-              methods: ["getProgramAccounts"],
+              methods: [scanMethod(sink)],
             }),
           ),
         slots,

@@ -6,7 +6,7 @@ import { retryAfterMs } from "./retry-after.ts";
 import { type Envelope, parseBatch, parseEnvelope } from "./rpc-envelope.ts";
 import { errorCodeMeaning } from "./rpc-error-codes.ts";
 import { NodeFault, type NodeFaultKind, NodeUnable, RpcRefusal } from "./rpc-failure.ts";
-import { scanBody, type ScanSink } from "../accounts/scan-body.ts";
+import { scanBody, scanMethod, type ScanSink } from "../accounts/scan-body.ts";
 import { SharedBatches } from "./shared-batches.ts";
 import type { PoolLimits } from "../pool/solana-rpc-config.ts";
 
@@ -24,7 +24,7 @@ export type JsonRpcClient = {
   /** As `ask`, in one batch with the requests of this method that are made at the same time, if the node takes batches. */
   readonly askTogether: JsonRpcClient["ask"];
   /**
-   * getProgramAccounts. Hands accounts on as they arrive, and returns their slot once the answer is complete. The time
+   * getProgramAccounts, or a page of it where the sink asks for one. Hands accounts on as they arrive, and returns their slot once the answer is complete. The time
    * limits count the node's time, not the consumer's.
    */
   readonly scanAccounts: (
@@ -202,7 +202,7 @@ export const jsonRpcClient = (address: Redacted.Redacted<URL>): JsonRpcClient =>
         Effect.sync(() => new AbortController()),
         Effect.fnUntraced(function* ({ signal }) {
           const id = ++lastId;
-          const method = "getProgramAccounts";
+          const method = scanMethod(sink);
           const { fault, errorFailure, fromHttp, unreachable, inTime } = failing(method);
           const body = JSON.stringify(requestOf(id, method, params));
           const response = yield* Effect.tryPromise({
@@ -217,14 +217,17 @@ export const jsonRpcClient = (address: Redacted.Redacted<URL>): JsonRpcClient =>
             yield* fromHttp(answer, id, yield* Clock.currentTimeMillis);
             return yield* fault("malformed");
           }
-          const scan = new AccountScan(id);
+          const scan = new AccountScan(id, sink.paged === undefined ? "list" : "page");
           const end = yield* scanBody(response.body, scan, limits, sink, {
             fault: (kind) => fault(kind),
             unreachable,
             behind: () => new NodeUnable({ node, method, kind: "behind", code: null }),
           });
           if (scan.passedOver.records > 0) yield* tellPassedOver(node, scan.passedOver);
-          if ("slot" in end) return end.slot;
+          if ("slot" in end) {
+            sink.paged?.(end.next ?? null);
+            return end.slot;
+          }
           return yield* errorFailure(end.error.code, end.error.data);
         }),
         // Ends a body that was not read to its end.

@@ -1,9 +1,10 @@
-import { Context, Deferred, Effect, Ref, Semaphore } from "effect";
+import { Context, Deferred, Effect, Exit, Ref, Semaphore } from "effect";
 import type { IndexContradiction } from "../../../domain/index/index-contradiction.ts";
 import type { SyncMark } from "../../../domain/index/sync-mark.ts";
 import type { SyncProgress, SyncReport } from "../../../domain/index/sync-report.ts";
 import { LedgerLane } from "../../../../ports/ledger-lane.ts";
 import { type SyncError, syncErrorOf, type SyncFailure } from "./sync-failure.ts";
+import { backfillTransactions } from "./events/backfill-transactions.ts";
 import { syncIndex } from "./sync-index.ts";
 import { SyncMemory } from "./ledger/sync-memory.ts";
 import type { ToldTransaction } from "../../../../ports/ledger-signals.ts";
@@ -46,12 +47,21 @@ export class IndexSync extends Context.Service<
   }
 >()("settlement-evidence/core/use-cases/IndexSync") {}
 
+/** How the syncs of a process differ. */
+export type IndexSyncOptions = {
+  /** The interval of scans of all merchants, milliseconds; null for none. */
+  readonly scanEveryMs?: number | null;
+  /** Whether the transactions of many old events are searched beside the syncs. */
+  readonly backfills?: boolean;
+};
+
 /**
  * The process's one `IndexSync`. Its runs end with the scope. `afterSync` runs within each sync, once the index is
  * complete to the mark.
  */
 export const makeIndexSync = Effect.fnUntraced(function* (
   afterSync: (mark: SyncMark) => Effect.Effect<void> = () => Effect.void,
+  { scanEveryMs = null, backfills = false }: IndexSyncOptions = {},
 ) {
   const scope = yield* Effect.scope;
   const context = yield* Effect.context<Effect.Services<ReturnType<typeof syncIndex>>>();
@@ -60,8 +70,27 @@ export const makeIndexSync = Effect.fnUntraced(function* (
     running: false,
     lastError: null,
   });
-  const memory = new SyncMemory();
+  const memory = new SyncMemory(scanEveryMs);
   let runs = 0;
+  let backfill: "due" | "running" | "done" = backfills ? "due" : "done";
+
+  /** Searches the transactions of old events beside the syncs, under the term of the sync that starts it. */
+  const startBackfill = Effect.suspend(() => {
+    if (backfill !== "due") return Effect.void;
+    backfill = "running";
+    return backfillTransactions().pipe(
+      Effect.provideService(LedgerLane, "background"),
+      Effect.matchCauseEffect({
+        onSuccess: () => Effect.sync(() => void (backfill = "done")),
+        onFailure: (cause) =>
+          Effect.andThen(
+            Effect.logDebug("the search for old transactions stopped; it goes on later", cause),
+            Effect.sync(() => void (backfill = "due")),
+          ),
+      }),
+      Effect.forkIn(scope),
+    );
+  });
   let isScanWanted = false;
   let waiting: Deferred.Deferred<SyncReport, SyncFailure> | null = null;
 
@@ -78,6 +107,10 @@ export const makeIndexSync = Effect.fnUntraced(function* (
           Effect.provideService(syncIndex(runs, memory, afterSync), LedgerLane, "background"),
         );
         yield* Ref.set(activity, { running: false, lastError: syncErrorOf(exit) });
+        if (Exit.isSuccess(exit)) {
+          if (exit.value.mode === "snapshot" && backfills && backfill === "done") backfill = "due";
+          yield* startBackfill;
+        }
         yield* Deferred.done(outcome, exit);
       }),
     );

@@ -1,15 +1,17 @@
 import type { SyncError } from "./sync-failure.ts";
 
-/** Interval of scans, milliseconds. A scan finds what history missed. */
-const EVERY_MS = 3_600_000;
-/** Wait before a failed snapshot is tried again, milliseconds. It doubles with each failure, up to `EVERY_MS`. */
+/** Wait before a failed snapshot is tried again, milliseconds. It doubles with each failure, up to `MOST_RETRY_MS`. */
 const FIRST_RETRY_MS = 60_000;
+const MOST_RETRY_MS = 3_600_000;
+/** The least time between two scans that doubts ask for, milliseconds. */
+const ASK_EVERY_MS = 3_600_000;
 /** Interval of scans while no node keeps history, milliseconds. Without history, only a scan shows changes. */
 const WITHOUT_HISTORY_MS = 60_000;
 
 /**
- * When a scan of all merchants checks an index that follows their history. Nothing numbers merchants, so history alone
- * could lose one. Times are milliseconds of a monotonic clock. A failed scan delays only the next one.
+ * When a scan of all merchants checks an index that follows their history. Escrows never need one: their count and head
+ * tell what is missing. Without an interval there is one only when it is asked for. Times are milliseconds of a monotonic clock. A failed scan
+ * delays only the next one.
  */
 export class SnapshotSchedule {
   /** Failures since the last complete snapshot. */
@@ -17,16 +19,25 @@ export class SnapshotSchedule {
   /** How the last snapshot failed; null when it completed or none was tried. */
   lastError: SyncError | null = null;
   /** Wait between the last snapshot and the next one, milliseconds. */
-  waitMs = EVERY_MS;
+  waitMs: number;
+  readonly #everyMs: number | null;
   #dueMs: number | null = null;
   #completedMs: number | null = null;
   #isAsked = false;
   #askedMs: number | null = null;
 
-  /** Whether a snapshot is due. The first call starts the first hour, because only a complete index is asked about. */
+  /** `everyMs` is the interval of scans, milliseconds; null for none. */
+  constructor(everyMs: number | null = null) {
+    this.#everyMs = everyMs;
+    this.waitMs = everyMs ?? Number.POSITIVE_INFINITY;
+  }
+
+  /** Whether a snapshot is due. The first call starts the first interval, because only a complete index is asked about. */
   isDue(nowMs: number): boolean {
-    this.#dueMs ??= nowMs + EVERY_MS;
-    return this.#isAsked || nowMs >= this.#dueMs;
+    if (this.#isAsked) return true;
+    if (this.#everyMs === null && this.failures === 0) return false;
+    this.#dueMs ??= nowMs + (this.#everyMs ?? 0);
+    return nowMs >= this.#dueMs;
   }
 
   /** Whether a snapshot is due of an index that follows no history: a minute after the last one, later after failures. */
@@ -45,7 +56,7 @@ export class SnapshotSchedule {
 
   /** As `ask`, unless that was called within the last hour. */
   askOnceAnHour(nowMs: number): void {
-    if (this.#askedMs !== null && nowMs - this.#askedMs < EVERY_MS) return;
+    if (this.#askedMs !== null && nowMs - this.#askedMs < ASK_EVERY_MS) return;
     this.#askedMs = nowMs;
     this.ask();
   }
@@ -55,12 +66,13 @@ export class SnapshotSchedule {
     this.failures = 0;
     this.lastError = null;
     this.#completedMs = nowMs;
-    this.#waitFrom(nowMs, EVERY_MS);
+    this.#waitFrom(nowMs, this.#everyMs ?? Number.POSITIVE_INFINITY);
   }
 
   /** Records a failed snapshot. */
   failed(nowMs: number, error: SyncError): void {
-    this.#waitFrom(nowMs, Math.min(EVERY_MS, FIRST_RETRY_MS * 2 ** this.failures));
+    const most = Math.min(MOST_RETRY_MS, this.#everyMs ?? MOST_RETRY_MS);
+    this.#waitFrom(nowMs, Math.min(most, FIRST_RETRY_MS * 2 ** this.failures));
     this.failures += 1;
     this.lastError = error;
   }

@@ -2,6 +2,10 @@ import { Clock, Effect } from "effect";
 import type { Address } from "../../../domain/address.ts";
 import type { SyncMark } from "../../../domain/index/sync-mark.ts";
 import type { SyncReport } from "../../../domain/index/sync-report.ts";
+import {
+  BackfillCheckpoints,
+  FIRST_CHECKPOINT,
+} from "../../../../ports/index/backfill-checkpoint.ts";
 import { IndexReader } from "../../../../ports/index/index-reader.ts";
 import { Instance } from "../../../../ports/instance.ts";
 import { monotonicMs } from "../../monotonic-time.ts";
@@ -12,6 +16,7 @@ import { findEventTransactions } from "./events/find-event-transactions.ts";
 import { followMerchants } from "./merchants/follow-merchants.ts";
 import { worthReading } from "./events/gather-events.ts";
 import { IndexAccounts } from "./index-accounts.ts";
+import { namedMerchants } from "./merchants/named-merchants.ts";
 import { merchantChanges } from "./merchants/merchant-changes.ts";
 import { proveEvents } from "./events/prove-events.ts";
 import { proveHistory } from "./build/prove-history.ts";
@@ -36,12 +41,15 @@ const anew = Effect.fnUntraced(function* (
   accounts: IndexAccounts,
   memory: SyncMemory,
   tip: CustodyTip,
+  isFirst: boolean,
 ) {
   const { snapshots } = memory;
-  const mark = yield* takeSnapshot(snapshots, buildIndex(accounts, memory, tip));
+  const mark = yield* takeSnapshot(snapshots, buildIndex(accounts, memory, tip, isFirst));
   memory.contradictions = 0;
   memory.contradiction = null;
   memory.searchedTo = 0n;
+  const checkpoints = yield* BackfillCheckpoints;
+  yield* checkpoints.save(FIRST_CHECKPOINT);
   const { escrows, unseen, merchants } = yield* IndexReader.use(({ summary }) => summary);
   accounts.escrows.created = escrows + unseen;
   accounts.merchants.created = merchants;
@@ -113,11 +121,19 @@ const onwards = Effect.fnUntraced(function* (
       LedgerTimeout: (failure) => (isDue ? Effect.succeed(null) : Effect.fail(failure)),
     }),
   );
-  const changes = yield* merchantChanges(accounts, followed?.observed ?? []);
+  const followedRows = followed?.observed ?? [];
+  const seen = new Set(followedRows.map(({ row }) => row.wallet));
+  const wallets = proved.held
+    .changes(since.count, proved.tip.count)
+    .escrows.filter(({ escrow }) => escrow.createdSeq > since.count && !seen.has(escrow.merchant))
+    .map(({ escrow }) => escrow.merchant);
+  const named = yield* namedMerchants(accounts, wallets, since.slot);
+  const changes = yield* merchantChanges(accounts, [...followedRows, ...named]);
   const mark = yield* applyEvents(accounts, since, proved, changes);
   followed?.applied();
   const { deployment } = yield* Instance;
   memory.told.forgetUpTo(deployment.custodyProgram, mark.slot);
+  memory.transactions.forget();
   for (const row of proved.held.changes(since.count, mark.count).unseen) memory.unseen.add(row);
   const scan = scanMerchants(accounts, memory, mark);
   const isScanDue = memory.hasHistory ? isDue : snapshots.isDueWithoutHistory(yield* monotonicMs);
@@ -134,6 +150,20 @@ const onwards = Effect.fnUntraced(function* (
     vanished: vanished ?? [],
     eventsAdded: Number(mark.count - since.count),
   };
+  return pass;
+});
+
+/** As `anew`, and then onwards: a build that was cut off ends where it began, below the tip. */
+const anewTo = Effect.fnUntraced(function* (
+  accounts: IndexAccounts,
+  memory: SyncMemory,
+  tip: CustodyTip,
+  isFirst: boolean,
+) {
+  const built = yield* anew(accounts, memory, tip, isFirst);
+  if (built.mark.count >= tip.count) return built;
+  const { mark, vanished } = yield* onwards(accounts, memory, built.mark, tip);
+  const pass: Pass = { mode: "snapshot", mark, vanished, eventsAdded: Number(mark.count) };
   return pass;
 });
 
@@ -156,7 +186,7 @@ export const syncIndex = Effect.fn("syncIndex")(
     const whole = since === null ? tip : yield* tipToBuild(accounts, memory, since, tip);
     const pass =
       since === null || whole !== null
-        ? yield* anew(accounts, memory, whole ?? tip)
+        ? yield* anewTo(accounts, memory, whole ?? tip, since === null)
         : yield* onwards(accounts, memory, since, tip);
     const { mark } = pass;
     yield* afterSync(mark);

@@ -8,7 +8,8 @@ import { listHistory } from "../../../../core/use-cases/index/sync/ledger/list-h
 import { readAccountsSince } from "../../../../core/use-cases/index/sync/ledger/read-accounts-since.ts";
 import { SyncMemory } from "../../../../core/use-cases/index/sync/ledger/sync-memory.ts";
 import { merchantChanges } from "../../../../core/use-cases/index/sync/merchants/merchant-changes.ts";
-import { Ledger } from "../../../../ports/ledger.ts";
+import { IndexReader } from "../../../../ports/index/index-reader.ts";
+import { Ledger, LedgerUnavailable } from "../../../../ports/ledger.ts";
 import { anyMerchant, changesOf, escrowLife, markAt } from "../../../arbitraries/index-history.ts";
 import { seededRandom } from "../../../arbitraries/seeded-random.ts";
 import { TEST_DEPLOYMENT } from "../../../arbitraries/test-ledger.ts";
@@ -141,6 +142,54 @@ test("a tip of a slot below the mark's is refused, though the count and the head
         cause: "answer of slot 1005 is older than what is known, 1010",
       });
       expect((yield* index.reader.summary).mark).toEqual(mark);
+    }),
+  );
+});
+
+test("a burst that a provider's limits cut into pieces is indexed, because nothing is read twice", () => {
+  const BURST = 200;
+  const MOST_A_SYNC = 40;
+  const lives = fc.sample(
+    fc.uniqueArray(
+      escrowLife.map(([pending]) => pending),
+      { selector: ({ address }) => address, minLength: BURST, maxLength: BURST },
+    ),
+    { numRuns: 1, seed: 11 },
+  )[0];
+  const ledger = ledgerWithOne();
+  return simulate(ledger, (index) =>
+    Effect.gen(function* () {
+      const memory = new SyncMemory();
+      yield* syncWith(memory);
+      for (const [at, pending] of (lives ?? []).entries()) {
+        if (at % 10 === 0) ledger.slot += 1n;
+        if (pending.address !== life[0].address) ledger.create([pending]);
+      }
+      let asked = 0;
+      const limited: Ledger["Service"] = {
+        ...ledger.port,
+        transaction: (one) =>
+          ++asked > MOST_A_SYNC
+            ? Effect.fail(new LedgerUnavailable({ retryable: true, cause: "429" }))
+            : ledger.port.transaction(one),
+      };
+      // A scan of so many rows is put off for a minute.
+      const large: IndexReader["Service"] = {
+        ...index.reader,
+        summary: Effect.map(index.reader.summary, (is) => ({ ...is, escrows: 30_000 })),
+      };
+      const count = () => Effect.map(index.reader.summary, ({ mark }) => mark?.count);
+      let syncs = 0;
+      for (; syncs < 12 && (yield* count()) !== ledger.custodyLog.count; syncs++) {
+        asked = 0;
+        yield* syncWith(memory).pipe(
+          Effect.provideService(Ledger, limited),
+          Effect.provideService(IndexReader, large),
+          Effect.exit,
+        );
+      }
+      expect(yield* count()).toBe(ledger.custodyLog.count);
+      expect(syncs).toBeLessThanOrEqual(6);
     }),
   );
 });

@@ -3,6 +3,7 @@ import { Effect, Exit, Fiber, Logger, Stream } from "effect";
 import { TestClock } from "effect/testing";
 import fc from "fast-check";
 import type { LedgerAccount } from "../../../../core/domain/ledger/account.ts";
+import { merchantAddress } from "../../../../core/protocol/addresses/addresses.ts";
 import { makeIndexSync } from "../../../../core/use-cases/index/sync/index-sync.ts";
 import { SyncMemory } from "../../../../core/use-cases/index/sync/ledger/sync-memory.ts";
 import { IndexWriter } from "../../../../ports/index/index-writer.ts";
@@ -63,10 +64,63 @@ const simulate = <A, E>(
   program: (index: Index) => Effect.Effect<A, E, Ports>,
 ): Promise<A> => simulateAloud(ledger, (index) => Effect.provide(program(index), Logger.layer([])));
 
+/** An interval as an operator may set it. */
+const HOUR_MS = 3_600_000;
+
 type Chunk = AtSlot<ReadonlyArray<LedgerAccount>>;
 
 const DOWN = new LedgerUnavailable({ retryable: true, cause: new Error("node.example: oversize") });
 const down = Effect.fail(DOWN);
+
+test("without an interval, no scan runs in a week of syncs", () => {
+  const { create, scans, sync, ledger } = world();
+  return simulate(ledger, () =>
+    Effect.gen(function* () {
+      const memory = new SyncMemory();
+      yield* sync(memory);
+      scans.count = 0;
+      for (let day = 0; day < 7; day++) {
+        yield* TestClock.adjust("1 day");
+        create();
+        expect(yield* sync(memory)).toMatchObject({ mode: "incremental", eventsAdded: 1 });
+      }
+      expect(scans.count).toBe(0);
+    }),
+  );
+});
+
+test("a merchant that history did not show comes with the first escrow that names it", () => {
+  const { ledger, port, sync } = world();
+  const named = lives[1];
+  if (named === undefined) throw new Error("no more escrows");
+  const shown = {
+    ...merchant,
+    wallet: named.merchant,
+    ...merchantAddress(TEST_DEPLOYMENT, named.merchant),
+  };
+  const untold: Ledger["Service"] = {
+    ...port,
+    history: (address, before) =>
+      address === TEST_DEPLOYMENT.attestorProgram
+        ? Effect.succeed({ entries: [], keptFrom: 0n })
+        : port.history(address, before),
+  };
+  return simulate(ledger, (index) =>
+    Effect.gen(function* () {
+      const memory = new SyncMemory();
+      yield* sync(memory);
+      ledger.register(shown);
+      ledger.slot += 1n;
+      yield* Effect.provideService(syncWith(memory), Ledger, untold);
+      expect((yield* contents(index)).merchants).toEqual([]);
+      ledger.create([named]);
+      ledger.slot += 1n;
+      const report = yield* Effect.provideService(syncWith(memory), Ledger, untold);
+      expect(report).toMatchObject({ mode: "incremental", merchants: { created: 1 } });
+      expect((yield* contents(index)).merchants).toEqual([shown]);
+    }),
+  );
+});
 
 describe("a periodic scan of the merchants that fails", () => {
   test.each<readonly [string, Effect.Effect<never, LedgerFailure>]>([
@@ -76,7 +130,7 @@ describe("a periodic scan of the merchants that fails", () => {
     const { ledger, create, scans, sync } = world();
     return simulate(ledger, (index) =>
       Effect.gen(function* () {
-        const memory = new SyncMemory();
+        const memory = new SyncMemory(HOUR_MS);
         expect(yield* sync(memory)).toMatchObject({ mode: "snapshot", escrows: { created: 1 } });
         expect(yield* sync(memory)).toMatchObject({ mode: "incremental" });
         scans.end = end;
@@ -95,7 +149,7 @@ describe("a periodic scan of the merchants that fails", () => {
         }
         // A restarted process finds a synced index.
         create();
-        expect(yield* sync(new SyncMemory())).toMatchObject({ mode: "incremental" });
+        expect(yield* sync(new SyncMemory(HOUR_MS))).toMatchObject({ mode: "incremental" });
         expect((yield* contents(index)).escrows).toHaveLength(12);
       }),
     );
@@ -105,7 +159,7 @@ describe("a periodic scan of the merchants that fails", () => {
     const { ledger, scans, sync } = world();
     return simulate(ledger, () =>
       Effect.gen(function* () {
-        const memory = new SyncMemory();
+        const memory = new SyncMemory(HOUR_MS);
         yield* sync(memory);
         scans.end = down;
         scans.count = 0;
@@ -138,7 +192,7 @@ describe("a periodic scan of the merchants that fails", () => {
     const logger = Logger.layer([Logger.map(Logger.formatLogFmt, (line) => void lines.push(line))]);
     return simulate(ledger, () =>
       Effect.gen(function* () {
-        const sync = yield* makeIndexSync();
+        const sync = yield* makeIndexSync(undefined, { scanEveryMs: HOUR_MS });
         yield* sync.request;
         expect(yield* sync.activity).toMatchObject({ snapshotError: null, snapshotFailures: 0 });
         scans.end = down;
@@ -170,7 +224,7 @@ describe("a periodic scan of the merchants that fails", () => {
     const { ledger, port, create, sync } = world();
     return simulate(ledger, (index) =>
       Effect.gen(function* () {
-        const memory = new SyncMemory();
+        const memory = new SyncMemory(HOUR_MS);
         yield* sync(memory);
         yield* sync(memory);
         create();
@@ -208,7 +262,7 @@ describe("a periodic scan of the merchants that fails", () => {
     const { ledger, create, scans, sync } = world();
     return simulate(ledger, (index) =>
       Effect.gen(function* () {
-        const memory = new SyncMemory();
+        const memory = new SyncMemory(HOUR_MS);
         yield* sync(memory);
         scans.end = Effect.die(new TypeError("a bug"));
         yield* TestClock.adjust("60 minutes");
@@ -227,7 +281,7 @@ describe("a periodic scan of the merchants that fails", () => {
     const { ledger, scans, sync } = world();
     return simulate(ledger, () =>
       Effect.gen(function* () {
-        const memory = new SyncMemory();
+        const memory = new SyncMemory(HOUR_MS);
         yield* sync(memory);
         scans.end = Effect.never;
         yield* TestClock.adjust("60 minutes");
@@ -250,7 +304,7 @@ describe("a snapshot", () => {
     const { ledger, scans, sync } = world();
     return simulate(ledger, (index) =>
       Effect.gen(function* () {
-        const memory = new SyncMemory();
+        const memory = new SyncMemory(HOUR_MS);
         scans.end = down;
         for (let n = 0; n < 3; n++) {
           expect(yield* Effect.flip(sync(memory))).toBe(DOWN);
@@ -268,7 +322,7 @@ describe("a snapshot", () => {
     const { ledger, port, create, scans } = world();
     return simulate(ledger, (index) =>
       Effect.gen(function* () {
-        const memory = new SyncMemory();
+        const memory = new SyncMemory(HOUR_MS);
         const { attestorProgram } = TEST_DEPLOYMENT;
         const gap: Ledger["Service"] = {
           ...port,
@@ -299,7 +353,7 @@ describe("a snapshot", () => {
     const lost = { ...port, history: () => down };
     return simulate(ledger, () =>
       Effect.gen(function* () {
-        const memory = new SyncMemory();
+        const memory = new SyncMemory(HOUR_MS);
         const over = (one: Ledger["Service"]) =>
           Effect.provideService(syncWith(memory), Ledger, one);
         yield* over(port);
@@ -322,7 +376,7 @@ describe("a snapshot", () => {
     const { ledger, port } = world();
     return simulate(ledger, (index) =>
       Effect.gen(function* () {
-        const memory = new SyncMemory();
+        const memory = new SyncMemory(HOUR_MS);
         ledger.register(merchant);
         yield* Effect.provideService(syncWith(memory), Ledger, port);
         const spoil = (change: (chunk: Chunk) => Chunk) =>

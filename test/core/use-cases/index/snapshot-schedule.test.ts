@@ -5,7 +5,7 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
 test("a snapshot is due an hour after the first call, and an hour after the last snapshot", () => {
-  const schedule = new SnapshotSchedule();
+  const schedule = new SnapshotSchedule(HOUR);
   expect([5, HOUR, HOUR + 4, HOUR + 5].map((ms) => schedule.isDue(ms))).toEqual([
     false,
     false,
@@ -21,7 +21,7 @@ test("a snapshot is due an hour after the first call, and an hour after the last
 });
 
 test("a failed one is due again after a minute, then after twice as long, up to an hour", () => {
-  const schedule = new SnapshotSchedule();
+  const schedule = new SnapshotSchedule(HOUR);
   schedule.completed(0);
   let nowMs = HOUR;
   const waits: Array<number> = [];
@@ -40,4 +40,21 @@ test("a failed one is due again after a minute, then after twice as long, up to 
   expect([schedule.failures, schedule.lastError, schedule.waitMs]).toEqual([0, null, HOUR]);
   schedule.failed(nowMs, "InternalError");
   expect(schedule.waitMs).toBe(MINUTE);
+});
+
+test("without an interval none is due, but one that was asked for and failed", () => {
+  const schedule = new SnapshotSchedule();
+  expect([0, HOUR, 10_000 * HOUR].map((ms) => schedule.isDue(ms))).toEqual([false, false, false]);
+  schedule.ask();
+  expect(schedule.isDue(HOUR)).toBe(true);
+  schedule.failed(HOUR, "LedgerUnavailable");
+  expect([HOUR + 1, HOUR + MINUTE].map((ms) => schedule.isDue(ms))).toEqual([false, true]);
+  schedule.completed(2 * HOUR);
+  expect(schedule.isDue(10_000 * HOUR)).toBe(false);
+});
+
+test("with a short interval a failed one is due again after no longer than that", () => {
+  const schedule = new SnapshotSchedule(MINUTE / 2);
+  schedule.failed(0, "LedgerUnavailable");
+  expect(schedule.waitMs).toBe(MINUTE / 2);
 });

@@ -68,7 +68,7 @@ describe("a sync", () => {
         yield* syncWith(new SyncMemory(), 0);
         ledger.slot += 10n;
         ledger.vanish(merchant.address);
-        const memory = new SyncMemory();
+        const memory = new SyncMemory(3_600_000);
         expect((yield* syncWith(memory, 1)).vanished).toEqual([]);
         yield* TestClock.adjust("2 hours");
         const report = yield* syncWith(memory, 2);

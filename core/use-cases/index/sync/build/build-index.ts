@@ -17,11 +17,14 @@ import {
 import type { CustodyTip } from "../ledger/custody-tip.ts";
 import { eventsContradict, eventsMissing } from "../events/event-failures.ts";
 import type { IndexAccounts, ReadRows } from "../index-accounts.ts";
-import { scanAccounts } from "../ledger/scan-accounts.ts";
+import { OpenSnapshotSpool, type SnapshotTip } from "../../../../../ports/index/snapshot-spool.ts";
+import { spooledScan } from "./spooled-scan.ts";
 import type { SyncMemory } from "../ledger/sync-memory.ts";
 
 /** Scans of one build. Another node may answer the next one, and show what the first left out. */
 const SCANS = 3;
+/** The most events by which a kept snapshot may be behind. The sync after it catches up from history. */
+const MOST_BEHIND = 100_000n;
 /** Rows per write: large batches are several times as fast as small ones, and this many fit in memory. */
 const BATCH_ROWS = 10_000;
 
@@ -55,15 +58,27 @@ const unreadableIn = Effect.fnUntraced(function* (
 
 /**
  * Builds the index anew at the tip's count, from scans of all accounts at its slot or later. Complete once every leaf is
- * there and their chain is the tip's head. Fails, and leaves the index as it was, when three scans do not give that.
+ * there and their chain is the tip's head. Fails, and leaves the index as it was, when three scans do not give that. A
+ * first build that was cut off goes on with the accounts that it kept, at the count and head that it began with; its mark
+ * is older than the tip then.
  */
 export const buildIndex = Effect.fn("buildIndex")(function* (
   accounts: IndexAccounts,
   memory: SyncMemory,
-  tip: CustodyTip,
+  newest: CustodyTip,
+  isFirst: boolean,
 ) {
   const { deployment } = yield* Instance;
   const { build: begin } = yield* IndexWriter;
+  const open = yield* OpenSnapshotSpool;
+  // An index is replaced only by the history that was approved.
+  const isUsable = ({ count, head, slot }: SnapshotTip) =>
+    slot <= newest.slot &&
+    (isFirst
+      ? count <= newest.count && newest.count - count <= MOST_BEHIND
+      : count === newest.count && head === newest.head);
+  const spool = yield* open(newest, isUsable);
+  const { tip } = spool;
   const build = yield* begin;
   const merchants = new Map<Address, Observed<Merchant>>();
   let escrows: Array<IndexedEscrow> = [];
@@ -99,8 +114,10 @@ export const buildIndex = Effect.fn("buildIndex")(function* (
     return faultOf(accounts, chain, tip);
   });
 
-  for (let scan = 1; ; scan++) {
-    yield* scanAccounts(accounts, indexedKinds(deployment), tip.slot, take);
+  const scans = spooledScan(accounts, indexedKinds(deployment), spool, take);
+  yield* scans.replay;
+  for (let scan = (yield* spool.position).scan; ; scan++) {
+    yield* scans.scan(scan);
     yield* write;
     let fault = yield* judge;
     if (fault !== null && accounts.unreadable.size > 0) {
@@ -109,11 +126,15 @@ export const buildIndex = Effect.fn("buildIndex")(function* (
       fault = yield* judge;
     }
     if (fault === null) break;
-    if (scan === SCANS) return yield* fault;
+    if (scan >= SCANS) {
+      yield* spool.clear;
+      return yield* fault;
+    }
   }
   yield* build.add({ escrows: [], unseen: [], merchants: [...merchants.values()] });
   const atMs = yield* Clock.currentTimeMillis;
   const mark: SyncMark = { ...tip, atMs };
   yield* build.finish(mark);
+  yield* spool.clear;
   return mark;
 }, Effect.scoped);

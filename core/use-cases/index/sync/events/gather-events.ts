@@ -9,7 +9,8 @@ import type { CustodyTip } from "../ledger/custody-tip.ts";
 import { eventsMissing } from "./event-failures.ts";
 import { followHistory, holdTold } from "../ledger/follow-history.ts";
 import { HeldEvents } from "./held-events.ts";
-import type { IndexAccounts } from "../index-accounts.ts";
+import type { ScanOptions } from "../../../../../ports/ledger.ts";
+import type { IndexAccounts, ReadRows } from "../index-accounts.ts";
 import { scanAccounts } from "../ledger/scan-accounts.ts";
 import type { SyncMemory } from "../ledger/sync-memory.ts";
 
@@ -23,18 +24,22 @@ const GAP_MS = 60_000;
  */
 export const worthReading = (rows: number): number => Math.min(20_000, 500 + Math.floor(rows / 20));
 
-/** Reads all escrows and tombstones at `slot` or later, and keeps those that had events in the range. */
+/**
+ * Reads escrows and tombstones at `slot` or later, all of them or those that were written since a slot, and keeps those
+ * that had events in the range.
+ */
 const scanEvents = Effect.fnUntraced(function* (
   accounts: IndexAccounts,
   memory: SyncMemory,
   held: HeldEvents,
   slot: bigint,
+  options: ScanOptions,
 ) {
   const { deployment } = yield* Instance;
   const kinds = indexedKinds(deployment).filter(
     ({ program }) => program === deployment.custodyProgram,
   );
-  yield* scanAccounts(accounts, kinds, slot, ({ escrows, unseen }) =>
+  const keep = ({ escrows, unseen }: ReadRows) =>
     Effect.sync(() => {
       for (const { escrow, data } of escrows)
         if (held.concerns(escrow.createdSeq, escrow.settledSeq))
@@ -42,8 +47,8 @@ const scanEvents = Effect.fnUntraced(function* (
       for (const row of unseen)
         if (held.concerns(row.createdSeq, row.settledSeq)) held.addUnseen(row);
       memory.progress = { phase: "accounts", done: accounts.read, total: null };
-    }),
-  );
+    });
+  yield* scanAccounts(accounts, kinds, slot, keep, options);
 });
 
 /** The failure that counts the events that a range lacks and names the first. `head` is the one before the range. */
@@ -90,7 +95,11 @@ export const gatherEvents = Effect.fn("gatherEvents")(function* (
     if (nowMs - memory.gapSinceMs < GAP_MS)
       return yield* eventsMissingIn(accounts, held, mark.head);
   }
-  if (!held.isComplete) yield* scanEvents(accounts, memory, held, tip.slot);
+  // Where a node knows what has changed, the count tells whether it told everything.
+  if (!held.isComplete && rows > CHEAP_ROWS)
+    yield* Effect.ignore(scanEvents(accounts, memory, held, tip.slot, { changedSince: mark.slot }));
+  if (!held.isComplete)
+    yield* scanEvents(accounts, memory, held, tip.slot, { expected: tip.count });
   // An escrow that cannot be decoded still has its leaves. Whether the ledger numbered it, the chain says.
   if (!held.isComplete) for (const row of accounts.unreadable.values()) held.addUnreadable(row);
   if (held.isComplete) memory.gapSinceMs = null;

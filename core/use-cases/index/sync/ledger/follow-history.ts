@@ -70,12 +70,13 @@ export const holdTold = Effect.fn("holdTold")(function* (
   held: HeldEvents,
   to: bigint,
 ) {
-  const ledger = yield* Ledger;
   const { deployment } = yield* Instance;
   const told = memory.told.upTo(deployment.custodyProgram, to, MOST_TOLD);
-  const found = yield* Effect.forEach(told, ({ signature }) => ledger.transaction(signature), {
-    concurrency: AT_ONCE,
-  });
+  const found = yield* Effect.forEach(
+    told,
+    ({ signature }) => memory.transactions.read(signature),
+    { concurrency: AT_ONCE },
+  );
   const transactions = found.filter((one): one is LedgerTransaction => one !== null);
   yield* holdTouched(accounts, held, transactions, to);
 });
@@ -111,7 +112,7 @@ export const followHistory = Effect.fn("followHistory")(function* (
     );
     const found = yield* Effect.forEach(
       new Set(wanted.map(({ signature }) => signature)),
-      (signature) => ledger.transaction(signature),
+      (signature) => memory.transactions.read(signature),
       { concurrency: AT_ONCE },
     );
     // A transaction that the node lists and does not show is asked for again with the next reading.

@@ -1,7 +1,7 @@
 import { Effect, Stream } from "effect";
 import type { AccountKind } from "../../../../domain/ledger/account-kind.ts";
 import { ARCHIVED_ESCROW_LENGTH } from "../../../../protocol/accounts/archived-escrow-account.ts";
-import { Ledger } from "../../../../../ports/ledger.ts";
+import { Ledger, type ScanOptions } from "../../../../../ports/ledger.ts";
 import { refuseOlder } from "../../../refuse-answer.ts";
 import type { IndexAccounts, ReadRows } from "../index-accounts.ts";
 
@@ -14,13 +14,15 @@ export const scanAccounts = Effect.fn("scanAccounts")(function* <E, R>(
   kinds: ReadonlyArray<AccountKind>,
   since: bigint,
   use: (rows: ReadRows) => Effect.Effect<void, E, R>,
+  options: ScanOptions = {},
 ) {
   const ledger = yield* Ledger;
   let newest = since;
   for (const kind of kinds) {
     // Tombstones come last, and not from before the escrows: nothing that is archived meanwhile is in neither.
     const floor = kind.length === ARCHIVED_ESCROW_LENGTH ? newest : since;
-    yield* Stream.runForEach(ledger.programAccounts(kind, floor), ({ slot, value }) =>
+    const scan = ledger.programAccounts(kind, { ...options, notBefore: floor });
+    yield* Stream.runForEach(scan, ({ slot, value }) =>
       Effect.gen(function* () {
         yield* refuseOlder(slot, floor);
         newest = slot > newest ? slot : newest;

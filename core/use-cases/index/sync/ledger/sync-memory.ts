@@ -3,6 +3,7 @@ import type { LedgerSignature } from "../../../../domain/ledger/signature.ts";
 import type { SyncProgress } from "../../../../domain/index/sync-report.ts";
 import { UnseenEscrows } from "../archived/unseen-escrows.ts";
 import { SnapshotSchedule } from "../snapshot-schedule.ts";
+import { ReadTransactions } from "./read-transactions.ts";
 import { ToldTransactions } from "./told-transactions.ts";
 
 /** The most transactions kept: those of the attestor in the overlap, which each sync reads again. */
@@ -13,9 +14,10 @@ const MAX_REMEMBERED = 20_000;
  * again and restarts the searches for transactions and bytes.
  */
 export class SyncMemory {
-  readonly snapshots = new SnapshotSchedule();
+  readonly snapshots: SnapshotSchedule;
   readonly unseen = new UnseenEscrows();
   readonly told = new ToldTransactions();
+  readonly transactions = new ReadTransactions();
   /** Syncs that ended with a contradiction between the ledger's head and its accounts, one after the other. */
   contradictions = 0;
   /** What the last proof found to contradict the index, null when nothing does. */
@@ -35,6 +37,11 @@ export class SyncMemory {
   /** Null while no sync runs. */
   progress: SyncProgress | null = null;
   readonly #applied = new Set<LedgerSignature>();
+
+  /** `scanEveryMs` is the interval of scans of all merchants, milliseconds; null for none. */
+  constructor(scanEveryMs: number | null = null) {
+    this.snapshots = new SnapshotSchedule(scanEveryMs);
+  }
 
   /** Whether a transaction's accounts have been applied since it landed. */
   hasApplied(signature: LedgerSignature): boolean {

@@ -1,0 +1,119 @@
+import { Effect } from "effect";
+import type { AccountKind } from "../../../core/domain/ledger/account-kind.ts";
+import {
+  type LedgerFailure,
+  LedgerUnavailable,
+  type ScannedAccounts,
+  type ScanOptions,
+} from "../../../ports/ledger.ts";
+import type { NodePool } from "../pool/node-pool.ts";
+import { refusalAsUnavailable } from "../pool/refusal-as-unavailable.ts";
+import { monotonicMs } from "../transport/monotonic-time.ts";
+import { NodeFault, NodeUnable, RpcRefusal } from "../transport/rpc-failure.ts";
+import { filtersOf } from "./kind-filters.ts";
+
+/** The largest page that the providers of getProgramAccountsV2 give. */
+export const PAGE_ACCOUNTS = 10_000;
+const CHUNK_ACCOUNTS = 1000;
+/** More pages than any program of this kind needs: a thousand million accounts. Each costs memory for its cursor. */
+const MOST_PAGES = 100_000;
+/** Filters can empty a page before it is sent. So many in a row show a node that leads nowhere. */
+const MOST_EMPTY_PAGES = 1000;
+/** How long nodes that do not know the method are not asked for it again, milliseconds. */
+const ASK_AGAIN_MS = 3_600_000;
+
+/** Whether a failure may mean that the nodes do not offer pages. An unknown method has many codes among providers. */
+const mayNotOffer = (failure: LedgerFailure): boolean => {
+  if (failure._tag === "LedgerTimeout") return false;
+  const { cause } = failure;
+  if (cause instanceof NodeUnable) return cause.kind !== "behind";
+  if (cause instanceof NodeFault) return cause.kind === "unwell" || cause.kind === "malformed";
+  return cause instanceof RpcRefusal;
+};
+
+const astray = (reason: string) =>
+  new LedgerUnavailable({ retryable: true, cause: new Error(`a node's pages ${reason}`) });
+
+/** A page that was read: the accounts are taken. `next` is null after the last page. */
+type Page = { readonly slot: bigint; readonly accounts: number; readonly next: string | null };
+
+/** Takes the chunks of a scan as they arrive. */
+export type TakeChunk = (chunk: ScannedAccounts) => Effect.Effect<void>;
+
+/**
+ * Scans of program accounts by getProgramAccountsV2: pages of 10,000 with a cursor, read one after the other. Whether
+ * the nodes offer the method is found out by the first page, and remembered.
+ */
+export const pagedAccounts = (pool: NodePool["Service"]) => {
+  let isOffered = false;
+  let notOfferedMs: number | null = null;
+
+  const page = Effect.fn("Ledger.programAccounts.page")(function* (
+    kind: AccountKind,
+    cursor: string | null,
+    { changedSince, notBefore }: ScanOptions,
+    take: TakeChunk,
+  ) {
+    const lowest = pool.slots.boundsOf("finalized", [], notBefore).absent;
+    const options = {
+      encoding: "base64",
+      withContext: true,
+      commitment: "finalized",
+      limit: PAGE_ACCOUNTS,
+      ...(lowest > 0 ? { minContextSlot: lowest } : {}),
+      ...(cursor === null ? {} : { paginationKey: cursor }),
+      ...(changedSince === undefined ? {} : { changedSinceSlot: Number(changedSince) }),
+      filters: filtersOf(kind),
+    };
+    let next: string | null = null;
+    let accounts = 0;
+    const slot = yield* pool.scan([kind.program, options], {
+      paged: (cursor) => void (next = cursor),
+      judge: (slot) => pool.slots.judge(lowest, slot),
+      chunkAccounts: CHUNK_ACCOUNTS,
+      emit: (chunk) => {
+        accounts += chunk.value.length;
+        return take(chunk);
+      },
+    });
+    pool.slots.saw("finalized", slot);
+    const read: Page = { slot: BigInt(slot), accounts, next };
+    return read;
+  }, refusalAsUnavailable);
+
+  /** As `page`, but from the beginning when the nodes do not take the cursor; null when they do not offer pages. */
+  const firstPage = (
+    kind: AccountKind,
+    { after, ...options }: ScanOptions,
+    take: TakeChunk,
+  ): Effect.Effect<Page | null, LedgerFailure> =>
+    Effect.catchIf(page(kind, after ?? null, options, take), mayNotOffer, (failure) => {
+      if (after !== undefined) return firstPage(kind, options, take);
+      return isOffered ? Effect.fail(failure) : Effect.succeed(null);
+    });
+
+  /**
+   * Scans a kind into `take`. False, with nothing taken, when the nodes do not offer pages. A cursor that came before, and
+   * pages without accounts and without end, are faults of the node.
+   */
+  return Effect.fnUntraced(function* (kind: AccountKind, options: ScanOptions, take: TakeChunk) {
+    const nowMs = yield* monotonicMs;
+    if (notOfferedMs !== null && nowMs - notOfferedMs < ASK_AGAIN_MS) return false;
+    const cursors = new Set<string>(options.after === undefined ? [] : [options.after]);
+    let read: Page | null = yield* firstPage(kind, options, take);
+    isOffered = read !== null;
+    notOfferedMs = isOffered ? null : nowMs;
+    if (read === null) return false;
+    let empty = 0;
+    for (let next = read.next; next !== null; next = read.next) {
+      if (cursors.has(next)) return yield* astray("lead back to one that came before");
+      if (cursors.size >= MOST_PAGES) return yield* astray("have no end");
+      cursors.add(next);
+      empty = read.accounts === 0 ? empty + 1 : 0;
+      if (empty >= MOST_EMPTY_PAGES) return yield* astray("are empty without end");
+      yield* take({ slot: read.slot, value: [], next });
+      read = yield* page(kind, next, options, take);
+    }
+    return true;
+  });
+};

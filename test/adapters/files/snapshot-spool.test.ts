@@ -1,0 +1,176 @@
+import { afterEach, describe, expect, test } from "bun:test";
+import {
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Effect, Logger, Stream } from "effect";
+import { snapshotSpoolFile } from "../../../adapters/files/snapshot-spool.ts";
+import { type Hash32, hash32FromBytes } from "../../../core/domain/hash32.ts";
+import type { LedgerAccount } from "../../../core/domain/ledger/account.ts";
+import {
+  OpenSnapshotSpool,
+  type SnapshotSpool,
+  type SnapshotTip,
+} from "../../../ports/index/snapshot-spool.ts";
+import { Ledger, type ScannedAccounts } from "../../../ports/ledger.ts";
+import { TEST_DEPLOYMENT } from "../../arbitraries/test-ledger.ts";
+import { accountOf } from "../../doubles/accounts.ts";
+import { ledgerDouble } from "../../doubles/ledger-double.ts";
+import { walletOf } from "../../simulation/world-escrow.ts";
+
+const folders: Array<string> = [];
+afterEach(() => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
+});
+const newPath = (): string => {
+  const folder = mkdtempSync(join(tmpdir(), "settlement-spool-"));
+  folders.push(folder);
+  return join(folder, "deep", "snapshot.spool");
+};
+
+const headOf = (byte: number): Hash32 => hash32FromBytes(new Uint8Array(32).fill(byte));
+const TIP: SnapshotTip = { count: 7n, head: headOf(1), slot: 9n, ledgerTime: -3n };
+const LATER: SnapshotTip = { count: 8n, head: headOf(2), slot: 10n, ledgerTime: 4n };
+
+const account = (n: number, bytes = n): LedgerAccount => ({
+  ...accountOf(
+    walletOf(`account ${n}`),
+    walletOf("owner"),
+    new Uint8Array(bytes).fill(n),
+    2n ** 64n - 1n,
+  ),
+  executable: n % 2 === 1,
+});
+const chunk = (slot: bigint, numbers: ReadonlyArray<number>, next?: string): ScannedAccounts => ({
+  slot,
+  value: numbers.map((n) => account(n)),
+  ...(next === undefined ? {} : { next }),
+});
+
+const opening = (
+  path: string,
+  { tip = TIP, genesis = "genesis", isUsable = (): boolean => true } = {},
+) => ({
+  use: <A>(work: (spool: SnapshotSpool) => Effect.Effect<A>): Promise<A> =>
+    Effect.runPromise(
+      Effect.scoped(
+        Effect.gen(function* () {
+          const open = yield* OpenSnapshotSpool;
+          return yield* work(yield* open(tip, isUsable));
+        }),
+      ).pipe(
+        Effect.provide(snapshotSpoolFile(path, TEST_DEPLOYMENT)),
+        Effect.provideService(Ledger, ledgerDouble({ genesisHash: genesis })),
+        Effect.provide(Logger.layer([])),
+      ),
+    ),
+});
+
+const contentOf = (spool: SnapshotSpool) =>
+  Effect.gen(function* () {
+    const kept = yield* Stream.runCollect(spool.kept);
+    return { tip: spool.tip, kept: [...kept], position: yield* spool.position };
+  });
+
+const PLACE = { scan: 1, kind: 1 };
+/** A spool of a complete kind, a page of the next one with its cursor, and a chunk without. */
+const filled = async (path: string): Promise<void> =>
+  opening(path).use((spool) =>
+    Effect.gen(function* () {
+      yield* Stream.runDrain(spool.kept);
+      yield* spool.add({ scan: 1, kind: 0 }, chunk(9n, [1]));
+      yield* spool.ended({ scan: 1, kind: 0 });
+      yield* spool.add(PLACE, chunk(9n, [2, 3]));
+      yield* spool.add(PLACE, chunk(9n, [], "cursor"));
+      yield* spool.add(PLACE, chunk(11n, [4]));
+    }),
+  );
+
+describe("the file of an unfinished snapshot", () => {
+  test("gives back the tip, every account and the cursor", async () => {
+    const path = newPath();
+    await filled(path);
+    const { tip, kept, position } = await opening(path, { tip: LATER }).use(contentOf);
+    expect(tip).toEqual(TIP);
+    expect(kept).toEqual([
+      { scan: 1, kind: 0, ...chunk(9n, [1]) },
+      { ...PLACE, ...chunk(9n, [2, 3]) },
+      { ...PLACE, ...chunk(9n, [], "cursor") },
+      { ...PLACE, ...chunk(11n, [4]) },
+    ]);
+    expect(position).toEqual({ ...PLACE, after: "cursor" });
+  });
+
+  test("begins a kind or a scan after the last complete one", async () => {
+    const path = newPath();
+    await opening(path).use((spool) =>
+      Effect.andThen(spool.ended({ scan: 2, kind: 0 }), spool.ended({ scan: 2, kind: 1 })),
+    );
+    const { position } = await opening(path).use(contentOf);
+    expect(position).toEqual({ scan: 2, kind: 2, after: null });
+  });
+
+  test("cut at any byte gives a prefix, and takes more", async () => {
+    const path = newPath();
+    await filled(path);
+    const whole = readFileSync(path);
+    const { kept: all } = await opening(path).use(contentOf);
+    for (let length = whole.length - 1; length > 0; length -= 97) {
+      writeFileSync(path, whole);
+      truncateSync(path, length);
+      const cut = await opening(path, { tip: LATER }).use((spool) =>
+        Effect.tap(contentOf(spool), () => spool.add(PLACE, chunk(12n, [5], "more"))),
+      );
+      expect(cut.kept).toEqual(all.slice(0, cut.kept.length));
+      const again = await opening(path).use(contentOf);
+      expect(again.kept.at(-1)).toEqual({ ...PLACE, ...chunk(12n, [5], "more") });
+      expect(again.kept.length).toBe(cut.kept.length + 1);
+    }
+  });
+
+  test("with a flipped bit ends before the damage", async () => {
+    const path = newPath();
+    await filled(path);
+    const whole = readFileSync(path);
+    whole[whole.length - 20] = (whole[whole.length - 20] ?? 0) ^ 1;
+    writeFileSync(path, whole);
+    const { kept } = await opening(path).use(contentOf);
+    expect(kept).toHaveLength(3);
+  });
+
+  test.each([
+    ["of another ledger", { genesis: "other" }],
+    ["that the caller cannot use", { isUsable: () => false }],
+  ])("%s is dropped", async (_name, options) => {
+    const path = newPath();
+    await filled(path);
+    const { tip, kept, position } = await opening(path, { tip: LATER, ...options }).use(contentOf);
+    expect({ tip, kept, position }).toEqual({
+      tip: LATER,
+      kept: [],
+      position: { scan: 1, kind: 0, after: null },
+    });
+  });
+
+  test("is gone once it is cleared, and keeps nothing more", async () => {
+    const path = newPath();
+    await filled(path);
+    await opening(path).use((spool) =>
+      Effect.andThen(spool.clear, spool.add(PLACE, chunk(9n, [1]))),
+    );
+    expect(existsSync(path)).toBe(false);
+  });
+
+  test("that cannot be made keeps nothing, and does not fail the snapshot", async () => {
+    const { kept } = await opening("/dev/null/snapshot.spool").use((spool) =>
+      Effect.tap(contentOf(spool), () => spool.add(PLACE, chunk(9n, [1]))),
+    );
+    expect(kept).toEqual([]);
+  });
+});
