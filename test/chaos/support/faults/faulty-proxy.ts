@@ -71,6 +71,10 @@ export const faultyProxy = async (options: {
 
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const call = await read(request);
+    if (Array.isArray(call)) {
+      response.writeHead(400).end("This node takes no batches.");
+      return;
+    }
     const pool = poolOf(call);
     counts.asked += 1;
     inFlight[pool] += 1;
