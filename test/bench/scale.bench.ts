@@ -121,7 +121,7 @@ if (small !== undefined && large !== undefined && small !== large) {
   const at = (of: (one: Measured) => number): number =>
     of(large) +
     ((of(large) - of(small)) / (large.escrows - small.escrows)) * (TARGET - large.escrows);
-  for (const path of ["first", "idle", "catchUp"] as const)
+  for (const path of ["first", "catchUp"] as const)
     for (const what of ["bytes", "requests", "ms", "cpuMs", "rssMiB"] as const)
       tell(
         `${path} at ${TARGET}: ${what}`,
