@@ -1,8 +1,8 @@
 import { Deferred, Duration, Effect, Layer, Queue, Schedule } from "effect";
 import { ArchivedEscrows, makeArchivedEscrows } from "../core/use-cases/escrow/archived-escrows.ts";
 import { makeRelayDelivery, RelayDelivery } from "../core/use-cases/relay/relay-delivery.ts";
-import { LogProofs } from "../core/use-cases/log/log-proofs.ts";
-import { makeLogProofs } from "../core/use-cases/log/make-log-proofs.ts";
+import { LogProofs } from "../core/use-cases/log/serving/log-proofs.ts";
+import { makeLogProofs } from "../core/use-cases/log/serving/make-log-proofs.ts";
 import { clientPackageLayer } from "./client-package/client-package-layer.ts";
 import { LedgerPulse, makeLedgerPulse } from "../core/use-cases/service/ledger-pulse.ts";
 import { IndexClock, makeIndexClock } from "../core/use-cases/index/index-clock.ts";
@@ -27,7 +27,7 @@ import { ledgerFloorSolanaRpc } from "../adapters/solana-rpc/ledger-floor-solana
 import { ledgerNodesSolanaRpc } from "../adapters/solana-rpc/ledger-nodes-solana-rpc.ts";
 import { witnessClientHttp } from "../adapters/witness-http/witness-client.ts";
 import { LogPublisher } from "../core/use-cases/log/log-publisher.ts";
-import { makeSettlementLog, SettlementLog } from "../core/use-cases/log/published-log.ts";
+import { makeSettlementLog, SettlementLog } from "../core/use-cases/log/serving/published-log.ts";
 import type { Witness } from "../core/use-cases/witness/witness.ts";
 import { type LogKeyUnusable, LogSigner } from "../ports/log/log-signer.ts";
 import { SyncEpoch } from "../ports/index/sync-lease.ts";

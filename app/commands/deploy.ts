@@ -1,6 +1,6 @@
 import { DemoFailed } from "../demo/demo-failed.ts";
 import { demonstrate } from "../deploy/demonstrate.ts";
-import { deployOptions } from "../deploy/deploy-options.ts";
+import { deployOptions } from "../deploy/inputs/deploy-options.ts";
 import { DeployStopped } from "../deploy/deploy-stopped.ts";
 import { runDeploy } from "../deploy/run-deploy.ts";
 import { exitWith, readCommandLine } from "./command-line.ts";

@@ -22,7 +22,7 @@ import {
 } from "../../core/protocol/addresses/addresses.ts";
 import { TOKEN_PROGRAM } from "../../core/protocol/addresses/well-known-addresses.ts";
 import { type DeployContext, landed } from "../deploy/deploy-context.ts";
-import { type DeployKey, deployKeyOf } from "../deploy/deploy-keys.ts";
+import { type DeployKey, deployKeyOf } from "../deploy/inputs/deploy-keys.ts";
 import { DemoFailed } from "./demo-failed.ts";
 import { DEMO_BASE_UNITS, type DemoFunds } from "./demo-funds.ts";
 import { PARTY_LAMPORTS } from "./demo-lamports.ts";

@@ -1,7 +1,7 @@
 import type { Address } from "../../core/domain/address.ts";
 import type { DeployContext } from "../deploy/deploy-context.ts";
 import { solText } from "../deploy/deploy-cost.ts";
-import { requireFunds } from "../deploy/fund-payer.ts";
+import { requireFunds } from "../deploy/cluster/fund-payer.ts";
 import { DEMO_LAMPORTS } from "./demo-lamports.ts";
 import type { Narrator } from "./narrator.ts";
 import { payerFunds } from "./payer-funds.ts";

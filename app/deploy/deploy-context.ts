@@ -1,10 +1,10 @@
 import type { Address } from "../../core/domain/address.ts";
 import type { Deployment } from "../../core/domain/ledger/deployment.ts";
-import type { ClusterRpc } from "./cluster-rpc.ts";
-import type { DeployKey } from "./deploy-keys.ts";
+import type { ClusterRpc } from "./cluster/cluster-rpc.ts";
+import type { DeployKey } from "./inputs/deploy-keys.ts";
 import { DeployStopped } from "./deploy-stopped.ts";
-import type { ProgramName } from "./program-binary.ts";
-import { sendTransactions, type Unsent } from "./send-transactions.ts";
+import type { ProgramName } from "./programs/program-binary.ts";
+import { sendTransactions, type Unsent } from "./cluster/send-transactions.ts";
 
 /** What every step of a deployment works with. */
 export type DeployContext = {

@@ -5,12 +5,12 @@ import {
 } from "../../core/protocol/accounts/loader-v3.ts";
 import { ATTESTOR_ACCOUNTS } from "../../core/protocol/generated/attestor.ts";
 import { CUSTODY_ACCOUNTS } from "../../core/protocol/generated/custody.ts";
-import type { ClusterRpc } from "./cluster-rpc.ts";
-import type { Configuration } from "./initialise-programs.ts";
-import { type Choice, extensionFor } from "./place-program.ts";
-import type { ProgramName } from "./program-binary.ts";
-import { bufferTransactions } from "./program-buffer.ts";
-import { deployedBinary, type ProgramState } from "./program-state.ts";
+import type { ClusterRpc } from "./cluster/cluster-rpc.ts";
+import type { Configuration } from "./programs/initialise-programs.ts";
+import { type Choice, extensionFor } from "./programs/place-program.ts";
+import type { ProgramName } from "./programs/program-binary.ts";
+import { bufferTransactions } from "./programs/program-buffer.ts";
+import { deployedBinary, type ProgramState } from "./programs/program-state.ts";
 import { MINT_LENGTH, type SettlementMint } from "./settlement-mint.ts";
 
 /** Lamports of one signature (Agave `fee-structure`: lamports_per_signature). */

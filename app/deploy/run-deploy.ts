@@ -2,21 +2,25 @@ import { resolve } from "node:path";
 import type { Address } from "../../core/domain/address.ts";
 import type { Deployment } from "../../core/domain/ledger/deployment.ts";
 import { type Cluster, clusterOfGenesis } from "../config/cluster.ts";
-import { type ClusterRpc, clusterRpc } from "./cluster-rpc.ts";
+import { type ClusterRpc, clusterRpc } from "./cluster/cluster-rpc.ts";
 import { type DeployContext, deploymentOf, type ProgramTarget } from "./deploy-context.ts";
 import { costText, deployCost, solText } from "./deploy-cost.ts";
-import { programTargets, settlementMint, wantedAdmin } from "./deploy-inputs.ts";
-import { keptKey, keyFolder, readDeployKey } from "./deploy-keys.ts";
-import type { DeployOptions } from "./deploy-options.ts";
+import { programTargets, settlementMint, wantedAdmin } from "./inputs/deploy-inputs.ts";
+import { keptKey, keyFolder, readDeployKey } from "./inputs/deploy-keys.ts";
+import type { DeployOptions } from "./inputs/deploy-options.ts";
 import { DeployStopped } from "./deploy-stopped.ts";
-import { deployableVersions, SBPF_VERSIONS, type SbpfVersion } from "./feature-gates.ts";
-import { requireFunds } from "./fund-payer.ts";
-import { handOverAdmin, initialisePrograms, readConfiguration } from "./initialise-programs.ts";
-import { type Choice, placeProgram } from "./place-program.ts";
-import { programBinary, type ProgramName } from "./program-binary.ts";
-import { deployedBinary, readProgram, requireUpgradeable } from "./program-state.ts";
+import { deployableVersions, SBPF_VERSIONS, type SbpfVersion } from "./cluster/feature-gates.ts";
+import { requireFunds } from "./cluster/fund-payer.ts";
+import {
+  handOverAdmin,
+  initialisePrograms,
+  readConfiguration,
+} from "./programs/initialise-programs.ts";
+import { type Choice, placeProgram } from "./programs/place-program.ts";
+import { programBinary, type ProgramName } from "./programs/program-binary.ts";
+import { deployedBinary, readProgram, requireUpgradeable } from "./programs/program-state.ts";
 import { makeMint } from "./settlement-mint.ts";
-import { writeServiceSettings } from "./service-settings.ts";
+import { writeServiceSettings } from "./settings/service-settings.ts";
 import { DEMO_LAMPORTS } from "../demo/demo-lamports.ts";
 
 /** Nobody has agreed to the cost. */

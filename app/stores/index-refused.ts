@@ -1,4 +1,4 @@
-import type { LogRefused } from "../../core/use-cases/log/open-log.ts";
+import type { LogRefused } from "../../core/use-cases/log/signing/open-log.ts";
 import type { MintDecimalsDiffer } from "../check-mints.ts";
 import type { StoresRefused } from "./stores-of-ledger.ts";
 import type { SyncWorkerEnded } from "../sync-worker/sync-worker-ended.ts";

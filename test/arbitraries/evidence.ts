@@ -10,7 +10,7 @@ import { attestationMessage } from "../../core/protocol/instructions/attestation
 import { encodeEscrowAccount } from "../../core/protocol/accounts/escrow-account.ts";
 import { evidenceData, type EvidenceNetwork } from "../../core/protocol/evidence/evidence-data.ts";
 import { LOCAL_DEPLOYMENT } from "../../core/protocol/addresses/local-deployment.ts";
-import type { LogProof } from "../../core/use-cases/log/log-proofs.ts";
+import type { LogProof } from "../../core/use-cases/log/serving/log-proofs.ts";
 import { SUPPORTED_MINT, usdc } from "../core/use-cases/test-instance.ts";
 import { anyEscrow } from "./escrow.ts";
 

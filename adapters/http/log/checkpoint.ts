@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { Effect } from "effect";
-import { readCheckpoint } from "../../../core/use-cases/log/read-log.ts";
+import { readCheckpoint } from "../../../core/use-cases/log/serving/read-log.ts";
 import { entityTag, isNotModified } from "../request/entity-tag.ts";
 import { endpoint } from "../server/endpoint.ts";
 import { sampleLog } from "./sample-log.ts";

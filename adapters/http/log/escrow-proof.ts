@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { Effect } from "effect";
-import { readEscrowProof } from "../../../core/use-cases/log/read-log.ts";
+import { readEscrowProof } from "../../../core/use-cases/log/serving/read-log.ts";
 import { PathAddress } from "../openapi/values.ts";
 import { fieldPointers } from "../request/field-pointers.ts";
 import { endpoint } from "../server/endpoint.ts";

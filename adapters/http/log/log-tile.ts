@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { Effect } from "effect";
-import { readLogTile } from "../../../core/use-cases/log/read-log.ts";
+import { readLogTile } from "../../../core/use-cases/log/serving/read-log.ts";
 import { endpoint } from "../server/endpoint.ts";
 
 /** A tile of a signed size never changes, full or partial. */

@@ -6,7 +6,7 @@ import type {
   TransactionNotFound,
 } from "../../../core/use-cases/relay/relay-errors.ts";
 import type * as Request from "../../../core/use-cases/request-errors.ts";
-import type { NotInLog, NotLoggedYet } from "../../../core/use-cases/log/read-log.ts";
+import type { NotInLog, NotLoggedYet } from "../../../core/use-cases/log/serving/read-log.ts";
 import type { NotFinalYet } from "../../../core/use-cases/escrow/read-finalized-escrow.ts";
 import type * as Http from "./http-failures.ts";
 import type { WitnessFailure } from "../../../core/use-cases/witness/witness-errors.ts";

@@ -5,10 +5,10 @@ import type { LedgerPulse } from "../../../core/use-cases/service/ledger-pulse.t
 import type { IndexClock } from "../../../core/use-cases/index/index-clock.ts";
 import type { RecentPages } from "../../../core/use-cases/index/recent-pages.ts";
 import type { SettledEvidence } from "../../../core/use-cases/evidence/settled-evidence.ts";
-import type { LogProofs } from "../../../core/use-cases/log/log-proofs.ts";
+import type { LogProofs } from "../../../core/use-cases/log/serving/log-proofs.ts";
 import type { TransactionTerms } from "../../../core/use-cases/service/transaction-terms.ts";
 import type { LogPublisher } from "../../../core/use-cases/log/log-publisher.ts";
-import type { SettlementLog } from "../../../core/use-cases/log/published-log.ts";
+import type { SettlementLog } from "../../../core/use-cases/log/serving/published-log.ts";
 import type { Witness } from "../../../core/use-cases/witness/witness.ts";
 import type { ClientPackage } from "../../../ports/client-package.ts";
 import type { Broadcaster } from "../../../ports/broadcaster.ts";

@@ -10,7 +10,7 @@ import { Instance } from "../../../ports/instance.ts";
 import { Ledger } from "../../../ports/ledger.ts";
 import { findTransactions, referencesOf } from "./evidence-references.ts";
 import { readFinalizedEscrow } from "../escrow/read-finalized-escrow.ts";
-import { type LogProof, LogProofs } from "../log/log-proofs.ts";
+import { type LogProof, LogProofs } from "../log/serving/log-proofs.ts";
 import {
   type EvidencePacket,
   type KeptEvidence,

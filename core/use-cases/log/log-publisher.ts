@@ -16,15 +16,15 @@ import {
   makeCheckpointOffers,
   OFFER_UNCHANGED_EVERY,
   TRY_AGAIN,
-} from "./checkpoint-offers.ts";
-import type { WitnessRecord } from "./gather-cosignatures.ts";
-import type { GrowingTree } from "./growing-tree.ts";
+} from "./witnesses/checkpoint-offers.ts";
+import type { WitnessRecord } from "./witnesses/gather-cosignatures.ts";
+import type { GrowingTree } from "./signing/growing-tree.ts";
 import type { LogHindrance } from "./log-hindrance.ts";
 import { readLogIdentity } from "./log-identity.ts";
 import type { SignedHead } from "./log-standing.ts";
-import { NodeAgreement } from "./node-agreement.ts";
-import { LogRefused, openLog } from "./open-log.ts";
-import { SigningLog } from "./signing-log.ts";
+import { NodeAgreement } from "./signing/node-agreement.ts";
+import { LogRefused, openLog } from "./signing/open-log.ts";
+import { SigningLog } from "./signing/signing-log.ts";
 
 /** At most one checkpoint is signed in this time. */
 const SIGN_EVERY = Duration.seconds(1);

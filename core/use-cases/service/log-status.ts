@@ -1,11 +1,11 @@
 import { Effect } from "effect";
 import { type Hash32, hash32ToBytes } from "../../domain/hash32.ts";
 import { printVerifierKey, verifierKey } from "../../log/notes/verifier-key.ts";
-import type { WitnessRecord } from "../log/gather-cosignatures.ts";
+import type { WitnessRecord } from "../log/witnesses/gather-cosignatures.ts";
 import type { LogHindrance } from "../log/log-hindrance.ts";
 import { LogPublisher, type PublisherState } from "../log/log-publisher.ts";
 import type { EndedLog, LogStanding } from "../log/log-standing.ts";
-import { SettlementLog } from "../log/published-log.ts";
+import { SettlementLog } from "../log/serving/published-log.ts";
 
 /** How the settlement log stands. */
 export type LogStatus = {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect } from "bun:test";
 import { EMPTY_GENESIS } from "../../../adapters/local-ledger/genesis/genesis.ts";
 import { ed25519PublicKey } from "../../../adapters/signer/ed25519-key.ts";
-import { deployOptions } from "../../../app/deploy/deploy-options.ts";
+import { deployOptions } from "../../../app/deploy/inputs/deploy-options.ts";
 import { DeployStopped } from "../../../app/deploy/deploy-stopped.ts";
 import { runDeploy } from "../../../app/deploy/run-deploy.ts";
 import { addressFromBytes } from "../../../core/domain/address.ts";

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { chmod, mkdir, stat } from "node:fs/promises";
 import { readSettings } from "../../../app/config/settings.ts";
-import { placeProgram } from "../../../app/deploy/place-program.ts";
+import { placeProgram } from "../../../app/deploy/programs/place-program.ts";
 import { runDeploy } from "../../../app/deploy/run-deploy.ts";
-import { programBinary } from "../../../app/deploy/program-binary.ts";
-import { readConfiguration } from "../../../app/deploy/initialise-programs.ts";
-import { bufferAddress } from "../../../app/deploy/program-buffer.ts";
+import { programBinary } from "../../../app/deploy/programs/program-binary.ts";
+import { readConfiguration } from "../../../app/deploy/programs/initialise-programs.ts";
+import { bufferAddress } from "../../../app/deploy/programs/program-buffer.ts";
 import { decodeProgramDataAccount } from "../../../core/protocol/accounts/loader-v3.ts";
 import { programDataAddress } from "../../../core/protocol/addresses/addresses.ts";
 import { Effect } from "effect";

@@ -19,7 +19,7 @@ import { address } from "../../../core/domain/address.ts";
 import type { Escrow } from "../../../core/domain/escrow/escrow.ts";
 import { encodeEscrowAccount } from "../../../core/protocol/accounts/escrow-account.ts";
 import type { EvidenceNetwork } from "../../../core/protocol/evidence/evidence-data.ts";
-import type { LogProof } from "../../../core/use-cases/log/log-proofs.ts";
+import type { LogProof } from "../../../core/use-cases/log/serving/log-proofs.ts";
 import { ed25519Key, NETWORK } from "../../arbitraries/evidence.ts";
 
 /** A key that signs notes, from a seed of 32 equal bytes. */

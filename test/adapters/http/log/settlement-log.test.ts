@@ -13,7 +13,7 @@ import { leafHash } from "../../../../core/log/tree/tree-hash.ts";
 import { encodeEscrowAccount } from "../../../../core/protocol/accounts/escrow-account.ts";
 import { IndexSync } from "../../../../core/use-cases/index/sync/index-sync.ts";
 import { LogPublisher } from "../../../../core/use-cases/log/log-publisher.ts";
-import { SettlementLog } from "../../../../core/use-cases/log/published-log.ts";
+import { SettlementLog } from "../../../../core/use-cases/log/serving/published-log.ts";
 import { IndexReader } from "../../../../ports/index/index-reader.ts";
 import { referencePath, referenceRoot } from "../../../core/log/support/reference-tree.ts";
 import { escrow, STRANGER } from "../support/parties.ts";

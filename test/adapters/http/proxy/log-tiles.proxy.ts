@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { Context, Effect } from "effect";
 import { IndexSync } from "../../../../core/use-cases/index/sync/index-sync.ts";
 import { LogPublisher } from "../../../../core/use-cases/log/log-publisher.ts";
-import { SettlementLog } from "../../../../core/use-cases/log/published-log.ts";
+import { SettlementLog } from "../../../../core/use-cases/log/serving/published-log.ts";
 import { IndexReader } from "../../../../ports/index/index-reader.ts";
 import { LogStore } from "../../../../ports/log/log-store.ts";
 import { startListening } from "../support/listening-service.ts";

@@ -25,7 +25,7 @@ import {
 import { IndexSync, makeIndexSync } from "../../../../core/use-cases/index/sync/index-sync.ts";
 import { IndexClock, makeIndexClock } from "../../../../core/use-cases/index/index-clock.ts";
 import { makeRecentPages, RecentPages } from "../../../../core/use-cases/index/recent-pages.ts";
-import { LogProofs } from "../../../../core/use-cases/log/log-proofs.ts";
+import { LogProofs } from "../../../../core/use-cases/log/serving/log-proofs.ts";
 import { LedgerPulse, makeLedgerPulse } from "../../../../core/use-cases/service/ledger-pulse.ts";
 import {
   makeSettledEvidence,
@@ -51,7 +51,10 @@ import { Instance } from "../../../../ports/instance.ts";
 import { logSignerNone } from "../../../../adapters/signer/log-signer.ts";
 import type { LogPolicy } from "../../../../core/log/policy/log-policy.ts";
 import { LogPublisher, makeLogPublisher } from "../../../../core/use-cases/log/log-publisher.ts";
-import { makeSettlementLog, SettlementLog } from "../../../../core/use-cases/log/published-log.ts";
+import {
+  makeSettlementLog,
+  SettlementLog,
+} from "../../../../core/use-cases/log/serving/published-log.ts";
 import { LedgerNodes } from "../../../../ports/ledger-nodes.ts";
 import { type LogKey, LogSigner } from "../../../../ports/log/log-signer.ts";
 import { WitnessClient, WitnessUnreachable } from "../../../../ports/log/witness-client.ts";

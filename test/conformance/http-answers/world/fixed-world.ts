@@ -6,7 +6,7 @@ import { makeService, type ServiceOptions } from "../../../adapters/http/support
 import { evidenceSignerFromSeed } from "../../../../adapters/signer/evidence-signer.ts";
 import { RelayDelivery } from "../../../../core/use-cases/relay/relay-delivery.ts";
 import { LogPublisher } from "../../../../core/use-cases/log/log-publisher.ts";
-import { SettlementLog } from "../../../../core/use-cases/log/published-log.ts";
+import { SettlementLog } from "../../../../core/use-cases/log/serving/published-log.ts";
 import { LedgerPulse, makeLedgerPulse } from "../../../../core/use-cases/service/ledger-pulse.ts";
 import { IndexReader } from "../../../../ports/index/index-reader.ts";
 import { IndexWriter } from "../../../../ports/index/index-writer.ts";

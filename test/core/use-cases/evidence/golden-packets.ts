@@ -23,7 +23,7 @@ import {
   makeSettledEvidence,
   SettledEvidence,
 } from "../../../../core/use-cases/evidence/settled-evidence.ts";
-import { type LogProof, LogProofs } from "../../../../core/use-cases/log/log-proofs.ts";
+import { type LogProof, LogProofs } from "../../../../core/use-cases/log/serving/log-proofs.ts";
 import { IndexReader } from "../../../../ports/index/index-reader.ts";
 import { StoreUnavailable } from "../../../../ports/index/store-unavailable.ts";
 import { EvidenceSigner } from "../../../../ports/evidence-signer.ts";

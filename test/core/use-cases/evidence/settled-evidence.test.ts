@@ -14,7 +14,7 @@ import {
   ArchivedEscrows,
   makeArchivedEscrows,
 } from "../../../../core/use-cases/escrow/archived-escrows.ts";
-import { type LogProof, LogProofs } from "../../../../core/use-cases/log/log-proofs.ts";
+import { type LogProof, LogProofs } from "../../../../core/use-cases/log/serving/log-proofs.ts";
 import { buildEvidence } from "../../../../core/use-cases/evidence/build-evidence.ts";
 import {
   ARCHIVAL_FRESH_MS,

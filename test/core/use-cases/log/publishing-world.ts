@@ -17,7 +17,7 @@ import { tilePath } from "../../../../core/log/tiles/tile-path.ts";
 import type { LogPublisher } from "../../../../core/use-cases/log/log-publisher.ts";
 import { makeLogPublisher } from "../../../../core/use-cases/log/log-publisher.ts";
 import { parseLogStanding } from "../../../../core/use-cases/log/log-standing.ts";
-import type { LogRefused } from "../../../../core/use-cases/log/open-log.ts";
+import type { LogRefused } from "../../../../core/use-cases/log/signing/open-log.ts";
 import { Instance } from "../../../../ports/instance.ts";
 import { StoreUnavailable } from "../../../../ports/index/store-unavailable.ts";
 import { LedgerNodes } from "../../../../ports/ledger-nodes.ts";

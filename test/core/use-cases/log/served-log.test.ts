@@ -1,12 +1,15 @@
 import { expect, test } from "bun:test";
 import { Effect, Layer } from "effect";
 import { encodeEntryBundle } from "../../../../core/log/tiles/entry-bundle.ts";
-import { makeSettlementLog, SettlementLog } from "../../../../core/use-cases/log/published-log.ts";
+import {
+  makeSettlementLog,
+  SettlementLog,
+} from "../../../../core/use-cases/log/serving/published-log.ts";
 import {
   proveEscrow,
   readCheckpoint,
   readLogTile,
-} from "../../../../core/use-cases/log/read-log.ts";
+} from "../../../../core/use-cases/log/serving/read-log.ts";
 import { Instance } from "../../../../ports/instance.ts";
 import { Ledger } from "../../../../ports/ledger.ts";
 import { LogStore } from "../../../../ports/log/log-store.ts";

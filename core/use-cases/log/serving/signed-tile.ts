@@ -1,12 +1,12 @@
 import { Effect } from "effect";
-import { decodeEntryBundle } from "../../log/tiles/entry-bundle.ts";
-import { rootOfFullTile } from "../../log/tiles/tile-hashes.ts";
-import { type Tile, TILE_WIDTH, tilePath } from "../../log/tiles/tile-path.ts";
-import { tileWidthIn } from "../../log/tiles/tile-plan.ts";
-import { HASH_LENGTH, isSameHash, leafHash } from "../../log/tree/tree-hash.ts";
-import { StoreUnavailable } from "../../../ports/index/store-unavailable.ts";
-import type { LogStore } from "../../../ports/log/log-store.ts";
-import { keptTile, type LogTree, readTile } from "./read-tree.ts";
+import { decodeEntryBundle } from "../../../log/tiles/entry-bundle.ts";
+import { rootOfFullTile } from "../../../log/tiles/tile-hashes.ts";
+import { type Tile, TILE_WIDTH, tilePath } from "../../../log/tiles/tile-path.ts";
+import { tileWidthIn } from "../../../log/tiles/tile-plan.ts";
+import { HASH_LENGTH, isSameHash, leafHash } from "../../../log/tree/tree-hash.ts";
+import { StoreUnavailable } from "../../../../ports/index/store-unavailable.ts";
+import type { LogStore } from "../../../../ports/log/log-store.ts";
+import { keptTile, type LogTree, readTile } from "../read-tree.ts";
 import type { SignedEdge } from "./signed-edge.ts";
 
 /** A log's tree at the size that was signed last, with the partial tiles that together have the signed root. */

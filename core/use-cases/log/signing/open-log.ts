@@ -1,14 +1,18 @@
 import { Data, Effect } from "effect";
-import { type Hash32, hash32FromBytes } from "../../domain/hash32.ts";
-import { type LogOrigin, parseLogOrigin, printLogOrigin } from "../../log/checkpoint/log-origin.ts";
-import type { LogKey, LogKeyUnusable } from "../../../ports/log/log-signer.ts";
-import { LogStore } from "../../../ports/log/log-store.ts";
+import { type Hash32, hash32FromBytes } from "../../../domain/hash32.ts";
+import {
+  type LogOrigin,
+  parseLogOrigin,
+  printLogOrigin,
+} from "../../../log/checkpoint/log-origin.ts";
+import type { LogKey, LogKeyUnusable } from "../../../../ports/log/log-signer.ts";
+import { LogStore } from "../../../../ports/log/log-store.ts";
 import {
   type EndedLog,
   type LogStanding,
   parseLogStanding,
   type SignedHead,
-} from "./log-standing.ts";
+} from "../log-standing.ts";
 
 /** The log's key, name or ledger is not that of what was signed before. Nothing may be signed. */
 export class LogRefused extends Data.TaggedError("LogRefused")<{ readonly reason: string }> {

@@ -1,7 +1,7 @@
-import { address, type Address } from "../../core/domain/address.ts";
-import type { LedgerAccount } from "../../core/domain/ledger/account.ts";
+import { address, type Address } from "../../../core/domain/address.ts";
+import type { LedgerAccount } from "../../../core/domain/ledger/account.ts";
 import type { ClusterRpc } from "./cluster-rpc.ts";
-import { DeployStopped } from "./deploy-stopped.ts";
+import { DeployStopped } from "../deploy-stopped.ts";
 
 /** The versions of the programs' bytecode that this repository has binaries of. */
 export const SBPF_VERSIONS = ["v3", "v0"] as const;

@@ -1,21 +1,21 @@
-import type { Address } from "../../core/domain/address.ts";
+import type { Address } from "../../../core/domain/address.ts";
 import {
   BUFFER_HEADER_LENGTH,
   decodeBufferAccount,
-} from "../../core/protocol/accounts/loader-v3.ts";
-import { seededAddress } from "../../core/protocol/addresses/seeded-address.ts";
-import { UPGRADEABLE_LOADER } from "../../core/protocol/addresses/well-known-addresses.ts";
-import { allocateSeededAccount } from "../../core/protocol/instructions/account-instructions.ts";
+} from "../../../core/protocol/accounts/loader-v3.ts";
+import { seededAddress } from "../../../core/protocol/addresses/seeded-address.ts";
+import { UPGRADEABLE_LOADER } from "../../../core/protocol/addresses/well-known-addresses.ts";
+import { allocateSeededAccount } from "../../../core/protocol/instructions/account-instructions.ts";
 import {
   closeBufferInstruction,
   initializeBufferInstruction,
   writeBufferInstruction,
-} from "../../core/protocol/instructions/loader-instructions.ts";
-import { transferLamports } from "../../adapters/local-ledger/genesis/funding-instructions.ts";
-import { type DeployContext, landed } from "./deploy-context.ts";
-import { DeployStopped } from "./deploy-stopped.ts";
+} from "../../../core/protocol/instructions/loader-instructions.ts";
+import { transferLamports } from "../../../adapters/local-ledger/genesis/funding-instructions.ts";
+import { type DeployContext, landed } from "../deploy-context.ts";
+import { DeployStopped } from "../deploy-stopped.ts";
 import type { ProgramBinary, ProgramName } from "./program-binary.ts";
-import { sendTransactions } from "./send-transactions.ts";
+import { sendTransactions } from "../cluster/send-transactions.ts";
 
 /** Bytes of ELF in one Write. With one signature and a version 0 message the transaction has 1,222 of 1,232 bytes. */
 const CHUNK_BYTES = 1000;

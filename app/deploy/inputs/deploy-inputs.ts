@@ -1,16 +1,16 @@
 import { join } from "node:path";
-import { clusterOfGenesis } from "../config/cluster.ts";
-import { USDC_MINTS } from "../config/supported-mints.ts";
-import { parseAddress } from "../../core/domain/address.ts";
-import type { AttestorRegistry } from "../../core/protocol/accounts/attestor-registry-account.ts";
-import { EX_USAGE } from "../commands/command-line.ts";
-import type { DeployContext, ProgramTarget } from "./deploy-context.ts";
+import { clusterOfGenesis } from "../../config/cluster.ts";
+import { USDC_MINTS } from "../../config/supported-mints.ts";
+import { parseAddress } from "../../../core/domain/address.ts";
+import type { AttestorRegistry } from "../../../core/protocol/accounts/attestor-registry-account.ts";
+import { EX_USAGE } from "../../commands/command-line.ts";
+import type { DeployContext, ProgramTarget } from "../deploy-context.ts";
 import { keptKey, readDeployKey } from "./deploy-keys.ts";
 import type { DeployOptions } from "./deploy-options.ts";
-import { DeployStopped } from "./deploy-stopped.ts";
-import type { Admin } from "./initialise-programs.ts";
-import { PROGRAM_NAMES } from "./program-binary.ts";
-import { existingMint, newMint, type SettlementMint } from "./settlement-mint.ts";
+import { DeployStopped } from "../deploy-stopped.ts";
+import type { Admin } from "../programs/initialise-programs.ts";
+import { PROGRAM_NAMES } from "../programs/program-binary.ts";
+import { existingMint, newMint, type SettlementMint } from "../settlement-mint.ts";
 
 /** The programs to deploy: those that the options name, or those whose keys are kept in the folder, made if need be. */
 export const programTargets = (

@@ -1,11 +1,11 @@
 import { Effect } from "effect";
-import { hash32ToBytes } from "../../domain/hash32.ts";
-import { checkpointText } from "../../log/checkpoint/checkpoint.ts";
-import { type NoteSignature, printSignedNote } from "../../log/notes/signed-note.ts";
-import { verifierKey } from "../../log/notes/verifier-key.ts";
-import { noteMessage } from "../../log/notes/verify-note.ts";
-import type { LogKey } from "../../../ports/log/log-signer.ts";
-import type { SignedHead } from "./log-standing.ts";
+import { hash32ToBytes } from "../../../domain/hash32.ts";
+import { checkpointText } from "../../../log/checkpoint/checkpoint.ts";
+import { type NoteSignature, printSignedNote } from "../../../log/notes/signed-note.ts";
+import { verifierKey } from "../../../log/notes/verifier-key.ts";
+import { noteMessage } from "../../../log/notes/verify-note.ts";
+import type { LogKey } from "../../../../ports/log/log-signer.ts";
+import type { SignedHead } from "../log-standing.ts";
 
 /** A checkpoint that the log has signed. */
 export type SignedCheckpoint = {

@@ -1,12 +1,12 @@
 import { Effect } from "effect";
-import { type Hash32, hash32FromBytes } from "../../domain/hash32.ts";
-import { firstHead, headAfter } from "../../log/leaf/event-chain.ts";
-import { decodeEntryBundle, encodeEntryBundle } from "../../log/tiles/entry-bundle.ts";
-import { TileBuilder } from "../../log/tiles/tile-builder.ts";
-import { TILE_WIDTH } from "../../log/tiles/tile-path.ts";
-import { LogStore } from "../../../ports/log/log-store.ts";
-import type { SignedHead } from "./log-standing.ts";
-import { keptPath, type LogTree, readLeaves } from "./read-tree.ts";
+import { type Hash32, hash32FromBytes } from "../../../domain/hash32.ts";
+import { firstHead, headAfter } from "../../../log/leaf/event-chain.ts";
+import { decodeEntryBundle, encodeEntryBundle } from "../../../log/tiles/entry-bundle.ts";
+import { TileBuilder } from "../../../log/tiles/tile-builder.ts";
+import { TILE_WIDTH } from "../../../log/tiles/tile-path.ts";
+import { LogStore } from "../../../../ports/log/log-store.ts";
+import type { SignedHead } from "../log-standing.ts";
+import { keptPath, type LogTree, readLeaves } from "../read-tree.ts";
 
 /** What the store's leaves themselves say, without any kept tile. */
 export type LeavesVerdict = {

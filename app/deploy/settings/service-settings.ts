@@ -1,13 +1,13 @@
 import { join } from "node:path";
-import type { Deployment } from "../../core/domain/ledger/deployment.ts";
-import type { Cluster } from "../config/cluster.ts";
-import { USDC_MINTS } from "../config/supported-mints.ts";
-import { readIfThere } from "../../adapters/bun/durable-file.ts";
-import type { DeployContext } from "./deploy-context.ts";
-import { keptKey } from "./deploy-keys.ts";
-import type { DeployOptions } from "./deploy-options.ts";
+import type { Deployment } from "../../../core/domain/ledger/deployment.ts";
+import type { Cluster } from "../../config/cluster.ts";
+import { USDC_MINTS } from "../../config/supported-mints.ts";
+import { readIfThere } from "../../../adapters/bun/durable-file.ts";
+import type { DeployContext } from "../deploy-context.ts";
+import { keptKey } from "../inputs/deploy-keys.ts";
+import type { DeployOptions } from "../inputs/deploy-options.ts";
 import { type EnvSetting, writeEnvFile } from "./env-file.ts";
-import type { SettlementMint } from "./settlement-mint.ts";
+import type { SettlementMint } from "../settlement-mint.ts";
 
 /** What the settings are made from. */
 export type ServiceFacts = {

@@ -1,8 +1,8 @@
-import { signedTransaction } from "../../adapters/local-ledger/genesis/signed-transaction.ts";
-import { encodeBase58 } from "../../core/domain/encoding/base58.ts";
-import type { Instruction } from "../../core/domain/ledger/instruction.ts";
+import { signedTransaction } from "../../../adapters/local-ledger/genesis/signed-transaction.ts";
+import { encodeBase58 } from "../../../core/domain/encoding/base58.ts";
+import type { Instruction } from "../../../core/domain/ledger/instruction.ts";
 import { type ClusterRpc, RpcRefused } from "./cluster-rpc.ts";
-import type { DeployKey } from "./deploy-keys.ts";
+import type { DeployKey } from "../inputs/deploy-keys.ts";
 
 /** A transaction to send; the payer signs it too. */
 export type Unsent = {

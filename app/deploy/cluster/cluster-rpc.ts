@@ -1,9 +1,9 @@
-import { redactedRpcAddress } from "../../adapters/solana-rpc/transport/redacted-rpc-address.ts";
-import { type Address, parseAddress } from "../../core/domain/address.ts";
-import { decodeBase64 } from "../../core/domain/encoding/base64.ts";
-import type { LedgerAccount } from "../../core/domain/ledger/account.ts";
-import { EX_UNAVAILABLE } from "../commands/command-line.ts";
-import { DeployStopped } from "./deploy-stopped.ts";
+import { redactedRpcAddress } from "../../../adapters/solana-rpc/transport/redacted-rpc-address.ts";
+import { type Address, parseAddress } from "../../../core/domain/address.ts";
+import { decodeBase64 } from "../../../core/domain/encoding/base64.ts";
+import type { LedgerAccount } from "../../../core/domain/ledger/account.ts";
+import { EX_UNAVAILABLE } from "../../commands/command-line.ts";
+import { DeployStopped } from "../deploy-stopped.ts";
 
 /** A node refused a call. */
 export class RpcRefused extends DeployStopped {

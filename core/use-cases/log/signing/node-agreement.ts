@@ -1,5 +1,5 @@
-import { type Hash32, hash32FromBytes, hash32ToBytes } from "../../domain/hash32.ts";
-import { firstHead, headAfter } from "../../log/leaf/event-chain.ts";
+import { type Hash32, hash32FromBytes, hash32ToBytes } from "../../../domain/hash32.ts";
+import { firstHead, headAfter } from "../../../log/leaf/event-chain.ts";
 
 /** The count and head of the custody program's chain, as a node shows them. */
 export type ChainHead = { readonly count: bigint; readonly head: Hash32 };

@@ -1,10 +1,10 @@
 import { Effect } from "effect";
-import { TileBuilder } from "../../log/tiles/tile-builder.ts";
-import { TILE_WIDTH, tilePath } from "../../log/tiles/tile-path.ts";
-import { partialTiles } from "../../log/tiles/tile-plan.ts";
-import type { TreeHead } from "../../log/tree/tree-edge.ts";
-import { type FullTile, LogStore } from "../../../ports/log/log-store.ts";
-import { keptPath, type LogTree, readLeaves, readTile } from "./read-tree.ts";
+import { TileBuilder } from "../../../log/tiles/tile-builder.ts";
+import { TILE_WIDTH, tilePath } from "../../../log/tiles/tile-path.ts";
+import { partialTiles } from "../../../log/tiles/tile-plan.ts";
+import type { TreeHead } from "../../../log/tree/tree-edge.ts";
+import { type FullTile, LogStore } from "../../../../ports/log/log-store.ts";
+import { keptPath, type LogTree, readLeaves, readTile } from "../read-tree.ts";
 
 /** Leaves read at once, some milliseconds of work: four full tiles. */
 const LEAVES_AT_ONCE = 4 * TILE_WIDTH;

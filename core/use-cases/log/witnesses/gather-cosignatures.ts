@@ -1,16 +1,16 @@
 import { Deferred, Duration, Effect, Ref } from "effect";
-import { type NoteSignature, parseSignatures } from "../../log/notes/signed-note.ts";
-import { verifyNote } from "../../log/notes/verify-note.ts";
-import type { LogPolicy, PolicyWitness } from "../../log/policy/log-policy.ts";
-import { judgeQuorum } from "../../log/policy/quorum.ts";
+import { type NoteSignature, parseSignatures } from "../../../log/notes/signed-note.ts";
+import { verifyNote } from "../../../log/notes/verify-note.ts";
+import type { LogPolicy, PolicyWitness } from "../../../log/policy/log-policy.ts";
+import { judgeQuorum } from "../../../log/policy/quorum.ts";
 import {
   parseTlogSize,
   printAddCheckpoint,
   TLOG_SIZE_TYPE,
-} from "../../log/witness/add-checkpoint.ts";
-import { WitnessClient } from "../../../ports/log/witness-client.ts";
-import { type LogTree, readConsistencyProof } from "./read-tree.ts";
-import { printSignedCheckpoint, type SignedCheckpoint } from "./sign-checkpoint.ts";
+} from "../../../log/witness/add-checkpoint.ts";
+import { WitnessClient } from "../../../../ports/log/witness-client.ts";
+import { type LogTree, readConsistencyProof } from "../read-tree.ts";
+import { printSignedCheckpoint, type SignedCheckpoint } from "../signing/sign-checkpoint.ts";
 
 /** How long a checkpoint is offered; the newest one has its turn then. */
 const OFFERED_FOR = Duration.seconds(60);

@@ -1,7 +1,7 @@
-import { type Address, parseAddress } from "../../core/domain/address.ts";
-import { EX_USAGE } from "../commands/command-line.ts";
-import { DeployStopped } from "./deploy-stopped.ts";
-import { SBPF_VERSIONS, type SbpfVersion } from "./feature-gates.ts";
+import { type Address, parseAddress } from "../../../core/domain/address.ts";
+import { EX_USAGE } from "../../commands/command-line.ts";
+import { DeployStopped } from "../deploy-stopped.ts";
+import { SBPF_VERSIONS, type SbpfVersion } from "../cluster/feature-gates.ts";
 
 /** What a deployment is asked for, checked as far as that goes without a node. */
 export type DeployOptions = {

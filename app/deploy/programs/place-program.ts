@@ -1,23 +1,23 @@
-import { transferLamports } from "../../adapters/local-ledger/genesis/funding-instructions.ts";
-import { PROGRAM_LENGTH } from "../../core/protocol/accounts/loader-v3.ts";
-import { UPGRADEABLE_LOADER } from "../../core/protocol/addresses/well-known-addresses.ts";
+import { transferLamports } from "../../../adapters/local-ledger/genesis/funding-instructions.ts";
+import { PROGRAM_LENGTH } from "../../../core/protocol/accounts/loader-v3.ts";
+import { UPGRADEABLE_LOADER } from "../../../core/protocol/addresses/well-known-addresses.ts";
 import {
   allocateAccount,
   assignAccount,
-} from "../../core/protocol/instructions/account-instructions.ts";
+} from "../../../core/protocol/instructions/account-instructions.ts";
 import {
   deployProgramInstruction,
   extendProgramInstruction,
   MIN_EXTENSION_BYTES,
   upgradeProgramInstruction,
-} from "../../core/protocol/instructions/loader-instructions.ts";
+} from "../../../core/protocol/instructions/loader-instructions.ts";
 import {
   type DeployContext,
   landed,
   type ProgramTarget,
   TransactionRefused,
-} from "./deploy-context.ts";
-import { DeployStopped } from "./deploy-stopped.ts";
+} from "../deploy-context.ts";
+import { DeployStopped } from "../deploy-stopped.ts";
 import type { ProgramBinary } from "./program-binary.ts";
 import { closeBuffer, fillBuffer } from "./program-buffer.ts";
 import {

@@ -1,6 +1,6 @@
-import type { DeployContext } from "./deploy-context.ts";
-import { solText } from "./deploy-cost.ts";
-import { DeployStopped } from "./deploy-stopped.ts";
+import type { DeployContext } from "../deploy-context.ts";
+import { solText } from "../deploy-cost.ts";
+import { DeployStopped } from "../deploy-stopped.ts";
 import { RpcRefused } from "./cluster-rpc.ts";
 
 /** The most that faucets give at once: a devnet node's limit, in lamports. */

@@ -1,5 +1,5 @@
 import { Context, type Effect } from "effect";
-import type { Escrow } from "../../domain/escrow/escrow.ts";
+import type { Escrow } from "../../../domain/escrow/escrow.ts";
 
 /** A proof that a log holds an event of an escrow, as a packet carries it. */
 export type LogProof = {

@@ -1,23 +1,26 @@
-import type { Address } from "../../core/domain/address.ts";
-import type { Deployment } from "../../core/domain/ledger/deployment.ts";
+import type { Address } from "../../../core/domain/address.ts";
+import type { Deployment } from "../../../core/domain/ledger/deployment.ts";
 import {
   type AttestorRegistry,
   decodeAttestorRegistryAccount,
-} from "../../core/protocol/accounts/attestor-registry-account.ts";
+} from "../../../core/protocol/accounts/attestor-registry-account.ts";
 import {
   type CustodyConfig,
   decodeCustodyConfigAccount,
-} from "../../core/protocol/accounts/custody-config-account.ts";
-import { custodyConfigAddress, registryAddress } from "../../core/protocol/addresses/addresses.ts";
+} from "../../../core/protocol/accounts/custody-config-account.ts";
+import {
+  custodyConfigAddress,
+  registryAddress,
+} from "../../../core/protocol/addresses/addresses.ts";
 import {
   acceptAdminInstruction,
   initializeRegistryInstruction,
   proposeAdminInstruction,
-} from "../../core/protocol/instructions/attestor-instructions.ts";
-import { initializeCustodyInstruction } from "../../core/protocol/instructions/custody-instructions.ts";
-import { type DeployContext, landed } from "./deploy-context.ts";
-import type { DeployKey } from "./deploy-keys.ts";
-import { DeployStopped } from "./deploy-stopped.ts";
+} from "../../../core/protocol/instructions/attestor-instructions.ts";
+import { initializeCustodyInstruction } from "../../../core/protocol/instructions/custody-instructions.ts";
+import { type DeployContext, landed } from "../deploy-context.ts";
+import type { DeployKey } from "../inputs/deploy-keys.ts";
+import { DeployStopped } from "../deploy-stopped.ts";
 
 /** The configuration accounts of both programs; null for one that is not made yet. */
 export type Configuration = {

@@ -1,7 +1,7 @@
 import { Effect } from "effect";
-import type { Escrow } from "../../domain/escrow/escrow.ts";
-import { RecentlyUsed } from "../../domain/recently-used.ts";
-import type { LogStore } from "../../../ports/log/log-store.ts";
+import type { Escrow } from "../../../domain/escrow/escrow.ts";
+import { RecentlyUsed } from "../../../domain/recently-used.ts";
+import type { LogStore } from "../../../../ports/log/log-store.ts";
 import { type LogProof, LogProofs } from "./log-proofs.ts";
 import { SettlementLog } from "./published-log.ts";
 import { proveEscrow } from "./read-log.ts";

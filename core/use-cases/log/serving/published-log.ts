@@ -1,13 +1,18 @@
 import { Context, Effect } from "effect";
-import { parseCheckpoint } from "../../log/checkpoint/checkpoint.ts";
-import { parseLogOrigin } from "../../log/checkpoint/log-origin.ts";
-import type { Instance } from "../../../ports/instance.ts";
-import type { Ledger } from "../../../ports/ledger.ts";
-import { LogStore } from "../../../ports/log/log-store.ts";
-import { StoreUnavailable } from "../../../ports/index/store-unavailable.ts";
-import { readLogIdentity } from "./log-identity.ts";
-import { isSameHead, type LogStanding, parseLogStanding, type SignedHead } from "./log-standing.ts";
-import type { LogTree } from "./read-tree.ts";
+import { parseCheckpoint } from "../../../log/checkpoint/checkpoint.ts";
+import { parseLogOrigin } from "../../../log/checkpoint/log-origin.ts";
+import type { Instance } from "../../../../ports/instance.ts";
+import type { Ledger } from "../../../../ports/ledger.ts";
+import { LogStore } from "../../../../ports/log/log-store.ts";
+import { StoreUnavailable } from "../../../../ports/index/store-unavailable.ts";
+import { readLogIdentity } from "../log-identity.ts";
+import {
+  isSameHead,
+  type LogStanding,
+  parseLogStanding,
+  type SignedHead,
+} from "../log-standing.ts";
+import type { LogTree } from "../read-tree.ts";
 import { readSignedEdge, type SignedEdge } from "./signed-edge.ts";
 
 /** The log that this service publishes, as it stands. */

@@ -1,15 +1,15 @@
 import { Data, Effect } from "effect";
-import { printTlogProof } from "../../log/checkpoint/tlog-proof.ts";
-import { decodeEntryBundle, encodeEntryBundle } from "../../log/tiles/entry-bundle.ts";
-import { parseTilePath } from "../../log/tiles/tile-path.ts";
-import { tileWidthIn } from "../../log/tiles/tile-plan.ts";
-import { verifyInclusion } from "../../log/tree/inclusion-proof.ts";
-import { HASH_LENGTH, leafHash } from "../../log/tree/tree-hash.ts";
-import { StoreUnavailable } from "../../../ports/index/store-unavailable.ts";
-import { readFinalizedEscrow } from "../escrow/read-finalized-escrow.ts";
+import { printTlogProof } from "../../../log/checkpoint/tlog-proof.ts";
+import { decodeEntryBundle, encodeEntryBundle } from "../../../log/tiles/entry-bundle.ts";
+import { parseTilePath } from "../../../log/tiles/tile-path.ts";
+import { tileWidthIn } from "../../../log/tiles/tile-plan.ts";
+import { verifyInclusion } from "../../../log/tree/inclusion-proof.ts";
+import { HASH_LENGTH, leafHash } from "../../../log/tree/tree-hash.ts";
+import { StoreUnavailable } from "../../../../ports/index/store-unavailable.ts";
+import { readFinalizedEscrow } from "../../escrow/read-finalized-escrow.ts";
 import type { LogProof } from "./log-proofs.ts";
 import { SettlementLog } from "./published-log.ts";
-import { readInclusionProof, readLeaves } from "./read-tree.ts";
+import { readInclusionProof, readLeaves } from "../read-tree.ts";
 import { readSignedTile } from "./signed-tile.ts";
 
 /** This service publishes no log, or no checkpoint of it yet, or the log has no such tile. */

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { bytesToHex } from "@noble/hashes/utils.js";
-import { sha256 } from "../../core/domain/sha256.ts";
-import type { SbpfVersion } from "./feature-gates.ts";
+import { sha256 } from "../../../core/domain/sha256.ts";
+import type { SbpfVersion } from "../cluster/feature-gates.ts";
 
 /** The programs by name, in the order in which they are deployed. */
 export const PROGRAM_NAMES = ["attestor", "custody"] as const;
@@ -25,7 +25,7 @@ export const programBinary = async (
   version: SbpfVersion,
 ): Promise<ProgramBinary> => {
   const file = version === "v0" ? `${name}.so` : `${name}.${version}.so`;
-  const elf = new Uint8Array(await readFile(new URL(`../../programs/${file}`, import.meta.url)));
+  const elf = new Uint8Array(await readFile(new URL(`../../../programs/${file}`, import.meta.url)));
   return { version, file, elf, sha256: bytesToHex(sha256(elf)) };
 };
 

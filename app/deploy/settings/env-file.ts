@@ -1,4 +1,4 @@
-import { readIfThere, writeDurably } from "../../adapters/bun/durable-file.ts";
+import { readIfThere, writeDurably } from "../../../adapters/bun/durable-file.ts";
 
 /** A setting that the file must have: it stays as it is where `isMet` says that its value serves, or is replaced. */
 export type EnvSetting = {

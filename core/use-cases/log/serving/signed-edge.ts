@@ -1,14 +1,14 @@
 import { Effect } from "effect";
-import { hash32ToBytes } from "../../domain/hash32.ts";
-import { decodeEntryBundle } from "../../log/tiles/entry-bundle.ts";
-import { tileSource } from "../../log/tiles/tile-hashes.ts";
-import { tilePath } from "../../log/tiles/tile-path.ts";
-import { partialTiles } from "../../log/tiles/tile-plan.ts";
-import { hashOfRange } from "../../log/tree/subtree.ts";
-import { HASH_LENGTH, isSameHash, leafHash } from "../../log/tree/tree-hash.ts";
-import { StoreUnavailable } from "../../../ports/index/store-unavailable.ts";
-import type { SignedHead } from "./log-standing.ts";
-import { type LogTree, readTile } from "./read-tree.ts";
+import { hash32ToBytes } from "../../../domain/hash32.ts";
+import { decodeEntryBundle } from "../../../log/tiles/entry-bundle.ts";
+import { tileSource } from "../../../log/tiles/tile-hashes.ts";
+import { tilePath } from "../../../log/tiles/tile-path.ts";
+import { partialTiles } from "../../../log/tiles/tile-plan.ts";
+import { hashOfRange } from "../../../log/tree/subtree.ts";
+import { HASH_LENGTH, isSameHash, leafHash } from "../../../log/tree/tree-hash.ts";
+import { StoreUnavailable } from "../../../../ports/index/store-unavailable.ts";
+import type { SignedHead } from "../log-standing.ts";
+import { type LogTree, readTile } from "../read-tree.ts";
 
 /** The partial tiles and the partial bundle of a signed size, by their paths. */
 export type SignedEdge = ReadonlyMap<string, Uint8Array>;

@@ -1,17 +1,17 @@
-import type { Address } from "../../core/domain/address.ts";
-import type { LedgerAccount } from "../../core/domain/ledger/account.ts";
+import type { Address } from "../../../core/domain/address.ts";
+import type { LedgerAccount } from "../../../core/domain/ledger/account.ts";
 import {
   decodeBufferAccount,
   decodeProgramDataAccount,
   type ProgramData,
-} from "../../core/protocol/accounts/loader-v3.ts";
-import { programDataAddress } from "../../core/protocol/addresses/addresses.ts";
+} from "../../../core/protocol/accounts/loader-v3.ts";
+import { programDataAddress } from "../../../core/protocol/addresses/addresses.ts";
 import {
   SYSTEM_PROGRAM,
   UPGRADEABLE_LOADER,
-} from "../../core/protocol/addresses/well-known-addresses.ts";
-import type { DeployContext, ProgramTarget } from "./deploy-context.ts";
-import { DeployStopped } from "./deploy-stopped.ts";
+} from "../../../core/protocol/addresses/well-known-addresses.ts";
+import type { DeployContext, ProgramTarget } from "../deploy-context.ts";
+import { DeployStopped } from "../deploy-stopped.ts";
 import { holdsBinary, type ProgramBinary } from "./program-binary.ts";
 import { bufferAddress } from "./program-buffer.ts";
 
