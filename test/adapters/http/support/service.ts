@@ -58,7 +58,7 @@ import {
 import { LedgerNodes } from "../../../../ports/ledger-nodes.ts";
 import { type LogKey, LogSigner } from "../../../../ports/log/log-signer.ts";
 import { WitnessClient, WitnessUnreachable } from "../../../../ports/log/witness-client.ts";
-import { LogIdentity } from "../../../../ports/log/log-identity.ts";
+import { logIdentity } from "../../../doubles/log-identity.ts";
 import { usdc } from "../../../core/use-cases/test-instance.ts";
 import { type Contract, documentedAnswers } from "./documented-answers.ts";
 import { makeLedgerDouble } from "./ledger-double.ts";
@@ -164,7 +164,7 @@ export const makeService = async (options: ServiceOptions = {}) => {
     instance,
     clock,
     indexMemory(),
-    Layer.succeed(LogIdentity, { id: Effect.succeed(TEST_LOG_ID) }),
+    logIdentity(GENESIS, LOCAL_DEPLOYMENT),
     outcomeLogMemory,
     rateLimiterMemory({
       limits: { reads: limit, prepare: limit, relay: limit, sync: limit },

@@ -21,12 +21,11 @@ import type { LogRefused } from "../../../../core/use-cases/log/signing/open-log
 import { Instance } from "../../../../ports/instance.ts";
 import { StoreUnavailable } from "../../../../ports/index/store-unavailable.ts";
 import { LedgerNodes } from "../../../../ports/ledger-nodes.ts";
-import { Ledger } from "../../../../ports/ledger.ts";
 import { LogSigner } from "../../../../ports/log/log-signer.ts";
 import { LogStore } from "../../../../ports/log/log-store.ts";
 import { WitnessClient } from "../../../../ports/log/witness-client.ts";
 import { TEST_GENESIS_HASH } from "../../../arbitraries/test-ledger.ts";
-import { ledgerDouble } from "../../../doubles/ledger-double.ts";
+import { logIdentity } from "../../../doubles/log-identity.ts";
 import { referenceRoot, someLeaves } from "../../log/support/reference-tree.ts";
 import { testInstance } from "../test-instance.ts";
 
@@ -161,7 +160,7 @@ export class PublishingWorld {
             ),
         },
       }),
-      Layer.succeed(Ledger, ledgerDouble({ genesisHash: TEST_GENESIS_HASH })),
+      logIdentity(TEST_GENESIS_HASH, deployment),
       Layer.succeed(LedgerNodes, this.nodes),
       Layer.succeed(Instance, testInstance()),
       Layer.succeed(WitnessClient, { addCheckpoint: (url, body) => this.witness(url, body) }),
