@@ -110,6 +110,23 @@ export class SigningLog {
     });
   }
 
+  /**
+   * Takes back a standing whose head was not signed: another process was faster at the key's file. What that one signed is held against
+   * the leaves from then on, and is the first standing of a store that had none. Without such a head the next round signs.
+   */
+  #takeBack(before: string | null, next: LogStanding) {
+    return Effect.gen({ self: this }, function* () {
+      const { head } = yield* this.#besideKey;
+      if (head === null || isSameHead(head, this.#remembered)) return;
+      const earlier = before ?? printLogStanding({ ...next, signed: head });
+      const store = yield* LogStore;
+      yield* store.replaceStanding(printLogStanding(next), earlier);
+      this.#remembered = head;
+      if (head.size > (this.last?.size ?? 0)) this.last = head;
+      this.growing = null;
+    });
+  }
+
   /** Replaces the standing. Another process's write in between is a failure that passes. */
   #replace(before: string | null, next: LogStanding) {
     return Effect.gen({ self: this }, function* () {
@@ -140,7 +157,10 @@ export class SigningLog {
         });
       const next = this.#standingOf(head, value, null);
       if (!isSameHead(value?.signed ?? null, head)) yield* this.#replace(text, next);
-      if (remembered !== null) yield* this.#remember(remembered.text, next);
+      if (remembered !== null)
+        yield* Effect.tapError(this.#remember(remembered.text, next), () =>
+          this.#takeBack(text, next),
+        );
       this.last = head;
       return yield* signCheckpoint(this.#key, head);
     });
