@@ -240,7 +240,7 @@ export class SigningLog {
       const { last, tree } = this;
       if (last === null) {
         agreement.begin();
-        return yield* beginTree(tree, 0, agreement.nodes === 1);
+        return yield* beginTree(tree, 0);
       }
       // An older store lacks tiles that a checkpoint covers already.
       if (!isSameHead(stored, last)) return null;
@@ -249,7 +249,7 @@ export class SigningLog {
         const root = yield* readRoot(tree, remembered.size);
         if (hash32FromBytes(root) !== remembered.root) return null;
       }
-      const kept = yield* beginTree(tree, last.size, agreement.nodes === 1);
+      const kept = yield* beginTree(tree, last.size);
       if (hash32FromBytes(kept.head().root) !== last.root) return null;
       agreement.begin({ count: BigInt(last.size) - 1n, head: last.chain });
       return kept;
@@ -270,7 +270,7 @@ export class SigningLog {
     });
   }
 
-  /** The tree at a mark from the leaves alone, with every tile kept anew. Ends the log when the ledger gives another root. */
+  /** The tree at a mark from the leaves alone, with every tile to be kept anew. Ends the log when the ledger gives another root. */
   #deriveFromLeaves(mark: SyncMark, agreement: NodeAgreement, agreed: Agreed) {
     return Effect.gen({ self: this }, function* () {
       const { last, tree } = this;
@@ -300,9 +300,11 @@ export class SigningLog {
       this.contradictedSinceMs = null;
       if (last !== null && last.size > size) return null;
       agreement.begin();
-      const anew = yield* beginTree(tree, 0, agreement.nodes === 1);
+      const anew = yield* beginTree(tree, 0);
       yield* anew.growTo(size, (index, leaf) => agreement.follow(BigInt(index), leaf));
-      return anew;
+      if (agreement.headAt(mark.count) === mark.head) return anew;
+      const cause = "the store's leaves changed while the tree was made of them";
+      return yield* new StoreUnavailable({ retryable: true, cause });
     });
   }
 

@@ -34,6 +34,8 @@ const LEAF_0 = networkLeaf(TEST_GENESIS_HASH, deployment);
 
 /** A ledger's leaves, a store, a key and its file, which outlive the processes that publish. */
 export class PublishingWorld {
+  /** Called before each read of the store's leaves. */
+  beforeLeaves: () => void = () => {};
   /** Of the events 1 to n. */
   leaves: ReadonlyArray<Uint8Array> = [];
   name = "log.example";
@@ -125,7 +127,10 @@ export class PublishingWorld {
       Layer.succeed(LogStore, {
         leaves: (from, limit) =>
           stored(() =>
-            Effect.sync(() => this.leaves.slice(Number(from) - 1, Number(from) - 1 + limit)),
+            Effect.sync(() => {
+              this.beforeLeaves();
+              return this.leaves.slice(Number(from) - 1, Number(from) - 1 + limit);
+            }),
           ),
         isWriter: Effect.sync(() => this.isWriter),
         tile: (path) => stored((store) => store.tile(path)),
