@@ -30,6 +30,15 @@ const contradictoryAnswers = Metric.gauge("ledger_contradictory_answers", {
     "How often accounts that a node showed contradicted the ledger's count and head, in this process. Alarm when it grows.",
 });
 
+const peerPackets = Metric.gauge("peer_packets_used", {
+  description:
+    "Packets of archived escrows that a peer showed and the ledger's digest confirmed, in this process.",
+});
+const peerIgnored = Metric.gauge("peer_answers_ignored", {
+  description:
+    "Answers of a peer about archived escrows that came too late, were no packet, or were not what the ledger keeps, in this process.",
+});
+
 const logSize = Metric.gauge("log_size", {
   description:
     "Leaves of the settlement log that were signed last; NaN without a log or the store.",
@@ -61,4 +70,8 @@ export const gaugeIndex = Effect.gen(function* () {
   yield* Metric.update(snapshotFailures, activity.snapshotFailures);
   yield* Metric.update(historyContradicted, activity.contradiction === null ? 0 : 1);
   yield* Metric.update(contradictoryAnswers, activity.contradictedAnswers);
+  for (const [peer, { used, ignored }] of activity.peers) {
+    yield* Metric.update(Metric.withAttributes(peerPackets, { peer }), used);
+    yield* Metric.update(Metric.withAttributes(peerIgnored, { peer }), ignored);
+  }
 });

@@ -365,6 +365,7 @@ export const statusExample = () =>
         snapshotFailures: 0,
         contradiction: null,
         contradictedAnswers: 0,
+        peers: new Map(),
         hasHistory: true,
         progress: null,
         lagSlots: 2n,
