@@ -23,6 +23,7 @@ import {
   makeArchivedEscrows,
 } from "../../../../core/use-cases/escrow/archived-escrows.ts";
 import { IndexSync, makeIndexSync } from "../../../../core/use-cases/index/sync/index-sync.ts";
+import { IndexGrowth, makeIndexGrowth } from "../../../../core/use-cases/index/index-growth.ts";
 import { IndexClock, makeIndexClock } from "../../../../core/use-cases/index/index-clock.ts";
 import { makeRecentPages, RecentPages } from "../../../../core/use-cases/index/recent-pages.ts";
 import { LogProofs } from "../../../../core/use-cases/log/serving/log-proofs.ts";
@@ -195,6 +196,7 @@ export const makeService = async (options: ServiceOptions = {}) => {
     Layer.effect(SettledEvidence, makeSettledEvidence),
     Layer.succeed(LogProofs, { ofEscrow: () => Effect.succeed(null) }),
     Layer.effect(IndexClock, makeIndexClock),
+    Layer.effect(IndexGrowth, makeIndexGrowth),
     Layer.effect(RecentPages, makeRecentPages),
     Layer.effect(TransactionTerms, makeTransactionTerms),
     Layer.effect(LedgerPulse, makeLedgerPulse),
