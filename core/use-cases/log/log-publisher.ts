@@ -44,6 +44,8 @@ export type PublisherStatus = {
   readonly state: PublisherState;
   /** What keeps the log from being published at the index's size, null when nothing does. */
   readonly hindrance: LogHindrance | null;
+  /** Names the witnesses and their quorum; null without witnesses, and without the log's key. */
+  readonly policy: LogPolicy | null;
   /** By the names of the policy. */
   readonly witnesses: ReadonlyMap<string, WitnessRecord>;
 };
@@ -80,6 +82,7 @@ export const makeLogPublisher = Effect.fnUntraced(function* (policy: LogPolicy |
     return {
       state: now,
       hindrance: now === "standby" ? null : hinders,
+      policy: signer === null ? null : policy,
       witnesses: yield* Ref.get(witnesses),
     };
   });
