@@ -1,4 +1,4 @@
-import { Effect, Exit, Layer } from "effect";
+import { Cause, Effect, Exit, Layer } from "effect";
 import { logSignerFromFile } from "../../../../adapters/signer/log-signer.ts";
 import { parseCheckpoint } from "../../../../core/log/checkpoint/checkpoint.ts";
 import { makeLogPublisher } from "../../../../core/use-cases/log/log-publisher.ts";
@@ -102,4 +102,6 @@ const published = await index.run(
 );
 tellLine(`counts ${JSON.stringify(operationCounts())}`);
 await index.close();
+for (const exit of [synced, published])
+  if (Exit.isFailure(exit)) process.stderr.write(`${Cause.pretty(exit.cause)}\n`);
 process.exit(Exit.isSuccess(synced) && Exit.isSuccess(published) ? 0 : 1);
