@@ -31,6 +31,7 @@ export const environment = Config.all({
   logKey: variable("LOG_SIGNING_KEY", kinds.signingKey, null),
   logKeyFile: variable("LOG_SIGNING_KEY_FILE", kinds.text, null),
   logWitnesses: variable("LOG_WITNESSES", kinds.text, null),
+  archivePeers: variable("ARCHIVE_PEERS", kinds.listOf(kinds.serviceUrl), []),
   witnessLogs: variable("WITNESS_LOGS", kinds.text, null),
   witnessKeyFile: variable("WITNESS_KEY_FILE", kinds.text, null),
   witnessName: variable("WITNESS_NAME", kinds.text, null),

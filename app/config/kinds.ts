@@ -98,6 +98,15 @@ export const grpcUrl: Kind<URL> = {
   secret: true,
 };
 
+/** The address of a service of this kind. Logs and metrics name its host, so it holds no password and no query. */
+export const serviceUrl: Kind<URL> = {
+  parse: (value) => {
+    const url = urlWith(value, ["http:", "https:"]);
+    return url?.search === "" && url.username === "" && url.password === "" ? url : undefined;
+  },
+  expected: "an http:// or https:// address of a service, without query and password",
+};
+
 /** A web origin (RFC 6454) that may call the service, or `*` for all. */
 export const webOrigin: Kind<string> = {
   parse: (value) => {

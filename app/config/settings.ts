@@ -57,6 +57,8 @@ export type Settings = {
   readonly logKeyFile: string | null;
   /** The file of the policy that names the log's witnesses, null without. */
   readonly logWitnesses: string | null;
+  /** Services that are asked for the packets of archived escrows that nobody has shown here. */
+  readonly archivePeers: ReadonlyArray<URL>;
   /** The witness of other services' logs; null for none. */
   readonly witness: WitnessSettings | null;
   /** The database that replicas share. It may hold a password. Null means files in `dataDir`. */
@@ -148,6 +150,7 @@ export const readSettings = Effect.fnUntraced(function* (
     logKey: values.logKey,
     logKeyFile: values.logKeyFile,
     logWitnesses: values.logWitnesses,
+    archivePeers: values.archivePeers,
     witness: witnessSettings(values),
     databaseUrl: values.databaseUrl === null ? null : redacted(values.databaseUrl),
     syncIntervalSeconds: values.syncIntervalSeconds ?? SYNC_SECONDS[ledger.kind],

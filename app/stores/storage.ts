@@ -1,6 +1,8 @@
 import { Deferred, Effect, Layer, Queue, type Redacted } from "effect";
 import { IndexSync } from "../../core/use-cases/index/sync/index-sync.ts";
 import { makeReplicatedIndexSync } from "../../core/use-cases/index/sync/replicated-index-sync.ts";
+import { indexNewsMemory } from "../../adapters/memory/index-news.ts";
+import { indexNewsPostgres } from "../../adapters/postgres/index-news.ts";
 import { indexPostgres } from "../../adapters/postgres/index-store.ts";
 import { recordedGenesis } from "../../adapters/postgres/ledger-identity.ts";
 import { outcomeLogPostgres } from "../../adapters/postgres/outcome-log.ts";
@@ -79,7 +81,7 @@ const inWorker = (
         refused,
         broken: sqliteBroken(started),
       });
-      return Layer.merge(stores, Layer.succeed(IndexSync, sync));
+      return Layer.mergeAll(stores, Layer.succeed(IndexSync, sync), indexNewsMemory);
     }),
   );
 
@@ -97,7 +99,9 @@ const inThisThread = (started: StartedInstance, refused: Refused, marks: Marks):
     refused,
     broken: sqliteBroken(started),
   });
-  return Layer.provideMerge(syncingSide(started, tellOf(marks)), stores);
+  return Layer.provideMerge(syncingSide(started, tellOf(marks)), stores).pipe(
+    Layer.merge(indexNewsMemory),
+  );
 };
 
 /** A database that replicas share. What it writes is sent to it, so that the server does most of the work. */
@@ -126,7 +130,9 @@ const inDatabase = (
     Layer.provide(syncingSide(started, tellOf(marks))),
     Layer.provide(syncLeasePostgres().pipe(Layer.provide(database))),
   );
-  return Layer.provideMerge(replicated, stores);
+  return Layer.provideMerge(replicated, stores).pipe(
+    Layer.merge(Layer.provide(indexNewsPostgres, database)),
+  );
 };
 
 /** Whether this thread syncs, so that it has to run `runSyncingSide`. */

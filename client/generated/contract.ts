@@ -2540,6 +2540,14 @@ root: (string | null)
  */
 published_size: (number | null)
 /**
+ * Null without witnesses, and before the first.
+ */
+quorum: (string | null)
+/**
+ * Null without one.
+ */
+cosigned_at: (string | null)
+/**
  * Null: nothing does.
  */
 hindrance: (SettlementLogStatusHindrance | null)
