@@ -91,12 +91,48 @@ describe("paying", () => {
     }
   });
 
-  test("an archived escrow was paid", async () => {
-    const { pay, signed } = clientOf(fakeService(), () =>
-      Promise.resolve(problem(410, "escrow_archived")),
-    );
-    expect((await pay()).signature).toBeNull();
-    expect(signed()).toBe(0);
+  describe("an archived escrow", () => {
+    const archived = {
+      state: "Refunded",
+      created_seq: "7",
+      settled_seq: "9",
+      digest: "a".repeat(64),
+      pending_digest: "b".repeat(64),
+    };
+    const gone = (more: object) =>
+      Promise.resolve(Response.json({ code: "archived_unseen", ...more }, { status: 410 }));
+
+    test("whose bytes the service has is compared as any other", async () => {
+      const service = fakeService();
+      const { pay, signed } = clientOf(service);
+      const { escrow } = await pay();
+      service.escrows.set(escrow, { ...service.escrows.get(escrow), archived });
+      expect(await pay()).toMatchObject({ signature: null, terms: "same" });
+      expect((await failureOf(pay({ amount: "1.51" }))).code).toBe("another_payment");
+      expect(signed()).toBe(1);
+    });
+
+    test("whose bytes nobody has is paid, on terms that are unproven", async () => {
+      const { pay, signed } = clientOf(fakeService(), () => gone({ archived }));
+      expect(await pay()).toMatchObject({ signature: null, terms: "unproven" });
+      expect(signed()).toBe(0);
+    });
+
+    test("is not believed of an answer without the ledger's tombstone", async () => {
+      const wrong = [
+        {},
+        { archived: null },
+        { archived: { ...archived, state: "Pending" } },
+        { archived: { ...archived, pending_digest: "b" } },
+        { archived: { ...archived, settled_seq: "7" } },
+        { archived, code: "gone" },
+      ];
+      for (const more of wrong) {
+        const { pay, signed } = clientOf(fakeService(), () => gone(more));
+        expect(await failureOf(pay())).toMatchObject({ status: 410 });
+        expect(signed()).toBe(0);
+      }
+    });
   });
 
   test("a limit refuses before anything is asked to be prepared, and nothing is signed", async () => {
