@@ -8,7 +8,7 @@ export type EscrowThere = "tombstone" | LiveEscrow | null;
 
 const SEQUENCE = /^[1-9][0-9]{0,19}$/;
 const DIGEST = /^[0-9a-f]{64}$/;
-const FINAL = ["Fulfilled", "PartiallyFulfilled", "Refunded"];
+const FINAL = new Set(["Fulfilled", "PartiallyFulfilled", "Refunded"]);
 
 /** Whether an answer shows what the ledger keeps of an archived escrow. Anything between here and the service can answer 410 too. */
 const isTombstone = (answer: Answer): boolean => {
@@ -21,7 +21,7 @@ const isTombstone = (answer: Answer): boolean => {
   };
   const [created, settled] = [text("created_seq"), text("settled_seq")];
   return (
-    FINAL.includes(text("state")) &&
+    FINAL.has(text("state")) &&
     SEQUENCE.test(created) &&
     SEQUENCE.test(settled) &&
     BigInt(created) < BigInt(settled) &&
