@@ -3,9 +3,6 @@ import { type Answer, jsonOf, problemOf, type Requests } from "../service/reques
 import { SettlementError } from "../settlement-error.ts";
 import type { PaymentTerms } from "./payment-terms.ts";
 
-/** What stands at a payment's address: its escrow, a tombstone whose escrow nobody can show, or null when nothing ever did. */
-export type EscrowThere = "tombstone" | LiveEscrow | null;
-
 const SEQUENCE = /^[1-9][0-9]{0,19}$/;
 const DIGEST = /^[0-9a-f]{64}$/;
 const FINAL = new Set(["Fulfilled", "PartiallyFulfilled", "Refunded"]);
@@ -30,20 +27,23 @@ const isTombstone = (answer: Answer): boolean => {
   );
 };
 
-/** What stands at the address of a payment. @throws SettlementError when the service does not say. */
-export const escrowThere = async (
+/**
+ * What stands at an escrow's address: `archived` when it is a tombstone whose escrow the service cannot show, null when nothing ever did. @throws
+ * SettlementError when the service does not say.
+ */
+export const escrowNow = async (
   requests: Requests,
-  { escrow }: PaymentTerms,
+  escrow: string,
   signal?: AbortSignal,
-): Promise<EscrowThere> => {
+): Promise<"archived" | LiveEscrow | null> => {
   const answer = await requests.answer(`/v1/escrows/${escrow}`, { signal });
   if (answer.status === 404) return null;
-  if (answer.status === 410 && isTombstone(answer)) return "tombstone";
+  if (answer.status === 410 && isTombstone(answer)) return "archived";
   if (answer.status !== 200) throw problemOf(answer);
   return (jsonOf(answer) as { readonly data: LiveEscrow }).data;
 };
 
-/** @throws SettlementError when the escrow of this task and nonce is of another payment. */
+/** Compares the escrow of a task and nonce with the terms of a payment. @throws SettlementError `another_payment` with every difference. */
 export const requireSame = (found: LiveEscrow, terms: PaymentTerms): void => {
   const ttl = (Date.parse(found.expires_at) - Date.parse(found.created_at)) / 1000;
   const sides = [

@@ -1,25 +1,15 @@
-import type { Address } from "../../core/domain/address.ts";
-import type { TrustPolicy } from "../../core/domain/evidence/evidence-check.ts";
-import { CUSTODY_INSTRUCTIONS } from "../../core/protocol/generated/custody.ts";
-import { createEscrowInstruction } from "../../core/protocol/instructions/custody-instructions.ts";
-import { decodeArgs, isInstruction } from "../../core/protocol/instructions/instruction-layout.ts";
-import type { PreparedEscrow, ProgramError } from "../generated/contract.ts";
-import type { Requests } from "../service/requests.ts";
+import type { ProgramError } from "../generated/contract.ts";
 import { SettlementError } from "../settlement-error.ts";
-import { expectedTransaction } from "../signing/expected-transaction.ts";
-import { signTransaction } from "../signing/sign-transaction.ts";
 import type { AcceptedSigner } from "../signing/transaction-signer.ts";
-import { escrowThere, requireSame } from "./escrow-there.ts";
-import { deploymentIn, type Payment, paymentTerms, type PaymentTerms } from "./payment-terms.ts";
+import { escrowNow, requireSame } from "./escrow-there.ts";
+import { type LockContext, lockingTransaction } from "./locking-transaction.ts";
+import { type Payment, paymentTerms, type PaymentTerms } from "./payment-terms.ts";
 import { relayUntilKnown } from "./relay.ts";
 
 /** What paying needs beside the payment. */
-export type PayContext = {
-  readonly requests: Requests;
-  readonly policy: TrustPolicy;
+export type PayContext = LockContext & {
   /** Throws when the payment is beyond the limits. */
   readonly allow: (terms: PaymentTerms) => Promise<void>;
-  readonly mostPriorityFee?: bigint | undefined;
 };
 
 /** A payment that is locked in its escrow. */
@@ -59,56 +49,10 @@ const escrowAfter = async (
 ): Promise<boolean> => {
   const looks = refusal?.name === "EscrowExists" ? CONFIRMING_LOOKS : 1;
   for (let look = 1; ; look++) {
-    if ((await escrowThere(context.requests, terms, signal)) !== null) return true;
+    if ((await escrowNow(context.requests, terms.escrow, signal)) !== null) return true;
     if (look >= looks) return false;
     await context.requests.clock.pause(CONFIRMING_MS, signal);
   }
-};
-
-/** The key that the service recorded as the attestor: nobody but the ledger knows the merchant's present one. */
-const attestorIn = (data: Uint8Array | undefined): Address | undefined =>
-  data !== undefined && isInstruction(CUSTODY_INSTRUCTIONS.create_escrow, data)
-    ? decodeArgs(CUSTODY_INSTRUCTIONS.create_escrow, data).attestor
-    : undefined;
-
-/** The signed transaction that locks the payment, checked before it is signed. */
-const lockingTransaction = async (
-  { requests, policy, mostPriorityFee }: PayContext,
-  terms: PaymentTerms,
-  signer: AcceptedSigner,
-  signal?: AbortSignal,
-) => {
-  const prepared = await requests.data<PreparedEscrow>("/v1/escrows/prepare?transaction=true", {
-    body: {
-      agent_owner: terms.agent,
-      merchant: terms.merchant,
-      mint: terms.mint.address,
-      amount_stroops: terms.amount.toString(),
-      ttl_seconds: terms.ttlSeconds,
-      task_intent: terms.task,
-      nonce: terms.nonce,
-      ...(terms.attestor === null ? {} : { attestor: terms.attestor }),
-    },
-    signal,
-  });
-  const unsigned = expectedTransaction(
-    prepared.transaction?.base64 ?? "",
-    terms.agent,
-    (found) => [
-      createEscrowInstruction(deploymentIn(policy), {
-        payer: terms.agent,
-        agentOwner: terms.agent,
-        merchant: terms.merchant,
-        mint: terms.mint.address,
-        taskHash: terms.taskHash,
-        attestor: terms.attestor ?? attestorIn(found[0]?.data),
-        amount: terms.amount,
-        ttlSeconds: terms.ttlSeconds,
-      }),
-    ],
-    mostPriorityFee,
-  );
-  return signTransaction(unsigned, [signer]);
 };
 
 /** One transaction of the payment: its signature, and what became of it. */
@@ -118,7 +62,7 @@ const lockAndRelay = async (
   signer: AcceptedSigner,
   signal?: AbortSignal,
 ) => {
-  const signed = await lockingTransaction(context, terms, signer, signal);
+  const signed = await lockingTransaction(context, terms, { signer, signal });
   signal?.throwIfAborted();
   const outcome = await relayUntilKnown(context.requests, signed, signal);
   return { signature: signed.signature, outcome };
@@ -144,8 +88,8 @@ export const pay = async (
     terms: "same",
   });
   for (let made = 0; made < MOST_TRANSACTIONS; made++) {
-    const found = await escrowThere(context.requests, terms, signal);
-    if (found === "tombstone") return { ...paid(null), terms: "unproven" };
+    const found = await escrowNow(context.requests, terms.escrow, signal);
+    if (found === "archived") return { ...paid(null), terms: "unproven" };
     if (found !== null) {
       requireSame(found, terms);
       return paid(null);
