@@ -9,6 +9,7 @@ import {
   until,
 } from "../support/running-service.ts";
 import { startBundledService } from "../support/service-process.ts";
+import { synced } from "../support/started-services.ts";
 
 let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
 
@@ -134,6 +135,7 @@ test.concurrent.each(starts)(
     gate.passTo(ours);
     const first = await start(env);
     await isReady(first);
+    await synced(first.url);
     await until(
       "a checkpoint is published",
       () => checkpointOf(first),
