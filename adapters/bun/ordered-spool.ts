@@ -55,7 +55,7 @@ class Bucket {
     if (this.#onDisk === 0) return;
     const file = openSync(this.#path, "r");
     try {
-      for (let at = 0; at < this.#onDisk; ) {
+      for (let at = 0; at < this.#onDisk;) {
         const read = readSync(file, content, at, this.#onDisk - at, at);
         if (read === 0) throw new Error(`${this.#path} was cut while it was used`);
         at += read;

@@ -135,8 +135,7 @@ export const endure = async (scenario: Scenario, seed: number): Promise<number> 
     let isHealed = false;
     for (let sync = 0; sync < SYNCS_TO_HEAL && !isHealed; sync++) {
       // History alone would not tell of merchants that it hid for longer than its overlap.
-      await index.run(IndexSync.use(({ wantScan }) => wantScan));
-      isHealed = Exit.isSuccess(await index.sync());
+      isHealed = Exit.isSuccess(await index.run(IndexSync.use(({ snapshot }) => snapshot)));
       count = await expectTrue(index, world, when);
     }
     expect(count, when).toBe(world.custodyLog.count);

@@ -11,6 +11,8 @@ const sync = (title: string, given?: Exchange["given"]) =>
     method: "POST",
     ...(given === undefined ? {} : { given }),
   });
+const withSnapshot = (title: string, snapshot: string) =>
+  get("syncIndex", title, `/v1/indexer/sync?snapshot=${snapshot}`, { method: "POST" });
 const status = (title: string) => get("readStatus", title, "/v1/status");
 const settled = {
   ...EXPIRED,
@@ -67,4 +69,6 @@ export const syncExchanges: ReadonlyArray<Exchange> = [
     method: "POST",
     headers: { "content-length": "262145" },
   }),
+  withSnapshot("a snapshot, less than a minute after the last one", "true"),
+  withSnapshot("a snapshot that is neither asked for nor not", "maybe"),
 ];
