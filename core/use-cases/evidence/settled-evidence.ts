@@ -170,7 +170,7 @@ export const makeSettledEvidence = Effect.gen(function* () {
       const writing = Effect.catch(kept.keep(known.escrow.address, text), ({ cause }) =>
         Effect.logDebug("a packet was not kept", { cause }),
       );
-      yield* Effect.forkIn(writing, scope);
+      yield* Effect.forkIn(writing, scope, { startImmediately: true });
     }),
     restore: Effect.fnUntraced(function* (escrow, network, key) {
       const text = yield* Effect.orElseSucceed(kept.find(escrow), () => null);
