@@ -13,6 +13,8 @@ import {
   indexSqlite,
   logStoreSqlite,
 } from "../../adapters/sqlite/index-store.ts";
+import { settledPacketsPostgres } from "../../adapters/postgres/packets/settled-packets.ts";
+import { settledPacketsSqlite } from "../../adapters/sqlite/packets/settled-packets.ts";
 import { outcomeLogSqlite } from "../../adapters/sqlite/relay/outcome-log.ts";
 import type { IndexReader } from "../../ports/index/index-reader.ts";
 import type { Instance } from "../../ports/instance.ts";
@@ -30,7 +32,12 @@ import {
   sqliteBroken,
   sqliteIndex,
 } from "./sqlite-stores.ts";
-import { clusterOf, deploymentOf, type StartedInstance } from "../lifecycle/started-instance.ts";
+import {
+  clusterOf,
+  deploymentOf,
+  packetsPath,
+  type StartedInstance,
+} from "../lifecycle/started-instance.ts";
 import { servedStores, storesOfLedger } from "./stores-of-ledger.ts";
 import { type Environment, startSyncWorker } from "../sync-worker/start-sync-worker.ts";
 import { syncingSide } from "../syncing/syncing-side.ts";
@@ -47,6 +54,9 @@ type Marks = Queue.Queue<GrownMark>;
 const tellOf = (marks: Marks) => (grown: GrownMark) => {
   Queue.offerUnsafe(marks, grown);
 };
+
+/** The file of the packets that were served, which this thread writes. */
+const packetsSqlite = ({ dataDir }: StartedInstance) => settledPacketsSqlite(packetsPath(dataDir));
 
 /** Files that this thread reads and a worker thread writes, beside the relay's log. */
 const inWorker = (
@@ -81,7 +91,12 @@ const inWorker = (
         refused,
         broken: sqliteBroken(started),
       });
-      return Layer.mergeAll(stores, Layer.succeed(IndexSync, sync), indexNewsMemory);
+      return Layer.mergeAll(
+        stores,
+        packetsSqlite(started),
+        Layer.succeed(IndexSync, sync),
+        indexNewsMemory,
+      );
     }),
   );
 
@@ -99,9 +114,8 @@ const inThisThread = (started: StartedInstance, refused: Refused, marks: Marks):
     refused,
     broken: sqliteBroken(started),
   });
-  return Layer.provideMerge(syncingSide(started, tellOf(marks)), stores).pipe(
-    Layer.merge(indexNewsMemory),
-  );
+  const syncs = Layer.provideMerge(syncingSide(started, tellOf(marks)), stores);
+  return Layer.mergeAll(syncs, packetsSqlite(started), indexNewsMemory);
 };
 
 /** A database that replicas share. What it writes is sent to it, so that the server does most of the work. */
@@ -130,9 +144,9 @@ const inDatabase = (
     Layer.provide(syncingSide(started, tellOf(marks))),
     Layer.provide(syncLeasePostgres().pipe(Layer.provide(database))),
   );
-  return Layer.provideMerge(replicated, stores).pipe(
-    Layer.merge(Layer.provide(indexNewsPostgres, database)),
-  );
+  const packets = Layer.provide(settledPacketsPostgres(), database);
+  const news = Layer.provide(indexNewsPostgres, database);
+  return Layer.mergeAll(Layer.provideMerge(replicated, stores), packets, news);
 };
 
 /** Whether this thread syncs, so that it has to run `runSyncingSide`. */

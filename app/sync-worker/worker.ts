@@ -101,8 +101,8 @@ const work = Effect.fnUntraced(function* (
   const context = yield* Layer.build(services(started, refused));
   const sync = Context.get(context, IndexSync);
   const tellActivity = activityTeller(sync);
-  const answer = Effect.fnUntraced(function* (id: number) {
-    const exit = yield* Effect.exit(sync.request);
+  const answer = Effect.fnUntraced(function* (kind: "sync" | "snapshot", id: number) {
+    const exit = yield* Effect.exit(kind === "snapshot" ? sync.snapshot : sync.request);
     yield* tellActivity;
     const failure = Exit.findErrorOption(exit);
     if (Exit.isSuccess(exit))
@@ -120,8 +120,8 @@ const work = Effect.fnUntraced(function* (
     for (;;) {
       const message = yield* Queue.take(inbox);
       if (message.kind === "stop") return;
-      if (message.kind === "want_scan") yield* sync.wantScan;
-      if (message.kind === "sync") yield* Effect.forkScoped(answer(message.id));
+      if (message.kind === "start") continue;
+      yield* Effect.forkScoped(answer(message.kind, message.id));
     }
   });
   yield* Effect.raceFirst(untilStopped, Deferred.await(refused));

@@ -1105,6 +1105,7 @@ export interface IndexerStatus {
 status: IndexerStatusStatus
 last_synced_slot: (number | null)
 last_synced_at: (string | null)
+last_snapshot_at: (string | null)
 lag_slots: (number | null)
 escrows: (number | null)
 unseen: (number | null)

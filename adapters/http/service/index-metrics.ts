@@ -16,6 +16,11 @@ const lag = Metric.gauge("index_lag_slots", {
   description: "Finalized slots that the index is behind; NaN while the ledger does not answer.",
 });
 
+const snapshotAt = Metric.gauge("index_snapshot_timestamp_seconds", {
+  description:
+    "When the last snapshot was complete, unix seconds: the build of the index, or a scan of all merchants; NaN before or without the store.",
+});
+
 const snapshotFailures = Metric.gauge("index_snapshot_failures", {
   description: "Snapshots of this process that failed since its last completed one.",
 });
@@ -61,9 +66,10 @@ export const gaugeLog = Effect.gen(function* () {
 
 /** Sets how far the index has got, for a scrape. Never fails; within a second. */
 export const gaugeIndex = Effect.gen(function* () {
-  const { mark, lagSlots } = yield* readIndexLag;
+  const { mark, lagSlots, snapshotAtMs } = yield* readIndexLag;
   yield* Metric.update(syncedSlot, mark === null ? Number.NaN : Number(mark.slot));
   yield* Metric.update(syncedAt, mark === null ? Number.NaN : mark.atMs / 1000);
+  yield* Metric.update(snapshotAt, snapshotAtMs === null ? Number.NaN : snapshotAtMs / 1000);
   yield* Metric.update(lag, lagSlots === null ? Number.NaN : Number(lagSlots));
   const sync = yield* IndexSync;
   const activity = yield* sync.activity;

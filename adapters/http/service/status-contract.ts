@@ -180,6 +180,11 @@ export const ServiceStatus = record(
       status: State,
       last_synced_slot: nullable(Slot()),
       last_synced_at: nullable(Time("By the service's clock.")),
+      last_snapshot_at: nullable(
+        Time(
+          "When the last snapshot was complete: the build of the index, or a scan of all merchants. By the clock of the service that took it.",
+        ),
+      ),
       lag_slots: nullable(Count("Slots behind the ledger.")),
       escrows: nullable(Count("Rows.")),
       unseen: nullable(Count("Archived escrows of which nobody has shown the bytes.")),
@@ -260,6 +265,10 @@ const indexerRecord = (index: Status["index"]): ServiceStatusRecord["indexer"] =
     status: isWell ? "online" : "degraded",
     last_synced_slot: mark === null ? null : Number(mark.slot),
     last_synced_at: mark === null ? null : new Date(mark.atMs).toISOString(),
+    last_snapshot_at:
+      index === null || index.snapshotAtMs === null
+        ? null
+        : new Date(index.snapshotAtMs).toISOString(),
     lag_slots: index === null || index.lagSlots === null ? null : Number(index.lagSlots),
     escrows: index?.escrows ?? null,
     unseen: index?.unseen ?? null,
@@ -362,6 +371,7 @@ export const statusExample = () =>
         merchants: 2,
         unseen: 0,
         revision: null,
+        snapshotAtMs: Number(SAMPLE.createdAt) * 1000,
         mark: {
           count: 7n,
           head: hash32FromBytes(sha256(new Uint8Array(32))),

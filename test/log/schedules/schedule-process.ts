@@ -66,7 +66,7 @@ const mortalLease = (lease: SyncLease["Service"], calls: MortalCalls): SyncLease
   return {
     hold: alive(calls.counted(lease.hold)),
     release: Effect.suspend(() => (calls.isDead ? Effect.void : lease.release)),
-    ask: alive(lease.ask),
+    ask: (kind) => alive(lease.ask(kind)),
     answer: (...answer) => alive(lease.answer(...answer)),
     answerTo: (request) => alive(lease.answerTo(request)),
     news: alive(lease.news),
