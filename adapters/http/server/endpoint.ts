@@ -45,6 +45,8 @@ type Input<Path extends string, Query extends TObject, Body> = {
   readonly mediaType: string;
   /** Scheme, host and port under which the caller reached the service. */
   readonly origin: () => string;
+  /** The HTTPS origin that the operator configured, for links that a Host header must not change; null for none. */
+  readonly publicUrl: string | null;
   readonly headers: Headers;
   /** The client's key in the rate limiter. */
   readonly client: () => string;

@@ -32,6 +32,8 @@ export type ExchangeSettings = {
     options?: Effect.RunOptions,
   ) => Promise<Exit.Exit<A, E>>;
   readonly corsOrigins: ReadonlyArray<string>;
+  /** The HTTPS origin that the operator configured; null for none. No request changes it. */
+  readonly publicUrl: string | null;
   /** The client's key in the rate limiter. */
   readonly clientOf: (exchange: Exchange) => string;
   /** Scheme, host and port under which its request reached the service. */

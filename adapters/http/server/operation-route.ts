@@ -50,6 +50,7 @@ export const operationRoute = (
       text,
       mediaType: exchange.mediaType,
       origin: () => settings.originOf(exchange),
+      publicUrl: settings.publicUrl,
       headers: exchange.request.headers,
       client: () => settings.clientOf(exchange),
     });
