@@ -95,7 +95,11 @@ export const createHttpApp = (options: HttpOptions): HttpApp => {
   }).onError(({ request, error }) => problemResponse(exchangeOf(request), Cause.die(error)));
   // It brings routes of its own, which those of the service replace.
   if (serves !== "metrics") app.use(document.plugin);
-  const unmatchedPath = { path: "unmatched", meter: routeMeter(options.context, "unmatched") };
+  const unmatchedPath = {
+    path: "unmatched",
+    meter: routeMeter(options.context, "unmatched"),
+    forWallets: false,
+  };
   const unmatched = unmatchedRoute(settings, operations, unmatchedPath);
   for (const operation of operations) {
     const handler = operationRoute(settings, operation, exchangeOf, unmatched);
