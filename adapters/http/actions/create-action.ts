@@ -15,8 +15,13 @@ import { SAMPLE, sampleParties } from "../openapi/sample-values.ts";
 import { judged, RequestAddress } from "../openapi/values.ts";
 import { fieldPointers } from "../request/field-pointers.ts";
 import { endpoint } from "../server/endpoint.ts";
-import { actionRecord, ActionMetadata, disabledRecord } from "./action-contract.ts";
-import { ActionRequest, ActionTransaction } from "./action-contract.ts";
+import {
+  ActionMetadata,
+  actionRecord,
+  ActionRequest,
+  ActionTransaction,
+  disabledRecord,
+} from "./action-contract.ts";
 import { sampleMetadata, sampleTransaction } from "./action-examples.ts";
 import { ACTION_PATHS } from "./action-paths.ts";
 import { createdMessage, createTexts } from "./action-texts.ts";
@@ -146,15 +151,12 @@ export const readCreateActionEndpoint = endpoint({
 );
 
 /** Says of an escrow that is there already that the link was paid, because another nonce would pay twice. */
-const asPaid = (escrow: string) => (refused: WrongState) =>
-  Effect.fail(
-    refused.rule === "escrow_address_taken"
-      ? new WrongState({
-          ...refused,
-          detail: `this wallet has paid with this link before, into the escrow ${escrow}, and does not pay twice`,
-        })
-      : refused,
-  );
+const asPaid = (escrow: string) => (refused: WrongState) => {
+  const { rule, state, awaiting, nextActions, at } = refused;
+  if (rule !== "escrow_address_taken") return Effect.fail(refused);
+  const detail = `this wallet has paid with this link before, into the escrow ${escrow}, and does not pay twice`;
+  return Effect.fail(new WrongState({ rule, detail, state, awaiting, nextActions, at }));
+};
 
 /** `POST /v1/actions/create` */
 export const runCreateActionEndpoint = endpoint({
