@@ -245,7 +245,7 @@ describe("wrong input is refused in one line, before anything is signed", () => 
     return query.toString();
   };
   const corrected = (fault: string): string =>
-    `The request breaks the contract. ${fault}. Ask for a corrected link.`;
+    `The request breaks the contract. ${fault}. Ask for a corrected link, or use another wallet.`;
 
   test.each([
     ["no nonce", () => without("nonce"), 422, corrected("nonce is required")],
@@ -255,7 +255,7 @@ describe("wrong input is refused in one line, before anything is signed", () => 
       "a merchant that is no address",
       () => terms("wrong", { merchant: "O0Il" }),
       422,
-      "An address is not valid. merchant must be a base58 address of 32 bytes. Ask for a corrected link.",
+      "An address is not valid. merchant must be a base58 address of 32 bytes. Ask for a corrected link, or use another wallet.",
     ],
     [
       "an amount of nothing",

@@ -26,7 +26,10 @@ export const problemStatus = (problem: Problem): number => PROBLEM_CATALOGUE[pro
 /** A problem in one line, for people at a wallet: what is wrong, where, and what to do. They cannot change a link. */
 const walletMessage = ({ code, detail, errors = [], cure }: Problem): string => {
   const places = errors.map((fault) => `${fault.pointer.slice(1)} ${fault.detail}.`);
-  const usual = errors.length > 0 ? "Ask for a corrected link." : PROBLEM_CATALOGUE[code].cure;
+  const usual =
+    errors.length > 0
+      ? "Ask for a corrected link, or use another wallet."
+      : PROBLEM_CATALOGUE[code].cure;
   return [detail, ...places, cure ?? usual].join(" ");
 };
 
