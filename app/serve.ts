@@ -116,6 +116,7 @@ export const startService = (
       context,
       trustedProxies: settings.trustedProxies,
       corsOrigins: settings.corsOrigins,
+      publicUrl: settings.publicUrl,
       serves: settings.metricsPort === null ? "all" : "all_but_metrics",
     });
     const metricsUrl = yield* serveMetrics(settings, context);

@@ -43,6 +43,7 @@ export const environment = Config.all({
   relay: variable("RATE_LIMIT_RELAY", perMinute, 120),
   sync: variable("RATE_LIMIT_SYNC", perMinute, 20),
   trustedProxies: variable("TRUSTED_PROXIES", kinds.listOf(kinds.addressBlock), []),
+  publicUrl: variable("PUBLIC_URL", kinds.publicOrigin, null),
   corsOrigins: variable("CORS_ORIGINS", kinds.listOf(kinds.webOrigin), ["*"]),
   enforceBetaLimits: variable("ENFORCE_BETA_LIMITS", kinds.flag, false),
   logLevel: variable("LOG_LEVEL", kinds.oneOf("debug", "info", "warn", "error"), "info" as const),

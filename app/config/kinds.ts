@@ -116,6 +116,12 @@ export const webOrigin: Kind<string> = {
   expected: "an origin such as https://example.com, or *",
 };
 
+/** The HTTPS origin under which others reach the service; wallets follow no other scheme. */
+export const publicOrigin: Kind<string> = {
+  parse: (value) => (urlWith(value, ["https:"])?.origin === value ? value : undefined),
+  expected: "an https:// address of host and port alone, such as https://evidence.example.com",
+};
+
 /** An IP address, or a block of addresses in CIDR notation (RFC 4632). */
 export const addressBlock: Kind<string> = {
   parse: (value) => {

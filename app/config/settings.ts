@@ -70,6 +70,8 @@ export type Settings = {
   /** Requests per minute. */
   readonly rateLimits: Readonly<Record<Budget, number>>;
   readonly trustedProxies: ReadonlyArray<string>;
+  /** The HTTPS origin under which others reach the service, without a slash at its end; null: not configured. */
+  readonly publicUrl: string | null;
   readonly corsOrigins: ReadonlyArray<string>;
   readonly enforceBetaLimits: boolean;
   readonly logLevel: keyof typeof LOG_LEVELS;
@@ -162,6 +164,7 @@ export const readSettings = Effect.fnUntraced(function* (
       sync: values.sync,
     },
     trustedProxies: values.trustedProxies,
+    publicUrl: values.publicUrl,
     corsOrigins: values.corsOrigins,
     enforceBetaLimits: values.enforceBetaLimits,
     logLevel: values.logLevel,

@@ -1,6 +1,14 @@
 import type { JsonText } from "./declared-answer.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { OpenApiDocument } from "../openapi/finish-document.ts";
+import { actionsJsonEndpoint, iconEndpoint } from "../actions/actions-json.ts";
+import { readCreateActionEndpoint, runCreateActionEndpoint } from "../actions/create-action.ts";
+import {
+  readArchiveActionEndpoint,
+  readRefundActionEndpoint,
+  runArchiveActionEndpoint,
+  runRefundActionEndpoint,
+} from "../actions/escrow-actions.ts";
 import { buildEvidenceEndpoint } from "../evidence/build-evidence.ts";
 import { clientPackageEndpoint } from "../service/client-package.ts";
 import { consoleVerifierEndpoint } from "../service/console-verifier.ts";
@@ -87,6 +95,14 @@ export const allEndpoints = (parts: EndpointParts): ReadonlyArray<Endpoint> => [
   readRelayPolicyEndpoint,
   relayTransactionEndpoint,
   readRelayOutcomeEndpoint,
+  actionsJsonEndpoint,
+  iconEndpoint,
+  readCreateActionEndpoint,
+  runCreateActionEndpoint,
+  readRefundActionEndpoint,
+  runRefundActionEndpoint,
+  readArchiveActionEndpoint,
+  runArchiveActionEndpoint,
   addCheckpointEndpoint,
   rootEndpoint(parts.console, parts.llmsText),
   consoleVerifierEndpoint(parts.consoleVerifier),
