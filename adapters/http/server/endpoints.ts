@@ -39,6 +39,11 @@ import { streamEventsEndpoint } from "../index/stream-events.ts";
 import { syncIndexEndpoint } from "../index/sync-index.ts";
 import { verifyDeliveryEndpoint } from "../evidence/verify-delivery.ts";
 import { addCheckpointEndpoint } from "../witness/add-checkpoint.ts";
+import {
+  settlePaymentEndpoint,
+  supportedPaymentsEndpoint,
+  verifyPaymentEndpoint,
+} from "../x402/facilitator.ts";
 import { arazzoEndpoint } from "../agents/arazzo.ts";
 import { llmsEndpoint } from "../agents/llms.ts";
 import { documentationPageEndpoint, referenceMarkdownEndpoint } from "../agents/markdown-pages.ts";
@@ -87,6 +92,9 @@ export const allEndpoints = (parts: EndpointParts): ReadonlyArray<Endpoint> => [
   readRelayPolicyEndpoint,
   relayTransactionEndpoint,
   readRelayOutcomeEndpoint,
+  supportedPaymentsEndpoint,
+  verifyPaymentEndpoint,
+  settlePaymentEndpoint,
   addCheckpointEndpoint,
   rootEndpoint(parts.console, parts.llmsText),
   consoleVerifierEndpoint(parts.consoleVerifier),
