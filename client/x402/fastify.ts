@@ -27,18 +27,14 @@ export type FastifyReply = {
   send(payload?: unknown): unknown;
 };
 
-/** What the adapter uses of a fastify instance: its three hooks. */
-export type FastifyApp = {
-  addHook(name: "preHandler", hook: (request: never, reply: never) => Promise<unknown>): unknown;
-  addHook(
-    name: "onError",
-    hook: (request: never, reply: never, error: Error) => Promise<unknown>,
-  ): unknown;
-  addHook(
-    name: "onSend",
-    hook: (request: never, reply: never, payload: unknown) => Promise<unknown>,
-  ): unknown;
-};
+/** What the adapter uses of a fastify instance: `addHook`. */
+export type FastifyApp = { addHook(name: never, hook: never): unknown };
+
+/** `addHook` as the adapter calls it; fastify's own overloads name its types. */
+type AddHook = (
+  name: "preHandler" | "onError" | "onSend",
+  hook: (request: FastifyRequest, reply: FastifyReply, what: unknown) => Promise<unknown>,
+) => unknown;
 
 const pathOf = ({ url }: FastifyRequest): string => url.split("?", 1)[0] ?? url;
 
@@ -71,7 +67,7 @@ export const fastifyAdapter = (request: FastifyRequest): HTTPAdapter => {
 };
 
 type Verified = Extract<HTTPProcessResult, { readonly type: "payment-verified" }>;
-type Open = Verified & { readonly context: HTTPRequestContext; error?: Error };
+type Open = Verified & { readonly context: HTTPRequestContext; error?: unknown };
 
 /** The payload of `onSend` as bytes: fastify gives a text, bytes, a stream, or nothing. */
 const bytesOf = async (payload: unknown): Promise<Buffer> => {
@@ -164,7 +160,9 @@ export const payFastify = (app: FastifyApp, server: x402HTTPResourceServer): voi
     return ready;
   };
 
-  app.addHook("preHandler", async (request: FastifyRequest, reply: FastifyReply) => {
+  const addHook = app.addHook.bind(app) as AddHook;
+
+  addHook("preHandler", async (request, reply) => {
     const adapter = fastifyAdapter(request);
     const path = pathOf(request);
     const header = adapter.getHeader("payment-signature");
@@ -186,13 +184,13 @@ export const payFastify = (app: FastifyApp, server: x402HTTPResourceServer): voi
     return reply.send(isHtml === true ? body : JSON.stringify(body ?? {}));
   });
 
-  app.addHook("onError", (request: FastifyRequest, _: FastifyReply, error: Error) => {
+  addHook("onError", (request, _, error) => {
     const payment = open.get(request);
     if (payment !== undefined) payment.error = error;
     return Promise.resolve();
   });
 
-  app.addHook("onSend", async (request: FastifyRequest, reply: FastifyReply, payload: unknown) => {
+  addHook("onSend", async (request, reply, payload) => {
     const payment = open.get(request);
     if (payment === undefined) return payload;
     open.delete(request);
