@@ -2868,3 +2868,181 @@ links: {
 export interface VersionAnswer {
 data: Version
 }
+/**
+ * A kind of payment.
+ */
+export interface X402Kind {
+x402Version: number
+scheme: string
+/**
+ * CAIP-2.
+ */
+network: string
+extra: X402KindExtra
+}
+/**
+ * The programs that hold the money.
+ */
+export interface X402KindExtra {
+/**
+ * The custody program.
+ */
+custody: string
+/**
+ * The attestor program.
+ */
+attestorProgram: string
+}
+/**
+ * What a buyer sends with the request that it pays for.
+ */
+export interface X402Payment {
+x402Version: number
+accepted: X402Requirements
+/**
+ * `agent`, `nonce`, `escrow` and `create`; `phase`, `release` and `cancel`.
+ */
+payload: {
+[k: string]: unknown
+}
+[k: string]: unknown
+}
+/**
+ * What a seller asks for one request.
+ */
+export interface X402Requirements {
+/**
+ * `escrow`.
+ */
+scheme: string
+/**
+ * CAIP-2: `solana:` and the first 32 characters of the genesis hash.
+ */
+network: string
+/**
+ * The mint.
+ */
+asset: string
+/**
+ * Base units, decimal.
+ */
+amount: string
+/**
+ * The merchant's wallet.
+ */
+payTo: string
+/**
+ * The escrow's time to live.
+ */
+maxTimeoutSeconds: number
+/**
+ * `custody`, `attestor` and `request`, and what x402 adds.
+ */
+extra?: {
+[k: string]: unknown
+}
+[k: string]: unknown
+}
+/**
+ * A payment and the requirements that it is for.
+ */
+export interface X402Request {
+x402Version: number
+paymentPayload: X402Payment
+paymentRequirements: X402Requirements
+}
+/**
+ * What became of a settlement.
+ */
+export interface X402Settled {
+success: boolean
+/**
+ * A stable code.
+ */
+errorReason?: string
+/**
+ * What is wrong, and the cure.
+ */
+errorMessage?: string
+/**
+ * The agent.
+ */
+payer?: string
+/**
+ * The transaction's signature; empty where another one had done the same.
+ */
+transaction: string
+/**
+ * CAIP-2.
+ */
+network: string
+/**
+ * Base units: locked before the handler, then what went to the merchant.
+ */
+amount?: string
+extra?: X402SettledExtra
+}
+/**
+ * The escrow, and where its evidence is.
+ */
+export interface X402SettledExtra {
+/**
+ * The escrow of the payment.
+ */
+escrow: string
+/**
+ * The address of its evidence packet.
+ */
+packet: string
+/**
+ * Null while the escrow is Pending: its packet is made anew at each reading.
+ */
+digest_sha256?: (string | null)
+state?: EscrowState
+/**
+ * To the merchant.
+ */
+released_stroops?: string
+/**
+ * Back to the agent.
+ */
+refunded_stroops?: string
+/**
+ * From here on it can only be refunded.
+ */
+expires_at?: string
+}
+/**
+ * What this facilitator settles.
+ */
+export interface X402Supported {
+kinds: X402Kind[]
+/**
+ * None.
+ */
+extensions: string[]
+/**
+ * None: this facilitator signs nothing.
+ */
+signers: {
+[k: string]: unknown
+}
+}
+/**
+ * Whether settling would work now.
+ */
+export interface X402Verified {
+isValid: boolean
+/**
+ * A stable code.
+ */
+invalidReason?: string
+/**
+ * What is wrong, and the cure.
+ */
+invalidMessage?: string
+/**
+ * The agent.
+ */
+payer?: string
+}

@@ -47,6 +47,11 @@ import { streamEventsEndpoint } from "../index/stream-events.ts";
 import { syncIndexEndpoint } from "../index/sync-index.ts";
 import { verifyDeliveryEndpoint } from "../evidence/verify-delivery.ts";
 import { addCheckpointEndpoint } from "../witness/add-checkpoint.ts";
+import {
+  settlePaymentEndpoint,
+  supportedPaymentsEndpoint,
+  verifyPaymentEndpoint,
+} from "../x402/facilitator.ts";
 import { arazzoEndpoint } from "../agents/arazzo.ts";
 import { llmsEndpoint } from "../agents/llms.ts";
 import { documentationPageEndpoint, referenceMarkdownEndpoint } from "../agents/markdown-pages.ts";
@@ -103,6 +108,9 @@ export const allEndpoints = (parts: EndpointParts): ReadonlyArray<Endpoint> => [
   runRefundActionEndpoint,
   readArchiveActionEndpoint,
   runArchiveActionEndpoint,
+  supportedPaymentsEndpoint,
+  verifyPaymentEndpoint,
+  settlePaymentEndpoint,
   addCheckpointEndpoint,
   rootEndpoint(parts.console, parts.llmsText),
   consoleVerifierEndpoint(parts.consoleVerifier),
