@@ -45,8 +45,10 @@ export const run = async (args: ReadonlyArray<string>): Promise<number> => {
   const { answer } = requestsTo(required(values.service, "--service", "the service's address"));
   const trust = values.trust === undefined ? null : await trustIn(values.trust);
   const { serveOverStdio } = await load();
-  serveOverStdio({ call: answer, trust }, (fault) =>
-    process.stderr.write(`${fault.message.replaceAll(/\s+/g, " ")}\n`),
-  );
+  const report = (bug: unknown): void => {
+    const text = bug instanceof Error ? bug.message : String(bug);
+    process.stderr.write(`${text.replaceAll(/\s+/g, " ")}\n`);
+  };
+  serveOverStdio({ call: answer, trust, report });
   return 0;
 };

@@ -74,8 +74,7 @@ const attestorText = (
   if (found === undefined) return "an unknown instruction of the attestor program";
   const [name, layout] = found;
   const merchant = "merchant_wallet" in layout.accounts ? "merchant_wallet" : "merchant";
-  const whose =
-    merchant in layout.accounts ? ` for merchant ${accountOf(layout, merchant)}` : "";
+  const whose = merchant in layout.accounts ? ` for merchant ${accountOf(layout, merchant)}` : "";
   return `${name.toUpperCase().replaceAll("_", " ")}${whose}`;
 };
 
@@ -107,9 +106,7 @@ export const describeTransaction = (
   const decoded = decodeWireTransaction(bytes);
   if (!("value" in decoded)) throw malformed(decoded.malformed);
   const { value } = decoded;
-  const does = value.instructions.flatMap(
-    (each) => instructionText(each, value, policy) ?? [],
-  );
+  const does = value.instructions.flatMap((each) => instructionText(each, value, policy) ?? []);
   return {
     message: `Send this transaction to the ledger? It will: ${does.join("; ")}. Fee payer: ${value.feePayer}. Signature: ${value.signature}. On ${policy.cluster}.`,
     subject: bytesToHex(sha256(bytes)),

@@ -22,6 +22,8 @@ export type McpParts = {
   readonly call: ServiceCall;
   /** What is believed whatever the service says; null where nothing was pinned. */
   readonly trust: TrustPolicy | null;
+  /** Is told of a bug; the client is told only that there is one. */
+  readonly report: (bug: unknown) => void;
 };
 
 /** How it names itself to clients; the version is the service's. */
@@ -93,17 +95,23 @@ const resultOf = (answer: ToolAnswer): CallToolResult | InputRequiredResult => {
   };
 };
 
-/** A failure that a model can act on. A bug is thrown on. */
-const failed = (cause: unknown): CallToolResult => {
-  if (!(cause instanceof SettlementError)) throw cause;
-  return { content: [{ type: "text", text: problemLine(cause) }], isError: true };
-};
+/** A failure that a model can act on. */
+const failed = (failure: SettlementError): CallToolResult => ({
+  content: [{ type: "text", text: problemLine(failure) }],
+  isError: true,
+});
 
 /** Every tool as `tools/list` declares it. */
 export const declaredTools = () => ALL_TOOLS.map(({ run: _, ...declared }) => declared);
 
 /** A server of one connection or of one HTTP request. It keeps nothing between calls. */
-export const mcpServer = ({ call, trust }: McpParts): Server => {
+export const mcpServer = ({ call, trust, report }: McpParts): Server => {
+  /** The expected failure of a call. A bug is reported, and tells the client nothing. */
+  const expected = (cause: unknown): SettlementError => {
+    if (cause instanceof SettlementError) return cause;
+    report(cause);
+    throw new ProtocolError(ProtocolErrorCode.InternalError, "internal_error: a bug, not yours.");
+  };
   const server = new Server(SERVER_INFO, {
     capabilities: { tools: {}, resources: {} },
     instructions: INSTRUCTIONS,
@@ -126,7 +134,7 @@ export const mcpServer = ({ call, trust }: McpParts): Server => {
       });
       return resultOf(answer);
     } catch (cause) {
-      return failed(cause);
+      return failed(expected(cause));
     }
   });
   server.setRequestHandler("resources/list", () => ({ resources: [...resourceList()] }));
@@ -141,10 +149,10 @@ export const mcpServer = ({ call, trust }: McpParts): Server => {
       );
       return { contents: [read] };
     } catch (cause) {
-      if (!(cause instanceof SettlementError)) throw cause;
-      if (cause.status === 404 || cause.code === "resource_not_found")
-        throw new ResourceNotFoundError(params.uri, problemLine(cause));
-      throw new ProtocolError(ProtocolErrorCode.InternalError, problemLine(cause));
+      const failure = expected(cause);
+      if (failure.status === 404 || failure.code === "resource_not_found")
+        throw new ResourceNotFoundError(params.uri, problemLine(failure));
+      throw new ProtocolError(ProtocolErrorCode.InternalError, problemLine(failure));
     }
   });
   return server;

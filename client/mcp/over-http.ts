@@ -3,14 +3,14 @@ import {
   isLegacyRequest,
   WebStandardStreamableHTTPServerTransport,
 } from "@modelcontextprotocol/server";
-import { mcpServer } from "./mcp-server.ts";
+import { mcpServer, type McpParts } from "./mcp-server.ts";
 import type { ServiceCall } from "./tool.ts";
 
 /** Headers of MCP that the protocol's own checks compare with the message. */
 const FORWARDED = ["mcp-protocol-version", "mcp-method", "mcp-name", "mcp-session-id"] as const;
 
 /** A request that carries only what the protocol reads; the answer is always one JSON text. */
-const requestOf = (headers: Headers, signal: AbortSignal): Request => {
+const requestOf = (headers: Headers): Request => {
   const kept = FORWARDED.flatMap((name) => {
     const value = headers.get(name);
     return value === null ? [] : [[name, value] as [string, string]];
@@ -22,7 +22,6 @@ const requestOf = (headers: Headers, signal: AbortSignal): Request => {
       ["accept", "application/json, text/event-stream"],
       ...kept,
     ],
-    signal,
   });
 };
 
@@ -30,9 +29,9 @@ const requestOf = (headers: Headers, signal: AbortSignal): Request => {
 const answerLegacy = async (
   request: Request,
   parsedBody: object,
-  call: ServiceCall,
+  parts: McpParts,
 ): Promise<Response> => {
-  const server = mcpServer({ call, trust: null });
+  const server = mcpServer(parts);
   const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
   await server.connect(transport);
   try {
@@ -42,24 +41,33 @@ const answerLegacy = async (
   }
 };
 
-const refusal = (body: object, code: number, message: string): Response => {
-  const id: unknown = "id" in body ? body.id : null;
+/** The protocol's answer to a message: its HTTP status, and its JSON, null for a notification's. */
+export type McpAnswer = { readonly status: number; readonly json: object | null };
+
+/** Nothing here changes behind a client's back, so there is nothing to listen to, and no stream is kept open. */
+const noListening = (message: object): McpAnswer => {
+  const id: unknown = "id" in message ? message.id : null;
+  const error = { code: -32601, message: "Method not found: nothing here sends notifications." };
   const told = typeof id === "string" || typeof id === "number" ? id : null;
-  return Response.json({ jsonrpc: "2.0", id: told, error: { code, message } }, { status: 404 });
+  return { status: 404, json: { jsonrpc: "2.0", id: told, error } };
 };
 
-/** Answers one message of an MCP client, given as parsed JSON, in the revision that it speaks. `call` reaches the service's operations. */
+/** Answers one message of an MCP client, given as parsed JSON, in the revision that it speaks. `call` reaches the service's operations. @throws a bug */
 export const answerMcp = async (
   headers: Headers,
-  body: object,
+  message: object,
   call: ServiceCall,
-  signal: AbortSignal,
-): Promise<Response> => {
-  // Nothing here changes behind a client's back, so there is nothing to listen to.
-  if ("method" in body && body.method === "subscriptions/listen")
-    return refusal(body, -32601, "Nothing here changes behind your back: there is no listening.");
-  const request = requestOf(headers, signal);
-  if (await isLegacyRequest(request, body)) return answerLegacy(request, body, call);
-  const handler = createMcpHandler(() => mcpServer({ call, trust: null }), { legacy: "reject" });
-  return handler.fetch(request, { parsedBody: body });
+): Promise<McpAnswer> => {
+  if ("method" in message && message.method === "subscriptions/listen") return noListening(message);
+  const bugs: Array<unknown> = [];
+  const parts: McpParts = { call, trust: null, report: (bug) => bugs.push(bug) };
+  const request = requestOf(headers);
+  const response = (await isLegacyRequest(request, message))
+    ? await answerLegacy(request, message, parts)
+    : await createMcpHandler(() => mcpServer(parts), { legacy: "reject" }).fetch(request, {
+        parsedBody: message,
+      });
+  if (bugs.length > 0) throw bugs[0];
+  const text = await response.text();
+  return { status: response.status, json: text === "" ? null : (JSON.parse(text) as object) };
 };

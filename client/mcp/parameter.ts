@@ -1,14 +1,13 @@
 import { parseAddress } from "../../core/domain/address.ts";
 import { parseLedgerSignature } from "../../core/domain/ledger/signature.ts";
 
+type Json = string | number | boolean | null | Array<Json> | { [name: string]: Json };
+
 /** A JSON Schema as it stands in a tool's declaration. */
-export type JsonSchema = Readonly<Record<string, unknown>>;
+export type JsonSchema = { [name: string]: Json };
 
 /** The schema of an object. */
-export type ObjectSchema = JsonSchema & {
-  readonly type: "object";
-  readonly properties: Readonly<Record<string, JsonSchema>>;
-};
+export type ObjectSchema = { type: "object"; properties: { [name: string]: Json } } & JsonSchema;
 
 /** One argument of a tool. */
 export type Parameter<T, Required extends boolean = boolean> = {
@@ -102,7 +101,7 @@ export const oneOf = <const T extends ReadonlyArray<string>>(
   values: T,
   description?: string,
 ): Parameter<T[number], true> => ({
-  schema: { type: "string", enum: values, ...about(description) },
+  schema: { type: "string", enum: [...values], ...about(description) },
   required: true,
   faultOf: (value) =>
     values.includes(value as string) ? null : `must be one of ${values.join(", ")}`,

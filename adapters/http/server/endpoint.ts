@@ -48,6 +48,8 @@ type Input<Path extends string, Query extends TObject, Body> = {
   readonly headers: Headers;
   /** The client's key in the rate limiter. */
   readonly client: () => string;
+  /** Answers another request of this service, as if the same client had sent it. Never rejects. */
+  readonly ask: (path: string, init: RequestInit) => Promise<Response>;
 };
 
 /** The names in braces of a path template. */
@@ -86,6 +88,8 @@ export type EndpointSpec<
   readonly description: string;
   /** Which of a client's budgets a request counts against; null for none. */
   readonly budget: Budget | null;
+  /** Whether pages of origins that are not listed may never call it, whatever its budget. */
+  readonly listedOriginsOnly?: boolean;
   /** Seconds, up to 255, that the answer may take, when that is longer than the idle limit of connections. */
   readonly maySeconds?: number;
   readonly params?: { readonly [Name in PathParameter<Path>]: TSchema };
@@ -164,8 +168,12 @@ export const maxBodyBytes = ({ body }: Pick<Endpoint, "body">): number =>
   body?.maxBytes ?? MAX_BODY_BYTES;
 
 /** Whether `*` among the CORS origins opens an operation to any page. It opens reads and prepare operations, whatever their method. */
-export const isOpenToAnyOrigin = ({ method, budget }: Endpoint): boolean =>
-  method === "GET" || budget === "prepare" || budget === "reads";
+export const isOpenToAnyOrigin = ({
+  method,
+  budget,
+  listedOriginsOnly = false,
+}: Pick<Endpoint, "method" | "budget" | "listedOriginsOnly">): boolean =>
+  !listedOriginsOnly && (method === "GET" || budget === "prepare" || budget === "reads");
 
 /** A path template in the router's form: `/v1/escrows/{pda}` becomes `/v1/escrows/:pda`. */
 export const routerPath = (template: string): string => template.replace(/\{([^}]+)\}/g, ":$1");

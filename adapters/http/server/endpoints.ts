@@ -41,6 +41,7 @@ import { verifyDeliveryEndpoint } from "../evidence/verify-delivery.ts";
 import { addCheckpointEndpoint } from "../witness/add-checkpoint.ts";
 import { arazzoEndpoint } from "../agents/arazzo.ts";
 import { llmsEndpoint } from "../agents/llms.ts";
+import { mcpEndpoint, type McpParts } from "../agents/mcp.ts";
 import { documentationPageEndpoint, referenceMarkdownEndpoint } from "../agents/markdown-pages.ts";
 import type { StaticPage } from "../pages/static-page.ts";
 
@@ -56,6 +57,7 @@ export type EndpointParts = {
   /** The text of `/llms.txt`. */
   readonly llmsText: () => string;
   readonly openApiDocument: () => Promise<JsonText<OpenApiDocument>>;
+  readonly mcp: McpParts;
 };
 
 /** Every operation of the contract, in the order of its documentation. */
@@ -102,6 +104,7 @@ export const allEndpoints = (parts: EndpointParts): ReadonlyArray<Endpoint> => [
   openApiEndpoint(parts.openApiDocument),
   arazzoEndpoint,
   llmsEndpoint(parts.llmsText),
+  mcpEndpoint(parts.mcp),
   docsEndpoint(parts.reference, parts.referenceMarkdown),
   referenceMarkdownEndpoint(parts.referenceMarkdown),
   documentationPageEndpoint,

@@ -52,6 +52,7 @@ export const operationRoute = (
       origin: () => settings.originOf(exchange),
       headers: exchange.request.headers,
       client: () => settings.clientOf(exchange),
+      ask: (path, init) => settings.askFor(exchange, path, init),
     });
   });
 

@@ -25,7 +25,9 @@ export const readEvidence = tool({
   },
   maybe: ["verdict", "matches"],
   run: async ({ escrow, payload, template_id }, { call, trust }) => {
-    const answer = await call(`/v1/evidence/${escrow}`, { headers: { accept: "application/json" } });
+    const answer = await call(`/v1/evidence/${escrow}`, {
+      headers: { accept: "application/json" },
+    });
     if (answer.status !== 200) throw problemOf(answer);
     const { data, signature } = jsonOf(answer) as EvidencePacket;
     const { status, reason } = data.settlement_decision;
