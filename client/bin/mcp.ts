@@ -39,16 +39,18 @@ const load = async () => {
   }
 };
 
+/** Standard output belongs to the protocol. */
+const report = (bug: unknown): void => {
+  const text = bug instanceof Error ? bug.message : String(bug);
+  process.stderr.write(`${text.replaceAll(/\s+/g, " ")}\n`);
+};
+
 /** Runs the command. @throws SettlementError */
 export const run = async (args: ReadonlyArray<string>): Promise<number> => {
   const { values } = readArguments(args, OPTIONS);
   const { answer } = requestsTo(required(values.service, "--service", "the service's address"));
   const trust = values.trust === undefined ? null : await trustIn(values.trust);
   const { serveOverStdio } = await load();
-  const report = (bug: unknown): void => {
-    const text = bug instanceof Error ? bug.message : String(bug);
-    process.stderr.write(`${text.replaceAll(/\s+/g, " ")}\n`);
-  };
   serveOverStdio({ call: answer, trust, report });
   return 0;
 };

@@ -85,10 +85,11 @@ const resultOf = (answer: ToolAnswer): CallToolResult | InputRequiredResult => {
   return {
     content: [
       { type: "text", text: JSON.stringify(result) },
-      ...links.map((link) => ({
+      ...links.map(({ uri, name }) => ({
         type: "resource_link" as const,
         mimeType: "application/json",
-        ...link,
+        uri,
+        name,
       })),
     ],
     structuredContent: { ...result },
@@ -102,7 +103,14 @@ const failed = (failure: SettlementError): CallToolResult => ({
 });
 
 /** Every tool as `tools/list` declares it. */
-export const declaredTools = () => ALL_TOOLS.map(({ run: _, ...declared }) => declared);
+export const declaredTools = () =>
+  ALL_TOOLS.map(({ name, description, annotations, inputSchema, outputSchema }) => ({
+    name,
+    description,
+    annotations,
+    inputSchema,
+    outputSchema,
+  }));
 
 /** A server of one connection or of one HTTP request. It keeps nothing between calls. */
 export const mcpServer = ({ call, trust, report }: McpParts): Server => {

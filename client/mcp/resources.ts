@@ -60,7 +60,8 @@ const TEMPLATES = [
 const NAMED = /^settlement:\/\/([a-z]{1,16})\/([A-Za-z0-9-]{1,64})$/;
 
 /** The resources as a client lists them. */
-export const resourceList = () => RESOURCES.map(({ path: _, ...resource }) => resource);
+export const resourceList = () =>
+  RESOURCES.map(({ uri, name, description, mimeType }) => ({ uri, name, description, mimeType }));
 
 /** The templates of the resources that an address or an id names, as a client lists them. */
 export const resourceTemplates = () =>
