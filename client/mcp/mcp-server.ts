@@ -1,5 +1,6 @@
 import {
   type CallToolResult,
+  CLIENT_CAPABILITIES_META_KEY,
   type ClientCapabilities,
   inputRequired,
   type InputRequiredResult,
@@ -137,7 +138,10 @@ export const mcpServer = ({ call, trust, report }: McpParts): Server => {
       const answer = await found.run(params.arguments, {
         call: (path, options) => call(path, { ...options, signal }),
         trust,
-        canAsk: canAsk(server.getClientCapabilities()),
+        // Since 2026-07-28 each request says it; before, the handshake of a connection did.
+        canAsk: canAsk(
+          context.mcpReq.envelope?.[CLIENT_CAPABILITIES_META_KEY] ?? server.getClientCapabilities(),
+        ),
         consentTo: consentIn(context),
       });
       return resultOf(answer);
