@@ -53,6 +53,12 @@ const AGREEMENT = {
   required: ["send"],
 };
 
+/** What a request's own envelope says of its client, since 2026-07-28; before, the handshake of a connection did. */
+const declaredIn = ({ mcpReq }: ServerContext): ClientCapabilities | undefined => {
+  const envelope: Readonly<Record<string, unknown>> = mcpReq.envelope ?? {};
+  return envelope[CLIENT_CAPABILITIES_META_KEY] as ClientCapabilities | undefined;
+};
+
 /** Whether a client shows forms to its person. An empty capability means forms (MCP 2025-11-25). */
 const canAsk = (capabilities: ClientCapabilities | undefined): boolean => {
   const elicitation = capabilities?.elicitation;
@@ -138,10 +144,7 @@ export const mcpServer = ({ call, trust, report }: McpParts): Server => {
       const answer = await found.run(params.arguments, {
         call: (path, options) => call(path, { ...options, signal }),
         trust,
-        // Since 2026-07-28 each request says it; before, the handshake of a connection did.
-        canAsk: canAsk(
-          context.mcpReq.envelope?.[CLIENT_CAPABILITIES_META_KEY] ?? server.getClientCapabilities(),
-        ),
+        canAsk: canAsk(declaredIn(context) ?? server.getClientCapabilities()),
         consentTo: consentIn(context),
       });
       return resultOf(answer);
