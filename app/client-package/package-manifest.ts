@@ -45,7 +45,13 @@ export const packageManifest = () => ({
   dependencies: Object.fromEntries(
     DEPENDENCIES.map((name) => [name, packageJson.dependencies[name]]),
   ),
-  // Only `./generated` needs it, and whoever signs has it.
-  peerDependencies: { "@solana/kit": packageJson.dependencies["@solana/kit"] },
-  peerDependenciesMeta: { "@solana/kit": { optional: true } },
+  // Only `./generated` needs kit, and whoever signs has it; only the command `mcp` needs the other.
+  peerDependencies: {
+    "@modelcontextprotocol/server": packageJson.dependencies["@modelcontextprotocol/server"],
+    "@solana/kit": packageJson.dependencies["@solana/kit"],
+  },
+  peerDependenciesMeta: {
+    "@modelcontextprotocol/server": { optional: true },
+    "@solana/kit": { optional: true },
+  },
 });

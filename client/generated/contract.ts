@@ -119,7 +119,7 @@ export type PreparedMerchantCallWarnings = ("merchant_account_has_delegate" | "m
 /**
  * Stable machine name of a problem.
  */
-export type ProblemCode = ("malformed_host" | "malformed_json" | "malformed_cursor" | "route_not_found" | "escrow_not_found" | "merchant_not_found" | "proof_template_not_found" | "transaction_not_found" | "not_in_log" | "method_not_allowed" | "not_acceptable" | "wrong_state" | "not_logged_yet" | "not_final_yet" | "archived_unseen" | "idempotency_key_in_flight" | "payload_too_large" | "unsupported_media_type" | "validation_failed" | "invalid_address" | "task_required" | "not_an_escrow" | "not_a_merchant" | "beta_limit_exceeded" | "transaction_malformed" | "transaction_too_large" | "signature_missing" | "signature_invalid" | "program_not_allowed" | "lookup_table_not_allowed" | "durable_nonce_not_allowed" | "compute_budget_exceeded" | "compute_budget_invalid" | "settlement_check_failed" | "fee_payer_cannot_pay" | "transaction_rejected" | "blockhash_expired" | "idempotency_key_reused" | "rate_limited" | "relay_share_full" | "checkpoint_malformed" | "log_signature_invalid" | "log_unknown" | "checkpoint_refused" | "witness_not_ready" | "internal_error" | "ledger_unavailable" | "not_ready" | "client_package_unavailable" | "store_unavailable" | "relay_queue_full" | "shutting_down" | "ledger_timeout")
+export type ProblemCode = ("malformed_host" | "malformed_json" | "malformed_cursor" | "origin_not_allowed" | "route_not_found" | "escrow_not_found" | "merchant_not_found" | "proof_template_not_found" | "transaction_not_found" | "not_in_log" | "method_not_allowed" | "not_acceptable" | "wrong_state" | "not_logged_yet" | "not_final_yet" | "archived_unseen" | "idempotency_key_in_flight" | "payload_too_large" | "unsupported_media_type" | "validation_failed" | "invalid_address" | "task_required" | "not_an_escrow" | "not_a_merchant" | "beta_limit_exceeded" | "transaction_malformed" | "transaction_too_large" | "signature_missing" | "signature_invalid" | "program_not_allowed" | "lookup_table_not_allowed" | "durable_nonce_not_allowed" | "compute_budget_exceeded" | "compute_budget_invalid" | "settlement_check_failed" | "fee_payer_cannot_pay" | "transaction_rejected" | "blockhash_expired" | "idempotency_key_reused" | "rate_limited" | "relay_share_full" | "checkpoint_malformed" | "log_signature_invalid" | "log_unknown" | "checkpoint_refused" | "witness_not_ready" | "internal_error" | "ledger_unavailable" | "not_ready" | "client_package_unavailable" | "store_unavailable" | "relay_queue_full" | "shutting_down" | "ledger_timeout")
 /**
  * Whose error it is.
  */
@@ -1297,6 +1297,13 @@ size: number
  */
 nonsense: number
 last_problem: (string | null)
+}
+/**
+ * A JSON-RPC 2.0 answer.
+ */
+export interface McpReply {
+jsonrpc: "2.0"
+[k: string]: unknown
 }
 /**
  * A registered merchant.
