@@ -103,6 +103,22 @@ const problemObject = (
 const sharedNameOf = ({ budget, forWallets }: Endpoint, code: string): string =>
   `${code}${budget === null ? "_unlimited" : ""}${forWallets === true ? "_for_wallets" : ""}`;
 
+/** A status that both an answer of the operation's own and problems have: the media type tells which it is. */
+const bothObjects = (
+  operation: Endpoint,
+  status: number,
+  answer: Success,
+  codes: ReadonlyArray<ProblemCode>,
+): Json => {
+  const problem = problemObject(operation, status, codes);
+  const own = successObject(operation, status, answer);
+  return {
+    ...problem,
+    description: `${answer.description} ${String(problem["description"])}`,
+    content: Object.assign({}, own["content"], problem["content"]),
+  };
+};
+
 const problemsByStatus = (operation: Endpoint) =>
   [...Map.groupBy(problemsOf(operation), (code) => PROBLEM_CATALOGUE[code].status)].map(
     ([status, codes]) => {
@@ -152,12 +168,16 @@ const parameterObjects = (
 
 /** The OpenAPI operation object of an endpoint, schemas still inline. */
 export const operationObject = (operation: Endpoint): Json => {
-  const problems = problemsByStatus(operation).map(({ status, codes, sharedName }) => [
-    status,
-    sharedName === null
-      ? problemObject(operation, status, codes)
-      : { $ref: `#/components/responses/${sharedName}` },
-  ]);
+  const problems = problemsByStatus(operation).map(({ status, codes, sharedName }) => {
+    const declared = operation.answers[status];
+    if (declared !== undefined)
+      return [status, bothObjects(operation, status, declared, codes)] as const;
+    const shared = { $ref: `#/components/responses/${sharedName}` };
+    return [
+      status,
+      sharedName === null ? problemObject(operation, status, codes) : shared,
+    ] as const;
+  });
   const successes = Object.entries(operation.answers).map(([status, success]) => [
     status,
     successObject(operation, Number(status), success),

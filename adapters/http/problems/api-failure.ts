@@ -36,6 +36,7 @@ export type ApiFailure =
   | Http.InvalidRequestAddress
   | Http.RequestBeyondBetaLimit
   | Http.MalformedHost
+  | Http.OriginNotAllowed
   | Http.RouteNotFound
   | Http.MethodNotAllowed
   | Http.NotAcceptable
@@ -94,6 +95,7 @@ export const CODE_OF_FAILURE = {
   InvalidRequestAddress: "invalid_address",
   RequestBeyondBetaLimit: "beta_limit_exceeded",
   MalformedHost: "malformed_host",
+  OriginNotAllowed: "origin_not_allowed",
   RouteNotFound: "route_not_found",
   MethodNotAllowed: "method_not_allowed",
   NotAcceptable: "not_acceptable",

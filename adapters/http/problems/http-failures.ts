@@ -22,6 +22,9 @@ export class RequestBeyondBetaLimit extends Data.TaggedError("RequestBeyondBetaL
 /** The request's `Host` header is not one host, with or without a port. */
 export class MalformedHost extends Data.TaggedError("MalformedHost") {}
 
+/** The request comes from a page of an origin that the operation does not serve. */
+export class OriginNotAllowed extends Data.TaggedError("OriginNotAllowed") {}
+
 /** No operation or page has the request's path. */
 export class RouteNotFound extends Data.TaggedError("RouteNotFound") {}
 

@@ -45,6 +45,12 @@ export const PROBLEM_CATALOGUE = {
     "A cursor is opaque text from `page.next_cursor` of an earlier answer of the same list; this one was made elsewhere or was altered.",
     "Send back `next_cursor` unchanged, or leave `cursor` out to begin with the first page.",
   ),
+  origin_not_allowed: kind(
+    403,
+    "Pages of this origin may not call this",
+    "The request's `Origin` header says that a page in a browser sent it, and the operation serves no page of that origin: a stranger's page must not act through a service on its visitor's own machine or network.",
+    "Call it from a program, which sends no `Origin`, from a page on the same machine, or have the operator list the origin in `CORS_ORIGINS`; `*` does not cover it.",
+  ),
   route_not_found: kind(
     404,
     "There is nothing at this path",

@@ -51,6 +51,8 @@ type Input<Path extends string, Query extends TObject, Body> = {
   readonly headers: Headers;
   /** The client's key in the rate limiter. */
   readonly client: () => string;
+  /** Answers another request of this service, as if the same client had sent it. Never rejects. */
+  readonly ask: (path: string, init: RequestInit) => Promise<Response>;
 };
 
 /** The names in braces of a path template. */
@@ -89,6 +91,8 @@ export type EndpointSpec<
   readonly description: string;
   /** Which of a client's budgets a request counts against; null for none. */
   readonly budget: Budget | null;
+  /** Whether pages of origins that are not listed may never call it, whatever its budget. */
+  readonly listedOriginsOnly?: boolean;
   /** Seconds, up to 255, that the answer may take, when that is longer than the idle limit of connections. */
   readonly maySeconds?: number;
   readonly params?: { readonly [Name in PathParameter<Path>]: TSchema };
@@ -172,8 +176,14 @@ export const maxBodyBytes = ({ body }: Pick<Endpoint, "body">): number =>
  * Whose pages may call an operation. `*` among the CORS origins opens reads and prepare operations, whatever their method. Operations for
  * wallets are open without it, as Solana Actions asks.
  */
-export const openingOf = ({ method, budget, forWallets }: Endpoint): Opening => {
+export const openingOf = ({
+  method,
+  budget,
+  forWallets,
+  listedOriginsOnly,
+}: Endpoint): Opening => {
   if (forWallets === true) return "any";
+  if (listedOriginsOnly === true) return "listed";
   return method === "GET" || budget === "prepare" || budget === "reads"
     ? "any_if_starred"
     : "listed";

@@ -54,6 +54,7 @@ import {
 } from "../x402/facilitator.ts";
 import { arazzoEndpoint } from "../agents/arazzo.ts";
 import { llmsEndpoint } from "../agents/llms.ts";
+import { mcpEndpoint, type McpParts } from "../agents/mcp.ts";
 import { documentationPageEndpoint, referenceMarkdownEndpoint } from "../agents/markdown-pages.ts";
 import type { StaticPage } from "../pages/static-page.ts";
 
@@ -69,6 +70,7 @@ export type EndpointParts = {
   /** The text of `/llms.txt`. */
   readonly llmsText: () => string;
   readonly openApiDocument: () => Promise<JsonText<OpenApiDocument>>;
+  readonly mcp: McpParts;
 };
 
 /** Every operation of the contract, in the order of its documentation. */
@@ -126,6 +128,7 @@ export const allEndpoints = (parts: EndpointParts): ReadonlyArray<Endpoint> => [
   openApiEndpoint(parts.openApiDocument),
   arazzoEndpoint,
   llmsEndpoint(parts.llmsText),
+  mcpEndpoint(parts.mcp),
   docsEndpoint(parts.reference, parts.referenceMarkdown),
   referenceMarkdownEndpoint(parts.referenceMarkdown),
   documentationPageEndpoint,

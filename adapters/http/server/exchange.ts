@@ -38,6 +38,8 @@ export type ExchangeSettings = {
   readonly clientOf: (exchange: Exchange) => string;
   /** Scheme, host and port under which its request reached the service. */
   readonly originOf: (exchange: Exchange) => string;
+  /** Answers another request of this service, as if the client of an exchange had sent it. Never rejects. */
+  readonly askFor: (exchange: Exchange, path: string, init: RequestInit) => Promise<Response>;
   /** Whether the instance has begun to shut down. */
   readonly isDraining: () => boolean;
 };

@@ -55,6 +55,7 @@ export const operationRoute = (
       publicUrl: settings.publicUrl,
       headers: exchange.request.headers,
       client: () => settings.clientOf(exchange),
+      ask: (path, init) => settings.askFor(exchange, path, init),
     });
   });
 

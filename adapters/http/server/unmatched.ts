@@ -54,7 +54,7 @@ const preflightHeaders = (request: Request, allow: string): Readonly<Record<stri
     ? {
         "access-control-allow-methods": allow,
         "access-control-allow-headers":
-          "accept, content-type, idempotency-key, if-none-match, last-event-id, x-request-id",
+          "accept, content-type, idempotency-key, if-none-match, last-event-id, mcp-method, mcp-name, mcp-protocol-version, x-request-id",
         "access-control-max-age": "86400",
       }
     : {};

@@ -1,3 +1,4 @@
+import { answerMcpClients } from "../../../../app/answer-mcp.ts";
 import { Cause, Effect, Layer, Logger, ManagedRuntime, Metric } from "effect";
 import {
   createHttpApp,
@@ -206,7 +207,7 @@ export const makeService = async (options: ServiceOptions = {}) => {
   ).pipe(Layer.provide(ports));
   const runtime = ManagedRuntime.make(Layer.merge(ports, running));
   const context = await runtime.context();
-  const app: HttpApp = createHttpApp({ ...http, context });
+  const app: HttpApp = createHttpApp({ mcp: answerMcpClients, ...http, context });
   return { app, context, ledger, lines, runtime, seed: seedInto(ledger) };
 };
 
