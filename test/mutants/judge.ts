@@ -1,4 +1,4 @@
-import { type Ending, runTests } from "./run-tests.ts";
+import { type Ending, runTests, type Surroundings } from "./run-tests.ts";
 import type { TreeCopy } from "./tree-copy.ts";
 import { type Mutant, mutated } from "./mutants-of.ts";
 
@@ -11,19 +11,19 @@ export type Verdict =
 
 /** Tests of the first run: most mutants fall to the nearest. */
 const NEAREST = 3;
-const NEAREST_TIMEOUT_MS = 120_000;
+const NEAREST_TIMEOUT_MS = 180_000;
 const FURTHER_TIMEOUT_MS = 420_000;
 
 /**
  * Judges mutants in one copy of the tree, one at a time. A test that fails without the mutant as well counts for nothing, and
  * is left out from then on.
  */
-export const judge = (copy: TreeCopy, env: Readonly<Record<string, string>>) => {
+export const judge = (copy: TreeCopy, surroundings: Surroundings) => {
   const healthy = new Map<string, boolean>();
   const run = (files: ReadonlyArray<string>, timeoutMs: number): Promise<Ending> =>
     files.length === 0
       ? Promise.resolve({ kind: "passed" })
-      : runTests(copy.folder, files, timeoutMs, env);
+      : runTests(copy.folder, files, timeoutMs, surroundings);
 
   const isHealthy = async (file: string): Promise<boolean> => {
     const known = healthy.get(file);

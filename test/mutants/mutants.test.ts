@@ -80,7 +80,8 @@ test("a mutant in a copy of the tree fails its test there, an endless one is end
     tests,
     `import { test } from "bun:test"; import "../${file}"; test("loads", () => {});`,
   );
-  const run = (timeoutMs: number) => runTests(copy.folder, [tests], timeoutMs, {});
+  const run = (timeoutMs: number) =>
+    runTests(copy.folder, [tests], timeoutMs, { env: {}, stop: new AbortController().signal });
   expect(await run(60_000)).toEqual({ kind: "passed" });
   await copy.write(file, 'throw new Error("mutated");');
   expect(await run(60_000)).toEqual({ kind: "failed", file: tests });

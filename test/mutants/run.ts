@@ -15,8 +15,9 @@ usage: bun run test:mutants [options]
 
   --count N     how many mutants are tried                     (200)
   --seed S      the choice; without it, one is drawn and printed
+  --from N      leaves out the first N of the choice, which an earlier run has tried
   --only TEXT   only mutants whose file:line begins with TEXT, such as core/use-cases/log
-  --tests N     the most test files that one mutant is shown to (24)
+  --tests N     the most test files that one mutant is shown to (10)
   --jobs N      mutants tried at a time, each in a copy of the tree (1)
   --minutes M   begins no further mutant after that time
   --out FILE    appends each verdict to FILE as a line of JSON
@@ -40,8 +41,9 @@ const { values } = (() => {
       options: {
         count: { type: "string", default: "200" },
         seed: { type: "string" },
+        from: { type: "string", default: "0" },
         only: { type: "string", default: "" },
-        tests: { type: "string", default: "24" },
+        tests: { type: "string", default: "10" },
         jobs: { type: "string", default: "1" },
         minutes: { type: "string", default: "1440" },
         out: { type: "string" },
@@ -62,6 +64,7 @@ const whole = (name: string, text: string, least: number): number => {
   return fail(`--${name}: expected a whole number of at least ${least}`);
 };
 const count = whole("count", values.count, 1);
+const from = whole("from", values.from, 0);
 const most = whole("tests", values.tests, 1);
 const jobs = whole("jobs", values.jobs, 1);
 const minutes = whole("minutes", values.minutes, 1);
@@ -84,11 +87,12 @@ if (all.length === 0) fail(`--only: no mutant stands at ${values.only}`);
 
 const random = seededRandom(seed);
 const pool = [...all];
-const chosen = Array.from({ length: Math.min(count, all.length) }, () => {
+const choice = Array.from({ length: Math.min(count, all.length) }, () => {
   const [taken] = pool.splice(Math.floor(random() * pool.length), 1);
   if (taken === undefined) throw new Error("the pool holds as many as are taken");
   return taken;
 });
+const chosen = choice.slice(from);
 process.stdout.write(`seed ${seed}: ${chosen.length} of ${all.length} mutants\n`);
 
 const cluster =
@@ -96,6 +100,8 @@ const cluster =
     ? await startCluster(programs)
     : undefined;
 const env = cluster === undefined ? {} : { TEST_DATABASE_URL: cluster.url };
+const stopping = new AbortController();
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => stopping.abort());
 const testsFor = (file: string): ReadonlyArray<string> =>
   coveringTests(
     importers,
@@ -123,11 +129,15 @@ const deadlineMs = performance.now() + minutes * 60_000;
 const queue = chosen.values();
 const worker = async (): Promise<void> => {
   await using copy = await treeCopy(ROOT);
-  const decide = judge(copy, env);
+  const decide = judge(copy, { env, stop: stopping.signal });
   for (const mutant of queue) {
-    if (performance.now() > deadlineMs) return;
+    if (performance.now() > deadlineMs || stopping.signal.aborted) return;
     const startedMs = performance.now();
-    const verdict = await decide(mutant, sources.get(mutant.file) ?? "", testsFor(mutant.file));
+    const text = sources.get(mutant.file) ?? "";
+    const verdict = await decide(mutant, text, testsFor(mutant.file)).catch((cause: unknown) => {
+      if (!stopping.signal.aborted) throw cause;
+    });
+    if (verdict === undefined) return;
     verdicts.set(mutant, verdict);
     const seconds = ((performance.now() - startedMs) / 1000).toFixed(1);
     process.stdout.write(
