@@ -176,12 +176,7 @@ export const maxBodyBytes = ({ body }: Pick<Endpoint, "body">): number =>
  * Whose pages may call an operation. `*` among the CORS origins opens reads and prepare operations, whatever their method. Operations for
  * wallets are open without it, as Solana Actions asks.
  */
-export const openingOf = ({
-  method,
-  budget,
-  forWallets,
-  listedOriginsOnly,
-}: Endpoint): Opening => {
+export const openingOf = ({ method, budget, forWallets, listedOriginsOnly }: Endpoint): Opening => {
   if (forWallets === true) return "any";
   if (listedOriginsOnly === true) return "listed";
   return method === "GET" || budget === "prepare" || budget === "reads"

@@ -102,6 +102,6 @@ const published = await index.run(
 );
 tellLine(`counts ${JSON.stringify(operationCounts())}`);
 await index.close();
-for (const exit of [synced, published])
-  if (Exit.isFailure(exit)) process.stderr.write(`${Cause.pretty(exit.cause)}\n`);
+if (Exit.isFailure(synced)) process.stderr.write(`${Cause.pretty(synced.cause)}\n`);
+if (Exit.isFailure(published)) process.stderr.write(`${Cause.pretty(published.cause)}\n`);
 process.exit(Exit.isSuccess(synced) && Exit.isSuccess(published) ? 0 : 1);
