@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import type {
   ActionError,
   ActionGetResponse,
@@ -176,6 +178,27 @@ test("a link gives the very transaction of the prepare operation", async () => {
     blockhash,
   );
   expect(signedTransaction).toBe(wallet.signed(data.transaction.base64, blockhash));
+});
+
+test("every command of docs/wallets.md answers what the page shows", async () => {
+  const page = readFileSync(join(import.meta.dir, "../../docs/wallets.md"), "utf8").split("\n");
+  const commands = page.flatMap((line, at) => {
+    const [, quoted, plain, body] =
+      /^ {4}curl -s (?:'([^']+)'|(\S+))(?: .* -d '([^']+)')?$/.exec(line) ?? [];
+    const path = (quoted ?? plain)?.replace("http://127.0.0.1:3000", "");
+    return path === undefined ? [] : [{ path, body, shown: page[at + 1] ?? "" }];
+  });
+  expect(commands).toHaveLength(2);
+  for (const { path, body, shown } of commands) {
+    const response = await fetch(`${service.url}${path}`, {
+      method: body === undefined ? "GET" : "POST",
+      ...(body === undefined ? {} : { body, headers: { "content-type": "application/json" } }),
+    });
+    const answer = await response.text();
+    // `…` stands for what is left out, and the page has a public address of its own.
+    for (const part of shown.replaceAll("https://evidence.example.com", PUBLIC_URL).split("…"))
+      expect(answer).toContain(part.trim());
+  }
 });
 
 test("the QR code on the page of an expired escrow refunds it, by a wallet that gets nothing", async () => {

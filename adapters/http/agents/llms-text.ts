@@ -23,6 +23,7 @@ const FETCHED = [
   "readOpenApi",
   "readClientPackage",
   "readEvidenceTrust",
+  "readActionsJson",
   "readRelayPolicy",
   "listProofTemplates",
   "readStatus",
