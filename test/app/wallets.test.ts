@@ -11,10 +11,11 @@ import type {
 import type { Static } from "@sinclair/typebox";
 import {
   ActionMetadata,
-  ActionRequest,
+  type ActionRequest,
   ActionTransaction,
 } from "../../adapters/http/actions/action-contract.ts";
 import { ActionsJson } from "../../adapters/http/actions/actions-json.ts";
+import { schemaCheck } from "../../adapters/http/request/schema-check.ts";
 import { localKey, LOCAL_USDC_MINT } from "../../adapters/local-ledger/genesis/local-keys.ts";
 import { spawnLedger } from "../adapters/local-ledger/ledger-process.ts";
 import { scanQrCode } from "../adapters/http/support/scan-qr-code.ts";
@@ -113,15 +114,32 @@ const refusalOf = async (asked: Promise<unknown>): Promise<readonly [number, str
   return [failure.status, failure.message];
 };
 
-test("the contract's types are those of @solana/actions-spec", () => {
-  const keeps = <Ours extends Theirs, Theirs>(): [Ours, Theirs] | undefined => undefined;
-  keeps<Static<typeof ActionMetadata>, ActionGetResponse>();
-  keeps<NonNullable<Static<typeof ActionMetadata>["error"]>, ActionError>();
-  keeps<Static<typeof ActionTransaction>, TransactionResponse>();
-  keeps<ActionPostRequest, Static<typeof ActionRequest>>();
-  keeps<Static<typeof ActionsJson>, SpecActionsJson>();
-  // @ts-expect-error: a transaction answer without a transaction is none.
-  keeps<Omit<Static<typeof ActionTransaction>, "transaction">, TransactionResponse>();
+test("answers are of this contract's types, which are those of @solana/actions-spec", async () => {
+  const answer = async <A>(path: string, init?: RequestInit): Promise<A> =>
+    (await (await fetch(`${service.url}${path}`, init)).json()) as A;
+  const path = `/v1/actions/refund/${PENDING}`;
+  const asked = { account: walletOf("agent/trader").address } satisfies ActionPostRequest;
+  const request: Static<typeof ActionRequest> = asked satisfies ActionPostRequest;
+  const shown = await answer<Static<typeof ActionMetadata>>(path);
+  const given = await answer<Static<typeof ActionTransaction>>(path, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(request),
+  });
+  const mapped = await answer<Static<typeof ActionsJson>>("/actions.json");
+  expect((shown satisfies ActionGetResponse).type).toBe("action");
+  expect((given satisfies TransactionResponse).type).toBe("transaction");
+  expect((mapped satisfies SpecActionsJson).rules).toHaveLength(1);
+  const { transaction, ...rest } = given;
+  expect(transaction).not.toBe("");
+  // @ts-expect-error: an answer without a transaction is none.
+  expect((rest satisfies TransactionResponse).message).toBeString();
+  for (const [schema, value] of [
+    [ActionMetadata, shown],
+    [ActionTransaction, given],
+    [ActionsJson, mapped],
+  ] as const)
+    expect(schemaCheck(schema)(value)).toEqual({ value });
 });
 
 describe.each(["solana", "solana-action"])("a %s link", (scheme) => {
