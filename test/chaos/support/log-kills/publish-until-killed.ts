@@ -102,6 +102,7 @@ const published = await index.run(
 );
 tellLine(`counts ${JSON.stringify(operationCounts())}`);
 await index.close();
-for (const exit of [synced, published])
+const exits: ReadonlyArray<Exit.Exit<unknown, unknown>> = [synced, published];
+for (const exit of exits)
   if (Exit.isFailure(exit)) process.stderr.write(`${Cause.pretty(exit.cause)}\n`);
 process.exit(Exit.isSuccess(synced) && Exit.isSuccess(published) ? 0 : 1);
