@@ -86,8 +86,8 @@ export const endureOnCluster = async (
     node.setHostile(false);
     const deadline = performance.now() + HEALED_WITHIN_MS;
     while (before < events && performance.now() < deadline) {
-      await index.run(IndexSync.use(({ wantScan }) => wantScan));
-      if (Exit.isFailure(await index.sync())) await Bun.sleep(PAUSE_MS);
+      const healed = await index.run(IndexSync.use(({ snapshot }) => snapshot));
+      if (Exit.isFailure(healed)) await Bun.sleep(PAUSE_MS);
       before = await expectTrue();
     }
     if (before < events)

@@ -51,6 +51,8 @@ type Options = {
   readonly waits?: Partial<
     Pick<SolanaRpcConfig, "backoffBaseMs" | "backoffCapMs" | "retryAfterCapMs">
   >;
+  /** How long nodes that are behind are waited for, milliseconds; as long as the service does unless it is said. */
+  readonly behindPatienceMs?: number;
   /** The ledger that the index is of; that of the simulated world unless it is said. */
   readonly genesisHash?: string;
   /** The programs that the index is of; those of the simulated world unless they are said. */
@@ -87,7 +89,14 @@ export const openIndex = async <E>(
   const secret = (url: string) => Redacted.make(new URL(url));
   const urls = [secret(options.url), ...(options.others ?? []).map(secret)] as const;
   const { genesisHash, deployment } = { ...WORLD_LEDGER, ...options };
-  const config = { ...solanaRpcConfig(urls), genesisHash, ...options.waits };
+  const usual = solanaRpcConfig(urls);
+  const patience =
+    options.behindPatienceMs === undefined ? {} : { behindPatienceMs: options.behindPatienceMs };
+  const pools = {
+    single: { ...usual.pools.single, ...patience },
+    bulk: { ...usual.pools.bulk, ...patience },
+  };
+  const config = { ...usual, pools, genesisHash, ...options.waits };
   const solana = Layer.provide(
     Layer.mergeAll(ledgerSolanaRpc, ledgerNodesSolanaRpc, ledgerArchiveSolanaRpc),
     nodePool(config),
