@@ -80,7 +80,7 @@ const playAll = async (
 ): Promise<ReadonlyArray<string>> => {
   const rpc = clusterRpc(new URL(rpcUrl));
   const genesisHash = await rpc.connect();
-  const context = { rpc, payer: await readDeployKey("--payer", payer), say };
+  const context = { rpc, payer: await readDeployKey("--payer", payer), say, priorityFee: 0n };
   const played = SCENARIOS.filter(({ name }) => named.length === 0 || named.includes(name));
   const perEscrow =
     (await rpc.rentExempt(ESCROW_ACCOUNT_LENGTH)) + (await rpc.rentExempt(TOKEN_ACCOUNT_LENGTH));

@@ -1,4 +1,4 @@
-import { dirname, join, normalize } from "node:path";
+import { basename, dirname, join, normalize } from "node:path";
 import { parseSync } from "oxc-parser";
 
 /** Who imports whom, as far as values go: for each file the files that import it. */
@@ -40,9 +40,23 @@ const sharedFolders = (test: string, file: string): number => {
   return differs === -1 ? own.length : differs;
 };
 
+/** Names without a meaning of their own. */
+const COMMON = new Set(["test", "postgres", "of", "a", "is", "index", "http", "the"]);
+
+const wordsOf = (file: string): ReadonlyArray<string> =>
+  basename(file, ".ts")
+    .split(/[-.]/)
+    .filter((word) => !COMMON.has(word));
+
+/** How many words of a source file's name a test's name has. */
+const sharedWords = (test: string, file: string): number => {
+  const others = new Set(wordsOf(test));
+  return wordsOf(file).filter((word) => others.has(word)).length;
+};
+
 /**
- * The tests that import a file, directly or through others, at most `most`. First come those that import it over the fewest files
- * and stand in its mirrored folder.
+ * The tests that import a file, directly or through others, at most `most`. First come those that import it over the fewest files,
+ * stand in its mirrored folder and bear its name.
  */
 export const coveringTests = (
   importers: Importers,
@@ -55,7 +69,7 @@ export const coveringTests = (
     for (const importer of importers.get(at) ?? [])
       if (!distances.has(importer)) distances.set(importer, distance + 1);
   const farness = (test: string): number =>
-    (distances.get(test) ?? 0) - 2 * sharedFolders(test, file);
+    (distances.get(test) ?? 0) - 2 * sharedFolders(test, file) - 3 * sharedWords(test, file);
   return [...distances.keys()]
     .filter(isTest)
     .sort((a, b) => farness(a) - farness(b) || (a < b ? -1 : 1))

@@ -16,6 +16,7 @@ usage: bun run test:mutants [options]
   --count N     how many mutants are tried                     (200)
   --seed S      the choice; without it, one is drawn and printed
   --from N      leaves out the first N of the choice, which an earlier run has tried
+  --again FILE  tries what survived according to FILE, which --out wrote; the files must not have changed
   --only TEXT   only mutants whose file:line begins with TEXT, such as core/use-cases/log
   --tests N     the most test files that one mutant is shown to (10)
   --jobs N      mutants tried at a time, each in a copy of the tree (1)
@@ -42,6 +43,7 @@ const { values } = (() => {
         count: { type: "string", default: "200" },
         seed: { type: "string" },
         from: { type: "string", default: "0" },
+        again: { type: "string" },
         only: { type: "string", default: "" },
         tests: { type: "string", default: "10" },
         jobs: { type: "string", default: "1" },
@@ -85,6 +87,20 @@ const all = [...sources]
   .filter((mutant) => placeOf(mutant).startsWith(values.only));
 if (all.length === 0) fail(`--only: no mutant stands at ${values.only}`);
 
+/** The mutants that survived an earlier run. */
+const survivorsIn = async (path: string): Promise<ReadonlyArray<Mutant>> => {
+  const lines = (await Bun.file(path).text()).split("\n").filter((line) => line !== "");
+  const survived = lines
+    .map((line) => JSON.parse(line) as Mutant & Verdict)
+    .filter(({ kind }) => kind === "survived");
+  return all.filter((mutant) =>
+    survived.some(
+      ({ file, start, operator }) =>
+        file === mutant.file && start === mutant.start && operator === mutant.operator,
+    ),
+  );
+};
+
 const random = seededRandom(seed);
 const pool = [...all];
 const choice = Array.from({ length: Math.min(count, all.length) }, () => {
@@ -92,7 +108,7 @@ const choice = Array.from({ length: Math.min(count, all.length) }, () => {
   if (taken === undefined) throw new Error("the pool holds as many as are taken");
   return taken;
 });
-const chosen = choice.slice(from);
+const chosen = values.again === undefined ? choice.slice(from) : await survivorsIn(values.again);
 process.stdout.write(`seed ${seed}: ${chosen.length} of ${all.length} mutants\n`);
 
 const cluster =
