@@ -22,6 +22,10 @@ export const DOCUMENTATION_PAGES = {
   "scale.md": page("scale", "What the service does when there are millions of escrows."),
   "client.md": page("client", "The client package: its entries and commands."),
   "merchant.md": page("merchant", "A merchant's commands, signers, and the attestor."),
+  "x402-escrow-svm.md": page(
+    "x402-escrow-svm",
+    "The x402 scheme `escrow` on Solana: for buyers, sellers and facilitators.",
+  ),
   "pays-once.md": page(
     "pays-once",
     "How paying stays safe when anything is lost, and the test that any client can run.",
