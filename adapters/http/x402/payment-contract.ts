@@ -1,8 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
-import type { Json } from "../../../core/domain/encoding/canonical-json.ts";
 import { encodeBase64 } from "../../../core/domain/encoding/base64.ts";
 import {
-  type PaymentRequirements,
   X402_SCHEME,
   X402_VERSION,
   x402Network,
@@ -53,9 +51,9 @@ export const X402Request = Type.Object(
 /** A body as the use cases' request. */
 export const paymentRequestOf = (body: Static<typeof X402Request>): PaymentRequest => ({
   version: body.paymentPayload.x402Version === body.x402Version ? body.x402Version : 0,
-  accepted: body.paymentPayload.accepted as PaymentRequirements,
-  payload: body.paymentPayload.payload as { readonly [name: string]: Json },
-  requirements: body.paymentRequirements as PaymentRequirements,
+  accepted: body.paymentPayload.accepted,
+  payload: body.paymentPayload.payload,
+  requirements: body.paymentRequirements,
 });
 
 /** The documentation's example of a body. */
