@@ -2905,6 +2905,12 @@ attestorProgram: string
  */
 export interface X402Payment {
 x402Version: number
+/**
+ * What x402 says of the resource; not judged.
+ */
+resource?: {
+[k: string]: unknown
+}
 accepted: X402Requirements
 /**
  * `agent`, `nonce`, `escrow` and `create`; `phase`, `release` and `cancel`.
@@ -2912,7 +2918,12 @@ accepted: X402Requirements
 payload: {
 [k: string]: unknown
 }
+/**
+ * x402's extensions; not judged.
+ */
+extensions?: {
 [k: string]: unknown
+}
 }
 /**
  * What a seller asks for one request.
@@ -2948,7 +2959,6 @@ maxTimeoutSeconds: number
 extra?: {
 [k: string]: unknown
 }
-[k: string]: unknown
 }
 /**
  * A payment and the requirements that it is for.
