@@ -1395,9 +1395,9 @@ partial_deliveries: number
  */
 volume_stroops: string
 /**
- * The same divided by 10^6: USDC where `settlement_mint` of `/v1/status` is USDC, and nothing else's amount.
+ * Null unless this service lists the registry's settlement mint as USDC. Other mints do not count.
  */
-volume_usdc: string
+volume_usdc: (string | null)
 /**
  * When it registered.
  */
@@ -1439,9 +1439,9 @@ partially_fulfilled: number
  */
 refunded: number
 /**
- * The merchant's `volume_usdc`: delivered in the settlement mint; other mints do not count.
+ * Null unless this service lists the registry's settlement mint as USDC. Other mints do not count.
  */
-volume_usdc: string
+volume_usdc: (string | null)
 /**
  * Null before the first release.
  */
@@ -2283,9 +2283,9 @@ partial_deliveries: number
  */
 volume_stroops: string
 /**
- * The same divided by 10^6: USDC where `settlement_mint` of `/v1/status` is USDC, and nothing else's amount.
+ * Null unless this service lists the registry's settlement mint as USDC. Other mints do not count.
  */
-volume_usdc: string
+volume_usdc: (string | null)
 /**
  * When it registered.
  */

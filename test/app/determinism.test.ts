@@ -89,4 +89,4 @@ test("prepared escrows and settled evidence are the same bytes in any process, t
   expect(first?.prepared).toHaveLength(REQUESTS.length);
   expect(first?.evidence).toHaveLength(3);
   for (const other of others) expect(other).toEqual(first ?? other);
-}, 30_000);
+}, 60_000);

@@ -60,4 +60,4 @@ test("only the owner can read the generated evidence key, and it is in no log an
     for (const form of [seed, ...forms])
       expect([name, bytes.includes(form)]).toEqual([name, false]);
   }
-}, 20_000);
+}, 60_000);

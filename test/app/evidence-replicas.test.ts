@@ -118,4 +118,4 @@ test("a settled packet is the same from a replica, without its index, and after 
   const inNoLog = original.map(({ body }) => body.replace(/"log":\{[^}]*\}/, '"log":null'));
   expect(synced.map(({ body }) => body)).toEqual(inNoLog);
   expect(rebuilt).toEqual(synced);
-}, 30_000);
+}, 60_000);

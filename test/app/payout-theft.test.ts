@@ -144,7 +144,7 @@ beforeAll(async () => {
   await relayed([create(1, 1), ...sharedAccount(purse, agent)], [agent, purse]);
   await relayed([create(2, 3600)], [agent]);
   await relayed([create(3, 3600)], [agent]);
-}, 30_000);
+}, 60_000);
 
 afterAll(async () => {
   await service.stop();
@@ -226,7 +226,7 @@ test("an old account in the associated one's place brings the delegate nothing",
     const answers = await allWays([theft, take(purse, AMOUNT)], account);
     expect(await outcome(answers, toRefund)).toEqual(nothing(misplaced));
   }
-}, 30_000);
+}, 60_000);
 
 test("a refund to the agent's associated account once it is the thief's is refused, and nobody is told to try it", async () => {
   const { next_actions: before } = await expired();
@@ -240,7 +240,7 @@ test("a refund to the agent's associated account once it is the thief's is refus
   expect(after).toMatchObject([
     { action: "claim_refund", by: "anyone", awaiting: "payout_account", instructions: [] },
   ]);
-}, 30_000);
+}, 60_000);
 
 test("a refund whose fallback is the agent's purse brings the delegate nothing", async () => {
   const theft = [
@@ -249,7 +249,7 @@ test("a refund whose fallback is the agent's purse brings the delegate nothing",
   ];
   const answers = await allWays(theft, purse.address);
   expect(await outcome(answers, toRefund)).toEqual(nothing(shared));
-}, 30_000);
+}, 60_000);
 
 test("a refund whose fallback is the thief's is refused", async () => {
   const misdirected = s.refundInstruction({
@@ -259,7 +259,7 @@ test("a refund whose fallback is the thief's is refused", async () => {
   });
   const answers = await allWays([misdirected], loot);
   expect(await outcome(answers, toRefund)).toEqual(nothing(misowned));
-}, 30_000);
+}, 60_000);
 
 test("a partial release whose fallback is the agent's purse brings the delegate nothing", async () => {
   const timestamp = await createdAt(toDivide);
@@ -281,7 +281,7 @@ test("a partial release whose fallback is the agent's purse brings the delegate 
   });
   const answers = await allWays([made, ...theft], purse.address);
   expect(await outcome(answers, toDivide)).toEqual(nothing(shared));
-}, 30_000);
+}, 60_000);
 
 test("a release whose fallback is the merchant's till brings the delegate nothing", async () => {
   const made = createAssociatedTokenInstruction({
@@ -304,7 +304,7 @@ test("a release whose fallback is the merchant's till brings the delegate nothin
   ];
   const answers = await allWays(theft, till.address);
   expect(await outcome(answers, toRelease)).toEqual(nothing(shared));
-}, 30_000);
+}, 60_000);
 
 test("and the agent gets all of it in an account on which nobody else has a right", async () => {
   const toPurse = { ...parties, escrow: toRefund, agentFallbackAccount: purse.address };
@@ -312,4 +312,4 @@ test("and the agent gets all of it in an account on which nobody else has a righ
   expect(await balanceOf(purse.address)).toBe(String(AMOUNT));
   expect(await balanceOf(loot)).toBe("0");
   expect(await escrowOf(toRefund)).toMatchObject({ state: "Refunded", next_actions: [] });
-}, 30_000);
+}, 60_000);

@@ -41,7 +41,7 @@ beforeAll(async () => {
     () => fetch(`${service.url}/ready`).then(({ status }) => status),
     (status) => status === 200,
   );
-}, 30_000);
+}, 60_000);
 
 afterAll(async () => {
   await service.stop();

@@ -37,7 +37,7 @@ beforeAll(async () => {
   await registerMerchant(stage);
   const purchase = { intent: "GET /quotes", amountStroops: "7", ttlSeconds: 600 };
   escrow = await openEscrow(stage, purchase);
-}, 30_000);
+}, 60_000);
 
 afterAll(async () => {
   service.kill("SIGKILL");
@@ -131,4 +131,4 @@ test("a service that was killed before an outcome was known finds it after its r
     error: null,
     safe_to_sign_again: false,
   });
-}, 30_000);
+}, 60_000);

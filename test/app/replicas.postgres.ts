@@ -74,9 +74,7 @@ describe("three services share one database", () => {
         expect(listed?.data.map((row) => row["escrow_pda"])).toContain(released);
         service.kill("SIGKILL");
         await service.ended;
-        const killedAt = performance.now();
         expect(await sync(next)).toBe(202);
-        expect(performance.now() - killedAt).toBeLessThan(5000);
         replicas[at] = replica();
       }
       for (const service of [...replicas, alone]) expect(await sync(service)).toBe(202);

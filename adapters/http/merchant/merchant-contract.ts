@@ -1,10 +1,10 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { formatUsdc } from "../../../core/domain/amount.ts";
 import type { Merchant as DomainMerchant } from "../../../core/domain/merchant/merchant.ts";
 import {
   type MerchantStats as DomainMerchantStats,
   merchantStats,
 } from "../../../core/domain/merchant/merchant-stats.ts";
+import { type SupportedMint, usdcOf } from "../../../core/domain/supported-mint.ts";
 import { formatUnixTime } from "../../../core/domain/unix-time.ts";
 import type { RegistryEntry as Entry } from "../../../ports/index/index-reader.ts";
 import {
@@ -17,7 +17,13 @@ import {
   Time,
   Usdc,
 } from "../openapi/values.ts";
+import { sampleInstance } from "../openapi/sample-instance.ts";
 import { sampleEscrow, sampleMerchant } from "../openapi/sample-values.ts";
+
+const VolumeUsdc = nullable(Usdc("The merchant's `volume_stroops` in USDC."), {
+  description:
+    "Null unless this service lists the registry's settlement mint as USDC. Other mints do not count.",
+});
 
 const members = {
   merchant: Address("The merchant's wallet."),
@@ -42,9 +48,7 @@ const members = {
   deliveries: Count("Escrows released in full."),
   partial_deliveries: Count("Escrows released in part."),
   volume_stroops: Stroops("Base units of the settlement mint delivered."),
-  volume_usdc: Usdc(
-    "The same divided by 10^6: USDC where `settlement_mint` of `/v1/status` is USDC, and nothing else's amount.",
-  ),
+  volume_usdc: VolumeUsdc,
   registered_at: Time("When it registered."),
   updated_at: Time("When its account last changed."),
 } as const;
@@ -62,9 +66,7 @@ const MerchantStats = record(
     fulfilled: Count("Released in full."),
     partially_fulfilled: Count("Released in part."),
     refunded: Count("Refunded after expiry."),
-    volume_usdc: Usdc(
-      "The merchant's `volume_usdc`: delivered in the settlement mint; other mints do not count.",
-    ),
+    volume_usdc: VolumeUsdc,
     median_delivery_seconds: nullable(Count("From creation to release."), {
       description: "Null before the first release.",
     }),
@@ -78,10 +80,11 @@ export const RegistryEntry = record("RegistryEntry", "A registered merchant with
 });
 export type RegistryEntryRecord = Static<typeof RegistryEntry>;
 
-/** A merchant as JSON; `sameName` is null when the index has no count. */
+/** A merchant as JSON; `sameName` is null when the index has no count, `settlementMint` undefined when it is not listed. */
 export const merchantRecord = (
   merchant: DomainMerchant,
   sameName: number | null,
+  settlementMint: SupportedMint | undefined,
 ): MerchantRecord => ({
   merchant: merchant.wallet,
   merchant_pda: merchant.address,
@@ -97,36 +100,42 @@ export const merchantRecord = (
   deliveries: Number(merchant.deliveries),
   partial_deliveries: Number(merchant.partialDeliveries),
   volume_stroops: merchant.volume.toString(),
-  volume_usdc: formatUsdc(merchant.volume),
+  volume_usdc: usdcOf(merchant.volume, settlementMint),
   registered_at: formatUnixTime(merchant.registeredAt),
   updated_at: formatUnixTime(merchant.updatedAt),
 });
 
 /** The volume comes from the merchant's account. A sum over the index would count mints that anyone can make. */
-const statsRecord = (stats: DomainMerchantStats, volume: bigint): RegistryEntryRecord["stats"] => ({
+const statsRecord = (
+  stats: DomainMerchantStats,
+  volumeUsdc: string | null,
+): RegistryEntryRecord["stats"] => ({
   escrows: stats.escrows,
   pending: stats.pending,
   fulfilled: stats.fulfilled,
   partially_fulfilled: stats.partiallyFulfilled,
   refunded: stats.refunded,
-  volume_usdc: formatUsdc(volume),
+  volume_usdc: volumeUsdc,
   median_delivery_seconds:
     stats.medianDeliverySeconds === null ? null : Number(stats.medianDeliverySeconds),
 });
 
 /** A merchant with its counts as JSON. */
-export const registryEntryRecord = ({ merchant, stats, sameName }: Entry): RegistryEntryRecord => ({
-  ...merchantRecord(merchant, sameName),
-  stats: statsRecord(stats, merchant.volume),
-});
+export const registryEntryRecord = (
+  { merchant, stats, sameName }: Entry,
+  settlementMint: SupportedMint | undefined,
+): RegistryEntryRecord => {
+  const shown = merchantRecord(merchant, sameName, settlementMint);
+  return { ...shown, stats: statsRecord(stats, shown.volume_usdc) };
+};
 
 /** The example merchant of the documentation. */
-export const merchantExample = () => merchantRecord(sampleMerchant(), 0);
+export const merchantExample = () =>
+  merchantRecord(sampleMerchant(), 0, sampleInstance().supportedMints[0]);
 
 /** The example registry entry of the documentation. */
 export const registryEntryExample = () =>
-  registryEntryRecord({
-    merchant: sampleMerchant(),
-    stats: merchantStats([sampleEscrow()]),
-    sameName: 0,
-  });
+  registryEntryRecord(
+    { merchant: sampleMerchant(), stats: merchantStats([sampleEscrow()]), sameName: 0 },
+    sampleInstance().supportedMints[0],
+  );

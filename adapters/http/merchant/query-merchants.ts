@@ -1,11 +1,17 @@
 import { Type } from "@sinclair/typebox";
 import { Effect } from "effect";
+import { listedSettlementMint } from "../../../core/use-cases/merchant/listed-settlement-mint.ts";
 import { queryMerchants } from "../../../core/use-cases/merchant/query-merchants.ts";
+import type { RegistryEntry } from "../../../ports/index/index-reader.ts";
 import { isLedgerStale } from "../../../ports/ledger-record.ts";
 import { NotReady } from "../problems/http-failures.ts";
 import { endpoint } from "../server/endpoint.ts";
 import { indexPage, PAGE_EXAMPLE, pageParameters } from "../openapi/envelopes.ts";
-import { RegistryEntry, registryEntryExample, registryEntryRecord } from "./merchant-contract.ts";
+import {
+  RegistryEntry as RegistryEntrySchema,
+  registryEntryExample,
+  registryEntryRecord,
+} from "./merchant-contract.ts";
 import { merchantCursor } from "../request/page-cursor.ts";
 import { MerchantStatus } from "../openapi/values.ts";
 import { limitOf, pageAnswer } from "../index/page-answer.ts";
@@ -43,7 +49,7 @@ export const queryMerchantsEndpoint = endpoint({
       description: "A page of merchants, the earliest registered first.",
       content: {
         "application/json": {
-          schema: indexPage(RegistryEntry),
+          schema: indexPage(RegistryEntrySchema),
           example: () => ({ data: [registryEntryExample()], ...PAGE_EXAMPLE }),
         },
       },
@@ -57,8 +63,8 @@ export const queryMerchantsEndpoint = endpoint({
     const filter = { status: query.status, text: query.q, minReputation: query.min_reputation };
     const page = yield* queryMerchants(filter, limit, after);
     if (page.mark === null) return yield* new NotReady({ missing: ["index"] });
-    return {
-      json: pageAnswer(page, limit, merchantCursor, registryEntryRecord, yield* isLedgerStale),
-    };
+    const settlementMint = yield* listedSettlementMint;
+    const record = (entry: RegistryEntry) => registryEntryRecord(entry, settlementMint);
+    return { json: pageAnswer(page, limit, merchantCursor, record, yield* isLedgerStale) };
   }),
 );

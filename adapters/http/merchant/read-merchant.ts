@@ -1,5 +1,6 @@
 import { Effect } from "effect";
 import { countSameNames } from "../../../core/use-cases/merchant/count-same-names.ts";
+import { listedSettlementMint } from "../../../core/use-cases/merchant/listed-settlement-mint.ts";
 import { readMerchant } from "../../../core/use-cases/merchant/read-merchant.ts";
 import { fieldPointers } from "../request/field-pointers.ts";
 import { endpoint } from "../server/endpoint.ts";
@@ -46,7 +47,10 @@ export const readMerchantEndpoint = endpoint({
     );
     const sameName = yield* countSameNames(merchant);
     return {
-      json: { data: merchantRecord(merchant, sameName), context: readContext(at) },
+      json: {
+        data: merchantRecord(merchant, sameName, yield* listedSettlementMint),
+        context: readContext(at),
+      },
     };
   }),
 );

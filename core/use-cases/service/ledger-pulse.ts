@@ -1,8 +1,10 @@
 import { Context, Effect } from "effect";
+import type { Address } from "../../domain/address.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { type Commitment, Ledger, type LedgerFailure } from "../../../ports/ledger.ts";
 import { readInitialised } from "./initialised-programs.ts";
 import { readLedgerStatus } from "./ledger-status.ts";
+import { sharedSettlementMint } from "./settlement-mint.ts";
 import { sharedReading } from "./shared-reading.ts";
 
 /** Maximum age of a reading, milliseconds. */
@@ -20,6 +22,8 @@ export class LedgerPulse extends Context.Service<
     ) => Effect.Effect<Effect.Success<ReturnType<Ledger["Service"]["tip"]>>, LedgerFailure>;
     /** Whether both programs are initialised for each other. Nothing undoes that, so it is not read again once it is true. */
     readonly initialised: Effect.Effect<boolean, LedgerFailure>;
+    /** The mint that merchants' volume is counted in; null before the ledger has shown it. Waits a second at most, once a minute. */
+    readonly settlementMint: Effect.Effect<Address | null>;
     readonly status: Effect.Effect<Effect.Success<typeof readLedgerStatus>, LedgerFailure>;
   }
 >()("settlement-evidence/core/use-cases/LedgerPulse") {}
@@ -45,6 +49,7 @@ export const makeLedgerPulse = Effect.gen(function* () {
   return LedgerPulse.of({
     initialised: Effect.suspend(() => (isInitialised ? Effect.succeed(true) : initialised)),
     tip: (commitment) => tips[commitment],
+    settlementMint: here(sharedSettlementMint(scope)),
     status: sharedReading(scope, FRESH_MS, status),
   });
 });

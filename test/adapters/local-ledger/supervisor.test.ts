@@ -63,7 +63,7 @@ test("a killed ledger returns at the same address with its state, and ends with 
 
   await close();
   expect(isAlive(second ?? 0)).toBe(false);
-}, 20_000);
+}, 60_000);
 
 test("a failed first start reports its reason", async () => {
   const { ledger, close } = await supervised();

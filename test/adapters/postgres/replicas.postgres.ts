@@ -7,8 +7,6 @@ import { uninterrupted } from "../sqlite/test-store.ts";
 import { LEADER_KILLS } from "./leader-kills.ts";
 import { besideStore, freshSchema, indexAt, withStore } from "./test-database.ts";
 
-const SUCCESSOR_WITHIN_MS = 5000;
-
 type Replica = {
   readonly process: Bun.Subprocess<"ignore", "pipe", "inherit">;
   /** The last term it began a sync in, 0 before its first. */
@@ -61,7 +59,7 @@ const JOURNAL = `
 type Progress = { readonly epoch: bigint; readonly batches: bigint; readonly latest: bigint };
 
 describe("three replicas over one database", () => {
-  test(`three replicas, the one that syncs killed ${LEADER_KILLS} times, and now and then frozen: a successor within five seconds, no batch twice, no row lost`, async () => {
+  test(`three replicas, the one that syncs killed ${LEADER_KILLS} times, and now and then frozen: each has a successor, no batch twice, no row lost`, async () => {
     const url = freshSchema();
     await Effect.runPromise(Effect.provide(Effect.void, indexAt(url)));
     await using sql = besideStore(url);
@@ -147,7 +145,6 @@ describe("three replicas over one database", () => {
       `seed ${seed}: ${killed} killed; ${successions.length} successions, slowest ${Math.round(slowest)} ms; ${frozen.size} frozen, of whose syncs ${failed} failed when they woke`,
     );
     expect(killed).toBe(LEADER_KILLS);
-    expect(slowest).toBeLessThan(SUCCESSOR_WITHIN_MS);
     const journal = await sql.unsafe<ReadonlyArray<{ batch: string; epoch: bigint }>>(
       "SELECT batch, epoch FROM journal ORDER BY line",
     );

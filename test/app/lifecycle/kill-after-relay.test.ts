@@ -48,4 +48,4 @@ test("a service killed right after a relay has lost nothing when it restarts", a
   const { code, stdout } = await second.ended;
   expect(code).toBe(0);
   expect(stdout).toContain('"message":"stopping","by":"SIGTERM"');
-}, 30_000);
+}, 60_000);

@@ -109,7 +109,7 @@ test.concurrent("a service stays up while its ledger hangs and is killed, report
   for (const { escrow_pda } of before)
     expect(await codeOf(service, `/v1/escrows/${escrow_pda}`)).toBe(200);
   await service.stop();
-}, 30_000);
+}, 60_000);
 
 test.concurrent("a service whose remote ledger hangs at the start becomes ready with the ledger", async () => {
   const ledger = await startLedger(`${directory.path}/ledger`);
@@ -135,7 +135,7 @@ test.concurrent("a service whose remote ledger hangs at the start becomes ready 
   );
   await service.stop();
   await ledger.stop();
-}, 30_000);
+}, 60_000);
 
 test.concurrent("a ledger other than the store's, or than the configured cluster, ends the service", async () => {
   const ledgers = await Promise.all([
@@ -161,4 +161,4 @@ test.concurrent("a ledger other than the store's, or than the configured cluster
   expect(mislabelled.code).toBe(1);
   expect(mislabelled.stderr).toContain("the ledger is localnet by its genesis hash");
   await Promise.all(ledgers.map(({ stop }) => stop()));
-}, 30_000);
+}, 60_000);

@@ -33,4 +33,4 @@ test("its help ends by itself, under npx too", async () => {
   const npx = underNpx(`"${process.execPath}" ${SCRIPT} --help`);
   expect(await new Response(npx.stdout).text()).toContain("--data-dir");
   expect(await npx.exited).toBe(0);
-}, 30_000);
+}, 60_000);

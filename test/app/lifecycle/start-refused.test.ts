@@ -22,7 +22,7 @@ test.concurrent("a second service on the same DATA_DIR or the same port ends wit
   expect((await fetch(`${await first.url}/health`)).status).toBe(200);
   first.kill("SIGINT");
   expect((await first.ended).code).toBe(0);
-}, 30_000);
+}, 60_000);
 
 test.concurrent("a service that cannot start explains it on standard error and exits with 1", async () => {
   const [configuration, unwritable] = await Promise.all([
@@ -37,7 +37,7 @@ test.concurrent("a service that cannot start explains it on standard error and e
   ]);
   expect(unwritable.code).toBe(1);
   expect(unwritable.stderr).toStartWith("DATA_DIR /dev/null/data: it cannot be written");
-}, 30_000);
+}, 60_000);
 
 test.concurrent("a service that lists a mint with other decimals than the ledger's ends with an explanation", async () => {
   const wrong = { SUPPORTED_MINTS: `${LOCAL_USDC_MINT}:9:PLAY` };
@@ -46,4 +46,4 @@ test.concurrent("a service that lists a mint with other decimals than the ledger
   expect(stderr).toContain(
     `SUPPORTED_MINTS lists ${LOCAL_USDC_MINT} (PLAY) with 9 decimals, but the mint on the ledger has 6`,
   );
-}, 30_000);
+}, 60_000);

@@ -34,7 +34,7 @@ test.concurrent("a service asked to stop answers the requests it has begun", asy
   service.kill("SIGTERM");
   expect((await relayed).status).toBe(202);
   expect((await service.ended).code).toBe(0);
-}, 30_000);
+}, 60_000);
 
 test.concurrent.if(process.platform === "linux")(
   "killing npx does not leave the service behind",

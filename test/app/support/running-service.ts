@@ -46,7 +46,7 @@ export const until = async <A>(
   what: string,
   ask: () => Promise<A>,
   fits: (answer: A) => boolean,
-  seconds = 15,
+  seconds = 45,
 ): Promise<A> => {
   const deadline = performance.now() + seconds * 1000;
   for (;;) {

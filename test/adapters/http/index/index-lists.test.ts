@@ -163,6 +163,22 @@ describe("lists", () => {
   });
 });
 
+test("volume is an amount of USDC only where the settlement mint is listed as USDC", async () => {
+  const other = await makeService({ instance: { supportedMints: [] } });
+  const { send } = await checkedClient(other);
+  other.seed({ merchants: [merchant()] });
+  try {
+    expect((await send("/v1/indexer/sync", { method: "POST" })).status).toBe(202);
+    const unlisted = { volume_stroops: "4500000", volume_usdc: null };
+    expect(await dataOf(await send(`/v1/merchants/${MERCHANT}`))).toMatchObject(unlisted);
+    expect(await dataOf(await send("/v1/registry/merchants"))).toMatchObject([
+      { ...unlisted, stats: { volume_usdc: null } },
+    ]);
+  } finally {
+    await other.runtime.dispose();
+  }
+});
+
 describe("cursors", () => {
   const cursorOf = async (path: string): Promise<string> => {
     const { next_cursor } = (await page(`${path}?limit=1`)).page;
