@@ -1396,6 +1396,41 @@ nonsense: number
 last_problem: (string | null)
 }
 /**
+ * A message of the Model Context Protocol (JSON-RPC 2.0). Batches are not served.
+ */
+export interface McpMessage {
+/**
+ * 2.0
+ */
+jsonrpc?: string
+/**
+ * Names a request; a notification has none.
+ */
+id?: (string | number)
+/**
+ * What is asked or told.
+ */
+method?: string
+/**
+ * The protocol's own, by method.
+ */
+params?: {
+[k: string]: unknown
+}
+/**
+ * Of an answer that a client sends; nothing here asks for one.
+ */
+result?: {
+[k: string]: unknown
+}
+/**
+ * Of such an answer.
+ */
+error?: {
+[k: string]: unknown
+}
+}
+/**
  * A JSON-RPC 2.0 answer.
  */
 export interface McpReply {
