@@ -1,6 +1,8 @@
 import { Deferred, Effect, Layer, Queue, type Redacted } from "effect";
 import { IndexSync } from "../../core/use-cases/index/sync/index-sync.ts";
 import { makeReplicatedIndexSync } from "../../core/use-cases/index/sync/replicated-index-sync.ts";
+import { indexNewsMemory } from "../../adapters/memory/index-news.ts";
+import { indexNewsPostgres } from "../../adapters/postgres/index-news.ts";
 import { indexPostgres } from "../../adapters/postgres/index-store.ts";
 import { recordedGenesis } from "../../adapters/postgres/ledger-identity.ts";
 import { outcomeLogPostgres } from "../../adapters/postgres/outcome-log.ts";
@@ -89,7 +91,12 @@ const inWorker = (
         refused,
         broken: sqliteBroken(started),
       });
-      return Layer.mergeAll(stores, packetsSqlite(started), Layer.succeed(IndexSync, sync));
+      return Layer.mergeAll(
+        stores,
+        packetsSqlite(started),
+        Layer.succeed(IndexSync, sync),
+        indexNewsMemory,
+      );
     }),
   );
 
@@ -108,7 +115,7 @@ const inThisThread = (started: StartedInstance, refused: Refused, marks: Marks):
     broken: sqliteBroken(started),
   });
   const syncs = Layer.provideMerge(syncingSide(started, tellOf(marks)), stores);
-  return Layer.merge(syncs, packetsSqlite(started));
+  return Layer.mergeAll(syncs, packetsSqlite(started), indexNewsMemory);
 };
 
 /** A database that replicas share. What it writes is sent to it, so that the server does most of the work. */
@@ -138,7 +145,8 @@ const inDatabase = (
     Layer.provide(syncLeasePostgres().pipe(Layer.provide(database))),
   );
   const packets = Layer.provide(settledPacketsPostgres(), database);
-  return Layer.merge(Layer.provideMerge(replicated, stores), packets);
+  const news = Layer.provide(indexNewsPostgres, database);
+  return Layer.mergeAll(Layer.provideMerge(replicated, stores), packets, news);
 };
 
 /** Whether this thread syncs, so that it has to run `runSyncingSide`. */

@@ -25,6 +25,7 @@ const IDLE: SyncActivity = {
   snapshotFailures: 0,
   contradiction: null,
   contradictedAnswers: 0,
+  peers: new Map(),
   hasHistory: true,
   progress: null,
 };

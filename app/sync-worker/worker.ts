@@ -76,14 +76,17 @@ const services = (started: StartedInstance, refused: Deferred.Deferred<never, St
   );
 };
 
-const bigintAsText = (_name: string, value: unknown): unknown =>
-  typeof value === "bigint" ? value.toString() : value;
+/** JSON has neither. */
+const asPlain = (_name: string, value: unknown): unknown => {
+  if (value instanceof Map) return [...value];
+  return typeof value === "bigint" ? value.toString() : value;
+};
 
 /** Tells the activity when it differs from what was told last. */
 const activityTeller = (sync: IndexSync["Service"]): Effect.Effect<void> => {
   let told = "";
   return Effect.map(sync.activity, (activity) => {
-    const text = JSON.stringify(activity, bigintAsText);
+    const text = JSON.stringify(activity, asPlain);
     if (text !== told) tell({ kind: "activity", activity });
     told = text;
   });

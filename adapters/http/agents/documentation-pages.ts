@@ -21,6 +21,7 @@ export const DOCUMENTATION_PAGES = {
   "deploy.md": page("deploy", "From nothing to a service on a cluster."),
   "scale.md": page("scale", "What the service does when there are millions of escrows."),
   "client.md": page("client", "The client package: its entries and commands."),
+  "mcp.md": page("mcp", "The service as a model's tools (MCP), over HTTP and stdio."),
   "merchant.md": page("merchant", "A merchant's commands, signers, and the attestor."),
   "pays-once.md": page(
     "pays-once",

@@ -15,6 +15,7 @@ const CALLED = [
   "prepareRefund",
   "buildEvidence",
   "verifyDelivery",
+  "callMcp",
 ] as const;
 
 /** What an agent fetches. */

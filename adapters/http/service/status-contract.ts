@@ -15,6 +15,7 @@ import type { LogStatus } from "../../../core/use-cases/service/log-status.ts";
 import type { SyncError } from "../../../core/use-cases/index/sync/sync-failure.ts";
 import { hash32FromBytes } from "../../../core/domain/hash32.ts";
 import { sha256 } from "../../../core/domain/sha256.ts";
+import { formatUnixTime } from "../../../core/domain/unix-time.ts";
 import { LOCAL_DEPLOYMENT } from "../../../core/protocol/addresses/local-deployment.ts";
 import {
   Address,
@@ -87,6 +88,13 @@ const SettlementLogStatus = record("SettlementLogStatus", "How the settlement lo
   root: nullable(Hash("Its root.")),
   published_size: nullable(Count("Leaves of the published checkpoint."), {
     description: "Null before the first.",
+  }),
+  quorum: nullable(
+    Type.String({ description: "Which of its witnesses the operator wants, and who cosigned it." }),
+    { description: "Null without witnesses, and before the first." },
+  ),
+  cosigned_at: nullable(Time("The newest time that one of them states."), {
+    description: "Null without one.",
   }),
   hindrance: nullable(
     oneOf(LOG_HINDRANCES, "What keeps the log from being published at the index's size."),
@@ -283,6 +291,8 @@ const logRecord = (log: LogStatus): Static<typeof SettlementLogStatus> => ({
   size: log.size,
   root: log.root,
   published_size: log.publishedSize,
+  quorum: log.quorum,
+  cosigned_at: log.cosignedAt === null ? null : formatUnixTime(log.cosignedAt),
   hindrance: log.hindrance,
   ended: log.ended,
   predecessors: log.predecessors.map(({ origin, size, cause }) => ({ origin, size, cause })),
@@ -375,6 +385,7 @@ export const statusExample = () =>
         snapshotFailures: 0,
         contradiction: null,
         contradictedAnswers: 0,
+        peers: new Map(),
         hasHistory: true,
         progress: null,
         lagSlots: 2n,
@@ -386,6 +397,8 @@ export const statusExample = () =>
         size: 8,
         root: hash32FromBytes(sha256(new Uint8Array(1))),
         publishedSize: 8,
+        quorum: "quorum witness.example wants 1 of [witness.example]; signed: witness.example",
+        cosignedAt: 1_795_244_400n,
         hindrance: null,
         ended: null,
         predecessors: [],

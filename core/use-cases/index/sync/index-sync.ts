@@ -6,6 +6,7 @@ import { LedgerLane } from "../../../../ports/ledger-lane.ts";
 import { type SyncError, syncErrorOf, type SyncFailure } from "./sync-failure.ts";
 import { backfillTransactions } from "./events/backfill-transactions.ts";
 import { syncIndex } from "./sync-index.ts";
+import type { PeerRecord } from "./archived/peer-records.ts";
 import { SyncMemory } from "./ledger/sync-memory.ts";
 import type { ToldTransaction } from "../../../../ports/ledger-signals.ts";
 
@@ -22,6 +23,8 @@ export type SyncActivity = {
   readonly contradiction: IndexContradiction | null;
   /** How often accounts contradicted the ledger's count and head, since this process began. */
   readonly contradictedAnswers: number;
+  /** How the answers of peers went that were asked for archived escrows, by name, since this process began. */
+  readonly peers: ReadonlyMap<string, PeerRecord>;
   /** Whether some node keeps history, as far as a sync has found out. Without it, the index is kept up by scans. */
   readonly hasHistory: boolean;
   /** How far the running sync has come; null when none runs or it is not known. */
@@ -139,6 +142,7 @@ export const makeIndexSync = Effect.fnUntraced(function* (
       snapshotFailures: memory.snapshots.failures,
       contradiction: memory.contradiction,
       contradictedAnswers: memory.contradictedAnswers,
+      peers: memory.peers.all,
       hasHistory: memory.hasHistory,
       progress: memory.progress,
     })),
