@@ -70,16 +70,14 @@ const selfSigned = () => {
   const { exitCode, stderr } = Bun.spawnSync([
     "openssl",
     ...kind.split(" "),
-    ...[
-      "-subj",
-      "/CN=test",
-      "-addext",
-      "subjectAltName=DNS:localhost",
-      "-keyout",
-      key,
-      "-out",
-      cert,
-    ],
+    "-subj",
+    "/CN=test",
+    "-addext",
+    "subjectAltName=DNS:localhost",
+    "-keyout",
+    key,
+    "-out",
+    cert,
   ]);
   if (exitCode !== 0) throw new Error(stderr.toString());
   return { key, cert };
@@ -116,4 +114,5 @@ test.if(Bun.which("openssl") !== null)(
       await server.stop();
     }
   },
+  120_000,
 );
