@@ -117,6 +117,7 @@ export const startService = (
       context,
       trustedProxies: settings.trustedProxies,
       corsOrigins: settings.corsOrigins,
+      publicUrl: settings.publicUrl,
       mcp: answerMcpClients,
       serves: settings.metricsPort === null ? "all" : "all_but_metrics",
     });

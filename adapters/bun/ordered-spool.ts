@@ -1,8 +1,8 @@
-import { appendFileSync, mkdirSync, readFileSync } from "node:fs";
+import { appendFileSync, closeSync, mkdirSync, openSync, readSync } from "node:fs";
 import { join } from "node:path";
 
-/** What a bucket holds before it is written to its file. */
-const CHUNK_BYTES = 256 * 1024;
+/** What a bucket holds before it is written to its file: ten million rows have some 600 buckets. */
+const CHUNK_BYTES = 32 * 1024;
 /** Before each record: its number within the bucket (u32) and its length (u16), both big-endian. */
 const HEADER_BYTES = 6;
 
@@ -13,7 +13,7 @@ export type SpooledRecord = { readonly seq: number; readonly bytes: Uint8Array }
 class Bucket {
   #waiting = Buffer.allocUnsafe(4096);
   #used = 0;
-  #isOnDisk = false;
+  #onDisk = 0;
   readonly #path: string;
 
   constructor(path: string) {
@@ -32,7 +32,7 @@ class Bucket {
   #makeRoom(length: number): void {
     if (this.#waiting.length >= CHUNK_BYTES) {
       appendFileSync(this.#path, this.#waiting.subarray(0, this.#used));
-      this.#isOnDisk = true;
+      this.#onDisk += this.#used;
       this.#used = 0;
       return;
     }
@@ -43,11 +43,26 @@ class Bucket {
     if (this.#used + length > waiting.length) this.#makeRoom(length);
   }
 
+  /** All records, read into one buffer: a copy of it would wait for the garbage collector. */
   content(): Buffer {
-    const waiting = this.#waiting.subarray(0, this.#used);
-    return this.#isOnDisk
-      ? Buffer.concat([readFileSync(this.#path), waiting])
-      : Buffer.from(waiting);
+    const content = Buffer.allocUnsafeSlow(this.#onDisk + this.#used);
+    this.#readInto(content);
+    this.#waiting.copy(content, this.#onDisk, 0, this.#used);
+    return content;
+  }
+
+  #readInto(content: Buffer): void {
+    if (this.#onDisk === 0) return;
+    const file = openSync(this.#path, "r");
+    try {
+      for (let at = 0; at < this.#onDisk;) {
+        const read = readSync(file, content, at, this.#onDisk - at, at);
+        if (read === 0) throw new Error(`${this.#path} was cut while it was used`);
+        at += read;
+      }
+    } finally {
+      closeSync(file);
+    }
   }
 }
 

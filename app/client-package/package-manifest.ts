@@ -13,6 +13,7 @@ export const ENTRIES = {
   "./verify": "verify",
   "./node": "node/index",
   "./merchant": "merchant",
+  "./x402": "x402",
   "./generated": "generated/index",
 } as const;
 
@@ -45,13 +46,15 @@ export const packageManifest = () => ({
   dependencies: Object.fromEntries(
     DEPENDENCIES.map((name) => [name, packageJson.dependencies[name]]),
   ),
-  // Only `./generated` needs kit, and whoever signs has it; only the command `mcp` needs the other.
+  // Only `./generated` needs kit, and whoever signs has it; only the command `mcp` and `./x402` need the others.
   peerDependencies: {
     "@modelcontextprotocol/server": packageJson.dependencies["@modelcontextprotocol/server"],
     "@solana/kit": packageJson.dependencies["@solana/kit"],
+    "@x402/core": packageJson.devDependencies["@x402/core"],
   },
   peerDependenciesMeta: {
     "@modelcontextprotocol/server": { optional: true },
     "@solana/kit": { optional: true },
+    "@x402/core": { optional: true },
   },
 });

@@ -25,6 +25,7 @@ const BY_CODE: Readonly<Record<string, number>> = {
   file_not_made: EX_CANTCREAT,
   journal_unusable: EX_NOINPUT,
   interrupted: EX_TEMPFAIL,
+  quorum_missing: EX_TEMPFAIL,
 };
 
 /** How a command ends that failed with an error: a code of sysexits.h, or 1 when service or ledger refused. */

@@ -119,7 +119,7 @@ export type PreparedMerchantCallWarnings = ("merchant_account_has_delegate" | "m
 /**
  * Stable machine name of a problem.
  */
-export type ProblemCode = ("malformed_host" | "malformed_json" | "malformed_cursor" | "origin_not_allowed" | "route_not_found" | "escrow_not_found" | "merchant_not_found" | "proof_template_not_found" | "transaction_not_found" | "not_in_log" | "method_not_allowed" | "not_acceptable" | "wrong_state" | "not_logged_yet" | "not_final_yet" | "archived_unseen" | "idempotency_key_in_flight" | "payload_too_large" | "unsupported_media_type" | "validation_failed" | "invalid_address" | "task_required" | "not_an_escrow" | "not_a_merchant" | "beta_limit_exceeded" | "transaction_malformed" | "transaction_too_large" | "signature_missing" | "signature_invalid" | "program_not_allowed" | "lookup_table_not_allowed" | "durable_nonce_not_allowed" | "compute_budget_exceeded" | "compute_budget_invalid" | "settlement_check_failed" | "fee_payer_cannot_pay" | "transaction_rejected" | "blockhash_expired" | "idempotency_key_reused" | "rate_limited" | "relay_share_full" | "checkpoint_malformed" | "log_signature_invalid" | "log_unknown" | "checkpoint_refused" | "witness_not_ready" | "internal_error" | "ledger_unavailable" | "not_ready" | "client_package_unavailable" | "store_unavailable" | "relay_queue_full" | "shutting_down" | "ledger_timeout")
+export type ProblemCode = ("malformed_host" | "malformed_json" | "malformed_cursor" | "origin_not_allowed" | "route_not_found" | "escrow_not_found" | "merchant_not_found" | "proof_template_not_found" | "transaction_not_found" | "not_in_log" | "wallet_links_off" | "method_not_allowed" | "not_acceptable" | "wrong_state" | "not_logged_yet" | "not_final_yet" | "archived_unseen" | "idempotency_key_in_flight" | "payload_too_large" | "unsupported_media_type" | "validation_failed" | "invalid_address" | "task_required" | "not_an_escrow" | "not_a_merchant" | "beta_limit_exceeded" | "transaction_malformed" | "transaction_too_large" | "signature_missing" | "signature_invalid" | "program_not_allowed" | "lookup_table_not_allowed" | "durable_nonce_not_allowed" | "compute_budget_exceeded" | "compute_budget_invalid" | "settlement_check_failed" | "fee_payer_cannot_pay" | "transaction_rejected" | "blockhash_expired" | "idempotency_key_reused" | "rate_limited" | "relay_share_full" | "checkpoint_malformed" | "log_signature_invalid" | "log_unknown" | "checkpoint_refused" | "witness_not_ready" | "internal_error" | "ledger_unavailable" | "not_ready" | "client_package_unavailable" | "store_unavailable" | "relay_queue_full" | "shutting_down" | "ledger_timeout")
 /**
  * Whose error it is.
  */
@@ -193,6 +193,102 @@ export type SettlementLogStatusHindrance = ("nodes_disagree" | "second_node_behi
  */
 export type SyncReportMode = ("snapshot" | "incremental")
 
+/**
+ * Why it cannot be done now, and what to do.
+ */
+export interface ActionError {
+message: string
+}
+/**
+ * The buttons, where the label is too long for one.
+ */
+export interface ActionLinks {
+actions: LinkedAction[]
+}
+/**
+ * A button.
+ */
+export interface LinkedAction {
+type: "transaction"
+/**
+ * Where the wallet posts its account.
+ */
+href: string
+/**
+ * The button's text.
+ */
+label: string
+}
+/**
+ * What a wallet shows: `ActionGetResponse` of Solana Actions, and with `label` and `icon` the answer that Solana Pay asks for.
+ */
+export interface ActionMetadata {
+type: "action"
+/**
+ * The service's icon, an SVG.
+ */
+icon: string
+/**
+ * Who asks.
+ */
+title: string
+/**
+ * What happens, and who gets what.
+ */
+description: string
+/**
+ * What happens, in short.
+ */
+label: string
+/**
+ * It cannot be done now.
+ */
+disabled?: true
+error?: ActionError
+links?: ActionLinks
+}
+/**
+ * Which wallet asks.
+ */
+export interface ActionRequest {
+/**
+ * The wallet that pays and signs. Base58 of 32 bytes.
+ */
+account: string
+}
+/**
+ * A mapping of paths.
+ */
+export interface ActionRule {
+/**
+ * The paths that it maps.
+ */
+pathPattern: string
+/**
+ * The actions that they lead to.
+ */
+apiPath: string
+}
+/**
+ * An unsigned transaction: `TransactionResponse` of Solana Actions, and the answer that Solana Pay asks for.
+ */
+export interface ActionTransaction {
+type: "transaction"
+/**
+ * A version 0 transaction; the account alone signs it, and pays for it.
+ */
+transaction: string
+/**
+ * What the transaction does.
+ */
+message: string
+}
+/**
+ * Which paths of this address are actions.
+ */
+export interface ActionsJson {
+rules: ActionRule[]
+}
 export interface ArazzoDocument {
 arazzo: "1.0.1"
 info: {
@@ -1105,6 +1201,7 @@ export interface IndexerStatus {
 status: IndexerStatusStatus
 last_synced_slot: (number | null)
 last_synced_at: (string | null)
+last_snapshot_at: (string | null)
 lag_slots: (number | null)
 escrows: (number | null)
 unseen: (number | null)
@@ -2004,6 +2101,10 @@ code: ProblemCode
  */
 cure: string
 request_id: string
+/**
+ * The same in one line, where a wallet reads it.
+ */
+message?: string
 errors?: Fault[]
 /**
  * Which check of an account's bytes failed.
@@ -2582,6 +2683,14 @@ root: (string | null)
  */
 published_size: (number | null)
 /**
+ * Null without witnesses, and before the first.
+ */
+quorum: (string | null)
+/**
+ * Null without one.
+ */
+cosigned_at: (string | null)
+/**
  * Null: nothing does.
  */
 hindrance: (SettlementLogStatusHindrance | null)
@@ -2800,4 +2909,182 @@ links: {
  */
 export interface VersionAnswer {
 data: Version
+}
+/**
+ * A kind of payment.
+ */
+export interface X402Kind {
+x402Version: number
+scheme: string
+/**
+ * CAIP-2.
+ */
+network: string
+extra: X402KindExtra
+}
+/**
+ * The programs that hold the money.
+ */
+export interface X402KindExtra {
+/**
+ * The custody program.
+ */
+custody: string
+/**
+ * The attestor program.
+ */
+attestorProgram: string
+}
+/**
+ * What a buyer sends with the request that it pays for.
+ */
+export interface X402Payment {
+x402Version: number
+accepted: X402Requirements
+/**
+ * `agent`, `nonce`, `escrow` and `create`; `phase`, `release` and `cancel`.
+ */
+payload: {
+[k: string]: unknown
+}
+[k: string]: unknown
+}
+/**
+ * What a seller asks for one request.
+ */
+export interface X402Requirements {
+/**
+ * `escrow`.
+ */
+scheme: string
+/**
+ * CAIP-2: `solana:` and the first 32 characters of the genesis hash.
+ */
+network: string
+/**
+ * The mint.
+ */
+asset: string
+/**
+ * Base units, decimal.
+ */
+amount: string
+/**
+ * The merchant's wallet.
+ */
+payTo: string
+/**
+ * The escrow's time to live.
+ */
+maxTimeoutSeconds: number
+/**
+ * `custody`, `attestor` and `request`, and what x402 adds.
+ */
+extra?: {
+[k: string]: unknown
+}
+[k: string]: unknown
+}
+/**
+ * A payment and the requirements that it is for.
+ */
+export interface X402Request {
+x402Version: number
+paymentPayload: X402Payment
+paymentRequirements: X402Requirements
+}
+/**
+ * What became of a settlement.
+ */
+export interface X402Settled {
+success: boolean
+/**
+ * A stable code.
+ */
+errorReason?: string
+/**
+ * What is wrong, and the cure.
+ */
+errorMessage?: string
+/**
+ * The agent.
+ */
+payer?: string
+/**
+ * The transaction's signature; empty where another one had done the same.
+ */
+transaction: string
+/**
+ * CAIP-2.
+ */
+network: string
+/**
+ * Base units: locked before the handler, then what went to the merchant.
+ */
+amount?: string
+extra?: X402SettledExtra
+}
+/**
+ * The escrow, and where its evidence is.
+ */
+export interface X402SettledExtra {
+/**
+ * The escrow of the payment.
+ */
+escrow: string
+/**
+ * The address of its evidence packet.
+ */
+packet: string
+/**
+ * Null while the escrow is Pending: its packet is made anew at each reading.
+ */
+digest_sha256?: (string | null)
+state?: EscrowState
+/**
+ * To the merchant.
+ */
+released_stroops?: string
+/**
+ * Back to the agent.
+ */
+refunded_stroops?: string
+/**
+ * From here on it can only be refunded.
+ */
+expires_at?: string
+}
+/**
+ * What this facilitator settles.
+ */
+export interface X402Supported {
+kinds: X402Kind[]
+/**
+ * None.
+ */
+extensions: string[]
+/**
+ * None: this facilitator signs nothing.
+ */
+signers: {
+[k: string]: unknown
+}
+}
+/**
+ * Whether settling would work now.
+ */
+export interface X402Verified {
+isValid: boolean
+/**
+ * A stable code.
+ */
+invalidReason?: string
+/**
+ * What is wrong, and the cure.
+ */
+invalidMessage?: string
+/**
+ * The agent.
+ */
+payer?: string
 }

@@ -8,13 +8,14 @@ import {
   releasePartialInstruction,
 } from "../../core/protocol/instructions/custody-instructions.ts";
 import { ed25519Instruction } from "../../core/protocol/instructions/ed25519-instruction.ts";
+import type { UnsignedTransaction } from "../../core/protocol/transaction/unsigned-transaction.ts";
 import type { PreparedEscrowCall } from "../generated/contract.ts";
 import { deploymentIn } from "../pay/payment-terms.ts";
 import { SettlementError } from "../settlement-error.ts";
 import { expectedTransaction } from "../signing/expected-transaction.ts";
 import type { MessageSigner } from "../signing/message-signer.ts";
 import type { Attestation } from "./attest.ts";
-import { readEscrowTerms } from "./escrow-terms.ts";
+import { type EscrowTerms, readEscrowTerms } from "./escrow-terms.ts";
 import { landTransaction } from "./land-transaction.ts";
 import { addressNamed, type MerchantContext } from "./merchant-context.ts";
 import { withPayoutAccounts } from "./with-payout-accounts.ts";
@@ -49,25 +50,16 @@ const claimIn = (attestation: Attestation) => {
   );
 };
 
-/** Releases an escrow with an attestation. Anyone may: `payer` pays the fee. Safe to run again. @throws SettlementError */
-export const release = async (
+/** The checked, unsigned transaction that releases an escrow with an attestation; `payer` pays its fee. @throws SettlementError */
+export const releaseTransaction = async (
   context: MerchantContext,
-  {
-    attestation,
-    payer,
-    signal,
-  }: {
-    readonly attestation: Attestation;
-    readonly payer: MessageSigner;
-    readonly signal?: AbortSignal;
-  },
-): Promise<Released> => {
-  const { escrow } = attestation;
+  terms: EscrowTerms,
+  attestation: Attestation,
+  payer: string,
+  signal?: AbortSignal,
+): Promise<UnsignedTransaction> => {
   const { proofHash, timestamp, signature, amount } = claimIn(attestation);
-  const terms = await readEscrowTerms(context, escrow, signal);
-  const { proof_hash: there, released_stroops: released } = terms.record;
-  if (there === proofHash) return { escrow, released, signature: null };
-  const paying = addressNamed(payer.publicKey, "payer");
+  const paying = addressNamed(payer, "payer");
   const { merchant, mint, agentOwner, attestor } = terms;
   const prepared = await context.requests.data<PreparedEscrowCall>(
     `/v1/escrows/${terms.escrow}/release/prepare?transaction=true`,
@@ -93,12 +85,34 @@ export const release = async (
       : releasePartialInstruction(deployment, { ...input, amount }),
   ];
   const owners = amount === null ? [merchant] : [merchant, agentOwner];
-  const transaction = expectedTransaction(
+  return expectedTransaction(
     prepared.transaction?.base64 ?? "",
     paying,
     (found) => withPayoutAccounts(found, { payer: paying, mint, owners }, calls),
     context.mostPriorityFee,
   );
+};
+
+/** Releases an escrow with an attestation. Anyone may: `payer` pays the fee. Safe to run again. @throws SettlementError */
+export const release = async (
+  context: MerchantContext,
+  {
+    attestation,
+    payer,
+    signal,
+  }: {
+    readonly attestation: Attestation;
+    readonly payer: MessageSigner;
+    readonly signal?: AbortSignal;
+  },
+): Promise<Released> => {
+  const { escrow } = attestation;
+  const { proofHash, amount } = claimIn(attestation);
+  const terms = await readEscrowTerms(context, escrow, signal);
+  const { proof_hash: there, released_stroops: released } = terms.record;
+  if (there === proofHash) return { escrow, released, signature: null };
+  const { publicKey } = payer;
+  const transaction = await releaseTransaction(context, terms, attestation, publicKey, signal);
   const landed = await landTransaction(context, transaction, [payer], signal);
   return { escrow, released: (amount ?? terms.amount).toString(), signature: landed };
 };

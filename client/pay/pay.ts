@@ -1,24 +1,15 @@
-import type { Address } from "../../core/domain/address.ts";
-import type { TrustPolicy } from "../../core/domain/evidence/evidence-check.ts";
-import { CUSTODY_INSTRUCTIONS } from "../../core/protocol/generated/custody.ts";
-import { createEscrowInstruction } from "../../core/protocol/instructions/custody-instructions.ts";
-import { decodeArgs, isInstruction } from "../../core/protocol/instructions/instruction-layout.ts";
-import type { LiveEscrow, PreparedEscrow, ProgramError } from "../generated/contract.ts";
-import { jsonOf, problemOf, type Requests } from "../service/requests.ts";
+import type { ProgramError } from "../generated/contract.ts";
 import { SettlementError } from "../settlement-error.ts";
-import { expectedTransaction } from "../signing/expected-transaction.ts";
-import { signTransaction } from "../signing/sign-transaction.ts";
 import type { AcceptedSigner } from "../signing/transaction-signer.ts";
-import { deploymentIn, type Payment, paymentTerms, type PaymentTerms } from "./payment-terms.ts";
+import { escrowNow, requireSame } from "./escrow-there.ts";
+import { type LockContext, lockingTransaction } from "./locking-transaction.ts";
+import { type Payment, paymentTerms, type PaymentTerms } from "./payment-terms.ts";
 import { relayUntilKnown } from "./relay.ts";
 
 /** What paying needs beside the payment. */
-export type PayContext = {
-  readonly requests: Requests;
-  readonly policy: TrustPolicy;
+export type PayContext = LockContext & {
   /** Throws when the payment is beyond the limits. */
   readonly allow: (terms: PaymentTerms) => Promise<void>;
-  readonly mostPriorityFee?: bigint | undefined;
 };
 
 /** A payment that is locked in its escrow. */
@@ -30,6 +21,11 @@ export type Paid = {
   readonly mint: string;
   /** The transaction that locked it; null when the escrow was there already. */
   readonly signature: string | null;
+  /**
+   * `same`: the escrow has the terms that were asked for. `unproven`: it was settled and archived a week later, and the service does not have
+   * its bytes, so that only agent, task and nonce are known to be the same.
+   */
+  readonly terms: "same" | "unproven";
 };
 
 /** Transactions of one payment. Each further one needs proof that the last can no longer land. */
@@ -37,19 +33,6 @@ const MOST_TRANSACTIONS = 5;
 /** A transaction is confirmed within seconds; so often and so far apart it is looked for. */
 const CONFIRMING_LOOKS = 40;
 const CONFIRMING_MS = 500;
-
-/** What stands at an escrow's address: null when nothing ever did. */
-const escrowNow = async (
-  { requests }: PayContext,
-  terms: PaymentTerms,
-  signal?: AbortSignal,
-): Promise<"archived" | LiveEscrow | null> => {
-  const answer = await requests.answer(`/v1/escrows/${terms.escrow}`, { signal });
-  if (answer.status === 404) return null;
-  if (answer.status === 410) return "archived";
-  if (answer.status !== 200) throw problemOf(answer);
-  return (jsonOf(answer) as { readonly data: LiveEscrow }).data;
-};
 
 /** What a problem says of the program that refused. */
 type Refusal = { readonly program_error?: ProgramError | null };
@@ -66,77 +49,10 @@ const escrowAfter = async (
 ): Promise<boolean> => {
   const looks = refusal?.name === "EscrowExists" ? CONFIRMING_LOOKS : 1;
   for (let look = 1; ; look++) {
-    if ((await escrowNow(context, terms, signal)) !== null) return true;
+    if ((await escrowNow(context.requests, terms.escrow, signal)) !== null) return true;
     if (look >= looks) return false;
     await context.requests.clock.pause(CONFIRMING_MS, signal);
   }
-};
-
-/** @throws SettlementError when the escrow of this task and nonce is of another payment. */
-const requireSame = (found: LiveEscrow, terms: PaymentTerms): void => {
-  const ttl = (Date.parse(found.expires_at) - Date.parse(found.created_at)) / 1000;
-  const sides = [
-    ["escrow", terms.escrow, found.escrow_pda],
-    ["agent", terms.agent, found.agent_owner],
-    ["task hash", terms.taskHash, found.task_hash],
-    ["merchant", terms.merchant, found.merchant],
-    ["mint", terms.mint.address, found.mint],
-    ["amount", terms.amount.toString(), found.amount_stroops],
-    ["ttl", `${terms.ttlSeconds}`, `${ttl}`],
-    ["attestor", terms.attestor ?? found.attestor, found.attestor],
-  ].filter(([, asked, there]) => asked !== there);
-  if (sides.length > 0)
-    throw new SettlementError(
-      "another_payment",
-      `This task and nonce were paid on other terms: ${sides.map(([what, asked, there]) => `${what} asked ${asked}, escrowed ${there}`).join("; ")}.`,
-      "Use another nonce for another payment.",
-    );
-};
-
-/** The key that the service recorded as the attestor: nobody but the ledger knows the merchant's present one. */
-const attestorIn = (data: Uint8Array | undefined): Address | undefined =>
-  data !== undefined && isInstruction(CUSTODY_INSTRUCTIONS.create_escrow, data)
-    ? decodeArgs(CUSTODY_INSTRUCTIONS.create_escrow, data).attestor
-    : undefined;
-
-/** The signed transaction that locks the payment, checked before it is signed. */
-const lockingTransaction = async (
-  { requests, policy, mostPriorityFee }: PayContext,
-  terms: PaymentTerms,
-  signer: AcceptedSigner,
-  signal?: AbortSignal,
-) => {
-  const prepared = await requests.data<PreparedEscrow>("/v1/escrows/prepare?transaction=true", {
-    body: {
-      agent_owner: terms.agent,
-      merchant: terms.merchant,
-      mint: terms.mint.address,
-      amount_stroops: terms.amount.toString(),
-      ttl_seconds: terms.ttlSeconds,
-      task_intent: terms.task,
-      nonce: terms.nonce,
-      ...(terms.attestor === null ? {} : { attestor: terms.attestor }),
-    },
-    signal,
-  });
-  const unsigned = expectedTransaction(
-    prepared.transaction?.base64 ?? "",
-    terms.agent,
-    (found) => [
-      createEscrowInstruction(deploymentIn(policy), {
-        payer: terms.agent,
-        agentOwner: terms.agent,
-        merchant: terms.merchant,
-        mint: terms.mint.address,
-        taskHash: terms.taskHash,
-        attestor: terms.attestor ?? attestorIn(found[0]?.data),
-        amount: terms.amount,
-        ttlSeconds: terms.ttlSeconds,
-      }),
-    ],
-    mostPriorityFee,
-  );
-  return signTransaction(unsigned, [signer]);
 };
 
 /** One transaction of the payment: its signature, and what became of it. */
@@ -146,7 +62,7 @@ const lockAndRelay = async (
   signer: AcceptedSigner,
   signal?: AbortSignal,
 ) => {
-  const signed = await lockingTransaction(context, terms, signer, signal);
+  const signed = await lockingTransaction(context, terms, { signer, signal });
   signal?.throwIfAborted();
   const outcome = await relayUntilKnown(context.requests, signed, signal);
   return { signature: signed.signature, outcome };
@@ -169,10 +85,11 @@ export const pay = async (
     amount: terms.amount.toString(),
     mint: terms.mint.address,
     signature,
+    terms: "same",
   });
   for (let made = 0; made < MOST_TRANSACTIONS; made++) {
-    const found = await escrowNow(context, terms, signal);
-    if (found === "archived") return paid(null);
+    const found = await escrowNow(context.requests, terms.escrow, signal);
+    if (found === "archived") return { ...paid(null), terms: "unproven" };
     if (found !== null) {
       requireSame(found, terms);
       return paid(null);

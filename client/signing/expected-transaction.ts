@@ -11,7 +11,8 @@ import {
   type UnsignedTransaction,
   unsignedTransaction,
 } from "../../core/protocol/transaction/unsigned-transaction.ts";
-import type { WireInstruction, WireMessage } from "../../core/protocol/transaction/wire-message.ts";
+import { openedInstructions } from "../../core/protocol/transaction/opened-instructions.ts";
+import type { WireInstruction } from "../../core/protocol/transaction/wire-message.ts";
 import { decodeWireTransaction } from "../../core/protocol/transaction/wire-transaction.ts";
 import { SettlementError } from "../settlement-error.ts";
 
@@ -38,26 +39,6 @@ const refuse = (differences: ReadonlyArray<Difference>): never => {
     "Do not sign it, and do not use this service before its operator has explained it.",
     { problem: { differences } },
   );
-};
-
-/** The instructions of a message with their accounts as addresses. */
-const opened = (message: WireMessage): ReadonlyArray<Instruction> => {
-  const { staticAccounts, signerCount, readonlySigners, readonlyOthers } = message;
-  const roleAt = (place: number) => {
-    const signs = place < signerCount;
-    const writable = signs
-      ? place < signerCount - readonlySigners
-      : place < staticAccounts.length - readonlyOthers;
-    return ((signs ? 2 : 0) + (writable ? 1 : 0)) as 0 | 1 | 2 | 3;
-  };
-  return message.instructions.map(({ program, accounts, data }) => ({
-    programAddress: program,
-    accounts: accounts.map((place) => ({
-      address: staticAccounts[place] as Address,
-      role: roleAt(place),
-    })),
-    data,
-  }));
 };
 
 const hex = (bytes: Uint8Array): string =>
@@ -120,7 +101,7 @@ export const expectedTransaction = (
     return refuse([
       { what: "priority fee", asked: `at most ${mostPriorityFee} lamports`, prepared: `${fee}` },
     ]);
-  const all = opened(message);
+  const all = openedInstructions(message);
   const prepared = all.filter((each) => !isBudget(each));
   const expected = asked(prepared);
   const differences = [

@@ -27,10 +27,15 @@ const SHARED_HEADERS = {
   ),
   "retry-after": header("Seconds to wait."),
   allow: header("The methods the path takes."),
+  "x-action-version": header("The version of Solana Actions that the answer keeps to."),
+  "x-blockchain-ids": header(
+    "The ledger as CAIP-2 names it; left out while its genesis hash is not known.",
+  ),
 } as const;
 
 const EVERYWHERE = ["x-request-id"] as const;
 const LIMITED = ["ratelimit", "ratelimit-policy"] as const;
+const FOR_WALLETS = ["x-action-version", "x-blockchain-ids"] as const;
 const OF_STATUS: Readonly<Record<number, ReadonlyArray<keyof typeof SHARED_HEADERS>>> = {
   405: ["allow"],
   429: ["retry-after"],
@@ -54,6 +59,7 @@ const headersOf = (
   const shared = [
     ...EVERYWHERE,
     ...(operation.budget === null ? [] : LIMITED),
+    ...(operation.forWallets === true ? FOR_WALLETS : []),
     ...(OF_STATUS[status] ?? []),
     ...codes.flatMap((code) => OF_CODE[code] ?? []),
   ];
@@ -93,6 +99,10 @@ const problemObject = (
   },
 });
 
+/** The name of a response with one problem only, which all operations with the same headers share. */
+const sharedNameOf = ({ budget, forWallets }: Endpoint, code: string): string =>
+  `${code}${budget === null ? "_unlimited" : ""}${forWallets === true ? "_for_wallets" : ""}`;
+
 /** A status that both an answer of the operation's own and problems have: the media type tells which it is. */
 const bothObjects = (
   operation: Endpoint,
@@ -116,9 +126,7 @@ const problemsByStatus = (operation: Endpoint) =>
       return {
         status,
         codes,
-        // A response with one problem only is shared by all operations that have it.
-        sharedName:
-          others.length > 0 ? null : operation.budget === null ? `${code}_unlimited` : code,
+        sharedName: others.length > 0 ? null : sharedNameOf(operation, code),
       };
     },
   );

@@ -18,8 +18,14 @@ export const SERVICE_TAGS = [
   { name: "Merchants", description: "Registered merchants and their attestor keys." },
   { name: "Proof templates", description: "Shapes of delivery payloads." },
   { name: "Settlement log", description: "The ledger's events in a Merkle tree (docs/log.md)." },
+  { name: "Wallets", description: "Solana Actions and Solana Pay: links that any wallet opens." },
   { name: "Index", description: "The persistent index of escrows and events." },
   { name: "Relay", description: "Broadcast of transactions that are already signed." },
+  {
+    name: "x402",
+    description:
+      "The facilitator of the x402 scheme `escrow` (docs/x402-escrow-svm.md). Answers have x402's own shapes.",
+  },
   { name: "Log", description: "The settlement log and its witnesses." },
   { name: "Service", description: "The service itself." },
 ] as const;

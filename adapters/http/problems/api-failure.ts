@@ -44,6 +44,7 @@ export type ApiFailure =
   | Http.PayloadTooLarge
   | Http.MalformedJson
   | Http.BodyBrokenOff
+  | Http.WalletLinksOff
   | Http.RateLimited
   | Http.ShuttingDown
   | Http.NotReady;
@@ -102,6 +103,7 @@ export const CODE_OF_FAILURE = {
   PayloadTooLarge: "payload_too_large",
   MalformedJson: "malformed_json",
   BodyBrokenOff: "malformed_json",
+  WalletLinksOff: "wallet_links_off",
   RateLimited: "rate_limited",
   ShuttingDown: "shutting_down",
   NotReady: "not_ready",

@@ -177,6 +177,8 @@ const told = (failure: ApiFailure): Told => {
           : { extensions: { instruction_index: instructionIndex } }),
       };
     }
+    case "WalletLinksOff":
+      return { detail: "This service has no public address that a wallet link could begin with." };
     case "TaskRequired":
       return { detail: "Give task_hash or task_intent." };
     case "EscrowNotFound":

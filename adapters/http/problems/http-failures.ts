@@ -56,6 +56,9 @@ export class MalformedJson extends Data.TaggedError("MalformedJson")<{
 /** The body ended before the length or the last chunk that its framing promised. */
 export class BodyBrokenOff extends Data.TaggedError("BodyBrokenOff") {}
 
+/** The operator configured no public address, so that wallet links have nothing to begin with. */
+export class WalletLinksOff extends Data.TaggedError("WalletLinksOff") {}
+
 /** The request costs more than is left of the client's budget. The budget suffices again in `resetSeconds`. */
 export class RateLimited extends Data.TaggedError("RateLimited")<{
   readonly resetSeconds: number;

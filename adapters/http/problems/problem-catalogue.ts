@@ -87,6 +87,12 @@ export const PROBLEM_CATALOGUE = {
     "This service publishes no settlement log, or has published no checkpoint of it yet, or the log is too small for this tile, or the path is not one that a tile has.",
     "Read `/log/checkpoint` for the log's size. A tile's path is that of C2SP tlog-tiles: `/log/tile/<L>/<N>`, followed by `.p/<W>` for one that is not full.",
   ),
+  wallet_links_off: kind(
+    404,
+    "This service makes no wallet links",
+    "A wallet link begins with the service's own HTTPS address, which a Host header must not change. The operator has configured none.",
+    "Have the operator set `PUBLIC_URL`, or call the prepare operation itself, as `docs/wallets.md` shows.",
+  ),
   method_not_allowed: kind(
     405,
     "The path does not have this method",

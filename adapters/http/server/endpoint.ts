@@ -6,6 +6,7 @@ import { MAX_BODY_BYTES } from "../request/body-limits.ts";
 import type { HttpServices } from "./http-services.ts";
 import type { ApiFailure, FailureOf } from "../problems/api-failure.ts";
 import type { ProblemCode } from "../problems/problem-catalogue.ts";
+import type { Opening } from "./response-headers.ts";
 
 /** A response body as the OpenAPI document shows it. */
 export type Content = { readonly schema: TSchema; readonly example: () => unknown };
@@ -45,6 +46,8 @@ type Input<Path extends string, Query extends TObject, Body> = {
   readonly mediaType: string;
   /** Scheme, host and port under which the caller reached the service. */
   readonly origin: () => string;
+  /** The HTTPS origin that the operator configured, for links that a Host header must not change; null for none. */
+  readonly publicUrl: string | null;
   readonly headers: Headers;
   /** The client's key in the rate limiter. */
   readonly client: () => string;
@@ -94,6 +97,8 @@ export type EndpointSpec<
   readonly maySeconds?: number;
   readonly params?: { readonly [Name in PathParameter<Path>]: TSchema };
   readonly query?: Query;
+  /** Serves wallets as Solana Actions asks: pages of any origin, the specification's headers, and `message` in problems. */
+  readonly forWallets?: true;
   /** Request headers with a meaning of their own, all optional; the handler checks them. */
   readonly requestHeaders?: Readonly<Record<string, TSchema>>;
   readonly body?: {
@@ -167,13 +172,17 @@ export const problemsOf = (operation: Endpoint): ReadonlyArray<ProblemCode> => [
 export const maxBodyBytes = ({ body }: Pick<Endpoint, "body">): number =>
   body?.maxBytes ?? MAX_BODY_BYTES;
 
-/** Whether `*` among the CORS origins opens an operation to any page. It opens reads and prepare operations, whatever their method. */
-export const isOpenToAnyOrigin = ({
-  method,
-  budget,
-  listedOriginsOnly = false,
-}: Pick<Endpoint, "method" | "budget" | "listedOriginsOnly">): boolean =>
-  !listedOriginsOnly && (method === "GET" || budget === "prepare" || budget === "reads");
+/**
+ * Whose pages may call an operation. `*` among the CORS origins opens reads and prepare operations, whatever their method. Operations for
+ * wallets are open without it, as Solana Actions asks.
+ */
+export const openingOf = ({ method, budget, forWallets, listedOriginsOnly }: Endpoint): Opening => {
+  if (forWallets === true) return "any";
+  if (listedOriginsOnly === true) return "listed";
+  return method === "GET" || budget === "prepare" || budget === "reads"
+    ? "any_if_starred"
+    : "listed";
+};
 
 /** A path template in the router's form: `/v1/escrows/{pda}` becomes `/v1/escrows/:pda`. */
 export const routerPath = (template: string): string => template.replace(/\{([^}]+)\}/g, ":$1");

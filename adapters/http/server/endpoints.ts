@@ -1,6 +1,14 @@
 import type { JsonText } from "./declared-answer.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { OpenApiDocument } from "../openapi/finish-document.ts";
+import { actionsJsonEndpoint, iconEndpoint } from "../actions/actions-json.ts";
+import { readCreateActionEndpoint, runCreateActionEndpoint } from "../actions/create-action.ts";
+import {
+  readArchiveActionEndpoint,
+  readRefundActionEndpoint,
+  runArchiveActionEndpoint,
+  runRefundActionEndpoint,
+} from "../actions/escrow-actions.ts";
 import { buildEvidenceEndpoint } from "../evidence/build-evidence.ts";
 import { clientPackageEndpoint } from "../service/client-package.ts";
 import { consoleVerifierEndpoint } from "../service/console-verifier.ts";
@@ -39,6 +47,11 @@ import { streamEventsEndpoint } from "../index/stream-events.ts";
 import { syncIndexEndpoint } from "../index/sync-index.ts";
 import { verifyDeliveryEndpoint } from "../evidence/verify-delivery.ts";
 import { addCheckpointEndpoint } from "../witness/add-checkpoint.ts";
+import {
+  settlePaymentEndpoint,
+  supportedPaymentsEndpoint,
+  verifyPaymentEndpoint,
+} from "../x402/facilitator.ts";
 import { arazzoEndpoint } from "../agents/arazzo.ts";
 import { llmsEndpoint } from "../agents/llms.ts";
 import { mcpEndpoint, type McpParts } from "../agents/mcp.ts";
@@ -89,6 +102,17 @@ export const allEndpoints = (parts: EndpointParts): ReadonlyArray<Endpoint> => [
   readRelayPolicyEndpoint,
   relayTransactionEndpoint,
   readRelayOutcomeEndpoint,
+  actionsJsonEndpoint,
+  iconEndpoint,
+  readCreateActionEndpoint,
+  runCreateActionEndpoint,
+  readRefundActionEndpoint,
+  runRefundActionEndpoint,
+  readArchiveActionEndpoint,
+  runArchiveActionEndpoint,
+  supportedPaymentsEndpoint,
+  verifyPaymentEndpoint,
+  settlePaymentEndpoint,
   addCheckpointEndpoint,
   rootEndpoint(parts.console, parts.llmsText),
   consoleVerifierEndpoint(parts.consoleVerifier),

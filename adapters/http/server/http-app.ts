@@ -41,6 +41,8 @@ export type HttpOptions = {
   readonly serves?: "all" | "all_but_metrics" | "metrics";
   /** Origins whose pages may call the service; `*` opens reads and prepare to all. Default `["*"]`. */
   readonly corsOrigins?: ReadonlyArray<string>;
+  /** The HTTPS origin that wallet links begin with; null, by default, for no links. */
+  readonly publicUrl?: string | null;
   /** What answers the messages of MCP clients; without it there is no `/mcp`. */
   readonly mcp?: McpAnswering;
 };
@@ -71,6 +73,7 @@ export const createHttpApp = (options: HttpOptions): HttpApp => {
     context: options.context,
     run: Effect.runPromiseExitWith(options.context),
     corsOrigins: options.corsOrigins ?? ["*"],
+    publicUrl: options.publicUrl ?? null,
     clientOf: ({ request, connection }) => keyOf(request, connection?.address ?? null),
     originOf: ({ request, connection }) => originOf(request, connection?.address ?? null),
     askFor: askingFor((request, connection) => handle(request, connection), originOf),
@@ -99,7 +102,11 @@ export const createHttpApp = (options: HttpOptions): HttpApp => {
   }).onError(({ request, error }) => problemResponse(exchangeOf(request), Cause.die(error)));
   // It brings routes of its own, which those of the service replace.
   if (serves !== "metrics") app.use(document.plugin);
-  const unmatchedPath = { path: "unmatched", meter: routeMeter(options.context, "unmatched") };
+  const unmatchedPath = {
+    path: "unmatched",
+    meter: routeMeter(options.context, "unmatched"),
+    forWallets: false,
+  };
   const unmatched = unmatchedRoute(settings, operations, unmatchedPath);
   for (const operation of operations) {
     const handler = operationRoute(settings, operation, exchangeOf, unmatched);

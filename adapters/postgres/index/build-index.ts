@@ -12,7 +12,7 @@ import { attempt } from "../store-failure.ts";
 import type { CopyChunk } from "./copy-rows.ts";
 import { emptyEscrows, emptyForBuild, emptyIndex } from "./empty-index.ts";
 import { createIndex, ESCROW_INDEXES } from "./index-schema.ts";
-import { addCounts, lockLedger, nameBuild, putMark } from "./ledger-row.ts";
+import { addCounts, lockLedger, nameBuild, putMark, putSnapshotTime } from "./ledger-row.ts";
 import { putMerchants } from "./merchant-table.ts";
 import { RowSpool } from "./row-spool.ts";
 import { COUNT_ALL } from "./tallies.ts";
@@ -152,6 +152,7 @@ export const buildIndex = Effect.fnUntraced(function* ({ run, runLong }: Postgre
             merchants: Number(row?.merchants),
           });
           await putMark(sql, mark);
+          await putSnapshotTime(sql, mark.atMs);
         }),
       );
     }),

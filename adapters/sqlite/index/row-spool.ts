@@ -13,8 +13,11 @@ export type SpooledRow =
   | { readonly kind: "escrow"; readonly body: Uint8Array }
   | { readonly kind: "unseen"; readonly row: UnseenEscrow };
 
-/** Bytes that a bucket of a spool holds. */
-const BUCKET_BYTES = 64 * 1024 * 1024;
+/**
+ * Bytes that a bucket of a spool holds. Several buckets that were read wait for the garbage collector: at 400,000
+ * escrows, buckets of 64 MiB took 240 MiB, and these take 105 MiB.
+ */
+const BUCKET_BYTES = 8 * 1024 * 1024;
 /** A creation's number has at most its row (Pending ones are the densest), and every number has a leaf. */
 const ROWS_PER_BUCKET = Math.floor(BUCKET_BYTES / (BODY_AT.settledHash + 6));
 const LEAVES_PER_BUCKET = Math.floor(BUCKET_BYTES / (EVENT_LEAF_LENGTH + 6));

@@ -1,0 +1,80 @@
+import { type Address, parseAddress } from "../../core/domain/address.ts";
+import type { TrustPolicy } from "../../core/domain/evidence/evidence-check.ts";
+import { CUSTODY_INSTRUCTIONS } from "../../core/protocol/generated/custody.ts";
+import { createEscrowInstruction } from "../../core/protocol/instructions/custody-instructions.ts";
+import { decodeArgs, isInstruction } from "../../core/protocol/instructions/instruction-layout.ts";
+import type { PreparedEscrow } from "../generated/contract.ts";
+import type { Requests } from "../service/requests.ts";
+import { SettlementError } from "../settlement-error.ts";
+import { expectedTransaction } from "../signing/expected-transaction.ts";
+import { type SignedTransaction, signTransaction } from "../signing/sign-transaction.ts";
+import type { AcceptedSigner } from "../signing/transaction-signer.ts";
+import { deploymentIn, type PaymentTerms } from "./payment-terms.ts";
+
+/** What making the transaction needs beside the terms. */
+export type LockContext = {
+  readonly requests: Requests;
+  readonly policy: TrustPolicy;
+  /** The most that the transaction may pay for priority, lamports; 1,000,000 when undefined. */
+  readonly mostPriorityFee?: bigint | undefined;
+};
+
+/** Who signs it: the agent, and who pays fee and rent where that is another one. */
+export type LockSigners = {
+  readonly signer: AcceptedSigner;
+  readonly payer?: AcceptedSigner | undefined;
+  readonly signal?: AbortSignal | undefined;
+};
+
+const payerOf = ({ address }: AcceptedSigner): Address => {
+  const found = parseAddress(address);
+  if (found !== undefined) return found;
+  throw new SettlementError("invalid_payer", `payer is no address: ${address}.`, "Correct payer.");
+};
+
+/** The key that the service recorded as the attestor: nobody but the ledger knows the merchant's present one. */
+const attestorIn = (data: Uint8Array | undefined): Address | undefined =>
+  data !== undefined && isInstruction(CUSTODY_INSTRUCTIONS.create_escrow, data)
+    ? decodeArgs(CUSTODY_INSTRUCTIONS.create_escrow, data).attestor
+    : undefined;
+
+/** The signed transaction that locks the payment, checked before it is signed. @throws SettlementError */
+export const lockingTransaction = async (
+  { requests, policy, mostPriorityFee }: LockContext,
+  terms: PaymentTerms,
+  { signer, payer = signer, signal }: LockSigners,
+): Promise<SignedTransaction> => {
+  const paying = payer === signer ? terms.agent : payerOf(payer);
+  const prepared = await requests.data<PreparedEscrow>("/v1/escrows/prepare?transaction=true", {
+    body: {
+      agent_owner: terms.agent,
+      merchant: terms.merchant,
+      mint: terms.mint.address,
+      amount_stroops: terms.amount.toString(),
+      ttl_seconds: terms.ttlSeconds,
+      task_intent: terms.task,
+      nonce: terms.nonce,
+      ...(terms.attestor === null ? {} : { attestor: terms.attestor }),
+      ...(payer === signer ? {} : { payer: paying }),
+    },
+    signal,
+  });
+  const unsigned = expectedTransaction(
+    prepared.transaction?.base64 ?? "",
+    paying,
+    (found) => [
+      createEscrowInstruction(deploymentIn(policy), {
+        payer: paying,
+        agentOwner: terms.agent,
+        merchant: terms.merchant,
+        mint: terms.mint.address,
+        taskHash: terms.taskHash,
+        attestor: terms.attestor ?? attestorIn(found[0]?.data),
+        amount: terms.amount,
+        ttlSeconds: terms.ttlSeconds,
+      }),
+    ],
+    mostPriorityFee,
+  );
+  return signTransaction(unsigned, [signer, payer]);
+};

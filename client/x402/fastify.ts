@@ -1,0 +1,203 @@
+import type {
+  HTTPAdapter,
+  HTTPProcessResult,
+  HTTPRequestContext,
+  x402HTTPResourceServer,
+} from "@x402/core/server";
+
+/** What the adapter uses of fastify's request. */
+export type FastifyRequest = {
+  readonly method: string;
+  /** The request's target: path and query. */
+  readonly url: string;
+  readonly protocol: string;
+  readonly host: string;
+  readonly headers: Readonly<Record<string, string | ReadonlyArray<string> | undefined>>;
+  readonly query: unknown;
+  readonly body?: unknown;
+};
+
+/** What the adapter uses of fastify's reply. */
+export type FastifyReply = {
+  readonly statusCode: number;
+  code(status: number): unknown;
+  header(name: string, value: string): unknown;
+  removeHeader(name: string): unknown;
+  getHeaders(): Readonly<Record<string, unknown>>;
+  send(payload?: unknown): unknown;
+};
+
+/** What the adapter uses of a fastify instance: `addHook`. */
+export type FastifyApp = { addHook(name: never, hook: never): unknown };
+
+/** `addHook` as the adapter calls it; fastify's own overloads name its types. */
+type AddHook = (
+  name: "preHandler" | "onError" | "onSend",
+  hook: (request: FastifyRequest, reply: FastifyReply, what: unknown) => Promise<unknown>,
+) => unknown;
+
+const pathOf = ({ url }: FastifyRequest): string => url.split("?", 1)[0] ?? url;
+
+const decoded = (path: string): string => {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
+  }
+};
+
+/** A fastify request as x402's `HTTPAdapter`. */
+export const fastifyAdapter = (request: FastifyRequest): HTTPAdapter => {
+  const header = (name: string): string | undefined => {
+    const value = request.headers[name.toLowerCase()];
+    return typeof value === "object" ? value[0] : value;
+  };
+  const query = (request.query ?? {}) as Record<string, string | Array<string>>;
+  return {
+    getHeader: header,
+    getMethod: () => request.method,
+    getPath: () => pathOf(request),
+    getUrl: () => `${request.protocol}://${request.host}${request.url}`,
+    getAcceptHeader: () => header("accept") ?? "",
+    getUserAgent: () => header("user-agent") ?? "",
+    getQueryParams: () => query,
+    getQueryParam: (name) => query[name],
+    getBody: () => request.body,
+  };
+};
+
+type Verified = Extract<HTTPProcessResult, { readonly type: "payment-verified" }>;
+type Open = Verified & { readonly context: HTTPRequestContext; error?: unknown };
+
+/** The payload of `onSend` as bytes: fastify gives a text, bytes, a stream, or nothing. */
+const bytesOf = async (payload: unknown): Promise<Buffer> => {
+  if (payload === null || payload === undefined) return Buffer.alloc(0);
+  if (typeof payload === "string" || payload instanceof Uint8Array) return Buffer.from(payload);
+  const chunks: Array<Uint8Array> = [];
+  for await (const chunk of payload as AsyncIterable<Uint8Array | string>)
+    chunks.push(Buffer.from(chunk as Uint8Array));
+  return Buffer.concat(chunks);
+};
+
+const textHeaders = (reply: FastifyReply): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(reply.getHeaders()).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, String(value)]],
+    ),
+  );
+
+const putHeaders = (reply: FastifyReply, headers: Readonly<Record<string, string>>): void => {
+  for (const [name, value] of Object.entries(headers)) reply.header(name, value);
+};
+
+const cacheControl = (reply: FastifyReply): string | null => {
+  const value = reply.getHeaders()["cache-control"];
+  return value === undefined ? null : String(value);
+};
+
+/** The answer to a handler that failed: cancels, and says what came of the payment. */
+const cancelled = async (
+  server: x402HTTPResourceServer,
+  reply: FastifyReply,
+  { cancellationDispatcher, beforeHandlerSettlement, paymentPayload, error }: Open,
+): Promise<void> => {
+  const cancelling = await cancellationDispatcher.cancel(
+    error === undefined
+      ? { reason: "handler_failed", responseStatus: reply.statusCode }
+      : { reason: "handler_threw", error },
+  );
+  const headers = server.createFailurePathSettlementHeaders(
+    cancelling,
+    beforeHandlerSettlement,
+    paymentPayload,
+    cacheControl(reply),
+  );
+  putHeaders(reply, headers ?? {});
+};
+
+/** The body to send for an answer that is paid for: the handler's, or x402's refusal when the settlement fails. */
+const settled = async (
+  server: x402HTTPResourceServer,
+  reply: FastifyReply,
+  payment: Open,
+  body: Buffer,
+): Promise<Buffer | string> => {
+  const result = await server.processSettlement(
+    payment.paymentPayload,
+    payment.paymentRequirements,
+    payment.declaredExtensions,
+    { request: payment.context, responseBody: body, responseHeaders: textHeaders(reply) },
+    undefined,
+    payment.beforeHandlerSettlement,
+  );
+  if (result.success) {
+    putHeaders(reply, result.headers);
+    const kept = cacheControl(reply);
+    reply.header("cache-control", kept === null ? "private" : `${kept}, private`);
+    return body;
+  }
+  const { status, headers, body: refusal, isHtml } = result.response;
+  reply.code(status);
+  reply.removeHeader("content-length");
+  reply.header("content-type", "application/json; charset=utf-8");
+  putHeaders(reply, headers);
+  return isHtml === true ? String(refusal ?? "") : JSON.stringify(refusal ?? {});
+};
+
+/**
+ * Sells the routes of an x402 HTTP server on a fastify instance. Call it before the routes are declared. Answers are held until they are settled, so a stream is sent
+ * whole.
+ */
+export const payFastify = (app: FastifyApp, server: x402HTTPResourceServer): void => {
+  const open = new WeakMap<object, Open>();
+  let ready: Promise<void> | null = null;
+  /** A facilitator that did not answer is asked again with the next request. */
+  const initialize = (): Promise<void> => {
+    ready ??= server.initialize().catch((cause: unknown) => {
+      ready = null;
+      throw cause;
+    });
+    return ready;
+  };
+
+  const addHook = app.addHook.bind(app) as AddHook;
+
+  addHook("preHandler", async (request, reply) => {
+    const adapter = fastifyAdapter(request);
+    const path = pathOf(request);
+    const header = adapter.getHeader("payment-signature");
+    const context: HTTPRequestContext = {
+      adapter,
+      path,
+      decodedPath: decoded(path),
+      method: request.method,
+      ...(header === undefined ? {} : { paymentHeader: header }),
+    };
+    if (!server.requiresPayment(context)) return undefined;
+    await initialize();
+    const result = await server.processHTTPRequest(context);
+    if (result.type === "payment-verified") open.set(request, { ...result, context });
+    if (result.type !== "payment-error") return undefined;
+    const { status, headers, body, isHtml } = result.response;
+    reply.code(status);
+    putHeaders(reply, headers);
+    return reply.send(isHtml === true ? body : JSON.stringify(body ?? {}));
+  });
+
+  addHook("onError", (request, _, error) => {
+    const payment = open.get(request);
+    if (payment !== undefined) payment.error = error;
+    return Promise.resolve();
+  });
+
+  addHook("onSend", async (request, reply, payload) => {
+    const payment = open.get(request);
+    if (payment === undefined) return payload;
+    open.delete(request);
+    if (reply.statusCode >= 400) {
+      await cancelled(server, reply, payment);
+      return payload;
+    }
+    return settled(server, reply, payment, await bytesOf(payload));
+  });
+};

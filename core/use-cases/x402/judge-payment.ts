@@ -1,0 +1,135 @@
+import { Effect } from "effect";
+import type { Escrow } from "../../domain/escrow/escrow.ts";
+import type { Json } from "../../domain/encoding/canonical-json.ts";
+import { listedMint } from "../../domain/supported-mint.ts";
+import type { UnixSeconds } from "../../domain/unix-time.ts";
+import { faulty, type PaymentFault, type Read } from "../../protocol/x402/payment-fault.ts";
+import { type PaymentPayload, readPayload } from "../../protocol/x402/payment-payload.ts";
+import {
+  type PaymentRequirements,
+  readRequirements,
+  type RequiredTerms,
+  requirementsDigest,
+  X402_VERSION,
+  x402Network,
+} from "../../protocol/x402/payment-requirements.ts";
+import { Instance } from "../../../ports/instance.ts";
+import { Ledger } from "../../../ports/ledger.ts";
+import { PaymentRefused } from "./payment-refused.ts";
+
+/** A payment as a seller hands it to its facilitator. */
+export type PaymentRequest = {
+  readonly version: number;
+  /** The requirements that the buyer accepted. */
+  readonly accepted: PaymentRequirements;
+  readonly payload: { readonly [name: string]: Json };
+  /** The seller's requirements; after the handler their amount may be less than the accepted one. */
+  readonly requirements: PaymentRequirements;
+};
+
+/** A payment whose form is sound: its terms, its payload, and the base units that the seller asks for now. */
+export type JudgedPayment = {
+  readonly terms: RequiredTerms;
+  readonly payment: PaymentPayload;
+  readonly asked: bigint;
+};
+
+/** The failure of a fault, with what is known of the payment. */
+export const refusedFor = (
+  { code, detail, cure }: PaymentFault,
+  known: Partial<Pick<PaymentPayload, "agent" | "escrow">> = {},
+  transaction: string | null = null,
+): PaymentRefused =>
+  new PaymentRefused({
+    code,
+    detail,
+    cure,
+    agent: known.agent ?? null,
+    escrow: known.escrow ?? null,
+    transaction,
+  });
+
+const valueOf = <A>(read: Read<A>) =>
+  "fault" in read ? Effect.fail(refusedFor(read.fault)) : Effect.succeed(read.value);
+
+/** Base units that the seller asks for now, 1 to the accepted amount. */
+const askedOf = (
+  { accepted, requirements }: PaymentRequest,
+  whole: bigint,
+  phase: PaymentPayload["phase"],
+): Read<bigint> => {
+  const same = { ...requirements, amount: accepted.amount };
+  const asked = /^[0-9]{1,20}$/.test(requirements.amount) ? BigInt(requirements.amount) : -1n;
+  const fits = phase === "after-handler" ? asked >= 1n && asked <= whole : asked === whole;
+  return fits && requirementsDigest(same) === requirementsDigest(accepted)
+    ? { value: asked }
+    : faulty(
+        "requirements_mismatch",
+        "The payment accepts other requirements than the seller's.",
+        "Pay what this seller asks for; nothing was sent.",
+      );
+};
+
+/** Decodes a payment and judges everything that needs no ledger. Fails with `PaymentRefused`. */
+export const judgePayment = Effect.fnUntraced(function* (request: PaymentRequest) {
+  const { deployment, supportedMints } = yield* Instance;
+  const network = x402Network(yield* (yield* Ledger).genesisHash);
+  if (request.version !== X402_VERSION)
+    return yield* refusedFor(
+      faulty(
+        "unsupported_version",
+        `The payment is of x402 version ${request.version}; the scheme is of ${X402_VERSION}.`,
+        "Use x402 version 2.",
+      ).fault,
+    );
+  const place = { network, custodyProgram: deployment.custodyProgram };
+  const terms = yield* valueOf(readRequirements(request.accepted, place));
+  if (listedMint(supportedMints, terms.mint) === undefined)
+    return yield* refusedFor(
+      faulty(
+        "invalid_requirements",
+        `The mint ${terms.mint} is none of this service's.`,
+        `Ask for one of ${supportedMints.map(({ address }) => address).join(", ")}.`,
+      ).fault,
+    );
+  const payment = yield* valueOf(readPayload(request.payload, terms, deployment));
+  const asked = yield* valueOf(askedOf(request, terms.amount, payment.phase));
+  const judged: JudgedPayment = { terms, payment, asked };
+  return judged;
+});
+
+/** Why an escrow on the ledger is not the payment, null when it is. */
+export const escrowFault = (escrow: Escrow, { terms }: JudgedPayment): PaymentFault | null => {
+  const sides = (
+    [
+      ["merchant", terms.merchant, escrow.merchant],
+      ["mint", terms.mint, escrow.mint],
+      ["amount", terms.amount, escrow.amount],
+      ["ttl", BigInt(terms.ttlSeconds), escrow.expiresAt - escrow.createdAt],
+      ["attestor", terms.attestor, escrow.attestor],
+    ] as const
+  ).filter(([, asked, there]) => asked !== there);
+  return sides.length === 0
+    ? null
+    : faulty(
+        "another_payment",
+        `The escrow ${escrow.address} is on other terms: ${sides.map(([what, asked, there]) => `${what} asked ${asked}, escrowed ${there}`).join("; ")}.`,
+        "Pay with another nonce.",
+      ).fault;
+};
+
+/** Why an escrow pays for no delivery at a ledger time, null when it does. */
+export const spentFault = (escrow: Escrow, ledgerTime: UnixSeconds): PaymentFault | null => {
+  if (escrow.state !== "Pending")
+    return faulty(
+      "payment_spent",
+      `The escrow ${escrow.address} is ${escrow.state} already: a payment pays for one delivery.`,
+      "Pay with another nonce; the packet of this one says what came of it.",
+    ).fault;
+  if (ledgerTime < escrow.expiresAt) return null;
+  return faulty(
+    "payment_expired",
+    `The escrow ${escrow.address} has expired: it can only be refunded.`,
+    "Refund it, and pay with another nonce.",
+  ).fault;
+};

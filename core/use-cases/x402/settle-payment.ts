@@ -1,0 +1,190 @@
+import { Effect } from "effect";
+import { decodeBase64 } from "../../domain/encoding/base64.ts";
+import type { Escrow } from "../../domain/escrow/escrow.ts";
+import { evidenceDigest } from "../../domain/evidence/evidence-signature.ts";
+import type { LedgerSignature } from "../../domain/ledger/signature.ts";
+import { evidenceData } from "../../protocol/evidence/evidence-data.ts";
+import { decodeWireTransaction } from "../../protocol/transaction/wire-transaction.ts";
+import { faulty } from "../../protocol/x402/payment-fault.ts";
+import { createFault, settlingFault } from "../../protocol/x402/payment-transactions.ts";
+import { Broadcaster } from "../../../ports/broadcaster.ts";
+import { Instance } from "../../../ports/instance.ts";
+import { Ledger } from "../../../ports/ledger.ts";
+import { type LiveEscrow, readEscrow } from "../escrow/read-escrow.ts";
+import { relayTransaction } from "../relay/relay-transaction.ts";
+import {
+  escrowFault,
+  type JudgedPayment,
+  judgePayment,
+  type PaymentRequest,
+  refusedFor,
+  spentFault,
+} from "./judge-payment.ts";
+
+/** What a settlement came to. */
+export type SettledPayment = {
+  readonly escrow: Escrow;
+  readonly network: string;
+  /** The transaction that did it; null where another one had done it before. */
+  readonly transaction: LedgerSignature | null;
+  /** The `digest_sha256` of the escrow's packet; null while the escrow is Pending, since its packet is made anew at each reading. */
+  readonly digest: string | null;
+};
+
+const RELEASED: ReadonlySet<Escrow["state"]> = new Set(["Fulfilled", "PartiallyFulfilled"]);
+
+/** The payment's escrow, null where there is none yet. */
+export const paymentEscrow = Effect.fnUntraced(function* (judged: JudgedPayment) {
+  const { payment } = judged;
+  const found = yield* readEscrow(payment.escrow).pipe(
+    Effect.catchTag("EscrowNotFound", () => Effect.succeed(null)),
+    Effect.catchTag("EscrowArchived", () =>
+      Effect.fail(
+        refusedFor(
+          faulty(
+            "payment_spent",
+            `The escrow ${payment.escrow} was settled and archived.`,
+            "Pay with another nonce.",
+          ).fault,
+          payment,
+        ),
+      ),
+    ),
+    Effect.catchTag("InvalidAddress", (failure) => Effect.die(failure)),
+  );
+  const fault = found === null ? null : escrowFault(found.escrow, judged);
+  if (fault !== null) return yield* refusedFor(fault, payment);
+  return found;
+});
+
+/** Sends a transaction and waits until it is confirmed. Fails with `settlement_pending` when it is not in time. */
+const landed = Effect.fnUntraced(function* (
+  base64: string,
+  { payment }: JudgedPayment,
+  client: string,
+) {
+  const result = yield* relayTransaction({
+    signedTransaction: base64,
+    confirm: true,
+    skipPreflight: false,
+    client,
+  });
+  if (result.status !== "submitted") return result.signature;
+  return yield* refusedFor(
+    faulty(
+      "settlement_pending",
+      `The transaction ${result.signature} was sent and is not confirmed yet.`,
+      "Settle the same again: it is never done twice.",
+    ).fault,
+    payment,
+    result.signature,
+  );
+});
+
+/** The signature of a transaction that has landed, null for one that has not: another one did its work. */
+const landedBefore = Effect.fnUntraced(function* (base64: string | null) {
+  const decoded = decodeWireTransaction(decodeBase64(base64 ?? "") ?? new Uint8Array());
+  if ("malformed" in decoded) return null;
+  const { signature } = decoded.value;
+  const found = yield* (yield* Broadcaster).landed(signature);
+  return found !== null && found.error === null ? signature : null;
+});
+
+/** The digest of a settled escrow's packet, which its account alone decides. */
+const digestOf = Effect.fnUntraced(function* ({ escrow, account, slot, ledgerTime }: LiveEscrow) {
+  if (escrow.state === "Pending") return null;
+  const { deployment, cluster } = yield* Instance;
+  const genesisHash = yield* (yield* Ledger).genesisHash;
+  const network = { ...deployment, cluster, genesisHash };
+  return evidenceDigest(evidenceData({ network, escrow, account, slot, ledgerTime })).digest;
+});
+
+const missing = ({ payment }: JudgedPayment, detail: string, cure: string) =>
+  refusedFor(faulty("payment_missing", detail, cure).fault, payment);
+
+const notShown = (judged: JudgedPayment) =>
+  missing(
+    judged,
+    `The ledger does not show the escrow ${judged.payment.escrow} yet.`,
+    "Settle the same again: it is never done twice.",
+  );
+
+const lock = Effect.fnUntraced(function* (judged: JudgedPayment, client: string) {
+  const { terms, payment } = judged;
+  const { deployment } = yield* Instance;
+  const before = yield* paymentEscrow(judged);
+  const { create } = payment;
+  if (create === null && before === null)
+    return yield* missing(
+      judged,
+      `There is no escrow ${payment.escrow}, and payload.create would make none.`,
+      "Sign create_escrow and send it as payload.create.",
+    );
+  const fault = create === null ? null : createFault(create, terms, payment, deployment);
+  if (fault !== null) return yield* refusedFor(fault, payment);
+  const sent =
+    before === null && create !== null
+      ? yield* Effect.result(landed(create, judged, client))
+      : null;
+  // Whatever became of this transaction: an escrow that is there pays, whoever made it.
+  const found = before ?? (yield* paymentEscrow(judged));
+  if (found === null && sent?._tag === "Failure") return yield* Effect.fail(sent.failure);
+  if (found === null) return yield* notShown(judged);
+  const transaction = sent?._tag === "Success" ? sent.success : yield* landedBefore(create);
+  const spent = spentFault(found.escrow, found.ledgerTime);
+  if (spent !== null) return yield* refusedFor(spent, payment);
+  return { found, transaction };
+});
+
+const end = Effect.fnUntraced(function* (judged: JudgedPayment, client: string) {
+  const { terms, payment, asked } = judged;
+  const { phase, settlement } = payment;
+  const { deployment } = yield* Instance;
+  const before = yield* paymentEscrow(judged);
+  if (before === null || settlement === null)
+    return yield* missing(
+      judged,
+      `There is no escrow ${payment.escrow} to settle.`,
+      "Settle before the handler first.",
+    );
+  const amounts = { amount: asked, whole: terms.amount };
+  const fault = settlingFault(settlement, payment, amounts, deployment);
+  if (fault !== null) return yield* refusedFor(fault, payment);
+  const isDone = ({ escrow }: LiveEscrow): boolean =>
+    phase === "cancel"
+      ? escrow.state === "Refunded"
+      : RELEASED.has(escrow.state) && escrow.released === asked;
+  if (isDone(before)) return { found: before, transaction: yield* landedBefore(settlement) };
+  const spent = spentFault(before.escrow, before.ledgerTime);
+  if (spent !== null) return yield* refusedFor(spent, payment);
+  const sent = yield* Effect.result(landed(settlement, judged, client));
+  const found = yield* paymentEscrow(judged);
+  if (found === null) return yield* notShown(judged);
+  if (sent._tag === "Success" && isDone(found)) return { found, transaction: sent.success };
+  // Another transaction was first, and did the same.
+  if (isDone(found)) return { found, transaction: yield* landedBefore(settlement) };
+  if (sent._tag === "Failure") return yield* Effect.fail(sent.failure);
+  return yield* notShown(judged);
+});
+
+/**
+ * Settles an x402 payment of the scheme `escrow` in its phase: sends the buyer's `create_escrow` before the handler, the seller's release after it,
+ * the merchant's cancellation in its place. It verifies everything itself, signs nothing, and can be repeated: what is done already is found. Fails with
+ * `PaymentRefused`, and as `relayTransaction` does. See docs/x402-escrow-svm.md.
+ */
+export const settlePayment = Effect.fn("settlePayment")(function* (
+  request: PaymentRequest,
+  client: string,
+) {
+  const judged = yield* judgePayment(request);
+  const { found, transaction } = yield* judged.payment.phase === "before-handler"
+    ? lock(judged, client)
+    : end(judged, client);
+  const settled: SettledPayment = {
+    escrow: found.escrow,
+    network: request.requirements.network,
+    transaction,
+    digest: yield* digestOf(found),
+  };
+  return settled;
+});

@@ -1,0 +1,17 @@
+// Pays for URL with @x402/fetch, at most 0.05 USDC, then prints the answer and where its evidence is.
+// AGENT_KEY: a key file; SERVICE; TRUST_FILE: its trust document.
+import { readFileSync } from "node:fs";
+import { decodePaymentResponseHeader, wrapFetchWithPayment, x402Client } from "@x402/fetch";
+import { readKeyFile } from "settlement-evidence/node";
+import { buyerScheme, networkOf } from "settlement-evidence/x402";
+
+const { SERVICE = "", TRUST_FILE = "", AGENT_KEY = "", URL = "" } = process.env;
+const trust = readFileSync(TRUST_FILE, "utf8");
+const signer = await readKeyFile(AGENT_KEY);
+const scheme = buyerScheme(SERVICE, { trust, signer, spend: { maxPerEscrow: "0.05" } });
+const pay = wrapFetchWithPayment(fetch, new x402Client().register(networkOf(trust), scheme));
+
+const answer = await pay(URL);
+const settled = decodePaymentResponseHeader(answer.headers.get("payment-response") ?? "");
+console.log(answer.status, await answer.text());
+console.log(settled.errorReason ?? settled.extra?.packet, settled.extra?.digest_sha256);

@@ -1,0 +1,22 @@
+// Sells GET /quotes for 0.01 USDC through hono, with x402's own packages. Prints its address.
+// ATTESTOR_KEY, WALLET_KEY: key files; SERVICE; TRUST_FILE: its trust document.
+import { readFileSync } from "node:fs";
+import { HTTPFacilitatorClient, x402ResourceServer } from "@x402/core/server";
+import { paymentMiddleware } from "@x402/hono";
+import { Hono } from "hono";
+import { readKeyFile } from "settlement-evidence/node";
+import { networkOf, sellerScheme } from "settlement-evidence/x402";
+
+const { SERVICE = "", TRUST_FILE = "", ATTESTOR_KEY = "", WALLET_KEY = "" } = process.env;
+const trust = readFileSync(TRUST_FILE, "utf8");
+const [attestor, wallet] = [await readKeyFile(ATTESTOR_KEY), await readKeyFile(WALLET_KEY)];
+const network = networkOf(trust);
+const scheme = sellerScheme(SERVICE, { trust, attestor, payer: wallet, wallet });
+const facilitator = new HTTPFacilitatorClient({ url: `${SERVICE}/x402` });
+const resources = new x402ResourceServer(facilitator).register(network, scheme);
+const price = { scheme: "escrow", network, payTo: wallet.address, price: "$0.01" };
+
+const app = new Hono();
+app.use(paymentMiddleware({ "GET /quotes": { accepts: price } }, resources));
+app.get("/quotes", (c) => c.json({ symbol: c.req.query("symbol"), price: "1.50" }));
+console.log(Bun.serve({ port: 0, fetch: app.fetch }).url.origin);

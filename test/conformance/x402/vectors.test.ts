@@ -1,0 +1,52 @@
+import { expect, test } from "bun:test";
+import { hash } from "node:crypto";
+import { address, getAddressEncoder, getProgramDerivedAddress } from "@solana/kit";
+import { X402_VECTORS, x402Vectors } from "./vectors.ts";
+
+/** RFC 8785 for values without integer-like member names, which ECMAScript would put first. */
+const canonical = (value: unknown): string =>
+  JSON.stringify(value, (_, member: unknown) =>
+    typeof member === "object" && member !== null && !Array.isArray(member)
+      ? Object.fromEntries(Object.entries(member).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+      : member,
+  );
+
+const kept = (await Bun.file(X402_VECTORS).json()) as ReturnType<typeof x402Vectors>;
+
+test("the recorded vectors are those of this code", () => {
+  expect(JSON.parse(JSON.stringify(x402Vectors()))).toEqual(kept);
+});
+
+for (const vector of kept.payments)
+  test(`${vector.name}: digest, task, hash and escrow by node:crypto and kit`, async () => {
+    const digest = hash("sha256", canonical(vector.requirements));
+    const task = `x402 ${String(vector.requirements.extra?.["request"])} sha256:${digest}`;
+    const taskHash = hash("sha256", `${task}\0${vector.nonce}`);
+    const [escrow] = await getProgramDerivedAddress({
+      programAddress: address(kept.custody_program),
+      seeds: [
+        "escrow",
+        getAddressEncoder().encode(address(vector.agent)),
+        Buffer.from(taskHash, "hex"),
+      ],
+    });
+    expect({ digest, task, taskHash, escrow: String(escrow) }).toEqual({
+      digest: vector.requirements_sha256 ?? "",
+      task: vector.task,
+      taskHash: vector.task_hash as string,
+      escrow: vector.escrow,
+    });
+    const data = Buffer.from(vector.create_escrow.data_base64, "base64");
+    expect(data.subarray(0, 8).toString("hex")).toBe(
+      hash("sha256", "global:create_escrow").slice(0, 16),
+    );
+    expect(data.subarray(8, 40).toString("hex")).toBe(taskHash);
+    expect(
+      Buffer.from(
+        getAddressEncoder().encode(address(String(vector.requirements.extra?.["attestor"]))),
+      ),
+    ).toEqual(Buffer.from(data.subarray(40, 72)));
+    expect(`${data.readBigUInt64LE(72)}`).toBe(vector.requirements.amount);
+    expect(data.readUInt32LE(80)).toBe(vector.requirements.maxTimeoutSeconds);
+    expect(String(vector.create_escrow.accounts[5])).toBe(String(escrow));
+  });
