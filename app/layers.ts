@@ -5,6 +5,7 @@ import { LogProofs } from "../core/use-cases/log/serving/log-proofs.ts";
 import { makeLogProofs } from "../core/use-cases/log/serving/make-log-proofs.ts";
 import { clientPackageLayer } from "./client-package/client-package-layer.ts";
 import { LedgerPulse, makeLedgerPulse } from "../core/use-cases/service/ledger-pulse.ts";
+import { IndexGrowth, makeIndexGrowth } from "../core/use-cases/index/index-growth.ts";
 import { IndexClock, makeIndexClock } from "../core/use-cases/index/index-clock.ts";
 import { makeRecentPages, RecentPages } from "../core/use-cases/index/recent-pages.ts";
 import {
@@ -30,6 +31,7 @@ import { LogPublisher } from "../core/use-cases/log/log-publisher.ts";
 import { makeSettlementLog, SettlementLog } from "../core/use-cases/log/serving/published-log.ts";
 import type { Witness } from "../core/use-cases/witness/witness.ts";
 import { type LogKeyUnusable, LogSigner } from "../ports/log/log-signer.ts";
+import { IndexNews } from "../ports/index/index-news.ts";
 import { SyncEpoch } from "../ports/index/sync-lease.ts";
 import type { WitnessUnusable } from "../ports/log/witness-key.ts";
 import type { GrownMark } from "./syncing/grown-mark.ts";
@@ -67,8 +69,8 @@ const witness = ({
 };
 
 /**
- * Tells how far the index is complete: the log's publisher, under the term of the sync that found it, and the readers of
- * the ledger, which then show nothing older than the index.
+ * Tells how far the index is complete: the streams of events, the log's publisher, under the term of the sync that found it, and the
+ * readers of the ledger, which then show nothing older than the index.
  */
 const publishing = (
   marks: Queue.Dequeue<GrownMark>,
@@ -77,8 +79,12 @@ const publishing = (
     Effect.gen(function* () {
       const { grown } = yield* LogPublisher;
       const { raise } = yield* LedgerFloor;
+      const news = yield* IndexNews;
       const tell = Effect.flatMap(Queue.take(marks), ({ mark, epoch }) =>
-        Effect.andThen(raise(mark.slot), Effect.provideService(grown(mark), SyncEpoch, epoch)),
+        raise(mark.slot).pipe(
+          Effect.andThen(Effect.forkChild(news.tell)),
+          Effect.andThen(Effect.provideService(grown(mark), SyncEpoch, epoch)),
+        ),
       );
       yield* Effect.forkScoped(Effect.forever(tell));
     }),
@@ -161,6 +167,7 @@ const servicesOf = (
     Layer.effect(ArchivedEscrows, makeArchivedEscrows),
     Layer.effect(SettledEvidence, makeSettledEvidence),
     Layer.effect(IndexClock, makeIndexClock),
+    Layer.effect(IndexGrowth, makeIndexGrowth),
     Layer.effect(RecentPages, makeRecentPages),
     Layer.effect(TransactionTerms, makeTransactionTerms),
     Layer.effect(LedgerPulse, makeLedgerPulse),

@@ -19,6 +19,7 @@ import { superviseLocalLedger } from "../adapters/local-ledger/supervisor.ts";
 import { provideSha256 } from "../core/domain/sha256.ts";
 import { LogPublisher } from "../core/use-cases/log/log-publisher.ts";
 import type { LogKeyUnusable } from "../ports/log/log-signer.ts";
+import { answerMcpClients } from "./answer-mcp.ts";
 import type { LogWitnessesUnusable } from "./log/log-services.ts";
 import type { EvidenceKeyUnusable } from "../ports/evidence-signer.ts";
 import type { WitnessUnusable } from "../ports/log/witness-key.ts";
@@ -116,6 +117,8 @@ export const startService = (
       context,
       trustedProxies: settings.trustedProxies,
       corsOrigins: settings.corsOrigins,
+      publicUrl: settings.publicUrl,
+      mcp: answerMcpClients,
       serves: settings.metricsPort === null ? "all" : "all_but_metrics",
     });
     const metricsUrl = yield* serveMetrics(settings, context);

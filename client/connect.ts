@@ -23,6 +23,8 @@ export type ConnectOptions = {
   readonly fetch?: Fetch;
   /** Used instead of the machine's clock. */
   readonly clock?: ClientClock;
+  /** Numbers in [0, 1), used instead of `Math.random` for the share of a pause between retries that is random. */
+  readonly random?: () => number;
 };
 
 /** An agent's side of a service. */
@@ -49,7 +51,7 @@ export type SettlementClient = {
 export const connect = (url: string, options: ConnectOptions): SettlementClient => {
   const policy = policyIn(options.trust);
   const { clock = systemClock } = options;
-  const requests = requestsTo(url, options.fetch, clock);
+  const requests = requestsTo(url, options.fetch, clock, options.random);
   const allow =
     options.spend === undefined ? () => Promise.resolve() : spendGuard(options.spend, clock.nowMs);
   const { mostPriorityFee } = options;

@@ -12,5 +12,6 @@ export type { Export, ExportRow, Totals } from "./merchant/export.ts";
 export type { Registered, Registration } from "./merchant/register.ts";
 export type { Released } from "./merchant/release.ts";
 export type { PreparedCancellation, Rotated, Rotation } from "./merchant/rotate.ts";
+export type { ClientClock } from "./service/client-clock.ts";
 export type { MessageSigner } from "./signing/message-signer.ts";
 export { SettlementError } from "./settlement-error.ts";

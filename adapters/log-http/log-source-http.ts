@@ -1,6 +1,7 @@
 import { Effect, Layer } from "effect";
 import { tilePath } from "../../core/log/tiles/tile-path.ts";
 import { LogSource, LogUnavailable, MAX_BUNDLE_BYTES } from "../../ports/log/log-source.ts";
+import { boundedBytes } from "./bounded-bytes.ts";
 
 /** How long one bundle may take, milliseconds. */
 const WITHIN_MS = 10_000;
@@ -12,25 +13,13 @@ const below = (log: URL, path: string): URL => {
   return url;
 };
 
-/** The body of an answer. Rejects as soon as it is longer than a bundle can be. */
-const boundedBytes = async ({ body }: Response): Promise<Uint8Array> => {
-  const chunks: Array<Uint8Array> = [];
-  let length = 0;
-  for await (const chunk of body ?? []) {
-    length += chunk.length;
-    if (length > MAX_BUNDLE_BYTES) throw new Error("the bundle is too long");
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks, length);
-};
-
 const fetchBundle = async (url: URL, signal: AbortSignal): Promise<Uint8Array | null> => {
   const response = await fetch(url, {
     signal: AbortSignal.any([signal, AbortSignal.timeout(WITHIN_MS)]),
     // The operator names the log's address; a log may not send its witness elsewhere.
     redirect: "manual",
   });
-  if (response.ok) return boundedBytes(response);
+  if (response.ok) return boundedBytes(response, MAX_BUNDLE_BYTES);
   await response.body?.cancel();
   if (response.status === 404) return null;
   throw new Error(`the log answered ${response.status}`);

@@ -41,6 +41,7 @@ const buildOf = (rows: IndexRows): IndexBuild => {
           merchants: [...added.merchants.values()],
         });
         rows.mark = mark;
+        rows.snapshotAtMs = mark.atMs;
       }),
   };
 };
@@ -59,6 +60,7 @@ export const indexWriterOf = (rows: IndexRows): IndexWriter["Service"] => ({
         if (!rows.transactions.has(reference.position))
           rows.transactions.set(reference.position, reference);
       rows.mark = changes.mark ?? rows.mark;
+      rows.snapshotAtMs = changes.snapshotAtMs ?? rows.snapshotAtMs;
       rows.revision += 1n;
       return Effect.void;
     }),

@@ -109,6 +109,7 @@ export const indexReaderOf = (rows: IndexRows): IndexReader["Service"] => {
       unseen: rows.unseen.size,
       merchants: rows.merchants.size,
       mark: rows.mark,
+      snapshotAtMs: rows.snapshotAtMs,
       revision: rows.revision,
     })),
   };

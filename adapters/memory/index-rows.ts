@@ -12,6 +12,8 @@ export class IndexRows {
   readonly merchants = new Map<Address, Observed<Merchant>>();
   readonly transactions = new Map<bigint, EventReference>();
   mark: SyncMark | null = null;
+  /** When the last snapshot was complete, unix milliseconds. */
+  snapshotAtMs: number | null = null;
   /** Grows with every write. */
   revision = 0n;
 
@@ -32,13 +34,14 @@ export class IndexRows {
     for (const observed of merchants) this.merchants.set(observed.row.address, observed);
   }
 
-  /** Removes every row, transaction and the mark. */
+  /** Removes every row, transaction, the mark and the time of the last snapshot. */
   clear(): void {
     this.escrows.clear();
     this.unseen.clear();
     this.merchants.clear();
     this.transactions.clear();
     this.mark = null;
+    this.snapshotAtMs = null;
     this.revision += 1n;
   }
 }

@@ -9,18 +9,23 @@ export const newsChannel = (schema: string): string => `${schema}_news`;
 /**
  * `next` completes at the next notification after it was begun. Bun renews a lost subscription by
  * itself, but what was sent meanwhile is gone: a wake-up, never a queue. Where the server refuses LISTEN
- * (a pooler in transaction mode), it never completes.
+ * (a pooler in transaction mode), it never completes, and `isListening` stays false.
  */
 export const storeNews = Effect.gen(function* () {
   const store = yield* PostgresStore;
   let next = Deferred.makeUnsafe<void>();
+  let isListening = false;
   const wake = () => {
     const woken = next;
     next = Deferred.makeUnsafe<void>();
     Deferred.doneUnsafe(woken, Effect.void);
   };
+  const subscribedAnew = () => {
+    isListening = true;
+    wake();
+  };
   const subscribed = Effect.acquireRelease(
-    store.run((sql) => sql.listen(newsChannel(store.schema), wake, wake)),
+    store.run((sql) => sql.listen(newsChannel(store.schema), wake, subscribedAnew)),
     (subscription) => Effect.ignore(store.run(() => subscription.unlisten())),
   );
   yield* subscribed.pipe(
@@ -30,5 +35,5 @@ export const storeNews = Effect.gen(function* () {
     Effect.ignore,
     Effect.forkScoped,
   );
-  return { next: Effect.suspend(() => Deferred.await(next)) };
+  return { next: Effect.suspend(() => Deferred.await(next)), isListening: () => isListening };
 });

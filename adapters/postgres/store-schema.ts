@@ -1,9 +1,13 @@
-import { INDEX_TABLES } from "./index/index-schema.ts";
+import { INDEX_TABLES, SNAPSHOT_COLUMNS } from "./index/index-schema.ts";
 import { LOG_TABLES } from "./index/log-tables.ts";
+import { PACKET_TABLE } from "./packets/packet-table.ts";
 import { OUTCOME_TABLES } from "./relay/outcome-schema.ts";
 
 /**
  * The steps from an empty schema to the newest; the table `schema_version` counts those taken. Steps
  * are only ever added at the end, and each version has a dump under `test/vectors/stores`.
  */
-export const STORE_MIGRATIONS: ReadonlyArray<string> = [INDEX_TABLES + LOG_TABLES + OUTCOME_TABLES];
+export const STORE_MIGRATIONS: ReadonlyArray<string> = [
+  INDEX_TABLES + LOG_TABLES + OUTCOME_TABLES,
+  SNAPSHOT_COLUMNS + PACKET_TABLE,
+];

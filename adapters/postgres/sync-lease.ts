@@ -12,7 +12,7 @@ const TOLD_BY = "told by the replica that synced";
 /** How long a lease is good for unless it is renewed. With the renewal's second, a successor is there within 5 s. */
 const TIME_TO_LIVE_MS = 3000;
 
-const TERM = "epoch, asked, answered";
+const TERM = 'epoch, asked, answered, snapshot_asked AS "snapshotAsked"';
 
 /**
  * The lease as one row of the database; its clock alone decides what has expired. A new term changes the
@@ -65,16 +65,20 @@ export const syncLeasePostgres = (options: { readonly timeToLiveMs?: number } = 
             [holder, channel],
           );
         }),
-        ask: run(async (sql) => {
-          const [row] = await rowsOf<{ asked: bigint }>(
-            sql,
-            `WITH request AS (UPDATE sync_lease SET asked = asked + 1 RETURNING asked)
-             SELECT asked, pg_notify($1, '') FROM request`,
-            [channel],
-          );
-          if (row === undefined) throw new Error("the schema has one lease");
-          return row.asked;
-        }),
+        ask: (kind) =>
+          run(async (sql) => {
+            const [row] = await rowsOf<{ asked: bigint }>(
+              sql,
+              `WITH request AS (
+                 UPDATE sync_lease SET asked = asked + 1,
+                   snapshot_asked = CASE WHEN $2 THEN asked + 1 ELSE snapshot_asked END
+                 RETURNING asked
+               ) SELECT asked, pg_notify($1, '') FROM request`,
+              [channel, kind === "snapshot"],
+            );
+            if (row === undefined) throw new Error("the schema has one lease");
+            return row.asked;
+          }),
         answer: (term, outcome) =>
           run(async (sql) => {
             await rowsOf(

@@ -1,5 +1,6 @@
-import { Effect, Layer, Queue, Random, Stream } from "effect";
+import { Effect, Layer, Queue, Stream } from "effect";
 import type { Address } from "../../core/domain/address.ts";
+import { backoffMs } from "../../core/use-cases/backoff.ts";
 import { monotonicMs } from "../../core/use-cases/monotonic-time.ts";
 import { type LedgerSignal, LedgerSignals } from "../../ports/ledger-signals.ts";
 import { readAccessToken } from "./access-token.ts";
@@ -22,15 +23,6 @@ export type YellowstoneSource = {
   readonly tokenFile: string | null;
   readonly programs: ReadonlyArray<Address>;
 };
-
-/** Milliseconds to wait after the n-th failure in a row (n from 1): doubled with each, with a random share. */
-const backoffMs = (failures: number): Effect.Effect<number> =>
-  Effect.map(
-    Random.next,
-    (random) =>
-      Math.min(BACKOFF_CAP_MS, BACKOFF_BASE_MS * 2 ** Math.min(failures - 1, 16)) *
-      (0.5 + random / 2),
-  );
 
 /** Reconnects for ever, from the slot that it heard last, and waits longer each time a stream does not last. */
 const listen = Effect.fnUntraced(function* (
@@ -59,7 +51,7 @@ const listen = Effect.fnUntraced(function* (
       Effect.succeed(`the access token: ${unusable.reason}`),
     );
     failures = (yield* monotonicMs) - startMs >= STEADY_MS ? 1 : failures + 1;
-    const pauseMs = yield* backoffMs(failures);
+    const pauseMs = yield* backoffMs(failures, BACKOFF_BASE_MS, BACKOFF_CAP_MS);
     const fields = { server: url.host, reason, pauseMs: Math.round(pauseMs) };
     // Servers end good streams, and may refuse the slot after that. A third failure in a row needs the operator.
     yield* failures === 3

@@ -3,11 +3,16 @@ import { cp, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/pro
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ENTRIES, packageManifest } from "./package-manifest.ts";
+import { lightenModules } from "./lighten-modules.ts";
 import { unneededDeclarations } from "./unneeded-declarations.ts";
+import { neededTypes } from "./needed-types.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+const TSC = "node_modules/typescript/bin/tsc";
 /** Below the folder of the build. */
 const PACKAGE = "client";
+/** The types of every record of the HTTP contract, below the package's folder. */
+const CONTRACT = "client/generated/contract.d.ts";
 /** The package's file, below the folder of the build. */
 export const PACKAGE_FILE = "settlement-evidence.tgz";
 
@@ -58,17 +63,18 @@ export const buildPackage = async (folder: string): Promise<BuiltPackage> => {
   const place = join(folder, PACKAGE);
   await rm(place, { recursive: true, force: true });
   await mkdir(place, { recursive: true });
-  await run(
-    ROOT,
-    "node_modules/typescript/bin/tsc",
-    "--project",
-    "tsconfig.client.json",
-    "--outDir",
-    place,
-  );
+  const compile = (...options: ReadonlyArray<string>) =>
+    run(ROOT, TSC, "--project", "tsconfig.client.json", "--outDir", place, ...options);
+  // The declarations hold every doc comment, and the repository the others.
+  await Promise.all([
+    compile("--declaration", "false", "--removeComments"),
+    compile("--emitDeclarationOnly"),
+  ]);
   await nameModules(place);
   const entries = Object.values(ENTRIES).map((module) => `client/${module}`);
   for (const path of await unneededDeclarations(place, entries)) await rm(path);
+  await writeFile(join(place, CONTRACT), await neededTypes(place, CONTRACT));
+  await lightenModules(place);
   await writeFile(join(place, "package.json"), `${JSON.stringify(packageManifest(), null, 2)}\n`);
   await cp(join(ROOT, "LICENSE"), join(place, "LICENSE"));
   await cp(join(ROOT, "client/README.md"), join(place, "README.md"));

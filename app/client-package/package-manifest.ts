@@ -46,10 +46,15 @@ export const packageManifest = () => ({
   dependencies: Object.fromEntries(
     DEPENDENCIES.map((name) => [name, packageJson.dependencies[name]]),
   ),
-  // Only `./generated` needs kit, and whoever signs has it. Of x402, `./x402` needs the types.
+  // Only `./generated` needs kit, and whoever signs has it; only the command `mcp` and `./x402` need the others.
   peerDependencies: {
+    "@modelcontextprotocol/server": packageJson.dependencies["@modelcontextprotocol/server"],
     "@solana/kit": packageJson.dependencies["@solana/kit"],
     "@x402/core": packageJson.devDependencies["@x402/core"],
   },
-  peerDependenciesMeta: { "@solana/kit": { optional: true }, "@x402/core": { optional: true } },
+  peerDependenciesMeta: {
+    "@modelcontextprotocol/server": { optional: true },
+    "@solana/kit": { optional: true },
+    "@x402/core": { optional: true },
+  },
 });

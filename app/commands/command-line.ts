@@ -2,6 +2,8 @@ import { parseArgs, type ParseArgsOptionsConfig } from "node:util";
 
 /** The command line is wrong (sysexits.h). */
 export const EX_USAGE = 64;
+/** What was given is not what it must be (sysexits.h). */
+export const EX_DATAERR = 65;
 /** A file or address on the command line cannot be read (sysexits.h). */
 export const EX_NOINPUT = 66;
 /** A service outside does not answer (sysexits.h). */
@@ -44,8 +46,11 @@ export const readCommandLine = <const O extends ParseArgsOptionsConfig>(
     process.stdout.write(help);
     process.exit(0);
   }
-  if (positionals.length !== operands.length)
-    exitWith(EX_USAGE, `expected ${operands.join(" ")}, and nothing else\n\n${help}`);
+  // The last operand may be repeated where its name ends with dots.
+  const isEnough = operands.at(-1)?.endsWith("...")
+    ? positionals.length >= operands.length
+    : positionals.length === operands.length;
+  if (!isEnough) exitWith(EX_USAGE, `expected ${operands.join(" ")}, and nothing else\n\n${help}`);
   return { values, positionals };
 };
 

@@ -64,7 +64,7 @@ const paid = async (payerFile: string) => {
     );
   const rpc = clusterRpc(nodeAddress(node));
   await rpc.connect();
-  return runPaidDemo({ rpc, payer, say: write }, url, await paidIn(), narrator);
+  return runPaidDemo({ rpc, payer, say: write, priorityFee: 0n }, url, await paidIn(), narrator);
 };
 
 try {

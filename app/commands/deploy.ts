@@ -22,6 +22,7 @@ usage: bun run deploy --rpc URL --payer FILE [options]
   --env-file FILE  where the settings are written           (./.env)
   --custody ID, --attestor ID   upgrades these programs; no program key is needed
   --sbpf v0|v3     deploys this version of the bytecode     (the newest that the cluster takes)
+  --priority-fee N micro-lamports offered for each compute unit, said in the cost   (0)
   --demo           then starts a service with these settings, and shows two escrows' lives on it
   --help           this text
 
@@ -43,6 +44,7 @@ const { values } = readCommandLine(HELP, {
   attestor: { type: "string" },
   sbpf: { type: "string" },
   demo: { type: "boolean", default: false },
+  "priority-fee": { type: "string" },
 });
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 const ask = process.stdin.isTTY ? (question: string): string => prompt(question) ?? "" : null;

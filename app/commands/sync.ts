@@ -7,6 +7,7 @@ bar shows how far it has come.
 usage: bun run sync [options]
 
   --url URL   where the service is   (${SERVICE_HERE})
+  --snapshot  also scan every merchant that the ledger has; one of the last minute is not repeated
   --help      this text
 
 Ends with 0 when the sync completed, 1 when it failed or the service could not be reached.
@@ -19,9 +20,10 @@ const CLEAR_LINE = "\r\u001b[K";
 
 const { values } = readCommandLine(HELP, {
   url: { type: "string", default: SERVICE_HERE },
+  snapshot: { type: "boolean", default: false },
 });
 const service = serviceUrl(values.url);
-const url = `${service}/v1/indexer/sync`;
+const url = `${service}/v1/indexer/sync${values.snapshot ? "?snapshot=true" : ""}`;
 
 const progressNow = async (): Promise<ShownProgress | null> => {
   const answer = await fetch(`${service}/v1/status`).catch(() => null);

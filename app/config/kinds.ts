@@ -98,6 +98,15 @@ export const grpcUrl: Kind<URL> = {
   secret: true,
 };
 
+/** The address of a service of this kind. Logs and metrics name its host, so it holds no password and no query. */
+export const serviceUrl: Kind<URL> = {
+  parse: (value) => {
+    const url = urlWith(value, ["http:", "https:"]);
+    return url?.search === "" && url.username === "" && url.password === "" ? url : undefined;
+  },
+  expected: "an http:// or https:// address of a service, without query and password",
+};
+
 /** A web origin (RFC 6454) that may call the service, or `*` for all. */
 export const webOrigin: Kind<string> = {
   parse: (value) => {
@@ -105,6 +114,12 @@ export const webOrigin: Kind<string> = {
     return value === "*" || url?.origin === value ? value : undefined;
   },
   expected: "an origin such as https://example.com, or *",
+};
+
+/** The HTTPS origin under which others reach the service; wallets follow no other scheme. */
+export const publicOrigin: Kind<string> = {
+  parse: (value) => (urlWith(value, ["https:"])?.origin === value ? value : undefined),
+  expected: "an https:// address of host and port alone, such as https://evidence.example.com",
 };
 
 /** An IP address, or a block of addresses in CIDR notation (RFC 4632). */

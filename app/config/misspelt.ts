@@ -11,6 +11,7 @@ const OWN_PREFIXES = [
   "LOG_SIGNING_",
   "LOG_WITNESS",
   "WITNESS_",
+  "ARCHIVE_",
 ];
 
 /** Names shorter than this resemble too much: HOST is one letter away from GHOST. */

@@ -57,6 +57,8 @@ export type Settings = {
   readonly logKeyFile: string | null;
   /** The file of the policy that names the log's witnesses, null without. */
   readonly logWitnesses: string | null;
+  /** Services that are asked for the packets of archived escrows that nobody has shown here. */
+  readonly archivePeers: ReadonlyArray<URL>;
   /** The witness of other services' logs; null for none. */
   readonly witness: WitnessSettings | null;
   /** The database that replicas share. It may hold a password. Null means files in `dataDir`. */
@@ -68,6 +70,8 @@ export type Settings = {
   /** Requests per minute. */
   readonly rateLimits: Readonly<Record<Budget, number>>;
   readonly trustedProxies: ReadonlyArray<string>;
+  /** The HTTPS origin under which others reach the service, without a slash at its end; null: not configured. */
+  readonly publicUrl: string | null;
   readonly corsOrigins: ReadonlyArray<string>;
   readonly enforceBetaLimits: boolean;
   readonly logLevel: keyof typeof LOG_LEVELS;
@@ -148,6 +152,7 @@ export const readSettings = Effect.fnUntraced(function* (
     logKey: values.logKey,
     logKeyFile: values.logKeyFile,
     logWitnesses: values.logWitnesses,
+    archivePeers: values.archivePeers,
     witness: witnessSettings(values),
     databaseUrl: values.databaseUrl === null ? null : redacted(values.databaseUrl),
     syncIntervalSeconds: values.syncIntervalSeconds ?? SYNC_SECONDS[ledger.kind],
@@ -159,6 +164,7 @@ export const readSettings = Effect.fnUntraced(function* (
       sync: values.sync,
     },
     trustedProxies: values.trustedProxies,
+    publicUrl: values.publicUrl,
     corsOrigins: values.corsOrigins,
     enforceBetaLimits: values.enforceBetaLimits,
     logLevel: values.logLevel,

@@ -4,6 +4,7 @@ import type { ClusterRpc } from "./cluster/cluster-rpc.ts";
 import type { DeployKey } from "./inputs/deploy-keys.ts";
 import { DeployStopped } from "./deploy-stopped.ts";
 import type { ProgramName } from "./programs/program-binary.ts";
+import { MOST_UNITS } from "./cluster/priority-fee.ts";
 import { sendTransactions, type Unsent } from "./cluster/send-transactions.ts";
 
 /** What every step of a deployment works with. */
@@ -12,6 +13,8 @@ export type DeployContext = {
   /** Pays for everything and is the upgrade authority of both programs. */
   readonly payer: DeployKey;
   readonly say: (line: string) => void;
+  /** The price that every transaction offers, in micro-lamports for each compute unit. */
+  readonly priorityFee: bigint;
 };
 
 /** A program to deploy: its address, and its key unless the program is there already. */
@@ -38,11 +41,15 @@ const SHOWN_LOGS = 4;
  * anew. @throws DeployStopped, with the end of the program's log, when the ledger refuses it.
  */
 export const landed = async (
-  { rpc, payer }: Pick<DeployContext, "rpc" | "payer">,
+  { rpc, payer, priorityFee }: Pick<DeployContext, "rpc" | "payer" | "priorityFee">,
   what: string,
   unsent: Unsent,
 ): Promise<boolean> => {
-  const [ending] = await sendTransactions(rpc, payer, [unsent], { skipPreflight: false });
+  const [ending] = await sendTransactions(rpc, payer, [unsent], {
+    skipPreflight: false,
+    price: priorityFee,
+    units: MOST_UNITS,
+  });
   if (ending === undefined || ending.kind === "expired") return false;
   if (ending.kind === "landed") return true;
   throw new TransactionRefused(what, ending.error, ending.logs);

@@ -6,15 +6,19 @@ import {
 import { ATTESTOR_ACCOUNTS } from "../../core/protocol/generated/attestor.ts";
 import { CUSTODY_ACCOUNTS } from "../../core/protocol/generated/custody.ts";
 import type { ClusterRpc } from "./cluster/cluster-rpc.ts";
+import { MOST_UNITS, priorityLamports, WRITE_UNITS } from "./cluster/priority-fee.ts";
 import type { Configuration } from "./programs/initialise-programs.ts";
 import { type Choice, extensionFor } from "./programs/place-program.ts";
 import type { ProgramName } from "./programs/program-binary.ts";
-import { bufferTransactions } from "./programs/program-buffer.ts";
+import { bufferWrites } from "./programs/program-buffer.ts";
 import { deployedBinary, type ProgramState } from "./programs/program-state.ts";
 import { MINT_LENGTH, type SettlementMint } from "./settlement-mint.ts";
 
 /** Lamports of one signature (Agave `fee-structure`: lamports_per_signature). */
 const SIGNATURE_LAMPORTS = 5000n;
+
+/** Transactions of a demo that the deployment's payer signs: one funds the parties, three give back. */
+const DEMO_TRANSACTIONS = 4;
 
 /** One line of a cost. */
 export type CostLine = { readonly what: string; readonly lamports: bigint };
@@ -44,6 +48,8 @@ export type Standing = {
   readonly handsOver: boolean;
   /** Lamports that a demonstration takes along. */
   readonly demo: bigint;
+  /** What every transaction offers, in micro-lamports for each compute unit. */
+  readonly priorityFee: bigint;
 };
 
 const positive = (lamports: bigint): bigint => (lamports > 0n ? lamports : 0n);
@@ -51,7 +57,11 @@ const positive = (lamports: bigint): bigint => (lamports > 0n ? lamports : 0n);
 /** The most that a deployment can cost from where it stands. A part that an earlier run has paid is not counted again. */
 export const deployCost = async (rpc: ClusterRpc, standing: Standing): Promise<DeployCost> => {
   const lines: Array<CostLine> = [];
+  const { priorityFee } = standing;
   let signatures = 0;
+  /** Transactions beside the writes, which are smaller. */
+  let transactions = 0;
+  let writes = 0;
   let held = 0n;
   for (const { name, state, choice } of standing.programs) {
     const paid = state.buffer?.lamports ?? 0n;
@@ -59,10 +69,15 @@ export const deployCost = async (rpc: ClusterRpc, standing: Standing): Promise<D
       if (paid > 0n)
         lines.push({ what: `${name}: a forgotten buffer comes back`, lamports: -paid });
       signatures += paid > 0n ? 1 : 0;
+      transactions += paid > 0n ? 1 : 0;
       continue;
     }
     const length = Math.max(...choice.candidates.map(({ elf }) => elf.length));
-    signatures += bufferTransactions(length) + 2;
+    // The buffer is made, filled, and then deployed with two signatures, or two transactions extend and upgrade.
+    const parts = bufferWrites(length, priorityFee);
+    signatures += 1 + parts + 2;
+    writes += parts;
+    transactions += state.data === null ? 2 : 3;
     const buffer = await rpc.rentExempt(BUFFER_HEADER_LENGTH + length);
     if (state.data === null) {
       const program = positive((await rpc.rentExempt(PROGRAM_LENGTH)) - state.lamports);
@@ -94,11 +109,21 @@ export const deployCost = async (rpc: ClusterRpc, standing: Standing): Promise<D
       lamports: await rpc.rentExempt(CUSTODY_ACCOUNTS.CustodyConfig.length),
     });
   signatures += (makesMint ? 2 : 0) + (registry === null || config === null ? 1 : 0);
+  transactions += (makesMint ? 1 : 0) + (registry === null || config === null ? 1 : 0);
   signatures += standing.handsOver ? 2 : 0;
+  transactions += standing.handsOver ? 1 : 0;
   if (signatures > 0)
     lines.push({
       what: `fees of at most ${signatures} signatures`,
       lamports: BigInt(signatures) * SIGNATURE_LAMPORTS,
+    });
+  const others = transactions + (standing.demo > 0n ? DEMO_TRANSACTIONS : 0);
+  if (priorityFee > 0n && others > 0)
+    lines.push({
+      what: `priority fees of ${writes} writes and at most ${others} others, ${priorityFee} micro-lamports a compute unit`,
+      lamports:
+        BigInt(writes) * priorityLamports(priorityFee, WRITE_UNITS) +
+        BigInt(others) * priorityLamports(priorityFee, MOST_UNITS),
     });
   if (standing.demo > 0n)
     lines.push({

@@ -64,7 +64,7 @@ const openContext = async (options: DeployOptions, say: (line: string) => void) 
   const payer = await readPayer();
   const rpc: ClusterRpc = clusterRpc(options.rpc);
   const genesisHash = await rpc.connect();
-  const context: DeployContext = { rpc, payer, say };
+  const context: DeployContext = { rpc, payer, say, priorityFee: options.priorityFee };
   return { context, genesisHash };
 };
 
@@ -170,6 +170,7 @@ export const runDeploy = async (
     mint,
     handsOver: admin !== undefined && admin.address !== (registry?.admin ?? payer.address),
     demo: options.demo ? DEMO_LAMPORTS : 0n,
+    priorityFee: options.priorityFee,
   });
   if (cost.lines.length === 0) say("nothing is left to deploy");
   else {

@@ -43,6 +43,9 @@ export const clusterOf = ({ ledger }: Pick<Settings, "ledger">): Cluster =>
 export const storePath = (dataDir: string, store: StoreName): string =>
   `${dataDir}/${store}.sqlite`;
 
+/** The file in the data directory of the evidence packets that were served. */
+export const packetsPath = (dataDir: string): string => `${dataDir}/packets.sqlite`;
+
 /** The file in the data directory of what an unfinished first snapshot has fetched. */
 export const snapshotPath = (dataDir: string): string => `${dataDir}/snapshot.spool`;
 

@@ -1,6 +1,8 @@
 import { Deferred, Effect, Layer, Queue, type Redacted } from "effect";
 import { IndexSync } from "../../core/use-cases/index/sync/index-sync.ts";
 import { makeReplicatedIndexSync } from "../../core/use-cases/index/sync/replicated-index-sync.ts";
+import { indexNewsMemory } from "../../adapters/memory/index-news.ts";
+import { indexNewsPostgres } from "../../adapters/postgres/index-news.ts";
 import { indexPostgres } from "../../adapters/postgres/index-store.ts";
 import { recordedGenesis } from "../../adapters/postgres/ledger-identity.ts";
 import { outcomeLogPostgres } from "../../adapters/postgres/outcome-log.ts";
@@ -11,6 +13,8 @@ import {
   indexSqlite,
   logStoreSqlite,
 } from "../../adapters/sqlite/index-store.ts";
+import { settledPacketsPostgres } from "../../adapters/postgres/packets/settled-packets.ts";
+import { settledPacketsSqlite } from "../../adapters/sqlite/packets/settled-packets.ts";
 import { outcomeLogSqlite } from "../../adapters/sqlite/relay/outcome-log.ts";
 import type { IndexReader } from "../../ports/index/index-reader.ts";
 import type { Instance } from "../../ports/instance.ts";
@@ -28,7 +32,12 @@ import {
   sqliteBroken,
   sqliteIndex,
 } from "./sqlite-stores.ts";
-import { clusterOf, deploymentOf, type StartedInstance } from "../lifecycle/started-instance.ts";
+import {
+  clusterOf,
+  deploymentOf,
+  packetsPath,
+  type StartedInstance,
+} from "../lifecycle/started-instance.ts";
 import { servedStores, storesOfLedger } from "./stores-of-ledger.ts";
 import { type Environment, startSyncWorker } from "../sync-worker/start-sync-worker.ts";
 import { syncingSide } from "../syncing/syncing-side.ts";
@@ -45,6 +54,9 @@ type Marks = Queue.Queue<GrownMark>;
 const tellOf = (marks: Marks) => (grown: GrownMark) => {
   Queue.offerUnsafe(marks, grown);
 };
+
+/** The file of the packets that were served, which this thread writes. */
+const packetsSqlite = ({ dataDir }: StartedInstance) => settledPacketsSqlite(packetsPath(dataDir));
 
 /** Files that this thread reads and a worker thread writes, beside the relay's log. */
 const inWorker = (
@@ -79,7 +91,12 @@ const inWorker = (
         refused,
         broken: sqliteBroken(started),
       });
-      return Layer.merge(stores, Layer.succeed(IndexSync, sync));
+      return Layer.mergeAll(
+        stores,
+        packetsSqlite(started),
+        Layer.succeed(IndexSync, sync),
+        indexNewsMemory,
+      );
     }),
   );
 
@@ -97,7 +114,8 @@ const inThisThread = (started: StartedInstance, refused: Refused, marks: Marks):
     refused,
     broken: sqliteBroken(started),
   });
-  return Layer.provideMerge(syncingSide(started, tellOf(marks)), stores);
+  const syncs = Layer.provideMerge(syncingSide(started, tellOf(marks)), stores);
+  return Layer.mergeAll(syncs, packetsSqlite(started), indexNewsMemory);
 };
 
 /** A database that replicas share. What it writes is sent to it, so that the server does most of the work. */
@@ -126,7 +144,9 @@ const inDatabase = (
     Layer.provide(syncingSide(started, tellOf(marks))),
     Layer.provide(syncLeasePostgres().pipe(Layer.provide(database))),
   );
-  return Layer.provideMerge(replicated, stores);
+  const packets = Layer.provide(settledPacketsPostgres(), database);
+  const news = Layer.provide(indexNewsPostgres, database);
+  return Layer.mergeAll(Layer.provideMerge(replicated, stores), packets, news);
 };
 
 /** Whether this thread syncs, so that it has to run `runSyncingSide`. */

@@ -68,8 +68,7 @@ type Opening<S> = {
     name: StoreName,
     use: (stores: Context.Context<S>) => Effect.Effect<A, StoreUnavailable, N>,
   ) => Effect.Effect<A, StoreUnavailable, N>;
-  /** The log's identity, null before. */
-  readonly logId: () => string | null;
+  readonly identity: LogIdentity["Service"];
 };
 
 /**
@@ -123,7 +122,7 @@ const openStores = Effect.fnUntraced(function* <S, E, R>(options: Options<S, E, 
   const services = yield* Effect.context<R | Ledger>();
   const record = yield* LedgerRecord;
   let opened: Context.Context<S> | null = null;
-  let logId: string | null = null;
+  let known: { readonly leaf: Uint8Array; readonly id: string } | null = null;
   let tried = false;
 
   /** A failed attempt leaves nothing open. */
@@ -151,7 +150,8 @@ const openStores = Effect.fnUntraced(function* <S, E, R>(options: Options<S, E, 
       Effect.tapError(tellOnce),
       Effect.retry({ schedule: ASK_AGAIN, while: isPassing }),
     );
-    logId = networkIdOf(networkLeaf(genesisHash, options.deployment));
+    const leaf = networkLeaf(genesisHash, options.deployment);
+    known = { leaf, id: networkIdOf(leaf) };
     yield* options.whenOpen ?? Effect.logInfo("the stores are open", { genesis_hash: genesisHash });
     const { standing } = yield* record.state;
     if (standing !== "confirmed") yield* untilShown;
@@ -162,6 +162,7 @@ const openStores = Effect.fnUntraced(function* <S, E, R>(options: Options<S, E, 
     Effect.forkScoped,
   );
 
+  const identity = Effect.suspend(() => (known === null ? notOpen() : Effect.succeed(known)));
   const stores: Opening<S> = {
     use: (name, use) =>
       Effect.suspend(() =>
@@ -172,7 +173,10 @@ const openStores = Effect.fnUntraced(function* <S, E, R>(options: Options<S, E, 
               return refusal === undefined ? Effect.void : Deferred.fail(options.refused, refusal);
             }),
       ),
-    logId: () => logId,
+    identity: {
+      networkLeaf: Effect.map(identity, ({ leaf }) => leaf),
+      id: Effect.map(identity, ({ id }) => id),
+    },
   };
   return stores;
 });
@@ -211,7 +215,7 @@ const indexWriter = ({ use }: Opening<IndexWriter>) => {
   });
 };
 
-const logStore = ({ use, logId }: Opening<LogStore>) => {
+const logStore = ({ use, identity }: Opening<LogStore>) => {
   const log = <A, N = never>(
     work: (store: LogStore["Service"]) => Effect.Effect<A, StoreUnavailable, N>,
   ) => use("index", (stores) => work(Context.get(stores, LogStore)));
@@ -222,14 +226,7 @@ const logStore = ({ use, logId }: Opening<LogStore>) => {
     standing: log((store) => store.standing),
     isWriter: log((store) => store.isWriter),
     replaceStanding: (before, next) => log((store) => store.replaceStanding(before, next)),
-  }).pipe(
-    Context.add(LogIdentity, {
-      id: Effect.suspend(() => {
-        const id = logId();
-        return id === null ? notOpen() : Effect.succeed(id);
-      }),
-    }),
-  );
+  }).pipe(Context.add(LogIdentity, identity));
 };
 
 const outcomeLog = ({ use }: Opening<OutcomeLog>) => {

@@ -17,9 +17,8 @@ export type SyncStart = {
 /** From the service to the worker. `start` comes first. */
 export type ToSyncWorker =
   | { readonly kind: "start"; readonly start: SyncStart }
-  | { readonly kind: "sync"; readonly id: number }
-  /** The next sync scans all merchants as well. */
-  | { readonly kind: "want_scan" }
+  /** A sync, or one with a snapshot. */
+  | { readonly kind: "sync" | "snapshot"; readonly id: number }
   | { readonly kind: "stop" };
 
 /** From the worker to the service. */

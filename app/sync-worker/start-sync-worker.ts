@@ -25,6 +25,7 @@ const IDLE: SyncActivity = {
   snapshotFailures: 0,
   contradiction: null,
   contradictedAnswers: 0,
+  peers: new Map(),
   hasHistory: true,
   progress: null,
 };
@@ -148,24 +149,24 @@ export const startSyncWorker = Effect.fnUntraced(function* (
   worker.on("exit", (code) => endBy(new SyncWorkerEnded({ reason: `it exited with ${code}` })));
   tell(worker, startMessage(started));
 
-  const request = Effect.suspend(() => {
-    if (isGone) return gone();
-    asked += 1;
-    const answer = Deferred.makeUnsafe<SyncReport, SyncFailure>();
-    answers.set(asked, answer);
-    tell(worker, { kind: "sync", id: asked });
-    return Deferred.await(answer);
-  });
+  const ask = (kind: "sync" | "snapshot") =>
+    Effect.suspend(() => {
+      if (isGone) return gone();
+      asked += 1;
+      const answer = Deferred.makeUnsafe<SyncReport, SyncFailure>();
+      answers.set(asked, answer);
+      tell(worker, { kind, id: asked });
+      return Deferred.await(answer);
+    });
+  const request = ask("sync");
   return {
     sync: {
       request,
+      snapshot: ask("snapshot"),
       background: request,
       activity: Effect.sync(() => activity),
       // The worker listens to the ledger's signals itself.
       told: () => Effect.void,
-      wantScan: Effect.sync(() => {
-        if (!isGone) tell(worker, { kind: "want_scan" });
-      }),
     },
     opened: Deferred.await(opened),
   };

@@ -76,14 +76,17 @@ const services = (started: StartedInstance, refused: Deferred.Deferred<never, St
   );
 };
 
-const bigintAsText = (_name: string, value: unknown): unknown =>
-  typeof value === "bigint" ? value.toString() : value;
+/** JSON has neither. */
+const asPlain = (_name: string, value: unknown): unknown => {
+  if (value instanceof Map) return [...value];
+  return typeof value === "bigint" ? value.toString() : value;
+};
 
 /** Tells the activity when it differs from what was told last. */
 const activityTeller = (sync: IndexSync["Service"]): Effect.Effect<void> => {
   let told = "";
   return Effect.map(sync.activity, (activity) => {
-    const text = JSON.stringify(activity, bigintAsText);
+    const text = JSON.stringify(activity, asPlain);
     if (text !== told) tell({ kind: "activity", activity });
     told = text;
   });
@@ -98,8 +101,8 @@ const work = Effect.fnUntraced(function* (
   const context = yield* Layer.build(services(started, refused));
   const sync = Context.get(context, IndexSync);
   const tellActivity = activityTeller(sync);
-  const answer = Effect.fnUntraced(function* (id: number) {
-    const exit = yield* Effect.exit(sync.request);
+  const answer = Effect.fnUntraced(function* (kind: "sync" | "snapshot", id: number) {
+    const exit = yield* Effect.exit(kind === "snapshot" ? sync.snapshot : sync.request);
     yield* tellActivity;
     const failure = Exit.findErrorOption(exit);
     if (Exit.isSuccess(exit))
@@ -117,8 +120,8 @@ const work = Effect.fnUntraced(function* (
     for (;;) {
       const message = yield* Queue.take(inbox);
       if (message.kind === "stop") return;
-      if (message.kind === "want_scan") yield* sync.wantScan;
-      if (message.kind === "sync") yield* Effect.forkScoped(answer(message.id));
+      if (message.kind === "start") continue;
+      yield* Effect.forkScoped(answer(message.kind, message.id));
     }
   });
   yield* Effect.raceFirst(untilStopped, Deferred.await(refused));

@@ -2,6 +2,8 @@ import { Deferred, Effect, Layer } from "effect";
 import { IndexSync, makeIndexSync } from "../../core/use-cases/index/sync/index-sync.ts";
 import { backfillCheckpointFile } from "../../adapters/files/backfill-checkpoint.ts";
 import { snapshotSpoolFile } from "../../adapters/files/snapshot-spool.ts";
+import { importedPacketFiles } from "../../adapters/files/imported-packets.ts";
+import { archivePeersHttp } from "../../adapters/log-http/archive-peers-http.ts";
 import { rebuildApprovalFile } from "../../adapters/files/rebuild-approval.ts";
 import { SyncEpoch } from "../../ports/index/sync-lease.ts";
 import { backgroundSync } from "./background-sync.ts";
@@ -22,6 +24,8 @@ export const syncingSide = (started: StartedInstance, tell: (grown: GrownMark) =
     rebuildApprovalFile(dataDir),
     snapshotSpoolFile(snapshotPath(dataDir), deploymentOf(settings)),
     backfillCheckpointFile(backfillPath(dataDir), deploymentOf(settings)),
+    importedPacketFiles(dataDir),
+    archivePeersHttp(settings.archivePeers),
   );
   return Layer.effect(
     IndexSync,

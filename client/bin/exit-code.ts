@@ -20,10 +20,12 @@ const BY_CODE: Readonly<Record<string, number>> = {
   signer_unusable: EX_NOINPUT,
   invalid_trust: EX_NOINPUT,
   service_unreachable: EX_UNAVAILABLE,
+  package_missing: EX_UNAVAILABLE,
   file_exists: EX_CANTCREAT,
   file_not_made: EX_CANTCREAT,
   journal_unusable: EX_NOINPUT,
   interrupted: EX_TEMPFAIL,
+  quorum_missing: EX_TEMPFAIL,
 };
 
 /** How a command ends that failed with an error: a code of sysexits.h, or 1 when service or ledger refused. */

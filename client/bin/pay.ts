@@ -79,5 +79,9 @@ export const run = async (args: ReadonlyArray<string>): Promise<number> => {
     signal: interrupted(),
   });
   process.stdout.write(`${JSON.stringify(paid)}\n`);
+  if (paid.terms === "unproven")
+    process.stderr.write(
+      "This task and nonce were paid and settled, and nobody here can show on which terms: the escrow is archived. Ask a service that saw it, or read your own packet.\n",
+    );
   return 0;
 };

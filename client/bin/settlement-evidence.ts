@@ -19,6 +19,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   doctor: () => import("./doctor.ts"),
   attest: () => import("./attest.ts"),
   merchant: () => import("./merchant.ts"),
+  mcp: () => import("./mcp.ts"),
 };
 
 const HELP = `Pays merchants through settlement escrows and verifies the evidence.
@@ -33,6 +34,7 @@ usage: npx --no-install settlement-evidence COMMAND [options]
   doctor    says what stands between this machine and a payment
   attest    signs a delivery claim for an escrow, and releases it
   merchant  register, rotate, cancel, watch, export
+  mcp       a model's tools over standard input and output; holds no key
 
 Each command says more with --help.
 `;

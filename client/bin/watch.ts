@@ -21,7 +21,8 @@ ${SERVICE_HELP}
   --template ID    the proof template that it must fit
 
 Ends with 0 when it is settled and verified, 1 when evidence or delivery is refused, 64 for a wrong command line, 66 when a file
-cannot be read, 69 when the service does not answer, 73 when the packet cannot be kept, 75 when it was interrupted.
+cannot be read, 69 when the service does not answer, 73 when the packet cannot be kept, 75 when it was interrupted or
+the log's quorum is still missing.
 `;
 
 const OPTIONS = {

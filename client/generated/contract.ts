@@ -119,7 +119,7 @@ export type PreparedMerchantCallWarnings = ("merchant_account_has_delegate" | "m
 /**
  * Stable machine name of a problem.
  */
-export type ProblemCode = ("malformed_host" | "malformed_json" | "malformed_cursor" | "route_not_found" | "escrow_not_found" | "merchant_not_found" | "proof_template_not_found" | "transaction_not_found" | "not_in_log" | "method_not_allowed" | "not_acceptable" | "wrong_state" | "not_logged_yet" | "not_final_yet" | "archived_unseen" | "idempotency_key_in_flight" | "payload_too_large" | "unsupported_media_type" | "validation_failed" | "invalid_address" | "task_required" | "not_an_escrow" | "not_a_merchant" | "beta_limit_exceeded" | "transaction_malformed" | "transaction_too_large" | "signature_missing" | "signature_invalid" | "program_not_allowed" | "lookup_table_not_allowed" | "durable_nonce_not_allowed" | "compute_budget_exceeded" | "compute_budget_invalid" | "settlement_check_failed" | "fee_payer_cannot_pay" | "transaction_rejected" | "blockhash_expired" | "idempotency_key_reused" | "rate_limited" | "relay_share_full" | "checkpoint_malformed" | "log_signature_invalid" | "log_unknown" | "checkpoint_refused" | "witness_not_ready" | "internal_error" | "ledger_unavailable" | "not_ready" | "client_package_unavailable" | "store_unavailable" | "relay_queue_full" | "shutting_down" | "ledger_timeout")
+export type ProblemCode = ("malformed_host" | "malformed_json" | "malformed_cursor" | "origin_not_allowed" | "route_not_found" | "escrow_not_found" | "merchant_not_found" | "proof_template_not_found" | "transaction_not_found" | "not_in_log" | "wallet_links_off" | "method_not_allowed" | "not_acceptable" | "wrong_state" | "not_logged_yet" | "not_final_yet" | "archived_unseen" | "idempotency_key_in_flight" | "payload_too_large" | "unsupported_media_type" | "validation_failed" | "invalid_address" | "task_required" | "not_an_escrow" | "not_a_merchant" | "beta_limit_exceeded" | "transaction_malformed" | "transaction_too_large" | "signature_missing" | "signature_invalid" | "program_not_allowed" | "lookup_table_not_allowed" | "durable_nonce_not_allowed" | "compute_budget_exceeded" | "compute_budget_invalid" | "settlement_check_failed" | "fee_payer_cannot_pay" | "transaction_rejected" | "blockhash_expired" | "idempotency_key_reused" | "rate_limited" | "relay_share_full" | "checkpoint_malformed" | "log_signature_invalid" | "log_unknown" | "checkpoint_refused" | "witness_not_ready" | "internal_error" | "ledger_unavailable" | "not_ready" | "client_package_unavailable" | "store_unavailable" | "relay_queue_full" | "shutting_down" | "ledger_timeout")
 /**
  * Whose error it is.
  */
@@ -193,6 +193,102 @@ export type SettlementLogStatusHindrance = ("nodes_disagree" | "second_node_behi
  */
 export type SyncReportMode = ("snapshot" | "incremental")
 
+/**
+ * Why it cannot be done now, and what to do.
+ */
+export interface ActionError {
+message: string
+}
+/**
+ * The buttons, where the label is too long for one.
+ */
+export interface ActionLinks {
+actions: LinkedAction[]
+}
+/**
+ * A button.
+ */
+export interface LinkedAction {
+type: "transaction"
+/**
+ * Where the wallet posts its account.
+ */
+href: string
+/**
+ * The button's text.
+ */
+label: string
+}
+/**
+ * What a wallet shows: `ActionGetResponse` of Solana Actions, and with `label` and `icon` the answer that Solana Pay asks for.
+ */
+export interface ActionMetadata {
+type: "action"
+/**
+ * The service's icon, an SVG.
+ */
+icon: string
+/**
+ * Who asks.
+ */
+title: string
+/**
+ * What happens, and who gets what.
+ */
+description: string
+/**
+ * What happens, in short.
+ */
+label: string
+/**
+ * It cannot be done now.
+ */
+disabled?: true
+error?: ActionError
+links?: ActionLinks
+}
+/**
+ * Which wallet asks.
+ */
+export interface ActionRequest {
+/**
+ * The wallet that pays and signs. Base58 of 32 bytes.
+ */
+account: string
+}
+/**
+ * A mapping of paths.
+ */
+export interface ActionRule {
+/**
+ * The paths that it maps.
+ */
+pathPattern: string
+/**
+ * The actions that they lead to.
+ */
+apiPath: string
+}
+/**
+ * An unsigned transaction: `TransactionResponse` of Solana Actions, and the answer that Solana Pay asks for.
+ */
+export interface ActionTransaction {
+type: "transaction"
+/**
+ * A version 0 transaction; the account alone signs it, and pays for it.
+ */
+transaction: string
+/**
+ * What the transaction does.
+ */
+message: string
+}
+/**
+ * Which paths of this address are actions.
+ */
+export interface ActionsJson {
+rules: ActionRule[]
+}
 export interface ArazzoDocument {
 arazzo: "1.0.1"
 info: {
@@ -1105,6 +1201,7 @@ export interface IndexerStatus {
 status: IndexerStatusStatus
 last_synced_slot: (number | null)
 last_synced_at: (string | null)
+last_snapshot_at: (string | null)
 lag_slots: (number | null)
 escrows: (number | null)
 unseen: (number | null)
@@ -1297,6 +1394,48 @@ size: number
  */
 nonsense: number
 last_problem: (string | null)
+}
+/**
+ * A message of the Model Context Protocol (JSON-RPC 2.0). Batches are not served.
+ */
+export interface McpMessage {
+/**
+ * 2.0
+ */
+jsonrpc?: string
+/**
+ * Names a request; a notification has none.
+ */
+id?: (string | number)
+/**
+ * What is asked or told.
+ */
+method?: string
+/**
+ * The protocol's own, by method.
+ */
+params?: {
+[k: string]: unknown
+}
+/**
+ * Of an answer that a client sends; nothing here asks for one.
+ */
+result?: {
+[k: string]: unknown
+}
+/**
+ * Of such an answer.
+ */
+error?: {
+[k: string]: unknown
+}
+}
+/**
+ * A JSON-RPC 2.0 answer.
+ */
+export interface McpReply {
+jsonrpc: "2.0"
+[k: string]: unknown
 }
 /**
  * A registered merchant.
@@ -1962,6 +2101,10 @@ code: ProblemCode
  */
 cure: string
 request_id: string
+/**
+ * The same in one line, where a wallet reads it.
+ */
+message?: string
 errors?: Fault[]
 /**
  * Which check of an account's bytes failed.
@@ -2539,6 +2682,14 @@ root: (string | null)
  * Null before the first.
  */
 published_size: (number | null)
+/**
+ * Null without witnesses, and before the first.
+ */
+quorum: (string | null)
+/**
+ * Null without one.
+ */
+cosigned_at: (string | null)
 /**
  * Null: nothing does.
  */

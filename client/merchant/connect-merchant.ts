@@ -1,4 +1,5 @@
 import { policyIn } from "../pinned-policy.ts";
+import type { ClientClock } from "../service/client-clock.ts";
 import { type Fetch, requestsTo } from "../service/requests.ts";
 import { attest } from "./attest.ts";
 import { cancel } from "./cancel.ts";
@@ -17,6 +18,10 @@ export type MerchantOptions = {
   readonly mostPriorityFee?: bigint;
   /** Used instead of the global `fetch`. */
   readonly fetch?: Fetch;
+  /** Used instead of the machine's clock. */
+  readonly clock?: ClientClock;
+  /** Numbers in [0, 1), used instead of `Math.random` for the share of a pause between retries that is random. */
+  readonly random?: () => number;
 };
 
 type Operation<F> = F extends (context: MerchantContext, input: infer I) => infer R
@@ -37,7 +42,7 @@ export type MerchantClient = {
 /** A merchant's client of the service at `url`. Opens no connection yet. @throws SettlementError for a wrong option. */
 export const connectMerchant = (url: string, options: MerchantOptions): MerchantClient => {
   const context: MerchantContext = {
-    requests: requestsTo(url, options.fetch),
+    requests: requestsTo(url, options.fetch, options.clock, options.random),
     policy: policyIn(options.trust),
     mostPriorityFee: options.mostPriorityFee,
   };

@@ -1,5 +1,4 @@
 import type { Escrow, Merchant, ServiceStatus } from "../generated/contract.ts";
-import { pause } from "../service/pause.ts";
 import { SettlementError } from "../settlement-error.ts";
 import { escrowsOf, type IndexedEscrows } from "./escrows-of.ts";
 import { addressNamed, type MerchantContext } from "./merchant-context.ts";
@@ -110,6 +109,6 @@ export const exportEscrows = async (
     const found = differences(totals, totalsIn(account));
     if (found.length === 0) return { rows, totals };
     if (tried === TRIES) return unequal(found, indexed);
-    await pause(AGAIN_MS, signal);
+    await requests.clock.pause(AGAIN_MS, signal);
   }
 };

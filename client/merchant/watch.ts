@@ -1,5 +1,4 @@
 import type { Address } from "../../core/domain/address.ts";
-import { pause } from "../service/pause.ts";
 import { problemOf } from "../service/requests.ts";
 import type { Escrow, LiveEscrow, LiveEscrowRead } from "../generated/contract.ts";
 import { type Awaited, awaitedOf } from "./awaited.ts";
@@ -88,6 +87,6 @@ export async function* watch(
       yield each;
     }
     if (once) return;
-    await pause(LOOK_MS, signal);
+    await context.requests.clock.pause(LOOK_MS, signal);
   }
 }

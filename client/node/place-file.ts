@@ -1,21 +1,10 @@
 import { link, mkdir, open, unlink } from "node:fs/promises";
 import { dirname } from "node:path";
-import process from "node:process";
 import { codeOf } from "./error-code.ts";
+import { syncFolder } from "./sync-folder.ts";
 
 const MODE = 0o600;
 const FOLDER_MODE = 0o700;
-
-/** Waits until a folder's entries are on disk. Windows opens no folders, and needs no such call. */
-const syncFolder = async (path: string): Promise<void> => {
-  if (process.platform === "win32") return;
-  const folder = await open(path, "r");
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
-  }
-};
 
 /** The folders from the one of `path` up to `root`, and the one above it, whose entry `root` is. */
 const foldersUpTo = (path: string, root: string): ReadonlyArray<string> => {

@@ -1,9 +1,36 @@
 import type { LiveEscrow } from "../generated/contract.ts";
-import { jsonOf, problemOf, type Requests } from "../service/requests.ts";
+import { type Answer, jsonOf, problemOf, type Requests } from "../service/requests.ts";
 import { SettlementError } from "../settlement-error.ts";
 import type { PaymentTerms } from "./payment-terms.ts";
 
-/** What stands at an escrow's address: null when nothing ever did. */
+const SEQUENCE = /^[1-9][0-9]{0,19}$/;
+const DIGEST = /^[0-9a-f]{64}$/;
+const FINAL = new Set(["Fulfilled", "PartiallyFulfilled", "Refunded"]);
+
+/** Whether an answer shows what the ledger keeps of an archived escrow. Anything between here and the service can answer 410 too. */
+const isTombstone = (answer: Answer): boolean => {
+  const { code, problem } = problemOf(answer);
+  const found = problem?.["archived"];
+  if (code !== "archived_unseen" || typeof found !== "object" || found === null) return false;
+  const text = (name: string): string => {
+    const value = (found as Readonly<Record<string, unknown>>)[name];
+    return typeof value === "string" ? value : "";
+  };
+  const [created, settled] = [text("created_seq"), text("settled_seq")];
+  return (
+    FINAL.has(text("state")) &&
+    SEQUENCE.test(created) &&
+    SEQUENCE.test(settled) &&
+    BigInt(created) < BigInt(settled) &&
+    DIGEST.test(text("digest")) &&
+    DIGEST.test(text("pending_digest"))
+  );
+};
+
+/**
+ * What stands at an escrow's address: `archived` when it is a tombstone whose escrow the service cannot show, null when nothing ever did. @throws
+ * SettlementError when the service does not say.
+ */
 export const escrowNow = async (
   requests: Requests,
   escrow: string,
@@ -11,7 +38,7 @@ export const escrowNow = async (
 ): Promise<"archived" | LiveEscrow | null> => {
   const answer = await requests.answer(`/v1/escrows/${escrow}`, { signal });
   if (answer.status === 404) return null;
-  if (answer.status === 410) return "archived";
+  if (answer.status === 410 && isTombstone(answer)) return "archived";
   if (answer.status !== 200) throw problemOf(answer);
   return (jsonOf(answer) as { readonly data: LiveEscrow }).data;
 };

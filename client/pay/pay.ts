@@ -21,6 +21,11 @@ export type Paid = {
   readonly mint: string;
   /** The transaction that locked it; null when the escrow was there already. */
   readonly signature: string | null;
+  /**
+   * `same`: the escrow has the terms that were asked for. `unproven`: it was settled and archived a week later, and the service does not have
+   * its bytes, so that only agent, task and nonce are known to be the same.
+   */
+  readonly terms: "same" | "unproven";
 };
 
 /** Transactions of one payment. Each further one needs proof that the last can no longer land. */
@@ -80,10 +85,11 @@ export const pay = async (
     amount: terms.amount.toString(),
     mint: terms.mint.address,
     signature,
+    terms: "same",
   });
   for (let made = 0; made < MOST_TRANSACTIONS; made++) {
     const found = await escrowNow(context.requests, terms.escrow, signal);
-    if (found === "archived") return paid(null);
+    if (found === "archived") return { ...paid(null), terms: "unproven" };
     if (found !== null) {
       requireSame(found, terms);
       return paid(null);
@@ -95,6 +101,8 @@ export const pay = async (
         if (!(cause instanceof SettlementError) || cause.status === null) throw cause;
         const { program_error: error } = (cause.problem ?? {}) as Refusal;
         if (await escrowAfter(context, terms, error ?? null, signal)) return null;
+        // These bytes can land no more, and the ledger takes one escrow of this nonce whatever else was sent: another transaction is safe.
+        if (cause.code === "blockhash_expired") return null;
         throw cause;
       },
     );

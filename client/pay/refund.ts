@@ -7,7 +7,7 @@ import type { Requests } from "../service/requests.ts";
 import { SettlementError } from "../settlement-error.ts";
 import { expectedTransaction } from "../signing/expected-transaction.ts";
 import { signTransaction } from "../signing/sign-transaction.ts";
-import type { TransactionSigner } from "../signing/transaction-signer.ts";
+import type { AcceptedSigner } from "../signing/transaction-signer.ts";
 import { deploymentIn } from "./payment-terms.ts";
 import { relayUntilKnown } from "./relay.ts";
 
@@ -43,7 +43,7 @@ const addressIn = (text: string, what: string): Address => {
 const refundTransaction = async (
   { requests, policy, mostPriorityFee }: RefundContext,
   found: LiveEscrow,
-  signer: TransactionSigner,
+  signer: AcceptedSigner,
   signal?: AbortSignal,
 ) => {
   const payer = addressIn(signer.address, "signer");
@@ -101,7 +101,7 @@ const refundedNow = async (
 export const refund = async (
   context: RefundContext,
   escrow: string,
-  signer: TransactionSigner,
+  signer: AcceptedSigner,
   signal?: AbortSignal,
 ): Promise<Refunded> => {
   addressIn(escrow, "escrow");

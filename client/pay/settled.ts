@@ -5,6 +5,7 @@ import type { EvidencePacket } from "../generated/contract.ts";
 import type { ClientClock } from "../service/client-clock.ts";
 import { jsonOf, problemOf, type Requests, retryAfterMs } from "../service/requests.ts";
 import { SettlementError } from "../settlement-error.ts";
+import { missingQuorum, quorumWait } from "./missing-quorum.ts";
 import { type SettlementEvents, settlementEvents } from "./settlement-events.ts";
 import {
   type DeliveryJudgement,
@@ -29,8 +30,13 @@ export type Settled = {
 
 /** What a caller of `settled` may say. */
 export type SettledOptions = {
-  /** Ends the waiting: `settled` then rejects with its reason. */
+  /** Ends the waiting: `settled` then rejects with its reason, or with `quorum_missing` and the reason as its cause when only the quorum is missing. */
   readonly signal?: AbortSignal;
+  /**
+   * The most that the quorum of the policy's log is awaited behind the settlement, milliseconds; 600,000 when left out. Then `settled` rejects with
+   * `quorum_missing`, which names the quorum.
+   */
+  readonly quorumWithinMs?: number;
   /** What was delivered; it is compared with what was attested. */
   readonly delivery?: DeliveryPayload;
   /** The id of the proof template that the payload must fit. */
@@ -45,6 +51,8 @@ const LOOK_MS = 10_000;
 const AGAIN_MS = 1_000;
 /** An escrow that was just paid can be unknown to a service that is behind, for so long. */
 const UNKNOWN_MS = 120_000;
+/** Witnesses cosign within seconds of a settlement; so long is waited for those that are behind. */
+const QUORUM_MS = 600_000;
 
 type Reading =
   | { readonly kind: "wait"; readonly ms: number; readonly isUnknown: boolean }
@@ -67,15 +75,6 @@ const readPacket = async (
   const ms = retryAfterMs(headers, requests.clock.nowMs()) ?? AGAIN_MS;
   return { kind: "wait", ms, isUnknown: status === 404 };
 };
-
-const outcomeOf = (verdict: EvidenceVerdict, name: string): string | undefined =>
-  verdict.checks.find((check) => check.name === name)?.outcome;
-
-/** Whether the log's quorum is still missing: the proof comes some seconds after the settlement. */
-const awaitsLog = (verdict: EvidenceVerdict, policy: TrustPolicy): boolean =>
-  policy.log !== null &&
-  !/^quorum\s+none\s*$/m.test(policy.log) &&
-  outcomeOf(verdict, "account_on_ledger") === "unproven";
 
 const requireSound = (verdict: EvidenceVerdict): void => {
   const failed = verdict.checks.filter(({ outcome }) => outcome === "failed");
@@ -105,7 +104,8 @@ const nextLook = async (
 
 /**
  * Waits until an escrow is settled and ends with its evidence, verified under the policy, the log's quorum included where the policy
- * names a log. @throws SettlementError when the evidence fails, and what the signal was aborted with.
+ * names a log. @throws SettlementError when the evidence fails, `quorum_missing` when too few witnesses cosigned in time, and what the signal was
+ * aborted with.
  */
 export const settled = async (
   requests: Requests,
@@ -115,6 +115,7 @@ export const settled = async (
 ): Promise<Settled> => {
   const { signal, delivery, template = null, validate = null } = options;
   const { clock } = requests;
+  const quorum = quorumWait(clock, options.quorumWithinMs ?? QUORUM_MS, signal);
   if (parseAddress(escrow) === undefined)
     throw new SettlementError(
       "invalid_escrow",
@@ -139,7 +140,8 @@ export const settled = async (
       }
       const { text, packet } = reading;
       const verdict = verifyEvidence(text, policy);
-      requireSound(verdict);
+      const missing = missingQuorum(text, verdict, policy);
+      if (missing === null) requireSound(verdict);
       const { escrow: account, delivery_claim: claim } = packet.data;
       if (account.escrow_pda !== escrow)
         throw new SettlementError(
@@ -151,8 +153,8 @@ export const settled = async (
         await nextLook(events, clock, signal);
         continue;
       }
-      if (awaitsLog(verdict, policy)) {
-        await clock.pause(AGAIN_MS, signal);
+      if (missing !== null) {
+        await quorum.again(account.state, missing);
         continue;
       }
       const attested = { proofHash: claim.proof_hash, taskHash: account.task_hash };
@@ -168,6 +170,8 @@ export const settled = async (
             : await judgeDelivery(delivery, attested, template, validate),
       };
     }
+  } catch (cause) {
+    throw quorum.explain(cause);
   } finally {
     events.stop();
   }

@@ -3,17 +3,20 @@ import { SettlementError } from "../settlement-error.ts";
 import type { PaymentTerms } from "./payment-terms.ts";
 import { unitsOf } from "./units.ts";
 
-/** One payment that was allowed, kept before anything is signed. */
+/** One payment that took its place in the day, kept before anything is signed. */
 export type SpendEntry = {
   readonly escrow: string;
   readonly mint: string;
   /** Base units, decimal. */
   readonly amount: string;
-  /** When it was allowed, RFC 3339. */
+  /** When it took its place, RFC 3339. */
   readonly at: string;
 };
 
-/** Where allowed payments are kept. `add` resolves when the entry would survive the end of the process. */
+/**
+ * Where payments are kept. `add` resolves when the entry would survive the end of the process. `entries` gives them in the order in which they were
+ * added, each that was there before included, so that processes which share a journal see one order.
+ */
 export type SpendJournal = {
   readonly entries: () => Promise<ReadonlyArray<SpendEntry>>;
   readonly add: (entry: SpendEntry) => Promise<void>;
@@ -53,19 +56,31 @@ const refuse = (detail: string): never => {
   );
 };
 
-/** The most that was allowed for each escrow: of several payments with its nonce at most one is made. */
-const mostByEscrow = (entries: ReadonlyArray<SpendEntry>): Map<string, bigint> => {
+/** The most that was kept for each escrow, summed: of several payments with its nonce at most one is made. */
+const spentIn = (entries: ReadonlyArray<SpendEntry>): bigint => {
   const most = new Map<string, bigint>();
   for (const { escrow, amount } of entries) {
     const units = BigInt(amount);
     if (units > (most.get(escrow) ?? 0n)) most.set(escrow, units);
   }
-  return most;
+  return [...most.values()].reduce((sum, units) => sum + units, 0n);
+};
+
+/** What other payments have before them in the day: those that took their places before a payment's own, all of them when it has none. */
+const spentBefore = (
+  entries: ReadonlyArray<SpendEntry>,
+  escrow: string,
+  amount: bigint,
+): { readonly spent: bigint; readonly hasPlace: boolean } => {
+  const own = entries.findIndex((each) => each.escrow === escrow && BigInt(each.amount) >= amount);
+  const before = own === -1 ? entries : entries.slice(0, own);
+  return { spent: spentIn(before.filter((each) => each.escrow !== escrow)), hasPlace: own !== -1 };
 };
 
 /**
- * A function that allows a payment under the limits, or throws `spend_refused`. The same escrow counts once, with the most that was allowed for it,
- * however often it is run. Calls are judged one after another.
+ * A function that allows a payment under the limits, or throws `spend_refused`. The same escrow counts once, with the most that was asked for it,
+ * however often it is run. A payment takes its place in the journal before the places before it are counted, so that processes that share
+ * a journal, and any that is killed, never exceed the day together. Calls of one process are judged one after another.
  */
 export const spendGuard = (
   limits: SpendLimits,
@@ -81,25 +96,33 @@ export const spendGuard = (
       refuse(`${merchant} is not among the merchants that may be paid.`);
     if (limits.maxPerEscrow !== undefined && amount > unitsOf(limits.maxPerEscrow, mint.decimals))
       refuse(`${shown(amount)} is more than ${limits.maxPerEscrow} of one payment.`);
-    if (limits.maxPerDay === undefined) return;
+    const { maxPerDay } = limits;
+    if (maxPerDay === undefined) return;
+    const most = unitsOf(maxPerDay, mint.decimals);
     const now = nowMs();
-    const entries = await journal.entries();
-    const lastDay = entries.filter(
-      (entry) => entry.mint === mint.address && Date.parse(entry.at) > now - DAY_MS,
-    );
-    const kept = mostByEscrow(lastDay);
-    const own = kept.get(escrow) ?? 0n;
-    if (own >= amount) return;
-    kept.delete(escrow);
-    const spent = [...kept.values()].reduce((sum, units) => sum + units, 0n);
-    if (spent + amount > unitsOf(limits.maxPerDay, mint.decimals))
-      refuse(`${shown(amount)} on top of ${shown(spent)} is more than ${limits.maxPerDay} a day.`);
+    const hasPlaceWithin = async (): Promise<boolean> => {
+      const lastDay = (await journal.entries()).filter(
+        (entry) => entry.mint === mint.address && Date.parse(entry.at) > now - DAY_MS,
+      );
+      const { spent, hasPlace } = spentBefore(lastDay, escrow, amount);
+      if (spent + amount > most)
+        refuse(`${shown(amount)} on top of ${shown(spent)} is more than ${maxPerDay} a day.`);
+      return hasPlace;
+    };
+    // What is beyond the day without a place takes none.
+    if (await hasPlaceWithin()) return;
     await journal.add({
       escrow,
       mint: mint.address,
       amount: amount.toString(),
       at: new Date(now).toISOString(),
     });
+    if (await hasPlaceWithin()) return;
+    throw new SettlementError(
+      "journal_unusable",
+      "The journal does not show the payment that was added to it.",
+      "Nothing was signed. Give a journal whose entries hold what add has kept.",
+    );
   };
 
   return (terms) => {

@@ -48,8 +48,8 @@ const isWhole = ({ status, text }: Answer): boolean => {
   }
 };
 
-const pauseMs = (tried: number): number =>
-  Math.min(LAST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** tried) * (0.5 + Math.random() / 2);
+const pauseMs = (tried: number, random: () => number): number =>
+  Math.min(LAST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** tried) * (0.5 + random() / 2);
 
 /**
  * What an answer asks to wait, 0 to 60,000 milliseconds, undefined when it does not say: seconds or a date (RFC 9110, section
@@ -98,11 +98,14 @@ const urlIn = (text: string): URL | null => {
   }
 };
 
-/** Calls of the service at `url`, by `fetch` unless another function is given. @throws SettlementError for no address. */
+/**
+ * Calls of the service at `url`, by `fetch` unless another function is given. `random` gives numbers in [0, 1), a share of each pause. @throws SettlementError for no address.
+ */
 export const requestsTo = (
   url: string,
   fetchWith: Fetch = fetch,
   clock: ClientClock = systemClock,
+  random: () => number = Math.random,
 ): Requests => {
   const base = urlIn(url);
   if (base === null || !["http:", "https:"].includes(base.protocol))
@@ -146,7 +149,7 @@ export const requestsTo = (
     let failure: unknown;
     for (let tried = 0; tried < TRIES; tried++) {
       options.signal?.throwIfAborted();
-      let wait = pauseMs(tried);
+      let wait = pauseMs(tried, random);
       try {
         const found = await attempt(path, options);
         if ((!PASSING.has(found.status) && isWhole(found)) || tried === TRIES - 1) return found;

@@ -25,6 +25,8 @@ export type IndexChanges = {
   readonly transactions: ReadonlyArray<EventReference>;
   /** Null leaves the store's mark. */
   readonly mark: SyncMark | null;
+  /** When a scan of all merchants was complete, unix milliseconds; without it the store's time of the last snapshot stays. */
+  readonly snapshotAtMs?: number;
 };
 
 /** Takes the leaves of all events in ascending order of their numbers, each once or more often. */
@@ -39,7 +41,7 @@ export type IndexBuild = {
   /** Shows `sink` the leaves of all rows added so far, in ascending order. More rows may be added afterwards. */
   readonly leaves: (sink: LeafSink) => Effect.Effect<void, StoreUnavailable>;
   /**
-   * Replaces what the store holds by the added rows, and completes it at a mark. After a failure the store is as it was, or
+   * Replaces what the store holds by the added rows, and completes it at a mark, whose time is that of the last snapshot. After a failure the store is as it was, or
    * empty; never does it show rows of both.
    */
   readonly finish: (mark: SyncMark) => Effect.Effect<void, StoreUnavailable>;

@@ -18,6 +18,8 @@ export type SyncTerm = {
   /** How many syncs have been requested, and how many of these requests are answered. */
   readonly asked: bigint;
   readonly answered: bigint;
+  /** The number of the last request that asked for a snapshot, 0 for none. */
+  readonly snapshotAsked: bigint;
 };
 
 /** The result of a sync, as every replica gets it. */
@@ -36,8 +38,8 @@ export class SyncLease extends Context.Service<
     readonly hold: Effect.Effect<SyncTerm | null, StoreUnavailable>;
     /** Releases this replica's lease. */
     readonly release: Effect.Effect<void, StoreUnavailable>;
-    /** Requests a sync from the holder and returns the request's number, from 1. */
-    readonly ask: Effect.Effect<bigint, StoreUnavailable>;
+    /** Requests a sync from the holder, with a snapshot or without, and returns the request's number, from 1. */
+    readonly ask: (kind: "sync" | "snapshot") => Effect.Effect<bigint, StoreUnavailable>;
     /** Answers all requests up to `asked` with a sync's result. Does nothing once a later term has begun. */
     readonly answer: (
       term: SyncTerm,

@@ -2,19 +2,15 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { DEMO_AGE_MS } from "../../adapters/local-ledger/genesis/demo-data.ts";
-import { localGenesis } from "../../adapters/local-ledger/genesis/genesis.ts";
 import { LOCAL_FAUCET } from "../../adapters/local-ledger/genesis/local-keys.ts";
 import { runLocally } from "../../adapters/local-ledger/genesis/local-transactions.ts";
 import type { LocalLedger } from "../../adapters/local-ledger/runtime/ledger.ts";
-import { address } from "../../core/domain/address.ts";
 import { writable, writableSigner } from "../../core/domain/ledger/instruction.ts";
-import { decodeEscrowAccount } from "../../core/protocol/accounts/escrow-account.ts";
 import { fieldWriter } from "../../core/protocol/accounts/byte-fields.ts";
 import { LOCAL_DEPLOYMENT } from "../../core/protocol/addresses/local-deployment.ts";
 import { SYSTEM_PROGRAM } from "../../core/protocol/addresses/well-known-addresses.ts";
-import { archiveEscrowInstruction } from "../../core/protocol/instructions/custody-instructions.ts";
 import { startLedger } from "../adapters/local-ledger/ledger-fixture.ts";
+import { archivedGenesis, RELEASED_ESCROW } from "./support/archived-genesis.ts";
 import { bundledScript } from "./support/bundled-script.ts";
 import {
   quietEnvironment,
@@ -23,30 +19,10 @@ import {
   until,
 } from "./support/running-service.ts";
 
-/** The demo data's released escrow; see README.md. */
-const ESCROW = address("H4QKC5LxLZY7yRzSz39qtenAWWq9npiJe6uZbxS56uoG");
+const ESCROW = RELEASED_ESCROW;
 const VERIFY = fileURLToPath(new URL("../../app/commands/verify.ts", import.meta.url));
-const SEVEN_DAYS_MS = 604_800_000;
 
 let lastBytes: Uint8Array;
-
-const archive = (ledger: LocalLedger): void => {
-  const account = ledger.accounts.read(ESCROW, "processed");
-  if (account === undefined) throw new Error("the demo data has no such escrow");
-  lastBytes = Uint8Array.from(account.data);
-  const decoded = decodeEscrowAccount(
-    { address: ESCROW, owner: LOCAL_DEPLOYMENT.custodyProgram, data: lastBytes },
-    LOCAL_DEPLOYMENT,
-  );
-  if ("fault" in decoded) throw new Error(decoded.fault);
-  const { rentPayer } = decoded.value;
-  const instruction = archiveEscrowInstruction(LOCAL_DEPLOYMENT, {
-    escrow: ESCROW,
-    rentPayer,
-    lastBytes,
-  });
-  runLocally(ledger, LOCAL_FAUCET, [], [instruction]);
-};
 
 /** A transfer by the System program: tag 2, u64 lamports. */
 const sendLamport = (ledger: LocalLedger): void => {
@@ -64,17 +40,11 @@ const sendLamport = (ledger: LocalLedger): void => {
   );
 };
 
-/** The demo data, and a week later its released escrow archived and a lamport sent to the tombstone. */
-const genesis = {
-  ageMs: DEMO_AGE_MS + SEVEN_DAYS_MS,
-  fill: (ledger: LocalLedger, advance: (ms: number) => void) => {
-    localGenesis({ demo: true }).fill(ledger, advance);
-    advance(SEVEN_DAYS_MS);
-    archive(ledger);
-    sendLamport(ledger);
-    advance(1000);
-  },
-};
+/** Its tombstone gets a lamport afterwards. */
+const genesis = archivedGenesis((bytes, filled) => {
+  lastBytes = bytes;
+  sendLamport(filled);
+});
 
 type Service = Awaited<ReturnType<typeof runService>>;
 

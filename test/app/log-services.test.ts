@@ -12,10 +12,10 @@ import { indexMemory } from "../../adapters/memory/index-store.ts";
 import { witnessClientHttp } from "../../adapters/witness-http/witness-client.ts";
 import { Instance } from "../../ports/instance.ts";
 import { LedgerNodes } from "../../ports/ledger-nodes.ts";
-import { Ledger } from "../../ports/ledger.ts";
 import { LogSigner } from "../../ports/log/log-signer.ts";
 import { testInstance } from "../core/use-cases/test-instance.ts";
-import { ledgerDouble } from "../doubles/ledger-double.ts";
+import { logIdentity } from "../doubles/log-identity.ts";
+import { TEST_GENESIS_HASH } from "../arbitraries/test-ledger.ts";
 
 let folder: string;
 beforeAll(() => {
@@ -67,7 +67,7 @@ const startOf = (source: LogSource): Promise<string> =>
               indexMemory(),
               witnessClientHttp,
               Layer.succeed(Instance, testInstance()),
-              Layer.succeed(Ledger, ledgerDouble({})),
+              logIdentity(TEST_GENESIS_HASH, testInstance().deployment),
               Layer.succeed(LedgerNodes, { count: 1, readFromEach: () => Effect.succeed([]) }),
             ),
           ),

@@ -25,6 +25,7 @@ test("an empty environment gives a service on the embedded ledger", () => {
     scanEverySeconds: 0,
     rateLimits: { reads: 1200, prepare: 600, relay: 120, sync: 20 },
     corsOrigins: ["*"],
+    publicUrl: null,
     logLevel: "info",
   });
 });
@@ -172,6 +173,10 @@ describe("refuses", () => {
       { ...remote, SOLANA_CLUSTER: "devnet", LOG_WITNESSES: "/p" },
       "LOG_WITNESSES",
     ],
+    ["a public address without HTTPS", { PUBLIC_URL: "http://evidence.example" }, "PUBLIC_URL"],
+    ["a public address with a path", { PUBLIC_URL: "https://evidence.example/" }, "PUBLIC_URL"],
+    ["a public address with a user", { PUBLIC_URL: "https://a:b@evidence.example" }, "PUBLIC_URL"],
+    ["a misspelt public address", { PUBLIC_URLS: "https://evidence.example" }, "PUBLIC_URLS"],
     ["an unknown level", { LOG_LEVEL: "loud" }, "LOG_LEVEL"],
     ["a remote ledger of no known cluster", remote, "SOLANA_CLUSTER"],
     [

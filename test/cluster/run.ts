@@ -1,97 +1,131 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { parseArgs } from "node:util";
+import { EX_USAGE, exitWith, readCommandLine } from "../../app/commands/command-line.ts";
+import { clusterRpc } from "../../app/deploy/cluster/cluster-rpc.ts";
+import { readDeployKey } from "../../app/deploy/inputs/deploy-keys.ts";
+import { TOKEN_ACCOUNT_LENGTH } from "../../core/protocol/accounts/token.ts";
+import { ESCROW_ACCOUNT_LENGTH } from "../../core/protocol/accounts/escrow-account.ts";
+import { requireFunds } from "../../app/deploy/cluster/fund-payer.ts";
+import { spawnLedger } from "../adapters/local-ledger/ledger-process.ts";
+import { SCENARIOS } from "../hostile-node/scenarios.ts";
 import { tmpdir } from "../temporary-root.ts";
+import { clusterEscrows } from "./cluster-escrows.ts";
+import { clusterLedger } from "./cluster-ledger.ts";
+import { deployTwice } from "./deploy-runs.ts";
+import { endureOnCluster } from "./endure-cluster.ts";
+import { whySkipped } from "./skipped-scenarios.ts";
+import { startSurfpool } from "./surfpool.ts";
 
-const HELP = `Deploys to a real node with a new mint, initialises, tells the demo, and deploys again, which must find everything done.
+const HELP = `Deploys to a node with a new mint, initialises, tells the demo, and deploys again, which must find everything done. Then
+a hostile node stands before that node, and an index must survive each of its scenarios while escrows are made and refunded.
 
-usage: bun run test:cluster --rpc URL --payer FILE
+usage: bun run test:cluster [--rpc URL --payer FILE | --surfpool] [options]
 
-  --rpc URL     a node of a cluster that may be used for tests   (SOLANA_RPC_URL)
-  --payer FILE  the key that pays, some 0.4 SOL, made where there is none; the cluster's faucet is asked for what it lacks
-  --help        this text
+  --rpc URL        a node of a cluster that may be used for tests   (SOLANA_RPC_URL; else the local ledger, empty, as a process)
+  --payer FILE     the key that pays, some 0.8 SOL, made where there is none; the cluster's faucet is asked for what it lacks
+  --surfpool       Surfpool in place of the local ledger; fetched from npm (40 MB) into the temporary folder, Linux on x64 only
+  --scenario NAME  plays this scenario alone, also several times    (see bun run test:hostile --list)
+  --seed N         the seed of each scenario; without it, one is drawn and printed
+  --help           this text
 
-Without a node it prints that it is skipped, and why, and ends with 0.
+Ends with 0 when everything passed, 1 when something failed, 64 for a mistake, which one line names. What is skipped says why.
 `;
 
-const DEPLOY = fileURLToPath(new URL("../../app/commands/deploy.ts", import.meta.url));
-
-const { values } = parseArgs({
-  options: {
-    rpc: { type: "string" },
-    payer: { type: "string" },
-    help: { type: "boolean", default: false },
-  },
+const { values } = readCommandLine(HELP, {
+  rpc: { type: "string" },
+  payer: { type: "string" },
+  surfpool: { type: "boolean", default: false },
+  scenario: { type: "string", multiple: true, default: [] },
+  seed: { type: "string" },
 });
-if (values.help) {
-  process.stdout.write(HELP);
-  process.exit(0);
-}
-const rpc = values.rpc ?? process.env["SOLANA_RPC_URL"]?.split(",")[0];
-if (rpc === undefined || rpc === "") {
-  process.stdout.write(
-    "skipped: no real node is at hand, so nothing was tested; give --rpc URL or set SOLANA_RPC_URL\n",
-  );
-  process.exit(0);
-}
-const { payer } = values;
-if (payer === undefined) {
-  process.stderr.write("--payer is missing: name the file of the key that pays\n");
-  process.exit(64);
-}
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
+
+const usage = (message: string): never => exitWith(EX_USAGE, `test:cluster: ${message}`);
+const named = values.scenario;
+const unknown = named.find((name) => !SCENARIOS.some((one) => one.name === name));
+if (unknown !== undefined)
+  usage(`--scenario: there is no "${unknown}"; bun run test:hostile --list names them`);
+const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 31));
+if (!Number.isSafeInteger(seed) || seed < 0) usage("--seed: expected a whole number");
+if (values.surfpool && values.rpc !== undefined) usage("--rpc and --surfpool: give one of the two");
+const foreign = values.surfpool
+  ? undefined
+  : (values.rpc ?? process.env["SOLANA_RPC_URL"]?.split(",")[0]?.trim());
+const isForeign = foreign !== undefined && foreign !== "";
+if (isForeign && values.payer === undefined)
+  usage("--payer is missing: name the file of the key that pays");
 
 // Keys and settings of a test stand in a folder of its own. The programs stay on the cluster; the payer may close them.
 const folder = await mkdtemp(join(tmpdir(), "test-cluster-"));
+const payer = values.payer ?? join(folder, "payer.json");
 
-/** Runs the deployment and returns its output, which is also shown. Ends this process when it fails. */
-const deploy = async (...more: ReadonlyArray<string>): Promise<string> => {
-  const child = Bun.spawn(
-    [
-      process.execPath,
-      DEPLOY,
-      `--rpc=${rpc}`,
-      `--payer=${payer}`,
-      "--new-payer",
-      "--airdrop",
-      "--new-mint",
-      "--yes",
-      `--keys=${join(folder, "keys")}`,
-      `--env-file=${join(folder, ".env")}`,
-      ...more,
-    ],
-    { stdin: "ignore", stdout: "pipe", stderr: "inherit" },
+const startNode = async (): Promise<{ rpcUrl: string; stop: () => Promise<void> }> => {
+  if (isForeign) return { rpcUrl: foreign, stop: () => Promise.resolve() };
+  if (values.surfpool) return startSurfpool();
+  say(
+    "skipped: no real node is at hand (--rpc URL, SOLANA_RPC_URL or --surfpool); the local ledger stands in for one",
   );
-  const decoder = new TextDecoder();
-  let said = "";
-  for await (const chunk of child.stdout) {
-    process.stdout.write(chunk);
-    said += decoder.decode(chunk, { stream: true });
+  const { child, ready } = await spawnLedger(join(folder, "ledger"), "--empty");
+  const stop = async (): Promise<void> => {
+    child.kill("SIGTERM");
+    await child.exited;
+  };
+  return { rpcUrl: ready.rpc_url, stop };
+};
+
+/** Plays every scenario that the node allows, and returns the names of those that failed. */
+const playAll = async (
+  rpcUrl: string,
+  { deployment, mint }: Awaited<ReturnType<typeof deployTwice>>,
+): Promise<ReadonlyArray<string>> => {
+  const rpc = clusterRpc(new URL(rpcUrl));
+  const genesisHash = await rpc.connect();
+  const context = { rpc, payer: await readDeployKey("--payer", payer), say, priorityFee: 0n };
+  const played = SCENARIOS.filter(({ name }) => named.length === 0 || named.includes(name));
+  const perEscrow =
+    (await rpc.rentExempt(ESCROW_ACCOUNT_LENGTH)) + (await rpc.rentExempt(TOKEN_ACCOUNT_LENGTH));
+  // Two escrows a scenario, and the room of a third for fees; a merchant.
+  await requireFunds(context, BigInt(3 * played.length + 3) * perEscrow, true);
+  const ledger = clusterLedger(rpcUrl, deployment);
+  const escrows = await clusterEscrows(context, deployment, mint);
+  const webSocketUrl = rpcUrl.replace(/^http/, "ws");
+  const cluster = { rpcUrl, webSocketUrl, genesisHash, deployment, ledger, escrows };
+  say(`\nhostile nodes before ${rpc.shown}, seed ${seed}:`);
+  const failed: Array<string> = [];
+  for (const scenario of played) {
+    const { name } = scenario;
+    const reason = whySkipped(scenario);
+    if (reason !== undefined) {
+      say(`skipped ${name}: ${reason}`);
+      continue;
+    }
+    const startedMs = performance.now();
+    try {
+      const { completed, requests, events } = await endureOnCluster(cluster, scenario, seed);
+      const seconds = ((performance.now() - startedMs) / 1000).toFixed(1);
+      say(
+        `passed  ${name}, seed ${seed}: ${completed} of 3 syncs, ${requests} requests, ${events} events, ${seconds} s`,
+      );
+    } catch (cause) {
+      failed.push(name);
+      say(`failed  ${cause instanceof Error ? cause.message : String(cause)}`);
+    }
   }
-  const code = await child.exited;
-  if (code !== 0) throw new Error(`the deployment ended with ${code}`);
-  return said;
+  return failed;
 };
 
-const expectSaid = (said: string, what: string): void => {
-  if (!said.includes(what)) throw new Error(`the deployment did not say "${what}"`);
-};
-
-let failed: string | undefined;
+let failure: string | undefined;
+let node: Awaited<ReturnType<typeof startNode>> | undefined;
 try {
-  const startedMs = performance.now();
-  expectSaid(await deploy("--demo"), "was refunded.");
-  const seconds = Math.round((performance.now() - startedMs) / 1000);
-  const again = await deploy();
-  expectSaid(again, "nothing is left to deploy");
-  expectSaid(again, "spent 0 lamports");
-  process.stdout.write(`\npassed: deployed, initialised and demonstrated in ${seconds} s\n`);
+  node = await startNode();
+  const deployed = await deployTwice(node.rpcUrl, payer, folder);
+  say(`\npassed: deployed, initialised and demonstrated in ${deployed.seconds} s`);
+  const failed = await playAll(node.rpcUrl, deployed);
+  if (failed.length > 0) failure = `${failed.join(", ")} with seed ${seed}`;
 } catch (cause) {
-  failed = cause instanceof Error ? cause.message : String(cause);
+  failure = cause instanceof Error ? cause.message : String(cause);
 } finally {
+  await node?.stop();
   await rm(folder, { recursive: true, force: true });
 }
-if (failed !== undefined) {
-  process.stderr.write(`\nfailed: ${failed}\n`);
-  process.exit(1);
-}
+if (failure !== undefined) exitWith(1, `\nfailed: ${failure}`);

@@ -7,6 +7,7 @@ import { leavesOfIndexed } from "../../core/log/leaf/indexed-leaves.ts";
 import type { IndexBuild } from "../../ports/index/index-writer.ts";
 import {
   anyMerchant,
+  changesOf,
   escrowLives,
   eventCount,
   finalChanges,
@@ -96,6 +97,29 @@ export const indexBuildContract = <E>(
             );
             expect(yield* everything(index)).toEqual(expected);
           }),
+      ));
+
+    test("the time of the last snapshot is that of the build, then of each scan, and stays between", () =>
+      holds(escrowLives(2, 2), ({ reader, writer }, lives) =>
+        Effect.gen(function* () {
+          const count = eventCount(lives);
+          const time = Effect.map(reader.summary, ({ snapshotAtMs }) => snapshotAtMs);
+          expect(yield* time).toBeNull();
+          const mark = markAt(lives, count);
+          yield* Effect.scoped(
+            Effect.gen(function* () {
+              const build = yield* writer.build;
+              yield* build.add(batch({ escrows: rowsAt(lives, count) }));
+              expect(yield* time).toBeNull();
+              yield* build.finish(mark);
+            }),
+          );
+          expect(yield* time).toBe(mark.atMs);
+          yield* writer.apply(changesOf({ from: count, snapshotAtMs: mark.atMs + 7 }));
+          expect(yield* time).toBe(mark.atMs + 7);
+          yield* writer.apply(changesOf({ from: count, mark: { ...mark, atMs: mark.atMs + 9 } }));
+          expect(yield* time).toBe(mark.atMs + 7);
+        }),
       ));
 
     test("a build shows the leaves of its rows in ascending order, and more of them after more rows", () =>

@@ -9,6 +9,7 @@ import {
   type SolanaRpcConfig,
 } from "../../adapters/solana-rpc/pool/solana-rpc-config.ts";
 import { indexSqlite } from "../../adapters/sqlite/index-store.ts";
+import type { Deployment } from "../../core/domain/ledger/deployment.ts";
 import { LOCAL_DEPLOYMENT } from "../../core/protocol/addresses/local-deployment.ts";
 import { IndexSync, makeIndexSync } from "../../core/use-cases/index/sync/index-sync.ts";
 import { IndexReader } from "../../ports/index/index-reader.ts";
@@ -25,18 +26,19 @@ import { walletOf, WORLD_MINT } from "./world-escrow.ts";
 /** Wraps one port before the use cases get it. */
 export type Wrap<Service> = (service: Service) => Service;
 
-const instance = Instance.of({
-  deployment: LOCAL_DEPLOYMENT,
-  cluster: "localnet",
-  networkAddress: "http://127.0.0.1",
-  supportedMints: [usdc(WORLD_MINT)],
-  enforceBetaLimits: false,
-  version: "0.0.0",
-  revision: null,
-  startedAtMs: 0,
-  syncsByItself: true,
-  confirmTimeoutMs: 0,
-});
+const instanceOf = (deployment: Deployment) =>
+  Instance.of({
+    deployment,
+    cluster: "localnet",
+    networkAddress: "http://127.0.0.1",
+    supportedMints: [usdc(WORLD_MINT)],
+    enforceBetaLimits: false,
+    version: "0.0.0",
+    revision: null,
+    startedAtMs: 0,
+    syncsByItself: true,
+    confirmTimeoutMs: 0,
+  });
 
 /** The ledger of the simulated world's nodes. */
 export const WORLD_LEDGER = { genesisHash: walletOf("genesis"), deployment: LOCAL_DEPLOYMENT };
@@ -49,8 +51,12 @@ type Options = {
   readonly waits?: Partial<
     Pick<SolanaRpcConfig, "backoffBaseMs" | "backoffCapMs" | "retryAfterCapMs">
   >;
+  /** How long nodes that are behind are waited for, milliseconds; as long as the service does unless it is said. */
+  readonly behindPatienceMs?: number;
   /** The ledger that the index is of; that of the simulated world unless it is said. */
   readonly genesisHash?: string;
+  /** The programs that the index is of; those of the simulated world unless they are said. */
+  readonly deployment?: Deployment;
   readonly ledger?: Wrap<Ledger["Service"]>;
   readonly reader?: Wrap<IndexReader["Service"]>;
   readonly writer?: Wrap<IndexWriter["Service"]>;
@@ -62,9 +68,12 @@ type Options = {
 /** The syncs of an index that no other process shares. */
 export const INDEX_SYNC = Layer.effect(IndexSync, makeIndexSync());
 
-/** The SQLite index at a path, synced over JSON-RPC from a node of the simulated world. */
-export const openIndexOfNode = ({ path, ...options }: Options & { readonly path: string }) =>
-  openIndex(options, indexSqlite({ ...WORLD_LEDGER, path, logFolder: `${path}.log` }), INDEX_SYNC);
+/** The SQLite index at a path, synced over JSON-RPC from a node, of the simulated world unless the options say another ledger. */
+export const openIndexOfNode = ({ path, ...options }: Options & { readonly path: string }) => {
+  const { genesisHash, deployment } = { ...WORLD_LEDGER, ...options };
+  const store = indexSqlite({ genesisHash, deployment, path, logFolder: `${path}.log` });
+  return openIndex(options, store, INDEX_SYNC);
+};
 
 /** An index in any store, synced by `sync` over JSON-RPC from a node of the simulated world. */
 export const openIndex = async <E>(
@@ -79,8 +88,15 @@ export const openIndex = async <E>(
   const same = <A>(service: A): A => service;
   const secret = (url: string) => Redacted.make(new URL(url));
   const urls = [secret(options.url), ...(options.others ?? []).map(secret)] as const;
-  const { genesisHash = WORLD_LEDGER.genesisHash } = options;
-  const config = { ...solanaRpcConfig(urls), genesisHash, ...options.waits };
+  const { genesisHash, deployment } = { ...WORLD_LEDGER, ...options };
+  const usual = solanaRpcConfig(urls);
+  const patience =
+    options.behindPatienceMs === undefined ? {} : { behindPatienceMs: options.behindPatienceMs };
+  const pools = {
+    single: { ...usual.pools.single, ...patience },
+    bulk: { ...usual.pools.bulk, ...patience },
+  };
+  const config = { ...usual, pools, genesisHash, ...options.waits };
   const solana = Layer.provide(
     Layer.mergeAll(ledgerSolanaRpc, ledgerNodesSolanaRpc, ledgerArchiveSolanaRpc),
     nodePool(config),
@@ -97,14 +113,14 @@ export const openIndex = async <E>(
     ),
     Layer.effect(LedgerNodes, LedgerNodes).pipe(Layer.provide(solana)),
     Layer.effect(AskAnotherNode, AskAnotherNode).pipe(Layer.provide(solana)),
-    Layer.succeed(Instance, instance),
+    Layer.succeed(Instance, instanceOf(deployment)),
     Logger.layer([]),
   );
   const scope = await Effect.runPromise(Scope.make());
   const kept =
     options.spool === undefined
       ? Layer.empty
-      : Layer.provide(snapshotSpoolFile(options.spool, LOCAL_DEPLOYMENT), ports);
+      : Layer.provide(snapshotSpoolFile(options.spool, deployment), ports);
   const services = await Effect.runPromise(
     Layer.buildWithScope(sync.pipe(Layer.provide(kept), Layer.provideMerge(ports)), scope),
   );

@@ -21,7 +21,9 @@ export const DOCUMENTATION_PAGES = {
   "deploy.md": page("deploy", "From nothing to a service on a cluster."),
   "scale.md": page("scale", "What the service does when there are millions of escrows."),
   "client.md": page("client", "The client package: its entries and commands."),
+  "mcp.md": page("mcp", "The service as a model's tools (MCP), over HTTP and stdio."),
   "merchant.md": page("merchant", "A merchant's commands, signers, and the attestor."),
+  "wallets.md": page("wallets", "Links and QR codes that any wallet opens, and what it shows."),
   "x402-escrow-svm.md": page(
     "x402-escrow-svm",
     "The x402 scheme `escrow` on Solana: for buyers, sellers and facilitators.",

@@ -15,6 +15,7 @@ const CALLED = [
   "prepareRefund",
   "buildEvidence",
   "verifyDelivery",
+  "callMcp",
 ] as const;
 
 /** What an agent fetches. */
@@ -23,6 +24,7 @@ const FETCHED = [
   "readOpenApi",
   "readClientPackage",
   "readEvidenceTrust",
+  "readActionsJson",
   "readRelayPolicy",
   "listProofTemplates",
   "readStatus",

@@ -36,12 +36,8 @@ const answerOf = (packet: Packet) => {
   return answer;
 };
 
-const pageOf = (
-  packet: Packet,
-  origin: string,
-  supportedMints: Instance["Service"]["supportedMints"],
-) => {
-  const { html, headers } = evidencePage(evidenceRecord(packet), origin, supportedMints);
+const pageOf = (packet: Packet, around: Parameters<typeof evidencePage>[1]) => {
+  const { html, headers } = evidencePage(evidenceRecord(packet), around);
   return { body: { text: html }, etag: entityTag(html), headers };
 };
 
@@ -60,7 +56,7 @@ export const buildEvidenceEndpoint = endpoint({
   tag: "Evidence",
   summary: "Build an escrow's evidence packet",
   description:
-    "Read at `finalized`. For a settled escrow `data` has the same bytes for ever, and the answer can be revalidated with `If-None-Match`. `If-None-Match: *` names every packet, a pending one too. A caller that prefers `text/html` gets a page to read and print, with the packet's digest and a QR code of its address, one that prefers `text/markdown` the same as Markdown; with `download=json` everyone gets the packet.",
+    "Read at `finalized`. For a settled escrow `data` has the same bytes for ever, and the answer can be revalidated with `If-None-Match`. `If-None-Match: *` names every packet, a pending one too. A caller that prefers `text/html` gets a page to read and print, with the packet's digest and a QR code of its address and, once the escrow has expired, one with which any wallet runs the refund, one that prefers `text/markdown` the same as Markdown; with `download=json` everyone gets the packet.",
   budget: "reads",
   params: { pda: PathAddress("The escrow address.") },
   query: Type.Object(
@@ -106,7 +102,7 @@ export const buildEvidenceEndpoint = endpoint({
   ],
 }).handle(
   Effect.fnUntraced(function* (input) {
-    const { params, query, mediaType } = input;
+    const { params, query, mediaType, publicUrl } = input;
     const packet = yield* buildEvidence(params.pda).pipe(
       Effect.catchTag("InvalidAddress", pointers.invalidAddress),
     );
@@ -115,7 +111,7 @@ export const buildEvidenceEndpoint = endpoint({
     const form = query.download === undefined ? mediaType : "application/json";
     const answer =
       form === "text/html"
-        ? pageOf(packet, input.origin(), supportedMints)
+        ? pageOf(packet, { origin: input.origin(), publicUrl, supportedMints })
         : form === "text/markdown"
           ? markdownOf(packet, input.origin())
           : answerOf(packet);

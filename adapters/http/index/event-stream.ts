@@ -1,10 +1,13 @@
-import { type Context, Effect, Exit } from "effect";
+import { type Context, Duration, Effect, Exit, Fiber } from "effect";
+import { monotonicMs } from "../../../core/use-cases/monotonic-time.ts";
 
 /** One server-sent event. */
 export type StreamedEvent = { readonly id: string; readonly data: string };
 
 /** A comment keeps proxies and the connection's own limit from closing a quiet stream. */
 const COMMENT_EVERY_MS = 15_000;
+/** How often a stream that waits asks whether it is over. */
+const LOOK_WHETHER_OVER = Duration.millis(250);
 
 const frameOf = ({ id, data }: StreamedEvent): string => `id: ${id}\ndata: ${data}\n\n`;
 
@@ -17,8 +20,8 @@ export const eventStream = <R>(source: {
   readonly next: Effect.Effect<ReadonlyArray<StreamedEvent>, unknown, R>;
   readonly context: Context.Context<R>;
   readonly isOver: () => boolean;
-  /** The pause before the next read of new events, milliseconds. */
-  readonly pauseMs: () => number;
+  /** Completes once `next` may have events again, after it had none. */
+  readonly grown: Effect.Effect<void, unknown, R>;
   readonly comeBackSeconds: number;
   /** Called when reading begins, and again when it ends. */
   readonly onOpen: () => void;
@@ -35,16 +38,25 @@ export const eventStream = <R>(source: {
     source.onClose();
   };
 
-  /** Waits for events, at most `COMMENT_EVERY_MS`; null when the stream is over. */
+  /** Waits for growth. Looks meanwhile whether the stream is over, which nothing tells it. */
+  const waited = Effect.gen(function* () {
+    const beganMs = yield* monotonicMs;
+    const grown = yield* Effect.forkChild(source.grown, { startImmediately: true });
+    while (!source.isOver() && (yield* monotonicMs) - beganMs < COMMENT_EVERY_MS) {
+      const after = yield* Effect.timeoutOption(Fiber.join(grown), LOOK_WHETHER_OVER);
+      if (after._tag === "Some") return;
+    }
+    yield* Fiber.interrupt(grown);
+  });
+
+  /** Waits for events, about `COMMENT_EVERY_MS` at most; null when the stream is over. What `next` has read is always sent. */
   const nextText = Effect.gen(function* () {
-    let quietMs = 0;
-    while (quietMs < COMMENT_EVERY_MS) {
+    const beganMs = yield* monotonicMs;
+    while ((yield* monotonicMs) - beganMs < COMMENT_EVERY_MS) {
       if (source.isOver()) return null;
       const events = yield* source.next;
       if (events.length > 0) return events.map(frameOf).join("");
-      const pauseMs = source.pauseMs();
-      yield* Effect.sleep(pauseMs);
-      quietMs += pauseMs;
+      yield* waited;
     }
     return ": nothing new\n\n";
   });

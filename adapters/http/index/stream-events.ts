@@ -16,9 +16,6 @@ import { IndexParameters } from "./index-query.ts";
 
 /** Most streams that one process keeps open. */
 const MOST_STREAMS = 512;
-/** The least time between two looks of a stream at the store, milliseconds, and the most looks of all streams a second. */
-const LOOK_EVERY_MS = 20;
-const LOOKS_PER_SECOND = 2048;
 const MOST_OF_A_CLIENT = 16;
 /** Wait before a client that was refused or lost its stream should reconnect, seconds. */
 const COME_BACK_SECONDS = 2;
@@ -129,7 +126,7 @@ export const streamEventsEndpoint = (isDraining: () => boolean) => {
         ),
         context,
         isOver: isDraining,
-        pauseMs: () => Math.max(LOOK_EVERY_MS, (streams * 1000) / LOOKS_PER_SECOND),
+        grown: follower.grown,
         comeBackSeconds: COME_BACK_SECONDS,
         onOpen: () => count(key, 1),
         onClose: () => count(key, -1),

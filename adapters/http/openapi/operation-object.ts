@@ -27,10 +27,15 @@ const SHARED_HEADERS = {
   ),
   "retry-after": header("Seconds to wait."),
   allow: header("The methods the path takes."),
+  "x-action-version": header("The version of Solana Actions that the answer keeps to."),
+  "x-blockchain-ids": header(
+    "The ledger as CAIP-2 names it; left out while its genesis hash is not known.",
+  ),
 } as const;
 
 const EVERYWHERE = ["x-request-id"] as const;
 const LIMITED = ["ratelimit", "ratelimit-policy"] as const;
+const FOR_WALLETS = ["x-action-version", "x-blockchain-ids"] as const;
 const OF_STATUS: Readonly<Record<number, ReadonlyArray<keyof typeof SHARED_HEADERS>>> = {
   405: ["allow"],
   429: ["retry-after"],
@@ -54,6 +59,7 @@ const headersOf = (
   const shared = [
     ...EVERYWHERE,
     ...(operation.budget === null ? [] : LIMITED),
+    ...(operation.forWallets === true ? FOR_WALLETS : []),
     ...(OF_STATUS[status] ?? []),
     ...codes.flatMap((code) => OF_CODE[code] ?? []),
   ];
@@ -93,6 +99,26 @@ const problemObject = (
   },
 });
 
+/** The name of a response with one problem only, which all operations with the same headers share. */
+const sharedNameOf = ({ budget, forWallets }: Endpoint, code: string): string =>
+  `${code}${budget === null ? "_unlimited" : ""}${forWallets === true ? "_for_wallets" : ""}`;
+
+/** A status that both an answer of the operation's own and problems have: the media type tells which it is. */
+const bothObjects = (
+  operation: Endpoint,
+  status: number,
+  answer: Success,
+  codes: ReadonlyArray<ProblemCode>,
+): Json => {
+  const problem = problemObject(operation, status, codes);
+  const own = successObject(operation, status, answer);
+  return {
+    ...problem,
+    description: `${answer.description} ${String(problem["description"])}`,
+    content: Object.assign({}, own["content"], problem["content"]),
+  };
+};
+
 const problemsByStatus = (operation: Endpoint) =>
   [...Map.groupBy(problemsOf(operation), (code) => PROBLEM_CATALOGUE[code].status)].map(
     ([status, codes]) => {
@@ -100,9 +126,7 @@ const problemsByStatus = (operation: Endpoint) =>
       return {
         status,
         codes,
-        // A response with one problem only is shared by all operations that have it.
-        sharedName:
-          others.length > 0 ? null : operation.budget === null ? `${code}_unlimited` : code,
+        sharedName: others.length > 0 ? null : sharedNameOf(operation, code),
       };
     },
   );
@@ -144,12 +168,16 @@ const parameterObjects = (
 
 /** The OpenAPI operation object of an endpoint, schemas still inline. */
 export const operationObject = (operation: Endpoint): Json => {
-  const problems = problemsByStatus(operation).map(({ status, codes, sharedName }) => [
-    status,
-    sharedName === null
-      ? problemObject(operation, status, codes)
-      : { $ref: `#/components/responses/${sharedName}` },
-  ]);
+  const problems = problemsByStatus(operation).map(({ status, codes, sharedName }) => {
+    const declared = operation.answers[status];
+    if (declared !== undefined)
+      return [status, bothObjects(operation, status, declared, codes)] as const;
+    const shared = { $ref: `#/components/responses/${sharedName}` };
+    return [
+      status,
+      sharedName === null ? problemObject(operation, status, codes) : shared,
+    ] as const;
+  });
   const successes = Object.entries(operation.answers).map(([status, success]) => [
     status,
     successObject(operation, Number(status), success),

@@ -18,6 +18,7 @@ export const SERVICE_TAGS = [
   { name: "Merchants", description: "Registered merchants and their attestor keys." },
   { name: "Proof templates", description: "Shapes of delivery payloads." },
   { name: "Settlement log", description: "The ledger's events in a Merkle tree (docs/log.md)." },
+  { name: "Wallets", description: "Solana Actions and Solana Pay: links that any wallet opens." },
   { name: "Index", description: "The persistent index of escrows and events." },
   { name: "Relay", description: "Broadcast of transactions that are already signed." },
   {

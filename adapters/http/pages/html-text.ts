@@ -14,9 +14,12 @@ const UNSEEN = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066
 export const escapeHtml = (text: string): string =>
   text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? "");
 
-/** As `escapeHtml`, for text from outside: characters that would change the text around them are shown as code points. */
-export const escapeForeign = (text: string): string =>
-  escapeHtml(text).replace(
+/** Text from outside whose characters that would change the text around them are shown as code points. */
+export const withUnseenShown = (text: string): string =>
+  text.replace(
     UNSEEN,
     (character) => `[U+${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}]`,
   );
+
+/** As `escapeHtml`, for text from outside: characters that would change the text around them are shown as code points. */
+export const escapeForeign = (text: string): string => withUnseenShown(escapeHtml(text));

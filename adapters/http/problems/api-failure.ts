@@ -36,6 +36,7 @@ export type ApiFailure =
   | Http.InvalidRequestAddress
   | Http.RequestBeyondBetaLimit
   | Http.MalformedHost
+  | Http.OriginNotAllowed
   | Http.RouteNotFound
   | Http.MethodNotAllowed
   | Http.NotAcceptable
@@ -43,6 +44,7 @@ export type ApiFailure =
   | Http.PayloadTooLarge
   | Http.MalformedJson
   | Http.BodyBrokenOff
+  | Http.WalletLinksOff
   | Http.RateLimited
   | Http.ShuttingDown
   | Http.NotReady;
@@ -93,6 +95,7 @@ export const CODE_OF_FAILURE = {
   InvalidRequestAddress: "invalid_address",
   RequestBeyondBetaLimit: "beta_limit_exceeded",
   MalformedHost: "malformed_host",
+  OriginNotAllowed: "origin_not_allowed",
   RouteNotFound: "route_not_found",
   MethodNotAllowed: "method_not_allowed",
   NotAcceptable: "not_acceptable",
@@ -100,6 +103,7 @@ export const CODE_OF_FAILURE = {
   PayloadTooLarge: "payload_too_large",
   MalformedJson: "malformed_json",
   BodyBrokenOff: "malformed_json",
+  WalletLinksOff: "wallet_links_off",
   RateLimited: "rate_limited",
   ShuttingDown: "shutting_down",
   NotReady: "not_ready",

@@ -177,6 +177,8 @@ const told = (failure: ApiFailure): Told => {
           : { extensions: { instruction_index: instructionIndex } }),
       };
     }
+    case "WalletLinksOff":
+      return { detail: "This service has no public address that a wallet link could begin with." };
     case "TaskRequired":
       return { detail: "Give task_hash or task_intent." };
     case "EscrowNotFound":
@@ -286,6 +288,8 @@ const told = (failure: ApiFailure): Told => {
       return {
         detail: "The Host header must be given once, and be a host with or without a port.",
       };
+    case "OriginNotAllowed":
+      return { detail: "The request comes from a page of an origin that is not listed." };
     case "RouteNotFound":
       return { detail: "No operation has this path." };
     case "MethodNotAllowed":

@@ -22,6 +22,9 @@ export class RequestBeyondBetaLimit extends Data.TaggedError("RequestBeyondBetaL
 /** The request's `Host` header is not one host, with or without a port. */
 export class MalformedHost extends Data.TaggedError("MalformedHost") {}
 
+/** The request comes from a page of an origin that the operation does not serve. */
+export class OriginNotAllowed extends Data.TaggedError("OriginNotAllowed") {}
+
 /** No operation or page has the request's path. */
 export class RouteNotFound extends Data.TaggedError("RouteNotFound") {}
 
@@ -52,6 +55,9 @@ export class MalformedJson extends Data.TaggedError("MalformedJson")<{
 
 /** The body ended before the length or the last chunk that its framing promised. */
 export class BodyBrokenOff extends Data.TaggedError("BodyBrokenOff") {}
+
+/** The operator configured no public address, so that wallet links have nothing to begin with. */
+export class WalletLinksOff extends Data.TaggedError("WalletLinksOff") {}
 
 /** The request costs more than is left of the client's budget. The budget suffices again in `resetSeconds`. */
 export class RateLimited extends Data.TaggedError("RateLimited")<{

@@ -45,6 +45,12 @@ export const PROBLEM_CATALOGUE = {
     "A cursor is opaque text from `page.next_cursor` of an earlier answer of the same list; this one was made elsewhere or was altered.",
     "Send back `next_cursor` unchanged, or leave `cursor` out to begin with the first page.",
   ),
+  origin_not_allowed: kind(
+    403,
+    "Pages of this origin may not call this",
+    "The request's `Origin` header says that a page in a browser sent it, and the operation serves no page of that origin: a stranger's page must not act through a service on its visitor's own machine or network.",
+    "Call it from a program, which sends no `Origin`, from a page on the same machine, or have the operator list the origin in `CORS_ORIGINS`; `*` does not cover it.",
+  ),
   route_not_found: kind(
     404,
     "There is nothing at this path",
@@ -80,6 +86,12 @@ export const PROBLEM_CATALOGUE = {
     "The settlement log has no such part",
     "This service publishes no settlement log, or has published no checkpoint of it yet, or the log is too small for this tile, or the path is not one that a tile has.",
     "Read `/log/checkpoint` for the log's size. A tile's path is that of C2SP tlog-tiles: `/log/tile/<L>/<N>`, followed by `.p/<W>` for one that is not full.",
+  ),
+  wallet_links_off: kind(
+    404,
+    "This service makes no wallet links",
+    "A wallet link begins with the service's own HTTPS address, which a Host header must not change. The operator has configured none.",
+    "Have the operator set `PUBLIC_URL`, or call the prepare operation itself, as `docs/wallets.md` shows.",
   ),
   method_not_allowed: kind(
     405,

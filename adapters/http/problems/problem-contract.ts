@@ -41,6 +41,9 @@ export const Problem = Type.Object(
     code: Code,
     cure: Type.String({ description: "What to do." }),
     request_id: Type.String(),
+    message: Type.Optional(
+      Type.String({ description: "The same in one line, where a wallet reads it." }),
+    ),
     errors: Type.Optional(Type.Array(Fault)),
     reason: Type.Optional(
       Type.String({ description: "Which check of an account's bytes failed." }),

@@ -32,7 +32,7 @@ const CURES: Partial<Readonly<Record<StateRule, string>>> = {
   attestor_unchanged: "Name another key.",
   attestor_changed: "Read the merchant, and ask with its present attestor if you trust that one.",
   attestor_unusable: "Have the merchant rotate to a key that can sign.",
-  escrow_address_taken: "Send a fresh nonce.",
+  escrow_address_taken: "Read that escrow. Send a fresh nonce only for another payment.",
   deployment_not_initialized: "Have the deployer initialise both programs.",
   mint_unusable: "Name a mint of the SPL Token program.",
   agent_account_missing: "Make the agent's associated token account for the mint and fund it.",

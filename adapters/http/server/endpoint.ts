@@ -6,6 +6,7 @@ import { MAX_BODY_BYTES } from "../request/body-limits.ts";
 import type { HttpServices } from "./http-services.ts";
 import type { ApiFailure, FailureOf } from "../problems/api-failure.ts";
 import type { ProblemCode } from "../problems/problem-catalogue.ts";
+import type { Opening } from "./response-headers.ts";
 
 /** A response body as the OpenAPI document shows it. */
 export type Content = { readonly schema: TSchema; readonly example: () => unknown };
@@ -45,9 +46,13 @@ type Input<Path extends string, Query extends TObject, Body> = {
   readonly mediaType: string;
   /** Scheme, host and port under which the caller reached the service. */
   readonly origin: () => string;
+  /** The HTTPS origin that the operator configured, for links that a Host header must not change; null for none. */
+  readonly publicUrl: string | null;
   readonly headers: Headers;
   /** The client's key in the rate limiter. */
   readonly client: () => string;
+  /** Answers another request of this service, as if the same client had sent it. Never rejects. */
+  readonly ask: (path: string, init: RequestInit) => Promise<Response>;
 };
 
 /** The names in braces of a path template. */
@@ -86,10 +91,14 @@ export type EndpointSpec<
   readonly description: string;
   /** Which of a client's budgets a request counts against; null for none. */
   readonly budget: Budget | null;
+  /** Whether pages of origins that are not listed may never call it, whatever its budget. */
+  readonly listedOriginsOnly?: boolean;
   /** Seconds, up to 255, that the answer may take, when that is longer than the idle limit of connections. */
   readonly maySeconds?: number;
   readonly params?: { readonly [Name in PathParameter<Path>]: TSchema };
   readonly query?: Query;
+  /** Serves wallets as Solana Actions asks: pages of any origin, the specification's headers, and `message` in problems. */
+  readonly forWallets?: true;
   /** Request headers with a meaning of their own, all optional; the handler checks them. */
   readonly requestHeaders?: Readonly<Record<string, TSchema>>;
   readonly body?: {
@@ -163,9 +172,17 @@ export const problemsOf = (operation: Endpoint): ReadonlyArray<ProblemCode> => [
 export const maxBodyBytes = ({ body }: Pick<Endpoint, "body">): number =>
   body?.maxBytes ?? MAX_BODY_BYTES;
 
-/** Whether `*` among the CORS origins opens an operation to any page. It opens reads and prepare operations, whatever their method. */
-export const isOpenToAnyOrigin = ({ method, budget }: Endpoint): boolean =>
-  method === "GET" || budget === "prepare" || budget === "reads";
+/**
+ * Whose pages may call an operation. `*` among the CORS origins opens reads and prepare operations, whatever their method. Operations for
+ * wallets are open without it, as Solana Actions asks.
+ */
+export const openingOf = ({ method, budget, forWallets, listedOriginsOnly }: Endpoint): Opening => {
+  if (forWallets === true) return "any";
+  if (listedOriginsOnly === true) return "listed";
+  return method === "GET" || budget === "prepare" || budget === "reads"
+    ? "any_if_starred"
+    : "listed";
+};
 
 /** A path template in the router's form: `/v1/escrows/{pda}` becomes `/v1/escrows/:pda`. */
 export const routerPath = (template: string): string => template.replace(/\{([^}]+)\}/g, ":$1");

@@ -1,6 +1,14 @@
 import type { JsonText } from "./declared-answer.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { OpenApiDocument } from "../openapi/finish-document.ts";
+import { actionsJsonEndpoint, iconEndpoint } from "../actions/actions-json.ts";
+import { readCreateActionEndpoint, runCreateActionEndpoint } from "../actions/create-action.ts";
+import {
+  readArchiveActionEndpoint,
+  readRefundActionEndpoint,
+  runArchiveActionEndpoint,
+  runRefundActionEndpoint,
+} from "../actions/escrow-actions.ts";
 import { buildEvidenceEndpoint } from "../evidence/build-evidence.ts";
 import { clientPackageEndpoint } from "../service/client-package.ts";
 import { consoleVerifierEndpoint } from "../service/console-verifier.ts";
@@ -46,6 +54,7 @@ import {
 } from "../x402/facilitator.ts";
 import { arazzoEndpoint } from "../agents/arazzo.ts";
 import { llmsEndpoint } from "../agents/llms.ts";
+import { mcpEndpoint, type McpParts } from "../agents/mcp.ts";
 import { documentationPageEndpoint, referenceMarkdownEndpoint } from "../agents/markdown-pages.ts";
 import type { StaticPage } from "../pages/static-page.ts";
 
@@ -61,6 +70,7 @@ export type EndpointParts = {
   /** The text of `/llms.txt`. */
   readonly llmsText: () => string;
   readonly openApiDocument: () => Promise<JsonText<OpenApiDocument>>;
+  readonly mcp: McpParts;
 };
 
 /** Every operation of the contract, in the order of its documentation. */
@@ -92,6 +102,14 @@ export const allEndpoints = (parts: EndpointParts): ReadonlyArray<Endpoint> => [
   readRelayPolicyEndpoint,
   relayTransactionEndpoint,
   readRelayOutcomeEndpoint,
+  actionsJsonEndpoint,
+  iconEndpoint,
+  readCreateActionEndpoint,
+  runCreateActionEndpoint,
+  readRefundActionEndpoint,
+  runRefundActionEndpoint,
+  readArchiveActionEndpoint,
+  runArchiveActionEndpoint,
   supportedPaymentsEndpoint,
   verifyPaymentEndpoint,
   settlePaymentEndpoint,
@@ -110,6 +128,7 @@ export const allEndpoints = (parts: EndpointParts): ReadonlyArray<Endpoint> => [
   openApiEndpoint(parts.openApiDocument),
   arazzoEndpoint,
   llmsEndpoint(parts.llmsText),
+  mcpEndpoint(parts.mcp),
   docsEndpoint(parts.reference, parts.referenceMarkdown),
   referenceMarkdownEndpoint(parts.referenceMarkdown),
   documentationPageEndpoint,

@@ -10,7 +10,7 @@ import {
   problemStatus,
 } from "../problems/problem.ts";
 import { requestIdOf } from "../request/request-id.ts";
-import { baseHeaders, corsHeaders } from "./response-headers.ts";
+import { baseHeaders, corsHeaders, type Opening } from "./response-headers.ts";
 import type { SentTarget } from "../request/sent-target.ts";
 
 /** The connection a request came on. */
@@ -32,16 +32,25 @@ export type ExchangeSettings = {
     options?: Effect.RunOptions,
   ) => Promise<Exit.Exit<A, E>>;
   readonly corsOrigins: ReadonlyArray<string>;
+  /** The HTTPS origin that the operator configured; null for none. No request changes it. */
+  readonly publicUrl: string | null;
   /** The client's key in the rate limiter. */
   readonly clientOf: (exchange: Exchange) => string;
   /** Scheme, host and port under which its request reached the service. */
   readonly originOf: (exchange: Exchange) => string;
+  /** Answers another request of this service, as if the client of an exchange had sent it. Never rejects. */
+  readonly askFor: (exchange: Exchange, path: string, init: RequestInit) => Promise<Response>;
   /** Whether the instance has begun to shut down. */
   readonly isDraining: () => boolean;
 };
 
 /** Where an exchange is counted: a path template or `unmatched`. */
-export type Route = { readonly path: string; readonly meter: RouteMeter };
+export type Route = {
+  readonly path: string;
+  readonly meter: RouteMeter;
+  /** Whether its problems have a `message` for wallets. */
+  readonly forWallets: boolean;
+};
 
 /** One request and what is known of its answer so far. */
 export type Exchange = {
@@ -79,23 +88,23 @@ export const beginExchange = (
   return { request, connection, requestId, startedMs, headers, route, mediaType: "", cause: null };
 };
 
-/** Puts an exchange on its route. `isOpen`: pages of any origin may call it when `*` is configured. */
+/** Puts an exchange on its route, which pages may call as `opening` says. */
 export const enterRoute = (
   { corsOrigins }: ExchangeSettings,
   exchange: Exchange,
   route: Route,
-  isOpen: boolean,
+  opening: Opening,
 ): void => {
   exchange.route = route;
   const origin = exchange.request.headers.get("origin");
-  Object.assign(exchange.headers, corsHeaders(corsOrigins, origin, isOpen));
+  Object.assign(exchange.headers, corsHeaders(corsOrigins, origin, opening));
 };
 
 /** The answer with the problem of a cause, which the exchange keeps for the log. */
 export const problemResponse = (exchange: Exchange, cause: Cause.Cause<ApiFailure>): Response => {
   exchange.cause = cause;
   const problem = problemOf(cause);
-  return new Response(problemDocument(problem, exchange.requestId), {
+  return new Response(problemDocument(problem, exchange.requestId, exchange.route.forWallets), {
     status: problemStatus(problem),
     headers: { ...exchange.headers, "content-type": PROBLEM_MEDIA_TYPE, ...problem.headers },
   });

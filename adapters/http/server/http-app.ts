@@ -5,7 +5,9 @@ import { consolePage } from "../pages/console/console-page.ts";
 import { verifierModule } from "../pages/console/verifier-module.ts";
 import { llmsText } from "../agents/llms-text.ts";
 import { referenceMarkdown } from "../agents/reference-markdown.ts";
+import { MCP_PATH, type McpAnswering, noMcp } from "../agents/mcp.ts";
 import { allEndpoints } from "./endpoints.ts";
+import { askingFor } from "./asking-for.ts";
 import { type Endpoint, routerPath } from "./endpoint.ts";
 import {
   beginExchange,
@@ -39,6 +41,10 @@ export type HttpOptions = {
   readonly serves?: "all" | "all_but_metrics" | "metrics";
   /** Origins whose pages may call the service; `*` opens reads and prepare to all. Default `["*"]`. */
   readonly corsOrigins?: ReadonlyArray<string>;
+  /** The HTTPS origin that wallet links begin with; null, by default, for no links. */
+  readonly publicUrl?: string | null;
+  /** What answers the messages of MCP clients; without it there is no `/mcp`. */
+  readonly mcp?: McpAnswering;
 };
 
 /** The HTTP surface: a function of requests, whether a port listens or not. */
@@ -67,13 +73,16 @@ export const createHttpApp = (options: HttpOptions): HttpApp => {
     context: options.context,
     run: Effect.runPromiseExitWith(options.context),
     corsOrigins: options.corsOrigins ?? ["*"],
+    publicUrl: options.publicUrl ?? null,
     clientOf: ({ request, connection }) => keyOf(request, connection?.address ?? null),
     originOf: ({ request, connection }) => originOf(request, connection?.address ?? null),
+    askFor: askingFor((request, connection) => handle(request, connection), originOf),
     isDraining: () => draining,
   };
-  const { serves = "all" } = options;
+  const { serves = "all", mcp } = options;
   const isServed = ({ path }: Endpoint): boolean =>
-    serves === "all" || (path === METRICS_PATH) === (serves === "metrics");
+    (serves === "all" || (path === METRICS_PATH) === (serves === "metrics")) &&
+    (mcp !== undefined || path !== MCP_PATH);
   const operations: ReadonlyArray<Endpoint> = allEndpoints({
     isDraining: settings.isDraining,
     console: once(consolePage),
@@ -82,6 +91,7 @@ export const createHttpApp = (options: HttpOptions): HttpApp => {
     referenceMarkdown: once(() => referenceMarkdown(operations)),
     llmsText: once(() => llmsText(operations)),
     openApiDocument: once(() => document.text()),
+    mcp: { answer: mcp ?? noMcp, origins: settings.corsOrigins },
   }).filter(isServed);
   const document = openApiDocument(operations);
 
@@ -92,7 +102,11 @@ export const createHttpApp = (options: HttpOptions): HttpApp => {
   }).onError(({ request, error }) => problemResponse(exchangeOf(request), Cause.die(error)));
   // It brings routes of its own, which those of the service replace.
   if (serves !== "metrics") app.use(document.plugin);
-  const unmatchedPath = { path: "unmatched", meter: routeMeter(options.context, "unmatched") };
+  const unmatchedPath = {
+    path: "unmatched",
+    meter: routeMeter(options.context, "unmatched"),
+    forWallets: false,
+  };
   const unmatched = unmatchedRoute(settings, operations, unmatchedPath);
   for (const operation of operations) {
     const handler = operationRoute(settings, operation, exchangeOf, unmatched);
@@ -117,22 +131,23 @@ export const createHttpApp = (options: HttpOptions): HttpApp => {
     placeTarget(request);
     return app.fetch(request);
   };
+  const handle: HttpApp["handle"] = async (request, connection) => {
+    const exchange = beginExchange(settings, unmatchedPath, request, connection);
+    exchanges.set(request, exchange);
+    let response: Response;
+    try {
+      response = await answer(exchange);
+    } catch (thrown) {
+      response = problemResponse(exchange, Cause.die(thrown));
+    }
+    endExchange(settings, exchange, response);
+    return response;
+  };
   return {
     operations,
     drain: () => {
       draining = true;
     },
-    handle: async (request, connection) => {
-      const exchange = beginExchange(settings, unmatchedPath, request, connection);
-      exchanges.set(request, exchange);
-      let response: Response;
-      try {
-        response = await answer(exchange);
-      } catch (thrown) {
-        response = problemResponse(exchange, Cause.die(thrown));
-      }
-      endExchange(settings, exchange, response);
-      return response;
-    },
+    handle,
   };
 };

@@ -3,6 +3,7 @@ import type { IndexSync } from "../../../core/use-cases/index/sync/index-sync.ts
 import type { RelayDelivery } from "../../../core/use-cases/relay/relay-delivery.ts";
 import type { LedgerPulse } from "../../../core/use-cases/service/ledger-pulse.ts";
 import type { IndexClock } from "../../../core/use-cases/index/index-clock.ts";
+import type { IndexGrowth } from "../../../core/use-cases/index/index-growth.ts";
 import type { RecentPages } from "../../../core/use-cases/index/recent-pages.ts";
 import type { SettledEvidence } from "../../../core/use-cases/evidence/settled-evidence.ts";
 import type { LogProofs } from "../../../core/use-cases/log/serving/log-proofs.ts";
@@ -27,6 +28,7 @@ export type HttpServices =
   | Broadcaster
   | ClientPackage
   | IndexClock
+  | IndexGrowth
   | IndexReader
   | LogIdentity
   | LogPublisher

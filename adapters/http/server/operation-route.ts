@@ -1,6 +1,7 @@
 import { Effect, Exit } from "effect";
+import { actionHeaders } from "../actions/action-headers.ts";
 import { admission } from "./admission.ts";
-import { type Answer, type Endpoint, isOpenToAnyOrigin } from "./endpoint.ts";
+import { type Answer, type Endpoint, openingOf } from "./endpoint.ts";
 import { enterRoute, type Exchange, type ExchangeSettings, problemResponse } from "./exchange.ts";
 import { routeMeter } from "./http-metrics.ts";
 import { isAsSent } from "../request/sent-target.ts";
@@ -29,15 +30,16 @@ export const operationRoute = (
   settings: ExchangeSettings,
   operation: Endpoint,
   exchangeOf: (request: Request) => Exchange,
-  unmatched: (exchange: Exchange) => Response,
+  unmatched: (exchange: Exchange) => Promise<Response>,
 ) => {
   const { method, path, answers, maySeconds } = operation;
   const usualStatus = Math.min(...Object.keys(answers).map(Number));
   const offers = Object.keys(answers[usualStatus]?.content ?? {});
   const names = Object.keys(operation.params);
   const judge = admission(settings, operation, offers);
-  const route = { path, meter: routeMeter(settings.context, path) };
-  const isOpen = isOpenToAnyOrigin(operation);
+  const forWallets = operation.forWallets === true;
+  const route = { path, meter: routeMeter(settings.context, path), forWallets };
+  const opening = openingOf(operation);
 
   const decide = Effect.fnUntraced(function* (exchange: Exchange, params: Params) {
     const { query, body, text } = yield* judge(exchange);
@@ -50,8 +52,10 @@ export const operationRoute = (
       text,
       mediaType: exchange.mediaType,
       origin: () => settings.originOf(exchange),
+      publicUrl: settings.publicUrl,
       headers: exchange.request.headers,
       client: () => settings.clientOf(exchange),
+      ask: (path, init) => settings.askFor(exchange, path, init),
     });
   });
 
@@ -73,7 +77,8 @@ export const operationRoute = (
     const target = exchange.connection?.target;
     if (target !== undefined && !isAsSent(target, { path, names }, params))
       return unmatched(exchange);
-    enterRoute(settings, exchange, route, isOpen);
+    enterRoute(settings, exchange, route, opening);
+    if (forWallets) Object.assign(exchange.headers, await actionHeaders(settings));
     // Only a read ends with its client's interest; what a POST began is finished.
     const options = method === "POST" ? undefined : request;
     const exit = await settings.run(decide(exchange, params), options);

@@ -11,17 +11,23 @@ const SECURITY: Readonly<Record<string, string>> = {
 /** What pages of other origins may read beside the safelisted headers. */
 const EXPOSED = "allow, etag, ratelimit, ratelimit-policy, retry-after, x-request-id";
 
+/** Whose pages may call an operation: those of the listed origins, of any origin where `*` is listed, or always of any. */
+export type Opening = "listed" | "any_if_starred" | "any";
+
 /**
- * The CORS headers of an answer to a page of `origin` (WHATWG Fetch, section 3.2). No credentials are
- * ever allowed. With `*` among the configured origins, any page may call an `open` operation. Other operations are only for
- * origins in the list.
+ * The CORS headers of an answer to a page of `origin` (WHATWG Fetch, section 3.2). No credentials are ever allowed.
  */
 export const corsHeaders = (
   origins: ReadonlyArray<string>,
   origin: string | null,
-  open: boolean,
+  opening: Opening,
 ): Readonly<Record<string, string>> => {
-  if (open && origins.includes("*"))
+  if (opening === "any")
+    return {
+      "access-control-allow-origin": "*",
+      "access-control-expose-headers": `${EXPOSED}, x-action-version, x-blockchain-ids`,
+    };
+  if (opening === "any_if_starred" && origins.includes("*"))
     return { "access-control-allow-origin": "*", "access-control-expose-headers": EXPOSED };
   if (origin === null || origin === "*" || !origins.includes(origin)) return { vary: "origin" };
   return {

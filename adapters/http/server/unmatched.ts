@@ -1,5 +1,6 @@
 import { Cause } from "effect";
-import { type Endpoint, isOpenToAnyOrigin } from "./endpoint.ts";
+import { ACTION_PREFLIGHT, actionHeaders } from "../actions/action-headers.ts";
+import { type Endpoint, openingOf } from "./endpoint.ts";
 import {
   enterRoute,
   type Exchange,
@@ -22,6 +23,7 @@ type PathEntry = {
   readonly operations: ReadonlyArray<Endpoint>;
   /** The value of the path's `Allow` header. */
   readonly allow: ReadonlyArray<string>;
+  readonly forWallets: boolean;
 };
 
 const parameters = ({ pattern }: PathEntry): number => pattern.source.split("[^/]").length;
@@ -30,7 +32,8 @@ const pathTable = (operations: ReadonlyArray<Endpoint>) => {
   const table = [...Map.groupBy(operations, ({ path }) => path)].map(([path, group]): PathEntry => {
     const methods = group.flatMap(({ method }) => (method === "GET" ? ["GET", "HEAD"] : [method]));
     const allow = [...methods, "OPTIONS"];
-    return { path, pattern: pathPattern(path), operations: group, allow };
+    const forWallets = group.some((operation) => operation.forWallets === true);
+    return { path, pattern: pathPattern(path), operations: group, allow, forWallets };
   });
   // A literal path comes before a template that would match it as well.
   table.sort((a, b) => parameters(a) - parameters(b));
@@ -51,7 +54,7 @@ const preflightHeaders = (request: Request, allow: string): Readonly<Record<stri
     ? {
         "access-control-allow-methods": allow,
         "access-control-allow-headers":
-          "accept, content-type, idempotency-key, if-none-match, last-event-id, x-request-id",
+          "accept, content-type, idempotency-key, if-none-match, last-event-id, mcp-method, mcp-name, mcp-protocol-version, x-request-id",
         "access-control-max-age": "86400",
       }
     : {};
@@ -72,12 +75,15 @@ export const unmatchedRoute = (
 ) => {
   const entryAt = pathTable(operations);
 
-  return (exchange: Exchange): Response => {
+  return async (exchange: Exchange): Promise<Response> => {
     const { request, connection } = exchange;
     const entry = entryAt(request.url, connection?.target);
     const wanted = request.headers.get("access-control-request-method");
     const target = entry?.operations.find(({ method }) => method === wanted);
-    enterRoute(settings, exchange, route, target === undefined || isOpenToAnyOrigin(target));
+    const forWallets = entry?.forWallets === true;
+    const opening = target === undefined ? "any_if_starred" : openingOf(target);
+    enterRoute(settings, exchange, { ...route, forWallets }, forWallets ? "any" : opening);
+    if (forWallets) Object.assign(exchange.headers, await actionHeaders(settings));
     if (!hasSoundHost(request)) return refuse(exchange, new MalformedHost());
     if (entry === undefined) return refuse(exchange, new RouteNotFound());
     const { allow } = entry;
@@ -88,7 +94,8 @@ export const unmatchedRoute = (
         allow.includes(request.method) ? new RouteNotFound() : new MethodNotAllowed({ allow }),
       );
     const list = allow.join(", ");
-    const headers = { ...exchange.headers, allow: list, ...preflightHeaders(request, list) };
+    const preflight = forWallets ? ACTION_PREFLIGHT : preflightHeaders(request, list);
+    const headers = { ...exchange.headers, allow: list, ...preflight };
     return new Response(null, { status: 204, headers });
   };
 };

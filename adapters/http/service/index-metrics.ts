@@ -16,18 +16,32 @@ const lag = Metric.gauge("index_lag_slots", {
   description: "Finalized slots that the index is behind; NaN while the ledger does not answer.",
 });
 
+const snapshotAt = Metric.gauge("index_snapshot_timestamp_seconds", {
+  description:
+    "When the last snapshot was complete, unix seconds: the build of the index, or a scan of all merchants; NaN before or without the store.",
+});
+
 const snapshotFailures = Metric.gauge("index_snapshot_failures", {
   description: "Snapshots of this process that failed since its last completed one.",
 });
 
-const contradicted = Metric.gauge("index_contradicted", {
+const historyContradicted = Metric.gauge("index_history_contradicted", {
   description:
     "1 while the ledger shows another history than the index, or an earlier state of it, and nobody has confirmed that; otherwise 0.",
 });
 
-const contradictedAnswers = Metric.gauge("index_contradicted_answers", {
+const contradictoryAnswers = Metric.gauge("ledger_contradictory_answers", {
   description:
     "How often accounts that a node showed contradicted the ledger's count and head, in this process. Alarm when it grows.",
+});
+
+const peerPackets = Metric.gauge("peer_packets_used", {
+  description:
+    "Packets of archived escrows that a peer showed and the ledger's digest confirmed, in this process.",
+});
+const peerIgnored = Metric.gauge("peer_answers_ignored", {
+  description:
+    "Answers of a peer about archived escrows that came too late, were no packet, or were not what the ledger keeps, in this process.",
 });
 
 const logSize = Metric.gauge("log_size", {
@@ -52,13 +66,18 @@ export const gaugeLog = Effect.gen(function* () {
 
 /** Sets how far the index has got, for a scrape. Never fails; within a second. */
 export const gaugeIndex = Effect.gen(function* () {
-  const { mark, lagSlots } = yield* readIndexLag;
+  const { mark, lagSlots, snapshotAtMs } = yield* readIndexLag;
   yield* Metric.update(syncedSlot, mark === null ? Number.NaN : Number(mark.slot));
   yield* Metric.update(syncedAt, mark === null ? Number.NaN : mark.atMs / 1000);
+  yield* Metric.update(snapshotAt, snapshotAtMs === null ? Number.NaN : snapshotAtMs / 1000);
   yield* Metric.update(lag, lagSlots === null ? Number.NaN : Number(lagSlots));
   const sync = yield* IndexSync;
   const activity = yield* sync.activity;
   yield* Metric.update(snapshotFailures, activity.snapshotFailures);
-  yield* Metric.update(contradicted, activity.contradiction === null ? 0 : 1);
-  yield* Metric.update(contradictedAnswers, activity.contradictedAnswers);
+  yield* Metric.update(historyContradicted, activity.contradiction === null ? 0 : 1);
+  yield* Metric.update(contradictoryAnswers, activity.contradictedAnswers);
+  for (const [peer, { used, ignored }] of activity.peers) {
+    yield* Metric.update(Metric.withAttributes(peerPackets, { peer }), used);
+    yield* Metric.update(Metric.withAttributes(peerIgnored, { peer }), ignored);
+  }
 });

@@ -15,6 +15,7 @@ import type { LogStatus } from "../../../core/use-cases/service/log-status.ts";
 import type { SyncError } from "../../../core/use-cases/index/sync/sync-failure.ts";
 import { hash32FromBytes } from "../../../core/domain/hash32.ts";
 import { sha256 } from "../../../core/domain/sha256.ts";
+import { formatUnixTime } from "../../../core/domain/unix-time.ts";
 import { LOCAL_DEPLOYMENT } from "../../../core/protocol/addresses/local-deployment.ts";
 import {
   Address,
@@ -87,6 +88,13 @@ const SettlementLogStatus = record("SettlementLogStatus", "How the settlement lo
   root: nullable(Hash("Its root.")),
   published_size: nullable(Count("Leaves of the published checkpoint."), {
     description: "Null before the first.",
+  }),
+  quorum: nullable(
+    Type.String({ description: "Which of its witnesses the operator wants, and who cosigned it." }),
+    { description: "Null without witnesses, and before the first." },
+  ),
+  cosigned_at: nullable(Time("The newest time that one of them states."), {
+    description: "Null without one.",
   }),
   hindrance: nullable(
     oneOf(LOG_HINDRANCES, "What keeps the log from being published at the index's size."),
@@ -172,6 +180,11 @@ export const ServiceStatus = record(
       status: State,
       last_synced_slot: nullable(Slot()),
       last_synced_at: nullable(Time("By the service's clock.")),
+      last_snapshot_at: nullable(
+        Time(
+          "When the last snapshot was complete: the build of the index, or a scan of all merchants. By the clock of the service that took it.",
+        ),
+      ),
       lag_slots: nullable(Count("Slots behind the ledger.")),
       escrows: nullable(Count("Rows.")),
       unseen: nullable(Count("Archived escrows of which nobody has shown the bytes.")),
@@ -252,6 +265,10 @@ const indexerRecord = (index: Status["index"]): ServiceStatusRecord["indexer"] =
     status: isWell ? "online" : "degraded",
     last_synced_slot: mark === null ? null : Number(mark.slot),
     last_synced_at: mark === null ? null : new Date(mark.atMs).toISOString(),
+    last_snapshot_at:
+      index === null || index.snapshotAtMs === null
+        ? null
+        : new Date(index.snapshotAtMs).toISOString(),
     lag_slots: index === null || index.lagSlots === null ? null : Number(index.lagSlots),
     escrows: index?.escrows ?? null,
     unseen: index?.unseen ?? null,
@@ -274,6 +291,8 @@ const logRecord = (log: LogStatus): Static<typeof SettlementLogStatus> => ({
   size: log.size,
   root: log.root,
   published_size: log.publishedSize,
+  quorum: log.quorum,
+  cosigned_at: log.cosignedAt === null ? null : formatUnixTime(log.cosignedAt),
   hindrance: log.hindrance,
   ended: log.ended,
   predecessors: log.predecessors.map(({ origin, size, cause }) => ({ origin, size, cause })),
@@ -352,6 +371,7 @@ export const statusExample = () =>
         merchants: 2,
         unseen: 0,
         revision: null,
+        snapshotAtMs: Number(SAMPLE.createdAt) * 1000,
         mark: {
           count: 7n,
           head: hash32FromBytes(sha256(new Uint8Array(32))),
@@ -365,6 +385,7 @@ export const statusExample = () =>
         snapshotFailures: 0,
         contradiction: null,
         contradictedAnswers: 0,
+        peers: new Map(),
         hasHistory: true,
         progress: null,
         lagSlots: 2n,
@@ -376,6 +397,8 @@ export const statusExample = () =>
         size: 8,
         root: hash32FromBytes(sha256(new Uint8Array(1))),
         publishedSize: 8,
+        quorum: "quorum witness.example wants 1 of [witness.example]; signed: witness.example",
+        cosignedAt: 1_795_244_400n,
         hindrance: null,
         ended: null,
         predecessors: [],

@@ -2,7 +2,7 @@ import { StoreUnavailable } from "../../../ports/index/store-unavailable.ts";
 import type { IndexChanges } from "../../../ports/index/index-writer.ts";
 import type { Queries } from "../queries.ts";
 import { emptyIndex } from "./empty-index.ts";
-import { addCounts, lockLedger, putMark } from "./ledger-row.ts";
+import { addCounts, lockLedger, putMark, putSnapshotTime } from "./ledger-row.ts";
 import { putMerchants } from "./merchant-table.ts";
 import { putEscrows, putUnseen } from "./put-escrows.ts";
 import { putTransactions } from "./put-transactions.ts";
@@ -26,4 +26,5 @@ export const applyChanges = async (sql: Queries, changes: IndexChanges): Promise
     merchants: await putMerchants(sql, changes.merchants),
   });
   if (changes.mark !== null) await putMark(sql, changes.mark);
+  if (changes.snapshotAtMs !== undefined) await putSnapshotTime(sql, changes.snapshotAtMs);
 };

@@ -180,3 +180,9 @@ export const createIndex = ({ name, on, unique }: EscrowIndex): string =>
 
 /** The index's tables with their indexes. */
 export const INDEX_TABLES = [TABLES, ...ESCROW_INDEXES.map(createIndex), ""].join(";\n");
+
+/** Schema version 2: when the last snapshot was complete, and which request for a sync asked for one last. */
+export const SNAPSHOT_COLUMNS = `
+  ALTER TABLE ledger ADD COLUMN snapshot_at_ms INT8;
+  ALTER TABLE sync_lease ADD COLUMN snapshot_asked INT8 NOT NULL DEFAULT 0;
+`;

@@ -13,6 +13,7 @@ type LedgerRow = {
   readonly mark_slot: string;
   readonly mark_ledger_time: bigint;
   readonly mark_at_ms: bigint;
+  readonly snapshot_at_ms: bigint | null;
 };
 
 const markOf = (row: LedgerRow): SyncMark | null =>
@@ -40,6 +41,7 @@ export const summaryIn = async (sql: Queries): Promise<IndexSummary> => {
     unseen: Number(row.unseen),
     merchants: Number(row.merchants),
     mark: markOf(row),
+    snapshotAtMs: row.snapshot_at_ms === null ? null : Number(row.snapshot_at_ms),
     revision: null,
   };
 };
@@ -59,12 +61,17 @@ export const putMark = async (sql: Queries, mark: SyncMark): Promise<void> => {
   );
 };
 
-/** Sets every count to zero and removes the mark and the build's name. */
+/** Sets when the last snapshot was complete, unix milliseconds. */
+export const putSnapshotTime = async (sql: Queries, atMs: number): Promise<void> => {
+  await rowsOf(sql, "UPDATE ledger SET snapshot_at_ms = $1", [Math.trunc(atMs)]);
+};
+
+/** Sets every count to zero and removes the mark, the time of the last snapshot and the build's name. */
 export const clearLedger = async (sql: Queries): Promise<void> => {
   await rowsOf(
     sql,
     `UPDATE ledger SET escrows = 0, unseen = 0, merchants = 0, building = NULL, mark_count = NULL, mark_head = NULL,
-       mark_slot = NULL, mark_ledger_time = NULL, mark_at_ms = NULL`,
+       mark_slot = NULL, mark_ledger_time = NULL, mark_at_ms = NULL, snapshot_at_ms = NULL`,
   );
 };
 

@@ -11,9 +11,9 @@ import { UNSEEN_COLUMNS, unseenValues } from "./put-escrows.ts";
 const SETTLED = 2;
 const SEEN = 1;
 
-/** Numbers in a bucket: some 64 MiB of rows, and as many of leaves. */
-const ROWS_A_BUCKET = 128 * 1024;
-const LEAVES_A_BUCKET = 768 * 1024;
+/** Numbers in a bucket: some 8 MiB of rows, and as many of leaves. Buckets that were read wait for the garbage collector. */
+const ROWS_A_BUCKET = 16 * 1024;
+const LEAVES_A_BUCKET = 96 * 1024;
 
 /** The rows of a build and the leaves of their events, on disk until they can be read in order. */
 export class RowSpool {

@@ -6,7 +6,7 @@ import {
   LedgerTimeout,
   LedgerUnavailable,
 } from "../../../ports/ledger.ts";
-import { backoffMs } from "../transport/backoff.ts";
+import { backoffMs } from "../../../core/use-cases/backoff.ts";
 import type { Ticket } from "../transport/circuit-breaker.ts";
 import { ledgerFaultOf, timeoutFault } from "../transport/ledger-fault.ts";
 import { monotonicMs } from "../transport/monotonic-time.ts";

@@ -1,7 +1,7 @@
 import { Effect } from "effect";
 import type { Lane } from "../../../ports/ledger-lane.ts";
 import { ledgerFaultText } from "../../../core/use-cases/ledger-fault-text.ts";
-import { backoffMs } from "../transport/backoff.ts";
+import { backoffMs } from "../../../core/use-cases/backoff.ts";
 import { type Admission, CircuitBreaker, type Ticket } from "../transport/circuit-breaker.ts";
 import type { JsonRpcClient } from "../transport/json-rpc-client.ts";
 import type { LedgerIdentity } from "./ledger-identity.ts";

@@ -1,7 +1,7 @@
 import { Effect, Layer, Queue, Redacted, Stream } from "effect";
 import type { Address } from "../../../core/domain/address.ts";
 import { type LedgerSignal, LedgerSignals } from "../../../ports/ledger-signals.ts";
-import { backoffMs } from "./backoff.ts";
+import { backoffMs } from "../../../core/use-cases/backoff.ts";
 import { LogsSubscriptions } from "./logs-subscriptions.ts";
 import { monotonicMs } from "./monotonic-time.ts";
 import { redactedRpcAddress } from "./redacted-rpc-address.ts";

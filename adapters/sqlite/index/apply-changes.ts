@@ -77,5 +77,6 @@ export const changesWriter = (db: Database) => {
     sums.write();
     ledger.count(counts);
     if (changes.mark !== null) ledger.mark(changes.mark);
+    if (changes.snapshotAtMs !== undefined) ledger.snapshot(changes.snapshotAtMs);
   };
 };

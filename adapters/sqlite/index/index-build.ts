@@ -147,6 +147,7 @@ export const indexBuild = (
       .get();
     ledger.count({ ...counts, merchants: Number(merchants?.count ?? 0n) });
     ledger.mark(mark);
+    ledger.snapshot(mark.atMs);
   }
 
   function* addMerchants({ merchants }: Pick<IndexChanges, "merchants">) {

@@ -129,6 +129,7 @@ const MIGRATIONS: ReadonlyArray<string> = [
 
   ${[...ROW_TABLE_NAMES.map((table) => ROW_TABLES[table](table)), ...ROW_INDEXES].join(";\n")};
   `,
+  "ALTER TABLE ledger ADD COLUMN snapshot_at_ms INTEGER",
 ];
 
 /** What makes a file an index. Pages of 8 KiB: a snapshot takes a sixth less than with SQLite's 4 KiB. */

@@ -13,6 +13,7 @@ type Row = {
   readonly mark_slot: bigint | null;
   readonly mark_ledger_time: bigint | null;
   readonly mark_at_ms: bigint | null;
+  readonly snapshot_at_ms: bigint | null;
 };
 
 /** How many rows of each kind a transaction has added; negative for removed ones. */
@@ -33,10 +34,11 @@ const markOf = (row: Row): SyncMark | null =>
         atMs: Number(row.mark_at_ms),
       };
 
-/** The one row of the table `ledger`: the mark and how many rows of each kind there are. */
+/** The one row of the table `ledger`: the mark, the time of the last snapshot, and how many rows of each kind there are. */
 export const ledgerRow = (db: Database) => {
   const select = db.query<Row, []>(
-    `SELECT escrows, unseen, merchants, mark_count, mark_head, mark_slot, mark_ledger_time, mark_at_ms
+    `SELECT escrows, unseen, merchants, mark_count, mark_head, mark_slot, mark_ledger_time, mark_at_ms,
+       snapshot_at_ms
      FROM ledger`,
   );
   const count = db.query<null, [number, number, number]>(
@@ -48,8 +50,9 @@ export const ledgerRow = (db: Database) => {
   );
   const clear = db.query<null, []>(
     `UPDATE ledger SET escrows = 0, unseen = 0, merchants = 0, mark_count = NULL, mark_head = NULL,
-       mark_slot = NULL, mark_ledger_time = NULL, mark_at_ms = NULL`,
+       mark_slot = NULL, mark_ledger_time = NULL, mark_at_ms = NULL, snapshot_at_ms = NULL`,
   );
+  const snapshot = db.query<null, [number]>("UPDATE ledger SET snapshot_at_ms = ?1");
   return {
     read: (): Omit<IndexSummary, "revision"> => {
       const row = select.get();
@@ -59,6 +62,7 @@ export const ledgerRow = (db: Database) => {
         unseen: Number(row.unseen),
         merchants: Number(row.merchants),
         mark: markOf(row),
+        snapshotAtMs: row.snapshot_at_ms === null ? null : Number(row.snapshot_at_ms),
       };
     },
     count: ({ escrows, unseen, merchants }: CountChanges): void => {
@@ -66,6 +70,10 @@ export const ledgerRow = (db: Database) => {
     },
     mark: ({ count, head, slot, ledgerTime, atMs }: SyncMark): void => {
       mark.run(toColumn(count), hash32ToBytes(head), toColumn(slot), ledgerTime, Math.trunc(atMs));
+    },
+    /** Sets when the last snapshot was complete. */
+    snapshot: (atMs: number): void => {
+      snapshot.run(Math.trunc(atMs));
     },
     clear: (): void => {
       clear.run();

@@ -2,12 +2,22 @@ import { signedTransaction } from "../../../adapters/local-ledger/genesis/signed
 import { encodeBase58 } from "../../../core/domain/encoding/base58.ts";
 import type { Instruction } from "../../../core/domain/ledger/instruction.ts";
 import { type ClusterRpc, RpcRefused } from "./cluster-rpc.ts";
+import { priorityInstructions } from "./priority-fee.ts";
 import type { DeployKey } from "../inputs/deploy-keys.ts";
 
 /** A transaction to send; the payer signs it too. */
 export type Unsent = {
   readonly instructions: ReadonlyArray<Instruction>;
   readonly signers?: ReadonlyArray<DeployKey>;
+};
+
+/** How transactions are sent. */
+export type SendOptions = {
+  readonly skipPreflight: boolean;
+  /** What each offers, in micro-lamports for each of its compute units; 0 offers nothing and sets no limit. */
+  readonly price: bigint;
+  /** The compute units of each where it offers a price. */
+  readonly units: number;
 };
 
 /** How a transaction ended. `expired` is one that can no longer land. */
@@ -81,11 +91,13 @@ export const sendTransactions = async (
   rpc: ClusterRpc,
   payer: DeployKey,
   unsent: ReadonlyArray<Unsent>,
-  options: { readonly skipPreflight: boolean },
+  options: SendOptions,
 ): Promise<ReadonlyArray<Ending>> => {
   if (unsent.length === 0) return [];
   const { blockhash, lastValidBlockHeight } = await rpc.latestBlockhash();
-  const all = unsent.map(({ instructions, signers = [] }): Signed => {
+  const offer = priorityInstructions(options.price, options.units);
+  const all = unsent.map(({ instructions: own, signers = [] }): Signed => {
+    const instructions = [...offer, ...own];
     const wire = signedTransaction({ payer, signers, instructions, blockhash });
     // The first signature stands behind the count of signatures, one byte.
     return { wire, signature: encodeBase58(wire.subarray(1, 65)), ending: undefined };

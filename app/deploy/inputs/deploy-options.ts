@@ -1,6 +1,7 @@
 import { type Address, parseAddress } from "../../../core/domain/address.ts";
 import { EX_USAGE } from "../../commands/command-line.ts";
 import { DeployStopped } from "../deploy-stopped.ts";
+import { MAX_PRIORITY_FEE } from "../cluster/priority-fee.ts";
 import { SBPF_VERSIONS, type SbpfVersion } from "../cluster/feature-gates.ts";
 
 /** What a deployment is asked for, checked as far as that goes without a node. */
@@ -23,6 +24,8 @@ export type DeployOptions = {
   readonly attestor: Address | undefined;
   readonly sbpf: SbpfVersion | undefined;
   readonly demo: boolean;
+  /** Micro-lamports for each compute unit, 0 for none. */
+  readonly priorityFee: bigint;
 };
 
 const usage = (message: string): DeployStopped => new DeployStopped(EX_USAGE, message);
@@ -46,6 +49,16 @@ const programAddress = (name: string, text: string | undefined): Address | undef
   return parsed;
 };
 
+const priorityFeeOf = (text: string | undefined): bigint => {
+  if (text === undefined) return 0n;
+  const price = /^\d{1,20}$/.test(text) ? BigInt(text) : undefined;
+  if (price === undefined || price > MAX_PRIORITY_FEE)
+    throw usage(
+      `--priority-fee: expected micro-lamports for each compute unit, a whole number from 0 to ${MAX_PRIORITY_FEE}`,
+    );
+  return price;
+};
+
 /** The options of a command line. @throws DeployStopped with the first mistake and its cure. */
 export const deployOptions = (values: {
   readonly rpc?: string | undefined;
@@ -62,6 +75,7 @@ export const deployOptions = (values: {
   readonly attestor?: string | undefined;
   readonly sbpf?: string | undefined;
   readonly demo: boolean;
+  readonly "priority-fee"?: string | undefined;
 }): DeployOptions => {
   if (values.payer === undefined)
     throw usage(
@@ -93,5 +107,6 @@ export const deployOptions = (values: {
     attestor,
     sbpf,
     demo: values.demo,
+    priorityFee: priorityFeeOf(values["priority-fee"]),
   };
 };

@@ -15,10 +15,14 @@ import { transferLamports } from "../../../adapters/local-ledger/genesis/funding
 import { type DeployContext, landed } from "../deploy-context.ts";
 import { DeployStopped } from "../deploy-stopped.ts";
 import type { ProgramBinary, ProgramName } from "./program-binary.ts";
+import { WRITE_UNITS } from "../cluster/priority-fee.ts";
 import { sendTransactions } from "../cluster/send-transactions.ts";
 
-/** Bytes of ELF in one Write. With one signature and a version 0 message the transaction has 1,222 of 1,232 bytes. */
-const CHUNK_BYTES = 1000;
+/**
+ * Bytes of ELF in one Write. With one signature and a version 0 message the transaction has 1,222 of 1,232 bytes; a price and a limit
+ * take 52 of them.
+ */
+const chunkBytes = (price: bigint): number => (price === 0n ? 1000 : 950);
 /** Rounds of writing what is missing before a node is given up. Each lasts until its blockhash expires at most. */
 const MAX_ROUNDS = 20;
 
@@ -71,11 +75,8 @@ const makeBuffer = async (
   });
 };
 
-const chunksOf = (elf: Uint8Array): ReadonlyArray<number> =>
-  Array.from({ length: Math.ceil(elf.length / CHUNK_BYTES) }, (_, i) => i * CHUNK_BYTES);
-
-const isSame = (a: Uint8Array, b: Uint8Array, at: number): boolean =>
-  Buffer.compare(a.subarray(at, at + CHUNK_BYTES), b.subarray(at, at + CHUNK_BYTES)) === 0;
+const isSame = (a: Uint8Array, b: Uint8Array, from: number, to: number): boolean =>
+  Buffer.compare(a.subarray(from, to), b.subarray(from, to)) === 0;
 
 /**
  * Fills the payer's buffer for a program with a binary and returns its address. It goes on with what an earlier run wrote; a
@@ -86,7 +87,8 @@ export const fillBuffer = async (
   name: ProgramName,
   { elf, file }: ProgramBinary,
 ): Promise<Address> => {
-  const { rpc, payer, say } = context;
+  const { rpc, payer, say, priorityFee } = context;
+  const size = chunkBytes(priorityFee);
   const address = bufferAddress(payer.address, name);
   for (let round = 0; round < MAX_ROUNDS; round++) {
     const { buffer, lamports } = await readBuffer(context, name);
@@ -99,18 +101,22 @@ export const fillBuffer = async (
       say(`  ${name}: closed a buffer of another file, ${back} lamports came back`);
       continue;
     }
-    const all = chunksOf(elf);
-    const missing = all.filter((at) => !isSame(buffer.elf, elf, at));
+    const all = Array.from({ length: bufferWrites(elf.length, priorityFee) }, (_, i) => i * size);
+    const missing = all.filter((at) => !isSame(buffer.elf, elf, at, at + size));
     if (missing.length === 0) return address;
     say(
       `  ${name}: writing ${missing.length} of ${all.length} parts of ${file} to buffer ${address}`,
     );
     const writes = missing.map((at) => ({
       instructions: [
-        writeBufferInstruction(address, payer.address, at, elf.subarray(at, at + CHUNK_BYTES)),
+        writeBufferInstruction(address, payer.address, at, elf.subarray(at, at + size)),
       ],
     }));
-    const endings = await sendTransactions(rpc, payer, writes, { skipPreflight: true });
+    const endings = await sendTransactions(rpc, payer, writes, {
+      skipPreflight: true,
+      price: priorityFee,
+      units: WRITE_UNITS,
+    });
     const failed = endings.find(({ kind }) => kind === "failed");
     if (failed?.kind === "failed")
       throw new DeployStopped(
@@ -120,9 +126,10 @@ export const fillBuffer = async (
   }
   throw new DeployStopped(
     1,
-    `buffer ${address} is not full after ${MAX_ROUNDS} rounds; use another node and run the command again: it goes on where it stopped`,
+    `buffer ${address} is not full after ${MAX_ROUNDS} rounds; offer a price with --priority-fee or use another node, and run the command again: it goes on where it stopped`,
   );
 };
 
-/** The number of transactions that fill a new buffer with this number of bytes. */
-export const bufferTransactions = (length: number): number => 1 + Math.ceil(length / CHUNK_BYTES);
+/** The number of transactions that write this number of bytes to a buffer, at a price in micro-lamports for each compute unit. */
+export const bufferWrites = (length: number, price: bigint): number =>
+  Math.ceil(length / chunkBytes(price));

@@ -36,7 +36,7 @@ export type ParsedPacket = {
 };
 
 /** The most bytes of a packet's text, several times what the largest packet has. */
-const MAX_BYTES = 65_536;
+export const MAX_PACKET_BYTES = 65_536;
 
 const DATA = [
   "version",
@@ -119,4 +119,4 @@ const parsePacket = (packet: Json): ParsedPacket => {
 export const parseEvidencePacket = (
   packet: string | Uint8Array,
 ): { readonly value: ParsedPacket } | { readonly fault: string } =>
-  formOf(() => parsePacket(readStrictDocument(packet, "the packet", MAX_BYTES)));
+  formOf(() => parsePacket(readStrictDocument(packet, "the packet", MAX_PACKET_BYTES)));

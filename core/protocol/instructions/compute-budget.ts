@@ -95,16 +95,18 @@ export const computeBudgetFault = (
 
 /**
  * The Compute Budget instructions that set a transaction's compute units (u32), the bytes of account data that it loads (u32,
- * above 0) and its price in micro-lamports for each unit (u64); none for a price of 0.
+ * above 0) and its price in micro-lamports for each unit (u64); none for what is left out and for a price of 0.
  */
 export const computeBudgetInstructions = (budget: {
   readonly unitLimit: number;
-  readonly loadedBytes: number;
+  readonly loadedBytes?: number;
   readonly unitPrice: bigint;
 }): ReadonlyArray<Instruction> =>
   [
     fieldWriter(5).u8(SET_UNIT_LIMIT).u32(budget.unitLimit).done(),
-    fieldWriter(5).u8(SET_LOADED_DATA_LIMIT).u32(budget.loadedBytes).done(),
+    ...(budget.loadedBytes === undefined
+      ? []
+      : [fieldWriter(5).u8(SET_LOADED_DATA_LIMIT).u32(budget.loadedBytes).done()]),
     ...(budget.unitPrice === 0n
       ? []
       : [fieldWriter(9).u8(SET_UNIT_PRICE).u64(budget.unitPrice).done()]),

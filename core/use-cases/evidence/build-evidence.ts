@@ -7,7 +7,9 @@ import {
 import { type EvidenceData, evidenceData } from "../../protocol/evidence/evidence-data.ts";
 import { EvidenceSigner } from "../../../ports/evidence-signer.ts";
 import { Instance } from "../../../ports/instance.ts";
-import { Ledger } from "../../../ports/ledger.ts";
+import { Ledger, type LedgerFailure } from "../../../ports/ledger.ts";
+import { LedgerRecord } from "../../../ports/ledger-record.ts";
+import { parseAddress } from "../../domain/address.ts";
 import { findTransactions, referencesOf } from "./evidence-references.ts";
 import { readFinalizedEscrow } from "../escrow/read-finalized-escrow.ts";
 import { type LogProof, LogProofs } from "../log/serving/log-proofs.ts";
@@ -66,8 +68,25 @@ const newPacket = Effect.fnUntraced(function* (pda: string) {
     log: yield* (yield* LogProofs).ofEscrow(escrow),
   });
   const packet: EvidencePacket = { data, signature, references };
-  if (escrow.state !== "Pending") settled.keep({ escrow, packet, revision });
+  if (escrow.state !== "Pending") {
+    const known = { escrow, packet, revision };
+    settled.keep(known);
+    yield* settled.store(known);
+  }
   return packet;
+});
+
+/** The packet of a settled escrow that an earlier process served, for a caller whom no node answers. Fails with what the node's failure was when there is none. */
+const storedPacket = Effect.fnUntraced(function* (pda: string, failure: LedgerFailure) {
+  const { current } = yield* EvidenceSigner;
+  const { state } = yield* LedgerRecord;
+  const { genesisHash } = yield* state;
+  const address = parseAddress(pda);
+  if (current === null || genesisHash === null || address === undefined) return yield* failure;
+  const { deployment, cluster } = yield* Instance;
+  const network = { ...deployment, cluster, genesisHash };
+  const known = yield* (yield* SettledEvidence).restore(address, network, current);
+  return known === undefined ? yield* failure : known.packet;
 });
 
 /** A settled escrow's packet with present references. Returns the same object when they have not changed. */
@@ -101,19 +120,32 @@ const renewedPacket = Effect.fnUntraced(function* (known: KeptEvidence) {
     log,
   });
   const renewed: EvidencePacket = { ...packet, references };
-  settled.keep({ escrow, packet: renewed, revision });
+  const next = { escrow, packet: renewed, revision };
+  settled.keep(next);
+  // A proof under each new checkpoint is not worth a write.
+  const isMore =
+    transactions !== before.transactions ||
+    archived !== before.archived ||
+    (before.log === null && log !== null);
+  if (isMore) yield* settled.store(next);
   return renewed;
 });
 
 /**
  * The evidence packet of an escrow from its finalized account. Read and signed anew while Pending. Kept once settled:
- * the same object is returned until a reference changes. Fails like `readFinalizedEscrow`; a missing index or merchant account
+ * the same object is returned until a reference changes. While no node answers, one that an earlier process served is
+ * served as it was. Fails like `readFinalizedEscrow`; a missing index or merchant account
  * is no failure. See docs/protocol.md, "Evidence packet".
  */
 export const buildEvidence = Effect.fn("buildEvidence")(function* (pda: string) {
   const { current } = yield* EvidenceSigner;
   const known = (yield* SettledEvidence).find(pda);
-  return yield* known !== undefined && known.packet.signature.key_id === (current?.keyId ?? null)
-    ? renewedPacket(known)
-    : newPacket(pda);
+  if (known !== undefined && known.packet.signature.key_id === (current?.keyId ?? null))
+    return yield* renewedPacket(known);
+  return yield* newPacket(pda).pipe(
+    Effect.catchTags({
+      LedgerUnavailable: (failure) => storedPacket(pda, failure),
+      LedgerTimeout: (failure) => storedPacket(pda, failure),
+    }),
+  );
 });

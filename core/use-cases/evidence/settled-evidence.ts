@@ -1,13 +1,16 @@
-import { Context, Effect } from "effect";
+import { Clock, Context, Effect } from "effect";
 import type { Address } from "../../domain/address.ts";
 import type { Escrow } from "../../domain/escrow/escrow.ts";
 import type { EvidenceSignature } from "../../domain/evidence/evidence-signature.ts";
 import { RecentlyUsed } from "../../domain/recently-used.ts";
 import type { UnixSeconds } from "../../domain/unix-time.ts";
-import type { EvidenceData } from "../../protocol/evidence/evidence-data.ts";
+import type { EvidenceData, EvidenceNetwork } from "../../protocol/evidence/evidence-data.ts";
+import type { EvidenceKey } from "../../../ports/evidence-signer.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { Ledger } from "../../../ports/ledger.ts";
 import type { EvidenceReferences, MerchantStanding } from "./evidence-references.ts";
+import { SettledPackets } from "../../../ports/settled-packets.ts";
+import { readStoredPacket, storedPacketText } from "./stored-packet.ts";
 import { monotonicMs } from "../monotonic-time.ts";
 import { decodeArchivedEscrowAccount } from "../../protocol/accounts/archived-escrow-account.ts";
 import { CUSTODY_CONSTANTS } from "../../protocol/generated/custody.ts";
@@ -52,6 +55,17 @@ export class SettledEvidence extends Context.Service<
     /** The kept evidence of a settled escrow, undefined when there is none. */
     readonly find: (escrow: string) => KeptEvidence | undefined;
     readonly keep: (known: KeptEvidence) => void;
+    /** Also keeps it outside the process, as far as `SettledPackets` does. Does not wait for that, and a failure is logged. */
+    readonly store: (known: KeptEvidence) => Effect.Effect<void>;
+    /**
+     * The evidence of a settled escrow that was kept outside the process, under `key`, as it was; undefined when there is
+     * none. From then on `find` has it, and its merchant's state is known with its age.
+     */
+    readonly restore: (
+      escrow: Address,
+      network: EvidenceNetwork,
+      key: EvidenceKey,
+    ) => Effect.Effect<KeptEvidence | undefined>;
     /**
      * A merchant's state on the ledger, read at most `STANDING_FRESH_MS` ago; while the ledger does not answer the last
      * one known, after `STANDING_PATIENCE_MS` at most; null when its account could never be read. Returns the same object
@@ -141,9 +155,40 @@ export const makeSettledEvidence = Effect.gen(function* () {
     return standing;
   }, Effect.provide(context));
 
+  const kept = yield* SettledPackets;
+
   return SettledEvidence.of({
     find: (escrow) => packets.get(escrow),
     keep: (known) => packets.set(known.escrow.address, known),
+    store: Effect.fnUntraced(function* (known) {
+      const asked = merchants.get(known.escrow.merchant);
+      const nowMs = yield* monotonicMs;
+      const ageMs = asked === undefined ? 0 : Math.max(0, nowMs - asked.atMs);
+      const standingAtMs = (yield* Clock.currentTimeMillis) - ageMs;
+      const text = storedPacketText({ known, standingAtMs });
+      if (text === null) return;
+      const writing = Effect.catch(kept.keep(known.escrow.address, text), ({ cause }) =>
+        Effect.logDebug("a packet was not kept", { cause }),
+      );
+      yield* Effect.forkIn(writing, scope, { startImmediately: true });
+    }),
+    restore: Effect.fnUntraced(function* (escrow, network, key) {
+      const text = yield* Effect.orElseSucceed(kept.find(escrow), () => null);
+      const stored = text === null ? undefined : readStoredPacket(text, escrow, network, key);
+      if (stored === undefined) return undefined;
+      const { known, standingAtMs } = stored;
+      const nowMs = yield* monotonicMs;
+      const ageMs = Math.max(0, (yield* Clock.currentTimeMillis) - standingAtMs);
+      packets.set(escrow, known);
+      const { merchant } = known.escrow;
+      if (merchants.get(merchant) === undefined)
+        merchants.set(merchant, {
+          standing: known.packet.references.merchant,
+          atMs: nowMs - ageMs,
+          askedMs: nowMs,
+        });
+      return known;
+    }),
     archivalOf: Effect.fnUntraced(function* ({ address, settledAt }) {
       const nowMs = yield* monotonicMs;
       // Without a reading of the clock, the ledger is asked.

@@ -1,6 +1,8 @@
 import { Effect } from "effect";
 import type { IndexedEvent } from "../../domain/index/settlement-event.ts";
 import { IndexReader } from "../../../ports/index/index-reader.ts";
+import type { StoreUnavailable } from "../../../ports/index/store-unavailable.ts";
+import { IndexGrowth } from "./index-growth.ts";
 import { type IndexQuery, toFilter } from "./index-query.ts";
 
 /** The most events per read. */
@@ -16,6 +18,8 @@ export type EventFollower = {
     Effect.Error<IndexReader["Service"]["summary"]>,
     IndexReader
   >;
+  /** Completes once `next` may have events again, after it had none. Fails like the store. */
+  readonly grown: Effect.Effect<void, StoreUnavailable, IndexGrowth>;
 };
 
 /**
@@ -41,6 +45,7 @@ export const followEvents = Effect.fn("followEvents")(function* (
       cursor = events.length < MOST_AT_ONCE && synced.count > last ? synced.count : last;
       return events;
     }),
+    grown: Effect.suspend(() => IndexGrowth.use(({ beyond }) => beyond(cursor))),
   };
   return follower;
 });

@@ -6,7 +6,7 @@ import { decodeCustodyConfigAccount } from "../../protocol/accounts/custody-conf
 import { custodyConfigAddress } from "../../protocol/addresses/addresses.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { LedgerNodes } from "../../../ports/ledger-nodes.ts";
-import type { Ledger } from "../../../ports/ledger.ts";
+import { LogIdentity } from "../../../ports/log/log-identity.ts";
 import { LogSigner } from "../../../ports/log/log-signer.ts";
 import type { LogStore } from "../../../ports/log/log-store.ts";
 import { SyncEpoch } from "../../../ports/index/sync-lease.ts";
@@ -20,7 +20,6 @@ import {
 import type { WitnessRecord } from "./witnesses/gather-cosignatures.ts";
 import type { GrowingTree } from "./signing/growing-tree.ts";
 import type { LogHindrance } from "./log-hindrance.ts";
-import { readLogIdentity } from "./log-identity.ts";
 import type { SignedHead } from "./log-standing.ts";
 import { NodeAgreement } from "./signing/node-agreement.ts";
 import { LogRefused, openLog } from "./signing/open-log.ts";
@@ -45,6 +44,8 @@ export type PublisherStatus = {
   readonly state: PublisherState;
   /** What keeps the log from being published at the index's size, null when nothing does. */
   readonly hindrance: LogHindrance | null;
+  /** Names the witnesses and their quorum; null without witnesses, and without the log's key. */
+  readonly policy: LogPolicy | null;
   /** By the names of the policy. */
   readonly witnesses: ReadonlyMap<string, WitnessRecord>;
 };
@@ -69,7 +70,7 @@ type Grown = { readonly mark: SyncMark; readonly epoch: bigint };
  * published as it is signed. Without a log key it publishes nothing.
  */
 export const makeLogPublisher = Effect.fnUntraced(function* (policy: LogPolicy | null) {
-  const services = yield* Effect.context<LogStore | Ledger | Instance | WitnessClient>();
+  const services = yield* Effect.context<LogStore | LogIdentity | WitnessClient>();
   const signer = yield* LogSigner;
   const hindrance = yield* Ref.make<LogHindrance | null>(null);
   const witnesses = yield* Ref.make<ReadonlyMap<string, WitnessRecord>>(new Map());
@@ -81,6 +82,7 @@ export const makeLogPublisher = Effect.fnUntraced(function* (policy: LogPolicy |
     return {
       state: now,
       hindrance: now === "standby" ? null : hinders,
+      policy: signer === null ? null : policy,
       witnesses: yield* Ref.get(witnesses),
     };
   });
@@ -95,8 +97,9 @@ export const makeLogPublisher = Effect.fnUntraced(function* (policy: LogPolicy |
 
   /** Which log the key signs. */
   const open = Effect.gen(function* () {
-    const { networkLeaf, networkId } = yield* readLogIdentity;
-    return new SigningLog(key, networkLeaf, yield* openLog(name, networkId, key));
+    const identity = yield* LogIdentity;
+    const opened = yield* openLog(name, yield* identity.id, key);
+    return new SigningLog(key, yield* identity.networkLeaf, opened);
   });
 
   /** Up to which count the log may be signed, null for none. */

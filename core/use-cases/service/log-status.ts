@@ -1,5 +1,10 @@
 import { Effect } from "effect";
 import { type Hash32, hash32ToBytes } from "../../domain/hash32.ts";
+import { parseCheckpoint } from "../../log/checkpoint/checkpoint.ts";
+import type { LogPolicy } from "../../log/policy/log-policy.ts";
+import { notedCosignatures } from "../../log/policy/noted-cosignatures.ts";
+import { judgeQuorum } from "../../log/policy/quorum.ts";
+import { LAST_UNIX_SECOND, type UnixSeconds } from "../../domain/unix-time.ts";
 import { printVerifierKey, verifierKey } from "../../log/notes/verifier-key.ts";
 import type { WitnessRecord } from "../log/witnesses/gather-cosignatures.ts";
 import type { LogHindrance } from "../log/log-hindrance.ts";
@@ -20,6 +25,10 @@ export type LogStatus = {
   readonly root: Hash32 | null;
   /** The size of the published checkpoint, null before the first. */
   readonly publishedSize: number | null;
+  /** Its quorum in words, by the policy of this process; null without one, and before the first. */
+  readonly quorum: string | null;
+  /** The newest time that a witness of the policy states in it, Unix seconds; null without one. */
+  readonly cosignedAt: UnixSeconds | null;
   readonly hindrance: LogHindrance | null;
   /** Why it signs nothing more, null while it goes on. */
   readonly ended: string | null;
@@ -32,9 +41,31 @@ export type LogStatus = {
 const vkeyOf = ({ signed, publicKey }: LogStanding): string =>
   printVerifierKey(verifierKey(signed.origin, "ed25519", hash32ToBytes(publicKey)));
 
+/** The quorum of a published checkpoint, and when it was cosigned. */
+const cosignedBy = (
+  checkpoint: string | null,
+  policy: LogPolicy | null,
+): Pick<LogStatus, "quorum" | "cosignedAt"> => {
+  const parsed = checkpoint === null ? null : parseCheckpoint(checkpoint);
+  if (policy === null || parsed === null || "fault" in parsed)
+    return { quorum: null, cosignedAt: null };
+  const cosigned = notedCosignatures(parsed.value.note, policy);
+  const newest = cosigned.reduce<bigint | null>(
+    (last, { time }) => (last === null || time > last ? time : last),
+    null,
+  );
+  const { reason } = judgeQuorum(
+    policy,
+    cosigned.map(({ name }) => name),
+  );
+  // A witness may state any time; what no date can name is not shown.
+  const isDate = newest !== null && newest <= LAST_UNIX_SECOND;
+  return { quorum: reason, cosignedAt: isDate ? newest : null };
+};
+
 /** The status of the log that this service publishes; null without one. Fails like the store, unless this process has its key. */
 export const readLogStatus = Effect.gen(function* () {
-  const { state, hindrance, witnesses } = yield* (yield* LogPublisher).status;
+  const { state, hindrance, policy, witnesses } = yield* (yield* LogPublisher).status;
   const { published } = yield* SettlementLog;
   // A process that has the key shows what hinders it also while the store does not answer.
   const log = yield* state === "no_key" ? published : Effect.orElseSucceed(published, () => null);
@@ -48,6 +79,7 @@ export const readLogStatus = Effect.gen(function* () {
     size: standing?.signed.size ?? null,
     root: standing?.signed.root ?? null,
     publishedSize: log?.checkpoint?.size ?? null,
+    ...cosignedBy(log?.checkpoint?.text ?? null, policy),
     hindrance: ended === null ? hindrance : "ended",
     ended,
     predecessors: standing?.predecessors ?? [],

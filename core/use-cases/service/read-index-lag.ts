@@ -3,7 +3,7 @@ import { IndexReader } from "../../../ports/index/index-reader.ts";
 import { lagBehind, orNull } from "./index-status.ts";
 import { LedgerPulse } from "./ledger-pulse.ts";
 
-/** The index's mark and its lag in slots; null means not known. Never fails, and answers within a second. */
+/** The index's mark, its lag in slots, and when its last snapshot was complete; null means not known. Never fails, and answers within a second. */
 export const readIndexLag = Effect.gen(function* () {
   const index = yield* IndexReader;
   const pulse = yield* LedgerPulse;
@@ -12,6 +12,7 @@ export const readIndexLag = Effect.gen(function* () {
   });
   return {
     mark: store?.mark ?? null,
+    snapshotAtMs: store?.snapshotAtMs ?? null,
     lagSlots: lagBehind(store?.mark, tip?.slot),
   };
 }).pipe(Effect.withSpan("readIndexLag"));

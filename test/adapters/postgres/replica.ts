@@ -35,7 +35,7 @@ const program = Effect.gen(function* () {
       background: sync,
       activity: Effect.die("not asked for"),
       told: () => Effect.void,
-      wantScan: Effect.void,
+      snapshot: sync,
     }),
   );
   const ask = replicated.request.pipe(

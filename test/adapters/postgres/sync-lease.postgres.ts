@@ -15,7 +15,7 @@ const SHORT_MS = 150;
 const never: Lease = {
   hold: Effect.never,
   release: Effect.never,
-  ask: Effect.never,
+  ask: () => Effect.never,
   answer: () => Effect.never,
   answerTo: () => Effect.never,
   news: Effect.never,
@@ -68,7 +68,7 @@ describe("syncLeasePostgres is a lease", () =>
           const hold = Effect.forEach(leases, (lease) => lease.hold, { concurrency: "unbounded" });
           const first = yield* hold;
           expect(first.filter((term) => term !== null)).toEqual([
-            { epoch: 1n, asked: 0n, answered: 0n },
+            { epoch: 1n, asked: 0n, answered: 0n, snapshotAsked: 0n },
           ]);
           expect(yield* hold).toEqual(first);
         }),
@@ -130,15 +130,18 @@ describe("syncLeasePostgres is a lease", () =>
     test("requests are counted, and answered by a sync that began after them", () =>
       two((one, other) =>
         Effect.gen(function* () {
-          expect(yield* other.ask).toBe(1n);
+          expect(yield* other.ask("sync")).toBe(1n);
           const term = yield* one.hold;
           if (term === null) throw new Error("the lease was free");
-          expect(term).toEqual({ epoch: 1n, asked: 1n, answered: 0n });
-          expect(yield* other.ask).toBe(2n);
+          expect(term).toEqual({ epoch: 1n, asked: 1n, answered: 0n, snapshotAsked: 0n });
+          expect(yield* other.ask("snapshot")).toBe(2n);
           yield* one.answer(term, { report });
           expect(yield* other.answerTo(1n)).toEqual({ report });
           expect(yield* other.answerTo(2n)).toBeNull();
-          expect(yield* one.hold).toEqual({ epoch: 1n, asked: 2n, answered: 1n });
+          const both = { epoch: 1n, asked: 2n, answered: 1n, snapshotAsked: 2n };
+          expect(yield* one.hold).toEqual(both);
+          expect(yield* other.ask("sync")).toBe(3n);
+          expect(yield* one.hold).toEqual({ ...both, asked: 3n });
           yield* one.release;
           yield* other.hold;
           yield* one.answer({ ...term, asked: 2n }, { report });
@@ -155,7 +158,7 @@ describe("syncLeasePostgres is a lease", () =>
             new StoreUnavailable({ retryable: false, cause: "secret" }),
           ];
           for (const failure of failures) {
-            const number = yield* one.ask;
+            const number = yield* one.ask("sync");
             const term = yield* one.hold;
             if (term !== null) yield* one.answer(term, { failure });
             const told: SyncOutcome | null = yield* other.answerTo(number);
@@ -177,7 +180,7 @@ describe("syncLeasePostgres is a lease", () =>
           const heard = yield* Effect.forkChild(other.news, { startImmediately: true });
           // The subscription may still be on its way: asked until it is heard.
           yield* Effect.raceFirst(
-            Effect.forever(Effect.andThen(one.ask, Effect.sleep("20 millis"))),
+            Effect.forever(Effect.andThen(one.ask("sync"), Effect.sleep("20 millis"))),
             Fiber.join(heard),
           );
         }),

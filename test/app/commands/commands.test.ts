@@ -65,6 +65,22 @@ test("sync makes a running service sync, and prints its report", async () => {
   expect(JSON.parse(stdout)).toMatchObject({ data: { status: "completed" } });
 });
 
+test("sync --snapshot asks for a snapshot, and a flag that it does not know is refused", async () => {
+  const statusOf = async () => {
+    const answer = await fetch(`${service.url}/v1/status`);
+    return ((await answer.json()) as { data: { indexer: Record<string, unknown> } }).data.indexer;
+  };
+  const asked = await runBundle("app/commands/sync.ts", "--url", service.url, "--snapshot");
+  expect(asked.code).toBe(0);
+  expect(JSON.parse(asked.stdout)).toMatchObject({ data: { status: "completed" } });
+  expect((await statusOf())["last_snapshot_at"]).toBeString();
+  for (const wrong of ["--snapshots", "--snapshot=yes"]) {
+    const { code, stdout, stderr } = await runBundle("app/commands/sync.ts", wrong);
+    expect([code, stdout]).toEqual([64, ""]);
+    expect(stderr).toContain("--snapshot");
+  }
+});
+
 test("verify exits with 0 under the trust document, with 2 without one, and with 1 for a changed packet", async () => {
   await fetch(`${service.url}/v1/indexer/sync`, { method: "POST" });
   const { data } = (await (await fetch(`${service.url}/v1/indexer?state=Fulfilled`)).json()) as {

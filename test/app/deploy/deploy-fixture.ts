@@ -16,7 +16,11 @@ import { tmpdir } from "../../temporary-root.ts";
 const SLOT_MS = 20;
 
 /** A JSON-RPC request as a stand-in for a node sees it. */
-export type Request = { readonly id: number; readonly method: string };
+export type Request = {
+  readonly id: number;
+  readonly method: string;
+  readonly params: ReadonlyArray<unknown>;
+};
 
 /** What stands between a command and the ledger: the answer's text, or undefined for the ledger's own. */
 export type Between = (

@@ -293,4 +293,8 @@ test("each wrong input is one line that names the mistake and its cure", async (
   );
   expect(await run({ mint: key.address })).toMatch(/^1: --mint:/);
   expect(await run({ sbpf: "v9" })).toMatch(/^64: --sbpf: expected v3 or v0/);
+  for (const price of ["", "-1", "1.5", "fast", "100000001"])
+    expect(await run({ "priority-fee": price })).toMatch(
+      /^64: --priority-fee: expected micro-lamports for each compute unit, a whole number from 0 to 100000000$/,
+    );
 }, 60_000);

@@ -19,6 +19,7 @@ const linesAfter = async (background: IndexSync["Service"]["background"]) => {
         unseen: 0,
         merchants: 0,
         mark: null,
+        snapshotAtMs: null,
         revision: null,
       }),
     }),

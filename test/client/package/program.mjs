@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { connect, SettlementError } from "settlement-evidence";
 import { custody } from "settlement-evidence/generated";
-import { fileJournal, readKeyFile } from "settlement-evidence/node";
+import { attestationFiles, fileJournal, readKeyFile } from "settlement-evidence/node";
 import { parseTrustPolicy, verifyEvidence } from "settlement-evidence/verify";
 
 const [vectors, keyFile, journalFile] = process.argv.slice(2);
@@ -35,6 +35,17 @@ const preparing = () => {
   return () => answers.shift()();
 };
 const journal = fileJournal(journalFile);
+const entry = { escrow: "E", mint: "M", amount: "5", at: "2026-11-22T00:00:00Z" };
+await journal.add(entry);
+const claims = attestationFiles(`${journalFile}-claims`);
+const claim = (hash) => ({
+  version: 1,
+  network: "n",
+  escrow: "E",
+  proof_hash: hash,
+  amount_stroops: null,
+});
+const kept = await Promise.all([claims.keep(claim("a")), claims.keep(claim("b"))]);
 
 console.log(
   JSON.stringify({
@@ -44,6 +55,8 @@ console.log(
     amount: await codeOf(() => clientWith(absent).pay({ ...payment, amount: "1,5" })),
     limit: await codeOf(() => clientWith(absent, { maxPerDay: "1", journal }).pay(payment)),
     kept: (await journal.entries()).length,
+    // Of two proofs of one escrow one stands.
+    proofs: new Set(kept.map(({ proof_hash: hash }) => hash)).size,
     // The service prepares nothing that can be signed.
     prepared: await codeOf(() => clientWith(preparing()).pay(payment)),
     signature: (await signer.signMessage(new Uint8Array(3))).length,

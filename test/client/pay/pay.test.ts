@@ -10,6 +10,7 @@ import { createEscrowInstruction } from "../../../core/protocol/instructions/cus
 import { unsignedTransaction } from "../../../core/protocol/transaction/unsigned-transaction.ts";
 import { taskHash } from "../../../core/domain/escrow/task-hash.ts";
 import { runs } from "../../arbitraries/runs.ts";
+import { seededRandom } from "../../arbitraries/seeded-random.ts";
 import {
   type Asked,
   ATTESTOR,
@@ -36,7 +37,8 @@ const clientOf = (
   const time = testClock();
   const fetch: Fetch = (url, init) => meet(() => service.fetch(url, init), asked++, url);
   const { signer, signed } = countingSigner();
-  const client = connect(URL, { trust: TRUST, fetch, clock: time.clock });
+  const random = seededRandom(1);
+  const client = connect(URL, { trust: TRUST, fetch, clock: time.clock, random });
   return {
     time,
     signed,
@@ -91,12 +93,48 @@ describe("paying", () => {
     }
   });
 
-  test("an archived escrow was paid", async () => {
-    const { pay, signed } = clientOf(fakeService(), () =>
-      Promise.resolve(problem(410, "escrow_archived")),
-    );
-    expect((await pay()).signature).toBeNull();
-    expect(signed()).toBe(0);
+  describe("an archived escrow", () => {
+    const archived = {
+      state: "Refunded",
+      created_seq: "7",
+      settled_seq: "9",
+      digest: "a".repeat(64),
+      pending_digest: "b".repeat(64),
+    };
+    const gone = (more: object) =>
+      Promise.resolve(Response.json({ code: "archived_unseen", ...more }, { status: 410 }));
+
+    test("whose bytes the service has is compared as any other", async () => {
+      const service = fakeService();
+      const { pay, signed } = clientOf(service);
+      const { escrow } = await pay();
+      service.escrows.set(escrow, { ...service.escrows.get(escrow), archived });
+      expect(await pay()).toMatchObject({ signature: null, terms: "same" });
+      expect((await failureOf(pay({ amount: "1.51" }))).code).toBe("another_payment");
+      expect(signed()).toBe(1);
+    });
+
+    test("whose bytes nobody has is paid, on terms that are unproven", async () => {
+      const { pay, signed } = clientOf(fakeService(), () => gone({ archived }));
+      expect(await pay()).toMatchObject({ signature: null, terms: "unproven" });
+      expect(signed()).toBe(0);
+    });
+
+    test("is not believed of an answer without the ledger's tombstone", async () => {
+      const wrong = [
+        {},
+        { archived: null },
+        { archived: { ...archived, state: "Pending" } },
+        { archived: { ...archived, pending_digest: "b" } },
+        { archived: { ...archived, settled_seq: "7" } },
+        { archived, code: "gone" },
+      ];
+      for (const more of wrong) {
+        const { pay, signed } = clientOf(fakeService(), () => gone(more));
+        expect(await failureOf(pay())).toMatchObject({ status: 410 });
+        expect(signed()).toBe(0);
+      }
+    });
   });
 
   test("a limit refuses before anything is asked to be prepared, and nothing is signed", async () => {
@@ -146,13 +184,14 @@ describe("whatever is lost, cut, refused or aborted, one escrow is made", () => 
       pass().then(() => problem(409, "idempotency_key_in_flight")),
     "the bytes are in flight, and nothing is there yet": () =>
       Promise.resolve(problem(409, "idempotency_key_in_flight")),
+    "the relay's blockhash has expired": () => Promise.resolve(problem(409, "blockhash_expired")),
   };
   for (const [name, fault] of Object.entries(FAULTS))
     for (let at = 0; at < 4; at++)
       test(`${name}, at request ${at}`, async () => {
         const service = fakeService();
         const isRelay = (path: string) => path.endsWith("/v1/relay");
-        const onlyRelay = name.startsWith("the bytes are in flight");
+        const onlyRelay = /bytes are in flight|^the relay's/.test(name);
         const { pay } = clientOf(service, (pass, number, path) =>
           number === at && (!onlyRelay || isRelay(path)) ? fault(pass) : pass(),
         );
@@ -200,10 +239,10 @@ describe("whatever is lost, cut, refused or aborted, one escrow is made", () => 
     expect((await failureOf(hanging.pay())).code).toBe("service_unreachable");
     expect(hanging.asked()).toBe(6);
     expect(hanging.time.pauses).toHaveLength(5);
-    hanging.time.pauses.forEach((ms, at) => {
-      expect(ms).toBeGreaterThanOrEqual(100 * 2 ** at);
-      expect(ms).toBeLessThanOrEqual(200 * 2 ** at);
-    });
+    const random = seededRandom(1);
+    expect(hanging.time.pauses).toEqual(
+      [200, 400, 800, 1600, 3200].map((ms) => ms * (0.5 + random() / 2)),
+    );
   });
 
   test("a problem is reported with its code, detail, cure and status", async () => {

@@ -150,6 +150,69 @@ describe("settled", () => {
     expect(resumed.slice(0, 3)).toEqual([null, "00000000000000aa-8", "00000000000000aa-8"]);
   });
 
+  describe("where the service's quorum is below the policy's", () => {
+    const logged = JSON.parse(read("log-packets.json")) as ReadonlyArray<Named>;
+    const named = (name: string): string => logged.find((each) => each.name === name)?.packet ?? "";
+    const whole = named("settled");
+    const escrow = escrowOf(whole);
+    const against = (...steps: ReadonlyArray<Step>) => scripted(steps, read("log-trust.json"));
+    const WANTED = "quorum q wants 2 of [alpha, beta, gamma]; signed: ";
+
+    test("the missing cosignature is awaited, and the account ends witnessed", async () => {
+      const { settled, asked } = against(named("no-witness"), named("one-witness"), whole);
+      const { packet, verdict } = await settled(escrow);
+      expect([asked(), packet, verdict.verdict]).toEqual([3, whole, "verified"]);
+    });
+
+    test("one that never comes is named once the time is over", async () => {
+      for (const [name, signed] of [
+        ["no-witness", "none"],
+        ["one-witness", "alpha"],
+      ] as const) {
+        const { settled, asked, time } = against(named(name));
+        const failure = await failureOf(settled(escrow, { quorumWithinMs: 60_000 }));
+        expect(failure).toMatchObject({
+          code: "quorum_missing",
+          message: `The escrow is Fulfilled, and the log's quorum did not cosign it within 60 s: ${WANTED}${signed}.`,
+        });
+        expect(asked()).toBeGreaterThan(5);
+        const waited = time.pauses.reduce((sum, ms) => sum + ms, 0);
+        expect(waited).toBeGreaterThanOrEqual(60_000);
+        expect(waited).toBeLessThan(80_000);
+      }
+      const without = against(named("without-proof")).settled(escrow);
+      expect(await failureOf(without)).toMatchObject({
+        code: "quorum_missing",
+        message: `The escrow is Fulfilled, and the log's quorum did not cosign it within 600 s: the packet has no proof that a log holds its account.`,
+      });
+    });
+
+    test("aborted, the waiting names it too, with the signal's reason as the cause", async () => {
+      const stop = new AbortController();
+      const { settled } = against(() => {
+        queueMicrotask(() => stop.abort(new Error("enough")));
+        return new Response(named("one-witness"));
+      });
+      const failure = await failureOf(settled(escrow, { signal: stop.signal }));
+      expect(failure).toMatchObject({ code: "quorum_missing", cause: new Error("enough") });
+      expect(failure.message).toContain(`${WANTED}alpha`);
+    });
+
+    test("a cosignature that is forged is refused at once", async () => {
+      for (const name of ["cosigned-another-checkpoint", "cosignature-time-changed"])
+        expect(await failureOf(against(named(name), whole).settled(escrow))).toMatchObject({
+          code: "evidence_failed",
+        });
+    });
+
+    test("a packet that fails otherwise too is refused at once", async () => {
+      const forged = named("one-witness").replace('"state":"Fulfilled"', '"state":"Refunded"');
+      expect(await failureOf(against(forged, whole).settled(escrow))).toMatchObject({
+        code: "evidence_failed",
+      });
+    });
+  });
+
   test("where the policy wants a quorum, the packet is awaited until the account is witnessed", async () => {
     const logged = JSON.parse(read("log-packets.json")) as ReadonlyArray<Named>;
     const named = (name: string): string => logged.find((each) => each.name === name)?.packet ?? "";

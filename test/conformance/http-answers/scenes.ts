@@ -5,6 +5,11 @@ import {
 } from "../../../adapters/signer/evidence-signer.ts";
 import { ed25519Key } from "../../arbitraries/evidence.ts";
 import type { Scene } from "./exchange.ts";
+import {
+  actionBetaExchanges,
+  actionExchanges,
+  noPublicAddressExchanges,
+} from "./exchanges/actions.ts";
 import { wrongBodies, wrongPrepareBodies } from "./exchanges/bodies.ts";
 import { escrowBetaExchanges, escrowExchanges } from "./exchanges/escrow.ts";
 import { everyOperation, overBudget } from "./exchanges/every-operation.ts";
@@ -47,6 +52,7 @@ export const SCENES: ReadonlyArray<Scene> = [
       ...evidenceExchanges,
       ...merchantExchanges,
       ...prepareExchanges,
+      ...actionExchanges,
       ...proofTemplateExchanges,
       ...indexListExchanges,
       ...witnessExchanges,
@@ -82,11 +88,21 @@ export const SCENES: ReadonlyArray<Scene> = [
     exchanges: settlementLogExchanges,
   },
   { name: "no settlement log", exchanges: withoutLogExchanges },
+  {
+    name: "no public address",
+    options: { publicUrl: null },
+    exchanges: noPublicAddressExchanges,
+  },
   { name: "metrics", exchanges: metricsExchanges },
   {
     name: "the beta's limits are enforced, and there is no evidence key",
     options: { enforceBetaLimits: true, signer: evidenceSignerNone(formerKey(11)) },
-    exchanges: [...escrowBetaExchanges, ...relayBetaExchanges, ...unsignedExchanges],
+    exchanges: [
+      ...escrowBetaExchanges,
+      ...actionBetaExchanges,
+      ...relayBetaExchanges,
+      ...unsignedExchanges,
+    ],
   },
   { name: "budgets of nothing", options: { limit: 0 }, isSynced: false, exchanges: overBudget },
   { name: "budgets of one request", options: { limit: 1 }, exchanges: lastOfBudgetExchanges },

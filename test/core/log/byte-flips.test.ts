@@ -9,7 +9,7 @@ import {
 } from "../../../core/log/notes/signed-note.ts";
 import { verifyNote } from "../../../core/log/notes/verify-note.ts";
 import { judgeCheckpoint } from "../../../core/log/policy/judge-checkpoint.ts";
-import { judgeProof } from "../../../core/log/policy/judge-proof.ts";
+import { judgeProof } from "./support/judge-proof.ts";
 import type { LogPolicy } from "../../../core/log/policy/log-policy.ts";
 import { inclusionProof } from "../../../core/log/tree/inclusion-proof.ts";
 import { runs } from "../../arbitraries/runs.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { createHash, createPrivateKey, createPublicKey, sign } from "node:crypto";
 import { join } from "node:path";
-import { judgeProof } from "../../../core/log/policy/judge-proof.ts";
+import { judgeProof } from "./support/judge-proof.ts";
 import { parseLogPolicy } from "../../../core/log/policy/parse-log-policy.ts";
 import { threeLeaves } from "./support/three-leaves.ts";
 

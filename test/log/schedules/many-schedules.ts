@@ -1,5 +1,6 @@
 import { expect } from "bun:test";
-import { NOTHING, runSchedule, type Tally } from "./run-schedule.ts";
+import { runSchedule } from "./run-schedule.ts";
+import { NOTHING, type Tally } from "./tally.ts";
 import type { StoreKind } from "./schedule-stores.ts";
 
 /** A whole number of the environment. */

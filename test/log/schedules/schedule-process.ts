@@ -14,9 +14,10 @@ import { LedgerNodes } from "../../../ports/ledger-nodes.ts";
 import { LogSigner } from "../../../ports/log/log-signer.ts";
 import { LogStore } from "../../../ports/log/log-store.ts";
 import { WitnessClient } from "../../../ports/log/witness-client.ts";
-import { TEST_DEPLOYMENT } from "../../arbitraries/test-ledger.ts";
+import { TEST_DEPLOYMENT, TEST_GENESIS_HASH } from "../../arbitraries/test-ledger.ts";
 import type { Index, IndexLayer } from "../../contracts/fresh-index.ts";
 import { testInstance } from "../../core/use-cases/test-instance.ts";
+import { logIdentity } from "../../doubles/log-identity.ts";
 import { MortalCalls } from "./mortal-calls.ts";
 
 const KEY = ed25519Key(new Uint8Array(32).fill(1));
@@ -65,7 +66,7 @@ const mortalLease = (lease: SyncLease["Service"], calls: MortalCalls): SyncLease
   return {
     hold: alive(calls.counted(lease.hold)),
     release: Effect.suspend(() => (calls.isDead ? Effect.void : lease.release)),
-    ask: alive(lease.ask),
+    ask: (kind) => alive(lease.ask(kind)),
     answer: (...answer) => alive(lease.answer(...answer)),
     answerTo: (request) => alive(lease.answerTo(request)),
     news: alive(lease.news),
@@ -108,6 +109,7 @@ export const startProcess = Effect.fnUntraced(function* (parts: ProcessParts) {
     Layer.succeed(Ledger, mortalLedger(parts.pool, calls)),
     Layer.succeed(LedgerNodes, parts.nodes),
     Layer.succeed(LogSigner, { name: "log.example", key }),
+    logIdentity(TEST_GENESIS_HASH, TEST_DEPLOYMENT),
     Layer.succeed(Instance, { ...testInstance(), deployment: TEST_DEPLOYMENT }),
     Layer.succeed(WitnessClient, { addCheckpoint: () => Effect.die("there is no witness") }),
   );

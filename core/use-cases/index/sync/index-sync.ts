@@ -6,6 +6,7 @@ import { LedgerLane } from "../../../../ports/ledger-lane.ts";
 import { type SyncError, syncErrorOf, type SyncFailure } from "./sync-failure.ts";
 import { backfillTransactions } from "./events/backfill-transactions.ts";
 import { syncIndex } from "./sync-index.ts";
+import type { PeerRecord } from "./archived/peer-records.ts";
 import { SyncMemory } from "./ledger/sync-memory.ts";
 import type { ToldTransaction } from "../../../../ports/ledger-signals.ts";
 
@@ -22,6 +23,8 @@ export type SyncActivity = {
   readonly contradiction: IndexContradiction | null;
   /** How often accounts contradicted the ledger's count and head, since this process began. */
   readonly contradictedAnswers: number;
+  /** How the answers of peers went that were asked for archived escrows, by name, since this process began. */
+  readonly peers: ReadonlyMap<string, PeerRecord>;
   /** Whether some node keeps history, as far as a sync has found out. Without it, the index is kept up by scans. */
   readonly hasHistory: boolean;
   /** How far the running sync has come; null when none runs or it is not known. */
@@ -37,13 +40,13 @@ export class IndexSync extends Context.Service<
      * Concurrent callers share it.
      */
     readonly request: Effect.Effect<SyncReport, SyncFailure>;
+    /** As `request`, with a snapshot: a scan of all merchants, or the build of the index. Fails when that fails. */
+    readonly snapshot: Effect.Effect<SyncReport, SyncFailure>;
     /** As `request`, for timers and hints; null when another replica runs the syncs. */
     readonly background: Effect.Effect<SyncReport | null, SyncFailure>;
     readonly activity: Effect.Effect<SyncActivity>;
     /** Lets this process's next sync know of a transaction that a history may not list. */
     readonly told: (transaction: ToldTransaction) => Effect.Effect<void>;
-    /** Makes this process's next sync scan all merchants as well. */
-    readonly wantScan: Effect.Effect<void>;
   }
 >()("settlement-evidence/core/use-cases/IndexSync") {}
 
@@ -91,7 +94,7 @@ export const makeIndexSync = Effect.fnUntraced(function* (
       Effect.forkIn(scope),
     );
   });
-  let isScanWanted = false;
+  let isSnapshotAsked = false;
   let waiting: Deferred.Deferred<SyncReport, SyncFailure> | null = null;
 
   const run = (outcome: Deferred.Deferred<SyncReport, SyncFailure>) =>
@@ -100,8 +103,8 @@ export const makeIndexSync = Effect.fnUntraced(function* (
         waiting = null;
         runs += 1;
         // A scan that began before it was asked for is not the one asked for.
-        if (isScanWanted) memory.snapshots.ask();
-        isScanWanted = false;
+        memory.snapshots.isDemanded = isSnapshotAsked;
+        isSnapshotAsked = false;
         yield* Ref.update(activity, (was) => ({ ...was, running: true }));
         const exit = yield* Effect.exit(
           Effect.provideService(syncIndex(runs, memory, afterSync), LedgerLane, "background"),
@@ -128,6 +131,10 @@ export const makeIndexSync = Effect.fnUntraced(function* (
   });
   return IndexSync.of({
     request,
+    snapshot: Effect.suspend(() => {
+      isSnapshotAsked = true;
+      return request;
+    }),
     background: request,
     activity: Effect.map(Ref.get(activity), (now) => ({
       ...now,
@@ -135,12 +142,10 @@ export const makeIndexSync = Effect.fnUntraced(function* (
       snapshotFailures: memory.snapshots.failures,
       contradiction: memory.contradiction,
       contradictedAnswers: memory.contradictedAnswers,
+      peers: memory.peers.all,
       hasHistory: memory.hasHistory,
       progress: memory.progress,
     })),
     told: (transaction) => Effect.sync(() => memory.told.add(transaction)),
-    wantScan: Effect.sync(() => {
-      isScanWanted = true;
-    }),
   });
 });

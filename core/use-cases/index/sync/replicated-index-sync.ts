@@ -43,7 +43,8 @@ export const makeReplicatedIndexSync = Effect.fnUntraced(function* (local: Index
 
   const syncIn = (held: SyncTerm) =>
     Effect.gen(function* () {
-      const exit = yield* Effect.exit(Effect.provideService(local.request, SyncEpoch, held.epoch));
+      const sync = held.snapshotAsked > held.answered ? local.snapshot : local.request;
+      const exit = yield* Effect.exit(Effect.provideService(sync, SyncEpoch, held.epoch));
       const failure = Exit.findErrorOption(exit);
       const outcome = Exit.isSuccess(exit)
         ? { report: exit.value }
@@ -84,8 +85,8 @@ export const makeReplicatedIndexSync = Effect.fnUntraced(function* (local: Index
   });
   yield* Effect.forkIn(Effect.forever(heartbeatAndWait), scope);
 
-  const request = Effect.gen(function* () {
-    const number = yield* lease.ask;
+  const ask = Effect.fnUntraced(function* (kind: "sync" | "snapshot") {
+    const number = yield* lease.ask(kind);
     yield* heartbeat;
     for (;;) {
       const outcome = yield* lease.answerTo(number);
@@ -94,11 +95,12 @@ export const makeReplicatedIndexSync = Effect.fnUntraced(function* (local: Index
       yield* newsOrAfter(LOOK_AGAIN);
     }
   });
+  const request = ask("sync");
   return IndexSync.of({
     request,
+    snapshot: ask("snapshot"),
     background: Effect.suspend(() => (term === null ? Effect.succeed(null) : request)),
     activity: local.activity,
     told: local.told,
-    wantScan: local.wantScan,
   });
 });

@@ -20,6 +20,8 @@ export class SnapshotSchedule {
   lastError: SyncError | null = null;
   /** Wait between the last snapshot and the next one, milliseconds. */
   waitMs: number;
+  /** Whether somebody waits for a snapshot of the running sync, which then fails without one. */
+  isDemanded = false;
   readonly #everyMs: number | null;
   #dueMs: number | null = null;
   #completedMs: number | null = null;
@@ -34,7 +36,7 @@ export class SnapshotSchedule {
 
   /** Whether a snapshot is due. The first call starts the first interval, because only a complete index is asked about. */
   isDue(nowMs: number): boolean {
-    if (this.#isAsked) return true;
+    if (this.#isAsked || this.isDemanded) return true;
     if (this.#everyMs === null && this.failures === 0) return false;
     this.#dueMs ??= nowMs + (this.#everyMs ?? 0);
     return nowMs >= this.#dueMs;
@@ -79,6 +81,7 @@ export class SnapshotSchedule {
 
   #waitFrom(nowMs: number, waitMs: number): void {
     this.#isAsked = false;
+    this.isDemanded = false;
     this.waitMs = waitMs;
     this.#dueMs = nowMs + waitMs;
   }

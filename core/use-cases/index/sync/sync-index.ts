@@ -12,6 +12,7 @@ import { monotonicMs } from "../../monotonic-time.ts";
 import { applyEvents } from "./events/apply-events.ts";
 import { buildIndex } from "./build/build-index.ts";
 import { type CustodyTip, readCustodyTip } from "./ledger/custody-tip.ts";
+import { MostCatchUp } from "./events/most-catch-up.ts";
 import { findEventTransactions } from "./events/find-event-transactions.ts";
 import { followMerchants } from "./merchants/follow-merchants.ts";
 import { worthReading } from "./events/gather-events.ts";
@@ -26,8 +27,6 @@ import { searchArchived } from "./archived/search-archived.ts";
 import type { SyncMemory } from "./ledger/sync-memory.ts";
 import { takeSnapshot, tryPeriodicSnapshot } from "./take-snapshot.ts";
 
-/** An index that more events have passed by is built anew: a scan can keep no more of their rows in memory. */
-const MOST_CATCH_UP = 200_000n;
 /** Contradictions, one sync after the other, after which scans decide whether the ledger was rewritten. */
 const MOST_CONTRADICTIONS = 3;
 
@@ -76,7 +75,7 @@ const tipToBuild = Effect.fnUntraced(function* (
     const other = yield* proveRewritten(accounts, memory, since);
     if (other !== null) return other;
   }
-  if (tip.count - since.count <= MOST_CATCH_UP) return null;
+  if (tip.count - since.count <= (yield* MostCatchUp)) return null;
   // The ledger may have been rewritten. Only a proof of its whole history shows it then.
   yield* Effect.tapError(proveHistory(accounts, memory, since, tip), () =>
     Effect.sync(() => {
@@ -137,8 +136,8 @@ const onwards = Effect.fnUntraced(function* (
   for (const row of proved.held.changes(since.count, mark.count).unseen) memory.unseen.add(row);
   const scan = scanMerchants(accounts, memory, mark);
   const isScanDue = memory.hasHistory ? isDue : snapshots.isDueWithoutHistory(yield* monotonicMs);
-  // A scan that stands in for a history must succeed. One that only checks it, or comes by its interval, need not.
-  const mustScan = followed === null && memory.hasHistory;
+  // A scan that stands in for a history, or for which somebody waits, must succeed. One that comes by its interval need not.
+  const mustScan = snapshots.isDemanded || (followed === null && memory.hasHistory);
   const vanished = mustScan
     ? yield* takeSnapshot(snapshots, scan)
     : isScanDue

@@ -1,11 +1,9 @@
 import { Context, Effect } from "effect";
 import { parseCheckpoint } from "../../../log/checkpoint/checkpoint.ts";
 import { parseLogOrigin } from "../../../log/checkpoint/log-origin.ts";
-import type { Instance } from "../../../../ports/instance.ts";
-import type { Ledger } from "../../../../ports/ledger.ts";
+import { LogIdentity } from "../../../../ports/log/log-identity.ts";
 import { LogStore } from "../../../../ports/log/log-store.ts";
-import { StoreUnavailable } from "../../../../ports/index/store-unavailable.ts";
-import { readLogIdentity } from "../log-identity.ts";
+import type { StoreUnavailable } from "../../../../ports/index/store-unavailable.ts";
 import {
   isSameHead,
   type LogStanding,
@@ -48,18 +46,9 @@ const checkpointOf = ({ published, signed }: LogStanding): PublishedLog["checkpo
     : null;
 };
 
-/** The process's one `SettlementLog`. Leaf 0 is asked of the ledger once. */
+/** The process's one `SettlementLog`. */
 export const makeSettlementLog = Effect.gen(function* () {
-  const services = yield* Effect.context<Ledger | Instance>();
-  let identity: Effect.Success<typeof readLogIdentity> | null = null;
-  const readOnce = Effect.gen(function* () {
-    identity ??= yield* readLogIdentity;
-    return identity;
-  }).pipe(
-    Effect.provide(services),
-    // The store is the log's only once a node has shown the ledger's genesis hash.
-    Effect.mapError((cause) => new StoreUnavailable({ retryable: true, cause })),
-  );
+  const identity = yield* LogIdentity;
   // The edge is verified once for each signed head.
   let verified: { readonly head: SignedHead; readonly edge: SignedEdge } | null = null;
   // The standing is parsed once for each text: a checkpoint changes once a second at most.
@@ -79,7 +68,7 @@ export const makeSettlementLog = Effect.gen(function* () {
       const standing = parseLogStanding(text);
       const origin = standing && parseLogOrigin(standing.signed.origin);
       if (standing === undefined || origin === undefined || "fault" in origin) return null;
-      const { networkLeaf } = yield* readOnce;
+      const networkLeaf = yield* identity.networkLeaf;
       const tree = { networkLeaf, generation: origin.value.generation };
       const value = { standing, tree, checkpoint: checkpointOf(standing) };
       parsed = { text, value };

@@ -1,13 +1,21 @@
 import { Effect } from "effect";
+import { encodeEntryBundle } from "../../../log/tiles/entry-bundle.ts";
 import { TileBuilder } from "../../../log/tiles/tile-builder.ts";
-import { TILE_WIDTH, tilePath } from "../../../log/tiles/tile-path.ts";
+import { rootOfFullTile } from "../../../log/tiles/tile-hashes.ts";
+import { type Tile, TILE_WIDTH, tilePath } from "../../../log/tiles/tile-path.ts";
 import { partialTiles } from "../../../log/tiles/tile-plan.ts";
 import type { TreeHead } from "../../../log/tree/tree-edge.ts";
+import { HASH_LENGTH, isSameHash, leafHash } from "../../../log/tree/tree-hash.ts";
 import { type FullTile, LogStore } from "../../../../ports/log/log-store.ts";
+import { StoreUnavailable } from "../../../../ports/index/store-unavailable.ts";
 import { keptPath, type LogTree, readLeaves, readTile } from "../read-tree.ts";
 
 /** Leaves read at once, some milliseconds of work: four full tiles. */
 const LEAVES_AT_ONCE = 4 * TILE_WIDTH;
+/** Tiles and bundles held until enough nodes agree on them, 26 MB: those of 262,144 leaves. */
+const MOST_HELD = 2048;
+/** Tiles made anew that the store gets at once. */
+const KEPT_AT_ONCE = 16;
 
 /** A log's tree as it grows. One fiber at a time may use it. */
 export type GrowingTree = {
@@ -18,31 +26,66 @@ export type GrowingTree = {
    * is begun anew.
    */
   readonly growTo: (size: number, each?: EachLeaf) => ReturnType<typeof grow>;
-  /** Has the store keep the full tiles of the first `size` leaves, which enough nodes agree on. */
+  /**
+   * Has the store keep the full tiles of the first `size` leaves, which enough nodes agree on. Fails where the store's leaves
+   * are other ones than those that the tree grew from, and then keeps none that differs.
+   */
   readonly keepTo: (size: number) => ReturnType<typeof keep>;
 };
 
 type EachLeaf = (index: number, leaf: Uint8Array) => void;
 
+/** A full tile of level 0 that is not held, nor is its bundle. Its root tells whether the leaves are still the same. */
+type Dropped = { readonly index: number; readonly root: Uint8Array };
+
 type Builder = {
   readonly tree: LogTree;
   readonly tiles: TileBuilder;
   /** Full tiles that the store does not have yet, each with the size at which it is full. */
-  readonly full: Array<FullTile & { readonly fullAt: number }>;
-  /** Whether tiles are kept as they fill, because nobody else has to agree on their leaves. */
-  readonly isAgreed: boolean;
+  readonly held: Array<FullTile & { readonly fullAt: number }>;
+  /** Those that were one too many to be held, in order. */
+  readonly dropped: Array<Dropped>;
 };
 
-const keep = Effect.fnUntraced(function* ({ full }: Builder, size: number) {
-  const store = yield* LogStore;
-  const agreed = full.filter(({ fullAt }) => fullAt <= size);
-  if (agreed.length === 0) return;
-  yield* store.keepTiles(agreed.map(({ path, bytes }) => ({ path, bytes })));
-  full.splice(0, full.length, ...full.filter(({ fullAt }) => fullAt > size));
+/** The size at which a tile or bundle is full. */
+const fullAt = ({ level, index }: Tile): number =>
+  (index + 1) * TILE_WIDTH ** (level === "entries" ? 1 : level + 1);
+
+/** A dropped tile and its bundle, of the store's leaves. */
+const makeAnew = Effect.fnUntraced(function* (tree: LogTree, { index, root }: Dropped) {
+  const leaves = yield* readLeaves(tree, index * TILE_WIDTH, TILE_WIDTH);
+  const hashes = hashesOf(leaves);
+  const [tile, bundle] = [
+    { level: 0, index, width: TILE_WIDTH },
+    { level: "entries", index, width: TILE_WIDTH },
+  ] as const;
+  if (isSameHash(rootOfFullTile(hashes), root))
+    return [
+      { path: keptPath(tree, tile), bytes: hashes },
+      { path: keptPath(tree, bundle), bytes: encodeEntryBundle(leaves) },
+    ] satisfies ReadonlyArray<FullTile>;
+  const cause = `the store's leaves give another ${tilePath(tile)} than they did before`;
+  return yield* new StoreUnavailable({ retryable: true, cause });
 });
 
-const grow = Effect.fnUntraced(function* (builder: Builder, size: number, each?: EachLeaf) {
-  const { tree, tiles } = builder;
+const keep = Effect.fnUntraced(function* ({ tree, held, dropped }: Builder, size: number) {
+  const store = yield* LogStore;
+  const agreed = held.filter((tile) => tile.fullAt <= size);
+  if (agreed.length > 0) {
+    yield* store.keepTiles(agreed.map(({ path, bytes }) => ({ path, bytes })));
+    held.splice(0, held.length, ...held.filter((tile) => tile.fullAt > size));
+  }
+  const isAgreed = ({ index }: Dropped): boolean => (index + 1) * TILE_WIDTH <= size;
+  for (;;) {
+    const next = dropped.slice(0, KEPT_AT_ONCE / 2).filter(isAgreed);
+    if (next.length === 0) return;
+    const made = yield* Effect.forEach(next, (each) => makeAnew(tree, each));
+    yield* store.keepTiles(made.flat());
+    dropped.splice(0, next.length);
+  }
+});
+
+const grow = Effect.fnUntraced(function* ({ tree, tiles }: Builder, size: number, each?: EachLeaf) {
   while (tiles.size < size) {
     const from = tiles.size;
     const leaves = yield* readLeaves(tree, from, Math.min(LEAVES_AT_ONCE, size - from));
@@ -50,30 +93,54 @@ const grow = Effect.fnUntraced(function* (builder: Builder, size: number, each?:
       tiles.append(leaf);
       each?.(from + at, leaf);
     }
-    if (builder.isAgreed) yield* keep(builder, tiles.size);
   }
 });
 
+/** The hashes of leaves, one behind another. */
+const hashesOf = (leaves: ReadonlyArray<Uint8Array>): Uint8Array => {
+  const hashes = new Uint8Array(leaves.length * HASH_LENGTH);
+  leaves.forEach((leaf, at) => hashes.set(leafHash(leaf), at * HASH_LENGTH));
+  return hashes;
+};
+
+/** The partial tiles of a size. The bundle's entries and their hashes come from one reading of the leaves. */
+const readPartials = Effect.fnUntraced(function* (tree: LogTree, size: number) {
+  const partial = new Map<string, Uint8Array>();
+  for (const tile of partialTiles(size)) {
+    const { level, index, width } = tile;
+    if (level === "entries") {
+      const leaves = yield* readLeaves(tree, index * TILE_WIDTH, width);
+      partial.set(tilePath(tile), encodeEntryBundle(leaves));
+      partial.set(tilePath({ ...tile, level: 0 }), hashesOf(leaves));
+    } else if (level > 0) partial.set(tilePath(tile), yield* readTile(tree, tile));
+  }
+  return partial;
+});
+
 /**
- * The tree of the first `size` leaves, whose full tiles the store has. It begins at leaf 0 where `size` is 0. `isAgreed` says that
- * tiles are kept as they fill; otherwise they are held until `keepTo`.
+ * The tree of the first `size` leaves, whose full tiles the store has. It begins at leaf 0 where `size` is 0. Of the tiles that fill, at
+ * most `mostHeld` are held until `keepTo`; further ones are made of the leaves again.
  */
 export const beginTree = Effect.fnUntraced(function* (
   tree: LogTree,
   size: number,
-  isAgreed: boolean,
+  mostHeld = MOST_HELD,
 ) {
-  const partial = new Map<string, Uint8Array>();
-  for (const tile of partialTiles(size)) partial.set(tilePath(tile), yield* readTile(tree, tile));
-  const full: Builder["full"] = [];
+  const partial = yield* readPartials(tree, size);
+  const held: Builder["held"] = [];
+  const dropped: Builder["dropped"] = [];
   const tiles = new TileBuilder(
     (tile, bytes) => {
-      const leaves = TILE_WIDTH ** (tile.level === "entries" ? 1 : tile.level + 1);
-      full.push({ path: keptPath(tree, tile), bytes, fullAt: (tile.index + 1) * leaves });
+      const { level, index } = tile;
+      if (level === 0 && (dropped.length > 0 || held.length >= mostHeld))
+        dropped.push({ index, root: rootOfFullTile(bytes) });
+      // A bundle goes the way of the tile that hashes it. Of 65,536 leaves there is one tile of a higher level.
+      else if (level !== "entries" || dropped.at(-1)?.index !== index)
+        held.push({ path: keptPath(tree, tile), bytes, fullAt: fullAt(tile) });
     },
     { size, read: (tile) => partial.get(tilePath(tile)) ?? new Uint8Array() },
   );
-  const builder: Builder = { tree, tiles, full, isAgreed };
+  const builder: Builder = { tree, tiles, held, dropped };
   const growing: GrowingTree = {
     size: () => tiles.size,
     head: () => tiles.head(),

@@ -110,6 +110,23 @@ export class SigningLog {
     });
   }
 
+  /**
+   * Takes back a standing whose head was not signed: another process was faster at the key's file. What that one signed is held against
+   * the leaves from then on, and is the first standing of a store that had none. Without such a head the next round signs.
+   */
+  #takeBack(before: string | null, next: LogStanding) {
+    return Effect.gen({ self: this }, function* () {
+      const { head } = yield* this.#besideKey;
+      if (head === null || isSameHead(head, this.#remembered)) return;
+      const earlier = before ?? printLogStanding({ ...next, signed: head });
+      const store = yield* LogStore;
+      yield* store.replaceStanding(printLogStanding(next), earlier);
+      this.#remembered = head;
+      if (head.size > (this.last?.size ?? 0)) this.last = head;
+      this.growing = null;
+    });
+  }
+
   /** Replaces the standing. Another process's write in between is a failure that passes. */
   #replace(before: string | null, next: LogStanding) {
     return Effect.gen({ self: this }, function* () {
@@ -140,7 +157,10 @@ export class SigningLog {
         });
       const next = this.#standingOf(head, value, null);
       if (!isSameHead(value?.signed ?? null, head)) yield* this.#replace(text, next);
-      if (remembered !== null) yield* this.#remember(remembered.text, next);
+      if (remembered !== null)
+        yield* Effect.tapError(this.#remember(remembered.text, next), () =>
+          this.#takeBack(text, next),
+        );
       this.last = head;
       return yield* signCheckpoint(this.#key, head);
     });
@@ -220,7 +240,7 @@ export class SigningLog {
       const { last, tree } = this;
       if (last === null) {
         agreement.begin();
-        return yield* beginTree(tree, 0, agreement.nodes === 1);
+        return yield* beginTree(tree, 0);
       }
       // An older store lacks tiles that a checkpoint covers already.
       if (!isSameHead(stored, last)) return null;
@@ -229,7 +249,7 @@ export class SigningLog {
         const root = yield* readRoot(tree, remembered.size);
         if (hash32FromBytes(root) !== remembered.root) return null;
       }
-      const kept = yield* beginTree(tree, last.size, agreement.nodes === 1);
+      const kept = yield* beginTree(tree, last.size);
       if (hash32FromBytes(kept.head().root) !== last.root) return null;
       agreement.begin({ count: BigInt(last.size) - 1n, head: last.chain });
       return kept;
@@ -250,7 +270,7 @@ export class SigningLog {
     });
   }
 
-  /** The tree at a mark from the leaves alone, with every tile kept anew. Ends the log when the ledger gives another root. */
+  /** The tree at a mark from the leaves alone, with every tile to be kept anew. Ends the log when the ledger gives another root. */
   #deriveFromLeaves(mark: SyncMark, agreement: NodeAgreement, agreed: Agreed) {
     return Effect.gen({ self: this }, function* () {
       const { last, tree } = this;
@@ -280,9 +300,11 @@ export class SigningLog {
       this.contradictedSinceMs = null;
       if (last !== null && last.size > size) return null;
       agreement.begin();
-      const anew = yield* beginTree(tree, 0, agreement.nodes === 1);
+      const anew = yield* beginTree(tree, 0);
       yield* anew.growTo(size, (index, leaf) => agreement.follow(BigInt(index), leaf));
-      return anew;
+      if (agreement.headAt(mark.count) === mark.head) return anew;
+      const cause = "the store's leaves changed while the tree was made of them";
+      return yield* new StoreUnavailable({ retryable: true, cause });
     });
   }
 

@@ -126,6 +126,35 @@ describe("a payload that names its ledger", () => {
     expect([status, errors?.map(({ pointer }) => pointer)]).toEqual([422, ["/payload/network"]]);
   });
 
+  test("is held to the template that the request names, which must be one", async () => {
+    const to = `${path}/attestation/prepare`;
+    const { proof_template_id: _named, ...payload } = payloadFor(GENESIS) as Record<
+      string,
+      unknown
+    >;
+    expect(await post(to, { payload })).toMatchObject({
+      status: 200,
+      data: { template_id: null },
+    });
+    const { status, errors } = await post(to, { payload, template_id: template?.id });
+    expect([status, errors?.[0]?.pointer]).toEqual([422, "/payload/proof_template_id"]);
+    expect((await post(to, { payload, template_id: "no-such-template-v1" })).status).toBe(404);
+  });
+
+  test("is attested for a part of the amount, never for all of it or more", async () => {
+    const to = `${path}/attestation/prepare`;
+    const payload = payloadFor(GENESIS);
+    for (const [amount, expected] of [
+      [pending.amount - 1n, 200],
+      [pending.amount, 422],
+      [pending.amount + 1n, 422],
+    ] as const) {
+      const { status, errors } = await post(to, { payload, amount_stroops: String(amount) });
+      expect(status).toBe(expected);
+      if (expected === 422) expect(errors?.[0]?.pointer).toBe("/amount_stroops");
+    }
+  });
+
   test("is said to be bound to its ledger, or not, when it is verified", async () => {
     const bound = async (payload: object) => {
       const { data } = await post(`/v1/evidence/${pending.address}/verify`, { payload });

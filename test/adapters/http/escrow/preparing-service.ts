@@ -13,7 +13,7 @@ import {
   MINT,
   STRANGER,
 } from "../support/parties.ts";
-import { checkedClient, makeService } from "../support/service.ts";
+import { checkedClient, makeService, type ServiceOptions } from "../support/service.ts";
 
 type Call = {
   readonly operation: string;
@@ -35,8 +35,8 @@ type Call = {
  * A service that serves the prepare operations of one pending escrow, with the token accounts of both sides, and what its
  * tests call. Dispose of its runtime afterwards.
  */
-export const preparingService = async () => {
-  const service = await makeService();
+export const preparingService = async (options: ServiceOptions = {}) => {
+  const service = await makeService(options);
   const client = await checkedClient(service);
   const pending = escrow("prepare operations");
   const path = `/v1/escrows/${pending.address}`;

@@ -5,6 +5,7 @@ import { evidenceExample } from "../../../../adapters/http/evidence/evidence-con
 import { evidencePage } from "../../../../adapters/http/pages/evidence-page/evidence-page.ts";
 import { evidenceSignerNone } from "../../../../adapters/signer/evidence-signer.ts";
 import { escrow, EXPIRES_AT, merchant, CREATED_AT } from "../support/parties.ts";
+import { scanQrCode } from "../support/scan-qr-code.ts";
 import { checkedClient, jsonOf, makeService } from "../support/service.ts";
 
 /** The Accept header that browsers send for a page. */
@@ -89,7 +90,10 @@ describe("the page", () => {
   test("a proof of the log is named, and what its witnesses show is said", () => {
     const packet = evidenceExample();
     const textWith = (log: typeof packet.references.log) =>
-      evidencePage({ ...packet, references: { ...packet.references, log } }, "http://x", []).html;
+      evidencePage(
+        { ...packet, references: { ...packet.references, log } },
+        { origin: "http://x", publicUrl: null, supportedMints: [] },
+      ).html;
     const origin = "example.com/log/0123456789abcdef/0";
     const [without, logged] = [
       textWith(null),
@@ -202,6 +206,33 @@ describe("the page", () => {
   test("references that were not found are named", async () => {
     expect(await textOf(released)).toContain("Not foundescrow created, escrow released");
     expect(await textOf(pending)).toContain("Not foundescrow created");
+  });
+
+  test("an expired escrow's page has a code that another library reads, only with a public address", async () => {
+    service.ledger.setClock(EXPIRES_AT);
+    const label = "QR code that runs the refund";
+    const without = await pageOf(pending);
+    expect(without).not.toContain(label);
+    expect(without).toContain("No wallet link can be made: this service has no public address.");
+    const other = await makeService({ publicUrl: "https://pay.example" });
+    other.seed({ escrows: [pending, refunded] });
+    const { send } = await checkedClient(other);
+    const pageAt = async (address: string) =>
+      (await send(`/v1/evidence/${address}`, { headers: { accept: BROWSER } })).text();
+    expect(await pageAt(pending.address)).not.toContain("Run the refund");
+    other.ledger.setClock(EXPIRES_AT);
+    const html = await pageAt(pending.address);
+    const link = `solana:https://pay.example/v1/actions/refund/${pending.address}`;
+    expect(scanQrCode(html, label)).toBe(link);
+    expect(scanQrCode(html, "QR code of the packet&#39;s address")).toBe(
+      `http://localhost/v1/evidence/${pending.address}`,
+    );
+    expect(html.replace(/<[^>]*>/g, "")).toContain(
+      `The whole 1.500000 USDC goes to the agent ${pending.agentOwner}, and the vault's rent to ${pending.rentPayer}, who paid it. Nothing goes to whoever runs it`,
+    );
+    expect(html).not.toMatch(/<script|<img|<iframe|<form|<[^>]*\s(?:on\w+|style)=/i);
+    expect(await pageAt(refunded.address)).not.toContain("Run the refund");
+    await other.runtime.dispose();
   });
 
   test("the QR code is a square of modules with its three finder patterns and a quiet zone", async () => {

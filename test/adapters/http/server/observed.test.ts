@@ -93,6 +93,15 @@ describe("metrics", () => {
     expect(text).toContain('http_request_duration_seconds_bucket{method="GET",route="/v1",le="');
   });
 
+  test("time requests in buckets that rise from half a millisecond to half a minute", async () => {
+    await client.send("/v1");
+    const line =
+      /^settlement_evidence_http_request_duration_seconds_bucket\{method="GET",route="\/v1",le="([\d.]+)"\}/gm;
+    const bounds = Array.from((await metrics()).matchAll(line), ([, bound]) => Number(bound));
+    expect(bounds).toEqual(bounds.toSorted((a, b) => a - b));
+    expect([bounds[0], bounds.at(-1)]).toEqual([0.0005, 30]);
+  });
+
   test("have no label that a caller makes up", async () => {
     const lines = async () => (await metrics()).split("\n").length;
     await Promise.all(["MKCOL", "COPY"].map((method) => client.send("/x", { method })));

@@ -186,7 +186,7 @@ describe("ready", () => {
         first_difference: { from: "1", to: "3" },
       },
     });
-    expect(await metric("index_contradicted")).toBe("1");
+    expect(await metric("index_history_contradicted")).toBe("1");
 
     say({ lastError: "InternalError", contradiction: null });
     expect(await ready()).toMatchObject({

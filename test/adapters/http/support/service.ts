@@ -1,3 +1,4 @@
+import { answerMcpClients } from "../../../../app/answer-mcp.ts";
 import { Cause, Effect, Layer, Logger, ManagedRuntime, Metric } from "effect";
 import {
   createHttpApp,
@@ -23,6 +24,7 @@ import {
   makeArchivedEscrows,
 } from "../../../../core/use-cases/escrow/archived-escrows.ts";
 import { IndexSync, makeIndexSync } from "../../../../core/use-cases/index/sync/index-sync.ts";
+import { IndexGrowth, makeIndexGrowth } from "../../../../core/use-cases/index/index-growth.ts";
 import { IndexClock, makeIndexClock } from "../../../../core/use-cases/index/index-clock.ts";
 import { makeRecentPages, RecentPages } from "../../../../core/use-cases/index/recent-pages.ts";
 import { LogProofs } from "../../../../core/use-cases/log/serving/log-proofs.ts";
@@ -58,7 +60,7 @@ import {
 import { LedgerNodes } from "../../../../ports/ledger-nodes.ts";
 import { type LogKey, LogSigner } from "../../../../ports/log/log-signer.ts";
 import { WitnessClient, WitnessUnreachable } from "../../../../ports/log/witness-client.ts";
-import { LogIdentity } from "../../../../ports/log/log-identity.ts";
+import { logIdentity } from "../../../doubles/log-identity.ts";
 import { usdc } from "../../../core/use-cases/test-instance.ts";
 import { type Contract, documentedAnswers } from "./documented-answers.ts";
 import { makeLedgerDouble } from "./ledger-double.ts";
@@ -164,7 +166,7 @@ export const makeService = async (options: ServiceOptions = {}) => {
     instance,
     clock,
     indexMemory(),
-    Layer.succeed(LogIdentity, { id: Effect.succeed(TEST_LOG_ID) }),
+    logIdentity(GENESIS, LOCAL_DEPLOYMENT),
     outcomeLogMemory,
     rateLimiterMemory({
       limits: { reads: limit, prepare: limit, relay: limit, sync: limit },
@@ -195,6 +197,7 @@ export const makeService = async (options: ServiceOptions = {}) => {
     Layer.effect(SettledEvidence, makeSettledEvidence),
     Layer.succeed(LogProofs, { ofEscrow: () => Effect.succeed(null) }),
     Layer.effect(IndexClock, makeIndexClock),
+    Layer.effect(IndexGrowth, makeIndexGrowth),
     Layer.effect(RecentPages, makeRecentPages),
     Layer.effect(TransactionTerms, makeTransactionTerms),
     Layer.effect(LedgerPulse, makeLedgerPulse),
@@ -204,7 +207,7 @@ export const makeService = async (options: ServiceOptions = {}) => {
   ).pipe(Layer.provide(ports));
   const runtime = ManagedRuntime.make(Layer.merge(ports, running));
   const context = await runtime.context();
-  const app: HttpApp = createHttpApp({ ...http, context });
+  const app: HttpApp = createHttpApp({ mcp: answerMcpClients, ...http, context });
   return { app, context, ledger, lines, runtime, seed: seedInto(ledger) };
 };
 

@@ -1,4 +1,4 @@
-import { Effect, Exit, Layer } from "effect";
+import { Cause, Effect, Exit, Layer } from "effect";
 import { logSignerFromFile } from "../../../../adapters/signer/log-signer.ts";
 import { parseCheckpoint } from "../../../../core/log/checkpoint/checkpoint.ts";
 import { makeLogPublisher } from "../../../../core/use-cases/log/log-publisher.ts";
@@ -9,7 +9,8 @@ import { LedgerNodes } from "../../../../ports/ledger-nodes.ts";
 import { LogSigner } from "../../../../ports/log/log-signer.ts";
 import { LogStore } from "../../../../ports/log/log-store.ts";
 import { WitnessClient } from "../../../../ports/log/witness-client.ts";
-import { openIndexOfNode } from "../../../simulation/index-of-node.ts";
+import { logIdentity } from "../../../doubles/log-identity.ts";
+import { openIndexOfNode, WORLD_LEDGER } from "../../../simulation/index-of-node.ts";
 import { countStoreStatements } from "./count-statements.ts";
 import {
   aimAt,
@@ -92,6 +93,7 @@ const published = await index.run(
     Effect.provide(
       Layer.mergeAll(
         killableSigner,
+        logIdentity(WORLD_LEDGER.genesisHash, WORLD_LEDGER.deployment),
         Layer.succeed(LedgerNodes, { count: 1, readFromEach: () => Effect.succeed([]) }),
         Layer.succeed(WitnessClient, { addCheckpoint: () => Effect.die("there is no witness") }),
       ),
@@ -100,4 +102,7 @@ const published = await index.run(
 );
 tellLine(`counts ${JSON.stringify(operationCounts())}`);
 await index.close();
+const exits: ReadonlyArray<Exit.Exit<unknown, unknown>> = [synced, published];
+for (const exit of exits)
+  if (Exit.isFailure(exit)) process.stderr.write(`${Cause.pretty(exit.cause)}\n`);
 process.exit(Exit.isSuccess(synced) && Exit.isSuccess(published) ? 0 : 1);

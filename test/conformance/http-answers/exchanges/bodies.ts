@@ -88,6 +88,9 @@ export const wrongPrepareBodies: ReadonlyArray<Exchange> = [
   "prepareRefund",
   "prepareCancel",
   "prepareArchive",
+  "runCreateAction",
+  "runRefundAction",
+  "runArchiveAction",
   "prepareMerchant",
   "prepareAttestor",
 ].flatMap(fewBodiesOf);

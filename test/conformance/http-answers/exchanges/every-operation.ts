@@ -24,6 +24,7 @@ const UNLIMITED = new Set(["readConsoleVerifier", "readMetrics", "readDocs"]);
 const formsOf = (operation: string): ReadonlyArray<Exchange> => {
   const { method, path, query = "unknown=1" } = sampleOf(operation);
   const [name = ""] = query.split("=");
+  const joint = path.includes("?") ? "&" : "?";
   const masks = UNSTEADY.has(operation) ? UNRECORDED_TEXT : [];
   return [
     ...(method === "GET" ? [get(operation, "HEAD", path, { method: "HEAD", masks })] : []),
@@ -38,9 +39,9 @@ const formsOf = (operation: string): ReadonlyArray<Exchange> => {
     }),
     like(operation, "a Host header that is not a host", { headers: { host: "<s>" } }),
     like(operation, "a private key in an unknown query parameter", {
-      path: `${path}?private_key=${PRIVATE_KEY}`,
+      path: `${path}${joint}private_key=${PRIVATE_KEY}`,
     }),
-    like(operation, "a query parameter given twice", { path: `${path}?${query}&${name}=1` }),
+    like(operation, "a query parameter given twice", { path: `${path}${joint}${query}&${name}=1` }),
   ];
 };
 

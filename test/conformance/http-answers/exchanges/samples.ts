@@ -34,6 +34,16 @@ export const PREPARE_BODY = {
   nonce: "order-1",
 } as const;
 
+/** A good link that creates an escrow. */
+const CREATE_LINK = `/v1/actions/create?${new URLSearchParams({
+  merchant: MERCHANT.wallet,
+  mint: MINT,
+  amount_stroops: "1500000",
+  ttl_seconds: "3600",
+  task_intent: PREPARE_BODY.task_intent,
+  nonce: PREPARE_BODY.nonce,
+}).toString()}`;
+
 const at = (path: string): Sample => ({ method: "GET", path });
 
 /** A good request to each operation, by its `operationId`, in the order of the documentation. */
@@ -118,6 +128,22 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
     body: { signed_transaction: REGISTRATION },
   },
   readRelayOutcome: at(`/v1/relay/${signatureOf(REGISTRATION)}`),
+  readActionsJson: at("/actions.json"),
+  readIcon: at("/icon.svg"),
+  readCreateAction: at(CREATE_LINK),
+  runCreateAction: { method: "POST", path: CREATE_LINK, body: { account: AGENT.address } },
+  readRefundAction: at(`/v1/actions/refund/${EXPIRED.address}`),
+  runRefundAction: {
+    method: "POST",
+    path: `/v1/actions/refund/${EXPIRED.address}`,
+    body: { account: RICH.address },
+  },
+  readArchiveAction: at(`/v1/actions/archive/${REFUNDED.address}`),
+  runArchiveAction: {
+    method: "POST",
+    path: `/v1/actions/archive/${REFUNDED.address}`,
+    body: { account: RICH.address },
+  },
   addCheckpoint: { method: "POST", path: "/witness/add-checkpoint", text: ADD_CHECKPOINT_EXAMPLE },
   readRoot: at("/"),
   readConsoleVerifier: at("/console/verify.js"),

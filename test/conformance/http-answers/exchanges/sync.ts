@@ -11,6 +11,11 @@ const sync = (title: string, given?: Exchange["given"]) =>
     method: "POST",
     ...(given === undefined ? {} : { given }),
   });
+const withSnapshot = (title: string, snapshot: string, given?: Exchange["given"]) =>
+  get("syncIndex", title, `/v1/indexer/sync?snapshot=${snapshot}`, {
+    method: "POST",
+    ...(given === undefined ? {} : { given }),
+  });
 const status = (title: string) => get("readStatus", title, "/v1/status");
 const settled = {
   ...EXPIRED,
@@ -59,6 +64,7 @@ export const syncExchanges: ReadonlyArray<Exchange> = [
   status("after the first sync"),
   sync("a snapshot without changes"),
   sync("by history, without changes", quietSlot),
+  withSnapshot("a snapshot, less than a minute after the last one", "true", quietSlot),
   sync("by history, with a refund", refund),
   sync("a node that is behind the index", stale),
   status("after a sync with a node that is behind"),
@@ -67,4 +73,5 @@ export const syncExchanges: ReadonlyArray<Exchange> = [
     method: "POST",
     headers: { "content-length": "262145" },
   }),
+  withSnapshot("a snapshot that is neither asked for nor not", "maybe"),
 ];

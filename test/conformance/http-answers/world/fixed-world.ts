@@ -51,6 +51,7 @@ export const fixedWorld = async (options: ServiceOptions = {}, isSynced = true) 
   const { app, context, ledger, runtime, seed } = await makeService({
     clock: fixedClock(waits),
     signer: SIGNER,
+    publicUrl: "https://evidence.example",
     ...options,
     instance: { ...INSTANCE, ...options.instance },
   });

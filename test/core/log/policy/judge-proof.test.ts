@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { printTlogProof } from "../../../../core/log/checkpoint/tlog-proof.ts";
 import { judgeCheckpoint } from "../../../../core/log/policy/judge-checkpoint.ts";
-import { judgeProof } from "../../../../core/log/policy/judge-proof.ts";
+import { judgeProof } from "../support/judge-proof.ts";
 import type { LogPolicy } from "../../../../core/log/policy/log-policy.ts";
 import { inclusionProof } from "../../../../core/log/tree/inclusion-proof.ts";
 import { runs } from "../../../arbitraries/runs.ts";

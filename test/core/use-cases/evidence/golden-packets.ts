@@ -87,7 +87,14 @@ const indexed = ({ escrow }: Golden): ReadonlyArray<IndexedEvent> =>
 const indexOf = (events: ReadonlyArray<IndexedEvent> | null) => {
   const unexpected = () => Effect.die("not expected");
   const refusal = new StoreUnavailable({ retryable: true, cause: "test" });
-  const summary = { escrows: 0, unseen: 0, merchants: 0, mark: null, revision: null };
+  const summary = {
+    escrows: 0,
+    unseen: 0,
+    merchants: 0,
+    mark: null,
+    snapshotAtMs: null,
+    revision: null,
+  };
   return IndexReader.of({
     escrows: unexpected,
     escrowsAt: unexpected,

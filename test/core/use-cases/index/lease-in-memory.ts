@@ -10,6 +10,7 @@ export const makeBoard = () => ({
   heldUntilMs: 0,
   asked: 0n,
   answered: 0n,
+  snapshotAsked: 0n,
   outcome: null as SyncOutcome | null,
   news: Deferred.makeUnsafe<void>(),
 });
@@ -28,15 +29,20 @@ export const leaseOn = (board: ReturnType<typeof makeBoard>, replica: number) =>
       if (board.heldUntilMs <= nowMs) board.epoch++;
       board.holder = replica;
       board.heldUntilMs = nowMs + TIME_TO_LIVE_MS;
-      const { epoch, asked, answered } = board;
-      return { epoch, asked, answered };
+      const { epoch, asked, answered, snapshotAsked } = board;
+      return { epoch, asked, answered, snapshotAsked };
     }),
     release: Effect.suspend(() => {
       if (board.holder !== replica) return Effect.void;
       board.heldUntilMs = 0;
       return tell();
     }),
-    ask: Effect.suspend(() => Effect.as(tell(), ++board.asked)),
+    ask: (kind) =>
+      Effect.suspend(() => {
+        board.asked += 1n;
+        if (kind === "snapshot") board.snapshotAsked = board.asked;
+        return Effect.as(tell(), board.asked);
+      }),
     answer: ({ epoch, asked }, outcome) =>
       Effect.suspend(() => {
         if (epoch !== board.epoch || asked <= board.answered) return Effect.void;

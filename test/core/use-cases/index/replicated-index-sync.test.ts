@@ -29,6 +29,8 @@ const reportOf = (id: string) =>
 const world = () => {
   const board = makeBoard();
   const runs: Array<{ readonly replica: number; readonly epoch: bigint }> = [];
+  /** The numbers of the runs that took a snapshot. */
+  const snapshots: Array<number> = [];
   const state = {
     failing: new Set<number>(),
     proceed: null as Deferred.Deferred<void> | null,
@@ -50,12 +52,15 @@ const world = () => {
           background: local,
           activity,
           told: () => Effect.void,
-          wantScan: Effect.void,
+          snapshot: Effect.suspend(() => {
+            snapshots.push(runs.length + 1);
+            return local;
+          }),
         }),
       ).pipe(Effect.provideService(SyncLease, leaseOn(board, replica)), Scope.provide(scope));
       return { sync, end: Scope.close(scope, Exit.void) };
     });
-  return { board, runs, state, start };
+  return { board, runs, snapshots, state, start };
 };
 
 const inVirtualTime = <A, E>(program: Effect.Effect<A, E>) =>
@@ -80,6 +85,23 @@ test("a request at any replica is answered by the one with the lease, under its 
       const own = yield* Effect.forkChild(first.sync.background);
       yield* TestClock.adjust("300 millis");
       expect((yield* Fiber.join(own))?.id).toBe("run 2 of 1");
+    }),
+  ));
+
+test("a snapshot that is asked for at any replica is taken by the one with the lease, and only then", () =>
+  program(
+    Effect.gen(function* () {
+      const { runs, snapshots, start } = world();
+      const first = yield* start(1);
+      yield* TestClock.adjust("10 millis");
+      const second = yield* start(2);
+      for (const ask of [first.sync.request, second.sync.snapshot, second.sync.request]) {
+        const asked = yield* Effect.forkChild(ask);
+        yield* TestClock.adjust("300 millis");
+        yield* Fiber.join(asked);
+      }
+      expect(runs.map(({ replica }) => replica)).toEqual([1, 1, 1]);
+      expect(snapshots).toEqual([2]);
     }),
   ));
 

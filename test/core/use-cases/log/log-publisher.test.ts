@@ -164,6 +164,24 @@ test("a history that is rewritten under a running process ends the log as well",
   expect(sizesOf(world)).toEqual([301]);
 });
 
+test("a running process signs nothing more once another one has ended the log", async () => {
+  const world = worldOf(300);
+  await world.run(({ grown, status }) =>
+    Effect.gen(function* () {
+      yield* grown(world.mark());
+      yield* TestClock.adjust("10 seconds");
+      const before = yield* world.store.standing;
+      const ended = { ...JSON.parse(before ?? "null"), ended: "two roots were signed" };
+      yield* world.store.replaceStanding(before, JSON.stringify(ended));
+      world.grow(10);
+      yield* grown(world.mark());
+      yield* TestClock.adjust("30 seconds");
+      expect((yield* status).hindrance).toBe("ended");
+    }),
+  );
+  expect(sizesOf(world)).toEqual([301]);
+});
+
 test("an ended log's successor has the next generation and another key, and begins at leaf 0", async () => {
   const world = worldOf(300);
   await world.publish();

@@ -106,3 +106,80 @@ test("two processes with one key file that sign at the same moment sign one root
   expect(world.signed).toEqual([]);
   expect(world.keyFiles.get(1)).toContain(copy.signed[0]?.root ?? "no root");
 });
+
+/** A world whose key file is written by another process, with another history, in the moment before it is written here. */
+const losingTheKeyFile = async (own: ReadonlyArray<number>, other: number) => {
+  const [world, copy] = [worldOf(20), worldOf(0)];
+  for (const count of own) await world.publish([count]);
+  const before = await Effect.runPromise(world.standing);
+  copy.leaves = someLeaves(other, 7);
+  await copy.publish();
+  const { store } = world;
+  let isLost = false;
+  world.store = {
+    ...store,
+    replaceStanding: (from, next) => {
+      if (!isLost) world.keyFiles.set(1, copy.keyFiles.get(1) ?? "");
+      isLost = true;
+      return store.replaceStanding(from, next);
+    },
+  };
+  return { world, before, root: copy.signed[0]?.root ?? "no root" };
+};
+
+test("a head that another process's signature keeps from being signed does not stay in the standing", async () => {
+  const { world, before } = await losingTheKeyFile([5], 20);
+  await world.run(({ grown }) =>
+    Effect.gen(function* () {
+      yield* grown(world.mark());
+      yield* TestClock.adjust("10 seconds");
+      expect((yield* world.standing)?.signed).toEqual(before?.signed);
+    }),
+  );
+  expect(world.signed.map(({ size }) => size)).toEqual([6]);
+});
+
+test("the first standing of a store names what the key has signed, if another process was faster", async () => {
+  const { world, root } = await losingTheKeyFile([], 20);
+  await world.run(({ grown }) =>
+    Effect.gen(function* () {
+      yield* grown(world.mark());
+      yield* TestClock.adjust("10 seconds");
+      expect((yield* world.standing)?.signed).toMatchObject({ size: 21, root });
+    }),
+  );
+  expect(world.signed).toEqual([]);
+});
+
+test("a process that has lost the key's file to another history ends the log, without a restart", async () => {
+  for (const own of [[], [5]]) {
+    const { world } = await losingTheKeyFile(own, 20);
+    await world.run(({ grown, status }) =>
+      Effect.gen(function* () {
+        yield* grown(world.mark());
+        yield* TestClock.adjust("10 minutes");
+        expect((yield* status).hindrance).toBe("ended");
+      }),
+    );
+    expect((await Effect.runPromise(world.standing))?.ended).toContain("another root at size 21");
+  }
+});
+
+test("a process that has lost the key's file to the same history goes on", async () => {
+  const world = worldOf(20);
+  const other = worldOf(20);
+  await other.publish([12]);
+  const { store } = world;
+  let isLost = false;
+  world.store = {
+    ...store,
+    replaceStanding: (from, next) => {
+      if (!isLost) world.keyFiles.set(1, other.keyFiles.get(1) ?? "");
+      isLost = true;
+      return store.replaceStanding(from, next);
+    },
+  };
+  await world.publish([10, 20]);
+  expect(world.signed.at(-1)?.size).toBe(21);
+  expect((await Effect.runPromise(world.standing))?.signed.size).toBe(21);
+});

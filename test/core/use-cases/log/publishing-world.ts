@@ -21,12 +21,11 @@ import type { LogRefused } from "../../../../core/use-cases/log/signing/open-log
 import { Instance } from "../../../../ports/instance.ts";
 import { StoreUnavailable } from "../../../../ports/index/store-unavailable.ts";
 import { LedgerNodes } from "../../../../ports/ledger-nodes.ts";
-import { Ledger } from "../../../../ports/ledger.ts";
 import { LogSigner } from "../../../../ports/log/log-signer.ts";
 import { LogStore } from "../../../../ports/log/log-store.ts";
 import { WitnessClient } from "../../../../ports/log/witness-client.ts";
 import { TEST_GENESIS_HASH } from "../../../arbitraries/test-ledger.ts";
-import { ledgerDouble } from "../../../doubles/ledger-double.ts";
+import { logIdentity } from "../../../doubles/log-identity.ts";
 import { referenceRoot, someLeaves } from "../../log/support/reference-tree.ts";
 import { testInstance } from "../test-instance.ts";
 
@@ -35,6 +34,8 @@ const LEAF_0 = networkLeaf(TEST_GENESIS_HASH, deployment);
 
 /** A ledger's leaves, a store, a key and its file, which outlive the processes that publish. */
 export class PublishingWorld {
+  /** Called before each read of the store's leaves. */
+  beforeLeaves: () => void = () => {};
   /** Of the events 1 to n. */
   leaves: ReadonlyArray<Uint8Array> = [];
   name = "log.example";
@@ -126,7 +127,10 @@ export class PublishingWorld {
       Layer.succeed(LogStore, {
         leaves: (from, limit) =>
           stored(() =>
-            Effect.sync(() => this.leaves.slice(Number(from) - 1, Number(from) - 1 + limit)),
+            Effect.sync(() => {
+              this.beforeLeaves();
+              return this.leaves.slice(Number(from) - 1, Number(from) - 1 + limit);
+            }),
           ),
         isWriter: Effect.sync(() => this.isWriter),
         tile: (path) => stored((store) => store.tile(path)),
@@ -161,7 +165,7 @@ export class PublishingWorld {
             ),
         },
       }),
-      Layer.succeed(Ledger, ledgerDouble({ genesisHash: TEST_GENESIS_HASH })),
+      logIdentity(TEST_GENESIS_HASH, deployment),
       Layer.succeed(LedgerNodes, this.nodes),
       Layer.succeed(Instance, testInstance()),
       Layer.succeed(WitnessClient, { addCheckpoint: (url, body) => this.witness(url, body) }),

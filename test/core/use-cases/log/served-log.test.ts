@@ -10,11 +10,9 @@ import {
   readCheckpoint,
   readLogTile,
 } from "../../../../core/use-cases/log/serving/read-log.ts";
-import { Instance } from "../../../../ports/instance.ts";
-import { Ledger } from "../../../../ports/ledger.ts";
 import { LogStore } from "../../../../ports/log/log-store.ts";
 import { TEST_GENESIS_HASH } from "../../../arbitraries/test-ledger.ts";
-import { ledgerDouble } from "../../../doubles/ledger-double.ts";
+import { logIdentity } from "../../../doubles/log-identity.ts";
 import { someLeaves } from "../../log/support/reference-tree.ts";
 import { testInstance } from "../test-instance.ts";
 import { type PublishingWorld, worldOf } from "./publishing-world.ts";
@@ -28,8 +26,7 @@ const served = <A, E>(
     Effect.sync(() => world.leaves.slice(Number(from) - 1, Number(from) - 1 + limit));
   const base = Layer.mergeAll(
     Layer.succeed(LogStore, { ...world.store, leaves }),
-    Layer.succeed(Ledger, ledgerDouble({ genesisHash: TEST_GENESIS_HASH })),
-    Layer.succeed(Instance, testInstance()),
+    logIdentity(TEST_GENESIS_HASH, testInstance().deployment),
   );
   const log = Layer.effect(SettlementLog, makeSettlementLog);
   return Effect.runPromise(Effect.provide(work, Layer.provideMerge(log, base)));

@@ -12,6 +12,7 @@ import {
   printTlogSize,
   TLOG_SIZE_TYPE,
 } from "../../../../core/log/witness/add-checkpoint.ts";
+import { notedCosignatures } from "../../../../core/log/policy/noted-cosignatures.ts";
 import type { LogHindrance } from "../../../../core/use-cases/log/log-hindrance.ts";
 import type { PublisherStatus } from "../../../../core/use-cases/log/log-publisher.ts";
 import { type WitnessAnswer, WitnessUnreachable } from "../../../../ports/log/witness-client.ts";
@@ -123,6 +124,12 @@ test("a checkpoint is published with the cosignatures of its quorum behind the l
   const names = parsed.value.note.signatures.map(({ name }) => name);
   expect(names[0]).toBe(parsed.value.checkpoint.origin);
   expect(names.slice(1).toSorted()).toEqual(["w0.example", "w1.example"]);
+  const { policy } = world;
+  if (policy === null) throw new Error("the world has a policy");
+  const times = notedCosignatures(parsed.value.note, policy);
+  expect(times.map(({ name }) => name).toSorted()).toEqual(["w0.example", "w1.example"]);
+  for (const { time } of times) expect(time).toBeGreaterThan(0n);
+  expect(notedCosignatures({ ...parsed.value.note, signatures: [] }, policy)).toEqual([]);
 });
 
 test("a witness that cosigned another size gets the proof from that size at once", async () => {

@@ -2,10 +2,13 @@ import { Effect } from "effect";
 import { hash32FromBytes } from "../../../../domain/hash32.ts";
 import type { IndexedEscrow } from "../../../../domain/index/indexed-escrow.ts";
 import { indexedEscrowOf } from "../../../../log/leaf/project-at.ts";
+import { ImportedPackets } from "../../../../../ports/index/imported-packets.ts";
 import { IndexWriter } from "../../../../../ports/index/index-writer.ts";
 import { monotonicMs } from "../../../monotonic-time.ts";
 import { searchHistory } from "../../../escrow/search-history.ts";
 import type { SyncMemory } from "../ledger/sync-memory.ts";
+import { askPeers } from "./ask-peers.ts";
+import { takeImports } from "./take-imports.ts";
 import type { UnseenSearch } from "./unseen-escrows.ts";
 
 /** Histories searched per sync; each costs many calls of the node. */
@@ -29,35 +32,43 @@ const search = Effect.fnUntraced(function* (memory: SyncMemory, one: UnseenSearc
 });
 
 /**
- * Searches the histories of some unseen escrows of an index at `count` for their last bytes, and writes what it finds.
- * A history that cannot be read stops its own row only; the next syncs continue. Fails like the store.
+ * Looks for the last bytes of some unseen escrows of an index at `count`: in the operator's packets, at the peers and in their histories. Writes
+ * what it finds. A history that cannot be read stops its own row only; the next syncs continue. Fails like the store.
  */
 export const searchArchived = Effect.fn("searchArchived")(function* (
   memory: SyncMemory,
   count: bigint,
 ) {
   const writer = yield* IndexWriter;
-  const { unseen } = memory;
+  const imports = yield* ImportedPackets;
+  const { unseen, peers: records } = memory;
+  const write = (rows: ReadonlyArray<IndexedEscrow>) =>
+    rows.length === 0
+      ? Effect.void
+      : writer.apply({
+          from: count,
+          escrows: rows.toSorted((a, b) => (a.escrow.createdSeq < b.escrow.createdSeq ? -1 : 1)),
+          unseen: [],
+          merchants: [],
+          transactions: [],
+          mark: null,
+        });
+  const imported = yield* takeImports(count);
+  yield* write(imported.rows);
+  for (const { escrow } of imported.rows) unseen.found(escrow.createdSeq);
+  yield* Effect.forEach(imported.done, imports.forget, { discard: true });
   if (unseen.isPageDue(SEARCHES_A_SYNC, yield* monotonicMs)) {
     const page = yield* writer.unseen(SEARCHES_A_SYNC, unseen.after ?? 0n);
     for (const row of page) unseen.add(row);
     unseen.after = page.length < SEARCHES_A_SYNC ? null : (page.at(-1)?.createdSeq ?? null);
   }
+  const next = unseen.next(SEARCHES_A_SYNC);
+  const shown = yield* askPeers(next, { unseen, records });
+  const isShown = new Set(shown.map(({ escrow }) => escrow.createdSeq));
   const searched = yield* Effect.forEach(
-    unseen.next(SEARCHES_A_SYNC),
+    next.filter(({ row }) => !isShown.has(row.createdSeq)),
     (one) => search(memory, one),
     { concurrency: AT_ONCE },
   );
-  const escrows = searched
-    .filter((row): row is IndexedEscrow => row !== null)
-    .sort((a, b) => (a.escrow.createdSeq < b.escrow.createdSeq ? -1 : 1));
-  if (escrows.length > 0)
-    yield* writer.apply({
-      from: count,
-      escrows,
-      unseen: [],
-      merchants: [],
-      transactions: [],
-      mark: null,
-    });
+  yield* write([...shown, ...searched.filter((row): row is IndexedEscrow => row !== null)]);
 });

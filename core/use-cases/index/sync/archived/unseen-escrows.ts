@@ -6,6 +6,8 @@ export type UnseenSearch = {
   readonly row: UnseenEscrow;
   /** The search continues after this transaction. */
   readonly after: LedgerSignature | null;
+  /** The peers that do not have its bytes, by name, as far as they were asked in this round. */
+  readonly asked: ReadonlySet<string>;
 };
 
 /** The most searches remembered. Others wait for the next round through the store. */
@@ -27,7 +29,7 @@ export class UnseenEscrows {
   add(row: UnseenEscrow): void {
     if (row.settledHash === null || this.#searches.size >= MOST) return;
     if (!this.#searches.has(row.createdSeq))
-      this.#searches.set(row.createdSeq, { row, after: null });
+      this.#searches.set(row.createdSeq, { row, after: null, asked: new Set() });
   }
 
   /** Whether the next page of the store's unseen escrows is to be read: fewer than `limit` searches wait. */
@@ -47,12 +49,26 @@ export class UnseenEscrows {
 
   /** Ends a search, with the bytes or without. */
   ended({ row }: UnseenSearch): void {
-    this.#searches.delete(row.createdSeq);
+    this.found(row.createdSeq);
+  }
+
+  /** Ends the search of the escrow with this number, if there is one: its bytes were found elsewhere. */
+  found(createdSeq: bigint): void {
+    this.#searches.delete(createdSeq);
+  }
+
+  /** Notes that a peer does not have the bytes. The search keeps its place. */
+  notAt(peer: string, { row }: UnseenSearch): void {
+    const search = this.#searches.get(row.createdSeq);
+    if (search === undefined) return;
+    const asked = new Set([...search.asked, peer]);
+    this.#searches.set(row.createdSeq, { ...search, asked });
   }
 
   /** Puts a search behind the others, to continue after a transaction. */
   continues({ row }: UnseenSearch, after: LedgerSignature | null): void {
+    const asked = this.#searches.get(row.createdSeq)?.asked ?? new Set();
     this.#searches.delete(row.createdSeq);
-    this.#searches.set(row.createdSeq, { row, after });
+    this.#searches.set(row.createdSeq, { row, after, asked });
   }
 }

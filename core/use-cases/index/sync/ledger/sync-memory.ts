@@ -1,6 +1,7 @@
 import type { IndexContradiction } from "../../../../domain/index/index-contradiction.ts";
 import type { LedgerSignature } from "../../../../domain/ledger/signature.ts";
 import type { SyncProgress } from "../../../../domain/index/sync-report.ts";
+import { PeerRecords } from "../archived/peer-records.ts";
 import { UnseenEscrows } from "../archived/unseen-escrows.ts";
 import { SnapshotSchedule } from "../snapshot-schedule.ts";
 import { ReadTransactions } from "./read-transactions.ts";
@@ -16,6 +17,7 @@ const MAX_REMEMBERED = 20_000;
 export class SyncMemory {
   readonly snapshots: SnapshotSchedule;
   readonly unseen = new UnseenEscrows();
+  readonly peers = new PeerRecords();
   readonly told = new ToldTransactions();
   readonly transactions = new ReadTransactions();
   /** Syncs that ended with a contradiction between the ledger's head and its accounts, one after the other. */

@@ -1,4 +1,4 @@
-import { Effect } from "effect";
+import { Clock, Effect } from "effect";
 import { AddressFingerprints } from "../../../../domain/address-fingerprints.ts";
 import type { Address } from "../../../../domain/address.ts";
 import type { SyncMark } from "../../../../domain/index/sync-mark.ts";
@@ -17,6 +17,8 @@ import type { SyncMemory } from "../ledger/sync-memory.ts";
 /** The most missing rows that are checked and reported. */
 const MAX_MISSING = 100;
 const PAGE = 500;
+/** Changes of nothing. */
+const NOTHING = { escrows: [], unseen: [], merchants: [], transactions: [], mark: null };
 
 /** Stored merchants that the scan did not return, at most 100. When the counts agree, nothing is searched. */
 const missingMerchants = Effect.fnUntraced(function* (known: AddressFingerprints) {
@@ -61,8 +63,8 @@ const vanishedOf = Effect.fnUntraced(function* (missing: ReadonlyArray<Address>,
 });
 
 /**
- * Reads every merchant and writes what is new to the index, which stands at `mark`. Returns the stored merchants that
- * are gone from the ledger. Answers of slots below the mark's are refused. Fails like the ledger or the store.
+ * Reads every merchant and writes what is new to the index, which stands at `mark`. Records the time, and returns the
+ * stored merchants that are gone from the ledger. Answers of slots below the mark's are refused. Fails like the ledger or the store.
  */
 export const scanMerchants = Effect.fn("scanMerchants")(function* (
   accounts: IndexAccounts,
@@ -80,18 +82,13 @@ export const scanMerchants = Effect.fn("scanMerchants")(function* (
       const fresh = observed.filter(({ row }) => !known.has(row.address));
       const merchants = yield* merchantChanges(accounts, fresh);
       for (const { row } of fresh) known.add(row.address);
-      if (merchants.length > 0)
-        yield* apply({
-          from: mark.count,
-          escrows: [],
-          unseen: [],
-          merchants,
-          transactions: [],
-          mark: null,
-        });
+      if (merchants.length > 0) yield* apply({ ...NOTHING, from: mark.count, merchants });
       memory.progress = { phase: "accounts", done: accounts.read, total: null };
     }),
   );
   memory.told.forgetUpTo(deployment.attestorProgram, mark.slot);
-  return yield* vanishedOf(yield* missingMerchants(known), mark.slot);
+  const vanished = yield* vanishedOf(yield* missingMerchants(known), mark.slot);
+  const snapshotAtMs = yield* Clock.currentTimeMillis;
+  yield* apply({ ...NOTHING, from: mark.count, snapshotAtMs });
+  return vanished;
 });

@@ -1,9 +1,12 @@
-import { parseTlogProof } from "../checkpoint/tlog-proof.ts";
-import type { Parsed } from "../parsed.ts";
-import { verifyInclusion } from "../tree/inclusion-proof.ts";
-import { leafHash } from "../tree/tree-hash.ts";
-import { type JudgedCheckpoint, judgeCheckpoint } from "./judge-checkpoint.ts";
-import type { LogPolicy } from "./log-policy.ts";
+import { parseTlogProof } from "../../../../core/log/checkpoint/tlog-proof.ts";
+import type { Parsed } from "../../../../core/log/parsed.ts";
+import { verifyInclusion } from "../../../../core/log/tree/inclusion-proof.ts";
+import { leafHash } from "../../../../core/log/tree/tree-hash.ts";
+import {
+  type JudgedCheckpoint,
+  judgeCheckpoint,
+} from "../../../../core/log/policy/judge-checkpoint.ts";
+import type { LogPolicy } from "../../../../core/log/policy/log-policy.ts";
 
 /** A leaf that a checkpoint of the policy's logs holds, and where. */
 export type JudgedProof = JudgedCheckpoint & { readonly index: number };

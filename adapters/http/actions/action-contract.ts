@@ -1,0 +1,71 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { SERVICE_NAME } from "../openapi/service-version.ts";
+import { Base64, record } from "../openapi/values.ts";
+import { ICON_PATH } from "./action-paths.ts";
+
+const LinkedAction = record("LinkedAction", "A button.", {
+  type: Type.Literal("transaction"),
+  href: Type.String({ description: "Where the wallet posts its account." }),
+  label: Type.String({ description: "The button's text." }),
+});
+
+/** What a wallet shows before it asks for a transaction. */
+export const ActionMetadata = record(
+  "ActionMetadata",
+  "What a wallet shows: `ActionGetResponse` of Solana Actions, and with `label` and `icon` the answer that Solana Pay asks for.",
+  {
+    type: Type.Literal("action"),
+    icon: Type.String({ format: "uri", description: "The service's icon, an SVG." }),
+    title: Type.String({ description: "Who asks." }),
+    description: Type.String({ description: "What happens, and who gets what." }),
+    label: Type.String({ description: "What happens, in short." }),
+    disabled: Type.Optional(Type.Literal(true, { description: "It cannot be done now." })),
+    error: Type.Optional(
+      record("ActionError", "Why it cannot be done now, and what to do.", {
+        message: Type.String(),
+      }),
+    ),
+    links: Type.Optional(
+      record("ActionLinks", "The buttons, where the label is too long for one.", {
+        actions: Type.Array(LinkedAction),
+      }),
+    ),
+  },
+);
+export type ActionMetadataRecord = Static<typeof ActionMetadata>;
+
+/** What a wallet sends. Solana Pay and Solana Actions may add members, which are not read. */
+export const ActionRequest = Type.Object(
+  { account: Type.String({ description: "The wallet that pays and signs. Base58 of 32 bytes." }) },
+  { title: "ActionRequest", description: "Which wallet asks." },
+);
+
+/** What a wallet signs. */
+export const ActionTransaction = record(
+  "ActionTransaction",
+  "An unsigned transaction: `TransactionResponse` of Solana Actions, and the answer that Solana Pay asks for.",
+  {
+    type: Type.Literal("transaction"),
+    transaction: Base64("A version 0 transaction; the account alone signs it, and pays for it."),
+    message: Type.String({ description: "What the transaction does." }),
+  },
+);
+
+/** What the texts of an action say. */
+type Texts = { readonly label: string; readonly description: string };
+
+/** The metadata of an action that can be run. */
+export const actionRecord = (publicUrl: string, { label, description }: Texts) => ({
+  type: "action" as const,
+  icon: `${publicUrl}${ICON_PATH}`,
+  title: SERVICE_NAME,
+  description,
+  label,
+});
+
+/** The metadata of an action that cannot be run, with the reason. */
+export const disabledRecord = (publicUrl: string, texts: Texts, message: string) => ({
+  ...actionRecord(publicUrl, texts),
+  disabled: true as const,
+  error: { message },
+});

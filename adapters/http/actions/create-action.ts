@@ -1,0 +1,214 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { Effect } from "effect";
+import { encodeBase64 } from "../../../core/domain/encoding/base64.ts";
+import { MAX_NONCE_BYTES, MAX_TASK_INTENT_BYTES } from "../../../core/domain/escrow/task-hash.ts";
+import { MAX_TTL_SECONDS, MIN_TTL_SECONDS } from "../../../core/domain/escrow/escrow.ts";
+import { offerEscrow } from "../../../core/use-cases/escrow/prepare/offer-escrow.ts";
+import {
+  prepareEscrow,
+  type PrepareEscrowRequest,
+} from "../../../core/use-cases/escrow/prepare/prepare-escrow.ts";
+import { preflightEscrow } from "../../../core/use-cases/escrow/prepare/preflight-escrow.ts";
+import { WrongState } from "../../../core/use-cases/request-errors.ts";
+import { Instance } from "../../../ports/instance.ts";
+import { SAMPLE, sampleParties } from "../openapi/sample-values.ts";
+import { judged, RequestAddress } from "../openapi/values.ts";
+import { fieldPointers } from "../request/field-pointers.ts";
+import { endpoint } from "../server/endpoint.ts";
+import {
+  ActionMetadata,
+  actionRecord,
+  ActionRequest,
+  ActionTransaction,
+  disabledRecord,
+} from "./action-contract.ts";
+import { sampleMetadata, sampleTransaction } from "./action-examples.ts";
+import { ACTION_PATHS } from "./action-paths.ts";
+import { createdMessage, createTexts } from "./action-texts.ts";
+import { publicAddress } from "./public-address.ts";
+import { refusalMessage } from "./refusal-message.ts";
+
+const Terms = Type.Object(
+  {
+    merchant: RequestAddress("The merchant's wallet, which is paid."),
+    mint: RequestAddress("The token's mint."),
+    amount_stroops: Type.String({
+      description: "Base units as a decimal integer, 1 to 2^64-1, without sign or leading zero.",
+      ...judged({ pattern: "^[1-9][0-9]{0,19}$" }),
+    }),
+    ttl_seconds: Type.Integer({ minimum: MIN_TTL_SECONDS, maximum: MAX_TTL_SECONDS }),
+    task_intent: Type.String({
+      description: `What is paid for, 1 to ${MAX_TASK_INTENT_BYTES} bytes of UTF-8.`,
+      ...judged({ minLength: 1, maxLength: MAX_TASK_INTENT_BYTES }),
+    }),
+    nonce: Type.String({
+      description: `Makes the payment its own, 1 to ${MAX_NONCE_BYTES} bytes of UTF-8: a link that is opened twice by one wallet funds one escrow.`,
+      ...judged({ minLength: 1, maxLength: MAX_NONCE_BYTES }),
+    }),
+    attestor: Type.Optional(
+      RequestAddress("The key that must be the merchant's attestor; by default its present one."),
+    ),
+  },
+  { additionalProperties: false },
+);
+type TermsRecord = Static<typeof Terms>;
+
+const termsOf = (query: TermsRecord) => ({
+  merchant: query.merchant,
+  mint: query.mint,
+  amount: query.amount_stroops,
+  ttlSeconds: query.ttl_seconds,
+  taskIntent: query.task_intent,
+  nonce: query.nonce,
+  attestor: query.attestor,
+});
+
+const pointers = fieldPointers<keyof PrepareEscrowRequest>({
+  agentOwner: "/account",
+  payer: "/account",
+  merchant: "?merchant",
+  mint: "?mint",
+  amount: "?amount_stroops",
+  ttlSeconds: "?ttl_seconds",
+  taskHash: "?task_intent",
+  taskIntent: "?task_intent",
+  nonce: "?nonce",
+  attestor: "?attestor",
+});
+
+/** The link's own path and query, in the order of the contract. */
+const ownPath = (query: TermsRecord): string =>
+  `${ACTION_PATHS.create}?${new URLSearchParams(
+    Object.entries(query).map(([name, value]): [string, string] => [name, String(value)]),
+  ).toString()}`;
+
+const sampleQuery = (): TermsRecord => ({
+  merchant: sampleParties().merchant,
+  mint: sampleParties().mint,
+  amount_stroops: SAMPLE.amount.toString(),
+  ttl_seconds: SAMPLE.ttlSeconds,
+  task_intent: SAMPLE.intent,
+  nonce: SAMPLE.nonce,
+});
+
+const shared = {
+  path: ACTION_PATHS.create,
+  tag: "Wallets",
+  forWallets: true,
+  query: Terms,
+} as const;
+
+/** `GET /v1/actions/create` */
+export const readCreateActionEndpoint = endpoint({
+  ...shared,
+  method: "GET",
+  operationId: "readCreateAction",
+  summary: "What a wallet shows before it creates an escrow",
+  description:
+    "The metadata of a link that creates an escrow: the wallet that is paid, the mint, how many merchants share its name, and the terms. A merchant that takes no escrows makes it `disabled`, with the reason.",
+  budget: "reads",
+  answers: {
+    200: {
+      description: "The metadata.",
+      content: {
+        "application/json": {
+          schema: ActionMetadata,
+          example: () =>
+            sampleMetadata({
+              label: `Pay 1.500000 USDC into escrow for wallet ${sampleParties().merchant}`,
+              href: ownPath(sampleQuery()),
+              button: "Pay 1.500000 USDC",
+            }),
+        },
+      },
+    },
+  },
+  problems: [
+    "wallet_links_off",
+    "invalid_address",
+    "beta_limit_exceeded",
+    "ledger_unavailable",
+    "ledger_timeout",
+  ],
+}).handle(
+  Effect.fnUntraced(function* ({ query, publicUrl }) {
+    const base = yield* publicAddress(publicUrl);
+    const offer = yield* offerEscrow(termsOf(query)).pipe(
+      Effect.catchTags({
+        ValidationFailed: pointers.validationFailed,
+        InvalidAddress: pointers.invalidAddress,
+        BetaLimitExceeded: pointers.betaLimitExceeded,
+        TaskRequired: Effect.die,
+      }),
+    );
+    const { supportedMints } = yield* Instance;
+    const { button, ...texts } = createTexts(offer, supportedMints);
+    if (offer.blocker !== null)
+      return { json: disabledRecord(base, texts, refusalMessage(offer.blocker)) };
+    const actions = [{ type: "transaction" as const, href: ownPath(query), label: button }];
+    return { json: { ...actionRecord(base, texts), links: { actions } } };
+  }),
+);
+
+/** Says of an escrow that is there already that the link was paid, because another nonce would pay twice. */
+const asPaid = (escrow: string) => (refused: WrongState) => {
+  const { rule, state, awaiting, nextActions, at } = refused;
+  if (rule !== "escrow_address_taken") return Effect.fail(refused);
+  const detail = `this wallet has paid with this link before, into the escrow ${escrow}, and does not pay twice`;
+  return Effect.fail(new WrongState({ rule, detail, state, awaiting, nextActions, at }));
+};
+
+/** `POST /v1/actions/create` */
+export const runCreateActionEndpoint = endpoint({
+  ...shared,
+  method: "POST",
+  operationId: "runCreateAction",
+  summary: "The transaction with which a wallet creates an escrow",
+  description:
+    "The same transaction that `prepareEscrow` gives, with the posted account as agent and fee payer. The account alone signs it. A second request of the same account is refused once the escrow is there.",
+  budget: "prepare",
+  body: { schema: ActionRequest, example: () => ({ account: sampleParties().agent as string }) },
+  answers: {
+    200: {
+      description: "The transaction.",
+      content: { "application/json": { schema: ActionTransaction, example: sampleTransaction } },
+    },
+  },
+  problems: [
+    "wallet_links_off",
+    "invalid_address",
+    "beta_limit_exceeded",
+    "wrong_state",
+    "ledger_unavailable",
+    "ledger_timeout",
+  ],
+}).handle(
+  Effect.fnUntraced(function* ({ query, body, publicUrl }) {
+    yield* publicAddress(publicUrl);
+    const asked = yield* prepareEscrow({ ...termsOf(query), agentOwner: body.account }).pipe(
+      Effect.catchTags({
+        ValidationFailed: pointers.validationFailed,
+        InvalidAddress: pointers.invalidAddress,
+        BetaLimitExceeded: pointers.betaLimitExceeded,
+        TaskRequired: Effect.die,
+      }),
+    );
+    const { call, prepared } = yield* preflightEscrow(asked, true).pipe(
+      Effect.catchTags({
+        ValidationFailed: pointers.validationFailed,
+        WrongState: asPaid(asked.escrow),
+      }),
+    );
+    const { supportedMints } = yield* Instance;
+    const transaction = call?.transaction;
+    if (call === null || transaction === undefined || transaction === null)
+      return yield* Effect.die(new Error("a transaction was asked for"));
+    return {
+      json: {
+        type: "transaction" as const,
+        transaction: encodeBase64(transaction.bytes),
+        message: createdMessage(prepared, call.cost, supportedMints),
+      },
+    };
+  }),
+);

@@ -1,0 +1,201 @@
+import { Effect } from "effect";
+import { encodeBase64 } from "../../../core/domain/encoding/base64.ts";
+import type { Escrow } from "../../../core/domain/escrow/escrow.ts";
+import type { FinishedCall } from "../../../core/use-cases/escrow/prepare/finish-call.ts";
+import type { SendingRequest } from "../../../core/use-cases/escrow/prepare/parse-sending.ts";
+import { prepareArchive } from "../../../core/use-cases/escrow/prepare/prepare-archive.ts";
+import { prepareRefund } from "../../../core/use-cases/escrow/prepare/prepare-refund.ts";
+import { readEscrow } from "../../../core/use-cases/escrow/read-escrow.ts";
+import { Instance } from "../../../ports/instance.ts";
+import { PREPARE_PROBLEMS } from "../escrow/prepare-problems.ts";
+import { sampleParties } from "../openapi/sample-values.ts";
+import { PathAddress } from "../openapi/values.ts";
+import { fieldPointers } from "../request/field-pointers.ts";
+import { endpoint } from "../server/endpoint.ts";
+import {
+  ActionMetadata,
+  actionRecord,
+  ActionRequest,
+  ActionTransaction,
+  disabledRecord,
+} from "./action-contract.ts";
+import { sampleMetadata, sampleTransaction } from "./action-examples.ts";
+import { ACTION_PATHS } from "./action-paths.ts";
+import { archiveTexts, impossibleTexts, refundTexts } from "./action-texts.ts";
+import { publicAddress } from "./public-address.ts";
+import { refusalMessage } from "./refusal-message.ts";
+
+const pointers = fieldPointers<
+  "pda" | "payer" | "wantsTransaction" | "agentFallbackAccount" | "account"
+>({
+  pda: "/pda",
+  payer: "/account",
+  account: "/account",
+  wantsTransaction: "/account",
+  agentFallbackAccount: "/account",
+});
+
+/** An action on an escrow, by the names and texts in which the two differ. */
+type Kind = {
+  readonly name: "Refund" | "Archive";
+  readonly prepare: typeof prepareRefund | typeof prepareArchive;
+  readonly texts: (
+    escrow: Escrow,
+    call: FinishedCall,
+    mints: Instance["Service"]["supportedMints"],
+  ) => { readonly label: string; readonly description: string };
+};
+
+const refund: Kind = {
+  name: "Refund",
+  prepare: prepareRefund,
+  texts: (escrow, _call, mints) => refundTexts(escrow, mints),
+};
+
+const archive: Kind = {
+  name: "Archive",
+  prepare: prepareArchive,
+  texts: (escrow, { cost }) => archiveTexts(escrow, cost),
+};
+
+type Asked = { readonly params: { readonly pda: string }; readonly publicUrl: string | null };
+
+/** What a wallet shows: the action, or why it cannot be run now. */
+const showing = ({ name, prepare, texts }: Kind) =>
+  Effect.fnUntraced(
+    function* ({ params, publicUrl }: Asked) {
+      const base = yield* publicAddress(publicUrl);
+      const { escrow } = yield* readEscrow(params.pda);
+      const { supportedMints } = yield* Instance;
+      return yield* prepare(params.pda, {}).pipe(
+        Effect.map((call) => ({
+          json: actionRecord(base, texts(escrow, call, supportedMints)),
+        })),
+        Effect.catchTag("WrongState", (refused) =>
+          Effect.succeed({
+            json: disabledRecord(base, impossibleTexts(name, escrow), refusalMessage(refused)),
+          }),
+        ),
+      );
+    },
+    Effect.catchTags({
+      InvalidAddress: pointers.invalidAddress,
+      ValidationFailed: pointers.validationFailed,
+    }),
+  );
+
+/** The transaction that the posted account signs and pays for. */
+const running = ({ prepare, texts }: Kind) =>
+  Effect.fnUntraced(
+    function* ({
+      params,
+      publicUrl,
+      body,
+    }: Asked & { readonly body: { readonly account: string } }) {
+      yield* publicAddress(publicUrl);
+      const request: SendingRequest = { payer: body.account, wantsTransaction: true };
+      const { escrow } = yield* readEscrow(params.pda);
+      const call = yield* prepare(params.pda, request);
+      const { supportedMints } = yield* Instance;
+      if (call.transaction === null)
+        return yield* Effect.die(new Error("a transaction was asked for"));
+      const { description } = texts(escrow, call, supportedMints);
+      return {
+        json: {
+          type: "transaction" as const,
+          transaction: encodeBase64(call.transaction.bytes),
+          message: `${description} The fee is ${call.cost.fee} lamports.`,
+        },
+      };
+    },
+    Effect.catchTags({
+      InvalidAddress: pointers.invalidAddress,
+      ValidationFailed: pointers.validationFailed,
+    }),
+  );
+
+const shared = {
+  tag: "Wallets",
+  budget: "reads",
+  forWallets: true,
+  params: { pda: PathAddress("The escrow address.") },
+} as const;
+
+const reading = {
+  ...shared,
+  method: "GET",
+  problems: [
+    "wallet_links_off",
+    "invalid_address",
+    "escrow_not_found",
+    "not_an_escrow",
+    "archived_unseen",
+    "ledger_unavailable",
+    "ledger_timeout",
+  ],
+} as const;
+
+const posting = {
+  ...shared,
+  method: "POST",
+  body: { schema: ActionRequest, example: () => ({ account: sampleParties().agent as string }) },
+  answers: {
+    200: {
+      description: "The transaction.",
+      content: { "application/json": { schema: ActionTransaction, example: sampleTransaction } },
+    },
+  },
+  problems: ["wallet_links_off", "archived_unseen", ...PREPARE_PROBLEMS],
+} as const;
+
+const metadata = (label: string) =>
+  ({
+    200: {
+      description: "The metadata.",
+      content: {
+        "application/json": { schema: ActionMetadata, example: () => sampleMetadata({ label }) },
+      },
+    },
+  }) as const;
+
+/** `GET /v1/actions/refund/{pda}` */
+export const readRefundActionEndpoint = endpoint({
+  ...reading,
+  path: ACTION_PATHS.refund,
+  operationId: "readRefundAction",
+  summary: "What a wallet shows before it refunds an expired escrow",
+  description:
+    "The metadata of a link that refunds an expired escrow: who gets what. Before the expiry and after the settlement it is `disabled`, with the reason.",
+  answers: metadata("Refund 1.500000 USDC to the agent"),
+}).handle(showing(refund));
+
+/** `POST /v1/actions/refund/{pda}` */
+export const runRefundActionEndpoint = endpoint({
+  ...posting,
+  path: ACTION_PATHS.refund,
+  operationId: "runRefundAction",
+  summary: "The transaction with which any wallet refunds an expired escrow",
+  description:
+    "The same transaction that `prepareRefund` gives, with the posted account as fee payer and only signer. The money goes to the agent, whoever signs.",
+}).handle(running(refund));
+
+/** `GET /v1/actions/archive/{pda}` */
+export const readArchiveActionEndpoint = endpoint({
+  ...reading,
+  path: ACTION_PATHS.archive,
+  operationId: "readArchiveAction",
+  summary: "What a wallet shows before it archives a settled escrow",
+  description:
+    "The metadata of a link that archives a settled escrow: who gets the rent back. Earlier than seven days after the settlement it is `disabled`, with the reason.",
+  answers: metadata("Archive escrow and return rent"),
+}).handle(showing(archive));
+
+/** `POST /v1/actions/archive/{pda}` */
+export const runArchiveActionEndpoint = endpoint({
+  ...posting,
+  path: ACTION_PATHS.archive,
+  operationId: "runArchiveAction",
+  summary: "The transaction with which any wallet archives a settled escrow",
+  description:
+    "The same transaction that `prepareArchive` gives, with the posted account as fee payer and only signer. The rent goes to whoever paid it.",
+}).handle(running(archive));

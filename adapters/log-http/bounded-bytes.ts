@@ -1,0 +1,11 @@
+/** The body of an answer. Rejects as soon as it is longer than `most` bytes. */
+export const boundedBytes = async ({ body }: Response, most: number): Promise<Uint8Array> => {
+  const chunks: Array<Uint8Array> = [];
+  let length = 0;
+  for await (const chunk of body ?? []) {
+    length += chunk.length;
+    if (length > most) throw new Error(`the answer is longer than ${most} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks, length);
+};

@@ -1,0 +1,61 @@
+import { Effect, Layer } from "effect";
+import { MOST_PACKETS, SettledPackets } from "../../../ports/settled-packets.ts";
+import { openStore, type StoreKind } from "../open-store.ts";
+import { attempt } from "../store-failure.ts";
+
+/** Marks a file as this service's packets: ASCII `SEpk` (PRAGMA application_id). */
+const PACKETS_KIND: StoreKind = {
+  applicationId: 0x53_45_70_6b,
+  migrations: [
+    `CREATE TABLE settled_packet (
+      kept INTEGER PRIMARY KEY AUTOINCREMENT,
+      escrow TEXT NOT NULL UNIQUE,
+      packet TEXT NOT NULL
+    ) STRICT`,
+  ],
+};
+
+/**
+ * The packets of settled escrows in a SQLite file of their own, made where there is none. At most `most` are kept, the
+ * newest. With a file that cannot be used the service goes on, keeps nothing and logs why.
+ */
+export const settledPacketsSqlite = (path: string, most: number = MOST_PACKETS) =>
+  Layer.effect(
+    SettledPackets,
+    Effect.gen(function* () {
+      const db = yield* openStore(path, PACKETS_KIND);
+      const put = db.query<null, [string, string]>(
+        "INSERT OR REPLACE INTO settled_packet (escrow, packet) VALUES (?1, ?2)",
+      );
+      const cut = db.query<null, [number]>(
+        "DELETE FROM settled_packet WHERE kept <= (SELECT max(kept) FROM settled_packet) - ?1",
+      );
+      const select = db.query<{ packet: string }, [string]>(
+        "SELECT packet FROM settled_packet WHERE escrow = ?1",
+      );
+      const keep = db.transaction((escrow: string, packet: string) => {
+        put.run(escrow, packet);
+        cut.run(most);
+      });
+      return {
+        keep: Effect.fn("SettledPackets.keep")((escrow, packet) =>
+          attempt(() => keep(escrow, packet)),
+        ),
+        find: Effect.fn("SettledPackets.find")((escrow) =>
+          attempt(() => select.get(escrow)?.packet ?? null),
+        ),
+      };
+    }).pipe(
+      Effect.catch((cause) =>
+        Effect.andThen(
+          Effect.logWarning(
+            "evidence packets are not kept; without a node they are not served after a restart",
+            {
+              cause: cause.message,
+            },
+          ),
+          SettledPackets,
+        ),
+      ),
+    ),
+  );

@@ -1,0 +1,56 @@
+import process from "node:process";
+import { requestsTo } from "../service/requests.ts";
+import { policyIn } from "../pinned-policy.ts";
+import { SettlementError } from "../settlement-error.ts";
+import { codeOf } from "../node/error-code.ts";
+import { readArguments, required } from "./command-line.ts";
+import { readInput } from "./read-input.ts";
+
+/** What the command says of itself. */
+export const HELP = `Serves a model's tools over standard input and output (Model Context Protocol): they prepare unsigned transactions, read
+escrows and evidence, and relay what was signed once the person has confirmed it. Holds no key and takes none.
+
+usage: npx --no-install settlement-evidence mcp --service URL [--trust FILE]
+
+  --service URL  the service, http or https
+  --trust FILE   its /.well-known/evidence-trust.json, obtained beforehand and kept: packets are verified under it, and transactions
+                 are explained by it
+
+It needs @modelcontextprotocol/server 2.4.0 beside this package. It ends with 0 when its client closes standard input, 64 for a wrong
+command line, 66 when the trust document cannot be read, 69 when that package is missing.
+`;
+
+const OPTIONS = { service: { type: "string" }, trust: { type: "string" } } as const;
+
+const trustIn = async (from: string) =>
+  policyIn(new TextDecoder("utf-8", { ignoreBOM: true }).decode(await readInput(from)));
+
+/** What serves; only this command needs the package of the protocol. */
+const load = async () => {
+  try {
+    return await import("../mcp/over-stdio.ts");
+  } catch (cause) {
+    if (codeOf(cause) !== "ERR_MODULE_NOT_FOUND") throw cause;
+    throw new SettlementError(
+      "package_missing",
+      "The package of the protocol is not installed.",
+      "Run npm install @modelcontextprotocol/server@2.4.0 in the same folder.",
+    );
+  }
+};
+
+/** Standard output belongs to the protocol. */
+const report = (bug: unknown): void => {
+  const text = bug instanceof Error ? bug.message : String(bug);
+  process.stderr.write(`${text.replaceAll(/\s+/g, " ")}\n`);
+};
+
+/** Runs the command. @throws SettlementError */
+export const run = async (args: ReadonlyArray<string>): Promise<number> => {
+  const { values } = readArguments(args, OPTIONS);
+  const { answer } = requestsTo(required(values.service, "--service", "the service's address"));
+  const trust = values.trust === undefined ? null : await trustIn(values.trust);
+  const { serveOverStdio } = await load();
+  serveOverStdio({ call: answer, trust, report });
+  return 0;
+};

@@ -1,0 +1,174 @@
+import {
+  type CallToolResult,
+  CLIENT_CAPABILITIES_META_KEY,
+  type ClientCapabilities,
+  inputRequired,
+  type InputRequiredResult,
+  inputResponse,
+  ProtocolError,
+  ProtocolErrorCode,
+  ResourceNotFoundError,
+  Server,
+  type ServerContext,
+} from "@modelcontextprotocol/server";
+import type { TrustPolicy } from "../../core/domain/evidence/evidence-check.ts";
+import { SettlementError } from "../settlement-error.ts";
+import { problemLine } from "./problem-line.ts";
+import { readResource, resourceList, resourceTemplates } from "./resources.ts";
+import type { Consent, Question, ServiceCall, ToolAnswer } from "./tool.ts";
+import { ALL_TOOLS } from "./tools/all-tools.ts";
+
+/** What a server is made from. */
+export type McpParts = {
+  readonly call: ServiceCall;
+  /** What is believed whatever the service says; null where nothing was pinned. */
+  readonly trust: TrustPolicy | null;
+  /** Is told of a bug; the client is told only that there is one. */
+  readonly report: (bug: unknown) => void;
+};
+
+/** How it names itself to clients; the version is the service's. */
+export const SERVER_INFO = { name: "settlement-evidence", version: "1.0.0-devnet" };
+
+const INSTRUCTIONS = `Payments into escrow with evidence. The tools prepare unsigned transactions; sign them with your own wallet, never send a key.
+Delivered: prepare_payment, sign, relay_transaction; the merchant attests (prepare_attestation, sign) and releases (prepare_settlement release, sign, relay_transaction); read_evidence.
+Refunded: after expires_at prepare_settlement refund, sign, relay_transaction; read_evidence.
+After a lost answer call relay_outcome before anything else.`;
+
+/** The name of the one question. */
+const CONSENT = "consent";
+const MAX_NAME = 64;
+
+/** The schema of the answer: declining and closing the question are the client's own. */
+const AGREEMENT = {
+  type: "object" as const,
+  properties: {
+    send: {
+      type: "boolean" as const,
+      title: "Send it",
+      description: "Nothing is sent unless this is true.",
+      default: false,
+    },
+  },
+  required: ["send"],
+};
+
+/** What a request's own envelope says of its client, since 2026-07-28; before, the handshake of a connection did. */
+const declaredIn = ({ mcpReq }: ServerContext): ClientCapabilities | undefined => {
+  const envelope: Readonly<Record<string, unknown>> = mcpReq.envelope ?? {};
+  return envelope[CLIENT_CAPABILITIES_META_KEY] as ClientCapabilities | undefined;
+};
+
+/** Whether a client shows forms to its person. An empty capability means forms (MCP 2025-11-25). */
+const canAsk = (capabilities: ClientCapabilities | undefined): boolean => {
+  const elicitation = capabilities?.elicitation;
+  return (
+    elicitation !== undefined &&
+    (elicitation.form !== undefined || Object.keys(elicitation).length === 0)
+  );
+};
+
+/**
+ * The answer to a question about `subject`. The state that a client sends back binds an answer to the transaction that was shown, so that a
+ * mix-up sends nothing. It is not sealed: a client that forges an answer needs none, because anyone may relay a signed transaction.
+ */
+const consentIn =
+  ({ mcpReq }: ServerContext) =>
+  (subject: string): Consent => {
+    const answer = inputResponse(mcpReq.inputResponses, CONSENT);
+    if (answer.kind !== "elicit" || mcpReq.requestState() !== subject) return null;
+    return answer.action === "accept" && answer.content?.["send"] === true ? "given" : "refused";
+  };
+
+const asked = ({ message, subject }: Question): InputRequiredResult =>
+  inputRequired({
+    inputRequests: { [CONSENT]: inputRequired.elicit({ message, requestedSchema: AGREEMENT }) },
+    requestState: subject,
+  });
+
+const resultOf = (answer: ToolAnswer): CallToolResult | InputRequiredResult => {
+  if ("question" in answer) return asked(answer.question);
+  const { result, links = [] } = answer;
+  return {
+    content: [
+      { type: "text", text: JSON.stringify(result) },
+      ...links.map(({ uri, name }) => ({
+        type: "resource_link" as const,
+        mimeType: "application/json",
+        uri,
+        name,
+      })),
+    ],
+    structuredContent: { ...result },
+  };
+};
+
+/** A failure that a model can act on. */
+const failed = (failure: SettlementError): CallToolResult => ({
+  content: [{ type: "text", text: problemLine(failure) }],
+  isError: true,
+});
+
+/** Every tool as `tools/list` declares it. */
+export const declaredTools = () =>
+  ALL_TOOLS.map(({ name, description, annotations, inputSchema, outputSchema }) => ({
+    name,
+    description,
+    annotations,
+    inputSchema,
+    outputSchema,
+  }));
+
+/** A server of one connection or of one HTTP request. It keeps nothing between calls. */
+export const mcpServer = ({ call, trust, report }: McpParts): Server => {
+  /** The expected failure of a call. A bug is reported, and tells the client nothing. */
+  const expected = (cause: unknown): SettlementError => {
+    if (cause instanceof SettlementError) return cause;
+    report(cause);
+    throw new ProtocolError(ProtocolErrorCode.InternalError, "internal_error: a bug, not yours.");
+  };
+  const server = new Server(SERVER_INFO, {
+    capabilities: { tools: {}, resources: {} },
+    instructions: INSTRUCTIONS,
+  });
+  server.setRequestHandler("tools/list", () => ({ tools: declaredTools() }));
+  server.setRequestHandler("tools/call", async ({ params }, context) => {
+    const found = ALL_TOOLS.find(({ name }) => name === params.name);
+    if (found === undefined)
+      throw new ProtocolError(
+        ProtocolErrorCode.InvalidParams,
+        `There is no tool ${params.name.slice(0, MAX_NAME)}. Call one of ${ALL_TOOLS.map(({ name }) => name).join(", ")}.`,
+      );
+    const { signal } = context.mcpReq;
+    try {
+      const answer = await found.run(params.arguments, {
+        call: (path, options) => call(path, { ...options, signal }),
+        trust,
+        canAsk: canAsk(declaredIn(context) ?? server.getClientCapabilities()),
+        consentTo: consentIn(context),
+      });
+      return resultOf(answer);
+    } catch (cause) {
+      return failed(expected(cause));
+    }
+  });
+  server.setRequestHandler("resources/list", () => ({ resources: [...resourceList()] }));
+  server.setRequestHandler("resources/templates/list", () => ({
+    resourceTemplates: [...resourceTemplates()],
+  }));
+  server.setRequestHandler("resources/read", async ({ params }, { mcpReq: { signal } }) => {
+    try {
+      const read = await readResource(
+        (path, options) => call(path, { ...options, signal }),
+        params.uri,
+      );
+      return { contents: [read] };
+    } catch (cause) {
+      const failure = expected(cause);
+      if (failure.status === 404 || failure.code === "resource_not_found")
+        throw new ResourceNotFoundError(params.uri, problemLine(failure));
+      throw new ProtocolError(ProtocolErrorCode.InternalError, problemLine(failure));
+    }
+  });
+  return server;
+};

@@ -1,0 +1,73 @@
+import {
+  createMcpHandler,
+  isLegacyRequest,
+  WebStandardStreamableHTTPServerTransport,
+} from "@modelcontextprotocol/server";
+import { mcpServer, type McpParts } from "./mcp-server.ts";
+import type { ServiceCall } from "./tool.ts";
+
+/** Headers of MCP that the protocol's own checks compare with the message. */
+const FORWARDED = ["mcp-protocol-version", "mcp-method", "mcp-name", "mcp-session-id"] as const;
+
+/** A request that carries only what the protocol reads; the answer is always one JSON text. */
+const requestOf = (headers: Headers): Request => {
+  const kept = FORWARDED.flatMap((name) => {
+    const value = headers.get(name);
+    return value === null ? [] : [[name, value] as [string, string]];
+  });
+  return new Request("http://localhost/mcp", {
+    method: "POST",
+    headers: [
+      ["content-type", "application/json"],
+      ["accept", "application/json, text/event-stream"],
+      ...kept,
+    ],
+  });
+};
+
+/** A revision before 2026-07-28: a server and a transport for this one request, without a session. */
+const answerLegacy = async (
+  request: Request,
+  parsedBody: object,
+  parts: McpParts,
+): Promise<Response> => {
+  const server = mcpServer(parts);
+  const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
+  await server.connect(transport);
+  try {
+    return await transport.handleRequest(request, { parsedBody });
+  } finally {
+    await server.close();
+  }
+};
+
+/** The protocol's answer to a message: its HTTP status, and its JSON, null for a notification's. */
+export type McpAnswer = { readonly status: number; readonly json: object | null };
+
+/** Nothing here changes behind a client's back, so there is nothing to listen to, and no stream is kept open. */
+const noListening = (message: object): McpAnswer => {
+  const id: unknown = "id" in message ? message.id : null;
+  const error = { code: -32601, message: "Method not found: nothing here sends notifications." };
+  const told = typeof id === "string" || typeof id === "number" ? id : null;
+  return { status: 404, json: { jsonrpc: "2.0", id: told, error } };
+};
+
+/** Answers one message of an MCP client, given as parsed JSON, in the revision that it speaks. `call` reaches the service's operations. @throws a bug */
+export const answerMcp = async (
+  headers: Headers,
+  message: object,
+  call: ServiceCall,
+): Promise<McpAnswer> => {
+  if ("method" in message && message.method === "subscriptions/listen") return noListening(message);
+  const bugs: Array<unknown> = [];
+  const parts: McpParts = { call, trust: null, report: (bug) => bugs.push(bug) };
+  const request = requestOf(headers);
+  const response = (await isLegacyRequest(request, message))
+    ? await answerLegacy(request, message, parts)
+    : await createMcpHandler(() => mcpServer(parts), { legacy: "reject" }).fetch(request, {
+        parsedBody: message,
+      });
+  if (bugs.length > 0) throw bugs[0];
+  const text = await response.text();
+  return { status: response.status, json: text === "" ? null : (JSON.parse(text) as object) };
+};

@@ -1,0 +1,111 @@
+import type { TrustPolicy } from "../../core/domain/evidence/evidence-check.ts";
+import { type Answer, jsonOf, problemOf, type RequestOptions } from "../service/requests.ts";
+import { inputSchema, readArguments } from "./arguments.ts";
+import type { JsonSchema, ObjectSchema, Parameters, ValuesOf } from "./parameter.ts";
+
+/** One request of the service. Answers problems too; rejects with a SettlementError when no answer comes. */
+export type ServiceCall = (path: string, options?: RequestOptions) => Promise<Answer>;
+
+/** What a person answered to a question: null when nobody was asked yet. */
+export type Consent = "given" | "refused" | null;
+
+/** What a tool works with. */
+export type ToolContext = {
+  readonly call: ServiceCall;
+  /** What is believed whatever the service says; null where nothing was pinned, as on the service itself. */
+  readonly trust: TrustPolicy | null;
+  /** Whether the client can ask its person. */
+  readonly canAsk: boolean;
+  /** The answer to the question about this very `subject`. */
+  readonly consentTo: (subject: string) => Consent;
+};
+
+/** A question to the person behind the client, and what it is about. */
+export type Question = { readonly message: string; readonly subject: string };
+
+/** A record that a client can read as a resource. */
+export type Link = { readonly uri: string; readonly name: string };
+
+/** What a call of a tool gives: a result, or a question that must be answered first. */
+export type ToolAnswer =
+  | { readonly result: object; readonly links?: ReadonlyArray<Link> }
+  | { readonly question: Question };
+
+/** What a client may assume of a tool before it calls it (MCP, `ToolAnnotations`). */
+export type Annotations = {
+  readonly readOnlyHint: boolean;
+  readonly destructiveHint?: boolean;
+  readonly idempotentHint?: boolean;
+};
+
+/** Of a tool that changes nothing anywhere. */
+export const READS: Annotations = { readOnlyHint: true };
+
+/** A tool: its declaration, and what runs it. */
+export type Tool = {
+  readonly name: string;
+  readonly description: string;
+  readonly annotations: Annotations;
+  readonly inputSchema: ObjectSchema;
+  readonly outputSchema: ObjectSchema;
+  /** @throws SettlementError */
+  readonly run: (args: unknown, context: ToolContext) => Promise<ToolAnswer>;
+};
+
+/** The schema of a result with these members, each of them required unless it is among `maybe`. */
+const outputSchema = (
+  members: Readonly<Record<string, JsonSchema>>,
+  maybe: ReadonlyArray<string>,
+): ObjectSchema => ({
+  type: "object",
+  properties: members,
+  required: Object.keys(members).filter((name) => !maybe.includes(name)),
+});
+
+/** Declares a tool. `run` is given checked arguments of the types of its parameters. */
+export const tool = <const P extends Parameters>(spec: {
+  readonly name: string;
+  readonly description: string;
+  readonly annotations?: Annotations;
+  readonly parameters: P;
+  /** The members of its result. */
+  readonly output: Readonly<Record<string, JsonSchema>>;
+  /** Members that a result may lack. */
+  readonly maybe?: ReadonlyArray<string>;
+  readonly run: (args: ValuesOf<P>, context: ToolContext) => Promise<ToolAnswer>;
+}): Tool => ({
+  name: spec.name,
+  description: spec.description,
+  annotations: spec.annotations ?? READS,
+  inputSchema: inputSchema(spec.parameters),
+  outputSchema: outputSchema(spec.output, spec.maybe ?? []),
+  run: async (args, context) => spec.run(readArguments(spec.parameters, args), context),
+});
+
+/** The whole JSON of a successful answer. @throws SettlementError for a problem. */
+export const answerOf = async <A>(
+  call: ServiceCall,
+  path: string,
+  options?: RequestOptions,
+): Promise<A> => {
+  const answer = await call(path, options);
+  if (answer.status < 200 || answer.status > 299) throw problemOf(answer);
+  return jsonOf(answer) as A;
+};
+
+/** The `data` of a successful answer. @throws SettlementError for a problem. */
+export const dataOf = async <A>(
+  call: ServiceCall,
+  path: string,
+  options?: RequestOptions,
+): Promise<A> => (await answerOf<{ readonly data: A }>(call, path, options)).data;
+
+/** The query of a request, `?` included; members without a value are left out. */
+export const queryOf = (
+  members: Readonly<Record<string, string | number | boolean | undefined>>,
+): string => {
+  const given = Object.entries(members).flatMap(([name, value]) =>
+    value === undefined ? [] : [`${name}=${encodeURIComponent(String(value))}`],
+  );
+  return given.length === 0 ? "" : `?${given.join("&")}`;
+};

@@ -1,0 +1,39 @@
+import { MAX_TTL_SECONDS, MIN_TTL_SECONDS } from "../../../core/domain/escrow/escrow.ts";
+import type { PreparedEscrow } from "../../generated/contract.ts";
+import { PREPARED } from "../output.ts";
+import { address, optional, text, whole } from "../parameter.ts";
+import { dataOf, tool } from "../tool.ts";
+import { unsignedOf } from "../unsigned.ts";
+
+/** `prepare_payment`: the unsigned transaction that locks a payment in an escrow. */
+export const preparePayment = tool({
+  name: "prepare_payment",
+  description:
+    "Unsigned transaction that locks a payment for a merchant. Sends nothing. Decode and compare it with your terms before you sign.",
+  parameters: {
+    agent: address("Wallet that pays and signs"),
+    merchant: address(),
+    mint: address(),
+    amount: text("Base units"),
+    ttl_seconds: whole(MIN_TTL_SECONDS, MAX_TTL_SECONDS, "Then refundable"),
+    task: text("What is paid for, word for word"),
+    nonce: text("New for each payment, the same to repeat one: task and nonce make the escrow"),
+    payer: optional(address("Of the fee; the agent by default")),
+  },
+  output: PREPARED,
+  run: async ({ agent, merchant, mint, amount, ttl_seconds, task, nonce, payer }, { call }) => {
+    const prepared = await dataOf<PreparedEscrow>(call, "/v1/escrows/prepare?transaction=true", {
+      body: {
+        agent_owner: agent,
+        merchant,
+        mint,
+        amount_stroops: amount,
+        ttl_seconds,
+        task_intent: task,
+        nonce,
+        ...(payer === undefined ? {} : { payer }),
+      },
+    });
+    return { result: unsignedOf(prepared) };
+  },
+});

@@ -1,0 +1,19 @@
+import { Context, Data, type Effect } from "effect";
+import type { Address } from "../../core/domain/address.ts";
+
+/** A peer did not answer in time, or with something that is no packet by its length or status. */
+export class PeerUnusable extends Data.TaggedError("PeerUnusable")<{ readonly reason: string }> {}
+
+/** Another service of the same ledger, which may have the packet of an archived escrow. Nothing that it says is believed. */
+export type ArchivePeer = {
+  /** Names it in logs and metrics: host and port. */
+  readonly name: string;
+  /** What it answers as an escrow's packet, at most 65,536 bytes; null where it has none. Within two seconds. */
+  readonly packet: (escrow: Address) => Effect.Effect<Uint8Array | null, PeerUnusable>;
+};
+
+/** The peers that are asked for archived escrows, in this order. By default there are none. */
+export const ArchivePeers = Context.Reference<ReadonlyArray<ArchivePeer>>(
+  "settlement-evidence/ports/ArchivePeers",
+  { defaultValue: () => [] },
+);

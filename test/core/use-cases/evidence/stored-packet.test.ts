@@ -1,0 +1,186 @@
+import { expect, test } from "bun:test";
+import { Effect, Layer, ManagedRuntime } from "effect";
+import { TestClock } from "effect/testing";
+import { indexMemory } from "../../../../adapters/memory/index-store.ts";
+import { ed25519Key } from "../../../../adapters/signer/ed25519-key.ts";
+import { jwkThumbprint } from "../../../../core/domain/evidence/jwk.ts";
+import {
+  ArchivedEscrows,
+  makeArchivedEscrows,
+} from "../../../../core/use-cases/escrow/archived-escrows.ts";
+import { buildEvidence } from "../../../../core/use-cases/evidence/build-evidence.ts";
+import {
+  makeSettledEvidence,
+  SettledEvidence,
+} from "../../../../core/use-cases/evidence/settled-evidence.ts";
+import { LogProofs } from "../../../../core/use-cases/log/serving/log-proofs.ts";
+import { EvidenceSigner } from "../../../../ports/evidence-signer.ts";
+import { Instance } from "../../../../ports/instance.ts";
+import { LedgerRecord } from "../../../../ports/ledger-record.ts";
+import { LedgerTimeout, LedgerUnavailable } from "../../../../ports/ledger.ts";
+import { SettledPackets } from "../../../../ports/settled-packets.ts";
+import { makeLedgerDouble } from "../../../adapters/http/support/ledger-double.ts";
+import { CREATED_AT, escrow, merchant } from "../../../adapters/http/support/parties.ts";
+import { seedInto } from "../../../adapters/http/support/service.ts";
+import { testInstance } from "../test-instance.ts";
+
+const GENESIS = "4uhcVJyU9pJkvQyS88uRDiswHXSCkY3zQawwpjk2NsNY";
+const settled = escrow("kept", "Fulfilled");
+const other = escrow("another one", "Fulfilled");
+const pending = escrow("still open", "Pending");
+const DOWN = new LedgerUnavailable({ retryable: true, cause: "test" });
+
+const signerOf = (seed: number | null) => {
+  const key = seed === null ? null : ed25519Key(new Uint8Array(32).fill(seed));
+  return EvidenceSigner.of({
+    current: key && {
+      keyId: jwkThumbprint(key.publicKey),
+      publicKey: key.publicKey,
+      status: "current",
+      endedAtMs: null,
+    },
+    former: [],
+    sign: (message) => (key === null ? Effect.die("no key") : Effect.succeed(key.sign(message))),
+  });
+};
+
+/** One process with this key, over packets that outlive it. */
+const startProcess = (
+  packets: Map<string, string>,
+  {
+    seed = 7,
+    genesis = GENESIS,
+  }: { readonly seed?: number | null; readonly genesis?: string } = {},
+) => {
+  const { double: ledger, layer } = makeLedgerDouble(genesis);
+  ledger.setClock(CREATED_AT + 60n);
+  seedInto(ledger)({ escrows: [settled, other, pending], merchants: [merchant()] });
+  const ports = Layer.mergeAll(
+    layer,
+    Layer.succeed(Instance, testInstance()),
+    Layer.succeed(EvidenceSigner, signerOf(seed)),
+    Layer.succeed(LedgerRecord, {
+      adopt: Effect.succeed,
+      state: Effect.succeed({ genesisHash: genesis, standing: "recorded" as const }),
+    }),
+    Layer.succeed(SettledPackets, {
+      keep: (address, text) => Effect.sync(() => void packets.set(address, text)),
+      find: (address) => Effect.sync(() => packets.get(address) ?? null),
+    }),
+    indexMemory(),
+    TestClock.layer(),
+  );
+  const runtime = ManagedRuntime.make(
+    Layer.mergeAll(
+      Layer.effect(SettledEvidence, makeSettledEvidence),
+      Layer.succeed(LogProofs, { ofEscrow: () => Effect.succeed(null) }),
+      Layer.effect(ArchivedEscrows, makeArchivedEscrows),
+    ).pipe(Layer.provideMerge(ports)),
+  );
+  return {
+    ledger,
+    pass: (ms: number) => runtime.runPromise(TestClock.adjust(ms)),
+    packet: (of = settled) => runtime.runPromise(buildEvidence(of.address)),
+    failure: (of = settled) => runtime.runPromise(Effect.flip(buildEvidence(of.address))),
+    standingAgeMs: () =>
+      runtime.runPromise(
+        SettledEvidence.use(({ standingAgeMs }) => standingAgeMs(settled.merchant)),
+      ),
+  };
+};
+
+/** What a process that has served packets of these escrows leaves behind, and the packet of the settled one. */
+const served = async (seed: number | null = 7) => {
+  const packets = new Map<string, string>();
+  const first = startProcess(packets, { seed });
+  await first.packet(pending);
+  return { packets, packet: await first.packet() };
+};
+
+test.each([DOWN, new LedgerTimeout({ timeoutMs: 1 })])(
+  "without a node, a packet that an earlier process served is the same, and its merchant's state has an age",
+  async (fault) => {
+    const { packets, packet } = await served();
+    expect([...packets.keys()]).toEqual([settled.address]);
+    const second = startProcess(packets);
+    await second.pass(60_000);
+    second.ledger.fault = fault;
+    expect(await second.packet()).toEqual(packet);
+    expect(await second.standingAgeMs()).toBe(60_000);
+    expect(await second.failure(other)).toMatchObject({ _tag: fault._tag });
+    expect(await second.failure(pending)).toMatchObject({ _tag: fault._tag });
+    // Once the node answers, the merchant is read again, and the packet stays.
+    second.ledger.fault = null;
+    await second.pass(5000);
+    expect((await second.packet()).signature).toEqual(packet.signature);
+    expect(await second.standingAgeMs()).toBe(0);
+  },
+);
+
+test("with a node, what was kept is not looked at", async () => {
+  const { packets, packet } = await served();
+  packets.set(settled.address, "{}");
+  const second = startProcess(packets);
+  expect((await second.packet()).data).toEqual(packet.data);
+});
+
+test("an unsigned packet is not kept", async () => {
+  expect([...(await served(null)).packets]).toEqual([]);
+});
+
+const edited = (text: string, change: (stored: Record<string, unknown>) => object): string => {
+  const stored = JSON.parse(text) as Record<string, unknown>;
+  return JSON.stringify({ ...stored, ...change(stored) });
+};
+const flipped = (text: unknown, at: number): string => {
+  const bytes = Buffer.from(String(text), "base64");
+  bytes[at] = (bytes[at] ?? 0) ^ 1;
+  return bytes.toString("base64");
+};
+const WRONG: ReadonlyArray<readonly [string, (text: string) => string]> = [
+  ["no JSON", () => "{"],
+  ["another value", () => "null"],
+  ["nothing of a packet", () => "{}"],
+  ["another form", (text) => edited(text, () => ({ version: 2 }))],
+  ["another state", (text) => edited(text, ({ data }) => ({ data: flipped(data, 10) }))],
+  [
+    "another last byte",
+    (text) =>
+      edited(text, ({ data }) => ({
+        data: flipped(data, -1 + Buffer.from(String(data), "base64").length),
+      })),
+  ],
+  ["another owner", (text) => edited(text, () => ({ owner: settled.merchant }))],
+  [
+    "another signature",
+    (text) => edited(text, ({ signature }) => ({ signature: flipped(signature, 3) })),
+  ],
+  ["a slot that is no number", (text) => edited(text, () => ({ transactions: [{ slot: "x" }] }))],
+];
+
+test.each(WRONG)("a kept packet with %s is not served", async (_, change) => {
+  const { packets } = await served();
+  packets.set(settled.address, change(packets.get(settled.address) ?? ""));
+  const second = startProcess(packets);
+  second.ledger.fault = DOWN;
+  expect(await second.failure()).toBe(DOWN);
+});
+
+test.each([
+  ["another key", { seed: 8 }],
+  ["no key", { seed: null }],
+  ["another ledger", { genesis: "5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d" }],
+])("a service with %s serves no packet that was kept", async (_, options) => {
+  const { packets } = await served();
+  const second = startProcess(packets, options);
+  second.ledger.fault = DOWN;
+  expect(await second.failure()).toBe(DOWN);
+});
+
+test("the packet of one escrow is not served for another", async () => {
+  const { packets } = await served();
+  packets.set(other.address, packets.get(settled.address) ?? "");
+  const second = startProcess(packets);
+  second.ledger.fault = DOWN;
+  expect(await second.failure(other)).toBe(DOWN);
+});

@@ -1,0 +1,16 @@
+import { Effect, Layer } from "effect";
+import type { Deployment } from "../../core/domain/ledger/deployment.ts";
+import { networkIdOf, networkLeaf } from "../../core/log/leaf/network-leaf.ts";
+import { LogIdentity } from "../../ports/log/log-identity.ts";
+
+/** The identity of the log of a ledger and its programs. */
+export const logIdentity = (
+  genesisHash: Parameters<typeof networkLeaf>[0],
+  deployment: Deployment,
+): Layer.Layer<LogIdentity> => {
+  const leaf = networkLeaf(genesisHash, deployment);
+  return Layer.succeed(LogIdentity, {
+    networkLeaf: Effect.succeed(leaf),
+    id: Effect.succeed(networkIdOf(leaf)),
+  });
+};

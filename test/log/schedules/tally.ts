@@ -1,0 +1,25 @@
+/** What happened in schedules: a run in which one of these is missing proves less than it says. */
+export type Tally = {
+  readonly schedules: number;
+  readonly events: number;
+  readonly syncs: number;
+  readonly failedSyncs: number;
+  readonly kills: number;
+  readonly restarts: number;
+  readonly signed: number;
+  readonly onFork: number;
+  readonly unseen: number;
+};
+
+/** The tally of no schedule. */
+export const NOTHING: Tally = {
+  schedules: 0,
+  events: 0,
+  syncs: 0,
+  failedSyncs: 0,
+  kills: 0,
+  restarts: 0,
+  signed: 0,
+  onFork: 0,
+  unseen: 0,
+};
