@@ -1,19 +1,29 @@
-import { appendFileSync, closeSync, mkdirSync, openSync, readSync } from "node:fs";
+import { appendFileSync, closeSync, mkdirSync, openSync, readSync, statSync } from "node:fs";
 import { join } from "node:path";
 
 /** What a bucket holds before it is written to its file: ten million rows have some 600 buckets. */
 const CHUNK_BYTES = 32 * 1024;
-/** Before each record: its number within the bucket (u32) and its length (u16), both big-endian. */
-const HEADER_BYTES = 6;
+const FIRST_BYTES = 4096;
+/** Before each record: its number within the bucket and its length, as words of the machine's order. */
+const HEADER_BYTES = 8;
+const WORD = 4;
 
 /** A record as it was appended. Its bytes are a part of the whole bucket's, which stay as they are. */
 export type SpooledRecord = { readonly seq: number; readonly bytes: Uint8Array };
 
+/** Whole words that hold this many bytes: records begin at words, so that headers are read as such. */
+const wordsOf = (bytes: number): number => (bytes + WORD - 1) >>> 2;
+
+const memory = (length: number) => {
+  const bytes = new Uint8Array(length);
+  return { bytes, words: new Uint32Array(bytes.buffer) };
+};
+
 /** One range of numbers: records that wait in memory, and a file with those before them. */
 class Bucket {
-  #waiting = Buffer.allocUnsafe(4096);
+  #waiting = memory(FIRST_BYTES);
   #used = 0;
-  #onDisk = 0;
+  #isOnDisk = false;
   readonly #path: string;
 
   constructor(path: string) {
@@ -21,50 +31,50 @@ class Bucket {
   }
 
   append(at: number, bytes: Uint8Array): void {
-    const length = HEADER_BYTES + bytes.length;
-    if (this.#used + length > this.#waiting.length) this.#makeRoom(length);
-    this.#waiting.writeUInt32BE(at, this.#used);
-    this.#waiting.writeUInt16BE(bytes.length, this.#used + 4);
-    this.#waiting.set(bytes, this.#used + HEADER_BYTES);
+    const length = HEADER_BYTES + wordsOf(bytes.length) * WORD;
+    if (this.#used + length > this.#waiting.bytes.length) this.#makeRoom(length);
+    const word = this.#used >>> 2;
+    this.#waiting.words[word] = at;
+    this.#waiting.words[word + 1] = bytes.length;
+    this.#waiting.bytes.set(bytes, this.#used + HEADER_BYTES);
     this.#used += length;
   }
 
   #makeRoom(length: number): void {
-    if (this.#waiting.length >= CHUNK_BYTES) {
-      appendFileSync(this.#path, this.#waiting.subarray(0, this.#used));
-      this.#onDisk += this.#used;
+    if (this.#waiting.bytes.length >= CHUNK_BYTES) {
+      appendFileSync(this.#path, this.#waiting.bytes.subarray(0, this.#used));
+      this.#isOnDisk = true;
       this.#used = 0;
       return;
     }
-    const grown = Math.max(2 * this.#waiting.length, this.#used + length);
-    const waiting = Buffer.allocUnsafe(Math.min(grown, CHUNK_BYTES));
-    waiting.set(this.#waiting.subarray(0, this.#used));
+    const grown = Math.max(2 * this.#waiting.bytes.length, this.#used + length);
+    const waiting = memory(Math.min(grown, CHUNK_BYTES));
+    waiting.bytes.set(this.#waiting.bytes.subarray(0, this.#used));
     this.#waiting = waiting;
-    if (this.#used + length > waiting.length) this.#makeRoom(length);
+    if (this.#used + length > waiting.bytes.length) this.#makeRoom(length);
   }
 
-  /** All records, read into one buffer: a copy of it would wait for the garbage collector. */
-  content(): Buffer {
-    const content = Buffer.allocUnsafeSlow(this.#onDisk + this.#used);
-    this.#readInto(content);
-    this.#waiting.copy(content, this.#onDisk, 0, this.#used);
+  content() {
+    const size = this.#isOnDisk ? statSync(this.#path).size : 0;
+    const content = memory(size + this.#used);
+    if (size > 0) readFully(this.#path, content.bytes.subarray(0, size));
+    content.bytes.set(this.#waiting.bytes.subarray(0, this.#used), size);
     return content;
   }
-
-  #readInto(content: Buffer): void {
-    if (this.#onDisk === 0) return;
-    const file = openSync(this.#path, "r");
-    try {
-      for (let at = 0; at < this.#onDisk;) {
-        const read = readSync(file, content, at, this.#onDisk - at, at);
-        if (read === 0) throw new Error(`${this.#path} was cut while it was used`);
-        at += read;
-      }
-    } finally {
-      closeSync(file);
-    }
-  }
 }
+
+const readFully = (path: string, into: Uint8Array): void => {
+  const fd = openSync(path, "r");
+  try {
+    for (let at = 0; at < into.length;) {
+      const read = readSync(fd, into, at, into.length - at, at);
+      if (read === 0) throw new Error(`${path} is shorter than what was written`);
+      at += read;
+    }
+  } finally {
+    closeSync(fd);
+  }
+};
 
 /**
  * Records that come in any order and are read in ascending order of their numbers. They wait in files by ranges of
@@ -99,31 +109,35 @@ export class OrderedSpool {
   /** All records by ascending number; those with one number in the order in which they came. */
   *ascending(): Generator<SpooledRecord, void> {
     for (const range of [...this.#buckets.keys()].sort((a, b) => a - b)) {
-      const content = this.#buckets.get(range)?.content() ?? Buffer.alloc(0);
+      const { bytes, words } = this.#buckets.get(range)?.content() ?? memory(0);
       const first = range * this.#numbersPerBucket;
-      for (const at of this.#sorted(content)) {
-        const start = at + HEADER_BYTES;
-        const bytes = content.subarray(start, start + content.readUInt16BE(at + 4));
-        yield { seq: first + content.readUInt32BE(at), bytes };
+      const sorted = this.#sorted(words);
+      for (let i = 0; i < sorted.length; i++) {
+        const word = sorted[i] ?? 0;
+        const start = word * WORD + HEADER_BYTES;
+        const length = words[word + 1] ?? 0;
+        yield { seq: first + (words[word] ?? 0), bytes: bytes.subarray(start, start + length) };
       }
     }
   }
 
-  /** Where the records of a bucket begin, by ascending number: a counting sort, since the numbers lie close together. */
-  #sorted(content: Buffer): Float64Array {
+  /** The words where records begin, by ascending number: a counting sort, since the numbers lie close together. */
+  #sorted(words: Uint32Array): Uint32Array {
     const places = new Uint32Array(this.#numbersPerBucket + 1);
+    const next = (word: number): number =>
+      word + HEADER_BYTES / WORD + wordsOf(words[word + 1] ?? 0);
     let records = 0;
-    for (let at = 0; at < content.length; at += HEADER_BYTES + content.readUInt16BE(at + 4)) {
-      const after = content.readUInt32BE(at) + 1;
+    for (let word = 0; word < words.length; word = next(word)) {
+      const after = (words[word] ?? 0) + 1;
       places[after] = (places[after] ?? 0) + 1;
       records += 1;
     }
     for (let i = 1; i < places.length; i++) places[i] = (places[i] ?? 0) + (places[i - 1] ?? 0);
-    const sorted = new Float64Array(records);
-    for (let at = 0; at < content.length; at += HEADER_BYTES + content.readUInt16BE(at + 4)) {
-      const number = content.readUInt32BE(at);
+    const sorted = new Uint32Array(records);
+    for (let word = 0; word < words.length; word = next(word)) {
+      const number = words[word] ?? 0;
       const place = places[number] ?? 0;
-      sorted[place] = at;
+      sorted[place] = word;
       places[number] = place + 1;
     }
     return sorted;

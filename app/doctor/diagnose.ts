@@ -5,7 +5,9 @@ import { faultLines } from "../config/variable.ts";
 import { checkLedger } from "./check-ledger.ts";
 import { checkLog } from "./check-log.ts";
 import { checkPort } from "./check-port.ts";
+import { programsOf } from "../lifecycle/started-instance.ts";
 import { checkStore } from "./check-store.ts";
+import { checkYellowstone } from "./check-yellowstone.ts";
 import { type Finding, finding, Problem } from "./finding.ts";
 
 const checkBun = (version: string) => {
@@ -42,7 +44,12 @@ export const diagnose = Effect.fnUntraced(function* (
     settings.ledger,
     settings.supportedMints ?? [],
   );
+  const yellowstone = settings.ledger.kind === "remote" ? settings.ledger.yellowstone : null;
+  const signals =
+    yellowstone === null
+      ? []
+      : [yield* finding("yellowstone", checkYellowstone(yellowstone, programsOf(settings)))];
   const stores = yield* checkStore(settings, genesisHash);
   const log = yield* checkLog(settings);
-  return [bun, port, ...metrics, ...findings, ...stores, ...log];
+  return [bun, port, ...metrics, ...findings, ...signals, ...stores, ...log];
 });

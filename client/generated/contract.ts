@@ -1396,6 +1396,41 @@ nonsense: number
 last_problem: (string | null)
 }
 /**
+ * A message of the Model Context Protocol (JSON-RPC 2.0). Batches are not served.
+ */
+export interface McpMessage {
+/**
+ * 2.0
+ */
+jsonrpc?: string
+/**
+ * Names a request; a notification has none.
+ */
+id?: (string | number)
+/**
+ * What is asked or told.
+ */
+method?: string
+/**
+ * The protocol's own, by method.
+ */
+params?: {
+[k: string]: unknown
+}
+/**
+ * Of an answer that a client sends; nothing here asks for one.
+ */
+result?: {
+[k: string]: unknown
+}
+/**
+ * Of such an answer.
+ */
+error?: {
+[k: string]: unknown
+}
+}
+/**
  * A JSON-RPC 2.0 answer.
  */
 export interface McpReply {
@@ -2905,6 +2940,12 @@ attestorProgram: string
  */
 export interface X402Payment {
 x402Version: number
+/**
+ * What x402 says of the resource; not judged.
+ */
+resource?: {
+[k: string]: unknown
+}
 accepted: X402Requirements
 /**
  * `agent`, `nonce`, `escrow` and `create`; `phase`, `release` and `cancel`.
@@ -2912,7 +2953,12 @@ accepted: X402Requirements
 payload: {
 [k: string]: unknown
 }
+/**
+ * x402's extensions; not judged.
+ */
+extensions?: {
 [k: string]: unknown
+}
 }
 /**
  * What a seller asks for one request.
@@ -2948,7 +2994,6 @@ maxTimeoutSeconds: number
 extra?: {
 [k: string]: unknown
 }
-[k: string]: unknown
 }
 /**
  * A payment and the requirements that it is for.

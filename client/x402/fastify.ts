@@ -23,7 +23,7 @@ export type FastifyReply = {
   code(status: number): unknown;
   header(name: string, value: string): unknown;
   removeHeader(name: string): unknown;
-  getHeaders(): Readonly<Record<string, unknown>>;
+  getHeaders(): Readonly<Record<string, number | string | ReadonlyArray<string> | undefined>>;
   send(payload?: unknown): unknown;
 };
 
@@ -141,7 +141,7 @@ const settled = async (
   reply.removeHeader("content-length");
   reply.header("content-type", "application/json; charset=utf-8");
   putHeaders(reply, headers);
-  return isHtml === true ? String(refusal ?? "") : JSON.stringify(refusal ?? {});
+  return isHtml === true && typeof refusal === "string" ? refusal : JSON.stringify(refusal ?? {});
 };
 
 /**

@@ -120,8 +120,7 @@ export const sellerScheme = (url: string, options: SellerOptions): SchemeNetwork
         );
       }),
     enrichSettlementPayload: (context) => settlementMembers(seller, context),
-    settleOnCancel: ({ requirements }) =>
-      seller.wallet === null ? undefined : (requirements as PaymentRequirements),
+    settleOnCancel: ({ requirements }) => (seller.wallet === null ? undefined : requirements),
     validateFacilitatorSupport: (_, { extra }) => {
       const custody = extra?.["custody"];
       const own = placeOf(policy).custodyProgram;

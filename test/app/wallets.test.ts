@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import type {
   ActionError,
   ActionGetResponse,
@@ -9,10 +11,11 @@ import type {
 import type { Static } from "@sinclair/typebox";
 import {
   ActionMetadata,
-  ActionRequest,
+  type ActionRequest,
   ActionTransaction,
 } from "../../adapters/http/actions/action-contract.ts";
 import { ActionsJson } from "../../adapters/http/actions/actions-json.ts";
+import { schemaCheck } from "../../adapters/http/request/schema-check.ts";
 import { localKey, LOCAL_USDC_MINT } from "../../adapters/local-ledger/genesis/local-keys.ts";
 import { spawnLedger } from "../adapters/local-ledger/ledger-process.ts";
 import { scanQrCode } from "../adapters/http/support/scan-qr-code.ts";
@@ -111,15 +114,32 @@ const refusalOf = async (asked: Promise<unknown>): Promise<readonly [number, str
   return [failure.status, failure.message];
 };
 
-test("the contract's types are those of @solana/actions-spec", () => {
-  const keeps = <Ours extends Theirs, Theirs>(): [Ours, Theirs] | undefined => undefined;
-  keeps<Static<typeof ActionMetadata>, ActionGetResponse>();
-  keeps<NonNullable<Static<typeof ActionMetadata>["error"]>, ActionError>();
-  keeps<Static<typeof ActionTransaction>, TransactionResponse>();
-  keeps<ActionPostRequest, Static<typeof ActionRequest>>();
-  keeps<Static<typeof ActionsJson>, SpecActionsJson>();
-  // @ts-expect-error: a transaction answer without a transaction is none.
-  keeps<Omit<Static<typeof ActionTransaction>, "transaction">, TransactionResponse>();
+test("answers are of this contract's types, which are those of @solana/actions-spec", async () => {
+  const answer = async <A>(path: string, init?: RequestInit): Promise<A> =>
+    (await (await fetch(`${service.url}${path}`, init)).json()) as A;
+  const path = `/v1/actions/refund/${PENDING}`;
+  const asked = { account: walletOf("agent/trader").address } satisfies ActionPostRequest;
+  const request: Static<typeof ActionRequest> = asked satisfies ActionPostRequest;
+  const shown = await answer<Static<typeof ActionMetadata>>(path);
+  const given = await answer<Static<typeof ActionTransaction>>(path, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(request),
+  });
+  const mapped = await answer<Static<typeof ActionsJson>>("/actions.json");
+  expect((shown satisfies ActionGetResponse).type).toBe("action");
+  expect((given satisfies TransactionResponse).type).toBe("transaction");
+  expect((mapped satisfies SpecActionsJson).rules).toHaveLength(1);
+  const { transaction, ...rest } = given;
+  expect(transaction).not.toBe("");
+  // @ts-expect-error: an answer without a transaction is none.
+  expect((rest satisfies TransactionResponse).message).toBeString();
+  for (const [schema, value] of [
+    [ActionMetadata, shown],
+    [ActionTransaction, given],
+    [ActionsJson, mapped],
+  ] as const)
+    expect(schemaCheck(schema)(value)).toEqual({ value });
 });
 
 describe.each(["solana", "solana-action"])("a %s link", (scheme) => {
@@ -176,6 +196,27 @@ test("a link gives the very transaction of the prepare operation", async () => {
     blockhash,
   );
   expect(signedTransaction).toBe(wallet.signed(data.transaction.base64, blockhash));
+});
+
+test("every command of docs/wallets.md answers what the page shows", async () => {
+  const page = readFileSync(join(import.meta.dir, "../../docs/wallets.md"), "utf8").split("\n");
+  const commands = page.flatMap((line, at) => {
+    const [, quoted, plain, body] =
+      /^ {4}curl -s (?:'([^']+)'|(\S+))(?: .* -d '([^']+)')?$/.exec(line) ?? [];
+    const path = (quoted ?? plain)?.replace("http://127.0.0.1:3000", "");
+    return path === undefined ? [] : [{ path, body, shown: page[at + 1] ?? "" }];
+  });
+  expect(commands).toHaveLength(2);
+  for (const { path, body, shown } of commands) {
+    const response = await fetch(`${service.url}${path}`, {
+      method: body === undefined ? "GET" : "POST",
+      ...(body === undefined ? {} : { body, headers: { "content-type": "application/json" } }),
+    });
+    const answer = await response.text();
+    // `…` stands for what is left out, and the page has a public address of its own.
+    for (const part of shown.replaceAll("https://evidence.example.com", PUBLIC_URL).split("…"))
+      expect(answer).toContain(part.trim());
+  }
 });
 
 test("the QR code on the page of an expired escrow refunds it, by a wallet that gets nothing", async () => {

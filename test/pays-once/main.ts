@@ -4,6 +4,7 @@ import { parseArgs } from "node:util";
 import { tmpdir } from "../temporary-root.ts";
 import { bundledClient } from "./bundled-client.ts";
 import { casesOf } from "./cases.ts";
+import { pythonClient } from "./python-client.ts";
 import { runCase } from "./run-case.ts";
 import { startStand } from "./stand.ts";
 
@@ -12,7 +13,7 @@ says what a client is given and how it answers.
 
 usage: bun run test:pays-once [options]
 
-  --client COMMAND   the client, a shell command; ours without it
+  --client COMMAND   the client, a shell command; ours and then the one in Python without it
   --cases N          how many cases, each with one kill and one fault   (50)
   --seed N           replays the run with this seed; without it, one is drawn and printed
   --help             this text
@@ -40,22 +41,35 @@ process.stdout.write(`seed ${seed}\n`);
 
 const folder = await mkdtemp(join(tmpdir(), "pays-once-"));
 const stand = await startStand();
-let failed = 0;
-try {
-  const trustFile = join(folder, "trust.json");
-  await writeFile(trustFile, stand.trust);
-  const command = values.client ?? (await bundledClient("our-client", folder));
+const trustFile = join(folder, "trust.json");
+
+/** Runs a client through every case, and gives the number of those that failed. */
+const failuresOf = async (name: string, command: string): Promise<number> => {
+  let failed = 0;
   for (const plan of casesOf(seed, count)) {
-    const { faults, runs, seen } = await runCase(stand, command, plan, seed, trustFile);
-    const line = `${plan.name}; ${runs} runs, ${seen.length} requests`;
+    const named = { ...plan, name: `${name} ${plan.name}` };
+    const { faults, runs, seen } = await runCase(stand, command, named, seed, trustFile);
+    const line = `${named.name}; ${runs} runs, ${seen.length} requests`;
     process.stdout.write(`${faults.length === 0 ? "paid once" : "FAILED   "}  ${line}\n`);
     if (faults.length === 0) continue;
     failed += 1;
     process.stdout.write([...faults, ...seen].map((each) => `    ${each}\n`).join(""));
   }
+  process.stdout.write(`seed ${seed}, ${name}: ${count - failed} of ${count} cases paid once\n`);
+  return failed;
+};
+
+let failed = 0;
+try {
+  await writeFile(trustFile, stand.trust);
+  if (values.client === undefined) {
+    failed += await failuresOf("ours", await bundledClient("our-client", folder));
+    const { command, missing } = pythonClient();
+    if (missing === null) failed += await failuresOf("Python", command);
+    else process.stdout.write(`SKIPPED Python: ${missing} is absent\n`);
+  } else failed += await failuresOf("yours", values.client);
 } finally {
   await stand.stop();
   await rm(folder, { recursive: true, force: true });
 }
-process.stdout.write(`seed ${seed}: ${count - failed} of ${count} cases paid once\n`);
 process.exit(failed === 0 ? 0 : 1);

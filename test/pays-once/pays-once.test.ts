@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { temporaryDirectory } from "../app/support/running-service.ts";
 import { bundledClient } from "./bundled-client.ts";
 import { casesOf } from "./cases.ts";
+import { pythonClient } from "./python-client.ts";
 import { runCase } from "./run-case.ts";
 import { startStand } from "./stand.ts";
 
@@ -36,6 +37,21 @@ for (const plan of casesOf(SEED, CASES))
       expect({ faults, seen: faults.length === 0 ? [] : seen }).toEqual({ faults: [], seen: [] });
       // One is killed, one pays, and one finds it paid.
       expect(runs).toBeGreaterThan(2);
+      expect(seen.join("\n")).toContain("client killed");
+    },
+    LONG_MS,
+  );
+
+const python = pythonClient();
+for (const plan of casesOf(SEED, 2))
+  test.skipIf(python.missing !== null)(
+    python.missing === null
+      ? `the client in Python pays once: seed ${SEED}, ${plan.name}`
+      : `the client in Python, which needs ${python.missing}`,
+    async () => {
+      const named = { ...plan, name: `Python ${plan.name}` };
+      const { faults, seen } = await runCase(stand, python.command, named, SEED, trustFile);
+      expect({ faults, seen: faults.length === 0 ? [] : seen }).toEqual({ faults: [], seen: [] });
       expect(seen.join("\n")).toContain("client killed");
     },
     LONG_MS,

@@ -23,6 +23,11 @@ export const DOCUMENTATION_PAGES = {
   "client.md": page("client", "The client package: its entries and commands."),
   "mcp.md": page("mcp", "The service as a model's tools (MCP), over HTTP and stdio."),
   "merchant.md": page("merchant", "A merchant's commands, signers, and the attestor."),
+  "wallets.md": page("wallets", "Links and QR codes that any wallet opens, and what it shows."),
+  "x402-escrow-svm.md": page(
+    "x402-escrow-svm",
+    "The x402 scheme `escrow` on Solana: for buyers, sellers and facilitators.",
+  ),
   "pays-once.md": page(
     "pays-once",
     "How paying stays safe when anything is lost, and the test that any client can run.",

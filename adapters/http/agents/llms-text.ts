@@ -24,6 +24,7 @@ const FETCHED = [
   "readOpenApi",
   "readClientPackage",
   "readEvidenceTrust",
+  "readActionsJson",
   "readRelayPolicy",
   "listProofTemplates",
   "readStatus",

@@ -1,6 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Effect } from "effect";
 import { OriginNotAllowed } from "../problems/http-failures.ts";
+import { record } from "../openapi/values.ts";
 import { isAllowedOrigin } from "../request/is-allowed-origin.ts";
 import { endpoint } from "../server/endpoint.ts";
 
@@ -24,11 +25,23 @@ export type McpParts = {
 /** Where nothing answers MCP clients. The path is then not served. */
 export const noMcp: McpAnswering = () => Promise.reject(new Error("no MCP is served here"));
 
-const Message = Type.Object(
-  {},
+const anyMembers = (description: string) =>
+  Type.Optional(Type.Object({}, { description, additionalProperties: true }));
+
+const Message = record(
+  "McpMessage",
+  "A message of the Model Context Protocol (JSON-RPC 2.0). Batches are not served.",
   {
-    description: "A message of the Model Context Protocol (JSON-RPC 2.0). Batches are not served.",
-    additionalProperties: true,
+    jsonrpc: Type.Optional(Type.String({ description: "2.0" })),
+    id: Type.Optional(
+      Type.Union([Type.String(), Type.Integer()], {
+        description: "Names a request; a notification has none.",
+      }),
+    ),
+    method: Type.Optional(Type.String({ description: "What is asked or told." })),
+    params: anyMembers("The protocol's own, by method."),
+    result: anyMembers("Of an answer that a client sends; nothing here asks for one."),
+    error: anyMembers("Of such an answer."),
   },
 );
 const Reply = Type.Object(

@@ -1,30 +1,21 @@
 import { type Static, Type } from "@sinclair/typebox";
-import type { Json } from "../../../core/domain/encoding/canonical-json.ts";
 import { encodeBase64 } from "../../../core/domain/encoding/base64.ts";
 import {
-  type PaymentRequirements,
   X402_SCHEME,
   X402_VERSION,
   x402Network,
 } from "../../../core/protocol/x402/payment-requirements.ts";
 import type { PaymentRequest } from "../../../core/use-cases/x402/judge-payment.ts";
-import { judged } from "../openapi/values.ts";
+import { judged, record } from "../openapi/values.ts";
 import { sampleTransaction } from "../openapi/sample-transaction.ts";
 import { SAMPLE, sampleEscrow, sampleParties } from "../openapi/sample-values.ts";
-
-/** An object that x402 may extend: members that are not listed are taken too. */
-const open = <P extends Parameters<typeof Type.Object>[0]>(
-  title: string,
-  description: string,
-  properties: P,
-) => Type.Object(properties, { title, description, additionalProperties: true });
 
 const Text = (description: string) => Type.String({ description, ...judged({ minLength: 1 }) });
 const Members = (description: string) =>
   Type.Object({}, { additionalProperties: true, description });
 
 /** x402's `PaymentRequirements`. */
-const Requirements = open("X402Requirements", "What a seller asks for one request.", {
+const Requirements = record("X402Requirements", "What a seller asks for one request.", {
   scheme: Text("`escrow`."),
   network: Text("CAIP-2: `solana:` and the first 32 characters of the genesis hash."),
   asset: Text("The mint."),
@@ -34,28 +25,27 @@ const Requirements = open("X402Requirements", "What a seller asks for one reques
   extra: Type.Optional(Members("`custody`, `attestor` and `request`, and what x402 adds.")),
 });
 
-const Payload = open("X402Payment", "What a buyer sends with the request that it pays for.", {
+const Payload = record("X402Payment", "What a buyer sends with the request that it pays for.", {
   x402Version: Type.Integer(),
+  resource: Type.Optional(Members("What x402 says of the resource; not judged.")),
   accepted: Requirements,
   payload: Members("`agent`, `nonce`, `escrow` and `create`; `phase`, `release` and `cancel`."),
+  extensions: Type.Optional(Members("x402's extensions; not judged.")),
 });
 
 /** The body of `POST /x402/settle` and `POST /x402/verify`. */
-export const X402Request = Type.Object(
-  { x402Version: Type.Integer(), paymentPayload: Payload, paymentRequirements: Requirements },
-  {
-    title: "X402Request",
-    description: "A payment and the requirements that it is for.",
-    additionalProperties: false,
-  },
-);
+export const X402Request = record("X402Request", "A payment and the requirements that it is for.", {
+  x402Version: Type.Integer(),
+  paymentPayload: Payload,
+  paymentRequirements: Requirements,
+});
 
 /** A body as the use cases' request. */
 export const paymentRequestOf = (body: Static<typeof X402Request>): PaymentRequest => ({
   version: body.paymentPayload.x402Version === body.x402Version ? body.x402Version : 0,
-  accepted: body.paymentPayload.accepted as PaymentRequirements,
-  payload: body.paymentPayload.payload as { readonly [name: string]: Json },
-  requirements: body.paymentRequirements as PaymentRequirements,
+  accepted: body.paymentPayload.accepted,
+  payload: body.paymentPayload.payload,
+  requirements: body.paymentRequirements,
 });
 
 /** The documentation's example of a body. */

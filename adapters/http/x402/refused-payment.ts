@@ -68,14 +68,14 @@ export const orRefusal = <
     Effect.map((value) => ({ value })),
     Effect.catch((failure) => {
       if (failure._tag === "PaymentRefused") {
-        const { code, detail, cure, agent, escrow, transaction } = failure as PaymentRefused;
+        const { code, detail, cure, agent, escrow, transaction } = failure;
         const message = `${detail} ${cure}`;
         return Effect.succeed({
           refusal: { code, message, agent, escrow, transaction: transaction ?? "" },
         });
       }
       if (failure._tag === "InstructionBeyondBetaLimit")
-        return Effect.succeed({ refusal: beyondBetaLimit(failure as InstructionBeyondBetaLimit) });
+        return Effect.succeed({ refusal: beyondBetaLimit(failure) });
       if ((OF_THE_PAYMENT as ReadonlyArray<string>).includes(failure._tag))
         return Effect.succeed({ refusal: refusalOf(failure as unknown as OfThePayment) });
       return Effect.fail(

@@ -27,6 +27,9 @@ const LARGE = `SET LOCAL statement_timeout = ${LONGEST_MS};
   SET LOCAL maintenance_work_mem = '256MB';
   SELECT set_config(name, '1000', true) FROM pg_settings WHERE name = 'client_connection_check_interval'`;
 
+/** Until the transaction ends: its commit does not wait for the disk. The last one of a build does, and with it all before it. */
+const NOT_DURABLE = "SET LOCAL synchronous_commit = off";
+
 /** What the planner needs to choose among the indexes. No page looks for anything else. */
 const ANALYZE = `ANALYZE unseen_escrow, merchant, escrow_tally, delivery_tally,
   escrow (created_seq, settled_seq, state, merchant, agent_owner, address, expires_at, created_referenced, settled_referenced)`;
@@ -128,11 +131,17 @@ export const buildIndex = Effect.fnUntraced(function* ({ run, runLong }: Postgre
         if (next.done === true) break;
         const chunk = next.value;
         counts[chunk.table] += chunk.rows;
-        yield* run(step((sql) => chunk.copy(sql)));
+        yield* run(
+          step(async (sql) => {
+            await sql.unsafe(NOT_DURABLE);
+            await chunk.copy(sql);
+          }),
+        );
       }
       for (const index of ESCROW_INDEXES)
         yield* runLong(
           step(async (sql) => {
+            await sql.unsafe(NOT_DURABLE);
             await sql.unsafe(LARGE);
             await rowsOf(sql, createIndex(index));
           }),

@@ -1,7 +1,8 @@
-import { addressFromBytes, addressToBytes } from "../../../core/domain/address.ts";
+import { type Address, addressFromBytes, addressToBytes } from "../../../core/domain/address.ts";
 import type { Escrow } from "../../../core/domain/escrow/escrow.ts";
 import { hash32FromBytes, hash32ToBytes } from "../../../core/domain/hash32.ts";
 import type { IndexedEscrow } from "../../../core/domain/index/indexed-escrow.ts";
+import { RecentlyUsed } from "../../../core/domain/recently-used.ts";
 import { columnsOf, type Values } from "../queries.ts";
 import { stateNumber, stateOf } from "./escrow-filter.ts";
 
@@ -31,6 +32,16 @@ export const ESCROW_COLUMNS = columnsOf({
   released: "NUMERIC",
 });
 
+/** Most rows repeat merchants, attestors and mints. A look-up takes a third of decoding base58. */
+const parties = new RecentlyUsed<Address, Uint8Array>(20_000);
+const bytesOfParty = (party: Address): Uint8Array => {
+  const known = parties.get(party);
+  if (known !== undefined) return known;
+  const bytes = addressToBytes(party);
+  parties.set(party, bytes);
+  return bytes;
+};
+
 /** The columns' values of an escrow. */
 export const escrowValues = ({ escrow, pendingHash, settledHash }: IndexedEscrow): Values => [
   escrow.createdSeq,
@@ -43,11 +54,11 @@ export const escrowValues = ({ escrow, pendingHash, settledHash }: IndexedEscrow
   escrow.bump,
   escrow.vaultBump,
   addressToBytes(escrow.address),
-  addressToBytes(escrow.agentOwner),
-  addressToBytes(escrow.merchant),
-  addressToBytes(escrow.mint),
-  addressToBytes(escrow.rentPayer),
-  addressToBytes(escrow.attestor),
+  bytesOfParty(escrow.agentOwner),
+  bytesOfParty(escrow.merchant),
+  bytesOfParty(escrow.mint),
+  bytesOfParty(escrow.rentPayer),
+  bytesOfParty(escrow.attestor),
   hash32ToBytes(escrow.taskHash),
   pendingHash,
   settledHash,

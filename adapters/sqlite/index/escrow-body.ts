@@ -50,19 +50,24 @@ export const stateIn = (body: Uint8Array): EscrowState => {
   return state;
 };
 
-/** Most rows repeat their parties. A look-up takes a third of decoding base58. */
-const parties = new RecentlyUsed<Address, Uint8Array>(20_000);
-const bytesOfParty = (party: Address): Uint8Array => {
+/** Most rows repeat merchants, attestors and mints. A look-up takes a third of decoding base58. */
+const parties = new RecentlyUsed<Address, Uint32Array>(20_000);
+const wordsOfParty = (party: Address): Uint32Array => {
   const known = parties.get(party);
   if (known !== undefined) return known;
-  const bytes = addressToBytes(party);
-  parties.set(party, bytes);
-  return bytes;
+  const words = new Uint32Array(Uint8Array.from(addressToBytes(party)).buffer);
+  parties.set(party, words);
+  return words;
 };
 
 /** One body, encoded or decoded: asking each small array for its own buffer takes longer than copying it here. */
-const scratch = Buffer.alloc(RELEASED_LENGTH);
+const scratch = Buffer.from(new ArrayBuffer(RELEASED_LENGTH));
 const scratchView = new DataView(scratch.buffer, scratch.byteOffset, scratch.length);
+/** Its first fields begin at words. Copying eight of these takes a third of a call that copies 32 bytes. */
+const scratchWords = new Uint32Array(scratch.buffer, 0, BODY_AT.createdSeq / 4);
+const putWords = (words: Uint32Array, at: number): void => {
+  for (let i = 0; i < 8; i++) scratchWords[(at >> 2) + i] = words[i] ?? 0;
+};
 /** Parts of it that are texts in an escrow. Views made once: `toHex` of one takes half as long as `toString` of a range. */
 const partAt = (at: number, length: number): Uint8Array =>
   new Uint8Array(scratch.buffer, scratch.byteOffset + at, length);
@@ -73,15 +78,27 @@ const [scratchAddress, scratchTask, scratchProof, scratchSignature] = [
   partAt(BODY_AT.signature, 64),
 ];
 
+/** Bodies by their length. A view is made once, since making one takes longer than copying a field. */
+const [pendingBody, refundedBody, releasedBody] = [
+  partAt(0, PENDING_LENGTH),
+  partAt(0, REFUNDED_LENGTH),
+  partAt(0, RELEASED_LENGTH),
+];
+/** The address in the body that was encoded last. */
+export const encodedAddress: Uint8Array = scratchAddress;
+
 /** The body of an escrow's row. It is valid until the next call, which writes into the same bytes. */
 export const encodeBody = ({ escrow, pendingHash, settledHash }: IndexedEscrow): Uint8Array => {
   const { settledSeq, settledAt, attestation } = escrow;
   scratch.set(addressToBytes(escrow.address), BODY_AT.address);
-  scratch.set(bytesOfParty(escrow.agentOwner), BODY_AT.agentOwner);
-  scratch.set(bytesOfParty(escrow.merchant), BODY_AT.merchant);
-  scratch.set(bytesOfParty(escrow.mint), BODY_AT.mint);
-  scratch.set(bytesOfParty(escrow.rentPayer), BODY_AT.rentPayer);
-  scratch.set(bytesOfParty(escrow.attestor), BODY_AT.attestor);
+  // Agents are many. One is decoded as fast as it is kept and found among them.
+  scratch.set(addressToBytes(escrow.agentOwner), BODY_AT.agentOwner);
+  putWords(wordsOfParty(escrow.merchant), BODY_AT.merchant);
+  putWords(wordsOfParty(escrow.mint), BODY_AT.mint);
+  if (escrow.rentPayer === escrow.agentOwner)
+    scratchWords.copyWithin(BODY_AT.rentPayer / 4, BODY_AT.agentOwner / 4, BODY_AT.merchant / 4);
+  else scratch.set(addressToBytes(escrow.rentPayer), BODY_AT.rentPayer);
+  putWords(wordsOfParty(escrow.attestor), BODY_AT.attestor);
   scratch.write(escrow.taskHash, BODY_AT.taskHash, "hex");
   scratch.set(pendingHash, BODY_AT.pendingHash);
   scratchView.setBigUint64(BODY_AT.createdSeq, escrow.createdSeq);
@@ -91,17 +108,16 @@ export const encodeBody = ({ escrow, pendingHash, settledHash }: IndexedEscrow):
   scratch[BODY_AT.state] = ESCROW_STATES.indexOf(escrow.state);
   scratch[BODY_AT.bump] = escrow.bump;
   scratch[BODY_AT.vaultBump] = escrow.vaultBump;
-  if (settledHash === null || settledSeq === null || settledAt === null)
-    return scratch.subarray(0, PENDING_LENGTH);
+  if (settledHash === null || settledSeq === null || settledAt === null) return pendingBody;
   scratch.set(settledHash, BODY_AT.settledHash);
   scratchView.setBigUint64(BODY_AT.settledSeq, settledSeq);
   scratchView.setBigUint64(BODY_AT.released, escrow.released);
   scratchView.setBigInt64(BODY_AT.settledAt, settledAt);
-  if (attestation === null) return scratch.subarray(0, REFUNDED_LENGTH);
+  if (attestation === null) return refundedBody;
   scratch.write(attestation.proofHash, BODY_AT.proofHash, "hex");
   scratchView.setBigInt64(BODY_AT.attestedAt, attestation.attestedAt);
   scratch.write(attestation.signature, BODY_AT.signature, "base64");
-  return scratch;
+  return releasedBody;
 };
 
 /** Texts of parties, with their bytes, by the first six of these: a look-up takes a fifth of encoding base58. */

@@ -18,10 +18,10 @@ export const ESCROW_COLUMNS = [
 export const stateNumber = (state: EscrowState): number => ESCROW_STATES.indexOf(state);
 
 /**
- * The first six bytes of an address as a number below 2^48. An index of these takes a quarter of the room of one of
+ * The six bytes at a place, such as the first of an address, as a number below 2^48. An index of these takes a quarter of the room of one of
  * whole addresses. Different addresses may share one, so whoever looks one up compares the address besides.
  */
-const keyAt = (bytes: Uint8Array, at: number): number =>
+export const keyAt = (bytes: Uint8Array, at: number): number =>
   (bytes[at] ?? 0) * 2 ** 40 +
   (bytes[at + 1] ?? 0) * 2 ** 32 +
   (bytes[at + 2] ?? 0) * 2 ** 24 +
@@ -42,7 +42,7 @@ export const addressKey = (
 export const runOf = (key: number, state: number): number => key * ESCROW_STATES.length + state;
 
 /** A big-endian u64 below 2^53. Reading bytes takes a tenth of making a view of them. */
-const safeAt = (bytes: Uint8Array, at: number): number =>
+export const safeAt = (bytes: Uint8Array, at: number): number =>
   (bytes[at + 1] ?? 0) * 2 ** 48 + keyAt(bytes, at + 2);
 
 /** Appends what a body's row binds to `values`, in the order of `ESCROW_COLUMNS`. */

@@ -3,10 +3,19 @@ import { type Address, addressFromBytes } from "../../../core/domain/address.ts"
 import type { EscrowState } from "../../../core/domain/escrow/escrow.ts";
 import { type MerchantStats, NO_ESCROWS } from "../../../core/domain/merchant/merchant-stats.ts";
 import { BODY_AT } from "./escrow-body.ts";
-import { stateNumber } from "./escrow-columns.ts";
+import { keyAt, safeAt, stateNumber } from "./escrow-columns.ts";
 
 /** Counts of one merchant's escrows: by the number of their state, and deliveries by their seconds. */
-type Sums = { readonly escrows: Map<number, number>; readonly deliveries: Map<number, number> };
+type Sums = {
+  readonly wallet: Uint8Array;
+  readonly escrows: Map<number, number>;
+  readonly deliveries: Map<number, number>;
+};
+
+const isAt = (body: Uint8Array, at: number, wallet: Uint8Array): boolean => {
+  for (let i = 0; i < wallet.length; i++) if (body[at + i] !== wallet[i]) return false;
+  return true;
+};
 
 /** Different counts that wait in memory before they are written. */
 const MOST_SUMS = 100_000;
@@ -32,11 +41,11 @@ export const tallyWriter = (db: Database, tables = TALLY_TABLES) => {
 
   /** Begins to sum the changes of one transaction. */
   const summing = () => {
-    const merchants = new Map<string, Sums>();
+    const merchants = new Map<number, Array<Sums>>();
     let waiting = 0;
     const write = (): void => {
-      for (const [bytes, { escrows, deliveries }] of merchants) {
-        const merchant = addressFromBytes(Buffer.from(bytes, "latin1"));
+      for (const { wallet, escrows, deliveries } of [...merchants.values()].flat()) {
+        const merchant = addressFromBytes(wallet);
         for (const [state, change] of escrows)
           if (change !== 0) upsertEscrows.run(merchant, state, change);
         for (const [seconds, change] of deliveries)
@@ -45,21 +54,23 @@ export const tallyWriter = (db: Database, tables = TALLY_TABLES) => {
       merchants.clear();
       waiting = 0;
     };
+    const sumsOf = (body: Uint8Array): Sums => {
+      const key = keyAt(body, BODY_AT.merchant);
+      const sharing = merchants.get(key) ?? [];
+      for (const sums of sharing) if (isAt(body, BODY_AT.merchant, sums.wallet)) return sums;
+      const wallet = body.slice(BODY_AT.merchant, BODY_AT.merchant + 32);
+      const sums = { wallet, escrows: new Map(), deliveries: new Map() };
+      merchants.set(key, [...sharing, sums]);
+      return sums;
+    };
     return {
       /** Counts the escrow of a body in, or out again. */
       count: (body: Uint8Array, change: 1 | -1): void => {
-        const bytes = Buffer.from(body.buffer, body.byteOffset, body.length);
-        const merchant = bytes.toString("latin1", BODY_AT.merchant, BODY_AT.merchant + 32);
-        let sums = merchants.get(merchant);
-        if (sums === undefined) {
-          sums = { escrows: new Map(), deliveries: new Map() };
-          merchants.set(merchant, sums);
-        }
-        if (add(sums.escrows, bytes[BODY_AT.state] ?? 0, change)) waiting += 1;
-        if (bytes.length > BODY_AT.proofHash) {
-          const seconds =
-            bytes.readBigInt64BE(BODY_AT.settledAt) - bytes.readBigInt64BE(BODY_AT.createdAt);
-          if (add(sums.deliveries, Number(seconds), change)) waiting += 1;
+        const sums = sumsOf(body);
+        if (add(sums.escrows, body[BODY_AT.state] ?? 0, change)) waiting += 1;
+        if (body.length > BODY_AT.proofHash) {
+          const seconds = safeAt(body, BODY_AT.settledAt) - safeAt(body, BODY_AT.createdAt);
+          if (add(sums.deliveries, seconds, change)) waiting += 1;
         }
         if (waiting >= MOST_SUMS) write();
       },

@@ -2,10 +2,10 @@ import { join } from "node:path";
 import { addressFromBytes, addressToBytes } from "../../../core/domain/address.ts";
 import { ESCROW_STATES, type EscrowState } from "../../../core/domain/escrow/escrow.ts";
 import type { IndexedEscrow, UnseenEscrow } from "../../../core/domain/index/indexed-escrow.ts";
-import { EVENT_LEAF_LENGTH, eventLeafOf } from "../../../core/log/leaf/event-leaf.ts";
+import { EVENT_LEAF_LENGTH, writeEventLeaf } from "../../../core/log/leaf/event-leaf.ts";
 import type { LeafSink } from "../../../ports/index/index-writer.ts";
 import { OrderedSpool } from "../../bun/ordered-spool.ts";
-import { BODY_AT, encodeBody, stateIn } from "./escrow-body.ts";
+import { BODY_AT, encodeBody, encodedAddress } from "./escrow-body.ts";
 import { stateNumber } from "./escrow-columns.ts";
 
 /** A row in the order of `created_seq`: an escrow's body, or an escrow of which nobody has shown the bytes. */
@@ -13,14 +13,19 @@ export type SpooledRow =
   | { readonly kind: "escrow"; readonly body: Uint8Array }
   | { readonly kind: "unseen"; readonly row: UnseenEscrow };
 
+/** Bytes that a spool adds to a record: its header, and up to a whole word. */
+const SPOOLED_BYTES = 9;
 /**
  * Bytes that a bucket of a spool holds. Several buckets that were read wait for the garbage collector: at 400,000
  * escrows, buckets of 64 MiB took 240 MiB, and these take 105 MiB.
  */
 const BUCKET_BYTES = 8 * 1024 * 1024;
 /** A creation's number has at most its row (Pending ones are the densest), and every number has a leaf. */
-const ROWS_PER_BUCKET = Math.floor(BUCKET_BYTES / (BODY_AT.settledHash + 6));
-const LEAVES_PER_BUCKET = Math.floor(BUCKET_BYTES / (EVENT_LEAF_LENGTH + 6));
+const ROWS_PER_BUCKET = Math.floor(BUCKET_BYTES / (BODY_AT.settledHash + SPOOLED_BYTES));
+const LEAVES_PER_BUCKET = Math.floor(BUCKET_BYTES / (EVENT_LEAF_LENGTH + SPOOLED_BYTES));
+
+/** A leaf on its way into the spool, which copies it. */
+const leaf = new Uint8Array(EVENT_LEAF_LENGTH);
 
 /** Where the fields of an unseen row stand in the spool: address, pending hash, state, settled number and hash. */
 const UNSEEN_AT = { pendingHash: 32, state: 64, settledSeq: 65, settledHash: 73 } as const;
@@ -72,17 +77,16 @@ export class RowSpool {
   }
 
   #addLeaf(seq: bigint, state: EscrowState, address: Uint8Array, accountHash: Uint8Array): void {
-    this.#leaves.append(Number(seq), eventLeafOf(state, address, accountHash));
+    this.#leaves.append(Number(seq), writeEventLeaf(leaf, state, address, accountHash));
   }
 
   addEscrow(row: IndexedEscrow): void {
     const body = encodeBody(row);
     const { createdSeq, settledSeq } = row.escrow;
-    const address = body.subarray(BODY_AT.address, BODY_AT.address + 32);
     this.#rows.append(Number(createdSeq), body);
-    this.#addLeaf(createdSeq, "Pending", address, row.pendingHash);
+    this.#addLeaf(createdSeq, "Pending", encodedAddress, row.pendingHash);
     if (settledSeq !== null && row.settledHash !== null)
-      this.#addLeaf(settledSeq, stateIn(body), address, row.settledHash);
+      this.#addLeaf(settledSeq, row.escrow.state, encodedAddress, row.settledHash);
   }
 
   addUnseen(row: UnseenEscrow): void {

@@ -39,7 +39,7 @@ export const settledPacketsSqlite = (path: string, most: number = MOST_PACKETS) 
       });
       return {
         keep: Effect.fn("SettledPackets.keep")((escrow, packet) =>
-          attempt(() => void keep(escrow, packet)),
+          attempt(() => keep(escrow, packet)),
         ),
         find: Effect.fn("SettledPackets.find")((escrow) =>
           attempt(() => select.get(escrow)?.packet ?? null),

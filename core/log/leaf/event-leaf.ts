@@ -33,13 +33,20 @@ export const eventLeafOf = (
   state: EscrowState,
   escrow: Uint8Array,
   accountHash: Uint8Array,
+): Uint8Array => writeEventLeaf(new Uint8Array(EVENT_LEAF_LENGTH), state, escrow, accountHash);
+
+/** Writes a leaf into 66 bytes, and returns these. */
+export const writeEventLeaf = (
+  into: Uint8Array,
+  state: EscrowState,
+  escrow: Uint8Array,
+  accountHash: Uint8Array,
 ): Uint8Array => {
-  const leaf = new Uint8Array(EVENT_LEAF_LENGTH);
-  leaf[0] = EVENT_LEAF_KIND;
-  leaf[STATE_AT] = ESCROW_STATES.indexOf(state);
-  leaf.set(escrow, ESCROW_AT);
-  leaf.set(accountHash, ACCOUNT_HASH_AT);
-  return leaf;
+  into[0] = EVENT_LEAF_KIND;
+  into[STATE_AT] = ESCROW_STATES.indexOf(state);
+  into.set(escrow, ESCROW_AT);
+  into.set(accountHash, ACCOUNT_HASH_AT);
+  return into;
 };
 
 /** The event in the bytes of a leaf, or why they hold none. */

@@ -46,7 +46,11 @@ export const storedPacketText = ({ known, standingAtMs }: StoredPacket): string 
     owner: data.account.owner,
     data: data.account.data_base64,
     signature: signature.signature,
-    transactions: transactions.map((one) => ({ ...one, slot: one.slot.toString() })),
+    transactions: transactions.map((one) => ({
+      signature: one.signature,
+      slot: one.slot.toString(),
+      kind: one.kind,
+    })),
     references: { merchant, archived, log },
     standingAtMs,
   };
@@ -72,7 +76,11 @@ const packetOf = (
   if (!verifyEd25519(signed, signedBytes, key.publicKey)) return undefined;
   const references = referencesOf(escrow, {
     ...stored.references,
-    transactions: stored.transactions.map((one) => ({ ...one, slot: BigInt(one.slot) })),
+    transactions: stored.transactions.map((one) => ({
+      signature: one.signature,
+      slot: BigInt(one.slot),
+      kind: one.kind,
+    })),
     observed: null,
   });
   const signature: EvidenceSignature = {

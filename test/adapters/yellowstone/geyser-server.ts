@@ -22,6 +22,8 @@ export type GeyserServerOptions = {
   /** Ends a subscription that asks for a slot, as a server does that holds no past slots. */
   readonly refusesSlots?: boolean;
   readonly port?: number;
+  /** The certificate and key of a TLS server, PEM; without them it speaks plain text. */
+  readonly tls?: { readonly cert: Buffer; readonly key: Buffer };
 };
 
 /** Bytes that are no SubscribeUpdate: a field of a length that does not follow. */
@@ -29,7 +31,7 @@ const GARBAGE = Buffer.from([0x12, 0xff, 0xff, 0xff, 0x7f, 0x01]);
 
 /** A Yellowstone gRPC server on a free port that records requests, pushes what it is told to, and can lose its clients. */
 export const startGeyserServer = async (options: GeyserServerOptions = {}) => {
-  const { token, isMute = () => false, refusesSlots = false, port = 0 } = options;
+  const { token, isMute = () => false, refusesSlots = false, port = 0, tls } = options;
   const requests: Array<SubscribeRequest> = [];
   const open = new Set<Subscription>();
   let changed = (): void => {};
@@ -61,7 +63,11 @@ export const startGeyserServer = async (options: GeyserServerOptions = {}) => {
   const implementation: UntypedServiceImplementation = { Subscribe: subscribe };
   server.addService({ Subscribe: { ...SUBSCRIBE, responseSerialize: serialize } }, implementation);
   const bound = await new Promise<number>((resolve, reject) => {
-    server.bindAsync(`127.0.0.1:${port}`, ServerCredentials.createInsecure(), (error, taken) =>
+    const keys =
+      tls === undefined
+        ? ServerCredentials.createInsecure()
+        : ServerCredentials.createSsl(null, [{ cert_chain: tls.cert, private_key: tls.key }]);
+    server.bindAsync(`127.0.0.1:${port}`, keys, (error, taken) =>
       error === null ? resolve(taken) : reject(error),
     );
   });
@@ -69,7 +75,8 @@ export const startGeyserServer = async (options: GeyserServerOptions = {}) => {
     for (const call of open) call.write(update);
   };
   return {
-    url: new URL(`http://127.0.0.1:${bound}`),
+    // The gRPC client takes no IP address for the name of a TLS server.
+    url: new URL(tls === undefined ? `http://127.0.0.1:${bound}` : `https://localhost:${bound}`),
     requests,
     /** The subscriptions among the requests, oldest first, and `{}` for a call with a wrong token. */
     subscriptions: () => requests.filter(({ ping }) => ping === undefined),

@@ -119,7 +119,7 @@ export const legacyClient = async (place: Place, person: Person): Promise<McpCli
     Object.assign(stdio, { setProtocolVersion: (version: string) => revisions.push(version) });
     await client.connect(stdio);
   }
-  if (http !== null) await client.connect(http as never);
+  if (http !== null) await client.connect(http);
   return {
     revision: http === null ? revisions[0] : http.protocolVersion,
     asked,

@@ -1,10 +1,18 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
-import { rm } from "node:fs/promises";
+import { copyFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ENTRIES } from "../../../app/client-package/package-manifest.ts";
+import { withDemoLedger } from "../../app/support/demo-ledger.ts";
+import {
+  quietEnvironment,
+  runService,
+  temporaryDirectory,
+} from "../../app/support/running-service.ts";
+import { browser, foundInBrowser } from "./browser.ts";
 import { type Installed, installedByNpm, run } from "./installed.ts";
+import { JOURNAL_PROGRAM, tryJournal } from "./shared-journal.ts";
 import { tryEntries, tryOfflineCommands } from "./tries.ts";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
@@ -40,10 +48,36 @@ for (const [name, runtime] of Object.entries(RUNTIMES)) {
   test.skipIf(isAbsent)(`${title}: every entry works as npm installed it`, () =>
     tryEntries(installed, runtime, name),
   );
+  test.skipIf(isAbsent)(`${title}: processes share a journal`, async () => {
+    await copyFile(JOURNAL_PROGRAM, join(installed.folder, "shared-journal.mjs"));
+    const journal = `shared-${name}.jsonl`;
+    await tryJournal(installed.folder, runtime, "shared-journal.mjs", journal, 1);
+  });
   test.skipIf(isAbsent)(`${title}: verify and keygen work as npm installed them`, () =>
     tryOfflineCommands(installed, runtime, name),
   );
 }
+
+test.skipIf(browser === null)(
+  browser === null
+    ? "a browser is absent (chromium): the bundle is not tried in a page"
+    : "a browser: a page of another origin verifies a packet and reads the service",
+  async () => {
+    const directory = await temporaryDirectory();
+    const service = await runService(quietEnvironment(withDemoLedger(directory.path)));
+    try {
+      expect(await foundInBrowser(installed, browser ?? "", service.url)).toEqual({
+        verdict: "verified",
+        forged: "failed",
+        name: "Settlement Evidence API",
+        refused: "wrong_state",
+      });
+    } finally {
+      await service.stop();
+      await directory.remove();
+    }
+  },
+);
 
 test("npx --no-install finds the command", async () => {
   const ran = await run(installed.folder, "npx", "--no-install", "settlement-evidence", "--help");

@@ -184,13 +184,14 @@ describe("whatever is lost, cut, refused or aborted, one escrow is made", () => 
       pass().then(() => problem(409, "idempotency_key_in_flight")),
     "the bytes are in flight, and nothing is there yet": () =>
       Promise.resolve(problem(409, "idempotency_key_in_flight")),
+    "the relay's blockhash has expired": () => Promise.resolve(problem(409, "blockhash_expired")),
   };
   for (const [name, fault] of Object.entries(FAULTS))
     for (let at = 0; at < 4; at++)
       test(`${name}, at request ${at}`, async () => {
         const service = fakeService();
         const isRelay = (path: string) => path.endsWith("/v1/relay");
-        const onlyRelay = name.startsWith("the bytes are in flight");
+        const onlyRelay = /bytes are in flight|^the relay's/.test(name);
         const { pay } = clientOf(service, (pass, number, path) =>
           number === at && (!onlyRelay || isRelay(path)) ? fault(pass) : pass(),
         );

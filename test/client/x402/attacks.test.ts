@@ -311,7 +311,7 @@ describe("a buyer refuses before it signs, in one line", () => {
 
   test("a service that prepares another transaction", async () => {
     const lying = async (url: string, init: RequestInit): Promise<Response> => {
-      const body = JSON.parse(String(init.body)) as object;
+      const body = (await new Request(url, init).json()) as object;
       return fetch(url, { ...init, body: JSON.stringify({ ...body, amount_stroops: "20000" }) });
     };
     const failure: unknown = await buyer({ fetch: lying })

@@ -9,7 +9,7 @@ import { recordedAnswers } from "./recorded-answers.ts";
 import { readFiles, VECTORS } from "./vector-folder.ts";
 import { tmpdir } from "../../temporary-root.ts";
 
-/** A recording takes two seconds of CPU time, and many times as long on a busy machine. */
+/** A recording takes eight seconds of CPU time, and many times as long on a busy machine. */
 const PATIENCE_MS = 120_000;
 /** More differences than these are not printed. */
 const MOST_SHOWN = 10;

@@ -19,8 +19,9 @@ test("the recorded vectors are those of this code", () => {
 
 for (const vector of kept.payments)
   test(`${vector.name}: digest, task, hash and escrow by node:crypto and kit`, async () => {
+    const { request, attestor } = vector.requirements.extra as Readonly<Record<string, string>>;
     const digest = hash("sha256", canonical(vector.requirements));
-    const task = `x402 ${String(vector.requirements.extra?.["request"])} sha256:${digest}`;
+    const task = `x402 ${request} sha256:${digest}`;
     const taskHash = hash("sha256", `${task}\0${vector.nonce}`);
     const [escrow] = await getProgramDerivedAddress({
       programAddress: address(kept.custody_program),
@@ -30,10 +31,10 @@ for (const vector of kept.payments)
         Buffer.from(taskHash, "hex"),
       ],
     });
-    expect({ digest, task, taskHash, escrow: String(escrow) }).toEqual({
+    expect<Record<string, string>>({ digest, task, taskHash, escrow: String(escrow) }).toEqual({
       digest: vector.requirements_sha256 ?? "",
       task: vector.task,
-      taskHash: vector.task_hash as string,
+      taskHash: vector.task_hash,
       escrow: vector.escrow,
     });
     const data = Buffer.from(vector.create_escrow.data_base64, "base64");
@@ -41,11 +42,9 @@ for (const vector of kept.payments)
       hash("sha256", "global:create_escrow").slice(0, 16),
     );
     expect(data.subarray(8, 40).toString("hex")).toBe(taskHash);
-    expect(
-      Buffer.from(
-        getAddressEncoder().encode(address(String(vector.requirements.extra?.["attestor"]))),
-      ),
-    ).toEqual(Buffer.from(data.subarray(40, 72)));
+    expect(Buffer.from(getAddressEncoder().encode(address(attestor ?? "")))).toEqual(
+      Buffer.from(data.subarray(40, 72)),
+    );
     expect(`${data.readBigUInt64LE(72)}`).toBe(vector.requirements.amount);
     expect(data.readUInt32LE(80)).toBe(vector.requirements.maxTimeoutSeconds);
     expect(String(vector.create_escrow.accounts[5])).toBe(String(escrow));

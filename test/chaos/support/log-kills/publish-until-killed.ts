@@ -102,6 +102,7 @@ const published = await index.run(
 );
 tellLine(`counts ${JSON.stringify(operationCounts())}`);
 await index.close();
-if (Exit.isFailure(synced)) process.stderr.write(`${Cause.pretty(synced.cause)}\n`);
-if (Exit.isFailure(published)) process.stderr.write(`${Cause.pretty(published.cause)}\n`);
+const exits: ReadonlyArray<Exit.Exit<unknown, unknown>> = [synced, published];
+for (const exit of exits)
+  if (Exit.isFailure(exit)) process.stderr.write(`${Cause.pretty(exit.cause)}\n`);
 process.exit(Exit.isSuccess(synced) && Exit.isSuccess(published) ? 0 : 1);

@@ -1,0 +1,58 @@
+import { Deferred, Duration, Effect } from "effect";
+import type { Address } from "../../core/domain/address.ts";
+import type { Settings } from "../config/settings.ts";
+import { Problem } from "./finding.ts";
+
+/** How long a server may take to answer the first ping. */
+const ANSWER_WITHIN = Duration.seconds(5);
+
+type Yellowstone = NonNullable<
+  Extract<Settings["ledger"], { readonly kind: "remote" }>["yellowstone"]
+>;
+
+/** What to do, by how the stream ended. */
+const cureOf = (reason: string): string => {
+  if (/^(UNAUTHENTICATED|PERMISSION_DENIED)/.test(reason))
+    return "check the token in the file of YELLOWSTONE_TOKEN_FILE";
+  if (/^(UNIMPLEMENTED|INVALID_ARGUMENT|INTERNAL)/.test(reason))
+    return "it is not a Yellowstone gRPC server that takes this subscription; check YELLOWSTONE_URL";
+  return "check YELLOWSTONE_URL: scheme, host and port, the certificate of an https address, and the network";
+};
+
+/** Whether the Yellowstone server takes the service's subscription and answers a ping. Its version is not asked for: the subscription is what counts. */
+export const checkYellowstone = Effect.fnUntraced(function* (
+  { url, tokenFile }: Yellowstone,
+  programs: ReadonlyArray<Address>,
+) {
+  const { geyserStream } = yield* Effect.promise(
+    () => import("../../adapters/yellowstone/geyser-stream.ts"),
+  );
+  const { readAccessToken } = yield* Effect.promise(
+    () => import("../../adapters/yellowstone/access-token.ts"),
+  );
+  const { subscriptionTo } = yield* Effect.promise(
+    () => import("../../adapters/yellowstone/subscription.ts"),
+  );
+  const token =
+    tokenFile === null
+      ? null
+      : yield* Effect.mapError(
+          readAccessToken(tokenFile),
+          ({ reason }) =>
+            new Problem({ message: `YELLOWSTONE_TOKEN_FILE ${tokenFile}: ${reason}` }),
+        );
+  const answered = yield* Deferred.make<null>();
+  const stream = geyserStream(url, token, subscriptionTo(programs, null), (update) => {
+    // Bytes that are no message show nothing.
+    if (update.pong !== undefined || update.slot !== undefined)
+      Deferred.doneUnsafe(answered, Effect.succeed(null));
+  });
+  const reason = yield* Effect.raceFirst(stream, Deferred.await(answered)).pipe(
+    Effect.timeoutOrElse({
+      duration: ANSWER_WITHIN,
+      orElse: () => Effect.succeed("it answers nothing within 5 s"),
+    }),
+  );
+  if (reason === null) return `${url.host} takes the subscription`;
+  return yield* new Problem({ message: `${url.host}: ${reason}; ${cureOf(reason)}` });
+});

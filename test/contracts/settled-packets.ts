@@ -1,0 +1,53 @@
+import { describe, expect, test } from "bun:test";
+import { Effect, type Layer } from "effect";
+import type { Address } from "../../core/domain/address.ts";
+import { SettledPackets } from "../../ports/settled-packets.ts";
+import { walletOf } from "../simulation/world-escrow.ts";
+
+const [first, second, third] = ["first", "second", "third"].map((name) => walletOf(name)) as [
+  Address,
+  Address,
+  Address,
+];
+
+/** What every store of served packets must do. `layerOf(most)` opens a new one that keeps at most that many; `again` opens the same. */
+export const settledPacketsContract = (
+  name: string,
+  fresh: () => (most: number) => Layer.Layer<never>,
+) => {
+  const using = <A, E>(
+    layer: Layer.Layer<never>,
+    program: (packets: typeof SettledPackets.Service) => Effect.Effect<A, E>,
+  ): Promise<A> =>
+    Effect.runPromise(Effect.provide(Effect.flatMap(SettledPackets, program), layer));
+
+  describe(`${name} keeps packets`, () => {
+    test("one for each escrow, the last one, until another process asks for it", async () => {
+      const open = fresh();
+      await using(open(10), ({ keep }) =>
+        Effect.all([keep(first, "one"), keep(second, "two"), keep(first, '{"ü":"three"}')]),
+      );
+      const found = await using(open(10), ({ find }) =>
+        Effect.all([first, second, third].map(find)),
+      );
+      expect(found).toEqual(['{"ü":"three"}', "two", null]);
+    });
+
+    test("the newest, and drops the one that was kept longest ago", async () => {
+      const open = fresh();
+      const found = await using(open(2), ({ keep, find }) =>
+        Effect.gen(function* () {
+          for (const [escrow, text] of [
+            [first, "one"],
+            [second, "two"],
+            [first, "one again"],
+            [third, "three"],
+          ] as const)
+            yield* keep(escrow, text);
+          return yield* Effect.all([first, second, third].map(find));
+        }),
+      );
+      expect(found).toEqual(["one again", null, "three"]);
+    });
+  });
+};

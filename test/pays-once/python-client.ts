@@ -1,0 +1,21 @@
+import { join } from "node:path";
+
+/** The Python that runs the client: `PYTHON`, or `python3`. */
+const python = process.env["PYTHON"] ?? "python3";
+
+const hasSolders = (): boolean => {
+  try {
+    return Bun.spawnSync([python, "-c", "import solders"], {
+      stdout: "ignore",
+      stderr: "ignore",
+    }).success;
+  } catch {
+    return false;
+  }
+};
+
+/** The client in Python: its command, and what it needs and is absent here, null when it can run. */
+export const pythonClient = () => ({
+  command: `exec '${python}' -B '${join(import.meta.dir, "python_client.py")}'`,
+  missing: hasSolders() ? null : `solders for ${python} (examples/requirements.txt)`,
+});
