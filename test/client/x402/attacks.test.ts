@@ -352,3 +352,42 @@ test("the facilitator names its programs, and has no signers", async () => {
   expect(signers).toEqual({});
   expect(kinds).toMatchObject([{ x402Version: 2, scheme: "escrow", network: x402.network }]);
 });
+
+/** The release that a seller of its own process signs after its handler answered `answer`. */
+const releaseOf = async (payment: PaymentPayload, answer: string): Promise<PaymentPayload> => {
+  const members = await x402.scheme().enrichSettlementPayload?.({
+    paymentPayload: payment,
+    requirements: requirements(),
+    declaredExtensions: {},
+    phase: "after-handler",
+    transportContext: {
+      request: { adapter: { getMethod: () => "GET", getUrl: () => "http://127.0.0.1:1/quotes" } },
+      responseBody: new TextEncoder().encode(answer),
+    },
+  });
+  return { ...payment, payload: { ...payment.payload, ...members } };
+};
+
+test("of two processes that both delivered for one payment, only the one whose proof released it is told that it is paid", async () => {
+  const payment = await paymentFor(requirements());
+  expect(await settle(payment, requirements())).toMatchObject({ success: true });
+  const [one, other] = [await releaseOf(payment, "one"), await releaseOf(payment, "other")];
+  const paid = await x402.facilitator.settle(one, requirements());
+  expect(paid).toMatchObject({ success: true, amount: "10000", extra: { state: "Fulfilled" } });
+  expect(await x402.facilitator.settle(one, requirements())).toEqual(paid);
+  const refused = await x402.facilitator.settle(other, requirements());
+  expect(refused).toMatchObject({ success: false, errorReason: "payment_spent" });
+  oneLine(refused.errorMessage);
+}, 60_000);
+
+test("an answer names no transaction that its payer did not sign for the payment", async () => {
+  const [earlier, payment] = [await paymentFor(requirements()), await paymentFor(requirements())];
+  const { transaction } = await settle(earlier, requirements());
+  expect((await settle(payment, requirements())).transaction).not.toBe(transaction);
+  const another = Buffer.from(String(earlier.payload["create"]), "base64").subarray(1, 65);
+  const create = Buffer.from(String(payment.payload["create"]), "base64");
+  create.set(another, 1);
+  const payload = { ...payment.payload, create: create.toString("base64") };
+  const answer = await settle({ ...payment, payload }, requirements());
+  expect(answer).toMatchObject({ success: true, transaction: "" });
+}, 60_000);
