@@ -61,6 +61,7 @@ const contextOf = (url: string, options: SellerOptions): SellerContext => {
     journal: options.journal ?? memoryAttestations(),
     claims: options.claims ?? memoryClaims(clock.nowMs),
     clock,
+    releases: new WeakMap(),
   };
 };
 
