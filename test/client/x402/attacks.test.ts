@@ -4,6 +4,7 @@ import { ed25519 } from "@noble/curves/ed25519.js";
 import { LOCAL_USDC_MINT, localKey } from "../../../adapters/local-ledger/genesis/local-keys.ts";
 import { keySigner } from "../../../client/node/key-signer.ts";
 import { connectMerchant } from "../../../client/merchant.ts";
+import { systemClock } from "../../../client/service/client-clock.ts";
 import { buyerScheme, SettlementError } from "../../../client/x402.ts";
 import { parseAddress } from "../../../core/domain/address.ts";
 import { MEMO_PROGRAM } from "../../../core/protocol/addresses/well-known-addresses.ts";
@@ -353,16 +354,17 @@ test("the facilitator names its programs, and has no signers", async () => {
   expect(kinds).toMatchObject([{ x402Version: 2, scheme: "escrow", network: x402.network }]);
 });
 
-/** The release that a seller of its own process signs after its handler answered `answer`. */
-const releaseOf = async (payment: PaymentPayload, answer: string): Promise<PaymentPayload> => {
-  const members = await x402.scheme().enrichSettlementPayload?.({
+/** The release that a seller of its own process signs after its handler answered, in the same second as any other. */
+const releaseOf = async (payment: PaymentPayload): Promise<PaymentPayload> => {
+  const clock = { ...systemClock, nowMs: () => 1_795_000_000_000 };
+  const members = await x402.scheme({ clock }).enrichSettlementPayload?.({
     paymentPayload: payment,
     requirements: requirements(),
     declaredExtensions: {},
     phase: "after-handler",
     transportContext: {
       request: { adapter: { getMethod: () => "GET", getUrl: () => "http://127.0.0.1:1/quotes" } },
-      responseBody: new TextEncoder().encode(answer),
+      responseBody: new TextEncoder().encode("the same answer"),
     },
   });
   return { ...payment, payload: { ...payment.payload, ...members } };
@@ -371,7 +373,7 @@ const releaseOf = async (payment: PaymentPayload, answer: string): Promise<Payme
 test("of two processes that both delivered for one payment, only the one whose proof released it is told that it is paid", async () => {
   const payment = await paymentFor(requirements());
   expect(await settle(payment, requirements())).toMatchObject({ success: true });
-  const [one, other] = [await releaseOf(payment, "one"), await releaseOf(payment, "other")];
+  const [one, other] = [await releaseOf(payment), await releaseOf(payment)];
   const paid = await x402.facilitator.settle(one, requirements());
   expect(paid).toMatchObject({ success: true, amount: "10000", extra: { state: "Fulfilled" } });
   expect(await x402.facilitator.settle(one, requirements())).toEqual(paid);
