@@ -280,6 +280,13 @@ describe("a buyer refuses before it signs, in one line", () => {
       /not among the merchants/,
     ],
     ["an offer that it judges bad", { judge: () => "Too dear." }, {}, "offer_refused", /Too dear/],
+    [
+      "another seller's offer, handed on by the site that it calls",
+      { origins: ["http://127.0.0.1:2"], spend: { merchants: [WALLET.address] } },
+      {},
+      "offer_refused",
+      /http:\/\/127\.0\.0\.1:1 is none of the origins/,
+    ],
     ["a nonce that can be guessed", { nonce: () => "order-1" }, {}, "invalid_nonce", /at least 16/],
     ["no amount", {}, { amount: "0" }, "invalid_requirements", /amount is no number/],
     ["no wallet", {}, { payTo: "nobody" }, "invalid_requirements", /payTo is no/],
@@ -309,6 +316,17 @@ describe("a buyer refuses before it signs, in one line", () => {
       expect(failure.message).toMatch(line);
       oneLine(failure.message);
     });
+
+  test("an origin that is none", () => {
+    for (const origin of ["127.0.0.1:1", "http://127.0.0.1:1/quotes", "*", "null"])
+      expect(() => buyer({ origins: [origin] })).toThrow(`${origin} is no origin`);
+  });
+
+  test("an offer for a request to a named origin is paid", async () => {
+    const accepted = requirements();
+    const paid = await buyer({ origins: ["http://127.0.0.1:1"] }).createPaymentPayload(2, accepted);
+    expect(paid.payload["create"]).toBeString();
+  });
 
   test("a service that prepares another transaction", async () => {
     const lying = async (url: string, init: RequestInit): Promise<Response> => {
