@@ -128,7 +128,7 @@ const lock = Effect.fnUntraced(function* (judged: JudgedPayment, client: string)
       : null;
   // Whatever became of this transaction: an escrow that is there pays, whoever made it.
   const found = before ?? (yield* paymentEscrow(judged));
-  if (found === null && sent?._tag === "Failure") return yield* Effect.fail(sent.failure);
+  if (found === null && sent?._tag === "Failure") return yield* sent.failure;
   if (found === null) return yield* notShown(judged);
   const transaction = sent?._tag === "Success" ? sent.success : yield* landedBefore(create);
   const spent = spentFault(found.escrow, found.ledgerTime);
@@ -163,7 +163,7 @@ const end = Effect.fnUntraced(function* (judged: JudgedPayment, client: string) 
   if (sent._tag === "Success" && isDone(found)) return { found, transaction: sent.success };
   // Another transaction was first, and did the same.
   if (isDone(found)) return { found, transaction: yield* landedBefore(settlement) };
-  if (sent._tag === "Failure") return yield* Effect.fail(sent.failure);
+  if (sent._tag === "Failure") return yield* sent.failure;
   return yield* notShown(judged);
 });
 
