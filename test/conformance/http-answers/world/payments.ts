@@ -1,10 +1,16 @@
+import { encodeBase64 } from "../../../../core/domain/encoding/base64.ts";
 import type { Json } from "../../../../core/domain/encoding/canonical-json.ts";
 import type { Escrow } from "../../../../core/domain/escrow/escrow.ts";
+import { proofHash } from "../../../../core/domain/evidence/proof-template.ts";
 import { taskHash } from "../../../../core/domain/escrow/task-hash.ts";
 import type { LedgerAccount } from "../../../../core/domain/ledger/account.ts";
 import { encodeEscrowAccount } from "../../../../core/protocol/accounts/escrow-account.ts";
 import { escrowAddress } from "../../../../core/protocol/addresses/addresses.ts";
 import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
+import {
+  type AttestationClaim,
+  attestationMessage,
+} from "../../../../core/protocol/instructions/attestation.ts";
 import {
   type PaymentRequirements,
   readRequirements,
@@ -14,7 +20,7 @@ import {
 import { CREATED_AT, MINT } from "../../../adapters/http/support/parties.ts";
 import { GENESIS } from "../../../adapters/http/support/service.ts";
 import { numbered } from "../../../arbitraries/escrow-numbers.ts";
-import { delivered, NEXT_SEQ, refunded } from "./escrows.ts";
+import { delivered, NEXT_SEQ, payloadOf, PENDING, refunded } from "./escrows.ts";
 import { LEDGER_TIME } from "./fixed-clock.ts";
 import { AGENT, ATTESTOR, MERCHANT, MERCHANT_WALLET, RELAYER } from "./parties.ts";
 import { attest, cancel, create, release, releasePartial } from "./settlements.ts";
@@ -79,10 +85,21 @@ export const PAID: Escrow = {
 };
 /** What its settlement sets, whichever it is. */
 const SETTLED = { settledAt: LEDGER_TIME, settledSeq: NEXT_SEQ + 1n };
+/** What the account keeps of the claim in its release: a release is done only by its own claim. */
+const attested = (claim: Partial<AttestationClaim> = {}) => {
+  const proof = proofHash(payloadOf(PENDING));
+  const whole = { escrow: PAID.address, proofHash: proof, timestamp: LEDGER_TIME };
+  const signature = encodeBase64(ATTESTOR.sign(attestationMessage({ ...whole, ...claim })));
+  return { attestation: { proofHash: proof, attestedAt: LEDGER_TIME, signature } };
+};
 /** That escrow once all of it is released. */
-export const RELEASED: Escrow = { ...delivered(PAID, PRICE), ...SETTLED };
+export const RELEASED: Escrow = { ...delivered(PAID, PRICE), ...SETTLED, ...attested() };
 /** That escrow once a part of it is released. */
-export const RELEASED_IN_PART: Escrow = { ...delivered(PAID, PART), ...SETTLED };
+export const RELEASED_IN_PART: Escrow = {
+  ...delivered(PAID, PART),
+  ...SETTLED,
+  ...attested({ partialAmount: PART }),
+};
 /** That escrow once the merchant has cancelled it. */
 export const CANCELLED: Escrow = { ...refunded(PAID), ...SETTLED };
 
