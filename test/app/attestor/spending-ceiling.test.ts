@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import fc from "fast-check";
-import { execFileSync } from "node:child_process";
 import { link, mkdir, open, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { spendingCeiling } from "../../../app/attestor/spending-ceiling.ts";
@@ -57,7 +56,7 @@ test("a process that is refused leaves the place of one that was allowed the sam
   expect(await take("signed", mint, 500n)).toBeNull();
   // An escrow that another process has just entered. Its entry is a pipe, so the refused call stands still while it counts.
   const [entry, pipe] = [join(folder, "passing.json"), join(directory.path, "pipe")];
-  execFileSync("mkfifo", [pipe]);
+  Bun.spawnSync(["mkfifo", pipe]);
   await link(pipe, entry);
   const refused = take("both", mint, 500n);
   const writer = await open(pipe, "w");
