@@ -95,7 +95,7 @@ describe("prepare", () => {
       configured.seed({ merchants: [merchant()] });
       const headers = { host: "evil.example", "x-forwarded-host": "evil.example" };
       const install = async (from: typeof client, query: string): Promise<string> => {
-        const response = await from.postJson(`${PREPARE}${query}`, prepareBody(), { headers });
+        const response = await from.postJson(`${PREPARE}${query}`, prepareBody(), headers);
         return (await dataOf<{ readonly sdk_call: { readonly install: string } }>(response))
           .sdk_call.install;
       };
