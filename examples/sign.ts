@@ -27,6 +27,8 @@ try {
     const parties = Object.entries(accounts).map(([role, { address }]) => [role, address]);
     console.error(custody.CustodyInstruction[instructionType], Object.fromEntries(parties), data);
   }
+  if (!(signer.address in unsigned.signatures))
+    throw new Error(`${signer.address} is no signer of this. Nothing was signed.`);
   console.error(`${Object.keys(unsigned.signatures)} must sign this. Sign? [y/N]`);
   let answer = "";
   for await (answer of createInterface({ input: process.stdin })) break;

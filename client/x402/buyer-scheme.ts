@@ -23,6 +23,7 @@ import { type Fetch, requestsTo } from "../service/requests.ts";
 import { SettlementError } from "../settlement-error.ts";
 import type { AcceptedSigner } from "../signing/transaction-signer.ts";
 import { placeOf } from "./network.ts";
+import { originGuard } from "./paid-origins.ts";
 import { inOneLine, valueOf } from "./payment-error.ts";
 
 /** What a seller offers, as the buyer judges it before anything is signed. */
@@ -47,6 +48,11 @@ export type BuyerOptions = {
   readonly payer?: AcceptedSigner;
   /** What may be spent, beside x402's own spend controls. Without it every payment is allowed. */
   readonly spend?: SpendLimits;
+  /**
+   * The origins that are called, such as `https://api.example.com`: an offer for a request to another one is refused. x402 does not tell the scheme what is called, and a
+   * site can hand on another seller's offer, so that it has the delivery and the buyer pays. Any origin when left out.
+   */
+  readonly origins?: ReadonlyArray<string>;
   /** Refuses an offer with a sentence; null allows it. */
   readonly judge?: (terms: OfferedTerms) => string | null;
   /**
@@ -95,11 +101,12 @@ export const buyerScheme = (url: string, options: BuyerOptions): SchemeNetworkCl
   const { signer, payer, judge, nonce, mostPriorityFee, clock = systemClock } = options;
   const policy = policyIn(options.trust);
   const requests = requestsTo(url, options.fetch, clock);
+  const foreign = originGuard(options.origins);
   const allow = spendGuard(options.spend ?? {}, clock.nowMs);
 
   const paying = async (requirements: PaymentRequirements): Promise<Record<string, unknown>> => {
     const { required, terms: offered } = offerOf(requirements, policy);
-    const objection = judge?.(offered) ?? null;
+    const objection = foreign(offered.request) ?? judge?.(offered) ?? null;
     if (objection !== null) refuse("offer_refused", objection, "Ask the seller for another offer.");
     const own = nonce === undefined ? madeUp() : await nonce(offered);
     if (own.length < LEAST_NONCE)

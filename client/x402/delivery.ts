@@ -24,10 +24,14 @@ export type Delivered = {
   readonly template?: string | null;
 };
 
-/** What is attested unless the seller says otherwise: the request, and SHA-256 and length of the answer. It claims no status, since x402 does not tell it. */
+/**
+ * What is attested unless the seller says otherwise: the request, and SHA-256 and length of the answer. It claims no status, since x402 does not tell it. Each delivery
+ * has an id of its own, so that no two have one proof: of two processes that deliver for one payment, one is paid.
+ */
 export const plainDelivery = (delivery: Delivery): Delivered => ({
   payload: {
     task_hash: delivery.taskHash,
+    delivery_id: crypto.randomUUID(),
     network: delivery.network,
     request_method: delivery.method,
     request_url: delivery.url,

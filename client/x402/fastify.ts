@@ -4,12 +4,15 @@ import type {
   HTTPRequestContext,
   x402HTTPResourceServer,
 } from "@x402/core/server";
+import { type Candidate, fastifyCandidates, fastifyTarget } from "./fastify-target.ts";
 
 /** What the adapter uses of fastify's request. */
 export type FastifyRequest = {
   readonly method: string;
   /** The request's target: path and query. */
   readonly url: string;
+  /** The route that was found. */
+  readonly routeOptions?: { readonly url?: string | undefined };
   readonly protocol: string;
   readonly host: string;
   readonly headers: Readonly<Record<string, string | ReadonlyArray<string> | undefined>>;
@@ -36,8 +39,6 @@ type AddHook = (
   hook: (request: FastifyRequest, reply: FastifyReply, what: unknown) => Promise<unknown>,
 ) => unknown;
 
-const pathOf = ({ url }: FastifyRequest): string => url.split("?", 1)[0] ?? url;
-
 const decoded = (path: string): string => {
   try {
     return decodeURIComponent(path);
@@ -56,8 +57,8 @@ export const fastifyAdapter = (request: FastifyRequest): HTTPAdapter => {
   return {
     getHeader: header,
     getMethod: () => request.method,
-    getPath: () => pathOf(request),
-    getUrl: () => `${request.protocol}://${request.host}${request.url}`,
+    getPath: () => fastifyTarget(request).split(/[?#]/, 1)[0] ?? "/",
+    getUrl: () => `${request.protocol}://${request.host}${fastifyTarget(request)}`,
     getAcceptHeader: () => header("accept") ?? "",
     getUserAgent: () => header("user-agent") ?? "",
     getQueryParams: () => query,
@@ -164,16 +165,14 @@ export const payFastify = (app: FastifyApp, server: x402HTTPResourceServer): voi
 
   addHook("preHandler", async (request, reply) => {
     const adapter = fastifyAdapter(request);
-    const path = pathOf(request);
     const header = adapter.getHeader("payment-signature");
-    const context: HTTPRequestContext = {
-      adapter,
-      path,
-      decodedPath: decoded(path),
-      method: request.method,
-      ...(header === undefined ? {} : { paymentHeader: header }),
-    };
-    if (!server.requiresPayment(context)) return undefined;
+    const paid = header === undefined ? {} : { paymentHeader: header };
+    const contextOf = ({ method, path }: Candidate): HTTPRequestContext =>
+      Object.assign({ adapter, path, decodedPath: decoded(path), method }, paid);
+    const context = fastifyCandidates(request)
+      .map(contextOf)
+      .find((each) => server.requiresPayment(each));
+    if (context === undefined) return undefined;
     await initialize();
     const result = await server.processHTTPRequest(context);
     if (result.type === "payment-verified") open.set(request, { ...result, context });

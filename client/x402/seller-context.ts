@@ -28,6 +28,8 @@ export type SellerContext = {
   readonly journal: AttestationJournal;
   readonly claims: PaymentClaims;
   readonly clock: ClientClock;
+  /** What was added to each payment that is being released, by x402's object of it. */
+  readonly releases: WeakMap<object, Readonly<Record<string, unknown>>>;
 };
 
 /** A payment at a seller: terms and payload. */

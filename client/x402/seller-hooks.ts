@@ -3,6 +3,7 @@ import type { SchemeServerHooks } from "@x402/core/types";
 import { BUYER_MEMBERS } from "../../core/protocol/x402/payment-payload.ts";
 import { SettlementError } from "../settlement-error.ts";
 import { lineOf } from "./payment-error.ts";
+import { repeatSettlement } from "./repeat-settlement.ts";
 import { exchangeIn, paymentOf, type SellerContext } from "./seller-context.ts";
 
 /** What a claim outlasts the escrow by, so that clocks which differ free none too early. */
@@ -58,7 +59,9 @@ export const sellerHooks = (seller: SellerContext): SchemeServerHooks => {
       if (context.phase !== "before-handler") await drop(context);
     },
     onSettleFailure: async (context) => {
+      const settled = await repeatSettlement(seller, context);
       await drop(context);
+      if (settled !== null) return { recovered: true, result: settled };
       const { error, requirements } = context;
       if (!(error instanceof SettlementError)) return undefined;
       const { payment } = paymentOf(seller, context);

@@ -29,7 +29,7 @@ export type SellerOptions = {
   readonly payer: SellerKey;
   /** The merchant's wallet, `payTo`: what a handler fails to deliver is cancelled at once. Without it the buyer has the money back at expiry. */
   readonly wallet?: SellerKey;
-  /** What is attested of an answer; null attests nothing. By default the request, and SHA-256 and length of the answer. */
+  /** What is attested of an answer; null attests nothing. By default the request, SHA-256 and length of the answer, and an id: no two deliveries may have one payload. */
   readonly deliver?: (delivery: Delivery) => Delivered | null | Promise<Delivered | null>;
   /** Where claims are kept before they are signed; in memory when left out. */
   readonly journal?: AttestationJournal;
@@ -61,6 +61,7 @@ const contextOf = (url: string, options: SellerOptions): SellerContext => {
     journal: options.journal ?? memoryAttestations(),
     claims: options.claims ?? memoryClaims(clock.nowMs),
     clock,
+    releases: new WeakMap(),
   };
 };
 

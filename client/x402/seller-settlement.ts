@@ -85,7 +85,11 @@ export const settlementMembers = async (
 ): Promise<Record<string, unknown>> => {
   const { phase } = context;
   if (phase === "before-handler") return { phase };
-  if (phase === "after-handler") return { phase, release: await releaseOf(seller, context) };
+  if (phase === "after-handler") {
+    const members = { phase, release: await releaseOf(seller, context) };
+    seller.releases.set(context.paymentPayload, members);
+    return members;
+  }
   if (seller.wallet !== null)
     return { phase, cancel: await cancelOf(seller, context, seller.wallet) };
   throw new SettlementError("no_wallet", "Nobody can cancel without the wallet.", "Give it.");

@@ -5,6 +5,7 @@ import {
   type DocumentedOperation,
   documentedOperations,
   type OperationsDocument,
+  usualTarget,
 } from "../hostile-requests/documented-operations.ts";
 import { hostileBodies } from "../hostile-requests/hostile-bodies.ts";
 import { hostileHeads } from "../hostile-requests/hostile-heads.ts";
@@ -73,13 +74,16 @@ const worstOf = async (all: ReadonlyArray<Asked>) => {
   return stalls.reduce((worst, next) => (next.ms > worst.ms ? next : worst));
 };
 
-const usual = ({ method, path, body }: DocumentedOperation): Asked => ({
-  name: "as in the documentation",
-  method,
-  target: path.replace(/\{[^}]+\}/g, () => address),
-  headers: method === "POST" ? { "content-type": "application/json" } : {},
-  body: body === null ? null : JSON.stringify(body.example),
-});
+const usual = (operation: DocumentedOperation): Asked => {
+  const { method, body } = operation;
+  return {
+    name: "as in the documentation",
+    method,
+    target: usualTarget(operation, address),
+    headers: method === "POST" ? { "content-type": "application/json" } : {},
+    body: body === null ? null : JSON.stringify(body.example),
+  };
+};
 
 const withBodies = (operation: DocumentedOperation): ReadonlyArray<Asked> => {
   const { example, maxBytes } = operation.body ?? { example: {}, maxBytes: 0 };

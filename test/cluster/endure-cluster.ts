@@ -16,8 +16,11 @@ import type { ClusterLedger } from "./cluster-ledger.ts";
 const ALL = 100_000;
 /** Syncs of the hostile part; before each but the first the ledger changes. */
 const ROUNDS = 3;
-/** A node that gave no usable answers is asked again after seconds, one that showed another ledger after a minute. */
-const HEALED_WITHIN_MS = 150_000;
+/**
+ * A node that gave no usable answers is asked again after seconds. A slot of another ledger that this one has not reached is forgotten
+ * after two minutes (`HighestSlots`).
+ */
+const HEALED_WITHIN_MS = 300_000;
 const PAUSE_MS = 500;
 
 /** What the scenarios are played on. */

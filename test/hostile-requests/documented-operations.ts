@@ -2,7 +2,12 @@ type Schema = { readonly type?: string; readonly maximum?: number; readonly $ref
 type Parameter = {
   readonly name: string;
   readonly in: "path" | "query" | "header";
-  readonly schema: Schema & { readonly enum?: ReadonlyArray<string>; readonly const?: unknown };
+  readonly required?: boolean;
+  readonly schema: Schema & {
+    readonly enum?: ReadonlyArray<string>;
+    readonly const?: unknown;
+    readonly examples?: ReadonlyArray<string | number>;
+  };
 };
 type Operation = {
   readonly operationId: string;
@@ -50,3 +55,23 @@ export const documentedOperations = ({
       return { method: method.toUpperCase(), path, operationId, parameters, body };
     }),
   );
+
+/**
+ * The query without which the operation is refused, from the document's examples, and a question mark before it; empty when it needs none.
+ * `but` names a parameter to leave out.
+ */
+export const neededQuery = (
+  { parameters }: Pick<DocumentedOperation, "parameters">,
+  but = "",
+): string => {
+  const needed = parameters
+    .filter((each) => each.in === "query" && each.required === true && each.name !== but)
+    .map(({ name, schema }): [string, string] => [name, String(schema.examples?.[0] ?? "")]);
+  return needed.length === 0 ? "" : `?${new URLSearchParams(needed).toString()}`;
+};
+
+/** The target of an ordinary request to an operation: with `address` where the path needs one, and the needed query. */
+export const usualTarget = (
+  operation: Pick<DocumentedOperation, "path" | "parameters">,
+  address: string,
+): string => operation.path.replace(/\{[^}]+\}/g, () => address) + neededQuery(operation);

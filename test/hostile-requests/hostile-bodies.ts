@@ -52,7 +52,10 @@ const ELEMENTS: Readonly<Record<string, (i: number) => string>> = {
   "long numbers": (i) => `${(i + 1) / 7}0`,
 };
 
-const simpleMember = (i: number): string => `"${i.toString(36)}":0`;
+/** The name of a member, which no example has: theirs have lower case letters. */
+const nameOf = (i: number): string => i.toString(36).toUpperCase();
+
+const simpleMember = (i: number): string => `"${nameOf(i)}":0`;
 
 /** Members of an object, without repeated names. */
 const MEMBERS: Readonly<Record<string, (i: number) => string>> = {
@@ -61,7 +64,7 @@ const MEMBERS: Readonly<Record<string, (i: number) => string>> = {
   "escaped names": (i) => `"\\u0061${i.toString(36)}":0`,
   "names to escape": (i) => `"~/${i.toString(36)}":0`,
   "names alike": (i) => `"${"p".repeat(300)}${i.toString(36)}":0`,
-  "objects of objects": (i) => `"${i.toString(36)}":{"a":{},"b":[]}`,
+  "objects of objects": (i) => `"${nameOf(i)}":{"a":{},"b":[]}`,
 };
 
 /** The last member of an object, by its fault. The second list is well-formed JSON without an exact RFC 8785 form. */

@@ -1,4 +1,4 @@
-import type { DocumentedOperation } from "./documented-operations.ts";
+import { type DocumentedOperation, neededQuery, usualTarget } from "./documented-operations.ts";
 
 /** A request head that is as expensive as its size allows. */
 export type HostileHead = {
@@ -8,11 +8,10 @@ export type HostileHead = {
   readonly headers: Readonly<Record<string, string>>;
 };
 
-/** Bytes that Bun's server allows for the longest part of a head, of 16 KiB in all. */
+/** Bytes that Bun's server allows for the longest part of a head and a needed query, of 16 KiB in all. */
 const ROOM = 15_800;
 
-const repeated = (unit: string, room = ROOM): string =>
-  unit.repeat(Math.floor(room / Buffer.byteLength(unit)));
+type Repeated = (unit: string) => string;
 
 const SEGMENTS: Readonly<Record<string, string>> = {
   letters: "z",
@@ -23,7 +22,7 @@ const SEGMENTS: Readonly<Record<string, string>> = {
 };
 
 /** Values of headers that the service reads. */
-const HEADERS: ReadonlyArray<readonly [string, string]> = [
+const headersOf = (repeated: Repeated): ReadonlyArray<readonly [string, string]> => [
   ["accept", repeated("a/b,")],
   ["accept", repeated("*/*;q=0,")],
   ["accept", `application/json${repeated(";q=1")}`],
@@ -49,35 +48,42 @@ const named = (path: string, segment: string): string => path.replace(/\{[^}]+\}
  * that its query allows. Uses `address` where the path needs one.
  */
 export const hostileHeads = (
-  { path, parameters }: DocumentedOperation,
+  operation: DocumentedOperation,
   address: string,
 ): ReadonlyArray<HostileHead> => {
-  const usual = named(path, address);
+  const { path, parameters } = operation;
+  const needed = neededQuery(operation);
+  const repeated: Repeated = (unit) =>
+    unit.repeat(Math.floor((ROOM - needed.length) / Buffer.byteLength(unit)));
+  const asking = (query: string, but = ""): string => {
+    const others = neededQuery(operation, but);
+    return `${named(path, address)}${others === "" ? "?" : `${others}&`}${query}`;
+  };
   const query = parameters.filter((parameter) => parameter.in === "query");
   const inPath = path.includes("{")
     ? Object.entries(SEGMENTS).map(([kind, unit]) => [
         `a path of ${kind}`,
-        named(path, repeated(unit)),
+        named(path, repeated(unit)) + needed,
       ])
     : [];
   const inQuery = query.flatMap(({ name, schema }) => [
-    [`${name} of letters`, `${usual}?${name}=${repeated("z")}`],
-    [`${name} of escapes`, `${usual}?${name}=${repeated("%7a")}`],
-    [`${name} repeated`, `${usual}?${repeated(`${name}=1&`)}`],
+    [`${name} of letters`, asking(`${name}=${repeated("z")}`, name)],
+    [`${name} of escapes`, asking(`${name}=${repeated("%7a")}`, name)],
+    [`${name} repeated`, asking(repeated(`${name}=1&`), name)],
     ...(schema.maximum === undefined
       ? []
-      : [[`${name} of ${schema.maximum}`, `${usual}?${name}=${schema.maximum}`]]),
+      : [[`${name} of ${schema.maximum}`, asking(`${name}=${schema.maximum}`, name)]]),
   ]);
   const strangers = Array.from({ length: ROOM / 5 }, (_, i) => i.toString(36)).join("&");
   const targets = [
     ...inPath,
     ...inQuery,
-    ["a query of strangers", `${usual}?${strangers.slice(0, ROOM)}`],
-    ["a query of separators", `${usual}?${repeated("&")}`],
+    ["a query of strangers", asking(strangers.slice(0, ROOM - needed.length))],
+    ["a query of separators", asking(repeated("&"))],
   ].map(([name = "", target = ""]) => ({ name, target, headers: {} }));
-  const headed = HEADERS.map(([name, value]) => ({
+  const headed = headersOf(repeated).map(([name, value]) => ({
     name: `${name}: ${value.slice(0, 20)}…`,
-    target: usual,
+    target: usualTarget(operation, address),
     headers: { [name]: value },
   }));
   return [...targets, ...headed];

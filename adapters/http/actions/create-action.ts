@@ -12,7 +12,7 @@ import { preflightEscrow } from "../../../core/use-cases/escrow/prepare/prefligh
 import { WrongState } from "../../../core/use-cases/request-errors.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { SAMPLE, sampleParties } from "../openapi/sample-values.ts";
-import { judged, RequestAddress } from "../openapi/values.ts";
+import { EXAMPLE_MINT, EXAMPLE_WALLET, judged, RequestAddress } from "../openapi/values.ts";
 import { fieldPointers } from "../request/field-pointers.ts";
 import { endpoint } from "../server/endpoint.ts";
 import {
@@ -30,19 +30,26 @@ import { refusalMessage } from "./refusal-message.ts";
 
 const Terms = Type.Object(
   {
-    merchant: RequestAddress("The merchant's wallet, which is paid."),
-    mint: RequestAddress("The token's mint."),
+    merchant: RequestAddress("The merchant's wallet, which is paid.", EXAMPLE_WALLET),
+    mint: RequestAddress("The token's mint.", EXAMPLE_MINT),
     amount_stroops: Type.String({
       description: "Base units as a decimal integer, 1 to 2^64-1, without sign or leading zero.",
+      examples: [SAMPLE.amount.toString()],
       ...judged({ pattern: "^[1-9][0-9]{0,19}$" }),
     }),
-    ttl_seconds: Type.Integer({ minimum: MIN_TTL_SECONDS, maximum: MAX_TTL_SECONDS }),
+    ttl_seconds: Type.Integer({
+      minimum: MIN_TTL_SECONDS,
+      maximum: MAX_TTL_SECONDS,
+      examples: [SAMPLE.ttlSeconds],
+    }),
     task_intent: Type.String({
       description: `What is paid for, 1 to ${MAX_TASK_INTENT_BYTES} bytes of UTF-8.`,
+      examples: [SAMPLE.intent],
       ...judged({ minLength: 1, maxLength: MAX_TASK_INTENT_BYTES }),
     }),
     nonce: Type.String({
       description: `Makes the payment its own, 1 to ${MAX_NONCE_BYTES} bytes of UTF-8: a link that is opened twice by one wallet funds one escrow.`,
+      examples: [SAMPLE.nonce],
       ...judged({ minLength: 1, maxLength: MAX_NONCE_BYTES }),
     }),
     attestor: Type.Optional(

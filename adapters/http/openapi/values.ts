@@ -9,6 +9,9 @@ const EXAMPLE_ADDRESS = "9kKqMtFDcsVU5f4btXxriXm3NB5eqvvxLdQeyc36rLpz";
 /** The sample merchant's wallet, written out for the same reason. */
 export const EXAMPLE_WALLET = "A4aH2Fqc7a34uucjrd8WYPBWtoNPDYjxVJB8aTdKVWTh";
 
+/** The sample mint, likewise. */
+export const EXAMPLE_MINT = "DmQ3S9jrtTQyRjknfh3tUmSbyputTjDQe4MMpTkN5cnX";
+
 /** The key of constraints that the document states and no schema check enforces. `finishDocument` replaces it. */
 export const JUDGED = "x-judged";
 
@@ -54,8 +57,12 @@ export const Address = (description: string) =>
   });
 
 /** An address in a body or a query, judged by the use case, so that a bad one has its own problem. */
-export const RequestAddress = (description: string) =>
-  Type.String({ description: `${description} Base58 of 32 bytes.`, ...judged(ADDRESS) });
+export const RequestAddress = (description: string, example?: string) =>
+  Type.String({
+    description: `${description} Base58 of 32 bytes.`,
+    ...(example === undefined ? {} : { examples: [example] }),
+    ...judged(ADDRESS),
+  });
 
 /** An address as a path parameter, by default an escrow's: judged by the use case, so that a bad one has its own problem. */
 export const PathAddress = (description: string, example = EXAMPLE_ADDRESS) =>

@@ -66,7 +66,7 @@ export const verifyPaymentEndpoint = endpoint({
       },
     },
   },
-  problems: ["store_unavailable", "ledger_unavailable", "ledger_timeout"],
+  problems: ["ledger_unavailable", "ledger_timeout"],
 }).handle(
   Effect.fnUntraced(function* ({ body }) {
     const verified = yield* orRefusal(verifyPayment(paymentRequestOf(body)));

@@ -17,7 +17,12 @@ const Members = (description: string) =>
 /** x402's `PaymentRequirements`. */
 const Requirements = record("X402Requirements", "What a seller asks for one request.", {
   scheme: Text("`escrow`."),
-  network: Text("CAIP-2: `solana:` and the first 32 characters of the genesis hash."),
+  // Answers repeat it, so it must be a network's name and not, say, a key in the wrong place.
+  network: Type.String({
+    description: "CAIP-2: `solana:` and the first 32 characters of the genesis hash.",
+    pattern: "^[-a-z0-9]{3,8}:[-_a-zA-Z0-9]{1,32}$",
+    maxLength: 41,
+  }),
   asset: Text("The mint."),
   amount: Text("Base units, decimal."),
   payTo: Text("The merchant's wallet."),

@@ -53,7 +53,7 @@ const refusalOf = (failure: OfThePayment): Refusal => {
 const beyondBetaLimit = ({ faults }: InstructionBeyondBetaLimit): Refusal => ({
   ...NOTHING_KNOWN,
   code: "beta_limit_exceeded",
-  message: `payload.create ${faults.map(({ detail }) => detail).join("; ")}. ${PROBLEM_CATALOGUE.beta_limit_exceeded.cure}`,
+  message: `payload.create: ${faults.map(({ detail }) => detail).join("; ")}. ${PROBLEM_CATALOGUE.beta_limit_exceeded.cure}`,
 });
 
 /** The outcome of settling or verifying: its value, or the refusal as a value. Only what passes by itself still fails. */

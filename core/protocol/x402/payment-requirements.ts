@@ -79,6 +79,9 @@ const invalid = (detail: string) =>
     "Have the seller offer what docs/x402-escrow-svm.md asks for.",
   );
 
+/** The form of a scheme's name. A message quotes nothing else that a payment names: it may be a key in the wrong place. */
+const SCHEME = /^[a-z][a-z0-9-]{0,31}$/;
+
 /** A method in capitals, a space, and an http or https URL. */
 const REQUEST = /^[A-Z]{1,16} https?:\/\/[!-~]+$/;
 
@@ -91,7 +94,7 @@ export const readRequirements = (
   if (scheme !== X402_SCHEME)
     return faulty(
       "unsupported_scheme",
-      `The scheme ${scheme} is not ${X402_SCHEME}.`,
+      `The scheme${SCHEME.test(scheme) ? ` ${scheme}` : ""} is not ${X402_SCHEME}.`,
       `Pay by the scheme ${X402_SCHEME}, or ask a facilitator of that scheme.`,
     );
   if (network !== place.network)
@@ -104,7 +107,7 @@ export const readRequirements = (
   if (custody !== place.custodyProgram)
     return faulty(
       "another_custody",
-      `The seller names the custody program ${custody || "(none)"}; the trusted one is ${place.custodyProgram}.`,
+      `The seller names the custody program ${parseAddress(custody) ?? "(none)"}; the trusted one is ${place.custodyProgram}.`,
       "Do not pay. Have the seller use the facilitator whose programs you trust.",
     );
   const [merchant, mint, attestor] = [

@@ -1,6 +1,7 @@
 import { bytesToHex } from "@noble/hashes/utils.js";
 import type { Address } from "../../domain/address.ts";
 import { decodeBase64 } from "../../domain/encoding/base64.ts";
+import type { Hash32 } from "../../domain/hash32.ts";
 import type { Deployment } from "../../domain/ledger/deployment.ts";
 import type { Instruction } from "../../domain/ledger/instruction.ts";
 import { COMPUTE_BUDGET_PROGRAM } from "../addresses/well-known-addresses.ts";
@@ -97,6 +98,22 @@ const SETTLING = {
   "after-handler": [CUSTODY_INSTRUCTIONS.release_escrow, CUSTODY_INSTRUCTIONS.release_partial],
   cancel: [CUSTODY_INSTRUCTIONS.cancel_escrow],
 } as const;
+
+/** The proof hash with which a transaction releases an escrow; undefined when it releases none. */
+export const releasingProof = (
+  base64: string,
+  { custodyProgram }: Pick<Deployment, "custodyProgram">,
+): Hash32 | undefined => {
+  const read = instructionsIn(base64, "release");
+  if ("fault" in read) return undefined;
+  const { release_escrow: whole, release_partial: part } = CUSTODY_INSTRUCTIONS;
+  for (const { programAddress, data } of read.value) {
+    if (programAddress !== custodyProgram) continue;
+    if (isInstruction(whole, data)) return decodeArgs(whole, data).proofHash;
+    if (isInstruction(part, data)) return decodeArgs(part, data).proofHash;
+  }
+  return undefined;
+};
 
 /**
  * Why a seller's transaction does not settle the payment's escrow in its phase, null when it does. `amount` is what the seller asks for, in base

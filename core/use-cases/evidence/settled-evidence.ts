@@ -167,9 +167,9 @@ export const makeSettledEvidence = Effect.gen(function* () {
       const standingAtMs = (yield* Clock.currentTimeMillis) - ageMs;
       const text = storedPacketText({ known, standingAtMs });
       if (text === null) return;
-      const writing = Effect.catch(kept.keep(known.escrow.address, text), ({ cause }) =>
-        Effect.logDebug("a packet was not kept", { cause }),
-      );
+      const writing = kept
+        .keep(known.escrow.address, text)
+        .pipe(Effect.catch(({ cause }) => Effect.logDebug("a packet was not kept", { cause })));
       yield* Effect.forkIn(writing, scope, { startImmediately: true });
     }),
     restore: Effect.fnUntraced(function* (escrow, network, key) {

@@ -1,16 +1,19 @@
 import { Effect } from "effect";
-import { decodeBase64 } from "../../domain/encoding/base64.ts";
 import type { Escrow } from "../../domain/escrow/escrow.ts";
 import { evidenceDigest } from "../../domain/evidence/evidence-signature.ts";
 import type { LedgerSignature } from "../../domain/ledger/signature.ts";
 import { evidenceData } from "../../protocol/evidence/evidence-data.ts";
-import { decodeWireTransaction } from "../../protocol/transaction/wire-transaction.ts";
 import { faulty } from "../../protocol/x402/payment-fault.ts";
-import { createFault, settlingFault } from "../../protocol/x402/payment-transactions.ts";
+import {
+  createFault,
+  releasingProof,
+  settlingFault,
+} from "../../protocol/x402/payment-transactions.ts";
 import { Broadcaster } from "../../../ports/broadcaster.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { Ledger } from "../../../ports/ledger.ts";
 import { type LiveEscrow, readEscrow } from "../escrow/read-escrow.ts";
+import { admitTransaction } from "../relay/relay-admission.ts";
 import { relayTransaction } from "../relay/relay-transaction.ts";
 import {
   escrowFault,
@@ -81,11 +84,14 @@ const landed = Effect.fnUntraced(function* (
   );
 });
 
-/** The signature of a transaction that has landed, null for one that has not: another one did its work. */
+/**
+ * The signature of a transaction that has landed, null for one that has not: another one did its work. A transaction whose signatures do not verify can bear
+ * the signature of any other, so it names nothing.
+ */
 const landedBefore = Effect.fnUntraced(function* (base64: string | null) {
-  const decoded = decodeWireTransaction(decodeBase64(base64 ?? "") ?? new Uint8Array());
-  if ("malformed" in decoded) return null;
-  const { signature } = decoded.value;
+  const admitted = yield* Effect.result(admitTransaction(base64 ?? ""));
+  if (admitted._tag === "Failure") return null;
+  const { signature } = admitted.success.transaction;
   const found = yield* (yield* Broadcaster).landed(signature);
   return found !== null && found.error === null ? signature : null;
 });
@@ -128,7 +134,7 @@ const lock = Effect.fnUntraced(function* (judged: JudgedPayment, client: string)
       : null;
   // Whatever became of this transaction: an escrow that is there pays, whoever made it.
   const found = before ?? (yield* paymentEscrow(judged));
-  if (found === null && sent?._tag === "Failure") return yield* Effect.fail(sent.failure);
+  if (found === null && sent?._tag === "Failure") return yield* sent.failure;
   if (found === null) return yield* notShown(judged);
   const transaction = sent?._tag === "Success" ? sent.success : yield* landedBefore(create);
   const spent = spentFault(found.escrow, found.ledgerTime);
@@ -150,10 +156,14 @@ const end = Effect.fnUntraced(function* (judged: JudgedPayment, client: string) 
   const amounts = { amount: asked, whole: terms.amount };
   const fault = settlingFault(settlement, payment, amounts, deployment);
   if (fault !== null) return yield* refusedFor(fault, payment);
+  // A release with another proof paid for another delivery, such as one of a second process with the same payment.
+  const proof = releasingProof(settlement, deployment);
   const isDone = ({ escrow }: LiveEscrow): boolean =>
     phase === "cancel"
       ? escrow.state === "Refunded"
-      : RELEASED.has(escrow.state) && escrow.released === asked;
+      : RELEASED.has(escrow.state) &&
+        escrow.released === asked &&
+        escrow.attestation?.proofHash === proof;
   if (isDone(before)) return { found: before, transaction: yield* landedBefore(settlement) };
   const spent = spentFault(before.escrow, before.ledgerTime);
   if (spent !== null) return yield* refusedFor(spent, payment);
@@ -163,7 +173,7 @@ const end = Effect.fnUntraced(function* (judged: JudgedPayment, client: string) 
   if (sent._tag === "Success" && isDone(found)) return { found, transaction: sent.success };
   // Another transaction was first, and did the same.
   if (isDone(found)) return { found, transaction: yield* landedBefore(settlement) };
-  if (sent._tag === "Failure") return yield* Effect.fail(sent.failure);
+  if (sent._tag === "Failure") return yield* sent.failure;
   return yield* notShown(judged);
 });
 

@@ -6,9 +6,9 @@ import { tmpdir } from "../../temporary-root.ts";
 const makeFolder = (): string => mkdtempSync(join(tmpdir(), "store-"));
 
 /** A store's layer in a new folder that goes with it. */
-export const inOwnFolder = <A, E>(
-  layerAt: (folder: string) => Layer.Layer<A, E>,
-): Layer.Layer<A, E> =>
+export const inOwnFolder = <A, E, R = never>(
+  layerAt: (folder: string) => Layer.Layer<A, E, R>,
+): Layer.Layer<A, E, R> =>
   Layer.unwrap(
     Effect.map(
       Effect.acquireRelease(Effect.sync(makeFolder), (folder) =>

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import fc from "fast-check";
+import { link, mkdir, open, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { spendingCeiling } from "../../../app/attestor/spending-ceiling.ts";
 import { address } from "../../../core/domain/address.ts";
@@ -46,4 +47,24 @@ test("processes at once never exceed it", async () => {
     }),
     { numRuns: 15 },
   );
+});
+
+test("a process that is refused leaves the place of one that was allowed the same escrow meanwhile", async () => {
+  const folder = fresh();
+  await mkdir(folder);
+  const take = spendingCeiling(folder, LIMITS);
+  expect(await take("signed", mint, 500n)).toBeNull();
+  // An escrow that another process has just entered. Its entry is a pipe, so the refused call stands still while it counts.
+  const [entry, pipe] = [join(folder, "passing.json"), join(directory.path, "pipe")];
+  Bun.spawnSync(["mkfifo", pipe]);
+  await link(pipe, entry);
+  const refused = take("both", mint, 500n);
+  const writer = await open(pipe, "w");
+  await unlink(entry);
+  expect(await take("both", mint, 500n)).toBeNull();
+  const passing = { mint: mint.address, amount: "500", at: new Date().toISOString() };
+  await writer.writeFile(JSON.stringify(passing));
+  await writer.close();
+  expect(await refused).toContain("15.00 TEST within a day");
+  expect(await take("later", mint, 1n)).toContain("10.01 TEST within a day");
 });

@@ -6,7 +6,7 @@ const whole = (name: string, otherwise: number): number => {
   return text === undefined || text === "" ? otherwise : Number(text);
 };
 /** The number of runs, and the seed of the first. A fault names its own seed. */
-const RUNS = whole("RELAY_RUNS", 60);
+const RUNS = whole("RELAY_RUNS", 30);
 const FIRST_SEED = whole("RELAY_SEED", Math.floor(Math.random() * 2 ** 31));
 
 test("whatever nodes, forks, kills and retries do, no outcome is wrong and nothing is paid twice", async () => {

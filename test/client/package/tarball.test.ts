@@ -14,7 +14,7 @@ import {
 } from "./tries.ts";
 
 const MOST_BYTES = 250_000;
-const MOST_UNPACKED_BYTES = 750_000;
+const MOST_UNPACKED_BYTES = 900_000;
 const node = Bun.which("node");
 /** `bun run test:package` runs the same in Node 20, 22 and 24 and in Deno. */
 const RUNTIMES = [
@@ -33,7 +33,7 @@ beforeAll(async () => {
 
 afterAll(() => rm(installed.folder, { recursive: true, force: true }));
 
-test("the tarball has less than 250 kB, and what it unpacks to less than 750 kB", async () => {
+test("the tarball has less than 250 kB, and what it unpacks to less than 900 kB", async () => {
   const place = join(installed.folder, "node_modules/settlement-evidence");
   const paths = (await readdir(place, { recursive: true, withFileTypes: true })).filter((each) =>
     each.isFile(),

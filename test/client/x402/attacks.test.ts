@@ -4,6 +4,7 @@ import { ed25519 } from "@noble/curves/ed25519.js";
 import { LOCAL_USDC_MINT, localKey } from "../../../adapters/local-ledger/genesis/local-keys.ts";
 import { keySigner } from "../../../client/node/key-signer.ts";
 import { connectMerchant } from "../../../client/merchant.ts";
+import { systemClock } from "../../../client/service/client-clock.ts";
 import { buyerScheme, SettlementError } from "../../../client/x402.ts";
 import { parseAddress } from "../../../core/domain/address.ts";
 import { MEMO_PROGRAM } from "../../../core/protocol/addresses/well-known-addresses.ts";
@@ -279,6 +280,13 @@ describe("a buyer refuses before it signs, in one line", () => {
       /not among the merchants/,
     ],
     ["an offer that it judges bad", { judge: () => "Too dear." }, {}, "offer_refused", /Too dear/],
+    [
+      "another seller's offer, handed on by the site that it calls",
+      { origins: ["http://127.0.0.1:2"], spend: { merchants: [WALLET.address] } },
+      {},
+      "offer_refused",
+      /http:\/\/127\.0\.0\.1:1 is none of the origins/,
+    ],
     ["a nonce that can be guessed", { nonce: () => "order-1" }, {}, "invalid_nonce", /at least 16/],
     ["no amount", {}, { amount: "0" }, "invalid_requirements", /amount is no number/],
     ["no wallet", {}, { payTo: "nobody" }, "invalid_requirements", /payTo is no/],
@@ -308,6 +316,17 @@ describe("a buyer refuses before it signs, in one line", () => {
       expect(failure.message).toMatch(line);
       oneLine(failure.message);
     });
+
+  test("an origin that is none", () => {
+    for (const origin of ["127.0.0.1:1", "http://127.0.0.1:1/quotes", "*", "null"])
+      expect(() => buyer({ origins: [origin] })).toThrow(`${origin} is no origin`);
+  });
+
+  test("an offer for a request to a named origin is paid", async () => {
+    const accepted = requirements();
+    const paid = await buyer({ origins: ["http://127.0.0.1:1"] }).createPaymentPayload(2, accepted);
+    expect(paid.payload["create"]).toBeString();
+  });
 
   test("a service that prepares another transaction", async () => {
     const lying = async (url: string, init: RequestInit): Promise<Response> => {
@@ -352,3 +371,43 @@ test("the facilitator names its programs, and has no signers", async () => {
   expect(signers).toEqual({});
   expect(kinds).toMatchObject([{ x402Version: 2, scheme: "escrow", network: x402.network }]);
 });
+
+/** The release that a seller of its own process signs after its handler answered, in the same second as any other. */
+const releaseOf = async (payment: PaymentPayload): Promise<PaymentPayload> => {
+  const clock = { ...systemClock, nowMs: () => 1_795_000_000_000 };
+  const members = await x402.scheme({ clock }).enrichSettlementPayload?.({
+    paymentPayload: payment,
+    requirements: requirements(),
+    declaredExtensions: {},
+    phase: "after-handler",
+    transportContext: {
+      request: { adapter: { getMethod: () => "GET", getUrl: () => "http://127.0.0.1:1/quotes" } },
+      responseBody: new TextEncoder().encode("the same answer"),
+    },
+  });
+  return { ...payment, payload: { ...payment.payload, ...members } };
+};
+
+test("of two processes that both delivered for one payment, only the one whose proof released it is told that it is paid", async () => {
+  const payment = await paymentFor(requirements());
+  expect(await settle(payment, requirements())).toMatchObject({ success: true });
+  const [one, other] = [await releaseOf(payment), await releaseOf(payment)];
+  const paid = await x402.facilitator.settle(one, requirements());
+  expect(paid).toMatchObject({ success: true, amount: "10000", extra: { state: "Fulfilled" } });
+  expect(await x402.facilitator.settle(one, requirements())).toEqual(paid);
+  const refused = await x402.facilitator.settle(other, requirements());
+  expect(refused).toMatchObject({ success: false, errorReason: "payment_spent" });
+  oneLine(refused.errorMessage);
+}, 60_000);
+
+test("an answer names no transaction that its payer did not sign for the payment", async () => {
+  const [earlier, payment] = [await paymentFor(requirements()), await paymentFor(requirements())];
+  const { transaction } = await settle(earlier, requirements());
+  expect((await settle(payment, requirements())).transaction).not.toBe(transaction);
+  const another = Buffer.from(String(earlier.payload["create"]), "base64").subarray(1, 65);
+  const create = Buffer.from(String(payment.payload["create"]), "base64");
+  create.set(another, 1);
+  const payload = { ...payment.payload, create: create.toString("base64") };
+  const answer = await settle({ ...payment, payload }, requirements());
+  expect(answer).toMatchObject({ success: true, transaction: "" });
+}, 60_000);

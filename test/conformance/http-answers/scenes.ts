@@ -10,12 +10,13 @@ import {
   actionExchanges,
   noPublicAddressExchanges,
 } from "./exchanges/actions.ts";
-import { wrongBodies, wrongPrepareBodies } from "./exchanges/bodies.ts";
+import { otherWrongBodies, wrongBodies } from "./exchanges/bodies.ts";
 import { escrowBetaExchanges, escrowExchanges } from "./exchanges/escrow.ts";
 import { everyOperation, overBudget } from "./exchanges/every-operation.ts";
 import { evidenceExchanges, rotatedExchanges, unsignedExchanges } from "./exchanges/evidence.ts";
 import { idempotencyExchanges } from "./exchanges/relay/idempotency.ts";
 import { indexListExchanges, unsyncedExchanges } from "./exchanges/index-lists.ts";
+import { mcpExchanges, mcpLastOfBudgetExchanges } from "./exchanges/mcp.ts";
 import { merchantExchanges } from "./exchanges/merchant.ts";
 import { OTHER_SETTINGS, otherSettingsExchanges } from "./exchanges/other-settings.ts";
 import { pageExchanges } from "./exchanges/pages.ts";
@@ -39,6 +40,7 @@ import { settlementLogExchanges, withoutLogExchanges } from "./exchanges/settlem
 import { streamExchanges } from "./exchanges/stream.ts";
 import { witnessExchanges, witnessScenes } from "./exchanges/witness.ts";
 import { syncExchanges } from "./exchanges/sync.ts";
+import { settleExchanges, verifyExchanges, x402BetaExchanges } from "./exchanges/x402.ts";
 
 const formerKey = (byte: number): string =>
   Buffer.from(ed25519Key(byte).publicKey).toString("base64url");
@@ -58,9 +60,10 @@ export const SCENES: ReadonlyArray<Scene> = [
       ...witnessExchanges,
       ...serviceStateExchanges,
       ...pageExchanges,
+      ...verifyExchanges,
       ...everyOperation,
       ...wrongBodies,
-      ...wrongPrepareBodies,
+      ...otherWrongBodies,
     ],
   },
   {
@@ -76,6 +79,8 @@ export const SCENES: ReadonlyArray<Scene> = [
     name: "settlements; then a ledger on which time passes; then a relay that is full",
     exchanges: [...settlementExchanges, ...expiredExchanges, ...fullExchanges],
   },
+  { name: "x402 payments; then a relay that is full", exchanges: settleExchanges },
+  { name: "MCP clients", exchanges: mcpExchanges },
   { name: "the stream of events", exchanges: streamExchanges },
   {
     name: "an empty index, and its syncs",
@@ -101,11 +106,16 @@ export const SCENES: ReadonlyArray<Scene> = [
       ...escrowBetaExchanges,
       ...actionBetaExchanges,
       ...relayBetaExchanges,
+      ...x402BetaExchanges,
       ...unsignedExchanges,
     ],
   },
   { name: "budgets of nothing", options: { limit: 0 }, isSynced: false, exchanges: overBudget },
-  { name: "budgets of one request", options: { limit: 1 }, exchanges: lastOfBudgetExchanges },
+  {
+    name: "budgets of one request",
+    options: { limit: 1 },
+    exchanges: [...lastOfBudgetExchanges, ...mcpLastOfBudgetExchanges],
+  },
   {
     name: "other settings, after two rotations of the evidence key; then it shuts down",
     options: {

@@ -3,7 +3,7 @@ import { manySchedules, whole } from "./many-schedules.ts";
 import { inMemory, inSqlite } from "./schedule-stores.ts";
 
 /** `bun run test:log-schedules` runs 200. */
-const SCHEDULES = whole("LOG_SCHEDULES", 12);
+const SCHEDULES = whole("LOG_SCHEDULES", 8);
 
 test(
   `${SCHEDULES} schedules of growth, archiving, syncs, kills, replicas, lagging and lying nodes: every store's tree is the ledger's, and so is every signed root`,

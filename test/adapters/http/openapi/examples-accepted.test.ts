@@ -11,7 +11,8 @@ import { checkedClient, dataOf, jsonOf, makeSyncedService } from "../support/ser
 type Parameter = {
   readonly name: string;
   readonly in: string;
-  readonly schema: { readonly examples?: ReadonlyArray<string> };
+  readonly required?: boolean;
+  readonly schema: { readonly examples?: ReadonlyArray<string | number> };
 };
 type Operation = {
   readonly operationId: string;
@@ -24,20 +25,26 @@ type Document = {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
 };
 
-/** The path with the example of each parameter. */
-const pathOf = (template: string, { operationId, parameters = [] }: Operation): string =>
-  parameters
+/** The path with the example of each parameter in it, and of each in the query that is required. */
+const pathOf = (template: string, { operationId, parameters = [] }: Operation): string => {
+  const exampleOf = ({ name, schema }: Parameter): string => {
+    const [example] = schema.examples ?? [];
+    if (example === undefined) throw new Error(`${operationId}: ${name} has no example`);
+    return String(example);
+  };
+  const path = parameters
     .filter((parameter) => parameter.in === "path")
-    .reduce((path, { name, schema }) => {
-      const [example] = schema.examples ?? [];
-      if (example === undefined) throw new Error(`${operationId}: ${name} has no example`);
-      return path.replace(`{${name}}`, example);
-    }, template);
+    .reduce((text, each) => text.replace(`{${each.name}}`, exampleOf(each)), template);
+  const query = parameters
+    .filter((parameter) => parameter.in === "query" && parameter.required === true)
+    .map((each): [string, string] => [each.name, exampleOf(each)]);
+  return query.length === 0 ? path : `${path}?${new URLSearchParams(query)}`;
+};
 
 const LOG_OPERATIONS = /^read(EscrowProof|Log)/;
 
 test("the service accepts every example request of its document", async () => {
-  const service = await makeSyncedService();
+  const service = await makeSyncedService({ publicUrl: "https://settlement.example" });
   const { send, postJson } = await checkedClient(service);
   service.seed({ merchants: [sampleMerchant()] });
   const { agent } = sampleParties();
@@ -74,7 +81,7 @@ test("the service accepts every example request of its document", async () => {
       if (operation !== relay) await ask(template, method, operation);
   const refused = Object.entries(answers).filter(
     ([operation, answer]) =>
-      !(answer === "wrong_state" && operation.startsWith("prepare")) &&
+      !(answer === "wrong_state" && /^(prepare|run)/.test(operation)) &&
       // This service publishes no log; test/adapters/http/log asks one that does.
       !(Number(answer) === 404 && LOG_OPERATIONS.test(operation)) &&
       Number(answer) !== 200 &&

@@ -119,7 +119,8 @@ describe("the needs of client generators", () => {
     const objects = Object.entries(document.components.schemas).flatMap(([name, { type }]) =>
       type === "object" ? [name] : [],
     );
-    const expected = objects.filter((name) => sent.has(name));
+    // Wallets add members of their own to what they post.
+    const expected = objects.filter((name) => sent.has(name) && name !== "ActionRequest");
     expect(expected.length).toBeGreaterThan(2);
     expect(objects.filter(isClosed)).toEqual(expected);
   });

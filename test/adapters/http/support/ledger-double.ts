@@ -46,6 +46,8 @@ export type LedgerDouble = {
   reads: number;
   /** The transactions that were sent to the node, base64. */
   readonly submitted: Array<string>;
+  /** What each transaction does on the ledger when it is sent; nothing by default. */
+  onSubmit: () => void;
   blockhashValid: boolean;
   simulationError: TransactionError | null;
   landed: LandedTransaction | null;
@@ -71,6 +73,7 @@ export const makeLedgerDouble = (genesisHash: string) => {
     landed: null,
     prices: [],
     logs: [],
+    onSubmit: () => {},
   };
   const registry = registryOf(LOCAL_DEPLOYMENT);
   const config = custodyConfigAddress(LOCAL_DEPLOYMENT).address;
@@ -132,7 +135,10 @@ export const makeLedgerDouble = (genesisHash: string) => {
       error: double.simulationError,
       logs: ["Program log: double"],
     }),
-    submit: (transaction) => void double.submitted.push(encodeBase64(transaction)),
+    submit: (transaction) => {
+      double.submitted.push(encodeBase64(transaction));
+      double.onSubmit();
+    },
     // A transaction is unknown before it is sent.
     landed: () => () => (double.submitted.length === 0 ? null : double.landed),
     historyStart: () => 0n,

@@ -5,38 +5,13 @@ import { SYSTEM_PROGRAM } from "../../../../core/protocol/addresses/well-known-a
 import { Ledger } from "../../../../ports/ledger.ts";
 import { LedgerLane } from "../../../../ports/ledger-lane.ts";
 import { escrowAt } from "./simulated/lagging-pool.ts";
-import { type Answer, runSimulated, type TimedCall } from "./simulated/virtual-run.ts";
-
-const WINDOW_MS = 10_000;
-const ALL = 100;
-const EACH = 40;
+import { limitedNode, MOST_OF_A_METHOD } from "./simulated/limited-node.ts";
+import { runSimulated, type TimedCall } from "./simulated/virtual-run.ts";
 
 const signatureOf = (n: number) => {
   const bytes = new Uint8Array(64).fill(4);
   new DataView(bytes.buffer).setUint32(0, n);
   return ledgerSignatureFromBytes(bytes);
-};
-
-/** A node with a public node's limits: 100 requests, 40 of a method, in any 10 seconds. Each request of a batch counts. */
-const limitedNode = (answer: (call: TimedCall) => unknown) => {
-  let taken: Array<{ readonly method: string; readonly ms: number }> = [];
-  const refused: Record<string, number> = {};
-  return {
-    refused,
-    answer: (call: TimedCall): Answer => {
-      const { method, nowMs } = call;
-      taken = taken.filter(({ ms }) => ms > nowMs - WINDOW_MS);
-      const own = taken.filter((one) => one.method === method);
-      const [oldest] = own.length >= EACH ? own : taken;
-      if (oldest === undefined || (own.length < EACH && taken.length < ALL)) {
-        taken.push({ method, ms: nowMs });
-        return { result: answer(call) };
-      }
-      refused[method] = (refused[method] ?? 0) + 1;
-      const seconds = Math.ceil((oldest.ms + WINDOW_MS - nowMs) / 1000);
-      return { status: 429, retryAfter: String(seconds) };
-    },
-  };
 };
 
 const transaction = {
@@ -88,7 +63,7 @@ const seconds = Effect.clockWith((clock) =>
 );
 
 test("a burst of 200 escrows is read within 90 s at a public node's limits, and none of 100 live reads fails", async () => {
-  const node = limitedNode(answerOf);
+  const node = limitedNode((call) => ({ result: answerOf(call) }));
   const { tookSeconds, failed } = await runSimulated(
     node.answer,
     Effect.gen(function* () {
@@ -115,13 +90,13 @@ test("a burst of 200 escrows is read within 90 s at a public node's limits, and 
 }, 60_000);
 
 test("a limit on one method leaves the node's other methods open", async () => {
-  const node = limitedNode(answerOf);
+  const node = limitedNode((call) => ({ result: answerOf(call) }));
   await runSimulated(
     node.answer,
     Effect.gen(function* () {
       const ledger = yield* Ledger;
-      for (let n = 0; n < EACH; n++) yield* ledger.transaction(signatureOf(n));
-      const refused = yield* Effect.flip(ledger.transaction(signatureOf(EACH)));
+      for (let n = 0; n < MOST_OF_A_METHOD; n++) yield* ledger.transaction(signatureOf(n));
+      const refused = yield* Effect.flip(ledger.transaction(signatureOf(MOST_OF_A_METHOD)));
       expect(refused).toMatchObject({
         _tag: "LedgerUnavailable",
         retryable: true,

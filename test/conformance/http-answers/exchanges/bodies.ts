@@ -81,8 +81,8 @@ const fewBodiesOf = (operation: string): ReadonlyArray<Exchange> => {
   ];
 };
 
-/** What the operations that prepare a change answer to wrong bodies: the same code reads them. */
-export const wrongPrepareBodies: ReadonlyArray<Exchange> = [
+/** What the other operations with a body answer to wrong bodies: the same code reads them. */
+export const otherWrongBodies: ReadonlyArray<Exchange> = [
   "prepareAttestation",
   "prepareRelease",
   "prepareRefund",
@@ -93,4 +93,7 @@ export const wrongPrepareBodies: ReadonlyArray<Exchange> = [
   "runArchiveAction",
   "prepareMerchant",
   "prepareAttestor",
+  "verifyPayment",
+  "settlePayment",
+  "callMcp",
 ].flatMap(fewBodiesOf);

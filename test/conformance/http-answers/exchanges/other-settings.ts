@@ -37,7 +37,7 @@ const fromPages = (operation: string): ReadonlyArray<Exchange> =>
 /** What an instance answers with another cluster, one CORS origin and a trusted proxy. */
 export const otherSettingsExchanges: ReadonlyArray<Exchange> = [
   ...proxied,
-  ...["readVersion", "readRoot", "prepareEscrow", "relayTransaction"].flatMap(fromPages),
+  ...["readVersion", "readRoot", "prepareEscrow", "relayTransaction", "callMcp"].flatMap(fromPages),
   get("readStatus", "on devnet", "/v1/status"),
   get("readDescriptor", "on devnet", "/.well-known/settlement-evidence.json"),
   get("readRelayOutcome", "on devnet", sampleOf("readRelayOutcome").path),

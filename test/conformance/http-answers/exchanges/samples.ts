@@ -10,6 +10,7 @@ import {
 } from "../world/escrows.ts";
 import { RICH } from "../world/ledger-accounts.ts";
 import { AGENT, ATTESTOR, MERCHANT } from "../world/parties.ts";
+import { paymentBody } from "../world/payments.ts";
 import { REGISTRATION, signatureOf } from "../world/transactions.ts";
 
 /** A good request to an operation. */
@@ -144,6 +145,9 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
     path: `/v1/actions/archive/${REFUNDED.address}`,
     body: { account: RICH.address },
   },
+  supportedPayments: at("/x402/supported"),
+  verifyPayment: { method: "POST", path: "/x402/verify", body: paymentBody() },
+  settlePayment: { method: "POST", path: "/x402/settle", body: paymentBody() },
   addCheckpoint: { method: "POST", path: "/witness/add-checkpoint", text: ADD_CHECKPOINT_EXAMPLE },
   readRoot: at("/"),
   readConsoleVerifier: at("/console/verify.js"),
@@ -159,6 +163,11 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
   readOpenApi: at("/openapi.json"),
   readArazzo: at("/arazzo.json"),
   readLlms: at("/llms.txt"),
+  callMcp: {
+    method: "POST",
+    path: "/mcp",
+    body: { jsonrpc: "2.0", id: 1, method: "tools/list", params: {} },
+  },
   readDocs: at("/docs"),
   readDocsMarkdown: at("/docs.md"),
   readDocsPage: at("/docs/glossary.md"),

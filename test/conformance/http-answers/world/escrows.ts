@@ -87,7 +87,8 @@ export const releaseBodyOf = (escrow: Escrow, amount?: bigint) => {
   };
 };
 
-const delivered = (escrow: Escrow, released: bigint): Escrow => {
+/** A Pending escrow after its release, 42 seconds after its creation: whole when `released` is its amount. It has the next number. */
+export const delivered = (escrow: Escrow, released: bigint): Escrow => {
   const attestedAt = escrow.createdAt + 40n;
   const claim = {
     escrow: escrow.address,
@@ -110,7 +111,8 @@ const delivered = (escrow: Escrow, released: bigint): Escrow => {
   };
 };
 
-const refunded = (escrow: Escrow): Escrow => ({
+/** A Pending escrow after its refund, five seconds after its expiry. It has the next number. */
+export const refunded = (escrow: Escrow): Escrow => ({
   ...escrow,
   state: "Refunded",
   settledAt: escrow.expiresAt + 5n,

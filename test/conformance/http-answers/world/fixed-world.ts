@@ -93,6 +93,7 @@ export const fixedWorld = async (options: ServiceOptions = {}, isSynced = true) 
     fault: null,
     landed: null,
     logs: [],
+    onSubmit: () => {},
     simulationError: null,
     blockhashValid: true,
     slot: ledger.slot,

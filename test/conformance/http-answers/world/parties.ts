@@ -48,6 +48,9 @@ export const MERCHANT = registered("Skyline Forecast API", {
   volume: 1_900_000n,
 });
 
+/** Signs for that merchant. */
+export const MERCHANT_WALLET = wallet(`merchant ${MERCHANT.name}`);
+
 /** A Suspended merchant. Its name is not ASCII and must be escaped in HTML. */
 export const SUSPENDED = registered("Höhenflug & Söhne <GmbH>", {
   status: "Suspended",

@@ -9,6 +9,7 @@ import {
 } from "../../../../core/protocol/instructions/attestation.ts";
 import {
   archiveEscrowInstruction,
+  cancelEscrowInstruction,
   claimRefundInstruction,
   createEscrowInstruction,
   releaseEscrowInstruction,
@@ -67,9 +68,13 @@ export const attest = (
 export const release = (escrow: Escrow = PENDING, timestamp = LEDGER_TIME): Instruction =>
   releaseEscrowInstruction(LOCAL_DEPLOYMENT, { ...targetOf(escrow), timestamp });
 
-/** The release of a part of the Pending escrow. */
-export const releasePartial = (amount: bigint): Instruction =>
-  releasePartialInstruction(LOCAL_DEPLOYMENT, { ...targetOf(PENDING), amount });
+/** The release of a part of an escrow. */
+export const releasePartial = (amount: bigint, escrow: Escrow = PENDING): Instruction =>
+  releasePartialInstruction(LOCAL_DEPLOYMENT, { ...targetOf(escrow), amount });
+
+/** The cancellation of an escrow, which its merchant's wallet signs. */
+export const cancel = (escrow: Escrow): Instruction =>
+  cancelEscrowInstruction(LOCAL_DEPLOYMENT, targetOf(escrow));
 
 /** The refund of an escrow. */
 export const refund = (escrow: Escrow = EXPIRED, agentFallbackAccount?: Address): Instruction =>

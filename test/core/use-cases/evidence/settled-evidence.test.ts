@@ -134,6 +134,25 @@ test("transactions that a sync finds are in the next packet, and stay when the s
   }
 });
 
+test("a store that holds fewer transactions than before takes none out of a packet", async () => {
+  const world = makeWorld();
+  await world.apply({ escrows: [indexedOf(settled)], transactions: [transactionOf(settled, 1)] });
+  const first = await world.packet();
+  expect(first.references.transactions.map(({ kind }) => kind)).toEqual(["escrow_released"]);
+  // An index that is built anew has its rows before it finds their transactions.
+  const rebuilt = Effect.updateService(IndexReader, (index) => ({
+    ...index,
+    summary: Effect.map(index.summary, (is) => ({ ...is, revision: (is.revision ?? 0n) + 1n })),
+    events: (...asked: Parameters<typeof index.events>) =>
+      Effect.map(index.events(...asked), (events) =>
+        events.map((event) => ({ ...event, signature: null, slot: null })),
+      ),
+  }));
+  const build = buildEvidence(settled.address);
+  expect((await world.run(rebuilt(build))).references).toEqual(first.references);
+  expect((await world.packet()).references).toEqual(first.references);
+});
+
 test("what a failed store could not return is in the next packet, even without a write", async () => {
   const world = makeWorld();
   const transactions = [transactionOf(settled, 0), transactionOf(settled, 1)];

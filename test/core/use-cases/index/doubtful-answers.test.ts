@@ -49,6 +49,23 @@ test("an older sighting of a merchant replaces no newer row, and a newer one doe
     }),
   ));
 
+test("of several sightings of a merchant in one sync the newest is taken, in whatever order they come", () =>
+  simulate(ledgerWithOne(), () =>
+    Effect.gen(function* () {
+      const [old, young] = [
+        { row: merchant, slot: 19n },
+        { row: later, slot: 20n },
+      ];
+      for (const sightings of [
+        [old, young],
+        [young, old],
+      ])
+        expect(yield* merchantChanges(new IndexAccounts(TEST_DEPLOYMENT), sightings)).toEqual([
+          young,
+        ]);
+    }),
+  ));
+
 test.each<readonly [string, (shown: LedgerTransaction) => LedgerTransaction | null]>([
   ["does not show", () => null],
   ["shows at another slot", (shown) => ({ ...shown, slot: shown.slot + 1n })],

@@ -37,9 +37,12 @@ const run = <A>(
 ) =>
   Effect.runPromise(
     Effect.flatMap(IndexGrowth, work).pipe(
-      Effect.provide(Layer.effect(IndexGrowth, makeIndexGrowth)),
-      Effect.provide(Layer.mergeAll(readerOf(store), news)),
-      Effect.provide(TestClock.layer()),
+      Effect.provide(
+        Layer.effect(IndexGrowth, makeIndexGrowth).pipe(
+          Layer.provide(readerOf(store)),
+          Layer.provideMerge(Layer.mergeAll(news, TestClock.layer())),
+        ),
+      ),
     ),
   );
 

@@ -259,6 +259,31 @@ describe("a sync", () => {
     );
   });
 
+  test("asks again for a transaction that the history lists and the node does not show yet", () => {
+    const ledger = ledgerWithOne();
+    return simulate(ledger, () =>
+      Effect.gen(function* () {
+        const memory = new SyncMemory();
+        yield* syncWith(memory, 0);
+        ledger.slot += 10n;
+        ledger.create([other]);
+        const creation = ledger.newest();
+        let asked = 0;
+        const port: Ledger["Service"] = {
+          ...ledger.port,
+          transaction: (signature) =>
+            signature === creation && asked++ < 2
+              ? Effect.succeed(null)
+              : ledger.port.transaction(signature),
+          programAccounts: () => Stream.die("a scan"),
+        };
+        const report = yield* Effect.provideService(syncWith(memory, 1), Ledger, port);
+        expect(report).toMatchObject({ mode: "incremental", count: 2n, eventsAdded: 1 });
+        expect(asked).toBe(3);
+      }),
+    );
+  });
+
   test("scans the merchants when their history is longer than a scan is worth", () => {
     const ledger = ledgerWithOne();
     return simulate(ledger, () =>

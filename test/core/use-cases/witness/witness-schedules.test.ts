@@ -11,7 +11,7 @@ import { eventLeaf, LEAF_ZERO, ORIGIN, say, WitnessWorld } from "./support/witne
 
 beforeAll(() => provideSha256(sha256Bun));
 
-const SCHEDULES = Number(process.env["WITNESS_SCHEDULES"] ?? 100);
+const SCHEDULES = Number(process.env["WITNESS_SCHEDULES"] ?? 40);
 const STEPS = 30;
 
 /** Where the process dies: before the state's next write, after it, or not at all. */

@@ -103,14 +103,18 @@ const areUnderWay =
       );
   };
 
+/** The relayer's share of the relay's queue is full, from this exchange on. */
+export const shareIsFull = areUnderWay(RELAY_POLICY.queueShareOfFeePayer, () => RELAYER.address);
+
+/** The relay's queue is full, from this exchange on. */
+export const queueIsFull = areUnderWay(RELAY_POLICY.queueCapacity, payer);
+
 /** What the relay answers when its queue is full: first for the fee payer, then for everyone. */
 export const fullExchanges: ReadonlyArray<Exchange> = [
   relay("the fee payer's share of the queue is full", registration("full of the payer's"), {
-    given: areUnderWay(RELAY_POLICY.queueShareOfFeePayer, () => RELAYER.address),
+    given: shareIsFull,
   }),
-  relay("the queue is full", registration("full"), {
-    given: areUnderWay(RELAY_POLICY.queueCapacity, payer),
-  }),
+  relay("the queue is full", registration("full"), { given: queueIsFull }),
 ];
 
 const creation = (title: string, terms: Parameters<typeof create>[0]): Exchange =>

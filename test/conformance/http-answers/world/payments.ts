@@ -1,0 +1,168 @@
+import { encodeBase64 } from "../../../../core/domain/encoding/base64.ts";
+import type { Json } from "../../../../core/domain/encoding/canonical-json.ts";
+import type { Escrow } from "../../../../core/domain/escrow/escrow.ts";
+import { proofHash } from "../../../../core/domain/evidence/proof-template.ts";
+import { taskHash } from "../../../../core/domain/escrow/task-hash.ts";
+import type { LedgerAccount } from "../../../../core/domain/ledger/account.ts";
+import { encodeEscrowAccount } from "../../../../core/protocol/accounts/escrow-account.ts";
+import { escrowAddress } from "../../../../core/protocol/addresses/addresses.ts";
+import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
+import {
+  type AttestationClaim,
+  attestationMessage,
+} from "../../../../core/protocol/instructions/attestation.ts";
+import {
+  type PaymentRequirements,
+  readRequirements,
+  X402_VERSION,
+  x402Network,
+} from "../../../../core/protocol/x402/payment-requirements.ts";
+import { CREATED_AT, MINT } from "../../../adapters/http/support/parties.ts";
+import { GENESIS } from "../../../adapters/http/support/service.ts";
+import { numbered } from "../../../arbitraries/escrow-numbers.ts";
+import { delivered, NEXT_SEQ, payloadOf, PENDING, refunded } from "./escrows.ts";
+import { LEDGER_TIME } from "./fixed-clock.ts";
+import { AGENT, ATTESTOR, MERCHANT, MERCHANT_WALLET, RELAYER } from "./parties.ts";
+import { attest, cancel, create, release, releasePartial } from "./settlements.ts";
+import { relayed } from "./transactions.ts";
+
+const NONCE = "8f14e45fceea167a5a36dedd4bea2543";
+/** What the payment is of, base units. */
+export const PRICE = 1_500_000n;
+/** What the seller asks for in the end, base units, when it delivers only a part. */
+export const PART = 400_000n;
+const TTL_SECONDS = 3600;
+const NETWORK = x402Network(GENESIS);
+
+/** What the seller asks for one request, with some members changed. */
+export const requirements = (
+  change: Partial<PaymentRequirements> = {},
+  extra: Readonly<Record<string, Json>> = {},
+): PaymentRequirements => ({
+  scheme: "escrow",
+  network: NETWORK,
+  asset: MINT,
+  amount: PRICE.toString(),
+  payTo: MERCHANT.wallet,
+  maxTimeoutSeconds: TTL_SECONDS,
+  ...change,
+  extra: {
+    custody: LOCAL_DEPLOYMENT.custodyProgram,
+    attestor: ATTESTOR.address,
+    request: "GET https://api.example.com/v1/quotes?symbol=SOL",
+    ...extra,
+  },
+});
+
+/** The task of the agent's payment of these requirements. */
+const taskOf = (accepted: PaymentRequirements) => {
+  const place = { network: NETWORK, custodyProgram: LOCAL_DEPLOYMENT.custodyProgram };
+  const read = readRequirements(accepted, place);
+  if ("fault" in read) throw new Error(read.fault.detail);
+  return taskHash(read.value.task, NONCE);
+};
+const task = taskOf(requirements());
+
+/** The escrow that the payment makes, as it is on the ledger then. The ledger does not have it at first. */
+export const PAID: Escrow = {
+  ...numbered({
+    ...escrowAddress(LOCAL_DEPLOYMENT, AGENT.address, task),
+    state: "Pending",
+    agentOwner: AGENT.address,
+    merchant: MERCHANT.wallet,
+    mint: MINT,
+    rentPayer: RELAYER.address,
+    taskHash: task,
+    amount: PRICE,
+    released: 0n,
+    createdAt: CREATED_AT,
+    expiresAt: CREATED_AT + BigInt(TTL_SECONDS),
+    settledAt: null,
+    attestor: ATTESTOR.address,
+    attestation: null,
+  }),
+  createdSeq: NEXT_SEQ,
+};
+/** What its settlement sets, whichever it is. */
+const SETTLED = { settledAt: LEDGER_TIME, settledSeq: NEXT_SEQ + 1n };
+/** What the account keeps of the claim in its release: a release is done only by its own claim. */
+const attested = (claim: Partial<AttestationClaim> = {}) => {
+  const proof = proofHash(payloadOf(PENDING));
+  const whole = { escrow: PAID.address, proofHash: proof, timestamp: LEDGER_TIME };
+  const signature = encodeBase64(ATTESTOR.sign(attestationMessage({ ...whole, ...claim })));
+  return { attestation: { proofHash: proof, attestedAt: LEDGER_TIME, signature } };
+};
+/** That escrow once all of it is released. */
+export const RELEASED: Escrow = { ...delivered(PAID, PRICE), ...SETTLED, ...attested() };
+/** That escrow once a part of it is released. */
+export const RELEASED_IN_PART: Escrow = {
+  ...delivered(PAID, PART),
+  ...SETTLED,
+  ...attested({ partialAmount: PART }),
+};
+/** That escrow once the merchant has cancelled it. */
+export const CANCELLED: Escrow = { ...refunded(PAID), ...SETTLED };
+
+/** An escrow's account. */
+export const accountOf = (escrow: Escrow): LedgerAccount => ({
+  address: escrow.address,
+  owner: LOCAL_DEPLOYMENT.custodyProgram,
+  lamports: 1n,
+  executable: false,
+  data: encodeEscrowAccount(escrow),
+});
+
+/** The agent's signed `create_escrow` of the payment, with some terms changed. */
+export const createPaid = (label: string, terms: Parameters<typeof create>[0] = {}): string =>
+  relayed(label, [create({ taskHash: task, attestor: ATTESTOR.address, ...terms })], AGENT);
+
+/** The signed release of all of the payment's escrow. */
+export const RELEASE = relayed("x402 release", [attest({ escrow: PAID.address }), release(PAID)]);
+
+/** The signed release of a part of the payment's escrow. */
+export const PARTIAL_RELEASE = relayed("x402 partial release", [
+  attest({ escrow: PAID.address, partialAmount: PART }),
+  releasePartial(PART, PAID),
+]);
+
+/** The cancellation of the payment's escrow, signed by the merchant's wallet. */
+export const CANCELLATION = relayed("x402 cancellation", [cancel(PAID)], MERCHANT_WALLET);
+
+/** What a body says beside its good members. */
+export type PaymentChange = {
+  readonly payload?: Readonly<Record<string, Json>>;
+  /** What the buyer accepted, and the seller asks for unless `asked` says otherwise. */
+  readonly accepted?: PaymentRequirements;
+  readonly asked?: PaymentRequirements;
+  readonly version?: number;
+};
+
+/** The body of a payment. Its transaction is a good `create_escrow` unless the change has another one. */
+export const paymentBody = ({
+  payload = {},
+  accepted = requirements(),
+  asked = accepted,
+  version = X402_VERSION,
+}: PaymentChange = {}) => ({
+  x402Version: version,
+  paymentPayload: {
+    x402Version: version,
+    accepted,
+    payload: {
+      agent: AGENT.address,
+      nonce: NONCE,
+      escrow: PAID.address,
+      create: createPaid("x402 create"),
+      ...payload,
+    },
+  },
+  paymentRequirements: asked,
+});
+
+/** A good payment of another amount, base units. */
+export const paymentOf = (amount: bigint): PaymentChange => {
+  const accepted = requirements({ amount: amount.toString() });
+  const taskHash = taskOf(accepted);
+  const { address: escrow } = escrowAddress(LOCAL_DEPLOYMENT, AGENT.address, taskHash);
+  return { accepted, payload: { escrow, create: createPaid("x402", { taskHash, amount }) } };
+};

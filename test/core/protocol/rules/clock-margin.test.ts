@@ -1,0 +1,88 @@
+import { describe, expect, test } from "bun:test";
+import { TEST_DEPLOYMENT } from "../../../arbitraries/test-ledger.ts";
+import { CREATED_AT, escrow, EXPIRES_AT } from "../../../adapters/http/support/parties.ts";
+import { RELAY_POLICY } from "../../../../core/domain/relay/relay-policy.ts";
+import type { SettlementFault } from "../../../../core/domain/relay/settlement-rule.ts";
+import {
+  expiredFault,
+  notArchivableFault,
+  notExpiredFault,
+} from "../../../../core/protocol/accounts/escrow-rules.ts";
+import { freshnessFault } from "../../../../core/protocol/rules/freshness-rules.ts";
+
+const pending = escrow("within the margin");
+const settled = escrow("archivable", "Fulfilled");
+const SETTLED_AT = settled.settledAt ?? 0n;
+const WEEK_SECONDS = 604_800n;
+const SIGNED_AT = CREATED_AT + 100n;
+
+const MARGINS = [0n, RELAY_POLICY.clockMarginSeconds];
+
+/** A rule by the ledger's clock: the first second at which it lets a transaction pass, and the last one; null without one. */
+type Bounds = {
+  readonly rule: SettlementFault["rule"];
+  readonly fault: (ledgerTime: bigint, marginSeconds: bigint) => SettlementFault | undefined;
+  readonly first: ((marginSeconds: bigint) => bigint) | null;
+  readonly last: ((marginSeconds: bigint) => bigint) | null;
+};
+const viewOf = (ledgerTime: bigint, marginSeconds: bigint) => ({
+  deployment: TEST_DEPLOYMENT,
+  account: () => null,
+  ledgerTime,
+  marginSeconds,
+});
+const freshness = (ledgerTime: bigint, marginSeconds: bigint) =>
+  freshnessFault(SIGNED_AT, pending, viewOf(ledgerTime, marginSeconds));
+
+const RULES: ReadonlyArray<Bounds> = [
+  {
+    rule: "attestation_in_future",
+    fault: freshness,
+    first: (margin) => SIGNED_AT - 30n - margin,
+    last: null,
+  },
+  {
+    rule: "attestation_stale",
+    fault: freshness,
+    first: null,
+    last: (margin) => SIGNED_AT + 300n + margin,
+  },
+  {
+    rule: "not_expired",
+    fault: (...view) => notExpiredFault(pending, viewOf(...view)),
+    first: (margin) => EXPIRES_AT - margin,
+    last: null,
+  },
+  {
+    // The ledger's clock only goes forward, so what has expired stays so.
+    rule: "expired",
+    fault: (...view) => expiredFault(pending, viewOf(...view)),
+    first: null,
+    last: () => EXPIRES_AT - 1n,
+  },
+  {
+    rule: "not_archivable",
+    fault: (...view) => notArchivableFault(settled, viewOf(...view)),
+    first: (margin) => SETTLED_AT + WEEK_SECONDS - margin,
+    last: null,
+  },
+];
+
+describe.each(RULES.map((bounds) => [bounds.rule, bounds] as const))(
+  "%s is told only when it holds however far the ledger's clock is off",
+  (rule, { fault, first, last }) => {
+    test.each(MARGINS.map((margin) => [Number(margin), margin] as const))(
+      "by %d s",
+      (_shown, margin) => {
+        if (first !== null) {
+          expect(fault(first(margin), margin)).toBeUndefined();
+          expect(fault(first(margin) - 1n, margin)?.rule).toBe(rule);
+        }
+        if (last !== null) {
+          expect(fault(last(margin), margin)).toBeUndefined();
+          expect(fault(last(margin) + 1n, margin)?.rule).toBe(rule);
+        }
+      },
+    );
+  },
+);
