@@ -6,12 +6,19 @@ import { readKeyFile } from "settlement-evidence/node";
 import { buyerScheme, networkOf } from "settlement-evidence/x402";
 
 const { SERVICE = "", TRUST_FILE = "", AGENT_KEY = "", URL = "" } = process.env;
-const trust = readFileSync(TRUST_FILE, "utf8");
-const signer = await readKeyFile(AGENT_KEY);
-const scheme = buyerScheme(SERVICE, { trust, signer, spend: { maxPerEscrow: "0.05" } });
-const pay = wrapFetchWithPayment(fetch, new x402Client().register(networkOf(trust), scheme));
+try {
+  const trust = readFileSync(TRUST_FILE, "utf8");
+  const signer = await readKeyFile(AGENT_KEY);
+  const scheme = buyerScheme(SERVICE, { trust, signer, spend: { maxPerEscrow: "0.05" } });
+  const pay = wrapFetchWithPayment(fetch, new x402Client().register(networkOf(trust), scheme));
 
-const answer = await pay(URL);
-const settled = decodePaymentResponseHeader(answer.headers.get("payment-response") ?? "");
-console.log(answer.status, await answer.text());
-console.log(settled.errorReason ?? settled.extra?.packet, settled.extra?.digest_sha256);
+  const answer = await pay(URL);
+  const header = answer.headers.get("payment-response");
+  console.log(answer.status, await answer.text());
+  if (header === null) throw new Error("Nothing was paid: the seller asked for nothing.");
+  const settled = decodePaymentResponseHeader(header);
+  console.log(settled.errorReason ?? settled.extra?.packet, settled.extra?.digest_sha256);
+} catch ({ message, cure = "See SERVICE, TRUST_FILE, AGENT_KEY and URL." }) {
+  console.error(message, cure);
+  process.exitCode = 1;
+}

@@ -8,15 +8,21 @@ import { readKeyFile } from "settlement-evidence/node";
 import { networkOf, sellerScheme } from "settlement-evidence/x402";
 
 const { SERVICE = "", TRUST_FILE = "", ATTESTOR_KEY = "", WALLET_KEY = "" } = process.env;
-const trust = readFileSync(TRUST_FILE, "utf8");
-const [attestor, wallet] = [await readKeyFile(ATTESTOR_KEY), await readKeyFile(WALLET_KEY)];
-const network = networkOf(trust);
-const scheme = sellerScheme(SERVICE, { trust, attestor, payer: wallet, wallet });
-const facilitator = new HTTPFacilitatorClient({ url: `${SERVICE}/x402` });
-const resources = new x402ResourceServer(facilitator).register(network, scheme);
-const price = { scheme: "escrow", network, payTo: wallet.address, price: "$0.01" };
+try {
+  const trust = readFileSync(TRUST_FILE, "utf8");
+  const [attestor, wallet] = [await readKeyFile(ATTESTOR_KEY), await readKeyFile(WALLET_KEY)];
+  const network = networkOf(trust);
+  const scheme = sellerScheme(SERVICE, { trust, attestor, payer: wallet, wallet });
+  const facilitator = new HTTPFacilitatorClient({ url: `${SERVICE}/x402` });
+  const resources = new x402ResourceServer(facilitator).register(network, scheme);
+  const price = { scheme: "escrow", network, payTo: wallet.address, price: "$0.01" };
+  await resources.initialize();
 
-const app = new Hono();
-app.use(paymentMiddleware({ "GET /quotes": { accepts: price } }, resources));
-app.get("/quotes", (c) => c.json({ symbol: c.req.query("symbol"), price: "1.50" }));
-console.log(Bun.serve({ port: 0, fetch: app.fetch }).url.origin);
+  const app = new Hono();
+  app.use(paymentMiddleware({ "GET /quotes": { accepts: price } }, resources));
+  app.get("/quotes", (c) => c.json({ symbol: c.req.query("symbol"), price: "1.50" }));
+  console.log(Bun.serve({ port: 0, fetch: app.fetch }).url.origin);
+} catch ({ message, cure = "See SERVICE, TRUST_FILE, ATTESTOR_KEY, WALLET_KEY." }) {
+  console.error(message, cure);
+  process.exitCode = 1;
+}

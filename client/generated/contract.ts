@@ -1974,7 +1974,7 @@ package: string
  */
 method: string
 /**
- * The package's file on this service, for `npm install <address of this file>`.
+ * The package's file, for `npm install`: its address under the service's configured public address, or its path where none is configured.
  */
 install: string
 /**

@@ -11,6 +11,7 @@ const page = (name: string, about: string) => ({
 
 /** The repository's pages about the protocol and the service, by their file names, in the order to read them. */
 export const DOCUMENTATION_PAGES = {
+  "agents.md": page("agents", "From nothing to a verified packet, by x402, MCP and a wallet."),
   "protocol.md": page(
     "protocol",
     "Addresses, layouts, hashes, attestations, evidence, and a whole life over HTTP.",

@@ -88,7 +88,7 @@ export const prepareEscrowEndpoint = endpoint({
     "ledger_timeout",
   ],
 }).handle(
-  Effect.fnUntraced(function* ({ body, query }) {
+  Effect.fnUntraced(function* ({ body, query, publicUrl }) {
     const prepared = yield* prepareEscrow(prepareRequestOf(body)).pipe(
       Effect.catchTags({
         ValidationFailed: pointers.validationFailed,
@@ -97,13 +97,14 @@ export const prepareEscrowEndpoint = endpoint({
       }),
     );
     const { preflight = false, transaction = false } = query;
-    if (!preflight && !transaction) return { json: { data: preparedEscrowRecord(prepared) } };
+    if (!preflight && !transaction)
+      return { json: { data: preparedEscrowRecord(prepared, publicUrl) } };
     const checked = yield* preflightEscrow(prepared, transaction).pipe(
       Effect.catchTag("ValidationFailed", pointers.validationFailed),
     );
     const unsigned = checked.call?.transaction;
     const data = {
-      ...preparedEscrowRecord(checked.prepared),
+      ...preparedEscrowRecord(checked.prepared, publicUrl),
       ...(preflight ? { preflight: preflightRecord(checked.preflight) } : {}),
       ...(unsigned === undefined || unsigned === null
         ? {}

@@ -126,7 +126,7 @@ export const PreparedEscrow = Type.Object(
       method: Type.String({ description: "The method of a client that `connect` made." }),
       install: Type.String({
         description:
-          "The package's file on this service, for `npm install <address of this file>`.",
+          "The package's file, for `npm install`: its address under the service's configured public address, or its path where none is configured.",
       }),
       signer: Type.Literal("agent_owner", { description: "The field whose owner must sign." }),
     }),
@@ -142,15 +142,11 @@ export const PreparedEscrow = Type.Object(
 export type PreparedEscrowRecord = Static<typeof PreparedEscrow>;
 export type PreflightRecord = Static<typeof Preflight>;
 
-const SDK_CALL = {
-  package: "settlement-evidence",
-  method: "pay",
-  install: CLIENT_PACKAGE_PATH,
-  signer: "agent_owner",
-} as const;
-
-/** A prepared escrow as JSON. */
-export const preparedEscrowRecord = (prepared: Prepared): PreparedEscrowRecord => ({
+/** A prepared escrow as JSON. `publicUrl` is the configured address: a Host header must not say where software comes from. */
+export const preparedEscrowRecord = (
+  prepared: Prepared,
+  publicUrl: string | null,
+): PreparedEscrowRecord => ({
   escrow_pda: prepared.escrow,
   vault_token_account: prepared.vaultTokenAccount,
   agent_token_account: prepared.agentTokenAccount,
@@ -172,7 +168,12 @@ export const preparedEscrowRecord = (prepared: Prepared): PreparedEscrowRecord =
     ...(prepared.payer === null ? {} : { payer: prepared.payer }),
   },
   instruction: instructionRecord(prepared.instruction),
-  sdk_call: SDK_CALL,
+  sdk_call: {
+    package: "settlement-evidence",
+    method: "pay",
+    install: `${publicUrl ?? ""}${CLIENT_PACKAGE_PATH}`,
+    signer: "agent_owner",
+  },
 });
 
 /** A preflight as JSON. */
@@ -216,5 +217,6 @@ export const preparedEscrowExample = () => {
   });
   return preparedEscrowRecord(
     Effect.runSync(Effect.provideService(prepared, Instance, sampleInstance())),
+    null,
   );
 };

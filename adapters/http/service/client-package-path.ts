@@ -1,2 +1,2 @@
-/** Where the service hands out its client. It is a path: a Host header must not say where software comes from. */
+/** The path at which the service hands out its client. */
 export const CLIENT_PACKAGE_PATH = "/client/settlement-evidence.tgz";

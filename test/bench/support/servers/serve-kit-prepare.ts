@@ -78,7 +78,7 @@ Object.assign(prepareEscrowEndpoint, {
         addresses,
       ),
     };
-    return { json: { data: preparedEscrowRecord(prepared) } };
+    return { json: { data: preparedEscrowRecord(prepared, null) } };
   }),
 });
 const server = await Effect.runPromise(
