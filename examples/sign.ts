@@ -24,7 +24,7 @@ try {
       throw new Error(`${program} is no program to sign for.`);
     if (fee) continue;
     const { instructionType, accounts, data } = custody.parseCustodyInstruction(call as never);
-    const parties = Object.entries(accounts).map(([role, { address }]) => [role, address]);
+    const parties = Object.entries(accounts).map(([role, account]) => [role, account?.address]);
     console.error(custody.CustodyInstruction[instructionType], Object.fromEntries(parties), data);
   }
   if (!(signer.address in unsigned.signatures))
