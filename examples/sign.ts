@@ -29,7 +29,7 @@ try {
   }
   if (!(signer.address in unsigned.signatures))
     throw new Error(`${signer.address} is no signer of this. Nothing was signed.`);
-  console.error(`${Object.keys(unsigned.signatures)} must sign this. Sign? [y/N]`);
+  console.error(`${Object.keys(unsigned.signatures).join()} must sign this. Sign? [y/N]`);
   let answer = "";
   for await (answer of createInterface({ input: process.stdin })) break;
   if (answer !== "y") throw new Error("Nothing was signed. Type y to sign.");
