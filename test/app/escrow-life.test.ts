@@ -156,6 +156,11 @@ test.concurrent.each(FINALITY_SLOTS)(
       );
       return [evidence, trustDocument, (JSON.parse(events ?? "") as { data: unknown }).data];
     };
+    await until(
+      "the log holds the settlement",
+      () => textOf(service, `/v1/evidence/${escrow.escrow_pda}`),
+      (text) => !text.includes('"log":null'),
+    );
     const before = await keptBy(service);
     await stop(service);
     const again = await start(dataDir, slots);

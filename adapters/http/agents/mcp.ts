@@ -8,6 +8,12 @@ import { endpoint } from "../server/endpoint.ts";
 /** Where MCP clients connect. */
 export const MCP_PATH = "/mcp";
 
+/**
+ * Above the longest message of a payment: a signed transaction or a task, each below 5 KiB. The protocol's package looks at each member of
+ * a message, which takes some 40 ms for 32 KiB of small ones and must not hold the event loop for so long.
+ */
+const MAX_MESSAGE_BYTES = 16 * 1024;
+
 /** Answers one message of an MCP client with JSON, or with nothing for a notification. `ask` reaches the operations of the service as that client. */
 export type McpAnswering = (
   headers: Headers,
@@ -72,7 +78,7 @@ export const mcpEndpoint = ({ answer, origins }: McpParts) =>
     budget: "reads",
     listedOriginsOnly: true,
     maySeconds: 240,
-    body: { schema: Message, example },
+    body: { schema: Message, example, maxBytes: MAX_MESSAGE_BYTES },
     answers: {
       200: {
         description: "The answer to a request.",

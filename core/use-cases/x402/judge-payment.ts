@@ -133,3 +133,19 @@ export const spentFault = (escrow: Escrow, ledgerTime: UnixSeconds): PaymentFaul
     "Refund it, and pay with another nonce.",
   ).fault;
 };
+
+/** The least part of an escrow's time to live that is left before the handler: one fourth. */
+const LEAST_PART = 4n;
+
+/** Why an escrow pays for no delivery that begins at a ledger time, null when it does: a release after the expiry would be refused. */
+export const lateFault = (escrow: Escrow, ledgerTime: UnixSeconds): PaymentFault | null => {
+  const spent = spentFault(escrow, ledgerTime);
+  if (spent !== null) return spent;
+  const left = escrow.expiresAt - ledgerTime;
+  if (left * LEAST_PART >= escrow.expiresAt - escrow.createdAt) return null;
+  return faulty(
+    "payment_expired",
+    `The escrow ${escrow.address} expires in ${left} s; before a delivery a fourth of its time must be left.`,
+    "Refund it after its expiry, and pay with another nonce.",
+  ).fault;
+};

@@ -21,6 +21,7 @@ import {
   judgePayment,
   type PaymentRequest,
   refusedFor,
+  lateFault,
   spentFault,
 } from "./judge-payment.ts";
 
@@ -137,7 +138,7 @@ const lock = Effect.fnUntraced(function* (judged: JudgedPayment, client: string)
   if (found === null && sent?._tag === "Failure") return yield* sent.failure;
   if (found === null) return yield* notShown(judged);
   const transaction = sent?._tag === "Success" ? sent.success : yield* landedBefore(create);
-  const spent = spentFault(found.escrow, found.ledgerTime);
+  const spent = lateFault(found.escrow, found.ledgerTime);
   if (spent !== null) return yield* refusedFor(spent, payment);
   return { found, transaction };
 });

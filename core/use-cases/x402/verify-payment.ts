@@ -4,7 +4,7 @@ import { createFault } from "../../protocol/x402/payment-transactions.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { admitTransaction } from "../relay/relay-admission.ts";
 import { checkBlockhash, preflightRelay } from "../relay/relay-preflight.ts";
-import { judgePayment, type PaymentRequest, refusedFor, spentFault } from "./judge-payment.ts";
+import { judgePayment, lateFault, type PaymentRequest, refusedFor } from "./judge-payment.ts";
 import { paymentEscrow } from "./settle-payment.ts";
 
 /**
@@ -16,7 +16,7 @@ export const verifyPayment = Effect.fn("verifyPayment")(function* (request: Paym
   const { terms, payment } = judged;
   const { deployment } = yield* Instance;
   const found = yield* paymentEscrow(judged);
-  const spent = found === null ? null : spentFault(found.escrow, found.ledgerTime);
+  const spent = found === null ? null : lateFault(found.escrow, found.ledgerTime);
   if (spent !== null) return yield* refusedFor(spent, payment);
   if (payment.create === null) {
     if (found !== null) return payment.agent;

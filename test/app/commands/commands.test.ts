@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import type { EscrowRecord } from "../../../adapters/http/escrow/escrow-contract.ts";
 import { bundledScript } from "../support/bundled-script.ts";
 import { withDemoLedger } from "../support/demo-ledger.ts";
+import { runScript } from "../support/run-script.ts";
 import {
   quietEnvironment,
   runService,
@@ -16,18 +17,8 @@ const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
 let service: Awaited<ReturnType<typeof runService>>;
 
-const run = async (script: string, ...args: ReadonlyArray<string>) => {
-  const child = Bun.spawn([process.execPath, script, ...args], {
-    cwd: directory.path,
-    stdout: "pipe",
-    stderr: "pipe",
-  });
-  const [code, stdout, stderr] = await Promise.all([
-    child.exited,
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-  ]);
-  return { code, stdout, stderr };
+const run = (script: string, ...args: ReadonlyArray<string>) => {
+  return runScript(script, args, { cwd: directory.path });
 };
 
 /** Runs a command as a user would. */

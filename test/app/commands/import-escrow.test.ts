@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import { LOCAL_DEPLOYMENT } from "../../../core/protocol/addresses/local-deployment.ts";
 import { startLedger } from "../../adapters/local-ledger/ledger-fixture.ts";
 import { archivedGenesis, RELEASED_ESCROW as ESCROW } from "../support/archived-genesis.ts";
+import { runScript } from "../support/run-script.ts";
 import {
   quietEnvironment,
   runService,
@@ -76,18 +77,9 @@ const shown = async ({ url }: Service) => {
   return { status: answer.status, unseen: data.indexer.unseen };
 };
 
-const run = async (to: Service, ...packets: ReadonlyArray<string>) => {
+const run = (to: Service, ...packets: ReadonlyArray<string>) => {
   const own = ["--url", to.url, "--data-dir", to.dataDir];
-  const child = Bun.spawn([process.execPath, SCRIPT, ...own, ...packets], {
-    stdout: "pipe",
-    stderr: "pipe",
-  });
-  const [code, stdout, stderr] = await Promise.all([
-    child.exited,
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-  ]);
-  return { code, stdout, stderr };
+  return runScript(SCRIPT, [...own, ...packets]);
 };
 
 beforeAll(async () => {

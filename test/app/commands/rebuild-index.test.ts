@@ -4,6 +4,7 @@ import { Effect } from "effect";
 import { rebuildApprovalFile } from "../../../adapters/files/rebuild-approval.ts";
 import { RebuildApprovals } from "../../../ports/index/rebuild-approvals.ts";
 import { temporaryDirectory } from "../support/running-service.ts";
+import { runScript } from "../support/run-script.ts";
 
 const SCRIPT = fileURLToPath(new URL("../../../app/commands/rebuild-index.ts", import.meta.url));
 const [OLD, NEW] = ["01".repeat(32), "02".repeat(32)] as const;
@@ -22,18 +23,9 @@ afterAll(async () => {
   await directory.remove();
 });
 
-const run = async (...args: ReadonlyArray<string>) => {
+const run = (...args: ReadonlyArray<string>) => {
   const own = ["--url", service.url.href, "--data-dir", directory.path];
-  const child = Bun.spawn([process.execPath, SCRIPT, ...own, ...args], {
-    stdout: "pipe",
-    stderr: "pipe",
-  });
-  const [code, stdout, stderr] = await Promise.all([
-    child.exited,
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-  ]);
-  return { code, stdout, stderr };
+  return runScript(SCRIPT, [...own, ...args]);
 };
 
 const approved = () =>

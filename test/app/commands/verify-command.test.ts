@@ -7,6 +7,7 @@ import { goldenEscrow, invented } from "../../conformance/evidence/packet-edits.
 import { trustDocument } from "../../conformance/evidence/policy-vectors.ts";
 import { bundledScript } from "../support/bundled-script.ts";
 import { withDemoLedger } from "../support/demo-ledger.ts";
+import { runScript } from "../support/run-script.ts";
 import {
   quietEnvironment,
   runService,
@@ -21,18 +22,8 @@ let service: Awaited<ReturnType<typeof runService>>;
 let genesisHash: string;
 let command: string;
 
-const verify = async (...args: ReadonlyArray<string>) => {
-  const child = Bun.spawn([process.execPath, command, ...args], {
-    cwd: directory.path,
-    stdout: "pipe",
-    stderr: "pipe",
-  });
-  const [code, stdout, stderr] = await Promise.all([
-    child.exited,
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-  ]);
-  return { code, stdout, stderr };
+const verify = (...args: ReadonlyArray<string>) => {
+  return runScript(command, args, { cwd: directory.path });
 };
 
 const save = async (name: string, content: string | Uint8Array): Promise<string> => {

@@ -16,6 +16,7 @@ import { trustDocument } from "../../conformance/evidence/policy-vectors.ts";
 import { NETWORK } from "../../arbitraries/evidence.ts";
 import { bundledScript } from "../support/bundled-script.ts";
 import { temporaryDirectory } from "../support/running-service.ts";
+import { runScript } from "../support/run-script.ts";
 
 const COMMAND = fileURLToPath(new URL("../../../app/commands/verify.ts", import.meta.url));
 const ESCROW = loggedEscrow("fulfilled");
@@ -48,18 +49,8 @@ const log = Bun.serve({
   fetch: (request) => answer(new URL(request.url).pathname),
 });
 
-const verify = async (...args: ReadonlyArray<string>) => {
-  const child = Bun.spawn([process.execPath, command, ...args], {
-    cwd: directory.path,
-    stdout: "pipe",
-    stderr: "pipe",
-  });
-  const [code, stdout, stderr] = await Promise.all([
-    child.exited,
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-  ]);
-  return { code, stdout, stderr };
+const verify = (...args: ReadonlyArray<string>) => {
+  return runScript(command, args, { cwd: directory.path });
 };
 
 beforeAll(async () => {

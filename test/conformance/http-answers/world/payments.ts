@@ -28,7 +28,7 @@ import { relayed } from "./transactions.ts";
 
 const NONCE = "8f14e45fceea167a5a36dedd4bea2543";
 /** What the payment is of, base units. */
-export const PRICE = 1_500_000n;
+const PRICE = 1_500_000n;
 /** What the seller asks for in the end, base units, when it delivers only a part. */
 export const PART = 400_000n;
 const TTL_SECONDS = 3600;
