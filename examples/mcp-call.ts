@@ -18,8 +18,9 @@ try {
   await client.connect(new StreamableHTTPClientTransport(new URL(`${process.env.SERVICE}/mcp`)));
   const result = await client.callTool({ name, arguments: JSON.parse(text) });
   const [said] = result.content as ReadonlyArray<{ text: string }>;
-  if (result.isError) throw new Error(said?.text);
-  console.log(JSON.stringify(result.structuredContent));
+  if (result.isError) console.error(said?.text);
+  else console.log(JSON.stringify(result.structuredContent));
+  process.exitCode = result.isError ? 1 : 0;
 } catch ({ message }) {
   console.error(message, `See SERVICE (${process.env.SERVICE}), TOOL and ARGUMENTS.`);
   process.exitCode = 1;

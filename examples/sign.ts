@@ -13,8 +13,10 @@ try {
     await readKeyFile(keyFile),
     read(process.env.TRUST_FILE ?? "trust.json"),
   ];
-  const bytes = Buffer.from(read(preparedFile).transaction ?? "", "base64");
-  if (bytes.length === 0) throw new Error(`${preparedFile} holds no transaction.`);
+  const { transaction = "", message = `${preparedFile} holds no transaction.` } =
+    read(preparedFile);
+  if (transaction === "") throw new Error(message);
+  const bytes = Buffer.from(transaction, "base64");
   const unsigned = kit.getTransactionDecoder().decode(bytes);
   const compiled = kit.getCompiledTransactionMessageDecoder().decode(unsigned.messageBytes);
   for (const call of kit.decompileTransactionMessage(compiled).instructions) {
@@ -28,15 +30,15 @@ try {
     console.error(custody.CustodyInstruction[instructionType], Object.fromEntries(parties), data);
   }
   if (!(signer.address in unsigned.signatures))
-    throw new Error(`${signer.address} is no signer of this. Nothing was signed.`);
-  console.error(`${Object.keys(unsigned.signatures).join()} must sign this. Sign? [y/N]`);
+    throw new Error(`${signer.address} is no signer of this.`);
+  console.error(`${Object.keys(unsigned.signatures).join(", ")} must sign this. Sign? [y/N]`);
   let answer = "";
   for await (answer of createInterface({ input: process.stdin })) break;
-  if (answer !== "y") throw new Error("Nothing was signed. Type y to sign.");
+  if (answer !== "y") throw new Error("Only y signs.");
   const [signatures] = await signer.signTransactions([unsigned]);
   const signed = { ...unsigned, signatures: { ...unsigned.signatures, ...signatures } };
   console.log(JSON.stringify({ signed_transaction: kit.getBase64EncodedWireTransaction(signed) }));
-} catch ({ message, cure = "Give KEY_FILE and PREPARED_FILE." }) {
+} catch ({ message, cure = "Nothing was signed." }) {
   console.error(message, cure);
   process.exitCode = 1;
 }
