@@ -52,7 +52,7 @@ const stepsOf = (
     .sort((a, b) => a.at - b.at)
     .map(({ act }) => act);
 
-/** The world of a seed, of at most so many replicas. The same seed gives the same world. */
+/** The world of a seed, with `mostReplicas` replicas or fewer. The same seed gives the same world. */
 export const scheduleWorld = (seed: number, mostReplicas: number): ScheduleWorld => {
   const random = seededRandom(seed);
   const below = (n: number): number => Math.floor(random() * n);
