@@ -15,17 +15,15 @@ export const storeNews = Effect.gen(function* () {
   const store = yield* PostgresStore;
   let next = Deferred.makeUnsafe<void>();
   let isListening = false;
+  // For a notification, and for a subscription that is made anew: either may come first.
   const wake = () => {
+    isListening = true;
     const woken = next;
     next = Deferred.makeUnsafe<void>();
     Deferred.doneUnsafe(woken, Effect.void);
   };
-  const subscribedAnew = () => {
-    isListening = true;
-    wake();
-  };
   const subscribed = Effect.acquireRelease(
-    store.run((sql) => sql.listen(newsChannel(store.schema), wake, subscribedAnew)),
+    store.run((sql) => sql.listen(newsChannel(store.schema), wake, wake)),
     (subscription) => Effect.ignore(store.run(() => subscription.unlisten())),
   );
   yield* subscribed.pipe(
