@@ -87,27 +87,6 @@ describe("prepare", () => {
     });
   });
 
-  test("says where the client is, under the configured address and never a Host header's", async () => {
-    const PACKAGE = "/client/settlement-evidence.tgz";
-    const configured = await makeService({ publicUrl: "https://pay.example" });
-    try {
-      const asking = await checkedClient(configured);
-      configured.seed({ merchants: [merchant()] });
-      const headers = { host: "evil.example", "x-forwarded-host": "evil.example" };
-      const install = async (from: typeof client, query: string): Promise<string> => {
-        const response = await from.postJson(`${PREPARE}${query}`, prepareBody(), headers);
-        return (await dataOf<{ readonly sdk_call: { readonly install: string } }>(response))
-          .sdk_call.install;
-      };
-      for (const query of ["", "?preflight=true"]) {
-        expect(await install(client, query)).toBe(PACKAGE);
-        expect(await install(asking, query)).toBe(`https://pay.example${PACKAGE}`);
-      }
-    } finally {
-      await configured.runtime.dispose();
-    }
-  });
-
   test("names each account's role in words", async () => {
     const { instruction } = await dataOf<{
       readonly instruction: { readonly accounts: ReadonlyArray<{ readonly role: string }> };
