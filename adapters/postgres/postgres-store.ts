@@ -41,6 +41,8 @@ export class PostgresStore extends Context.Service<
     readonly ready: Effect.Effect<void, StoreUnavailable | StoreTooNew | StoreCorrupt>;
     /** Runs work on the connections. A failure that asking again may mend is retryable. */
     readonly run: <A>(work: (sql: SQL) => Promise<A>) => Effect.Effect<A, StoreUnavailable>;
+    /** Runs work once the schema is there. A store that `ready` refuses fails it for good. */
+    readonly runReady: <A>(work: (sql: SQL) => Promise<A>) => Effect.Effect<A, StoreUnavailable>;
     /**
      * Runs work that takes the longer the more the store holds: the client gives it up after an hour, and so does the
      * server in a transaction that sets its `statement_timeout` to `LONGEST_MS`.
@@ -60,6 +62,10 @@ const parse = (address: URL) => {
 
 /** A name that needs no quoting and fits (PostgreSQL manual, 4.1.1), also with what is added to it. */
 export const isSchemaName = (name: string): boolean => /^[a-z_][a-z0-9_]{0,49}$/.test(name);
+
+/** A store that its schema refuses, to work that knows only whether the store is available. */
+const refused = (cause: StoreTooNew | StoreCorrupt) =>
+  Effect.fail(new StoreUnavailable({ retryable: false, cause }));
 
 /**
  * A store at a `postgres://` address, whose parameters are Bun's (`sslmode` and others) and `schema`,
@@ -102,7 +108,12 @@ export const postgresStore = (address: Redacted.Redacted<URL>) =>
           isReady = true;
         }),
       );
+      const runReady = <A>(work: (client: SQL) => Promise<A>) =>
+        ready.pipe(
+          Effect.catchTags({ StoreTooNew: refused, StoreCorrupt: refused }),
+          Effect.andThen(run(work)),
+        );
       const runLong = within(LONG_GIVEN_UP_AFTER);
-      return PostgresStore.of({ label, schema, ready, run, runLong });
+      return PostgresStore.of({ label, schema, ready, run, runReady, runLong });
     }),
   );

@@ -1,5 +1,4 @@
 import { Effect, Layer } from "effect";
-import { StoreUnavailable } from "../../ports/index/store-unavailable.ts";
 import { SyncLease, type SyncTerm } from "../../ports/index/sync-lease.ts";
 import { PostgresStore } from "./postgres-store.ts";
 import { rowsOf } from "./queries.ts";
@@ -22,25 +21,15 @@ export const syncLeasePostgres = (options: { readonly timeToLiveMs?: number } = 
   Layer.effect(
     SyncLease,
     Effect.gen(function* () {
-      const store = yield* PostgresStore;
+      const { schema, runReady } = yield* PostgresStore;
       const { next: news } = yield* storeNews;
       const holder = crypto.randomUUID();
-      const channel = newsChannel(store.schema);
+      const channel = newsChannel(schema);
       const ttl = [options.timeToLiveMs ?? TIME_TO_LIVE_MS];
       const until = "clock_timestamp() + $1 * interval '1 millisecond'";
 
-      /** Work on the lease, once the schema is there; whatever refuses the store fails for good. */
-      const run: PostgresStore["Service"]["run"] = (work) =>
-        store.ready.pipe(
-          Effect.catchTags({
-            StoreTooNew: (cause) => new StoreUnavailable({ retryable: false, cause }),
-            StoreCorrupt: (cause) => new StoreUnavailable({ retryable: false, cause }),
-          }),
-          Effect.andThen(store.run(work)),
-        );
-
       return SyncLease.of({
-        hold: run(async (sql) => {
+        hold: runReady(async (sql) => {
           const [renewed] = await rowsOf<SyncTerm>(
             sql,
             `UPDATE sync_lease SET held_until = ${until}
@@ -56,7 +45,7 @@ export const syncLeasePostgres = (options: { readonly timeToLiveMs?: number } = 
           );
           return taken ?? null;
         }),
-        release: run(async (sql) => {
+        release: runReady(async (sql) => {
           await rowsOf(
             sql,
             `WITH released AS (
@@ -66,7 +55,7 @@ export const syncLeasePostgres = (options: { readonly timeToLiveMs?: number } = 
           );
         }),
         ask: (kind) =>
-          run(async (sql) => {
+          runReady(async (sql) => {
             const [row] = await rowsOf<{ asked: bigint }>(
               sql,
               `WITH request AS (
@@ -80,7 +69,7 @@ export const syncLeasePostgres = (options: { readonly timeToLiveMs?: number } = 
             return row.asked;
           }),
         answer: (term, outcome) =>
-          run(async (sql) => {
+          runReady(async (sql) => {
             await rowsOf(
               sql,
               `WITH told AS (
@@ -91,7 +80,7 @@ export const syncLeasePostgres = (options: { readonly timeToLiveMs?: number } = 
             );
           }),
         answerTo: (request) =>
-          run(async (sql) => {
+          runReady(async (sql) => {
             const [row] = await rowsOf<{ outcome: string | null }>(
               sql,
               "SELECT outcome FROM sync_lease WHERE answered >= $1",

@@ -1,5 +1,4 @@
 import { Effect, Layer } from "effect";
-import { StoreUnavailable } from "../../../ports/index/store-unavailable.ts";
 import { MOST_PACKETS, SettledPackets } from "../../../ports/settled-packets.ts";
 import { PostgresStore } from "../postgres-store.ts";
 import { rowsOf } from "../queries.ts";
@@ -10,40 +9,29 @@ export const settledPacketsPostgres = (
 ): Layer.Layer<never, never, PostgresStore> =>
   Layer.effect(
     SettledPackets,
-    Effect.map(PostgresStore, (store) => {
-      /** Work once the schema is there; whatever refuses the store fails for good. */
-      const run: PostgresStore["Service"]["run"] = (work) =>
-        store.ready.pipe(
-          Effect.catchTags({
-            StoreTooNew: (cause) => new StoreUnavailable({ retryable: false, cause }),
-            StoreCorrupt: (cause) => new StoreUnavailable({ retryable: false, cause }),
-          }),
-          Effect.andThen(store.run(work)),
-        );
-      return {
-        keep: Effect.fn("SettledPackets.keep")((escrow, packet) =>
-          run(async (sql) => {
-            await rowsOf(
-              sql,
-              `WITH put AS (
+    Effect.map(PostgresStore, ({ runReady }) => ({
+      keep: Effect.fn("SettledPackets.keep")((escrow, packet) =>
+        runReady(async (sql) => {
+          await rowsOf(
+            sql,
+            `WITH put AS (
                  INSERT INTO settled_packet (escrow, packet) VALUES ($1, $2)
                  ON CONFLICT (escrow) DO UPDATE
                  SET packet = EXCLUDED.packet, kept = nextval('settled_packet_kept') RETURNING kept
                ) DELETE FROM settled_packet WHERE kept <= (SELECT kept FROM put) - $3`,
-              [escrow, packet, most],
-            );
-          }),
-        ),
-        find: Effect.fn("SettledPackets.find")((escrow) =>
-          run(async (sql) => {
-            const [row] = await rowsOf<{ packet: string }>(
-              sql,
-              "SELECT packet FROM settled_packet WHERE escrow = $1",
-              [escrow],
-            );
-            return row?.packet ?? null;
-          }),
-        ),
-      };
-    }),
+            [escrow, packet, most],
+          );
+        }),
+      ),
+      find: Effect.fn("SettledPackets.find")((escrow) =>
+        runReady(async (sql) => {
+          const [row] = await rowsOf<{ packet: string }>(
+            sql,
+            "SELECT packet FROM settled_packet WHERE escrow = $1",
+            [escrow],
+          );
+          return row?.packet ?? null;
+        }),
+      ),
+    })),
   );
