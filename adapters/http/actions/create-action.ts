@@ -1,6 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Effect } from "effect";
-import { encodeBase64 } from "../../../core/domain/encoding/base64.ts";
 import { MAX_NONCE_BYTES, MAX_TASK_INTENT_BYTES } from "../../../core/domain/escrow/task-hash.ts";
 import { MAX_TTL_SECONDS, MIN_TTL_SECONDS } from "../../../core/domain/escrow/escrow.ts";
 import { offerEscrow } from "../../../core/use-cases/escrow/prepare/offer-escrow.ts";
@@ -15,14 +14,8 @@ import { SAMPLE, sampleParties } from "../openapi/sample-values.ts";
 import { EXAMPLE_MINT, EXAMPLE_WALLET, judged, RequestAddress } from "../openapi/values.ts";
 import { fieldPointers } from "../request/field-pointers.ts";
 import { endpoint } from "../server/endpoint.ts";
-import {
-  ActionMetadata,
-  actionRecord,
-  ActionRequest,
-  ActionTransaction,
-  disabledRecord,
-} from "./action-contract.ts";
-import { sampleMetadata, sampleTransaction } from "./action-examples.ts";
+import { actionRecord, disabledRecord } from "./action-contract.ts";
+import { ACTION, RUNNING_ACTION, showingAction, transactionAnswer } from "./action-operation.ts";
 import { ACTION_PATHS } from "./action-paths.ts";
 import { createdMessage, createTexts } from "./action-texts.ts";
 import { publicAddress } from "./public-address.ts";
@@ -98,38 +91,21 @@ const sampleQuery = (): TermsRecord => ({
   nonce: SAMPLE.nonce,
 });
 
-const shared = {
-  path: ACTION_PATHS.create,
-  tag: "Wallets",
-  forWallets: true,
-  query: Terms,
-} as const;
+const shared = { ...ACTION, path: ACTION_PATHS.create, query: Terms } as const;
 
 /** `GET /v1/actions/create` */
 export const readCreateActionEndpoint = endpoint({
   ...shared,
-  method: "GET",
+  ...showingAction(() => ({
+    label: `Pay 1.500000 USDC into escrow for wallet ${sampleParties().merchant}`,
+    href: ownPath(sampleQuery()),
+    button: "Pay 1.500000 USDC",
+  })),
   operationId: "readCreateAction",
   summary: "What a wallet shows before it creates an escrow",
   description:
     "The metadata of a link that creates an escrow: the wallet that is paid, the mint, how many merchants share its name, and the terms. A merchant that takes no escrows makes it `disabled`, with the reason.",
   budget: "reads",
-  answers: {
-    200: {
-      description: "The metadata.",
-      content: {
-        "application/json": {
-          schema: ActionMetadata,
-          example: () =>
-            sampleMetadata({
-              label: `Pay 1.500000 USDC into escrow for wallet ${sampleParties().merchant}`,
-              href: ownPath(sampleQuery()),
-              button: "Pay 1.500000 USDC",
-            }),
-        },
-      },
-    },
-  },
   problems: [
     "wallet_links_off",
     "invalid_address",
@@ -168,19 +144,12 @@ const asPaid = (escrow: string) => (refused: WrongState) => {
 /** `POST /v1/actions/create` */
 export const runCreateActionEndpoint = endpoint({
   ...shared,
-  method: "POST",
+  ...RUNNING_ACTION,
   operationId: "runCreateAction",
   summary: "The transaction with which a wallet creates an escrow",
   description:
     "The same transaction that `prepareEscrow` gives, with the posted account as agent and fee payer. The account alone signs it. A second request of the same account is refused once the escrow is there.",
   budget: "prepare",
-  body: { schema: ActionRequest, example: () => ({ account: sampleParties().agent as string }) },
-  answers: {
-    200: {
-      description: "The transaction.",
-      content: { "application/json": { schema: ActionTransaction, example: sampleTransaction } },
-    },
-  },
   problems: [
     "wallet_links_off",
     "invalid_address",
@@ -207,15 +176,8 @@ export const runCreateActionEndpoint = endpoint({
       }),
     );
     const { supportedMints } = yield* Instance;
-    const transaction = call?.transaction;
-    if (call === null || transaction === undefined || transaction === null)
-      return yield* Effect.die(new Error("a transaction was asked for"));
-    return {
-      json: {
-        type: "transaction" as const,
-        transaction: encodeBase64(transaction.bytes),
-        message: createdMessage(prepared, call.cost, supportedMints),
-      },
-    };
+    return yield* transactionAnswer(call, ({ cost }) =>
+      createdMessage(prepared, cost, supportedMints),
+    );
   }),
 );

@@ -1,5 +1,4 @@
 import { Effect } from "effect";
-import { encodeBase64 } from "../../../core/domain/encoding/base64.ts";
 import type { Escrow } from "../../../core/domain/escrow/escrow.ts";
 import type { FinishedCall } from "../../../core/use-cases/escrow/prepare/finish-call.ts";
 import type { SendingRequest } from "../../../core/use-cases/escrow/prepare/parse-sending.ts";
@@ -8,18 +7,11 @@ import { prepareRefund } from "../../../core/use-cases/escrow/prepare/prepare-re
 import { readEscrow } from "../../../core/use-cases/escrow/read-escrow.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { PREPARE_PROBLEMS } from "../escrow/prepare-problems.ts";
-import { sampleParties } from "../openapi/sample-values.ts";
 import { PathAddress } from "../openapi/values.ts";
 import { fieldPointers } from "../request/field-pointers.ts";
 import { endpoint } from "../server/endpoint.ts";
-import {
-  ActionMetadata,
-  actionRecord,
-  ActionRequest,
-  ActionTransaction,
-  disabledRecord,
-} from "./action-contract.ts";
-import { sampleMetadata, sampleTransaction } from "./action-examples.ts";
+import { actionRecord, disabledRecord } from "./action-contract.ts";
+import { ACTION, RUNNING_ACTION, showingAction, transactionAnswer } from "./action-operation.ts";
 import { ACTION_PATHS } from "./action-paths.ts";
 import { archiveTexts, impossibleTexts, refundTexts } from "./action-texts.ts";
 import { publicAddress } from "./public-address.ts";
@@ -97,16 +89,11 @@ const running = ({ prepare, texts }: Kind) =>
       const { escrow } = yield* readEscrow(params.pda);
       const call = yield* prepare(params.pda, request);
       const { supportedMints } = yield* Instance;
-      if (call.transaction === null)
-        return yield* Effect.die(new Error("a transaction was asked for"));
       const { description } = texts(escrow, call, supportedMints);
-      return {
-        json: {
-          type: "transaction" as const,
-          transaction: encodeBase64(call.transaction.bytes),
-          message: `${description} The fee is ${call.cost.fee} lamports.`,
-        },
-      };
+      return yield* transactionAnswer(
+        call,
+        ({ cost }) => `${description} The fee is ${cost.fee} lamports.`,
+      );
     },
     Effect.catchTags({
       InvalidAddress: pointers.invalidAddress,
@@ -115,15 +102,13 @@ const running = ({ prepare, texts }: Kind) =>
   );
 
 const shared = {
-  tag: "Wallets",
+  ...ACTION,
   budget: "reads",
-  forWallets: true,
   params: { pda: PathAddress("The escrow address.") },
 } as const;
 
 const reading = {
   ...shared,
-  method: "GET",
   problems: [
     "wallet_links_off",
     "invalid_address",
@@ -137,36 +122,19 @@ const reading = {
 
 const posting = {
   ...shared,
-  method: "POST",
-  body: { schema: ActionRequest, example: () => ({ account: sampleParties().agent as string }) },
-  answers: {
-    200: {
-      description: "The transaction.",
-      content: { "application/json": { schema: ActionTransaction, example: sampleTransaction } },
-    },
-  },
+  ...RUNNING_ACTION,
   problems: ["wallet_links_off", "archived_unseen", ...PREPARE_PROBLEMS],
 } as const;
-
-const metadata = (label: string) =>
-  ({
-    200: {
-      description: "The metadata.",
-      content: {
-        "application/json": { schema: ActionMetadata, example: () => sampleMetadata({ label }) },
-      },
-    },
-  }) as const;
 
 /** `GET /v1/actions/refund/{pda}` */
 export const readRefundActionEndpoint = endpoint({
   ...reading,
+  ...showingAction(() => ({ label: "Refund 1.500000 USDC to the agent" })),
   path: ACTION_PATHS.refund,
   operationId: "readRefundAction",
   summary: "What a wallet shows before it refunds an expired escrow",
   description:
     "The metadata of a link that refunds an expired escrow: who gets what. Before the expiry and after the settlement it is `disabled`, with the reason.",
-  answers: metadata("Refund 1.500000 USDC to the agent"),
 }).handle(showing(refund));
 
 /** `POST /v1/actions/refund/{pda}` */
@@ -182,12 +150,12 @@ export const runRefundActionEndpoint = endpoint({
 /** `GET /v1/actions/archive/{pda}` */
 export const readArchiveActionEndpoint = endpoint({
   ...reading,
+  ...showingAction(() => ({ label: "Archive escrow and return rent" })),
   path: ACTION_PATHS.archive,
   operationId: "readArchiveAction",
   summary: "What a wallet shows before it archives a settled escrow",
   description:
     "The metadata of a link that archives a settled escrow: who gets the rent back. Earlier than seven days after the settlement it is `disabled`, with the reason.",
-  answers: metadata("Archive escrow and return rent"),
 }).handle(showing(archive));
 
 /** `POST /v1/actions/archive/{pda}` */
