@@ -11,4 +11,5 @@ export { sellerScheme } from "./x402/seller-scheme.ts";
 export type { SellerOptions } from "./x402/seller-scheme.ts";
 export type { Delivered, Delivery } from "./x402/delivery.ts";
 export type { SellerKey } from "./x402/seller-key.ts";
+export { withHead } from "./x402/with-head.ts";
 export { SettlementError } from "./settlement-error.ts";

@@ -5,7 +5,7 @@ import { HTTPFacilitatorClient, x402ResourceServer } from "@x402/core/server";
 import { paymentMiddleware } from "@x402/hono";
 import { Hono } from "hono";
 import { readKeyFile } from "settlement-evidence/node";
-import { networkOf, sellerScheme } from "settlement-evidence/x402";
+import { networkOf, sellerScheme, withHead } from "settlement-evidence/x402";
 
 const { SERVICE = "", TRUST_FILE = "", ATTESTOR_KEY = "", WALLET_KEY = "" } = process.env;
 try {
@@ -19,7 +19,7 @@ try {
   await resources.initialize();
 
   const app = new Hono();
-  app.use(paymentMiddleware({ "GET /quotes": { accepts: price } }, resources));
+  app.use(paymentMiddleware(withHead({ "GET /quotes": { accepts: price } }), resources));
   app.get("/quotes", (c) => c.json({ symbol: c.req.query("symbol"), price: "1.50" }));
   console.log(Bun.serve({ port: 0, fetch: app.fetch }).url.origin);
 } catch ({ message, cure = "See SERVICE, TRUST_FILE, ATTESTOR_KEY, WALLET_KEY." }) {

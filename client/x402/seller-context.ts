@@ -56,7 +56,9 @@ type HttpExchange = {
   readonly responseHeaders?: Readonly<Record<string, string>>;
 };
 
-/** Method and URL of the HTTP request behind a transport context, and the answer once there is one. @throws SettlementError for another transport. */
+/**
+ * Method and URL of the HTTP request behind a transport context, and the answer once there is one. HEAD is offered what GET is: `isHead` tells them apart. @throws SettlementError for another transport.
+ */
 export const exchangeIn = (transport: unknown) => {
   const { request, responseBody, responseHeaders } = (transport ?? {}) as HttpExchange;
   const adapter = request?.adapter;
@@ -67,8 +69,10 @@ export const exchangeIn = (transport: unknown) => {
       "Sell over HTTP, through x402HTTPResourceServer.",
     );
   const url = adapter.getUrl().replace(/#.*$/s, "");
-  const method = (request?.method ?? adapter.getMethod()).toUpperCase();
+  const isHead = adapter.getMethod().toUpperCase() === "HEAD";
+  const method = isHead ? "GET" : (request?.method ?? adapter.getMethod()).toUpperCase();
   return {
+    isHead,
     method,
     url,
     request: `${method} ${url}`,

@@ -19,8 +19,14 @@ const requireOwn = async (seller: SellerContext, context: SettleContext): Promis
       "The payload has a member that a buyer does not send.",
       "Make the payload by docs/x402-escrow-svm.md.",
     );
+  const { isHead, request } = exchangeIn(transportContext);
+  if (isHead)
+    throw new SettlementError(
+      "head_request",
+      "The request is HEAD, which delivers nothing to pay for.",
+      "Send GET.",
+    );
   const { terms, payment } = paymentOf(seller, context);
-  const { request } = exchangeIn(transportContext);
   if (terms.request !== request)
     throw new SettlementError(
       "another_request",
