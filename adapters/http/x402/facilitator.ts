@@ -52,8 +52,8 @@ export const verifyPaymentEndpoint = endpoint({
   tag: "x402",
   summary: "Say whether an x402 payment would settle",
   description:
-    "Judges a payment and simulates its transaction; nothing is sent. The flow `escrow` does not call it: settling verifies everything itself.",
-  budget: "prepare",
+    "Judges a payment and simulates its transaction; nothing is sent. The flow `escrow` does not call it: settling verifies everything itself. It counts like a relay, and five times when the simulation fails.",
+  budget: "relay",
   body,
   answers: {
     200: {
@@ -68,8 +68,8 @@ export const verifyPaymentEndpoint = endpoint({
   },
   problems: ["ledger_unavailable", "ledger_timeout"],
 }).handle(
-  Effect.fnUntraced(function* ({ body }) {
-    const verified = yield* orRefusal(verifyPayment(paymentRequestOf(body)));
+  Effect.fnUntraced(function* ({ body, client }) {
+    const verified = yield* orRefusal(verifyPayment(paymentRequestOf(body), client()));
     if ("value" in verified) return { json: { isValid: true, payer: verified.value } };
     const { code, message, agent } = verified.refusal;
     return {

@@ -1,4 +1,5 @@
 import { Duration, Effect } from "effect";
+import type { Address } from "../../domain/address.ts";
 import { RELAY_POLICY } from "../../domain/relay/relay-policy.ts";
 import { CUSTODY_INSTRUCTIONS } from "../../protocol/generated/custody.ts";
 import { decodeCustodyInstruction } from "../../protocol/instructions/custody-instruction-data.ts";
@@ -11,6 +12,7 @@ import { Broadcaster } from "../../../ports/broadcaster.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { Ledger } from "../../../ports/ledger.ts";
 import { enforceBetaLimits } from "../escrow/enforce-beta-limits.ts";
+import { chargeFailedPreflight } from "./relay-budget.ts";
 import { BlockhashExpired, FeePayerCannotPay, InstructionBeyondBetaLimit } from "./relay-errors.ts";
 import { rejected } from "./relay-rejection.ts";
 import { checkSettlement, resolveTables } from "./settlement-precheck.ts";
@@ -108,7 +110,7 @@ const checkThatItRuns = Effect.fnUntraced(
  * and the last block height at which the transaction can land. The height is a sound bound: the blockhash was valid before
  * the tip was read, so its block is not above the tip.
  */
-export const preflightRelay = Effect.fn("preflightRelay")(function* (
+const preflightRelay = Effect.fn("preflightRelay")(function* (
   transaction: WireTransaction,
   bytes: Uint8Array,
   skipVerdict: boolean,
@@ -130,3 +132,18 @@ export const preflightRelay = Effect.fn("preflightRelay")(function* (
   );
   return { openedAtSlot: slot, lastValidBlockHeight: blockHeight + BLOCKHASH_AGE };
 });
+
+/**
+ * `preflightRelay`, whose failed check or simulation takes its extra cost from the budgets of `feePayer` and `client`; null is not
+ * charged.
+ */
+export const chargedPreflight = (
+  { transaction, bytes }: { readonly transaction: WireTransaction; readonly bytes: Uint8Array },
+  skipVerdict: boolean,
+  { feePayer, client }: { readonly feePayer: Address | null; readonly client: string | null },
+) =>
+  preflightRelay(transaction, bytes, skipVerdict).pipe(
+    Effect.tapErrorTag(["SettlementCheckFailed", "TransactionRejected"], () =>
+      chargeFailedPreflight(feePayer, client),
+    ),
+  );

@@ -6,12 +6,12 @@ import type { LandedTransaction } from "../../domain/relay/transaction-outcome.t
 import type { WireTransaction } from "../../protocol/transaction/wire-transaction.ts";
 import { Broadcaster } from "../../../ports/broadcaster.ts";
 import { admitTransaction } from "./relay-admission.ts";
-import { chargeFailedPreflight, takePayerBudget } from "./relay-budget.ts";
+import { takePayerBudget } from "./relay-budget.ts";
 import { RelayDelivery } from "./relay-delivery.ts";
 import { BlockhashExpired } from "./relay-errors.ts";
 import { answerOnce } from "./relay-idempotency.ts";
 import { type RelayLookup, lookUpRelay } from "./relay-lookup.ts";
-import { checkBlockhash, preflightRelay } from "./relay-preflight.ts";
+import { chargedPreflight, checkBlockhash } from "./relay-preflight.ts";
 import { rejected } from "./relay-rejection.ts";
 
 /** The body of `POST /v1/relay`, and its sender. */
@@ -66,18 +66,6 @@ const unlessLanded = <A, E, R>(signature: LedgerSignature, checks: Effect.Effect
     ),
   );
 
-const preflight = (
-  { transaction, bytes }: Admitted,
-  request: RelayRequest,
-  /** Whether a failure is charged to the fee payer as well. */
-  isPayersFirst: boolean,
-) =>
-  preflightRelay(transaction, bytes, request.skipPreflight).pipe(
-    Effect.tapErrorTag(["SettlementCheckFailed", "TransactionRejected"], () =>
-      chargeFailedPreflight(isPayersFirst ? transaction.feePayer : null, senderOf(request)),
-    ),
-  );
-
 /** The first sending of a transaction, or its known outcome when there is nothing to send. */
 const send = Effect.fnUntraced(function* (admitted: Admitted, request: RelayRequest) {
   const { transaction, bytes } = admitted;
@@ -88,7 +76,9 @@ const send = Effect.fnUntraced(function* (admitted: Admitted, request: RelayRequ
   const landed = yield* unlessLanded(signature, Effect.as(checkBlockhash(transaction), null));
   if (landed !== null) return landed;
   const isPayersFirst = yield* takePayerBudget(feePayer, signature);
-  const checked = yield* unlessLanded(signature, preflight(admitted, request, isPayersFirst));
+  const charged = { feePayer: isPayersFirst ? feePayer : null, client: senderOf(request) };
+  const preflight = chargedPreflight(admitted, request.skipPreflight, charged);
+  const checked = yield* unlessLanded(signature, preflight);
   if ("commitment" in checked) return checked;
   const delivery = yield* RelayDelivery;
   const openedAtMs = yield* Clock.currentTimeMillis;

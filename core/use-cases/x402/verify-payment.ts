@@ -1,17 +1,21 @@
 import { Effect } from "effect";
+import { clientGroup } from "../../domain/relay/client-group.ts";
 import { faulty } from "../../protocol/x402/payment-fault.ts";
 import { createFault } from "../../protocol/x402/payment-transactions.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { admitTransaction } from "../relay/relay-admission.ts";
-import { checkBlockhash, preflightRelay } from "../relay/relay-preflight.ts";
+import { chargedPreflight, checkBlockhash } from "../relay/relay-preflight.ts";
 import { judgePayment, lateFault, type PaymentRequest, refusedFor } from "./judge-payment.ts";
 import { paymentEscrow } from "./settle-payment.ts";
 
 /**
- * The payer of a payment that settling before the handler would take now, as far as a simulation tells. Sends nothing. Fails with `PaymentRefused`, and as the
- * checks of `relayTransaction` do.
+ * The payer of a payment that settling before the handler would take now, as far as a simulation tells. Sends nothing. A simulation that fails takes from the
+ * client's budget what a relay's does. Fails with `PaymentRefused`, and as the checks of `relayTransaction` do.
  */
-export const verifyPayment = Effect.fn("verifyPayment")(function* (request: PaymentRequest) {
+export const verifyPayment = Effect.fn("verifyPayment")(function* (
+  request: PaymentRequest,
+  client: string,
+) {
   const judged = yield* judgePayment(request);
   const { terms, payment } = judged;
   const { deployment } = yield* Instance;
@@ -31,9 +35,10 @@ export const verifyPayment = Effect.fn("verifyPayment")(function* (request: Paym
   }
   const fault = createFault(payment.create, terms, payment, deployment);
   if (fault !== null) return yield* refusedFor(fault, payment);
-  const { transaction, bytes } = yield* admitTransaction(payment.create);
+  const admitted = yield* admitTransaction(payment.create);
   if (found !== null) return payment.agent;
-  yield* checkBlockhash(transaction);
-  yield* preflightRelay(transaction, bytes, false);
+  yield* checkBlockhash(admitted.transaction);
+  // The fee payer is not charged: nothing is sent, and whoever has the payment can have it verified.
+  yield* chargedPreflight(admitted, false, { feePayer: null, client: clientGroup(client) });
   return payment.agent;
 });
