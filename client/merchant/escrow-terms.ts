@@ -7,7 +7,8 @@ import type { LiveEscrow, LiveEscrowRead } from "../generated/contract.ts";
 import { deploymentIn } from "../pay/payment-terms.ts";
 import { problemOf } from "../service/requests.ts";
 import { SettlementError } from "../settlement-error.ts";
-import { addressNamed, type MerchantContext } from "./merchant-context.ts";
+import { addressNamed } from "../address-named.ts";
+import type { MerchantContext } from "./merchant-context.ts";
 
 /** An escrow as the service read it, whose agent and task follow from its address. */
 export type EscrowTerms = {

@@ -8,7 +8,8 @@ import { SettlementError } from "../settlement-error.ts";
 import { expectedTransaction } from "../signing/expected-transaction.ts";
 import type { MessageSigner } from "../signing/message-signer.ts";
 import { landTransaction } from "./land-transaction.ts";
-import { addressNamed, type MerchantContext } from "./merchant-context.ts";
+import { addressNamed } from "../address-named.ts";
+import type { MerchantContext } from "./merchant-context.ts";
 import { readMerchant } from "./read-merchant.ts";
 
 /** Who registers, and under which name and key. */

@@ -3,7 +3,8 @@ import { problemOf } from "../service/requests.ts";
 import type { Escrow, LiveEscrow, LiveEscrowRead } from "../generated/contract.ts";
 import { type Awaited, awaitedOf } from "./awaited.ts";
 import { escrowsOf } from "./escrows-of.ts";
-import { addressNamed, type MerchantContext } from "./merchant-context.ts";
+import { addressNamed } from "../address-named.ts";
+import type { MerchantContext } from "./merchant-context.ts";
 import { readMerchant } from "./read-merchant.ts";
 
 /** Between two looks at the index, which itself follows the ledger within a second. */

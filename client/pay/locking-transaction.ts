@@ -1,11 +1,11 @@
-import { type Address, parseAddress } from "../../core/domain/address.ts";
+import type { Address } from "../../core/domain/address.ts";
 import type { TrustPolicy } from "../../core/domain/evidence/evidence-check.ts";
 import { CUSTODY_INSTRUCTIONS } from "../../core/protocol/generated/custody.ts";
 import { createEscrowInstruction } from "../../core/protocol/instructions/custody-instructions.ts";
 import { decodeArgs, isInstruction } from "../../core/protocol/instructions/instruction-layout.ts";
+import { addressNamed } from "../address-named.ts";
 import type { PreparedEscrow } from "../generated/contract.ts";
 import type { Requests } from "../service/requests.ts";
-import { SettlementError } from "../settlement-error.ts";
 import { expectedTransaction } from "../signing/expected-transaction.ts";
 import { type SignedTransaction, signTransaction } from "../signing/sign-transaction.ts";
 import type { AcceptedSigner } from "../signing/transaction-signer.ts";
@@ -26,12 +26,6 @@ export type LockSigners = {
   readonly signal?: AbortSignal | undefined;
 };
 
-const payerOf = ({ address }: AcceptedSigner): Address => {
-  const found = parseAddress(address);
-  if (found !== undefined) return found;
-  throw new SettlementError("invalid_payer", `payer is no address: ${address}.`, "Correct payer.");
-};
-
 /** The key that the service recorded as the attestor: nobody but the ledger knows the merchant's present one. */
 const attestorIn = (data: Uint8Array | undefined): Address | undefined =>
   data !== undefined && isInstruction(CUSTODY_INSTRUCTIONS.create_escrow, data)
@@ -44,7 +38,7 @@ export const lockingTransaction = async (
   terms: PaymentTerms,
   { signer, payer = signer, signal }: LockSigners,
 ): Promise<SignedTransaction> => {
-  const paying = payer === signer ? terms.agent : payerOf(payer);
+  const paying = payer === signer ? terms.agent : addressNamed(payer.address, "payer");
   const prepared = await requests.data<PreparedEscrow>("/v1/escrows/prepare?transaction=true", {
     body: {
       agent_owner: terms.agent,

@@ -1,4 +1,4 @@
-import { type Address, parseAddress } from "../../core/domain/address.ts";
+import type { Address } from "../../core/domain/address.ts";
 import { MAX_TTL_SECONDS, MIN_TTL_SECONDS } from "../../core/domain/escrow/escrow.ts";
 import {
   MAX_NONCE_BYTES,
@@ -11,6 +11,7 @@ import type { Hash32 } from "../../core/domain/hash32.ts";
 import type { Deployment } from "../../core/domain/ledger/deployment.ts";
 import type { SupportedMint } from "../../core/domain/supported-mint.ts";
 import { escrowAddress } from "../../core/protocol/addresses/addresses.ts";
+import { addressNamed } from "../address-named.ts";
 import { SettlementError } from "../settlement-error.ts";
 import { unitsOf } from "./units.ts";
 
@@ -55,9 +56,6 @@ const invalid = (what: string, why: string): never => {
   throw new SettlementError(`invalid_${what}`, `${what} ${why}.`, `Correct ${what}.`);
 };
 
-const addressIn = (text: string, what: string): Address =>
-  parseAddress(text) ?? invalid(what, `is no address: ${text}`);
-
 const textIn = (text: string, maxBytes: number, what: string): string => {
   const fault = taskTextFault(text, maxBytes);
   return fault === undefined ? text : invalid(what, fault);
@@ -80,8 +78,8 @@ const mintOf = (policy: TrustPolicy, text: string | undefined): SupportedMint =>
 
 /** The programs of a trust policy. @throws SettlementError where one has no address. */
 export const deploymentIn = (policy: TrustPolicy): Deployment => ({
-  custodyProgram: addressIn(policy.custodyProgram, "trust"),
-  attestorProgram: addressIn(policy.attestorProgram, "trust"),
+  custodyProgram: addressNamed(policy.custodyProgram, "trust"),
+  attestorProgram: addressNamed(policy.attestorProgram, "trust"),
 });
 
 /** What a payment by `agent` comes to under a trust policy. @throws SettlementError that names what is wrong with it. */
@@ -94,19 +92,19 @@ export const paymentTerms = (
   if (!Number.isInteger(ttl) || ttl < MIN_TTL_SECONDS || ttl > MAX_TTL_SECONDS)
     invalid("ttl", `must be ${MIN_TTL_SECONDS} to ${MAX_TTL_SECONDS} whole seconds`);
   const mint = mintOf(policy, payment.mint);
-  const owner = addressIn(agent, "signer");
+  const owner = addressNamed(agent, "signer");
   const task = textIn(payment.task, MAX_TASK_INTENT_BYTES, "task");
   const hash = taskHash(task, textIn(nonce, MAX_NONCE_BYTES, "nonce"));
   return {
     agent: owner,
-    merchant: addressIn(payment.merchant, "merchant"),
+    merchant: addressNamed(payment.merchant, "merchant"),
     mint,
     amount: unitsOf(payment.amount, mint.decimals),
     task,
     nonce,
     taskHash: hash,
     ttlSeconds: ttl,
-    attestor: payment.attestor === undefined ? null : addressIn(payment.attestor, "attestor"),
+    attestor: payment.attestor === undefined ? null : addressNamed(payment.attestor, "attestor"),
     escrow: escrowAddress(deploymentIn(policy), owner, hash).address,
   };
 };

@@ -1,7 +1,7 @@
-import { type Address, parseAddress } from "../../core/domain/address.ts";
 import type { TrustPolicy } from "../../core/domain/evidence/evidence-check.ts";
 import { createAssociatedTokenInstruction } from "../../core/protocol/accounts/token.ts";
 import { claimRefundInstruction } from "../../core/protocol/instructions/custody-instructions.ts";
+import { addressNamed } from "../address-named.ts";
 import type { LiveEscrow, PreparedEscrowCall } from "../generated/contract.ts";
 import type { Requests } from "../service/requests.ts";
 import { SettlementError } from "../settlement-error.ts";
@@ -30,35 +30,25 @@ export type Refunded = {
 /** Transactions of one refund. Each further one needs proof that the last can no longer land. */
 const MOST_TRANSACTIONS = 5;
 
-const addressIn = (text: string, what: string): Address => {
-  const found = parseAddress(text);
-  if (found !== undefined) return found;
-  throw new SettlementError(
-    `invalid_${what}`,
-    `${what} is no address: ${text}.`,
-    `Correct ${what}.`,
-  );
-};
-
 const refundTransaction = async (
   { requests, policy, mostPriorityFee }: RefundContext,
   found: LiveEscrow,
   signer: AcceptedSigner,
   signal?: AbortSignal,
 ) => {
-  const payer = addressIn(signer.address, "signer");
+  const payer = addressNamed(signer.address, "signer");
   const prepared = await requests.data<PreparedEscrowCall>(
     `/v1/escrows/${found.escrow_pda}/refund/prepare?transaction=true`,
     { body: { payer }, signal },
   );
   const [mint, agentOwner] = [
-    addressIn(found.mint, "mint"),
-    addressIn(found.agent_owner, "agent_owner"),
+    addressNamed(found.mint, "mint"),
+    addressNamed(found.agent_owner, "agent_owner"),
   ];
   const refund = claimRefundInstruction(deploymentIn(policy), {
-    escrow: addressIn(found.escrow_pda, "escrow"),
+    escrow: addressNamed(found.escrow_pda, "escrow"),
     mint,
-    rentPayer: addressIn(found.rent_payer, "rent_payer"),
+    rentPayer: addressNamed(found.rent_payer, "rent_payer"),
     agentOwner,
   });
   // The agent's token account is made first where there is none.
@@ -104,7 +94,7 @@ export const refund = async (
   signer: AcceptedSigner,
   signal?: AbortSignal,
 ): Promise<Refunded> => {
-  addressIn(escrow, "escrow");
+  addressNamed(escrow, "escrow");
   for (let made = 0; made < MOST_TRANSACTIONS; made++) {
     const { found, isRefunded } = await refundedNow(context.requests, escrow, signal);
     if (isRefunded) return { escrow, refunded: found.refunded_stroops, signature: null };
