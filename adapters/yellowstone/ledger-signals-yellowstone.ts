@@ -1,17 +1,12 @@
 import { Effect, Layer, Queue, Stream } from "effect";
 import type { Address } from "../../core/domain/address.ts";
-import { backoffMs } from "../../core/use-cases/backoff.ts";
-import { monotonicMs } from "../../core/use-cases/monotonic-time.ts";
+import { reconnect } from "../../core/use-cases/reconnect.ts";
 import { type LedgerSignal, LedgerSignals } from "../../ports/ledger-signals.ts";
 import { readAccessToken } from "./access-token.ts";
 import { geyserStream } from "./geyser-stream.ts";
 import { signalsOf, slotOf } from "./signals-of-update.ts";
 import { subscriptionTo } from "./subscription.ts";
 
-const BACKOFF_BASE_MS = 500;
-const BACKOFF_CAP_MS = 60_000;
-/** A stream that lasted this long counts as good. */
-const STEADY_MS = 60_000;
 /** Signals that may wait for their reader. Others are lost, and their transactions are left to the history. */
 const BUFFERED = 1024;
 
@@ -24,14 +19,13 @@ export type YellowstoneSource = {
   readonly programs: ReadonlyArray<Address>;
 };
 
-/** Reconnects for ever, from the slot that it heard last, and waits longer each time a stream does not last. */
-const listen = Effect.fnUntraced(function* (
+/** Listens for ever, each stream from the slot that the last one showed. */
+const listen = (
   { url, tokenFile, programs }: YellowstoneSource,
   signal: (told: LedgerSignal) => void,
-) {
-  let failures = 0;
+) => {
   let heardTo: bigint | null = null;
-  const connection = Effect.gen(function* () {
+  const stream = Effect.gen(function* () {
     const token = tokenFile === null ? null : yield* readAccessToken(tokenFile);
     const subscription = subscriptionTo(programs, heardTo);
     // A server may refuse a slot that it does not hold. A stream that shows no slot is not resumed.
@@ -44,22 +38,19 @@ const listen = Effect.fnUntraced(function* (
       heardTo = slotOf(update) ?? heardTo;
       for (const told of signalsOf(update, programs)) signal(told);
     });
-  });
-  for (;;) {
-    const startMs = yield* monotonicMs;
-    const reason = yield* Effect.catchTag(connection, "AccessTokenUnusable", (unusable) =>
-      Effect.succeed(`the access token: ${unusable.reason}`),
-    );
-    failures = (yield* monotonicMs) - startMs >= STEADY_MS ? 1 : failures + 1;
-    const pauseMs = yield* backoffMs(failures, BACKOFF_BASE_MS, BACKOFF_CAP_MS);
-    const fields = { server: url.host, reason, pauseMs: Math.round(pauseMs) };
+  }).pipe(
+    Effect.catchTag("AccessTokenUnusable", ({ reason }) =>
+      Effect.succeed(`the access token: ${reason}`),
+    ),
+  );
+  return reconnect(stream, ({ reason, failures, pauseMs }) => {
+    const fields = { server: url.host, reason, pauseMs };
     // Servers end good streams, and may refuse the slot after that. A third failure in a row needs the operator.
-    yield* failures === 3
+    return failures === 3
       ? Effect.logWarning("no pushed signals from the ledger; syncs go on by interval", fields)
       : Effect.logDebug("no pushed signals from the ledger", fields);
-    yield* Effect.sleep(pauseMs);
-  }
-});
+  });
+};
 
 /** The LedgerSignals port over Yellowstone gRPC's `Subscribe`. */
 export const ledgerSignalsYellowstone = (source: YellowstoneSource): Layer.Layer<LedgerSignals> =>

@@ -8,7 +8,7 @@ import {
 } from "../../../ports/ledger.ts";
 import type { NodePool } from "../pool/node-pool.ts";
 import { refusalAsUnavailable } from "../pool/refusal-as-unavailable.ts";
-import { monotonicMs } from "../transport/monotonic-time.ts";
+import { monotonicMs } from "../../../core/use-cases/monotonic-time.ts";
 import { NodeFault, NodeUnable, RpcRefusal } from "../transport/rpc-failure.ts";
 import { filtersOf } from "./kind-filters.ts";
 

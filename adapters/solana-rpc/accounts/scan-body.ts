@@ -3,7 +3,7 @@ import type { LedgerAccount } from "../../../core/domain/ledger/account.ts";
 import type { AtSlot } from "../../../ports/ledger.ts";
 import type { AccountScan, ScanEnd } from "./account-scan.ts";
 import type { SlotJudgement } from "../pool/highest-slots.ts";
-import { monotonicMs } from "../transport/monotonic-time.ts";
+import { monotonicMs } from "../../../core/use-cases/monotonic-time.ts";
 import type { NodeFault, NodeFaultKind, NodeUnable } from "../transport/rpc-failure.ts";
 import type { PoolLimits } from "../pool/solana-rpc-config.ts";
 

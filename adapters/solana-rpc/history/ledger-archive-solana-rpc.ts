@@ -6,7 +6,7 @@ import { LedgerUnavailable } from "../../../ports/ledger.ts";
 import { NodePool } from "../pool/node-pool.ts";
 import type { RpcRequest } from "../pool/pooled-node.ts";
 import { refusalAsUnavailable } from "../pool/refusal-as-unavailable.ts";
-import { monotonicMs } from "../transport/monotonic-time.ts";
+import { monotonicMs } from "../../../core/use-cases/monotonic-time.ts";
 import { NodeFault, NodeUnable, RpcRefusal } from "../transport/rpc-failure.ts";
 import { parseTransaction } from "./history-json.ts";
 

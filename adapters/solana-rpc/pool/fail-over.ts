@@ -9,7 +9,7 @@ import {
 import { backoffMs } from "../../../core/use-cases/backoff.ts";
 import type { Ticket } from "../transport/circuit-breaker.ts";
 import { ledgerFaultOf, timeoutFault } from "../transport/ledger-fault.ts";
-import { monotonicMs } from "../transport/monotonic-time.ts";
+import { monotonicMs } from "../../../core/use-cases/monotonic-time.ts";
 import { type NotAdmitted, type Patience, waitForOne } from "./wait-for-one.ts";
 import type { NodeFailure, PooledNode } from "./pooled-node.ts";
 import type { NodeFault, NodeUnable, RpcRefusal } from "../transport/rpc-failure.ts";

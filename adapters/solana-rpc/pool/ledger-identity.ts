@@ -2,7 +2,7 @@ import { Effect } from "effect";
 import { parseAddress } from "../../../core/domain/address.ts";
 import type { LedgerStanding } from "../../../ports/ledger-record.ts";
 import type { JsonRpcClient } from "../transport/json-rpc-client.ts";
-import { monotonicMs } from "../transport/monotonic-time.ts";
+import { monotonicMs } from "../../../core/use-cases/monotonic-time.ts";
 import { NodeFault } from "../transport/rpc-failure.ts";
 import type { NodeFailure } from "./pooled-node.ts";
 import type { PoolLimits, SolanaRpcConfig } from "./solana-rpc-config.ts";

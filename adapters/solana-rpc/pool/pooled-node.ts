@@ -7,7 +7,7 @@ import type { JsonRpcClient } from "../transport/json-rpc-client.ts";
 import type { LedgerIdentity } from "./ledger-identity.ts";
 import type { MethodPace } from "./method-pace.ts";
 import { ledgerFaultOf } from "../transport/ledger-fault.ts";
-import { monotonicMs } from "../transport/monotonic-time.ts";
+import { monotonicMs } from "../../../core/use-cases/monotonic-time.ts";
 import { NodeFault, NodeUnable, type RpcRefusal } from "../transport/rpc-failure.ts";
 import type { ScanSink } from "../accounts/scan-body.ts";
 import type { Pool, PoolLimits, SolanaRpcConfig } from "./solana-rpc-config.ts";

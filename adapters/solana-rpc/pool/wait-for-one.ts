@@ -1,5 +1,5 @@
 import { Effect } from "effect";
-import { monotonicMs } from "../transport/monotonic-time.ts";
+import { monotonicMs } from "../../../core/use-cases/monotonic-time.ts";
 import type { NodeAdmission } from "./pooled-node.ts";
 
 /** Why a node may not be asked now. */

@@ -1,15 +1,10 @@
 import { Effect, Layer, Queue, Redacted, Stream } from "effect";
 import type { Address } from "../../../core/domain/address.ts";
 import { type LedgerSignal, LedgerSignals } from "../../../ports/ledger-signals.ts";
-import { backoffMs } from "../../../core/use-cases/backoff.ts";
+import { reconnect } from "../../../core/use-cases/reconnect.ts";
 import { LogsSubscriptions } from "./logs-subscriptions.ts";
-import { monotonicMs } from "./monotonic-time.ts";
 import { redactedRpcAddress } from "./redacted-rpc-address.ts";
 
-const BACKOFF_BASE_MS = 500;
-const BACKOFF_CAP_MS = 60_000;
-/** A connection that lasted this long counts as good. */
-const STEADY_MS = 60_000;
 /** A connection without any message for this long, even to a ping, is dead. */
 const QUIET_MS = 30_000;
 /** Signals that may wait for their reader. Others are lost, and their transactions are left to the history. */
@@ -67,24 +62,14 @@ const connection = ({ url, addresses }: SignalSource, signal: (told: LedgerSigna
     (socket) => Effect.sync(() => socket.close()),
   );
 
-/** Reconnects for ever, and waits longer each time a connection does not last. */
-const listen = Effect.fnUntraced(function* (
-  source: SignalSource,
-  signal: (told: LedgerSignal) => void,
-) {
-  let failures = 0;
-  for (;;) {
-    const startMs = yield* monotonicMs;
-    yield* connection(source, signal);
-    failures = (yield* monotonicMs) - startMs >= STEADY_MS ? 1 : failures + 1;
-    const pauseMs = yield* backoffMs(failures, BACKOFF_BASE_MS, BACKOFF_CAP_MS);
-    yield* Effect.logDebug("no signals from the ledger", {
+/** Listens for ever, on one connection after the other. */
+const listen = (source: SignalSource, signal: (told: LedgerSignal) => void) =>
+  reconnect(connection(source, signal), ({ pauseMs }) =>
+    Effect.logDebug("no signals from the ledger", {
       node: redactedRpcAddress(Redacted.value(source.url)),
-      pauseMs: Math.round(pauseMs),
-    });
-    yield* Effect.sleep(pauseMs);
-  }
-});
+      pauseMs,
+    }),
+  );
 
 /** The LedgerSignals port over a node's `logsSubscribe`. */
 export const ledgerSignalsWebSocket = (source: SignalSource): Layer.Layer<LedgerSignals> =>

@@ -1,5 +1,5 @@
 import { Deferred, Effect } from "effect";
-import { monotonicMs } from "./monotonic-time.ts";
+import { monotonicMs } from "../../../core/use-cases/monotonic-time.ts";
 
 /** The most requests in one batch. Providers allow at least this many. */
 const MOST_IN_BATCH = 50;
