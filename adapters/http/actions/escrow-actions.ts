@@ -7,6 +7,7 @@ import { prepareRefund } from "../../../core/use-cases/escrow/prepare/prepare-re
 import { readEscrow } from "../../../core/use-cases/escrow/read-escrow.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { PREPARE_PROBLEMS } from "../escrow/prepare-problems.ts";
+import { READ_ESCROW_PROBLEMS } from "../escrow/read-problems.ts";
 import { PathAddress } from "../openapi/values.ts";
 import { fieldPointers } from "../request/field-pointers.ts";
 import { endpoint } from "../server/endpoint.ts";
@@ -109,15 +110,7 @@ const shared = {
 
 const reading = {
   ...shared,
-  problems: [
-    "wallet_links_off",
-    "invalid_address",
-    "escrow_not_found",
-    "not_an_escrow",
-    "archived_unseen",
-    "ledger_unavailable",
-    "ledger_timeout",
-  ],
+  problems: ["wallet_links_off", ...READ_ESCROW_PROBLEMS],
 } as const;
 
 const posting = {

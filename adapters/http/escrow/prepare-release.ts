@@ -5,20 +5,13 @@ import {
   prepareRelease,
   type PrepareReleaseRequest as Request,
 } from "../../../core/use-cases/escrow/prepare/prepare-release.ts";
-import { ledgerRead, READ_CONTEXT_EXAMPLE, readContext } from "../openapi/envelopes.ts";
 import { onSampleLedger, samplePendingEscrow } from "../openapi/sample-ledger.ts";
 import { SAMPLE, sampleEscrow, sampleParties } from "../openapi/sample-values.ts";
-import { PathAddress, record } from "../openapi/values.ts";
+import { record } from "../openapi/values.ts";
 import { fieldPointers } from "../request/field-pointers.ts";
 import { endpoint } from "../server/endpoint.ts";
-import {
-  callRecord,
-  OrNull,
-  payerMember,
-  PreparedEscrowCall,
-  transactionQuery,
-} from "./prepared-call-contract.ts";
-import { PREPARE_PROBLEMS } from "./prepare-problems.ts";
+import { ESCROW_CALL, escrowCallAnswer, escrowCallAnswers } from "./escrow-call.ts";
+import { OrNull, payerMember } from "./prepared-call-contract.ts";
 
 const PrepareReleaseRequest = record(
   "PrepareReleaseRequest",
@@ -86,32 +79,19 @@ const example = () => {
   const escrow = samplePendingEscrow();
   const at = { escrow, ledgerTime: SAMPLE.createdAt + 30n };
   const call = onSampleLedger(at, prepareRelease(escrow.address, requestOf(bodyExample(), true)));
-  return {
-    data: { escrow_pda: escrow.address, ...callRecord(call) },
-    context: READ_CONTEXT_EXAMPLE,
-  };
+  return { escrow: escrow.address, call };
 };
 
 /** `POST /v1/escrows/{pda}/release/prepare` */
 export const prepareReleaseEndpoint = endpoint({
-  method: "POST",
+  ...ESCROW_CALL,
   path: "/v1/escrows/{pda}/release/prepare",
   operationId: "prepareRelease",
-  tag: "Escrows",
   summary: "Prepare the release of an escrow with an attestation",
   description:
     "Verifies the attestation as strictly as the ledger does, then gives the instructions: make missing payout accounts, check the Ed25519 signature, release. Anyone may send them. Signs, sends and keeps nothing; the answer holds for the slot in `context`.",
-  budget: "reads",
-  params: { pda: PathAddress("The escrow address.") },
-  query: Type.Object(transactionQuery, { additionalProperties: false }),
   body: { schema: PrepareReleaseRequest, example: bodyExample },
-  answers: {
-    200: {
-      description: "The instructions, and the transaction when it was asked for.",
-      content: { "application/json": { schema: ledgerRead(PreparedEscrowCall), example } },
-    },
-  },
-  problems: PREPARE_PROBLEMS,
+  answers: escrowCallAnswers(example),
 }).handle(
   Effect.fnUntraced(function* ({ params, query, body }) {
     const call = yield* prepareRelease(params.pda, requestOf(body, query.transaction)).pipe(
@@ -120,8 +100,6 @@ export const prepareReleaseEndpoint = endpoint({
         InvalidAddress: pointers.invalidAddress,
       }),
     );
-    // The use case parsed the timestamp, so it is valid.
-    const data = { escrow_pda: params.pda, ...callRecord(call) };
-    return { json: { data, context: readContext(call.at) } };
+    return escrowCallAnswer(params.pda, call);
   }),
 );

@@ -1,22 +1,15 @@
-import { type Static, Type } from "@sinclair/typebox";
+import type { Static } from "@sinclair/typebox";
 import { Effect } from "effect";
 import { prepareCancel } from "../../../core/use-cases/escrow/prepare/prepare-cancel.ts";
 import { prepareRefund } from "../../../core/use-cases/escrow/prepare/prepare-refund.ts";
 import type { PrepareReturnRequest as Request } from "../../../core/use-cases/escrow/prepare/prepare-return.ts";
-import { ledgerRead, READ_CONTEXT_EXAMPLE, readContext } from "../openapi/envelopes.ts";
 import { onSampleLedger, samplePendingEscrow } from "../openapi/sample-ledger.ts";
 import { SAMPLE, sampleParties } from "../openapi/sample-values.ts";
-import { PathAddress, record } from "../openapi/values.ts";
+import { record } from "../openapi/values.ts";
 import { fieldPointers } from "../request/field-pointers.ts";
 import { endpoint } from "../server/endpoint.ts";
-import {
-  callRecord,
-  OrNull,
-  payerMember,
-  PreparedEscrowCall,
-  transactionQuery,
-} from "./prepared-call-contract.ts";
-import { PREPARE_PROBLEMS } from "./prepare-problems.ts";
+import { ESCROW_CALL, escrowCallAnswer, escrowCallAnswers } from "./escrow-call.ts";
+import { OrNull, payerMember } from "./prepared-call-contract.ts";
 
 const PrepareReturnRequest = record(
   "PrepareReturnRequest",
@@ -45,32 +38,13 @@ const pointers = fieldPointers<keyof Request | "pda">({
   wantsTransaction: "?transaction",
 });
 
-const shared = {
-  method: "POST",
-  tag: "Escrows",
-  budget: "reads",
-  params: { pda: PathAddress("The escrow address.") },
-  query: Type.Object(transactionQuery, { additionalProperties: false }),
-  problems: PREPARE_PROBLEMS,
-} as const;
-
-const answers = (prepare: typeof prepareRefund, body: object, ledgerTime: bigint) => {
-  const example = () => {
+const answers = (prepare: typeof prepareRefund, body: object, ledgerTime: bigint) =>
+  escrowCallAnswers(() => {
     const escrow = samplePendingEscrow();
     const request = requestOf(body, true);
     const call = onSampleLedger({ escrow, ledgerTime }, prepare(escrow.address, request));
-    return {
-      data: { escrow_pda: escrow.address as string, ...callRecord(call) },
-      context: READ_CONTEXT_EXAMPLE,
-    };
-  };
-  return {
-    200: {
-      description: "The instructions, and the transaction when it was asked for.",
-      content: { "application/json": { schema: ledgerRead(PreparedEscrowCall), example } },
-    },
-  } as const;
-};
+    return { escrow: escrow.address, call };
+  });
 
 type Asked = {
   readonly params: { readonly pda: string };
@@ -86,13 +60,12 @@ const answering = (prepare: typeof prepareRefund) =>
         InvalidAddress: pointers.invalidAddress,
       }),
     );
-    const data = { escrow_pda: params.pda, ...callRecord(call) };
-    return { json: { data, context: readContext(call.at) } };
+    return escrowCallAnswer(params.pda, call);
   });
 
 /** `POST /v1/escrows/{pda}/refund/prepare` */
 export const prepareRefundEndpoint = endpoint({
-  ...shared,
+  ...ESCROW_CALL,
   path: "/v1/escrows/{pda}/refund/prepare",
   operationId: "prepareRefund",
   summary: "Prepare the refund of an expired escrow",
@@ -108,7 +81,7 @@ export const prepareRefundEndpoint = endpoint({
 
 /** `POST /v1/escrows/{pda}/cancel/prepare` */
 export const prepareCancelEndpoint = endpoint({
-  ...shared,
+  ...ESCROW_CALL,
   path: "/v1/escrows/{pda}/cancel/prepare",
   operationId: "prepareCancel",
   summary: "Prepare the cancellation of an escrow by its merchant",

@@ -1,14 +1,9 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { Effect } from "effect";
 import { MAX_TTL_SECONDS, MIN_TTL_SECONDS } from "../../../core/domain/escrow/escrow.ts";
 import { MAX_NONCE_BYTES, MAX_TASK_INTENT_BYTES } from "../../../core/domain/escrow/task-hash.ts";
 import { formatUsdc } from "../../../core/domain/amount.ts";
 import type { EscrowPreflight } from "../../../core/use-cases/escrow/prepare/preflight-escrow.ts";
-import {
-  type PreparedEscrow as Prepared,
-  prepareEscrow,
-} from "../../../core/use-cases/escrow/prepare/prepare-escrow.ts";
-import { Instance } from "../../../ports/instance.ts";
+import type { PreparedEscrow as Prepared } from "../../../core/use-cases/escrow/prepare/prepare-escrow.ts";
 import { SETTLEMENT_RULES } from "../../../core/domain/relay/settlement-rule.ts";
 import { STATE_RULES } from "../../../core/use-cases/request-errors.ts";
 import { CLIENT_PACKAGE_PATH } from "../service/client-package-path.ts";
@@ -28,7 +23,7 @@ import {
   Stroops,
   Usdc,
 } from "../openapi/values.ts";
-import { sampleInstance } from "../openapi/sample-instance.ts";
+import { samplePreparedEscrow } from "../openapi/sample-prepared-escrow.ts";
 import { SAMPLE, sampleParties } from "../openapi/sample-values.ts";
 
 /** The body of `POST /v1/escrows/prepare`. Values are judged by the use case, types here. */
@@ -204,19 +199,4 @@ export const prepareRequestExample = () => {
 };
 
 /** The answer to the example request. */
-export const preparedEscrowExample = () => {
-  const { agent, merchant, mint } = sampleParties();
-  const prepared = prepareEscrow({
-    agentOwner: agent,
-    merchant,
-    mint,
-    amount: SAMPLE.amount.toString(),
-    ttlSeconds: SAMPLE.ttlSeconds,
-    taskIntent: SAMPLE.intent,
-    nonce: SAMPLE.nonce,
-  });
-  return preparedEscrowRecord(
-    Effect.runSync(Effect.provideService(prepared, Instance, sampleInstance())),
-    null,
-  );
-};
+export const preparedEscrowExample = () => preparedEscrowRecord(samplePreparedEscrow(), null);

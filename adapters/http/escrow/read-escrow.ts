@@ -5,6 +5,7 @@ import { Instance } from "../../../ports/instance.ts";
 import { fieldPointers } from "../request/field-pointers.ts";
 import { endpoint } from "../server/endpoint.ts";
 import { LiveEscrow, liveEscrowExample, liveEscrowRecord } from "./live-escrow-contract.ts";
+import { READ_ESCROW_PROBLEMS } from "./read-problems.ts";
 import { ledgerRead, READ_CONTEXT_EXAMPLE, readContext } from "../openapi/envelopes.ts";
 import { PathAddress } from "../openapi/values.ts";
 
@@ -32,14 +33,7 @@ export const readEscrowEndpoint = endpoint({
       },
     },
   },
-  problems: [
-    "invalid_address",
-    "escrow_not_found",
-    "not_an_escrow",
-    "archived_unseen",
-    "ledger_unavailable",
-    "ledger_timeout",
-  ],
+  problems: READ_ESCROW_PROBLEMS,
 }).handle(
   Effect.fnUntraced(function* ({ params }) {
     const live = yield* readEscrow(params.pda).pipe(

@@ -9,6 +9,7 @@ import {
 import { Instance } from "../../../ports/instance.ts";
 import { fieldPointers } from "../request/field-pointers.ts";
 import { jsonText } from "../server/declared-answer.ts";
+import { READ_ESCROW_PROBLEMS } from "../escrow/read-problems.ts";
 import { endpoint } from "../server/endpoint.ts";
 import { entityTag, isNotModified } from "../request/entity-tag.ts";
 import { evidenceMarkdown } from "../pages/evidence-page/evidence-markdown.ts";
@@ -91,15 +92,7 @@ export const buildEvidenceEndpoint = endpoint({
       },
     },
   },
-  problems: [
-    "invalid_address",
-    "escrow_not_found",
-    "not_final_yet",
-    "not_an_escrow",
-    "archived_unseen",
-    "ledger_unavailable",
-    "ledger_timeout",
-  ],
+  problems: [...READ_ESCROW_PROBLEMS, "not_final_yet"],
 }).handle(
   Effect.fnUntraced(function* (input) {
     const { params, query, mediaType, publicUrl } = input;

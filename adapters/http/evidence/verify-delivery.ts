@@ -2,6 +2,7 @@ import { Effect } from "effect";
 import { verifyDelivery } from "../../../core/use-cases/evidence/verify-delivery.ts";
 import { MAX_PAYLOAD_BODY_BYTES } from "../request/body-limits.ts";
 import { fieldPointers } from "../request/field-pointers.ts";
+import { READ_ESCROW_PROBLEMS } from "../escrow/read-problems.ts";
 import { endpoint } from "../server/endpoint.ts";
 import {
   DeliveryComparison,
@@ -42,15 +43,7 @@ export const verifyDeliveryEndpoint = endpoint({
       },
     },
   },
-  problems: [
-    "invalid_address",
-    "escrow_not_found",
-    "not_an_escrow",
-    "archived_unseen",
-    "proof_template_not_found",
-    "ledger_unavailable",
-    "ledger_timeout",
-  ],
+  problems: [...READ_ESCROW_PROBLEMS, "proof_template_not_found"],
 }).handle(
   Effect.fnUntraced(function* ({ params, body }) {
     const comparison = yield* verifyDelivery(params.pda, {

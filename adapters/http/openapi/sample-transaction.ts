@@ -1,14 +1,11 @@
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { concatBytes } from "@noble/hashes/utils.js";
-import { Effect } from "effect";
 import { type Address, addressToBytes } from "../../../core/domain/address.ts";
 import { AccountRole, type Instruction } from "../../../core/domain/ledger/instruction.ts";
 import { sha256 } from "../../../core/domain/sha256.ts";
-import { prepareEscrow } from "../../../core/use-cases/escrow/prepare/prepare-escrow.ts";
-import { Instance } from "../../../ports/instance.ts";
 import { once } from "../server/once.ts";
-import { sampleInstance } from "./sample-instance.ts";
-import { SAMPLE, sampleAgentSecret, sampleParties } from "./sample-values.ts";
+import { samplePreparedEscrow } from "./sample-prepared-escrow.ts";
+import { sampleAgentSecret } from "./sample-values.ts";
 
 const isSigner = (role: AccountRole): boolean => role >= AccountRole.readonlySigner;
 const isWritable = (role: AccountRole): boolean =>
@@ -52,19 +49,7 @@ const messageOf = (instruction: Instruction, blockhash: Uint8Array): Uint8Array 
 
 /** The wire bytes of the transaction that creates the sample escrow, signed by its agent, with a made-up blockhash. */
 export const sampleTransaction = once((): Uint8Array => {
-  const { agent, merchant, mint } = sampleParties();
-  const prepared = prepareEscrow({
-    agentOwner: agent,
-    merchant,
-    mint,
-    amount: SAMPLE.amount.toString(),
-    ttlSeconds: SAMPLE.ttlSeconds,
-    taskIntent: SAMPLE.intent,
-    nonce: SAMPLE.nonce,
-  });
-  const { instruction } = Effect.runSync(
-    Effect.provideService(prepared, Instance, sampleInstance()),
-  );
+  const { instruction } = samplePreparedEscrow();
   const message = messageOf(instruction, sha256(new TextEncoder().encode("example blockhash")));
   return concatBytes(Uint8Array.of(1), ed25519.sign(message, sampleAgentSecret()), message);
 });

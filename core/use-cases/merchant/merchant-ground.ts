@@ -25,7 +25,7 @@ export type MerchantGround = Ground & {
 
 /** The failure for a merchant whose state does not allow an operation. */
 export const wrongMerchantState = (
-  { merchant, at }: MerchantGround,
+  { merchant, at }: Pick<MerchantGround, "merchant" | "at">,
   rule: StateRule,
   detail: string,
 ): WrongState =>

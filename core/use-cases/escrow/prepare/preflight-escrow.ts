@@ -20,7 +20,8 @@ import { depositFor } from "../../../protocol/rules/lamport-rules.ts";
 import { preparedFault } from "../../../protocol/rules/prepared-fault.ts";
 import { Instance } from "../../../../ports/instance.ts";
 import { Ledger } from "../../../../ports/ledger.ts";
-import { type StateRule, WrongState } from "../../request-errors.ts";
+import { wrongMerchantState } from "../../merchant/merchant-ground.ts";
+import type { StateRule } from "../../request-errors.ts";
 import { groundOf } from "./escrow-surroundings.ts";
 import {
   assembleCall,
@@ -226,15 +227,6 @@ export const preflightEscrow = Effect.fn("preflightEscrow")(function* (
         ]
       : []),
   ];
-  const refuse = ({ rule, detail }: Blocker) =>
-    new WrongState({
-      rule,
-      detail,
-      state: merchant?.status ?? null,
-      awaiting: null,
-      nextActions: [],
-      at: ground.at,
-    });
   const draft = draftOf(prepared, ground);
   const account = find(asked.agentTokenAccount);
   const token = account === null ? undefined : decodeTokenAccount(account);
@@ -247,7 +239,8 @@ export const preflightEscrow = Effect.fn("preflightEscrow")(function* (
   const unpaid = payerFaultOf(call, draft, ground);
   if (unpaid !== undefined) blockers.push({ rule: "payer_cannot_pay", detail: unpaid });
   const [first] = blockers;
-  if (wantsTransaction && first !== undefined) return yield* refuse(first);
+  if (wantsTransaction && first !== undefined)
+    return yield* wrongMerchantState({ merchant, at: ground.at }, first.rule, first.detail);
   const held = find(asked.escrow);
   const preflight: EscrowPreflight = {
     merchantStatus: merchant?.status ?? null,
