@@ -1,8 +1,7 @@
 import { SettlementError } from "../settlement-error.ts";
+import { shown } from "./shown.ts";
 import type { ObjectSchema, Parameters, ValuesOf } from "./parameter.ts";
 
-/** A name from the caller is cut to this length in messages. */
-const MAX_NAME = 64;
 /** The most faults of one call that are named. */
 const MAX_FAULTS = 5;
 
@@ -31,7 +30,7 @@ const faultsOf = (
     return fault === null ? [] : [`${name} ${fault}`];
   });
   const unknown = Object.keys(given).filter((name) => !Object.hasOwn(parameters, name));
-  return [...known, ...unknown.map((name) => `${name.slice(0, MAX_NAME)} is not known`)];
+  return [...known, ...unknown.map((name) => `${shown(name)} is not known`)];
 };
 
 /** The checked arguments of a call. @throws SettlementError `validation_failed`, which names up to five faults and quotes no value. */

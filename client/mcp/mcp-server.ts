@@ -15,6 +15,7 @@ import type { TrustPolicy } from "../../core/domain/evidence/evidence-check.ts";
 import { SettlementError } from "../settlement-error.ts";
 import { problemLine } from "./problem-line.ts";
 import { readResource, resourceList, resourceTemplates } from "./resources.ts";
+import { shown } from "./shown.ts";
 import type { Consent, Question, ServiceCall, ToolAnswer } from "./tool.ts";
 import { ALL_TOOLS } from "./tools/all-tools.ts";
 
@@ -37,7 +38,6 @@ After a lost answer call relay_outcome before anything else.`;
 
 /** The name of the one question. */
 const CONSENT = "consent";
-const MAX_NAME = 64;
 
 /** The schema of the answer: declining and closing the question are the client's own. */
 const AGREEMENT = {
@@ -137,7 +137,7 @@ export const mcpServer = ({ call, trust, report }: McpParts): Server => {
     if (found === undefined)
       throw new ProtocolError(
         ProtocolErrorCode.InvalidParams,
-        `There is no tool ${params.name.slice(0, MAX_NAME)}. Call one of ${ALL_TOOLS.map(({ name }) => name).join(", ")}.`,
+        `There is no tool ${shown(params.name)}. Call one of ${ALL_TOOLS.map(({ name }) => name).join(", ")}.`,
       );
     const { signal } = context.mcpReq;
     try {
@@ -166,7 +166,7 @@ export const mcpServer = ({ call, trust, report }: McpParts): Server => {
     } catch (cause) {
       const failure = expected(cause);
       if (failure.status === 404 || failure.code === "resource_not_found")
-        throw new ResourceNotFoundError(params.uri, problemLine(failure));
+        throw new ResourceNotFoundError(shown(params.uri), problemLine(failure));
       throw new ProtocolError(ProtocolErrorCode.InternalError, problemLine(failure));
     }
   });

@@ -1,5 +1,6 @@
 import { problemOf } from "../service/requests.ts";
 import { SettlementError } from "../settlement-error.ts";
+import { shown } from "./shown.ts";
 import type { ServiceCall } from "./tool.ts";
 
 const JSON_TYPE = "application/json";
@@ -81,9 +82,6 @@ const placeOf = (uri: string): { readonly path: string; readonly mimeType: strin
   return found === undefined ? undefined : { path: found.path + name, mimeType: JSON_TYPE };
 };
 
-/** The longest URI that a message quotes. */
-const MAX_QUOTED = 100;
-
 /** A resource's text, byte for byte as the service answers it. @throws SettlementError `resource_not_found` for a URI that names none, and the service's problems */
 export const readResource = async (
   call: ServiceCall,
@@ -93,7 +91,7 @@ export const readResource = async (
   if (place === undefined)
     throw new SettlementError(
       "resource_not_found",
-      `There is no resource ${uri.slice(0, MAX_QUOTED)}.`,
+      `There is no resource ${shown(uri)}.`,
       "Read a URI of resources/list, or fill in a template of resources/templates/list.",
     );
   const answer = await call(place.path, { headers: { accept: place.mimeType } });
