@@ -13,8 +13,8 @@ escrows and evidence, and relay what was signed once the person has confirmed it
 usage: npx --no-install settlement-evidence mcp --service URL [--trust FILE]
 
   --service URL  the service, http or https
-  --trust FILE   its /.well-known/evidence-trust.json, obtained beforehand and kept: packets are verified under it, and transactions
-                 are explained by it
+  --trust FILE   its /.well-known/evidence-trust.json, obtained beforehand and kept: packets are verified, payments built anew and
+                 transactions explained by it
 
 It needs @modelcontextprotocol/server 2.4.0 beside this package. It ends with 0 when its client closes standard input, 64 for a wrong
 command line, 66 when the trust document cannot be read, 69 when that package is missing.

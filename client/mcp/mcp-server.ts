@@ -24,6 +24,8 @@ export type McpParts = {
   readonly call: ServiceCall;
   /** What is believed whatever the service says; null where nothing was pinned. */
   readonly trust: TrustPolicy | null;
+  /** Whether what the service prepares is built anew and compared before it is shown. */
+  readonly rebuilds: boolean;
   /** Is told of a bug; the client is told only that there is one. */
   readonly report: (bug: unknown) => void;
 };
@@ -120,7 +122,7 @@ export const declaredTools = () =>
   }));
 
 /** A server of one connection or of one HTTP request. It keeps nothing between calls. */
-export const mcpServer = ({ call, trust, report }: McpParts): Server => {
+export const mcpServer = ({ call, trust, rebuilds, report }: McpParts): Server => {
   /** The expected failure of a call. A bug is reported, and tells the client nothing. */
   const expected = (cause: unknown): SettlementError => {
     if (cause instanceof SettlementError) return cause;
@@ -144,6 +146,7 @@ export const mcpServer = ({ call, trust, report }: McpParts): Server => {
       const answer = await found.run(params.arguments, {
         call: (path, options) => call(path, { ...options, signal }),
         trust,
+        rebuilds,
         canAsk: canAsk(declaredIn(context) ?? server.getClientCapabilities()),
         consentTo: consentIn(context),
       });

@@ -60,7 +60,12 @@ export const answerMcp = async (
 ): Promise<McpAnswer> => {
   if ("method" in message && message.method === "subscriptions/listen") return noListening(message);
   const bugs: Array<unknown> = [];
-  const parts: McpParts = { call, trust: null, report: (bug) => bugs.push(bug) };
+  const parts: McpParts = {
+    call,
+    trust: null,
+    rebuilds: false,
+    report: (bug) => bugs.push(bug),
+  };
   const request = requestOf(headers);
   const response = (await isLegacyRequest(request, message))
     ? await answerLegacy(request, message, parts)

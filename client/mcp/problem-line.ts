@@ -10,6 +10,14 @@ const ARGUMENT_OF: Readonly<Record<string, string>> = {
 /** The longest line. Details of the service are bounded themselves. */
 const MAX_LINE = 600;
 
+/** The longest cure. What is wrong may be longer than a line; its cure is kept. */
+const MAX_CURE = 300;
+
+const inOneLine = (text: string, most: number): string => {
+  const line = text.replaceAll(/\s+/g, " ").trim();
+  return line.length <= most ? line : `${line.slice(0, most)}…`;
+};
+
 type Fault = { readonly pointer: string; readonly detail: string };
 
 const faultText = ({ pointer, detail }: Fault): string => {
@@ -29,6 +37,6 @@ export const problemLine = ({ code, message, cure, problem }: SettlementError): 
   const faults = Array.isArray(errors) ? (errors as ReadonlyArray<Fault>).map(faultText) : [];
   const what = faults.length === 0 ? message : `${faults.join("; ")}.`;
   const told = faults.length === 0 ? cure : "Correct the call. Nothing was signed or sent.";
-  const line = `${code}: ${what}${namedIn(problem)} ${told}`.replaceAll(/\s+/g, " ");
-  return line.length <= MAX_LINE ? line : `${line.slice(0, MAX_LINE)}…`;
+  const end = inOneLine(told, MAX_CURE);
+  return `${inOneLine(`${code}: ${what}${namedIn(problem)}`, MAX_LINE - end.length)} ${end}`;
 };

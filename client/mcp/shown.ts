@@ -2,7 +2,7 @@
 const MAX_SHOWN = 96;
 
 /** Names and URIs have no other characters, and no sentence can be written with these. */
-const PLAIN = /^[\w:/.-]*$/;
+const PLAIN = /^[\w:/.-]+$/;
 
 /**
  * A text of the caller's for an answer, which goes into a model's context: a plain name as it is, and anything else in quotes with printable ASCII only, so that it

@@ -4,6 +4,7 @@ import { CUSTODY_INSTRUCTIONS } from "../../core/protocol/generated/custody.ts";
 import { createEscrowInstruction } from "../../core/protocol/instructions/custody-instructions.ts";
 import { decodeArgs, isInstruction } from "../../core/protocol/instructions/instruction-layout.ts";
 import { addressNamed } from "../address-named.ts";
+import type { UnsignedTransaction } from "../../core/protocol/transaction/unsigned-transaction.ts";
 import type { PreparedEscrow } from "../generated/contract.ts";
 import type { Requests } from "../service/requests.ts";
 import { expectedTransaction } from "../signing/expected-transaction.ts";
@@ -32,6 +33,38 @@ const attestorIn = (data: Uint8Array | undefined): Address | undefined =>
     ? decodeArgs(CUSTODY_INSTRUCTIONS.create_escrow, data).attestor
     : undefined;
 
+/** What a locking transaction is built from. */
+export type LockedTerms = Pick<
+  PaymentTerms,
+  "agent" | "merchant" | "taskHash" | "amount" | "ttlSeconds" | "attestor"
+> & { readonly mint: { readonly address: Address } };
+
+/** The transaction of these terms, when `base64` is it, byte for byte: `payer` pays fee and rent. @throws SettlementError `prepared_otherwise`, as `expectedTransaction` */
+export const expectedLock = (
+  base64: string,
+  policy: TrustPolicy,
+  terms: LockedTerms,
+  payer: Address,
+  mostPriorityFee?: bigint,
+): UnsignedTransaction =>
+  expectedTransaction(
+    base64,
+    payer,
+    (found) => [
+      createEscrowInstruction(deploymentIn(policy), {
+        payer,
+        agentOwner: terms.agent,
+        merchant: terms.merchant,
+        mint: terms.mint.address,
+        taskHash: terms.taskHash,
+        attestor: terms.attestor ?? attestorIn(found[0]?.data),
+        amount: terms.amount,
+        ttlSeconds: terms.ttlSeconds,
+      }),
+    ],
+    mostPriorityFee,
+  );
+
 /** The signed transaction that locks the payment, checked before it is signed. @throws SettlementError */
 export const lockingTransaction = async (
   { requests, policy, mostPriorityFee }: LockContext,
@@ -53,22 +86,7 @@ export const lockingTransaction = async (
     },
     signal,
   });
-  const unsigned = expectedTransaction(
-    prepared.transaction?.base64 ?? "",
-    paying,
-    (found) => [
-      createEscrowInstruction(deploymentIn(policy), {
-        payer: paying,
-        agentOwner: terms.agent,
-        merchant: terms.merchant,
-        mint: terms.mint.address,
-        taskHash: terms.taskHash,
-        attestor: terms.attestor ?? attestorIn(found[0]?.data),
-        amount: terms.amount,
-        ttlSeconds: terms.ttlSeconds,
-      }),
-    ],
-    mostPriorityFee,
-  );
+  const base64 = prepared.transaction?.base64 ?? "";
+  const unsigned = expectedLock(base64, policy, terms, paying, mostPriorityFee);
   return signTransaction(unsigned, [signer, payer]);
 };

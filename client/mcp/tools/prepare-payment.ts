@@ -1,7 +1,9 @@
 import { MAX_TTL_SECONDS, MIN_TTL_SECONDS } from "../../../core/domain/escrow/escrow.ts";
 import type { PreparedEscrow } from "../../generated/contract.ts";
+import { knownDeployment } from "../known-deployment.ts";
 import { PREPARED } from "../output.ts";
 import { address, optional, text, whole } from "../parameter.ts";
+import { rebuiltPayment } from "../rebuilt-payment.ts";
 import { dataOf, tool } from "../tool.ts";
 import { unsignedOf } from "../unsigned.ts";
 
@@ -21,7 +23,8 @@ export const preparePayment = tool({
     payer: optional(address("Of the fee; the agent by default")),
   },
   output: PREPARED,
-  run: async ({ agent, merchant, mint, amount, ttl_seconds, task, nonce, payer }, { call }) => {
+  run: async (terms, { call, trust, rebuilds }) => {
+    const { agent, merchant, mint, amount, ttl_seconds, task, nonce, payer } = terms;
     const prepared = await dataOf<PreparedEscrow>(call, "/v1/escrows/prepare?transaction=true", {
       body: {
         agent_owner: agent,
@@ -34,6 +37,8 @@ export const preparePayment = tool({
         ...(payer === undefined ? {} : { payer }),
       },
     });
-    return { result: unsignedOf(prepared) };
+    const told = unsignedOf(prepared);
+    if (!rebuilds) return { result: told };
+    return { result: rebuiltPayment(told, terms, await knownDeployment(call, trust)) };
   },
 });
