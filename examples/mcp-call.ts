@@ -3,6 +3,7 @@
 import { createInterface } from "node:readline/promises";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 
+const { SERVICE = "" } = process.env;
 const [name = "", text = "{}"] = process.argv.slice(2);
 const versionNegotiation = { mode: "auto" } as const;
 const capabilities = { elicitation: {} };
@@ -14,15 +15,33 @@ client.setRequestHandler("elicitation/create", async ({ params }) => {
   const send = answer === "y";
   return send ? { action: "accept", content: { send } } : { action: "decline" };
 });
-try {
-  await client.connect(new StreamableHTTPClientTransport(new URL(`${process.env.SERVICE}/mcp`)));
-  const result = await client.callTool({ name, arguments: JSON.parse(text) });
-  const [said] = result.content as ReadonlyArray<{ text: string }>;
-  if (result.isError) console.error(said?.text);
-  else console.log(JSON.stringify(result.structuredContent));
-  process.exitCode = result.isError ? 1 : 0;
-} catch ({ message }) {
-  console.error(message, `See SERVICE (${process.env.SERVICE}), TOOL and ARGUMENTS.`);
+const fail = (...said: ReadonlyArray<string>) => {
+  console.error(said.join(" "));
   process.exitCode = 1;
-}
+};
+const parsed = (json: string) => {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return null;
+  }
+};
+const call = async (args: Record<string, unknown>) => {
+  const result = await client.callTool({ name, arguments: args });
+  const [said] = result.content as ReadonlyArray<{ text: string }>;
+  if (result.isError) fail(said?.text ?? "");
+  else console.log(JSON.stringify(result.structuredContent));
+};
+
+const args = parsed(text);
+if (!URL.canParse(SERVICE))
+  fail("SERVICE names no service. Set it to an address such as http://127.0.0.1:3000.");
+else if (args?.constructor !== Object)
+  fail(`ARGUMENTS is no JSON object. Give one in quotes, such as '{"escrow":"<address>"}'.`);
+else
+  await client.connect(new StreamableHTTPClientTransport(new URL("/mcp", SERVICE))).then(
+    // The tool's own refusals name their cure.
+    () => call(args).catch(({ message }) => fail(message)),
+    ({ message }) => fail(message, `Start the service, or correct SERVICE (${SERVICE}).`),
+  );
 await client.close();

@@ -7,15 +7,26 @@ import { custody } from "settlement-evidence/generated";
 import { readKeyFile } from "settlement-evidence/node";
 
 const [keyFile = "", preparedFile = ""] = process.argv.slice(2);
-const read = (file: string) => JSON.parse(readFileSync(file, "utf8"));
+const refuse = (message: string, cure = ""): never => {
+  throw Object.assign(new Error(message), { cure: `Nothing was signed. ${cure}`.trim() });
+};
+const read = (file: string, cure: string) => {
+  try {
+    return JSON.parse(readFileSync(file, "utf8"));
+  } catch {
+    return refuse(`${file} holds no JSON.`, cure);
+  }
+};
+const PREPARED = "Name the file of what a prepare tool or a link printed.";
 try {
   const [signer, trust] = [
     await readKeyFile(keyFile),
-    read(process.env.TRUST_FILE ?? "trust.json"),
+    read(process.env.TRUST_FILE ?? "trust.json", "Name the trust document in TRUST_FILE."),
   ];
-  const { transaction = "", message = `${preparedFile} holds no transaction.` } =
-    read(preparedFile);
-  if (transaction === "") throw new Error(message);
+  const { transaction = "", message } = read(preparedFile || "PREPARED_FILE", PREPARED);
+  // The refusal of a link names its cure itself.
+  if (message && !transaction) refuse(message);
+  if (!transaction) refuse(`${preparedFile} holds no transaction.`, PREPARED);
   const bytes = Buffer.from(transaction, "base64");
   const unsigned = kit.getTransactionDecoder().decode(bytes);
   const compiled = kit.getCompiledTransactionMessageDecoder().decode(unsigned.messageBytes);
@@ -23,22 +34,23 @@ try {
     const program = call.programAddress;
     const fee = program.startsWith("ComputeBudget111") && !call.data?.slice(4).some(Boolean);
     if (program !== trust.custody_program && !fee)
-      throw new Error(`${program} is no program to sign for.`);
+      refuse(`${program} is no program to sign for.`, "Sign only what you asked to be prepared.");
     if (fee) continue;
     const { instructionType, accounts, data } = custody.parseCustodyInstruction(call as never);
     const parties = Object.entries(accounts).map(([role, account]) => [role, account?.address]);
     console.error(custody.CustodyInstruction[instructionType], Object.fromEntries(parties), data);
   }
+  const signers = Object.keys(unsigned.signatures).join(", ");
   if (!(signer.address in unsigned.signatures))
-    throw new Error(`${signer.address} is no signer of this.`);
-  console.error(`${Object.keys(unsigned.signatures).join(", ")} must sign this. Sign? [y/N]`);
+    refuse(`${signer.address} is no signer of this.`, `Name the key file of ${signers}.`);
+  console.error(`${signers} must sign this. Sign? [y/N]`);
   let answer = "";
   for await (answer of createInterface({ input: process.stdin })) break;
-  if (answer !== "y") throw new Error("Only y signs.");
+  if (answer !== "y") refuse("Only y signs.", "Run it again, and type y to sign.");
   const [signatures] = await signer.signTransactions([unsigned]);
   const signed = { ...unsigned, signatures: { ...unsigned.signatures, ...signatures } };
   console.log(JSON.stringify({ signed_transaction: kit.getBase64EncodedWireTransaction(signed) }));
-} catch ({ message, cure = "Nothing was signed." }) {
+} catch ({ message, cure = "Nothing was signed. Prepare the transaction again." }) {
   console.error(message, cure);
   process.exitCode = 1;
 }

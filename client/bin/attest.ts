@@ -39,14 +39,14 @@ const payloadIn = (text: string): DeliveryPayload => {
     throw new SettlementError(
       "invalid_payload",
       `The payload is no JSON that can be hashed: ${parsed.fault}.`,
-      "Give one JSON object.",
+      'Give one JSON object, such as {"status_code":200}.',
     );
   const { value } = parsed;
   if (typeof value !== "object" || value === null || Array.isArray(value))
     throw new SettlementError(
       "invalid_payload",
       "The payload is no JSON object.",
-      "Give one JSON object.",
+      'Give one JSON object, such as {"status_code":200}.',
     );
   return value as DeliveryPayload;
 };

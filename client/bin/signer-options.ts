@@ -42,11 +42,7 @@ const ofFile = async (path: string): Promise<MessageSigner> => {
 const ofStdin = async (): Promise<MessageSigner> => {
   const seed = parseKeyText(await readInput("-", "a key", MOST_KEY_BYTES));
   if (seed === undefined)
-    throw new SettlementError(
-      "key_unusable",
-      "Standard input holds no key.",
-      `It must be ${KEY_FORMS}.`,
-    );
+    throw new SettlementError("key_unusable", "Standard input holds no key.", `Give ${KEY_FORMS}.`);
   const { address, signMessage } = keySigner(seed);
   return { publicKey: address, sign: signMessage };
 };

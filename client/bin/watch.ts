@@ -41,7 +41,11 @@ const deliveryIn = async (from: string): Promise<DeliveryPayload> => {
   } catch {
     // No JSON at all.
   }
-  throw new SettlementError("unreadable", `${from} holds no JSON object.`, "Give the payload.");
+  throw new SettlementError(
+    "unreadable",
+    `${from} holds no JSON object.`,
+    "Give the file of what was delivered, one JSON object.",
+  );
 };
 
 const fileFault = (path: string, code: string): SettlementError =>

@@ -53,7 +53,7 @@ export const readKeyFile = async (path: string): Promise<KeySigner> => {
   });
   const seed = parseKeyText(text);
   return seed === undefined
-    ? refuse(`${path} holds no key.`, `It must be ${KEY_FORMS}.`)
+    ? refuse(`${path} holds no key.`, `Name a file that holds ${KEY_FORMS}.`)
     : keySigner(seed);
 };
 

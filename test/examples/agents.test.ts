@@ -33,11 +33,11 @@ afterAll(async () => {
 });
 
 /** What an example prints, and its last line of errors, when the person types `said`. */
-const run = async (said: string, name: string, ...args: ReadonlyArray<string>) => {
+const runAt = async (url: string, said: string, name: string, ...args: ReadonlyArray<string>) => {
   const example = fileURLToPath(new URL(`../../examples/${name}.ts`, import.meta.url));
   const child = Bun.spawn([process.execPath, example, ...args], {
     cwd: folder.path,
-    env: { ...process.env, SERVICE: service.url, TRUST_FILE: "trust.json" },
+    env: { ...process.env, SERVICE: url, TRUST_FILE: "trust.json" },
     stdin: new Blob([said]),
     stdout: "pipe",
     stderr: "pipe",
@@ -48,6 +48,9 @@ const run = async (said: string, name: string, ...args: ReadonlyArray<string>) =
   ]);
   return { code: await child.exited, out, error: errors.trimEnd().split("\n").at(-1) ?? "" };
 };
+
+const run = (said: string, name: string, ...args: ReadonlyArray<string>) =>
+  runAt(service.url, said, name, ...args);
 
 const tool = (name: string, args: object) => run("y\n", "mcp-call", name, JSON.stringify(args));
 
@@ -76,9 +79,13 @@ test("a payment by tools, signed on a terminal, is refunded and its packet verif
   const { out: prepared } = await tool("prepare_payment", terms);
   await file("prepared.json", prepared);
   for (const [said, key, error] of [
-    ["n\n", "agent.json", "Only y signs. Nothing was signed."],
-    ["", "agent.json", "Only y signs. Nothing was signed."],
-    ["y\n", "wallet.json", `${MERCHANT.address} is no signer of this. Nothing was signed.`],
+    ["n\n", "agent.json", "Only y signs. Nothing was signed. Run it again, and type y to sign."],
+    ["", "agent.json", "Only y signs. Nothing was signed. Run it again, and type y to sign."],
+    [
+      "y\n",
+      "wallet.json",
+      `${MERCHANT.address} is no signer of this. Nothing was signed. Name the key file of ${AGENT.address}.`,
+    ],
     ["y\n", "none.json", "none.json cannot be read (ENOENT). Name the file of a key"],
   ] as const) {
     const refused = await run(said, "sign", key, "prepared.json");
@@ -107,6 +114,35 @@ test("a wrong tool or argument is the tool's one line", async () => {
   expect(wrong.error).toStartWith("validation_failed: escrow must be an address");
   expect((await tool("read_escrw", {})).error).toStartWith(
     "There is no tool read_escrw. Call one of ",
+  );
+});
+
+test("every mistake on the command line is named with its cure", async () => {
+  const line = async (asked: ReturnType<typeof run>): Promise<string> => {
+    const { code, out, error } = await asked;
+    expect([code, out]).toEqual([1, ""]);
+    return error;
+  };
+  expect(await line(run("", "mcp-call", "read_escrow", "{escrow}"))).toBe(
+    `ARGUMENTS is no JSON object. Give one in quotes, such as '{"escrow":"<address>"}'.`,
+  );
+  expect(await line(runAt("", "", "mcp-call", "service_status"))).toBe(
+    "SERVICE names no service. Set it to an address such as http://127.0.0.1:3000.",
+  );
+  expect(await line(runAt("http://127.0.0.1:1", "", "mcp-call", "service_status"))).toEndWith(
+    "Start the service, or correct SERVICE (http://127.0.0.1:1).",
+  );
+  const again = "Nothing was signed. Name the file of what a prepare tool or a link printed.";
+  expect(await line(run("y\n", "sign", "agent.json", "missing.json"))).toBe(
+    `missing.json holds no JSON. ${again}`,
+  );
+  await file("empty.json", "{}");
+  expect(await line(run("y\n", "sign", "agent.json", "empty.json"))).toBe(
+    `empty.json holds no transaction. ${again}`,
+  );
+  await file("nonsense.json", '{"transaction":"AAAA"}');
+  expect(await line(run("y\n", "sign", "agent.json", "nonsense.json"))).toEndWith(
+    " Nothing was signed. Prepare the transaction again.",
   );
 });
 
