@@ -150,10 +150,9 @@ const openSpool = (path: string, identity: Effect.Effect<string, unknown>) =>
     const opened = Effect.tryPromise({
       try: async (): Promise<FileHandle> => {
         await makeFolderDurably(dirname(path));
-        return open(path, "a+").then(async (made) => {
-          await made.close();
-          return open(path, "r+");
-        });
+        // No mode by name both makes a file and writes at positions.
+        await (await open(path, "a+")).close();
+        return open(path, "r+");
       },
       catch: (cause) => new SpoolFailed({ cause }),
     });

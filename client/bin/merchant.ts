@@ -11,7 +11,8 @@ export const HELP = `A merchant's wallet and books.
 usage: npx --no-install settlement-evidence merchant ACTION --url URL --trust FILE [options]
 
   register --attestor ADDRESS --name NAME SIGNER      names the merchant and the key whose attestations release escrows
-  rotate --attestor ADDRESS [--compromised] SIGNER    names a new key, and prints the open escrows that still need the old one
+  rotate --attestor ADDRESS [--compromised [--cancel]] SIGNER
+                                                      names a new key, and prints the open escrows that still need the old one
   cancel --escrow ADDRESS SIGNER                      returns an open escrow's money to its agent
   watch --merchant ADDRESS [--once]                   prints what awaits the merchant, a line of JSON whenever that changes
   export --merchant ADDRESS [--format csv|jsonl]      prints every escrow, once the totals equal the ledger's

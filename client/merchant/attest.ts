@@ -96,8 +96,9 @@ const partOf = (
       );
 };
 
-const sides = (kept: KeptClaim): string =>
-  `proof ${kept.proof_hash}${kept.amount_stroops === null ? "" : `, ${kept.amount_stroops} base units`}`;
+/** A claim beside another one, in words. */
+const claimText = ({ proof_hash, amount_stroops }: KeptClaim): string =>
+  `proof ${proof_hash}${amount_stroops === null ? "" : `, ${amount_stroops} base units`}`;
 
 /** The claim for an escrow, judged and kept. @throws SettlementError when it may not be signed. */
 const keptClaim = async (
@@ -110,12 +111,16 @@ const keptClaim = async (
   const attested = { proofHash: hash, taskHash: terms.taskHash };
   const { reasons } = await judgeDelivery(payload, attested, template, null);
   const network = payload["network"];
-  const all = [
+  const objections = [
     ...reasons,
     ...(network === undefined || network === policy.genesisHash ? [] : ["it is of another ledger"]),
   ];
-  if (all.length > 0)
-    refuse("payload_refused", `The payload is refused: ${all.join("; ")}.`, "Correct the payload.");
+  if (objections.length > 0)
+    refuse(
+      "payload_refused",
+      `The payload is refused: ${objections.join("; ")}.`,
+      "Correct the payload.",
+    );
   const claim: KeptClaim = {
     version: 1,
     network: policy.genesisHash,
@@ -130,7 +135,7 @@ const keptClaim = async (
   if (kept.proof_hash !== claim.proof_hash || kept.amount_stroops !== claim.amount_stroops)
     refuse(
       "another_proof",
-      `Another claim was kept for ${terms.escrow} before: ${sides(kept)}; this one is ${sides(claim)}.`,
+      `Another claim was kept for ${terms.escrow} before: ${claimText(kept)}; this one is ${claimText(claim)}.`,
       "Attest the kept payload, or have the wallet cancel the escrow: there is never a second proof.",
     );
   return kept;

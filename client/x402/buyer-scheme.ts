@@ -69,13 +69,14 @@ export type BuyerOptions = {
 };
 
 const LEAST_NONCE = 16;
-const MADE_UP_BYTES = 16;
+const RANDOM_NONCE_BYTES = 16;
 
 const refuse = (code: string, detail: string, cure: string): never => {
   throw new SettlementError(code, detail, `Nothing was signed. ${cure}`);
 };
 
-const madeUp = (): string => bytesToHex(crypto.getRandomValues(new Uint8Array(MADE_UP_BYTES)));
+const randomNonce = (): string =>
+  bytesToHex(crypto.getRandomValues(new Uint8Array(RANDOM_NONCE_BYTES)));
 
 const offerOf = (requirements: PaymentRequirements, policy: TrustPolicy) => {
   const required = valueOf(readRequirements(requirements as Requirements, placeOf(policy)));
@@ -101,28 +102,31 @@ export const buyerScheme = (url: string, options: BuyerOptions): SchemeNetworkCl
   const { signer, payer, judge, nonce, mostPriorityFee, clock = systemClock } = options;
   const policy = policyIn(options.trust);
   const requests = requestsTo(url, options.fetch, clock);
-  const foreign = originGuard(options.origins);
+  const originObjection = originGuard(options.origins);
   const allow = spendGuard(options.spend ?? {}, clock.nowMs);
 
-  const paying = async (requirements: PaymentRequirements): Promise<Record<string, unknown>> => {
+  /** The payload that pays what is required, once everything allows it. */
+  const payloadFor = async (
+    requirements: PaymentRequirements,
+  ): Promise<Record<string, unknown>> => {
     const { required, terms: offered } = offerOf(requirements, policy);
-    const objection = foreign(offered.request) ?? judge?.(offered) ?? null;
+    const objection = originObjection(offered.request) ?? judge?.(offered) ?? null;
     if (objection !== null) refuse("offer_refused", objection, "Ask the seller for another offer.");
-    const own = nonce === undefined ? madeUp() : await nonce(offered);
-    if (own.length < LEAST_NONCE)
+    const chosen = nonce === undefined ? randomNonce() : await nonce(offered);
+    if (chosen.length < LEAST_NONCE)
       refuse(
         "invalid_nonce",
-        `The nonce has ${own.length} characters; whoever guesses it can take the delivery.`,
+        `The nonce has ${chosen.length} characters; whoever guesses it can take the delivery.`,
         `Give at least ${LEAST_NONCE} that nobody can guess, and keep them.`,
       );
     const { merchant, mint, amount, ttl } = offered;
     const { task, attestor } = required;
     const terms = paymentTerms(
-      { merchant, mint, amount, ttl, task, attestor, nonce: own },
+      { merchant, mint, amount, ttl, task, attestor, nonce: chosen },
       signer.address,
       policy,
     );
-    const payment = { agent: terms.agent, nonce: own, escrow: terms.escrow };
+    const payment = { agent: terms.agent, nonce: chosen, escrow: terms.escrow };
     const there = nonce === undefined ? null : await escrowNow(requests, terms.escrow);
     if (there !== null) {
       if (there === "archived" || there.state !== "Pending")
@@ -156,7 +160,7 @@ export const buyerScheme = (url: string, options: BuyerOptions): SchemeNetworkCl
             `The seller speaks x402 version ${version}; the scheme is of ${X402_VERSION}.`,
             "Ask the seller for version 2.",
           );
-        return { x402Version: version, payload: await paying(requirements) };
+        return { x402Version: version, payload: await payloadFor(requirements) };
       }),
   };
 };

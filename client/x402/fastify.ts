@@ -68,7 +68,8 @@ export const fastifyAdapter = (request: FastifyRequest): HTTPAdapter => {
 };
 
 type Verified = Extract<HTTPProcessResult, { readonly type: "payment-verified" }>;
-type Open = Verified & { readonly context: HTTPRequestContext; error?: unknown };
+/** A verified payment whose handler runs, and what that threw. */
+type Delivering = Verified & { readonly context: HTTPRequestContext; error?: unknown };
 
 /** The payload of `onSend` as bytes: fastify gives a text, bytes, a stream, or nothing. */
 const bytesOf = async (payload: unknown): Promise<Buffer> => {
@@ -100,7 +101,7 @@ const cacheControl = (reply: FastifyReply): string | null => {
 const cancelled = async (
   server: x402HTTPResourceServer,
   reply: FastifyReply,
-  { cancellationDispatcher, beforeHandlerSettlement, paymentPayload, error }: Open,
+  { cancellationDispatcher, beforeHandlerSettlement, paymentPayload, error }: Delivering,
 ): Promise<void> => {
   const cancelling = await cancellationDispatcher.cancel(
     error === undefined
@@ -120,7 +121,7 @@ const cancelled = async (
 const settled = async (
   server: x402HTTPResourceServer,
   reply: FastifyReply,
-  payment: Open,
+  payment: Delivering,
   body: Buffer,
 ): Promise<Buffer | string> => {
   const result = await server.processSettlement(
@@ -150,7 +151,7 @@ const settled = async (
  * whole.
  */
 export const payFastify = (app: FastifyApp, server: x402HTTPResourceServer): void => {
-  const open = new WeakMap<object, Open>();
+  const delivering = new WeakMap<object, Delivering>();
   let ready: Promise<void> | null = null;
   /** A facilitator that did not answer is asked again with the next request. */
   const initialize = (): Promise<void> => {
@@ -175,7 +176,7 @@ export const payFastify = (app: FastifyApp, server: x402HTTPResourceServer): voi
     if (context === undefined) return undefined;
     await initialize();
     const result = await server.processHTTPRequest(context);
-    if (result.type === "payment-verified") open.set(request, { ...result, context });
+    if (result.type === "payment-verified") delivering.set(request, { ...result, context });
     if (result.type !== "payment-error") return undefined;
     const { status, headers, body, isHtml } = result.response;
     reply.code(status);
@@ -184,15 +185,15 @@ export const payFastify = (app: FastifyApp, server: x402HTTPResourceServer): voi
   });
 
   addHook("onError", (request, _, error) => {
-    const payment = open.get(request);
+    const payment = delivering.get(request);
     if (payment !== undefined) payment.error = error;
     return Promise.resolve();
   });
 
   addHook("onSend", async (request, reply, payload) => {
-    const payment = open.get(request);
+    const payment = delivering.get(request);
     if (payment === undefined) return payload;
-    open.delete(request);
+    delivering.delete(request);
     if (reply.statusCode >= 400) {
       await cancelled(server, reply, payment);
       return payload;

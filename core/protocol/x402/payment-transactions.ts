@@ -56,7 +56,9 @@ export const createFault = (
       `payload.create has ${read.value.length} instructions beside the compute budget, not 1.`,
     );
   const layout = CUSTODY_INSTRUCTIONS.create_escrow;
-  const payer = found.accounts[0]?.address;
+  const signed = (name: keyof typeof layout.accounts): Address | undefined =>
+    found.accounts[layout.accounts[name].place]?.address;
+  const payer = signed("payer");
   if (
     payer === undefined ||
     found.programAddress !== deployment.custodyProgram ||
@@ -77,9 +79,9 @@ export const createFault = (
   const args = decodeArgs(layout, found.data);
   const sides = (
     [
-      ["agent", agent, found.accounts[1]?.address],
-      ["merchant", terms.merchant, found.accounts[2]?.address],
-      ["mint", terms.mint, found.accounts[4]?.address],
+      ["agent", agent, signed("agent_owner")],
+      ["merchant", terms.merchant, signed("merchant_wallet")],
+      ["mint", terms.mint, signed("mint")],
       ["amount", terms.amount, args.amount],
       ["ttl", terms.ttlSeconds, args.ttlSeconds],
       ["attestor", terms.attestor, args.attestor],

@@ -62,7 +62,7 @@ export const paymentEscrow = Effect.fnUntraced(function* (judged: JudgedPayment)
 });
 
 /** Sends a transaction and waits until it is confirmed. Fails with `settlement_pending` when it is not in time. */
-const landed = Effect.fnUntraced(function* (
+const relayConfirmed = Effect.fnUntraced(function* (
   base64: string,
   { payment }: JudgedPayment,
   client: string,
@@ -89,7 +89,7 @@ const landed = Effect.fnUntraced(function* (
  * The signature of a transaction that has landed, null for one that has not: another one did its work. A transaction whose signatures do not verify can bear
  * the signature of any other, so it names nothing.
  */
-const landedBefore = Effect.fnUntraced(function* (base64: string | null) {
+const landedSignature = Effect.fnUntraced(function* (base64: string | null) {
   const admitted = yield* Effect.result(admitTransaction(base64 ?? ""));
   if (admitted._tag === "Failure") return null;
   const { signature } = admitted.success.transaction;
@@ -109,6 +109,14 @@ const digestOf = Effect.fnUntraced(function* ({ escrow, account, slot, ledgerTim
 const missing = ({ payment }: JudgedPayment, detail: string, cure: string) =>
   refusedFor(faulty("payment_missing", detail, cure).fault, payment);
 
+/** The refusal of a payment without an escrow and without a transaction that makes it. */
+export const notMade = (judged: JudgedPayment) =>
+  missing(
+    judged,
+    `There is no escrow ${judged.payment.escrow}, and payload.create would make none.`,
+    "Sign create_escrow and send it as payload.create.",
+  );
+
 const notShown = (judged: JudgedPayment) =>
   missing(
     judged,
@@ -116,34 +124,29 @@ const notShown = (judged: JudgedPayment) =>
     "Settle the same again: it is never done twice.",
   );
 
-const lock = Effect.fnUntraced(function* (judged: JudgedPayment, client: string) {
+const lockMoney = Effect.fnUntraced(function* (judged: JudgedPayment, client: string) {
   const { terms, payment } = judged;
   const { deployment } = yield* Instance;
   const before = yield* paymentEscrow(judged);
   const { create } = payment;
-  if (create === null && before === null)
-    return yield* missing(
-      judged,
-      `There is no escrow ${payment.escrow}, and payload.create would make none.`,
-      "Sign create_escrow and send it as payload.create.",
-    );
+  if (create === null && before === null) return yield* notMade(judged);
   const fault = create === null ? null : createFault(create, terms, payment, deployment);
   if (fault !== null) return yield* refusedFor(fault, payment);
   const sent =
     before === null && create !== null
-      ? yield* Effect.result(landed(create, judged, client))
+      ? yield* Effect.result(relayConfirmed(create, judged, client))
       : null;
   // Whatever became of this transaction: an escrow that is there pays, whoever made it.
   const found = before ?? (yield* paymentEscrow(judged));
   if (found === null && sent?._tag === "Failure") return yield* sent.failure;
   if (found === null) return yield* notShown(judged);
-  const transaction = sent?._tag === "Success" ? sent.success : yield* landedBefore(create);
+  const transaction = sent?._tag === "Success" ? sent.success : yield* landedSignature(create);
   const spent = lateFault(found.escrow, found.ledgerTime);
   if (spent !== null) return yield* refusedFor(spent, payment);
   return { found, transaction };
 });
 
-const end = Effect.fnUntraced(function* (judged: JudgedPayment, client: string) {
+const endEscrow = Effect.fnUntraced(function* (judged: JudgedPayment, client: string) {
   const { terms, payment, asked } = judged;
   const { phase, settlement } = payment;
   const { deployment } = yield* Instance;
@@ -165,15 +168,15 @@ const end = Effect.fnUntraced(function* (judged: JudgedPayment, client: string) 
       : RELEASED.has(escrow.state) &&
         escrow.released === asked &&
         escrow.attestation?.proofHash === proof;
-  if (isDone(before)) return { found: before, transaction: yield* landedBefore(settlement) };
+  if (isDone(before)) return { found: before, transaction: yield* landedSignature(settlement) };
   const spent = spentFault(before.escrow, before.ledgerTime);
   if (spent !== null) return yield* refusedFor(spent, payment);
-  const sent = yield* Effect.result(landed(settlement, judged, client));
+  const sent = yield* Effect.result(relayConfirmed(settlement, judged, client));
   const found = yield* paymentEscrow(judged);
   if (found === null) return yield* notShown(judged);
   if (sent._tag === "Success" && isDone(found)) return { found, transaction: sent.success };
   // Another transaction was first, and did the same.
-  if (isDone(found)) return { found, transaction: yield* landedBefore(settlement) };
+  if (isDone(found)) return { found, transaction: yield* landedSignature(settlement) };
   if (sent._tag === "Failure") return yield* sent.failure;
   return yield* notShown(judged);
 });
@@ -189,8 +192,8 @@ export const settlePayment = Effect.fn("settlePayment")(function* (
 ) {
   const judged = yield* judgePayment(request);
   const { found, transaction } = yield* judged.payment.phase === "before-handler"
-    ? lock(judged, client)
-    : end(judged, client);
+    ? lockMoney(judged, client)
+    : endEscrow(judged, client);
   const settled: SettledPayment = {
     escrow: found.escrow,
     network: request.requirements.network,

@@ -1,12 +1,11 @@
 import { Effect } from "effect";
 import { clientGroup } from "../../domain/relay/client-group.ts";
-import { faulty } from "../../protocol/x402/payment-fault.ts";
 import { createFault } from "../../protocol/x402/payment-transactions.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { admitTransaction } from "../relay/relay-admission.ts";
 import { chargedPreflight, checkBlockhash } from "../relay/relay-preflight.ts";
 import { judgePayment, lateFault, type PaymentRequest, refusedFor } from "./judge-payment.ts";
-import { paymentEscrow } from "./settle-payment.ts";
+import { notMade, paymentEscrow } from "./settle-payment.ts";
 
 /**
  * The payer of a payment that settling before the handler would take now, as far as a simulation tells. Sends nothing. A simulation that fails takes from the
@@ -24,14 +23,7 @@ export const verifyPayment = Effect.fn("verifyPayment")(function* (
   if (spent !== null) return yield* refusedFor(spent, payment);
   if (payment.create === null) {
     if (found !== null) return payment.agent;
-    return yield* refusedFor(
-      faulty(
-        "payment_missing",
-        `There is no escrow ${payment.escrow}, and payload.create would make none.`,
-        "Sign create_escrow and send it as payload.create.",
-      ).fault,
-      payment,
-    );
+    return yield* notMade(judged);
   }
   const fault = createFault(payment.create, terms, payment, deployment);
   if (fault !== null) return yield* refusedFor(fault, payment);

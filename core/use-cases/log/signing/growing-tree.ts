@@ -14,8 +14,8 @@ import { keptPath, type LogTree, readLeaves, readTile } from "../read-tree.ts";
 const LEAVES_AT_ONCE = 4 * TILE_WIDTH;
 /** Tiles and bundles held until enough nodes agree on them, 26 MB: those of 262,144 leaves. */
 const MOST_HELD = 2048;
-/** Tiles made anew that the store gets at once. */
-const KEPT_AT_ONCE = 16;
+/** Dropped tiles that are made anew and kept at once, each with its bundle. */
+const REMADE_AT_ONCE = 8;
 
 /** A log's tree as it grows. One fiber at a time may use it. */
 export type GrowingTree = {
@@ -43,7 +43,7 @@ type Builder = {
   readonly tiles: TileBuilder;
   /** Full tiles that the store does not have yet, each with the size at which it is full. */
   readonly held: Array<FullTile & { readonly fullAt: number }>;
-  /** Those that were one too many to be held, in order. */
+  /** Full tiles that were too many to hold, in order. */
   readonly dropped: Array<Dropped>;
 };
 
@@ -77,7 +77,7 @@ const keep = Effect.fnUntraced(function* ({ tree, held, dropped }: Builder, size
   }
   const isAgreed = ({ index }: Dropped): boolean => (index + 1) * TILE_WIDTH <= size;
   for (;;) {
-    const next = dropped.slice(0, KEPT_AT_ONCE / 2).filter(isAgreed);
+    const next = dropped.slice(0, REMADE_AT_ONCE).filter(isAgreed);
     if (next.length === 0) return;
     const made = yield* Effect.forEach(next, (each) => makeAnew(tree, each));
     yield* store.keepTiles(made.flat());
