@@ -29,10 +29,9 @@ const PrepareReturnRequest = record(
   },
 );
 
-const requestOf = (
-  body: Static<typeof PrepareReturnRequest>,
-  wantsTransaction: boolean | undefined,
-): Request => ({
+type Body = Static<typeof PrepareReturnRequest>;
+
+const requestOf = (body: Body, wantsTransaction: boolean | undefined): Request => ({
   agentFallbackAccount: body.agent_fallback_account ?? undefined,
   payer: body.payer ?? undefined,
   wantsTransaction,
@@ -54,10 +53,10 @@ const shared = {
   problems: PREPARE_PROBLEMS,
 } as const;
 
-const answers = (prepare: typeof prepareRefund, body: object, ledgerTime: bigint) => {
+const answers = (prepare: typeof prepareRefund, bodyExample: () => Body, ledgerTime: bigint) => {
   const example = () => {
     const escrow = samplePendingEscrow();
-    const request = requestOf(body, true);
+    const request = requestOf(bodyExample(), true);
     const call = onSampleLedger({ escrow, ledgerTime }, prepare(escrow.address, request));
     return {
       data: { escrow_pda: escrow.address as string, ...callRecord(call) },
@@ -75,7 +74,7 @@ const answers = (prepare: typeof prepareRefund, body: object, ledgerTime: bigint
 type Asked = {
   readonly params: { readonly pda: string };
   readonly query: { readonly transaction?: boolean };
-  readonly body: Static<typeof PrepareReturnRequest>;
+  readonly body: Body;
 };
 
 const answering = (prepare: typeof prepareRefund) =>
@@ -90,6 +89,8 @@ const answering = (prepare: typeof prepareRefund) =>
     return { json: { data, context: readContext(call.at) } };
   });
 
+const refundBodyExample = (): Body => ({ payer: sampleParties().agent });
+
 /** `POST /v1/escrows/{pda}/refund/prepare` */
 export const prepareRefundEndpoint = endpoint({
   ...shared,
@@ -98,12 +99,8 @@ export const prepareRefundEndpoint = endpoint({
   summary: "Prepare the refund of an expired escrow",
   description:
     "The instructions that pay the agent back, from the second of expiry on. Anyone may send them. Signs, sends and keeps nothing; the answer holds for the slot in `context`.",
-  body: { schema: PrepareReturnRequest, example: () => ({ payer: sampleParties().agent }) },
-  answers: answers(
-    prepareRefund,
-    { payer: sampleParties().agent },
-    SAMPLE.createdAt + BigInt(SAMPLE.ttlSeconds),
-  ),
+  body: { schema: PrepareReturnRequest, example: refundBodyExample },
+  answers: answers(prepareRefund, refundBodyExample, SAMPLE.createdAt + BigInt(SAMPLE.ttlSeconds)),
 }).handle(answering(prepareRefund));
 
 /** `POST /v1/escrows/{pda}/cancel/prepare` */
@@ -115,5 +112,5 @@ export const prepareCancelEndpoint = endpoint({
   description:
     "The instructions that pay the agent back before the escrow expires. The merchant's wallet must sign them. Signs, sends and keeps nothing; the answer holds for the slot in `context`.",
   body: { schema: PrepareReturnRequest, example: () => ({}) },
-  answers: answers(prepareCancel, {}, SAMPLE.createdAt + 30n),
+  answers: answers(prepareCancel, () => ({}), SAMPLE.createdAt + 30n),
 }).handle(answering(prepareCancel));
