@@ -44,6 +44,7 @@ import { evidenceKeys, evidenceSigner } from "./key-layers.ts";
 import { checkMints } from "./check-mints.ts";
 import type { IndexRefused } from "./stores/index-refused.ts";
 import { deploymentOf, instanceLayer, type StartedInstance } from "./lifecycle/started-instance.ts";
+import { sourceRevision } from "./lifecycle/source-revision.ts";
 import { storage } from "./stores/storage.ts";
 import type { StorageParts } from "./stores/storage-parts.ts";
 import type { SyncThread } from "./sync-worker/sync-thread.ts";
@@ -141,9 +142,10 @@ const servicesOf = (parts: StorageParts, thread: SyncThread | null) => {
     broadcasterSolanaRpc,
     blockspaceSolanaRpc,
   ).pipe(Layer.provide(nodePool(solanaRpcConfig(rpcUrls))));
+  const instance = instanceLayer(started, sourceRevision());
   const signers = logSigner(started).pipe(Layer.provideMerge(evidenceSigner(started)));
   const ports = Layer.mergeAll(
-    storage(parts, thread).pipe(Layer.provide(instanceLayer(started))),
+    storage(parts, thread).pipe(Layer.provide(instance)),
     signers,
     witnessClientHttp,
     rateLimiterMemory({
@@ -151,7 +153,7 @@ const servicesOf = (parts: StorageParts, thread: SyncThread | null) => {
       windowSeconds: 60,
       maxClients: MAX_RATE_LIMITED_CLIENTS,
     }),
-    instanceLayer(started),
+    instance,
   ).pipe(Layer.provideMerge(solana));
   const log = Layer.effect(LogProofs, makeLogProofs).pipe(
     Layer.provideMerge(Layer.effect(SettlementLog, makeSettlementLog)),

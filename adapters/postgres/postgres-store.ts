@@ -58,9 +58,6 @@ const parse = (address: URL) => {
   return { url, schema, label };
 };
 
-/** A name that needs no quoting and fits (PostgreSQL manual, 4.1.1), also with what is added to it. */
-export const isSchemaName = (name: string): boolean => /^[a-z_][a-z0-9_]{0,49}$/.test(name);
-
 /**
  * A store at a `postgres://` address, whose parameters are Bun's (`sslmode` and others) and `schema`,
  * a name that `isSchemaName` accepts. Nothing is opened before it is used; closed with the scope.
