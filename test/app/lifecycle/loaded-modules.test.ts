@@ -22,3 +22,24 @@ test("the HTTP surface loads without the document's plugin, and computes no exam
   expect(within(modules, "node_modules/@elysiajs/")).toEqual([]);
   expect(within(modules, "node_modules/@scalar/")).toEqual([]);
 });
+
+test("what begins ledger and worker loads nothing that serves", async () => {
+  const modules = await loadedWith("app/serve.ts");
+  expect(modules).toContain("app/sync-worker/sync-thread.ts");
+  expect(within(modules, "adapters/http/")).toEqual([]);
+  expect(within(modules, "node_modules/elysia/")).toEqual([]);
+  expect(within(modules, "core/use-cases/")).toEqual([]);
+});
+
+test("a service loads neither PostgreSQL nor the syncs before it is known who keeps the stores", async () => {
+  const modules = await loadedWith("app/serve-instance.ts");
+  expect(modules).toContain("app/stores/storage.ts");
+  expect(within(modules, "adapters/postgres/")).toEqual([]);
+  expect(within(modules, "app/syncing/")).toEqual([]);
+});
+
+test("the ledger's process runs without @solana/kit", async () => {
+  const modules = await loadedWith("adapters/local-ledger/run-local-ledger.ts");
+  expect(modules).toContain("adapters/local-ledger/genesis/genesis.ts");
+  expect(within(modules, "node_modules/@solana/")).toEqual([]);
+});
