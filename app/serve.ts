@@ -54,13 +54,15 @@ export const startService = (
     const startedAtMs = yield* Clock.currentTimeMillis;
     provideSha256(sha256Bun);
     const dataDir = yield* claimDataDirectory(settings.dataDir);
-    const thread =
+    const beginThread =
       workerEnvironment === null || settings.databaseUrl !== null
-        ? null
-        : yield* spawnSyncThread(workerEnvironment);
-    const [{ rpcUrls, webSocketUrl, ledgerPid }, { serveInstance }] = yield* Effect.all(
-      [findLedger(settings, dataDir), serving],
-      { concurrency: "unbounded" },
+        ? Effect.succeed(null)
+        : spawnSyncThread(workerEnvironment);
+    // Two cores load two things at a time: with an embedded ledger, the worker is the third.
+    const concurrency = settings.ledger.kind === "embedded" ? 1 : 2;
+    const [{ rpcUrls, webSocketUrl, ledgerPid }, [{ serveInstance }, thread]] = yield* Effect.all(
+      [findLedger(settings, dataDir), Effect.all([serving, beginThread], { concurrency })],
+      { concurrency: 2 },
     );
     const started = { settings, dataDir, rpcUrls, webSocketUrl, startedAtMs };
     const served = yield* serveInstance(started, thread);
