@@ -64,6 +64,7 @@ export const instanceLayer = (
     return Instance.of({
       deployment: deploymentOf(settings),
       cluster: clusterOf(settings),
+      runsLedger: settings.ledger.kind === "embedded",
       networkAddress: redactedRpcAddress(Redacted.value(rpcUrls[0])),
       supportedMints: settings.supportedMints ?? USDC_MINTS[clusterOf(settings)],
       enforceBetaLimits: settings.enforceBetaLimits,
