@@ -44,8 +44,10 @@ import { evidenceKeys, evidenceSigner } from "./key-layers.ts";
 import { checkMints } from "./check-mints.ts";
 import type { IndexRefused } from "./stores/index-refused.ts";
 import { deploymentOf, instanceLayer, type StartedInstance } from "./lifecycle/started-instance.ts";
+import { sourceRevision } from "./lifecycle/source-revision.ts";
 import { storage } from "./stores/storage.ts";
-import type { Environment } from "./sync-worker/start-sync-worker.ts";
+import type { StorageParts } from "./stores/storage-parts.ts";
+import type { SyncThread } from "./sync-worker/sync-thread.ts";
 
 /** Clients whose budgets are kept. Each of four budgets takes about 200 bytes, 40 MB at most in all. */
 const MAX_RATE_LIMITED_CLIENTS = 50_000;
@@ -112,29 +114,25 @@ const mintsOnLedger = (
 
 /**
  * All adapters of one instance, chosen and connected. `indexRefused` completes when the store turns out to be unusable,
- * which can happen later: see `storesOfLedger`. With `environment`, what SQLite stores write is written by a worker that
- * has it; without, by this thread.
+ * which can happen later: see `storesOfLedger`. With `thread`, what SQLite stores write is written by its worker; without, by
+ * this thread.
  */
 export const serviceLayer = (
   started: StartedInstance,
   indexRefused: Deferred.Deferred<never, IndexRefused>,
-  environment: Environment | null = null,
+  thread: SyncThread | null = null,
 ): Layer.Layer<
   HttpServices,
   EvidenceKeyUnusable | LogKeyUnusable | LogWitnessesUnusable | WitnessUnusable
 > =>
   Layer.unwrap(
     Effect.map(Queue.sliding<GrownMark>(1), (marks) =>
-      servicesOf(started, indexRefused, environment, marks),
+      servicesOf({ started, refused: indexRefused, marks }, thread),
     ),
   );
 
-const servicesOf = (
-  started: StartedInstance,
-  indexRefused: Deferred.Deferred<never, IndexRefused>,
-  environment: Environment | null,
-  marks: Queue.Queue<GrownMark>,
-) => {
+const servicesOf = (parts: StorageParts, thread: SyncThread | null) => {
+  const { started, refused, marks } = parts;
   const { settings, rpcUrls } = started;
   const solana = Layer.mergeAll(
     ledgerSolanaRpc,
@@ -144,9 +142,10 @@ const servicesOf = (
     broadcasterSolanaRpc,
     blockspaceSolanaRpc,
   ).pipe(Layer.provide(nodePool(solanaRpcConfig(rpcUrls))));
+  const instance = instanceLayer(started, sourceRevision());
   const signers = logSigner(started).pipe(Layer.provideMerge(evidenceSigner(started)));
   const ports = Layer.mergeAll(
-    storage(started, indexRefused, environment, marks).pipe(Layer.provide(instanceLayer(started))),
+    storage(parts, thread).pipe(Layer.provide(instance)),
     signers,
     witnessClientHttp,
     rateLimiterMemory({
@@ -154,7 +153,7 @@ const servicesOf = (
       windowSeconds: 60,
       maxClients: MAX_RATE_LIMITED_CLIENTS,
     }),
-    instanceLayer(started),
+    instance,
   ).pipe(Layer.provideMerge(solana));
   const log = Layer.effect(LogProofs, makeLogProofs).pipe(
     Layer.provideMerge(Layer.effect(SettlementLog, makeSettlementLog)),
@@ -162,7 +161,7 @@ const servicesOf = (
   return Layer.mergeAll(
     publishing(marks),
     witness(started),
-    mintsOnLedger(started, indexRefused),
+    mintsOnLedger(started, refused),
     Layer.effect(RelayDelivery, makeRelayDelivery),
     Layer.effect(ArchivedEscrows, makeArchivedEscrows),
     Layer.effect(SettledEvidence, makeSettledEvidence),

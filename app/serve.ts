@@ -1,65 +1,22 @@
-import {
-  Clock,
-  type Context,
-  Data,
-  Deferred,
-  Duration,
-  Effect,
-  Layer,
-  Redacted,
-  Schedule,
-  type Scope,
-} from "effect";
+import { Clock, Duration, Effect, Redacted, Schedule, type Scope } from "effect";
 import { sha256Bun } from "../adapters/bun/sha256.ts";
-import type { HttpServices } from "../adapters/http/server/http-services.ts";
-import { createHttpApp } from "../adapters/http/server/http-app.ts";
-import { type ListenFailed, serveHttp } from "../adapters/http/server/serve-http.ts";
 import type { LocalLedgerDidNotStart } from "../adapters/local-ledger/ledger-process.ts";
 import { superviseLocalLedger } from "../adapters/local-ledger/supervisor.ts";
 import { provideSha256 } from "../core/domain/sha256.ts";
-import { LogPublisher } from "../core/use-cases/log/log-publisher.ts";
-import type { LogKeyUnusable } from "../ports/log/log-signer.ts";
-import { answerMcpClients } from "./answer-mcp.ts";
-import type { LogWitnessesUnusable } from "./log/log-services.ts";
-import type { EvidenceKeyUnusable } from "../ports/evidence-signer.ts";
-import type { WitnessUnusable } from "../ports/log/witness-key.ts";
 import type { RpcUrls, Settings } from "./config/settings.ts";
-import { claimDataDirectory, type DataDirectoryUnusable } from "./stores/data-directory.ts";
-import type { IndexRefused } from "./stores/index-refused.ts";
-import { serviceLayer } from "./layers.ts";
 import { logging } from "./lifecycle/logging.ts";
-import type { StartedInstance } from "./lifecycle/started-instance.ts";
-import { syncsHere } from "./stores/storage.ts";
-import type { Environment } from "./sync-worker/start-sync-worker.ts";
-import { runSyncingSide } from "./syncing/syncing-side.ts";
-
-/** The port for the metrics could not be taken. */
-export class MetricsListenFailed extends Data.TaggedError("MetricsListenFailed")<{
-  readonly cause: ListenFailed;
-}> {}
+import type { ServedInstance, ServeFailure } from "./serve-instance.ts";
+import { claimDataDirectory, type DataDirectoryUnusable } from "./stores/data-directory.ts";
+import { type Environment, spawnSyncThread } from "./sync-worker/sync-thread.ts";
 
 /** Why a service does not start. */
-export type StartFailure =
-  | DataDirectoryUnusable
-  | EvidenceKeyUnusable
-  | LogKeyUnusable
-  | LogWitnessesUnusable
-  | WitnessUnusable
-  | LocalLedgerDidNotStart
-  | ListenFailed
-  | MetricsListenFailed;
+export type StartFailure = DataDirectoryUnusable | LocalLedgerDidNotStart | ServeFailure;
 
 /** A running service. */
-export type RunningService = {
-  /** Scheme, host and port. */
-  readonly url: string;
-  /** Scheme, host and port of the metrics listener; null without one. */
-  readonly metricsUrl: string | null;
+export type RunningService = ServedInstance & {
   readonly rpcUrl: string;
   /** The process id of the embedded ledger; null while it is down, and for a remote ledger. */
   readonly ledgerPid: Effect.Effect<number | null>;
-  /** Never succeeds. Fails when the service cannot continue. */
-  readonly refused: Effect.Effect<never, IndexRefused>;
 };
 
 /** The ledger of a killed service takes a moment to end. */
@@ -80,24 +37,14 @@ const findLedger = Effect.fnUntraced(function* ({ ledger }: Settings, dataDir: s
   };
 });
 
-/** Starts a listener for the metrics alone when one is configured, and returns its address. */
-const serveMetrics = Effect.fnUntraced(function* (
-  { host, metricsPort, trustedProxies }: Settings,
-  context: Context.Context<HttpServices>,
-) {
-  if (metricsPort === null) return null;
-  const app = createHttpApp({ context, trustedProxies, corsOrigins: [], serves: "metrics" });
-  const { url } = yield* serveHttp(app, { hostname: host, port: metricsPort }).pipe(
-    Effect.mapError((cause) => new MetricsListenFailed({ cause })),
-  );
-  return url;
-});
+/** Most of the service's modules. They take half a second to load. */
+const serving = Effect.promise(() => import("./serve-instance.ts"));
 
 /**
  * Starts everything in this order: the claim on the data directory, the embedded ledger, HTTP,
  * and then store and index as soon as the ledger answers. Closing the scope stops all in reverse order, so that
  * requests finish first and ledger and directory are released last. With `workerEnvironment`, which the settings were
- * read from, what SQLite stores hold is written by a worker; without, by this thread.
+ * read from, what SQLite stores hold is written by a worker; without, by this thread. Ledger, worker and this thread load side by side.
  */
 export const startService = (
   settings: Settings,
@@ -107,29 +54,17 @@ export const startService = (
     const startedAtMs = yield* Clock.currentTimeMillis;
     provideSha256(sha256Bun);
     const dataDir = yield* claimDataDirectory(settings.dataDir);
-    const { rpcUrls, webSocketUrl, ledgerPid } = yield* findLedger(settings, dataDir);
-    const indexRefused = yield* Deferred.make<never, IndexRefused>();
-    const started: StartedInstance = { settings, dataDir, rpcUrls, webSocketUrl, startedAtMs };
-    const services = serviceLayer(started, indexRefused, workerEnvironment);
-    const { logFormat, logLevel } = settings;
-    const context = yield* Layer.build(Layer.provideMerge(services, logging(logFormat, logLevel)));
-    const app = createHttpApp({
-      context,
-      trustedProxies: settings.trustedProxies,
-      corsOrigins: settings.corsOrigins,
-      publicUrl: settings.publicUrl,
-      mcp: answerMcpClients,
-      serves: settings.metricsPort === null ? "all" : "all_but_metrics",
-    });
-    const metricsUrl = yield* serveMetrics(settings, context);
-    const { url } = yield* serveHttp(app, { hostname: settings.host, port: settings.port });
-    yield* LogPublisher.use(({ run }) => run).pipe(
-      Effect.catchCause((cause) => Deferred.failCause(indexRefused, cause)),
-      Effect.provide(context),
-      Effect.forkScoped,
+    const beginThread =
+      workerEnvironment === null || settings.databaseUrl !== null
+        ? Effect.succeed(null)
+        : spawnSyncThread(workerEnvironment);
+    // Two cores load two things at a time: with an embedded ledger, the worker is the third.
+    const concurrency = settings.ledger.kind === "embedded" ? 1 : 2;
+    const [{ rpcUrls, webSocketUrl, ledgerPid }, [{ serveInstance }, thread]] = yield* Effect.all(
+      [findLedger(settings, dataDir), Effect.all([serving, beginThread], { concurrency })],
+      { concurrency: 2 },
     );
-    if (syncsHere(started, workerEnvironment))
-      yield* runSyncingSide(started, indexRefused).pipe(Effect.provide(context), Effect.forkScoped);
-    const rpcUrl = Redacted.value(rpcUrls[0]).href;
-    return { url, metricsUrl, rpcUrl, ledgerPid, refused: Deferred.await(indexRefused) };
+    const started = { settings, dataDir, rpcUrls, webSocketUrl, startedAtMs };
+    const served = yield* serveInstance(started, thread);
+    return { ...served, rpcUrl: Redacted.value(rpcUrls[0]).href, ledgerPid };
   }).pipe(Effect.provide(logging(settings.logFormat, settings.logLevel)));

@@ -60,9 +60,6 @@ const parse = (address: URL) => {
   return { url, schema, label };
 };
 
-/** A name that needs no quoting and fits (PostgreSQL manual, 4.1.1), also with what is added to it. */
-export const isSchemaName = (name: string): boolean => /^[a-z_][a-z0-9_]{0,49}$/.test(name);
-
 /** A store that its schema refuses, to work that knows only whether the store is available. */
 const refused = (cause: StoreTooNew | StoreCorrupt) =>
   Effect.fail(new StoreUnavailable({ retryable: false, cause }));

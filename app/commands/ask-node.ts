@@ -5,15 +5,7 @@ import { redactedRpcAddress } from "../../adapters/solana-rpc/transport/redacted
 import { solanaRpcConfig } from "../../adapters/solana-rpc/pool/solana-rpc-config.ts";
 import type { LedgerWitness } from "../../core/protocol/evidence/verify-on-ledger.ts";
 import { witnessEvidence } from "../../core/use-cases/evidence/witness-evidence.ts";
-import { EX_UNAVAILABLE, EX_USAGE, exitWith } from "./command-line.ts";
-
-/** A node's address; ends the process when the text is not one. The message does not repeat the text, because it can hold a key. */
-export const nodeAddress = (rpc: string): URL => {
-  const url = URL.parse(rpc);
-  return url !== null && ["http:", "https:"].includes(url.protocol)
-    ? url
-    : exitWith(EX_USAGE, "--rpc: expected the http:// or https:// address of a node");
-};
+import { EX_UNAVAILABLE, exitWith } from "./command-line.ts";
 
 /**
  * What one node says about a packet, undefined for a packet that names no accounts. Ends the process when

@@ -3,11 +3,8 @@ import { type Address, parseAddress } from "../../core/domain/address.ts";
 import { DemoFailed } from "../demo/demo-failed.ts";
 import { textNarrator } from "../demo/narrator.ts";
 import { runDemo } from "../demo/run-demo.ts";
-import { runPaidDemo } from "../demo/run-paid-demo.ts";
-import { clusterRpc } from "../deploy/cluster/cluster-rpc.ts";
-import { readDeployKey } from "../deploy/inputs/deploy-keys.ts";
 import { DeployStopped } from "../deploy/deploy-stopped.ts";
-import { nodeAddress } from "./ask-node.ts";
+import { nodeAddress } from "./node-address.ts";
 import { EX_USAGE, exitWith, readCommandLine, SERVICE_HERE, serviceUrl } from "./command-line.ts";
 
 const HELP = `Tells the whole life of two escrows against a running service: one is released upon delivery, one expires
@@ -54,6 +51,11 @@ const paidIn = async (): Promise<Address> => {
 };
 
 const paid = async (payerFile: string) => {
+  const [{ runPaidDemo }, { clusterRpc }, { readDeployKey }] = await Promise.all([
+    import("../demo/run-paid-demo.ts"),
+    import("../deploy/cluster/cluster-rpc.ts"),
+    import("../deploy/inputs/deploy-keys.ts"),
+  ]);
   const payer = await readDeployKey("--payer", payerFile);
   // Several nodes of one cluster may be named; the first will do.
   const node = values.rpc ?? process.env["SOLANA_RPC_URL"]?.split(",")[0]?.trim();

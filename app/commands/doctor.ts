@@ -1,5 +1,3 @@
-import { Effect } from "effect";
-import { diagnose } from "../doctor/diagnose.ts";
 import { readCommandLine } from "./command-line.ts";
 
 const HELP = `Checks what a start needs, with the same environment variables: Bun, the ports, the nodes, the ledger's
@@ -12,6 +10,11 @@ It starts nothing and writes nothing. Ends with 0 when nothing is wrong, 1 other
 `;
 
 readCommandLine(HELP, {});
+// The checks load most of the service, which --help and a wrong option spare.
+const [{ Effect }, { diagnose }] = await Promise.all([
+  import("effect"),
+  import("../doctor/diagnose.ts"),
+]);
 const findings = await Effect.runPromise(diagnose(process.env, Bun.version));
 for (const { check, ok, text } of findings)
   process.stdout.write(`${ok ? "ok     " : "problem"}  ${check.padEnd(8)}  ${text}\n`);

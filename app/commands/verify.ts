@@ -3,8 +3,8 @@ import { unprovenIn, verdictText } from "../../core/domain/evidence/verdict-text
 import { parseTrustPolicy } from "../../core/protocol/evidence/trust-policy.ts";
 import { verifyEvidence } from "../../core/protocol/evidence/verify-evidence.ts";
 import { askLog, logAddress } from "./ask-log.ts";
-import { askNode, nodeAddress } from "./ask-node.ts";
 import { EX_NOINPUT, EX_USAGE, exitWith, readCommandLine } from "./command-line.ts";
+import { nodeAddress } from "./node-address.ts";
 
 const HELP = `Checks an evidence packet: offline, with a node of the ledger as witness, or with the log that it has a proof of.
 
@@ -47,6 +47,13 @@ const read = async (from: string): Promise<Uint8Array> => {
   }
 };
 
+/** What a node says, undefined without one. What asks takes most of a check's time to load, and few checks ask. */
+const asked = async (packet: Uint8Array, node: URL | null) => {
+  if (node === null) return undefined;
+  const { askNode } = await import("./ask-node.ts");
+  return askNode(packet, node);
+};
+
 const readTrust = async (from: string | undefined): Promise<TrustPolicy | null> => {
   if (from === undefined) return null;
   const parsed = parseTrustPolicy(await read(from));
@@ -76,7 +83,7 @@ const result = isAsked
   ? verifyEvidence(
       packet,
       trust,
-      node === null ? undefined : await askNode(packet, node),
+      await asked(packet, node),
       log === null ? undefined : await askLog(packet, log),
     )
   : offline;

@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
 import { Effect, Option, Redacted } from "effect";
-import { isSchemaName } from "../../adapters/postgres/postgres-store.ts";
+import { isSchemaName } from "../../adapters/postgres/schema-name.ts";
 import { parseFormerKeys } from "../../adapters/signer/former-keys.ts";
 import { parseSeedText, SEED_TEXT_FORMS } from "../../adapters/signer/seed-text.ts";
 import { isKeyName } from "../../core/log/notes/verifier-key.ts";

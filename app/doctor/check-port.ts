@@ -1,7 +1,7 @@
 import { Effect } from "effect";
 import { ListenFailed } from "../../adapters/http/server/serve-http.ts";
 import { METRICS_PATH, METRICS_PREFIX } from "../../adapters/http/service/metrics.ts";
-import { MetricsListenFailed } from "../serve.ts";
+import { MetricsListenFailed } from "../lifecycle/metrics-listen-failed.ts";
 import { SERVICE_NAME } from "../../adapters/http/openapi/service-version.ts";
 
 const ANSWER_MS = 2000;

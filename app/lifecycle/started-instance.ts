@@ -8,7 +8,6 @@ import packageJson from "../../package.json" with { type: "json" };
 import type { Cluster } from "../config/cluster.ts";
 import type { RpcUrls, Settings } from "../config/settings.ts";
 import { USDC_MINTS } from "../config/supported-mints.ts";
-import { sourceRevision } from "./source-revision.ts";
 import type { StoreName } from "../stores/stores-of-ledger.ts";
 
 /** The settings of one instance, and the facts that its start has found. */
@@ -55,8 +54,11 @@ export const backfillPath = (dataDir: string): string => `${dataDir}/backfill.js
 /** The folder of the log's full tiles in the data directory. */
 export const logFolder = (dataDir: string): string => `${dataDir}/log`;
 
-/** What the use cases know of the instance. */
-export const instanceLayer = (started: StartedInstance): Layer.Layer<Instance> =>
+/** What the use cases know of the instance. `revision` is the commit that it runs, null where nobody asks for it. */
+export const instanceLayer = (
+  started: StartedInstance,
+  revision: string | null,
+): Layer.Layer<Instance> =>
   Layer.sync(Instance, () => {
     const { settings, rpcUrls, startedAtMs } = started;
     return Instance.of({
@@ -67,7 +69,7 @@ export const instanceLayer = (started: StartedInstance): Layer.Layer<Instance> =
       supportedMints: settings.supportedMints ?? USDC_MINTS[clusterOf(settings)],
       enforceBetaLimits: settings.enforceBetaLimits,
       version: packageJson.version,
-      revision: sourceRevision(),
+      revision,
       startedAtMs,
       syncsByItself: settings.syncIntervalSeconds > 0,
       confirmTimeoutMs: CONFIRM_TIMEOUT_MS,

@@ -1,4 +1,4 @@
-import { Worker } from "node:worker_threads";
+import type { Worker } from "node:worker_threads";
 import { Deferred, Duration, Effect, Redacted, type Scope } from "effect";
 import type { SyncReport } from "../../core/domain/index/sync-report.ts";
 import type { IndexSync, SyncActivity } from "../../core/use-cases/index/sync/index-sync.ts";
@@ -11,9 +11,7 @@ import type { StoresRefused } from "../stores/stores-of-ledger.ts";
 import type { FromSyncWorker, ToSyncWorker } from "./messages.ts";
 import { refusalOf } from "./plain-refusal.ts";
 import { SyncWorkerEnded } from "./sync-worker-ended.ts";
-
-/** Variables that the worker reads its settings from. */
-export type Environment = Readonly<Record<string, string | undefined>>;
+import type { SyncThread } from "./sync-thread.ts";
 
 /** How long the worker may take to close its stores. The whole service has nine seconds to stop. */
 const STOP_WITHIN = Duration.seconds(5);
@@ -60,12 +58,12 @@ const startMessage = (started: StartedInstance): ToSyncWorker => {
 const tell = (worker: Worker, message: ToSyncWorker): void => worker.postMessage(message);
 
 /**
- * A worker thread that fetches, decodes and writes, so that none of it holds the event loop that answers. It stops with
+ * Starts a worker's thread: it fetches, decodes and writes, so that none of it holds the event loop that answers. It stops with
  * the scope. `refuse` learns why it cannot continue, also when it ends without being asked; `grown` learns of each completed sync.
  */
 export const startSyncWorker = Effect.fnUntraced(function* (
   started: StartedInstance,
-  environment: Environment,
+  { worker, ended }: SyncThread,
   refuse: (failure: StoresRefused | SyncWorkerEnded) => void,
   grown: (grown: GrownMark) => void,
 ): Effect.fn.Return<SyncWorker, never, Scope.Scope> {
@@ -123,31 +121,17 @@ export const startSyncWorker = Effect.fnUntraced(function* (
     }
   };
 
-  const worker = yield* Effect.acquireRelease(
-    Effect.sync(() => {
-      const env = Object.fromEntries(
-        Object.entries(environment).flatMap(([name, value]) =>
-          value === undefined ? [] : [[name, value]],
-        ),
-      );
-      return new Worker(new URL("./worker.ts", import.meta.url), { name: "sync", env });
-    }),
-    (worker) =>
+  worker.on("message", hear);
+  yield* Effect.forkScoped(Effect.map(ended, (reason) => endBy(new SyncWorkerEnded({ reason }))));
+  yield* Effect.acquireRelease(
+    Effect.sync(() => tell(worker, startMessage(started))),
+    () =>
       Effect.gen(function* () {
         if (!isGone) tell(worker, { kind: "stop" });
         yield* Effect.timeoutOption(Deferred.await(stopped), STOP_WITHIN);
         end();
-        // Work in native code ends with the process. Nobody waits for it.
-        void worker.terminate();
       }),
   );
-  worker.on("message", hear);
-  worker.on("error", (cause) => {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    endBy(new SyncWorkerEnded({ reason }));
-  });
-  worker.on("exit", (code) => endBy(new SyncWorkerEnded({ reason: `it exited with ${code}` })));
-  tell(worker, startMessage(started));
 
   const ask = (kind: "sync" | "snapshot") =>
     Effect.suspend(() => {

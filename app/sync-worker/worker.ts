@@ -71,7 +71,7 @@ const services = (started: StartedInstance, refused: Deferred.Deferred<never, St
     whenOpen: Effect.sync(() => tell({ kind: "opened" })),
   });
   return syncingSide(started, (grown) => tell({ kind: "grown", grown })).pipe(
-    Layer.provideMerge(Layer.merge(stores, instanceLayer(started))),
+    Layer.provideMerge(Layer.merge(stores, instanceLayer(started, null))),
     Layer.provideMerge(solana),
   );
 };

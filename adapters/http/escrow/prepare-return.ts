@@ -22,10 +22,9 @@ const PrepareReturnRequest = record(
   },
 );
 
-const requestOf = (
-  body: Static<typeof PrepareReturnRequest>,
-  wantsTransaction: boolean | undefined,
-): Request => ({
+type Body = Static<typeof PrepareReturnRequest>;
+
+const requestOf = (body: Body, wantsTransaction: boolean | undefined): Request => ({
   agentFallbackAccount: body.agent_fallback_account ?? undefined,
   payer: body.payer ?? undefined,
   wantsTransaction,
@@ -38,10 +37,10 @@ const pointers = fieldPointers<keyof Request | "pda">({
   wantsTransaction: "?transaction",
 });
 
-const answers = (prepare: typeof prepareRefund, body: object, ledgerTime: bigint) =>
+const answers = (prepare: typeof prepareRefund, bodyExample: () => Body, ledgerTime: bigint) =>
   escrowCallAnswers(() => {
     const escrow = samplePendingEscrow();
-    const request = requestOf(body, true);
+    const request = requestOf(bodyExample(), true);
     const call = onSampleLedger({ escrow, ledgerTime }, prepare(escrow.address, request));
     return { escrow: escrow.address, call };
   });
@@ -49,7 +48,7 @@ const answers = (prepare: typeof prepareRefund, body: object, ledgerTime: bigint
 type Asked = {
   readonly params: { readonly pda: string };
   readonly query: { readonly transaction?: boolean };
-  readonly body: Static<typeof PrepareReturnRequest>;
+  readonly body: Body;
 };
 
 const answering = (prepare: typeof prepareRefund) =>
@@ -63,6 +62,8 @@ const answering = (prepare: typeof prepareRefund) =>
     return escrowCallAnswer(params.pda, call);
   });
 
+const refundBodyExample = (): Body => ({ payer: sampleParties().agent });
+
 /** `POST /v1/escrows/{pda}/refund/prepare` */
 export const prepareRefundEndpoint = endpoint({
   ...ESCROW_CALL,
@@ -71,12 +72,8 @@ export const prepareRefundEndpoint = endpoint({
   summary: "Prepare the refund of an expired escrow",
   description:
     "The instructions that pay the agent back, from the second of expiry on. Anyone may send them. Signs, sends and keeps nothing; the answer holds for the slot in `context`.",
-  body: { schema: PrepareReturnRequest, example: () => ({ payer: sampleParties().agent }) },
-  answers: answers(
-    prepareRefund,
-    { payer: sampleParties().agent },
-    SAMPLE.createdAt + BigInt(SAMPLE.ttlSeconds),
-  ),
+  body: { schema: PrepareReturnRequest, example: refundBodyExample },
+  answers: answers(prepareRefund, refundBodyExample, SAMPLE.createdAt + BigInt(SAMPLE.ttlSeconds)),
 }).handle(answering(prepareRefund));
 
 /** `POST /v1/escrows/{pda}/cancel/prepare` */
@@ -88,5 +85,5 @@ export const prepareCancelEndpoint = endpoint({
   description:
     "The instructions that pay the agent back before the escrow expires. The merchant's wallet must sign them. Signs, sends and keeps nothing; the answer holds for the slot in `context`.",
   body: { schema: PrepareReturnRequest, example: () => ({}) },
-  answers: answers(prepareCancel, {}, SAMPLE.createdAt + 30n),
+  answers: answers(prepareCancel, () => ({}), SAMPLE.createdAt + 30n),
 }).handle(answering(prepareCancel));

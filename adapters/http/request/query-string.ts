@@ -1,6 +1,7 @@
 import { Kind, type Static, type TObject, type TSchema } from "@sinclair/typebox";
 import { Effect } from "effect";
 import { InvalidRequest, type RequestFault } from "../problems/http-failures.ts";
+import { once } from "../server/once.ts";
 import { MAX_FAULTS, schemaCheck } from "./schema-check.ts";
 
 /** The one form of an integer: no plus, no leading zero, no exponent. A negative number is parsed, so that its fault can name the minimum. */
@@ -27,11 +28,13 @@ const asQueryPointer = ({ pointer, detail }: RequestFault): RequestFault => ({
  */
 export const queryDecoder = <S extends TObject>(schema: S) => {
   const check = schemaCheck(schema);
-  const empty = check({});
+  const empty = once(() => check({}));
   return (url: string): Effect.Effect<Static<S>, InvalidRequest> => {
     const at = url.indexOf("?");
-    if ((at === -1 || at === url.length - 1) && "value" in empty)
-      return Effect.succeed(empty.value);
+    if (at === -1 || at === url.length - 1) {
+      const none = empty();
+      if ("value" in none) return Effect.succeed(none.value);
+    }
     const values: Record<string, unknown> = Object.create(null);
     const repeated: Array<RequestFault> = [];
     for (const [name, text] of new URLSearchParams(at === -1 ? "" : url.slice(at + 1))) {

@@ -1,6 +1,7 @@
 import { Kind, type Static, type TObject, type TSchema } from "@sinclair/typebox";
 import { TypeCompiler, type ValueError, ValueErrorType } from "@sinclair/typebox/compiler";
 import type { RequestFault } from "../problems/http-failures.ts";
+import { once } from "../server/once.ts";
 
 /** Member names from callers are cut to this length in problems. */
 const MAX_NAME_LENGTH = 64;
@@ -53,15 +54,15 @@ const bounded = (pointer: string): string => {
 /** A value of a schema, or its faults. Fault texts quote no value. */
 export type Checked<T> = { readonly value: T } | { readonly faults: ReadonlyArray<RequestFault> };
 
-/** Compiles a schema into a check. Nothing is coerced, filled in or stripped. */
+/** A check by a schema, which is compiled at the first value. Nothing is coerced, filled in or stripped. */
 export const schemaCheck = <S extends TObject>(
   schema: S,
 ): ((value: unknown) => Checked<Static<S>>) => {
-  const compiled = TypeCompiler.Compile(schema);
+  const compiled = once(() => TypeCompiler.Compile(schema));
   return (value) => {
-    if (compiled.Check(value)) return { value };
+    if (compiled().Check(value)) return { value };
     const faults = new Map<string, string>();
-    for (const error of compiled.Errors(value)) {
+    for (const error of compiled().Errors(value)) {
       const pointer = bounded(error.path);
       if (!faults.has(pointer)) faults.set(pointer, detailOf(error));
       if (faults.size >= MAX_FAULTS) break;

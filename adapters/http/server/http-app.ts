@@ -22,7 +22,6 @@ import type { HttpServices } from "./http-services.ts";
 import { once } from "./once.ts";
 import { openApiDocument } from "../openapi/openapi-document.ts";
 import { METRICS_PATH } from "../service/metrics.ts";
-import { operationObject } from "../openapi/operation-object.ts";
 import { operationRoute } from "./operation-route.ts";
 import { referencePage } from "../pages/reference/reference-page.ts";
 import { hasSoundHost } from "../request/is-host.ts";
@@ -90,18 +89,15 @@ export const createHttpApp = (options: HttpOptions): HttpApp => {
     reference: once(referencePage),
     referenceMarkdown: once(() => referenceMarkdown(operations)),
     llmsText: once(() => llmsText(operations)),
-    openApiDocument: once(() => document.text()),
+    openApiDocument: once(() => openApiDocument(operations)),
     mcp: { answer: mcp ?? noMcp, origins: settings.corsOrigins },
   }).filter(isServed);
-  const document = openApiDocument(operations);
 
   const app = new Elysia({
     strictPath: true,
     // Otherwise it looks for the path behind the eleventh character, which a host such as `api` falls short of.
     handler: { standardHostname: false },
   }).onError(({ request, error }) => problemResponse(exchangeOf(request), Cause.die(error)));
-  // It brings routes of its own, which those of the service replace.
-  if (serves !== "metrics") app.use(document.plugin);
   const unmatchedPath = {
     path: "unmatched",
     meter: routeMeter(options.context, "unmatched"),
@@ -113,14 +109,12 @@ export const createHttpApp = (options: HttpOptions): HttpApp => {
     app.route(operation.method, routerPath(operation.path), handler, {
       // The admission reads the body and judges it.
       parse: "none",
-      detail: operationObject(operation),
     });
   }
   // Each path has a route for all other methods, so that a template that matches it too does not get them.
   for (const path of new Set([...operations.map((operation) => operation.path), "/*"]))
     app.all(routerPath(path), ({ request }) => unmatched(exchangeOf(request)), {
       parse: "none",
-      detail: { hide: true },
     });
 
   const answer = (exchange: Exchange): Promise<Response> | Response => {

@@ -1,5 +1,5 @@
-import { getBase58Encoder, getBase64Encoder } from "@solana/kit";
 import type { DataConditions } from "../runtime/accounts/data-conditions.ts";
+import { base58Bytes, base64Bytes } from "./encoded-bytes.ts";
 import { invalidParams } from "./rpc-error.ts";
 import { arrayOf, configOf, wholeNumberOf } from "./rpc-params.ts";
 
@@ -18,12 +18,9 @@ const memcmpBytes = (bytes: unknown, encoding: unknown): Uint8Array => {
   // A longer text cannot decode to 128 bytes. Refusing it first bounds the work of base58.
   if (bytes.length > 2 * MAX_MEMCMP_BYTES)
     throw invalidParams("Invalid param: encoded binary data should be less than 129 bytes");
-  try {
-    const encoder = encoding === "base64" ? getBase64Encoder() : getBase58Encoder();
-    return new Uint8Array(encoder.encode(bytes));
-  } catch {
-    throw invalidParams("Invalid param: unable to decode memcmp bytes");
-  }
+  const decoded = encoding === "base64" ? base64Bytes(bytes) : base58Bytes(bytes);
+  if (decoded === undefined) throw invalidParams("Invalid param: unable to decode memcmp bytes");
+  return decoded;
 };
 
 /** The conditions of a list of `dataSize` and `memcmp` filters. @throws RpcError for anything else. */

@@ -1,4 +1,3 @@
-import { getBase58Encoder } from "@solana/kit";
 import { decodeBase64 } from "../../../core/domain/encoding/base64.ts";
 import {
   decodeWireMessage,
@@ -9,6 +8,7 @@ import {
   MAX_TRANSACTION_BYTES,
   type WireTransaction,
 } from "../../../core/protocol/transaction/wire-transaction.ts";
+import { base58Bytes } from "./encoded-bytes.ts";
 import { invalidParams } from "./rpc-error.ts";
 import { type RpcConfig, textOf, unknownVariant } from "./rpc-params.ts";
 import { TRANSACTION_ENCODINGS } from "./transaction-view.ts";
@@ -16,14 +16,8 @@ import { TRANSACTION_ENCODINGS } from "./transaction-view.ts";
 /** The longest text of a transaction of 1232 bytes (Agave `rpc.rs`: MAX_BASE58_SIZE, MAX_BASE64_SIZE). */
 const MAX_TEXT = { base58: 1683, base64: 1644 } as const;
 
-const bytesOf = (text: string, encoding: "base58" | "base64"): Uint8Array | undefined => {
-  if (encoding === "base64") return decodeBase64(text);
-  try {
-    return new Uint8Array(getBase58Encoder().encode(text));
-  } catch {
-    return undefined;
-  }
-};
+const bytesOf = (text: string, encoding: "base58" | "base64"): Uint8Array | undefined =>
+  encoding === "base64" ? decodeBase64(text) : base58Bytes(text);
 
 /** The type names in Agave's errors (`std::any::type_name`). */
 const TRANSACTION = "solana_transaction::versioned::VersionedTransaction";

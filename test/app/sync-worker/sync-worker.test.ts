@@ -4,6 +4,7 @@ import { existsSync } from "node:fs";
 import { readSettings } from "../../../app/config/settings.ts";
 import type { IndexRefused } from "../../../app/stores/index-refused.ts";
 import { serviceLayer } from "../../../app/layers.ts";
+import { spawnSyncThread } from "../../../app/sync-worker/sync-thread.ts";
 import type { HttpServices } from "../../../adapters/http/server/http-services.ts";
 import { IndexSync } from "../../../core/use-cases/index/sync/index-sync.ts";
 import { IndexReader } from "../../../ports/index/index-reader.ts";
@@ -33,7 +34,10 @@ const servicesOn = async (rpcUrl: string, change: Readonly<Record<string, string
     webSocketUrl: url,
     startedAtMs: 0,
   };
-  const layer = serviceLayer(started, refused, { ...own, ...change });
+  const thread = await Effect.runPromise(
+    Scope.provide(spawnSyncThread({ ...own, ...change }), scope),
+  );
+  const layer = serviceLayer(started, refused, thread);
   const context = await Effect.runPromise(Layer.buildWithScope(layer, scope));
   return {
     context,

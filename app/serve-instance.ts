@@ -1,0 +1,86 @@
+import { type Context, Deferred, Effect, Layer, type Scope } from "effect";
+import { createHttpApp } from "../adapters/http/server/http-app.ts";
+import type { HttpServices } from "../adapters/http/server/http-services.ts";
+import { type ListenFailed, serveHttp } from "../adapters/http/server/serve-http.ts";
+import { LogPublisher } from "../core/use-cases/log/log-publisher.ts";
+import type { EvidenceKeyUnusable } from "../ports/evidence-signer.ts";
+import type { LogKeyUnusable } from "../ports/log/log-signer.ts";
+import type { WitnessUnusable } from "../ports/log/witness-key.ts";
+import { answerMcpClients } from "./answer-mcp.ts";
+import type { Settings } from "./config/settings.ts";
+import { serviceLayer } from "./layers.ts";
+import { logging } from "./lifecycle/logging.ts";
+import { MetricsListenFailed } from "./lifecycle/metrics-listen-failed.ts";
+import type { StartedInstance } from "./lifecycle/started-instance.ts";
+import type { LogWitnessesUnusable } from "./log/log-services.ts";
+import type { IndexRefused } from "./stores/index-refused.ts";
+import type { SyncThread } from "./sync-worker/sync-thread.ts";
+
+/** Why an instance cannot be served on a ledger that is there. */
+export type ServeFailure =
+  | EvidenceKeyUnusable
+  | LogKeyUnusable
+  | LogWitnessesUnusable
+  | WitnessUnusable
+  | ListenFailed
+  | MetricsListenFailed;
+
+/** An instance that listens. */
+export type ServedInstance = {
+  /** Scheme, host and port. */
+  readonly url: string;
+  /** Scheme, host and port of the metrics listener; null without one. */
+  readonly metricsUrl: string | null;
+  /** Never succeeds. Fails when the service cannot continue. */
+  readonly refused: Effect.Effect<never, IndexRefused>;
+};
+
+/** Starts a listener for the metrics alone when one is configured, and returns its address. */
+const serveMetrics = Effect.fnUntraced(function* (
+  { host, metricsPort, trustedProxies }: Settings,
+  context: Context.Context<HttpServices>,
+) {
+  if (metricsPort === null) return null;
+  const app = createHttpApp({ context, trustedProxies, corsOrigins: [], serves: "metrics" });
+  const { url } = yield* serveHttp(app, { hostname: host, port: metricsPort }).pipe(
+    Effect.mapError((cause) => new MetricsListenFailed({ cause })),
+  );
+  return url;
+});
+
+/**
+ * Chooses and connects the adapters, listens, and opens store and index as soon as the ledger answers. Closing the scope stops all in
+ * reverse order. What SQLite stores hold is written by the worker of `thread`; without, by this thread.
+ */
+export const serveInstance = (
+  started: StartedInstance,
+  thread: SyncThread | null,
+): Effect.Effect<ServedInstance, ServeFailure, Scope.Scope> =>
+  Effect.gen(function* () {
+    const { settings } = started;
+    const indexRefused = yield* Deferred.make<never, IndexRefused>();
+    const services = serviceLayer(started, indexRefused, thread);
+    const { logFormat, logLevel } = settings;
+    const context = yield* Layer.build(Layer.provideMerge(services, logging(logFormat, logLevel)));
+    const app = createHttpApp({
+      context,
+      trustedProxies: settings.trustedProxies,
+      corsOrigins: settings.corsOrigins,
+      publicUrl: settings.publicUrl,
+      mcp: answerMcpClients,
+      serves: settings.metricsPort === null ? "all" : "all_but_metrics",
+    });
+    const metricsUrl = yield* serveMetrics(settings, context);
+    const { url } = yield* serveHttp(app, { hostname: settings.host, port: settings.port });
+    yield* LogPublisher.use(({ run }) => run).pipe(
+      Effect.catchCause((cause) => Deferred.failCause(indexRefused, cause)),
+      Effect.provide(context),
+      Effect.forkScoped,
+    );
+    if (thread === null) {
+      const { runSyncingSide } = yield* Effect.promise(() => import("./syncing/syncing-side.ts"));
+      const syncing = runSyncingSide(started, indexRefused);
+      yield* syncing.pipe(Effect.provide(context), Effect.forkScoped);
+    }
+    return { url, metricsUrl, refused: Deferred.await(indexRefused) };
+  });

@@ -1,0 +1,45 @@
+import { Effect, Layer, type Redacted } from "effect";
+import { indexNewsPostgres } from "../../adapters/postgres/index-news.ts";
+import { indexPostgres } from "../../adapters/postgres/index-store.ts";
+import { recordedGenesis } from "../../adapters/postgres/ledger-identity.ts";
+import { outcomeLogPostgres } from "../../adapters/postgres/outcome-log.ts";
+import { settledPacketsPostgres } from "../../adapters/postgres/packets/settled-packets.ts";
+import { postgresStore } from "../../adapters/postgres/postgres-store.ts";
+import { syncLeasePostgres } from "../../adapters/postgres/sync-lease.ts";
+import { IndexSync } from "../../core/use-cases/index/sync/index-sync.ts";
+import { makeReplicatedIndexSync } from "../../core/use-cases/index/sync/replicated-index-sync.ts";
+import { clusterOf, deploymentOf } from "../lifecycle/started-instance.ts";
+import { syncingSide } from "../syncing/syncing-side.ts";
+import { ledgerIdentity } from "./sqlite-stores.ts";
+import { type Storage, type StorageParts, tellOf } from "./storage-parts.ts";
+import { storesOfLedger } from "./stores-of-ledger.ts";
+
+/** A database that replicas share. What it writes is sent to it, so that the server does most of the work. */
+export const storageInDatabase = (
+  parts: StorageParts,
+  databaseUrl: Redacted.Redacted<URL>,
+): Storage => {
+  const { started, refused } = parts;
+  const database = postgresStore(databaseUrl);
+  const open = (genesisHash: string) => {
+    const identity = ledgerIdentity(started, genesisHash);
+    return Layer.merge(indexPostgres(identity), outcomeLogPostgres(identity));
+  };
+  const stores = storesOfLedger({
+    cluster: clusterOf(started.settings),
+    deployment: deploymentOf(started.settings),
+    open,
+    recorded: recordedGenesis,
+    refused,
+  }).pipe(Layer.provide(database));
+  const replicated = Layer.effect(
+    IndexSync,
+    Effect.flatMap(IndexSync, makeReplicatedIndexSync),
+  ).pipe(
+    Layer.provide(syncingSide(started, tellOf(parts))),
+    Layer.provide(syncLeasePostgres().pipe(Layer.provide(database))),
+  );
+  const packets = Layer.provide(settledPacketsPostgres(), database);
+  const news = Layer.provide(indexNewsPostgres, database);
+  return Layer.mergeAll(Layer.provideMerge(replicated, stores), packets, news);
+};
