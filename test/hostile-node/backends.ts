@@ -70,7 +70,8 @@ export const remoteBackend = (url: string, webSocketUrl: string): Backend => {
       const { minContextSlot = 0, ...others } = (options ?? {}) as {
         readonly minContextSlot?: number;
       };
-      const question = JSON.stringify([call.method, call.params[0], others]);
+      const plain = call.params.filter((one) => one !== options);
+      const question = JSON.stringify([call.method, plain, others]);
       const answers = known.get(question) ?? [];
       answers.push({ slot, answer });
       known.set(question, answers.slice(-RECALLED));
