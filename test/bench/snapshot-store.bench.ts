@@ -9,6 +9,7 @@ import { provideSha256 } from "../../core/domain/sha256.ts";
 import { LOCAL_DEPLOYMENT } from "../../core/protocol/addresses/local-deployment.ts";
 import { walletOf } from "../simulation/world-escrow.ts";
 import { report, sizeOf, times } from "./support/report.ts";
+import { bareSqlite } from "./support/bare-sqlite.ts";
 import { applied, built, pages } from "./support/store-work.ts";
 
 // The service sets the same function when it starts.
@@ -45,6 +46,16 @@ for (const rows of SIZES) {
       storeOf(`${rows}`),
     ),
   );
+  const bare = await run(bareSqlite(join(folder, `${rows}-bare`, "index.sqlite"), yardstickRows));
+  const bareRate = (yardstickRows / bare.ms) * 1000;
+  report({
+    name: `bare SQLite, ${yardstickRows} encoded rows in order`,
+    goal: "",
+    figure: bareRate,
+    unit: "/s",
+    ratio: `${((bare.cpuMs * 1000) / yardstickRows).toFixed(1)} us of CPU a row`,
+    pass: null,
+  });
   const rate = (rows / build.ms) * 1000;
   const appliedRate = (yardstickRows / yardstick.ms) * 1000;
   report({
@@ -52,7 +63,7 @@ for (const rows of SIZES) {
     goal: ">= 100000/s",
     figure: rate,
     unit: "/s",
-    ratio: `${times(rate, appliedRate)} the rows applied`,
+    ratio: `${times(rate, appliedRate)} the rows applied, ${times(rate, bareRate)} bare SQLite`,
     pass: rate >= 100_000 && rate / appliedRate >= 3.5,
   });
   report({

@@ -1,6 +1,7 @@
 import { type Address, addressFromBytes } from "../../core/domain/address.ts";
 import { ESCROW_STATES, type Escrow } from "../../core/domain/escrow/escrow.ts";
 import { hash32FromBytes } from "../../core/domain/hash32.ts";
+import { RecentlyUsed } from "../../core/domain/recently-used.ts";
 import type { Merchant } from "../../core/domain/merchant/merchant.ts";
 import { escrowAddress, merchantAddress } from "../../core/protocol/addresses/addresses.ts";
 import { numbered } from "../arbitraries/escrow-numbers.ts";
@@ -13,7 +14,8 @@ export const labelled = (label: string): Uint8Array => {
   return bytes;
 };
 
-const wallets = new Map<string, Address>();
+/** Ten million escrows have half a million agents; keeping them all would take more memory than what is measured with them. */
+const wallets = new RecentlyUsed<string, Address>(20_000);
 
 /** The wallet of a label. */
 export const walletOf = (label: string): Address => {

@@ -35,8 +35,6 @@ type Listed = {
   readonly entries: ReadonlyArray<HistoryEntry>;
   /** Whether it lists something from before the transaction's first sending, so that its list covers the time since. */
   readonly reachesBack: boolean;
-  /** Whether the list came to its end. */
-  readonly ended: boolean;
 };
 
 const listOf = Effect.fnUntraced(function* (address: Address, openedAtSlot: bigint) {
@@ -56,7 +54,7 @@ const listOf = Effect.fnUntraced(function* (address: Address, openedAtSlot: bigi
     ended = last === null || last === before;
     before = last;
   }
-  const listed: Listed = { entries, reachesBack, ended };
+  const listed: Listed = { entries, reachesBack };
   return listed;
 });
 
@@ -85,8 +83,9 @@ const landedAs = ({ slot, failed, error }: HistoryEntry): FinalOutcome => ({
  * The outcome of an entry that no node knows although its last valid height lies behind the finalized `tip`; null when
  * it is not certain. Nodes forget, and some never search their history. So the finalized accounts must not show what the
  * transaction would have done, unless another transaction did it; and the history of each of them, of one node, must
- * list something from before the first sending and not this transaction. An account that does not exist has no history:
- * then the fee payer's counts, who held lamports before. Fails like the ledger.
+ * list something from before the first sending and not this transaction. The fee payer's history, whose account held
+ * lamports before, counts for an account that does not exist or that another transaction has made since. Fails like the
+ * ledger.
  */
 export const corroborateExpiry = Effect.fn("corroborateExpiry")(function* (
   { signature, transaction, feePayer, openedAtSlot }: RelayEntry,
@@ -98,20 +97,23 @@ export const corroborateExpiry = Effect.fn("corroborateExpiry")(function* (
   const effects = "value" in decoded ? relayedEffects(decoded.value, deployment) : null;
   if (effects === null) return null;
   const subjects = effects.map(({ subject }) => subject);
+  const ownIn = ({ entries }: Listed) => entries.find((entry) => entry.signature === signature);
   const { slot, value } = yield* ledger.readAccounts(subjects, "finalized");
   if (slot < tip.slot) return null;
   let supersededBy: LedgerSignature | null = null;
   for (const [i, effect] of effects.entries()) {
     const account = value[i] ?? null;
-    const listed = yield* listOf(account === null ? feePayer : effect.subject, openedAtSlot);
-    const own = listed.entries.find((entry) => entry.signature === signature);
-    if (own !== undefined) return landedAs(own);
+    let listed = yield* listOf(account === null ? feePayer : effect.subject, openedAtSlot);
+    let own = ownIn(listed);
     const isShown = showsEffect(effect, account, deployment);
-    const cause = isShown ? yield* causeOf(effect, listed) : null;
-    if (isShown && cause === null) return null;
-    // The history of an account that another transaction made since the first sending begins there.
-    const covers = listed.reachesBack || (cause !== null && listed.ended);
-    if (!covers) return null;
+    const cause = isShown && own === undefined ? yield* causeOf(effect, listed) : null;
+    // A node that forgot the time before the account was made has forgotten this transaction's failure, too.
+    if (cause !== null && !listed.reachesBack) {
+      listed = yield* listOf(feePayer, openedAtSlot);
+      own = ownIn(listed);
+    }
+    if (own !== undefined) return landedAs(own);
+    if (!listed.reachesBack || (isShown && cause === null)) return null;
     supersededBy ??= cause;
   }
   const expired: FinalOutcome = { status: "expired", blockHeight: tip.blockHeight, supersededBy };

@@ -11,7 +11,8 @@ const BATCH_ROWS = 10_000;
 const STEP = 2_654_435_761n;
 const run = Effect.runPromise;
 
-const rowOf = (number: number): IndexedEscrow => {
+/** The `number`th row of a world. */
+export const rowOf = (number: number): IndexedEscrow => {
   const escrow = worldEscrow(number);
   return {
     escrow,
@@ -40,7 +41,7 @@ const markOf = (count: number) => ({
 });
 
 /** Adds up the wall and CPU time inside `work`, and notes the most memory seen between the calls. */
-const stopwatch = () => {
+export const stopwatch = () => {
   const total = { ms: 0, cpuMs: 0, rssMiB: 0 };
   const time = async (work: () => Promise<void>): Promise<void> => {
     const [startMs, cpu] = [performance.now(), process.cpuUsage()];

@@ -2,6 +2,7 @@ import { Clock, Duration, Effect, Exit, Fiber, Layer, Logger, Scope } from "effe
 import { TestClock } from "effect/testing";
 import { outcomeLogMemory } from "../../../adapters/memory/outcome-log.ts";
 import { parseLedgerSignature } from "../../../core/domain/ledger/signature.ts";
+import { RELAY_POLICY } from "../../../core/domain/relay/relay-policy.ts";
 import type { TransactionError } from "../../../core/domain/relay/transaction-outcome.ts";
 import { CLOCK_SYSVAR } from "../../../core/protocol/addresses/well-known-addresses.ts";
 import { readRelayOutcome } from "../../../core/use-cases/relay/read-relay-outcome.ts";
@@ -16,13 +17,15 @@ import { clockAccount, walletAccount } from "../../doubles/accounts.ts";
 import * as s from "../../programs/fixture/settlement.ts";
 import { type Attempt, JOBS, MERCHANT_ACCOUNT, SAME_ESCROW_JOB } from "./prepared-jobs.ts";
 import { seededRandom, type SeededRandom } from "./seeded-random.ts";
-import { simulatedChain, type Weather } from "./simulated-chain.ts";
+import { FINALIZED_AFTER, simulatedChain, type Weather } from "./simulated-chain.ts";
 import { CALM, type NodeManners, simulatedNode } from "./simulated-node.ts";
 
 const FINE: Weather = { skippedSlots: 0.02, inclusion: 0.9, forks: 0, deepForks: 0 };
 const STEP_MS = 2_500;
-/** Everything must be closed this long after the last rough second: every blockhash has expired by then. */
+/** The longest run. Most end earlier, when nothing is under way. */
 const LONGEST_MS = 420_000;
+/** Blocks beyond those after which an outcome is certain, within which calm nodes tell it: half a minute and more. */
+const CLOSED_AFTER = RELAY_POLICY.expiryMarginBlocks + BigInt(FINALIZED_AFTER) + 80n;
 
 /** A statement of the relay about a transaction that must stay true. */
 type Claim = {
@@ -287,6 +290,7 @@ export const simulateRelay = (seed: number): Promise<SimulationResult> => {
     rough = false;
     yield* Fiber.interrupt(agents);
     if (process !== null) yield* Scope.close(process.scope, Exit.void);
+    const endHeight = BigInt(chain.heightAt(chain.slot()));
     const slot = chain.slot() + 400;
     chain.advanceTo(slot);
 
@@ -322,7 +326,8 @@ export const simulateRelay = (seed: number): Promise<SimulationResult> => {
       const { outcome } = entry;
       if (outcome === null) {
         counts.open += 1;
-        if (forgetsAtMs === LONGEST_MS && listSlots === Infinity)
+        const isOverdue = endHeight > entry.lastValidBlockHeight + CLOSED_AFTER;
+        if (isOverdue && forgetsAtMs === LONGEST_MS && listSlots === Infinity)
           faults.push(`${signature.slice(0, 6)} is still open at the end`);
       } else if ((outcome.status === "landed") !== (truth !== null))
         faults.push(`${signature.slice(0, 6)} is recorded as ${outcome.status}, which is wrong`);

@@ -16,7 +16,7 @@ public class Call {
     EscrowsApi escrows = new EscrowsApi(client);
 
     PrepareEscrowRequest request = json.readValue(new File(args[1]), PrepareEscrowRequest.class);
-    String prepared = escrows.prepareEscrow(request, null).getData().getEscrowPda();
+    String prepared = escrows.prepareEscrow(request, null, null).getData().getEscrowPda();
     String state = escrows.readEscrow(args[2]).getData().getState().getValue();
     try {
       escrows.readEscrow(args[3]);

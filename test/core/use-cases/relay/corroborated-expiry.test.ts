@@ -91,25 +91,47 @@ test("a node that lists nothing from before the sending proves nothing", async (
     expect(await told((script) => void (script.listed = entries))).toMatchObject(PENDING);
 });
 
+/** The escrow was made by another transaction since the first sending. */
+const superseded = (script: ScriptedLedger): void => {
+  paid(script);
+  script.transactions.set(rival, {
+    signature: rival,
+    slot: 1999n,
+    failed: false,
+    signers: new Set(),
+    accounts: [],
+    instructions: transaction.instructions.map(({ program, accounts, data }) => ({
+      program,
+      accounts: accounts.map((place) => transaction.staticAccounts[place] ?? ZERO_ADDRESS),
+      data,
+    })),
+    hasCalls: true,
+  });
+};
+const rivals = { signature: rival, slot: 1999n };
+
 test("another transaction that made the escrow is named, and the payment is not made twice", async () => {
   const outcome = await told((script) => {
-    paid(script);
-    script.listed = listing({ signature: rival, slot: 1999n }, EARLIER);
-    script.transactions.set(rival, {
-      signature: rival,
-      slot: 1999n,
-      failed: false,
-      signers: new Set(),
-      accounts: [],
-      instructions: transaction.instructions.map(({ program, accounts, data }) => ({
-        program,
-        accounts: accounts.map((place) => transaction.staticAccounts[place] ?? ZERO_ADDRESS),
-        data,
-      })),
-      hasCalls: true,
-    });
+    superseded(script);
+    script.listed = listing(rivals, EARLIER);
   });
   expect(outcome).toMatchObject({ ...EXPIRED, supersededBy: rival });
+});
+
+test("where another transaction made the escrow, the fee payer's list tells whether this one had failed before", async () => {
+  const payersList = (...entries: ReadonlyArray<Partial<typeof EARLIER>>) =>
+    told((script) => {
+      superseded(script);
+      script.listed = listing(rivals);
+      script.listedOf.set(transaction.feePayer, listing(...entries));
+    });
+  expect(await payersList(rivals, EARLIER)).toMatchObject({ ...EXPIRED, supersededBy: rival });
+  expect(await payersList(rivals)).toMatchObject(PENDING);
+  const failed = { signature, slot: 1997n, failed: true };
+  expect(await payersList(rivals, failed, EARLIER)).toMatchObject({
+    status: "landed",
+    slot: 1997n,
+  });
 });
 
 test("just beyond the last valid height a lagging list proves nothing", async () => {

@@ -54,6 +54,8 @@ export type ScriptedLedger = {
   historyStart: bigint | null;
   /** What the node lists of any address, newest first; by default one transaction from before every relay. */
   listed: ReadonlyArray<HistoryEntry>;
+  /** What it lists of single addresses instead. */
+  readonly listedOf: Map<Address, ReadonlyArray<HistoryEntry>>;
   /** The landed transactions that the node still has. */
   readonly transactions: Map<string, LedgerTransaction>;
   lamports: bigint;
@@ -94,6 +96,7 @@ export const scriptedPorts = (accounts?: TestLedger, limit = 1000) => {
     heightAhead: 0n,
     historyStart: 0n,
     listed: [EARLIER],
+    listedOf: new Map(),
     transactions: new Map(),
     lamports: 1_000_000n,
     accounts: new Map(),
@@ -113,8 +116,8 @@ export const scriptedPorts = (accounts?: TestLedger, limit = 1000) => {
       blockHeight: script.blockHeight + (commitment === "finalized" ? 0n : script.heightAhead),
     }),
     accountAt: () => read,
-    history: (_address, before) => ({
-      entries: before === null ? script.listed : [],
+    history: (address, before) => ({
+      entries: before === null ? (script.listedOf.get(address) ?? script.listed) : [],
       completeFrom: null,
       keptFrom: null,
     }),
