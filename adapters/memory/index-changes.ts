@@ -42,6 +42,7 @@ const buildOf = (rows: IndexRows): IndexBuild => {
         });
         rows.mark = mark;
         rows.snapshotAtMs = mark.atMs;
+        rows.revision += 1n;
       }),
   };
 };

@@ -34,14 +34,11 @@ export class IndexRows {
     for (const observed of merchants) this.merchants.set(observed.row.address, observed);
   }
 
-  /** Removes every row, transaction, the mark and the time of the last snapshot. */
+  /** Removes every row and transaction. The mark stays. */
   clear(): void {
     this.escrows.clear();
     this.unseen.clear();
     this.merchants.clear();
     this.transactions.clear();
-    this.mark = null;
-    this.snapshotAtMs = null;
-    this.revision += 1n;
   }
 }

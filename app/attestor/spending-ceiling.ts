@@ -2,13 +2,15 @@ import { readdir, readFile, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { formatUnits, parseAmount } from "../../core/domain/amount.ts";
 import type { SupportedMint } from "../../core/domain/supported-mint.ts";
+import { codeOf } from "../../client/node/error-code.ts";
 import { placeFile } from "../../client/node/place-file.ts";
 import { unitsOf } from "../../client/pay/units.ts";
 import { SettlementError } from "../../client/settlement-error.ts";
 import type { Rules } from "./rules.ts";
 
-/** What one escrow takes from the ceiling. */
+/** What one escrow takes from the ceiling, in a file of its own. */
 type Spent = {
+  readonly path: string;
   readonly escrow: string;
   readonly mint: string;
   readonly amount: string;
@@ -16,14 +18,20 @@ type Spent = {
 };
 
 const DAY_MS = 86_400_000;
+/** A clock that was a few days ahead and is set right again finds what was spent. */
+const KEPT_MS = 7 * DAY_MS;
 const SUFFIX = ".json";
 
 /** The escrow of a file's name, which ends at the first dot: an address has none. */
 const escrowOf = (name: string): string => name.slice(0, name.indexOf("."));
 
-const spentOf = (text: string, name: string): Spent => {
+/** The entry in a file's text. @throws SettlementError `journal_damaged` for anything else, since what was spent is not known then. */
+const spentOf = (text: string, folder: string, name: string): Spent => {
   try {
-    return { ...(JSON.parse(text) as Omit<Spent, "escrow">), escrow: escrowOf(name) };
+    const entry = JSON.parse(text) as Omit<Spent, "escrow" | "path">;
+    if (parseAmount(entry.amount) === undefined || Number.isNaN(Date.parse(entry.at)))
+      throw new Error("without amount or time");
+    return { ...entry, escrow: escrowOf(name), path: join(folder, name) };
   } catch (cause) {
     throw new SettlementError(
       "journal_damaged",
@@ -34,29 +42,43 @@ const spentOf = (text: string, name: string): Spent => {
   }
 };
 
-/** The oldest entry of each escrow in a folder. @throws SettlementError `journal_damaged` for a file that holds none. */
+/** Every entry in a folder. @throws SettlementError `journal_damaged` for a file that holds none. */
 const spentIn = async (folder: string): Promise<ReadonlyArray<Spent>> => {
   const names = (await readdir(folder)).filter((name) => name.endsWith(SUFFIX));
-  const texts = await Promise.all(
+  const all = await Promise.all(
     names.map((name) =>
-      readFile(join(folder, name), "utf8").catch((cause: unknown) => {
-        // Given back by another process meanwhile.
-        if (cause instanceof Error && "code" in cause && cause.code === "ENOENT") return null;
-        throw cause;
-      }),
+      readFile(join(folder, name), "utf8").then(
+        (text) => spentOf(text, folder, name),
+        (cause: unknown) => {
+          // Given back or removed by another process meanwhile.
+          if (codeOf(cause) === "ENOENT") return null;
+          throw cause;
+        },
+      ),
     ),
   );
-  const all = texts.flatMap((text, i) =>
-    text === null ? [] : [spentOf(text, names[i] ?? folder)],
-  );
-  const newestFirst = all.sort((a, b) => Date.parse(b.at) - Date.parse(a.at));
-  return [...new Map(newestFirst.map((each) => [each.escrow, each])).values()];
+  return all.filter((each) => each !== null);
 };
+
+/** What these entries take together, in base units: the most that each escrow has taken. */
+const sumOf = (entries: ReadonlyArray<Spent>): bigint => {
+  const most = new Map<string, bigint>();
+  for (const { escrow, amount } of entries) {
+    const units = parseAmount(amount) ?? 0n;
+    if (units > (most.get(escrow) ?? 0n)) most.set(escrow, units);
+  }
+  return [...most.values()].reduce((sum, units) => sum + units, 0n);
+};
+
+/** Removes entries that count no more. One that stays costs space only. */
+const remove = (entries: ReadonlyArray<Spent>): Promise<unknown> =>
+  Promise.allSettled(entries.map(({ path }) => unlink(path)));
 
 /**
  * Takes an escrow's amount from the ceiling: null when that is within it, otherwise why it is not. Entries are files in a folder, made before
- * anything is counted, so that processes at once and a kill -9 can never exceed the ceiling. An escrow counts once, for 24 hours. Each call makes an
- * entry of its own and takes back no other, because another process may have been allowed the same escrow.
+ * anything is counted, so that processes at once and a kill -9 can never exceed the ceiling. An escrow counts once, until 24 hours after it was last
+ * allowed. Each call makes an entry of its own and takes back no other of the day, because another process may have been allowed the same escrow.
+ * Entries leave the folder after seven days.
  */
 export const spendingCeiling =
   (
@@ -70,16 +92,18 @@ export const spendingCeiling =
     if (amount > unitsOf(perEscrow, decimals))
       return `${shown(amount)} is more than the ceiling of one escrow, ${perEscrow}`;
     const now = nowMs();
-    const entry: Omit<Spent, "escrow"> = {
+    const entry: Omit<Spent, "escrow" | "path"> = {
       mint: address,
       amount: amount.toString(),
       at: new Date(now).toISOString(),
     };
     const path = join(folder, `${escrow}.${crypto.randomUUID()}${SUFFIX}`);
     await placeFile(path, folder, `${JSON.stringify(entry)}\n`);
-    const sum = (await spentIn(folder))
-      .filter((each) => each.mint === address && Date.parse(each.at) > now - DAY_MS)
-      .reduce((total, each) => total + (parseAmount(each.amount) ?? 0n), 0n);
+    const all = await spentIn(folder);
+    await remove(all.filter(({ at }) => Date.parse(at) < now - KEPT_MS));
+    const sum = sumOf(
+      all.filter((each) => each.mint === address && Date.parse(each.at) > now - DAY_MS),
+    );
     if (sum <= unitsOf(perDay, decimals)) return null;
     await unlink(path);
     return `${shown(amount)} would make ${shown(sum)} within a day, more than the ceiling of ${perDay}`;

@@ -61,6 +61,8 @@ export const clusterLedger = (url: string, deployment: Deployment) => {
 
   return {
     count,
+    /** The latest finalized slot. */
+    slot: () => ask<number>("getSlot", [{ commitment: "finalized" }]),
     /** Returns once as many events are final. @throws Error when that takes three minutes. */
     finalized: async (events: bigint): Promise<void> => {
       const deadline = performance.now() + FINAL_WITHIN_MS;

@@ -34,6 +34,31 @@ export type PlayedCluster = {
 };
 
 /**
+ * Syncs an index behind a node that is not hostile yet, until the backend knows answers that are as old as the scenario's backends
+ * lag: a real node cannot go back in time.
+ */
+const recallPast = async (
+  { ledger, genesisHash, deployment }: PlayedCluster,
+  node: ReturnType<typeof hostileNode>,
+  lagSlots: number,
+  path: string,
+): Promise<void> => {
+  node.setHostile(false);
+  const index = await openIndexOfNode({ url: node.url, path, genesisHash, deployment });
+  try {
+    const first = await ledger.slot();
+    do {
+      const exit = await index.sync();
+      if (Exit.isFailure(exit)) throw new Error(`before the scenario: ${Cause.pretty(exit.cause)}`);
+      await Bun.sleep(PAUSE_MS);
+    } while ((await ledger.slot()) <= first + lagSlots);
+  } finally {
+    await index.close();
+    node.setHostile(true);
+  }
+};
+
+/**
  * Syncs a new index behind a hostile node that stands before a cluster's node, while escrows are made and refunded. Throughout, the
  * index shows the cluster's escrows as they were after its mark; once the node is healed it has all of them. Returns what was
  * seen. @throws Error that names the scenario and seed.
@@ -48,6 +73,8 @@ export const endureOnCluster = async (
   const folder = await mkdtemp(join(tmpdir(), "test-cluster-index-"));
   const backend = remoteBackend(cluster.rpcUrl, cluster.webSocketUrl);
   using node = hostileNode({ backend, scenario, seed });
+  if (scenario.lagSlots !== undefined)
+    await recallPast(cluster, node, scenario.lagSlots, join(folder, "before.sqlite"));
   const path = join(folder, "index.sqlite");
   const index = await openIndexOfNode({ url: node.url, path, genesisHash, deployment });
 

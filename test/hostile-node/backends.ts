@@ -45,7 +45,8 @@ const slotOf = (result: unknown): number | null => {
 
 /**
  * A real node at an address, such as the embedded ledger's. It cannot go back in time: a backend that lags gives the
- * newest answer to the same question that is old enough, and without one says that it has not reached the slot yet.
+ * newest answer to the same question that is old enough, and without one the oldest. Like a node that lags, it answers
+ * every question that names no slot, and says that it has not reached the slot which a question names.
  */
 export const remoteBackend = (url: string, webSocketUrl: string): Backend => {
   const known = new Map<string, Array<{ readonly slot: number; readonly answer: RpcAnswer }>>();
@@ -69,12 +70,13 @@ export const remoteBackend = (url: string, webSocketUrl: string): Backend => {
       const { minContextSlot = 0, ...others } = (options ?? {}) as {
         readonly minContextSlot?: number;
       };
-      const question = JSON.stringify([call.method, call.params[0], others]);
+      const plain = call.params.filter((one) => one !== options);
+      const question = JSON.stringify([call.method, plain, others]);
       const answers = known.get(question) ?? [];
       answers.push({ slot, answer });
       known.set(question, answers.slice(-RECALLED));
       if (lagSlots === 0) return answer;
-      const old = answers.findLast((one) => one.slot <= newest - lagSlots);
+      const old = answers.findLast((one) => one.slot <= newest - lagSlots) ?? answers[0];
       if (old === undefined || old.slot < minContextSlot)
         return { error: { code: -32_016, message: "Minimum context slot has not been reached" } };
       return old.answer;

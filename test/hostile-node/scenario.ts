@@ -43,6 +43,8 @@ export type Scenario = {
   readonly isUsual: boolean;
   /** Whether its history shows changes of merchants late or never, so that a later sync or a scan finds them. */
   readonly hidesMerchants?: true;
+  /** How many slots its backends lag at most, where they do. */
+  readonly lagSlots?: number;
   /** Changes the simulated ledger before the first request. */
   readonly prepare?: (world: WorldNode, random: () => number) => void;
   /** The answers of one node. Called once a run, so it may keep state. */

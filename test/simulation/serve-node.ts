@@ -15,6 +15,17 @@ export const answerText = (id: number, answer: RpcAnswer): string => {
   return `{"jsonrpc":"2.0","result":${text},"id":${id}}`;
 };
 
+/** The body of the answer to a request or a batch of them. */
+export const bodyOf = async (
+  asked: RpcCall | ReadonlyArray<RpcCall>,
+  answer: (call: RpcCall) => RpcAnswer | Promise<RpcAnswer>,
+): Promise<string> => {
+  const textOf = async (call: RpcCall) => answerText(call.id, await answer(call));
+  return "method" in asked
+    ? textOf(asked)
+    : `[${(await Promise.all(asked.map(textOf))).join(",")}]`;
+};
+
 /** A node that answers over HTTP, batches too. `answer` may change or delay what it says. */
 export const serveNode = (answer: (call: RpcCall) => RpcAnswer | Promise<RpcAnswer>) => {
   const server = Bun.serve({
@@ -22,11 +33,7 @@ export const serveNode = (answer: (call: RpcCall) => RpcAnswer | Promise<RpcAnsw
     hostname: "127.0.0.1",
     fetch: async (request) => {
       const asked = (await request.json()) as RpcCall | ReadonlyArray<RpcCall>;
-      const textOf = async (call: RpcCall) => answerText(call.id, await answer(call));
-      const text =
-        "method" in asked
-          ? await textOf(asked)
-          : `[${(await Promise.all(asked.map(textOf))).join(",")}]`;
+      const text = await bodyOf(asked, answer);
       return new Response(text, { headers: { "content-type": "application/json" } });
     },
   });

@@ -5,7 +5,6 @@ const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5
 
 const requests = Metric.counter("http_requests_total", {
   description: "Requests answered, by method, route template and status.",
-  incremental: true,
 });
 const durations = Metric.histogram("http_request_duration_seconds", {
   description: "Time from a request's arrival to its answer, by method and route template.",

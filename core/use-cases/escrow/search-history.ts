@@ -43,7 +43,7 @@ const landedOldestFirst = Effect.fnUntraced(function* (address: Address) {
   }
   return [...listed.values()]
     .toReversed()
-    .sort((a, b) => (a.slot < b.slot ? -1 : a.slot > b.slot ? 1 : 0))
+    .sort((a, b) => Number(a.slot - b.slot))
     .filter(({ failed }) => !failed);
 });
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import fc from "fast-check";
-import { link, mkdir, open, unlink } from "node:fs/promises";
+import { link, mkdir, open, readdir, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { spendingCeiling } from "../../../app/attestor/spending-ceiling.ts";
 import { address } from "../../../core/domain/address.ts";
@@ -31,6 +31,43 @@ test("an escrow counts once, the ceiling holds, and a day later there is room ag
   expect(await take("a", mint, 500n)).toBeNull();
   now += DAY_MS;
   expect(await take("c", mint, 500n)).toBeNull();
+});
+
+test("an escrow that is signed days after its first try counts on the day when it is signed", async () => {
+  let now = 1_000_000_000_000;
+  const take = spendingCeiling(fresh(), LIMITS, () => now);
+  expect(await take("tried", mint, 500n)).toBeNull();
+  now += 2 * DAY_MS;
+  expect(await take("tried", mint, 500n)).toBeNull();
+  expect(await take("b", mint, 500n)).toBeNull();
+  expect(await take("c", mint, 1n)).toContain("10.01 TEST within a day");
+});
+
+test("entries leave the folder after a week, and no earlier, also when two processes remove them", async () => {
+  const folder = fresh();
+  let now = 1_000_000_000_000;
+  const take = () => spendingCeiling(folder, LIMITS, () => now);
+  const files = async () => (await readdir(folder)).length;
+  for (let day = 0; day < 30; day++) {
+    for (const name of ["one", "two", "three"]) await take()(`${name}-${day}`, mint, 100n);
+    expect(await files()).toBe(3 * Math.min(day + 1, 8));
+    now += DAY_MS;
+  }
+  now += 30 * DAY_MS;
+  const both = ["a", "b"].map((name) => take()(name, mint, 500n));
+  expect(await Promise.all(both)).toEqual([null, null]);
+  expect(await files()).toBe(2);
+});
+
+test("a file without amount or time stops every signature, because what was spent is not known", async () => {
+  const folder = fresh();
+  await mkdir(folder);
+  const at = new Date().toISOString();
+  for (const damaged of [{}, { mint: mint.address, at }, { mint: mint.address, amount: "1" }]) {
+    await Bun.write(join(folder, "damaged.json"), JSON.stringify(damaged));
+    const refused = await spendingCeiling(folder, LIMITS)("a", mint, 1n).catch((cause) => cause);
+    expect(refused).toMatchObject({ code: "journal_damaged" });
+  }
 });
 
 test("processes at once never exceed it", async () => {

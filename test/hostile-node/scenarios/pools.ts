@@ -5,6 +5,7 @@ const laggingPool = (slots: number): Scenario => ({
   name: `lagging-pool-${slots}`,
   does: `answers each request from a backend that lags 0 to ${slots} slots`,
   isUsual: true,
+  lagSlots: slots,
   // A list of signatures may be as old as its backend. The next sync reads its newest part again.
   hidesMerchants: true,
   play:

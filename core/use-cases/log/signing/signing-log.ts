@@ -198,7 +198,7 @@ export class SigningLog {
       const { last } = this;
       const head = stored?.signed ?? null;
       if (isSameHead(head, last)) return;
-      if (head !== null && last !== null && head.size === last.size)
+      if (head !== null && head.size === last?.size)
         return yield* this.end(last, `two roots were signed at size ${last.size}`);
       this.growing = null;
       if (stored === null || stored.signed.size <= (last?.size ?? 0)) return;

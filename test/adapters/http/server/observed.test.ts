@@ -91,6 +91,8 @@ describe("metrics", () => {
     expect(count('method="HEAD",route="/v1",status="200"')).toEndWith(" 1");
     expect(count('method="GET",route="/v1/escrows/{pda}",status="422"')).toEndWith(" 2");
     expect(text).toContain('http_request_duration_seconds_bucket{method="GET",route="/v1",le="');
+    // A scraper takes a rate of a counter only.
+    expect(text).toContain("# TYPE settlement_evidence_http_requests_total counter\n");
   });
 
   test("time requests in buckets that rise from half a millisecond to half a minute", async () => {

@@ -2,7 +2,7 @@ import { sha256Bun } from "../../../../adapters/bun/sha256.ts";
 import { provideSha256 } from "../../../../core/domain/sha256.ts";
 import { PagingLedger } from "../../../simulation/paging-ledger.ts";
 import { PagingNode } from "../../../simulation/paging-node.ts";
-import { answerText, type RpcCall } from "../../../simulation/serve-node.ts";
+import { bodyOf, type RpcCall } from "../../../simulation/serve-node.ts";
 
 // Run as a process: a provider's node over a ledger with argv[2] escrows. Prints its address. GET /stats answers with
 // requests by method and bytes sent since the last GET; GET /refund/N settles N escrows.
@@ -27,8 +27,8 @@ const server = Bun.serve({
     }
     if (pathname.startsWith("/refund/"))
       return Response.json(node.ledger.refund(Number(pathname.slice(8))));
-    const call = (await request.json()) as RpcCall;
-    const text = answerText(call.id, node.answer(call));
+    const asked = (await request.json()) as RpcCall | ReadonlyArray<RpcCall>;
+    const text = await bodyOf(asked, (call) => node.answer(call));
     bytes += text.length;
     return new Response(text, { headers: { "content-type": "application/json" } });
   },

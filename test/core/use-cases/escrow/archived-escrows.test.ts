@@ -65,7 +65,12 @@ const lamports = (count: number): ReadonlyArray<Step> =>
   Array.from({ length: count }, () => lamport);
 
 /** A ledger with the tombstone of `gone` and the given history, oldest first, and a process that reads it. */
-const makeWorld = (steps: ReadonlyArray<Step>, tombstone = tombstoneOf(gone), mostAPage = PAGE) => {
+const makeWorld = (
+  steps: ReadonlyArray<Step>,
+  tombstone = tombstoneOf(gone),
+  mostAPage = PAGE,
+  isReversed = false,
+) => {
   const asked = { pages: 0, transactions: 0 };
   let fault: LedgerUnavailable | null = null;
   const answer: Answer = (value) =>
@@ -89,7 +94,8 @@ const makeWorld = (steps: ReadonlyArray<Step>, tombstone = tombstoneOf(gone), mo
       asked.pages += 1;
       expect(address).toBe(gone.address);
       const from = entries.findIndex(({ signature }) => signature === before) + 1;
-      return { entries: entries.slice(from, from + mostAPage), keptFrom: 0n };
+      const page = entries.slice(from, from + mostAPage);
+      return { entries: isReversed ? page.toReversed() : page, keptFrom: 0n };
     },
     transaction: (signature) => {
       asked.transactions += 1;
@@ -167,6 +173,12 @@ describe("an archived escrow", () => {
     expect(await read(world)).toMatchObject(restored);
     expect(world.asked.pages).toBe(4);
     expect(world.asked.transactions).toBeLessThanOrEqual(8);
+  });
+
+  test("is read back in one request from a node that lists the oldest transactions first", async () => {
+    const steps = [archive(gone), ...lamports(2 * MOST_TRANSACTIONS)];
+    const world = makeWorld(steps, tombstoneOf(gone), PAGE, true);
+    expect(await read(world)).toMatchObject(restored);
   });
 
   test("is read back behind a provider that lists at most a hundred transactions a page", async () => {

@@ -210,3 +210,22 @@ test("a burst that a provider's limits cut into pieces is indexed, because nothi
     }),
   );
 });
+
+test("a tip of a backend that lags behind the mark is no reason to fail: accounts of the mark's slot or later are read", () => {
+  const ledger = ledgerWithOne();
+  return simulate(ledger, (index) =>
+    Effect.gen(function* () {
+      const memory = new SyncMemory();
+      ledger.slot += 10n;
+      yield* syncWith(memory);
+      ledger.slot += 2n;
+      // The backends behind one address: one shows the tip, another, which is further, the accounts.
+      const lagging: Ledger["Service"] = {
+        ...ledger.port,
+        tip: () => Effect.succeed({ slot: 1004n, blockHeight: 1004n }),
+      };
+      yield* Effect.provideService(syncWith(memory), Ledger, lagging);
+      expect((yield* index.reader.summary).mark).toMatchObject({ count: 1n, slot: 1012n });
+    }),
+  );
+});

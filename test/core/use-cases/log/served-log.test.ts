@@ -110,6 +110,22 @@ test("a full tile whose file is missing is never made of other leaves than were 
     });
 });
 
+test("a full tile that other leaves would give is a failure that passes once the leaves are back", async () => {
+  const { world } = await withoutTiles(1000, ["0/tile/entries/001"]);
+  const { leaves } = world;
+  world.leaves = someLeaves(1000, 7);
+  const [refused, made] = await served(
+    world,
+    Effect.gen(function* () {
+      const failure = yield* Effect.flip(readLogTile("tile/entries/001"));
+      world.leaves = leaves;
+      return [failure, yield* readLogTile("tile/entries/001")] as const;
+    }),
+  );
+  expect(refused).toMatchObject({ _tag: "StoreUnavailable", retryable: true });
+  expect(made).toEqual(encodeEntryBundle(world.treeLeaves(512).slice(256)));
+});
+
 test("a missing bundle is held against a kept tile above it, also when the index has changed", async () => {
   const { world } = await withoutTiles(1000, ["0/tile/entries/001"]);
   world.leaves = [...world.leaves.slice(0, 300), ...someLeaves(1000, 7).slice(300)];

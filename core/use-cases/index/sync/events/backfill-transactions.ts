@@ -1,9 +1,8 @@
 import { Effect, Result } from "effect";
 import type { LedgerTransaction } from "../../../../domain/ledger/history.ts";
 import type { EventReference } from "../../../../domain/index/settlement-event.ts";
-import { parseLedgerSignature } from "../../../../domain/ledger/signature.ts";
+import { type LedgerSignature, parseLedgerSignature } from "../../../../domain/ledger/signature.ts";
 import { custodyConfigAddress } from "../../../../protocol/addresses/addresses.ts";
-import { eventCausesOf } from "../../../../protocol/transaction/settlement-transaction.ts";
 import {
   type BackfillCheckpoint,
   BackfillCheckpoints,
@@ -16,6 +15,7 @@ import { Ledger } from "../../../../../ports/ledger.ts";
 import { LedgerArchive } from "../../../../../ports/ledger-archive.ts";
 import { monotonicMs } from "../../../monotonic-time.ts";
 import { BackfillPace } from "./backfill-pace.ts";
+import { causesWithin, onlySlot } from "./causes-within.ts";
 import { positionOf } from "./held-events.ts";
 
 /** Fewer events without a transaction are left to the search that each sync makes. */
@@ -25,15 +25,25 @@ const ROWS_AT_ONCE = 100;
 /** Transactions of one batch of the classic way; a checkpoint follows each. */
 const BATCH = 200;
 
-/** Writes the transactions of those events that the index holds. A sync that ends meanwhile makes it fail as retryable. */
-const writeCauses = Effect.fnUntraced(function* (transactions: ReadonlyArray<LedgerTransaction>) {
+/**
+ * Writes the transactions of those events that the index holds. Where a history lists slots, each transaction counts in its
+ * own one only. A sync that ends meanwhile makes it fail as retryable.
+ */
+const writeCauses = Effect.fnUntraced(function* (
+  transactions: ReadonlyArray<LedgerTransaction>,
+  listed?: ReadonlyMap<LedgerSignature, bigint>,
+) {
   const index = yield* IndexReader;
   const { apply } = yield* IndexWriter;
-  const { deployment } = yield* Instance;
-  const causes = transactions.flatMap((one) => eventCausesOf(one, deployment));
-  const addresses = [...new Set(causes.map(({ escrow }) => escrow))];
   const { mark } = yield* index.summary;
   if (mark === null) return;
+  // An archive lists transactions of events that the index does not hold yet.
+  const held = transactions.filter(({ slot }) => listed !== undefined || slot <= mark.slot);
+  const found = yield* Effect.forEach(held, (one) =>
+    causesWithin(one, onlySlot(listed?.get(one.signature) ?? one.slot)),
+  );
+  const causes = found.flat();
+  const addresses = [...new Set(causes.map(({ escrow }) => escrow))];
   const rows = new Map();
   for (let at = 0; at < addresses.length; at += ROWS_AT_ONCE)
     for (const row of yield* index.escrowsAt(addresses.slice(at, at + ROWS_AT_ONCE)))
@@ -81,7 +91,10 @@ const historyStep = Effect.fnUntraced(function* (
       ({ signature }) => ledger.transaction(signature),
       { concurrency: pace.atOnce },
     );
-    yield* writeCauses(found.filter((one): one is LedgerTransaction => one !== null));
+    yield* writeCauses(
+      found.filter((one): one is LedgerTransaction => one !== null),
+      new Map(entries.map(({ signature, slot }) => [signature, slot])),
+    );
     const last = entries.at(-1)?.signature ?? null;
     yield* save({ way: "history", cursor: last, isDone: false });
   }

@@ -1,14 +1,11 @@
 import { Effect } from "effect";
 import type { EventReference } from "../../../../domain/index/settlement-event.ts";
-import {
-  eventCausesOf,
-  type EventCause,
-} from "../../../../protocol/transaction/settlement-transaction.ts";
+import type { EventCause } from "../../../../protocol/transaction/settlement-transaction.ts";
 import { IndexReader } from "../../../../../ports/index/index-reader.ts";
 import { IndexWriter } from "../../../../../ports/index/index-writer.ts";
-import { Instance } from "../../../../../ports/instance.ts";
 import { Ledger } from "../../../../../ports/ledger.ts";
 import { monotonicMs } from "../../../monotonic-time.ts";
+import { causesWithin, onlySlot } from "./causes-within.ts";
 import { positionOf } from "./held-events.ts";
 import type { SyncMemory } from "../ledger/sync-memory.ts";
 
@@ -32,7 +29,6 @@ export const findEventTransactions = Effect.fn("findEventTransactions")(function
   const ledger = yield* Ledger;
   const index = yield* IndexReader;
   const { apply } = yield* IndexWriter;
-  const { deployment } = yield* Instance;
   const nowMs = yield* monotonicMs;
   memory.searchedAllMs ??= nowMs;
   if (nowMs - memory.searchedAllMs >= AGAIN_MS) {
@@ -52,10 +48,10 @@ export const findEventTransactions = Effect.fn("findEventTransactions")(function
       // Reads only the oldest and the newest ones, because there may be any amount of spam in between.
       const half = TRANSACTIONS_AN_ESCROW / 2;
       const likely = new Set([...landed.slice(-half), ...landed.slice(0, half)]);
-      for (const { signature } of likely) {
+      for (const { signature, slot } of likely) {
         const transaction = yield* ledger.transaction(signature);
         if (transaction === null) continue;
-        causes.push(...eventCausesOf(transaction, deployment));
+        causes.push(...(yield* causesWithin(transaction, onlySlot(slot))));
       }
       return causes;
     }),

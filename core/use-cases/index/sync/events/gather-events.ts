@@ -82,12 +82,10 @@ export const gatherEvents = Effect.fn("gatherEvents")(function* (
   if (isWorthReading) {
     // A node without history is one that does not show the events.
     const unlessShown = { LedgerUnavailable: () => Effect.void, LedgerTimeout: () => Effect.void };
-    yield* Effect.catchTags(
-      followHistory(accounts, memory, held, { since: mark.slot, to: tip.slot }, most),
-      unlessShown,
-    );
+    const slots = { since: mark.slot, to: tip.slot };
+    yield* Effect.catchTags(followHistory(accounts, memory, held, slots, most), unlessShown);
     if (!held.isComplete)
-      yield* Effect.catchTags(holdTold(accounts, memory, held, tip.slot), unlessShown);
+      yield* Effect.catchTags(holdTold(accounts, memory, held, slots), unlessShown);
   }
   if (!held.isComplete && isWorthReading && rows > CHEAP_ROWS) {
     const nowMs = yield* monotonicMs;

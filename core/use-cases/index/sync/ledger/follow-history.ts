@@ -9,12 +9,10 @@ import { indexedEscrowOf } from "../../../../log/leaf/project-at.ts";
 import { believedBytes } from "../../../../protocol/accounts/last-bytes.ts";
 import { custodyConfigAddress } from "../../../../protocol/addresses/addresses.ts";
 import { archivedBytesOf } from "../../../../protocol/transaction/archived-bytes.ts";
-import {
-  eventCausesOf,
-  touchedAccountsOf,
-} from "../../../../protocol/transaction/settlement-transaction.ts";
+import { touchedAccountsOf } from "../../../../protocol/transaction/settlement-transaction.ts";
 import { Instance } from "../../../../../ports/instance.ts";
 import { Ledger } from "../../../../../ports/ledger.ts";
+import { causesWithin, onlySlot, type Slots } from "../events/causes-within.ts";
 import type { HeldEvents } from "../events/held-events.ts";
 import type { IndexAccounts } from "../index-accounts.ts";
 import { LAG_RETRIES, READ_AT_ONCE, readAccountsSince } from "./read-accounts-since.ts";
@@ -25,15 +23,16 @@ const AT_ONCE = 8;
 /** The most transactions that are read because a node told of them, and not because a history lists them. */
 const MOST_TOLD = 256;
 
-/** The slots whose transactions are read: above the last mark's, up to the tip's. */
-type Slots = { readonly since: bigint; readonly to: bigint };
-
-/** Reads the accounts that transactions touched, and keeps the escrows among them that had events in the range. */
+/**
+ * Reads the accounts that transactions touched, and keeps the escrows among them that had events in the range. A
+ * transaction is an event's only if it is shown in one of `slotsOf`.
+ */
 const holdTouched = Effect.fnUntraced(function* (
   accounts: IndexAccounts,
   held: HeldEvents,
   transactions: ReadonlyArray<LedgerTransaction>,
   slot: bigint,
+  slotsOf: (transaction: LedgerTransaction) => Slots,
 ) {
   const { deployment } = yield* Instance;
   const touched = [...new Set(transactions.flatMap((one) => touchedAccountsOf(one, deployment)))];
@@ -57,28 +56,28 @@ const holdTouched = Effect.fnUntraced(function* (
     }
   }
   for (const transaction of transactions)
-    for (const cause of eventCausesOf(transaction, deployment)) held.refer(cause);
+    for (const cause of yield* causesWithin(transaction, slotsOf(transaction))) held.refer(cause);
 });
 
 /**
  * Reads the transactions of which a node told and that may have caused events that the history does not show, and keeps
- * the escrows that they touched. Fails like the ledger.
+ * the escrows that they touched. `slots` are above the last mark's, up to the tip's. Fails like the ledger.
  */
 export const holdTold = Effect.fn("holdTold")(function* (
   accounts: IndexAccounts,
   memory: SyncMemory,
   held: HeldEvents,
-  to: bigint,
+  slots: Slots,
 ) {
   const { deployment } = yield* Instance;
-  const told = memory.told.upTo(deployment.custodyProgram, to, MOST_TOLD);
+  const told = memory.told.upTo(deployment.custodyProgram, slots.to, MOST_TOLD);
   const found = yield* Effect.forEach(
     told,
     ({ signature }) => memory.transactions.read(signature),
     { concurrency: AT_ONCE },
   );
   const transactions = found.filter((one): one is LedgerTransaction => one !== null);
-  yield* holdTouched(accounts, held, transactions, to);
+  yield* holdTouched(accounts, held, transactions, slots.to, () => slots);
 });
 
 /** The entry of a page that is the oldest by slot. The page may be in any order. */
@@ -91,7 +90,8 @@ const oldestOf = (entries: ReadonlyArray<HistoryEntry>): HistoryEntry | undefine
 /**
  * Reads the history of the custody config, which every event writes to, newest first, and the escrows that its
  * transactions touched, until `held` is complete. A history that does not show all of them yet is read again after 200,
- * 400 and 800 ms. Stops, with what there is, at `most` transactions. Fails like the ledger.
+ * 400 and 800 ms. Stops, with what there is, at `most` transactions. The slots are above the last mark's, up to the
+ * tip's. Fails like the ledger.
  */
 export const followHistory = Effect.fn("followHistory")(function* (
   accounts: IndexAccounts,
@@ -110,14 +110,17 @@ export const followHistory = Effect.fn("followHistory")(function* (
       ({ signature, slot, failed }) =>
         !failed && slot >= since && slot <= to && !done.has(signature),
     );
+    const slots = new Map(wanted.map(({ signature, slot }) => [signature, slot]));
     const found = yield* Effect.forEach(
-      new Set(wanted.map(({ signature }) => signature)),
+      slots.keys(),
       (signature) => memory.transactions.read(signature),
       { concurrency: AT_ONCE },
     );
     // A transaction that the node lists and does not show is asked for again with the next reading.
     const transactions = found.filter((one): one is LedgerTransaction => one !== null);
-    yield* holdTouched(accounts, held, transactions, to);
+    yield* holdTouched(accounts, held, transactions, to, ({ signature }) =>
+      onlySlot(slots.get(signature) ?? -1n),
+    );
     for (const { signature } of transactions) done.add(signature);
     memory.progress = { phase: "transactions", done: done.size, total: null };
   });
