@@ -52,9 +52,9 @@ export const findEventTransactions = Effect.fn("findEventTransactions")(function
       // Reads only the oldest and the newest ones, because there may be any amount of spam in between.
       const half = TRANSACTIONS_AN_ESCROW / 2;
       const likely = new Set([...landed.slice(-half), ...landed.slice(0, half)]);
-      for (const { signature } of likely) {
+      for (const { signature, slot } of likely) {
         const transaction = yield* ledger.transaction(signature);
-        if (transaction === null) continue;
+        if (transaction?.slot !== slot) continue;
         causes.push(...eventCausesOf(transaction, deployment));
       }
       return causes;

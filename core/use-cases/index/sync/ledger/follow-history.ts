@@ -115,8 +115,11 @@ export const followHistory = Effect.fn("followHistory")(function* (
       (signature) => memory.transactions.read(signature),
       { concurrency: AT_ONCE },
     );
-    // A transaction that the node lists and does not show is asked for again with the next reading.
-    const transactions = found.filter((one): one is LedgerTransaction => one !== null);
+    // A transaction that the node lists and does not show is asked for again with the next reading. One of another slot is not believed.
+    const slots = new Map(wanted.map(({ signature, slot }) => [signature, slot]));
+    const transactions = found.filter(
+      (one): one is LedgerTransaction => one !== null && slots.get(one.signature) === one.slot,
+    );
     yield* holdTouched(accounts, held, transactions, to);
     for (const { signature } of transactions) done.add(signature);
     memory.progress = { phase: "transactions", done: done.size, total: null };
