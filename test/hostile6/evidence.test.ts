@@ -136,3 +136,39 @@ test("one forged read of a settled escrow is not kept and served for good", asyn
   expect(JSON.stringify(later.data.escrow)).toContain(`"${truth.amount}"`);
   expect(JSON.stringify(later.data.escrow)).not.toContain(`"${forged.amount}"`);
 });
+
+test("an escrow that the chained index holds is not denied because a node does not show its account", async () => {
+  const { layer, double: ledger } = makeLedgerDouble(
+    "4uhcVJyU9pJkvQyS88uRDiswHXSCkY3zQawwpjk2NsNY",
+  );
+  ledger.setClock(CREATED_AT + 60n);
+  seedInto(ledger)({ escrows: [], merchants: [merchant()] });
+  const { readEscrow } = await import("../../core/use-cases/escrow/read-escrow.ts");
+  const runtime = ManagedRuntime.make(
+    Layer.mergeAll(
+      Layer.effect(SettledEvidence, makeSettledEvidence),
+      Layer.succeed(LogProofs, { ofEscrow: () => Effect.succeed(null) }),
+      Layer.effect(ArchivedEscrows, makeArchivedEscrows),
+    ).pipe(
+      Layer.provideMerge(
+        Layer.mergeAll(
+          layer,
+          Layer.succeed(Instance, testInstance()),
+          Layer.succeed(EvidenceSigner, signer),
+          indexMemory(),
+          TestClock.layer(),
+        ),
+      ),
+    ),
+  );
+  await runtime.runPromise(
+    IndexWriter.use((index) => index.apply(changesOf({ escrows: [indexedOf(settled)] }))),
+  );
+  const tagOf = async (exit: Promise<{ _tag: string; failure?: { _tag: string } }>) =>
+    (await exit).failure?._tag ?? "Success";
+  const packet = await tagOf(
+    runtime.runPromise(Effect.result(buildEvidence(settled.address))) as never,
+  );
+  const live = await tagOf(runtime.runPromise(Effect.result(readEscrow(settled.address))) as never);
+  expect([packet, live]).toEqual(["LedgerUnavailable", "LedgerUnavailable"]);
+});
