@@ -156,10 +156,9 @@ const ledger: Layer.Layer<Ledger, never, NodePool> = Layer.effect(
           return { value: parsed };
         },
       };
-      if (lowest > 0) yield* pool.call(slotReached(lowest));
       // What a node has after the search, it also had during the search.
       const [entries, keptFrom] = yield* pool
-        .callInTurn(entriesBehind, historyStart)
+        .callInTurn(entriesBehind, historyStart, lowest > 0 ? slotReached(lowest) : undefined)
         .pipe(
           Effect.catch((failure) =>
             listed === null ? Effect.fail(failure) : Effect.succeed([listed, null] as const),

@@ -120,9 +120,12 @@ export const broadcasterSolanaRpc: Layer.Layer<Broadcaster, never, NodePool> = L
         decode: (result) => {
           if (!isValueAtSlot(result)) return "malformed";
           const { slot } = result.context;
-          if (slot < present) return "behind";
+          const judgement = pool.slots.judge(present, slot);
+          if (judgement !== "fine") return judgement;
           const value = parseLanded(result.value, signatures.length);
           if (value === undefined) return "malformed";
+          // No node holds a block above its own newest slot. A store behind it may.
+          if (value.some((shown) => shown !== null && shown.slot > slot)) return "behind";
           // The context is the node's newest slot. If that is below the confirmed slot, a null from this node proves
           // nothing.
           if (slot < absent && value.includes(null)) return "behind";

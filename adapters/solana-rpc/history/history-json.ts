@@ -36,6 +36,7 @@ const isTransaction = Schema.is(
   Schema.Struct({
     slot: Schema.Natural,
     transaction: Schema.Struct({
+      signatures: Schema.Array(Schema.String),
       message: Schema.Struct({
         header: Schema.Struct({ numRequiredSignatures: Schema.Natural }),
         accountKeys: Schema.Array(Schema.String),
@@ -103,6 +104,7 @@ export const parseTransaction = (
   if (json === null) return null;
   if (!isTransaction(json)) return undefined;
   const { slot, meta, transaction } = json;
+  if (transaction.signatures[0] !== signature) return undefined;
   const { header, accountKeys, instructions } = transaction.message;
   const accounts = parseAddresses([
     ...accountKeys,

@@ -61,7 +61,8 @@ export class HighestSlots {
       monotonicMs: this.#monotonicMs(),
       wallMs: this.#clock.currentTimeMillisUnsafe(),
     };
-    this.#missedSinceMs = null;
+    // An answer from far below, such as a finalized one, does not show that a node has come to the highest.
+    if (slot >= this.#highest.confirmed - PRESENCE_SLOTS) this.#missedSinceMs = null;
     this.#highest[commitment] = Math.max(this.#highest[commitment], slot);
     // What is finalized is also confirmed.
     if (commitment === "finalized") this.saw("confirmed", slot);

@@ -18,10 +18,14 @@ export class NodePool extends Context.Service<
   {
     /** The first usable answer of any node. The request may reach several nodes, so it must be safe to repeat. */
     readonly call: <A>(request: RpcRequest<A>) => Effect.Effect<A, LedgerFailure | RpcRefusal>;
-    /** One node's answers to two requests of one pool. The second request is sent after the first answer. */
+    /**
+     * One node's answers to two requests of one pool. The second request is sent after the first answer; `before`, which the
+     * same node must answer, before both.
+     */
     readonly callInTurn: <A, B>(
       first: RpcRequest<A>,
       second: RpcRequest<B>,
+      before?: RpcRequest<void>,
     ) => Effect.Effect<readonly [A, B], LedgerFailure | RpcRefusal>;
     /** Sends the request to every node at once and succeeds with the first answer. */
     readonly tellAll: <A>(request: RpcRequest<A>) => Effect.Effect<A, LedgerFailure | RpcRefusal>;
@@ -87,11 +91,15 @@ export const nodePool = (config: SolanaRpcConfig): Layer.Layer<NodePool> =>
         });
       return NodePool.of({
         call: (request) => notingBehind(asking(request)),
-        callInTurn: <A, B>(first: RpcRequest<A>, second: RpcRequest<B>) =>
+        callInTurn: <A, B>(
+          first: RpcRequest<A>,
+          second: RpcRequest<B>,
+          before?: RpcRequest<void>,
+        ) =>
           notingBehind(
             inLane(first.pool, failOver<readonly [A, B]>, {
-              ask: (node, ticket) => node.askInTurn(first, second, ticket),
-              methods: [first.method, second.method],
+              ask: (node, ticket) => node.askInTurn(first, second, ticket, before),
+              methods: [first.method, second.method, ...(before ? [before.method] : [])],
             }),
           ),
         tellAll: (request) =>

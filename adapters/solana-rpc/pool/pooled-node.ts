@@ -100,12 +100,15 @@ export class PooledNode {
     first: RpcRequest<A>,
     second: RpcRequest<B>,
     ticket: Ticket,
+    before?: RpcRequest<void>,
   ): Effect.Effect<readonly [A, B], NodeFailure> {
     const ask = <C>({ method, params, decode }: RpcRequest<C>) =>
       Effect.flatMap(this.#client.ask(method, params, this.#limits), (result) =>
         this.#read(method, decode(result)),
       );
-    return this.#judged(this.#confirmed(Effect.all([ask(first), ask(second)])), ticket);
+    const both = Effect.all([ask(first), ask(second)]);
+    const all = before === undefined ? both : Effect.andThen(ask(before), both);
+    return this.#judged(this.#confirmed(all), ticket);
   }
 
   /** Scans a program's accounts into `sink` and returns the slot they were read at. */

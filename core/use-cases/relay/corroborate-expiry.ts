@@ -27,6 +27,9 @@ const UNKNOWN_ERROR: TransactionError = {
   customCode: null,
 };
 
+/** Blocks for which a blockhash stays valid (Agave `clock.rs`: MAX_PROCESSING_AGE). */
+const BLOCKHASH_AGE = 150n;
+
 /** The finalized tip that an expiry is judged at. */
 type Tip = { readonly slot: bigint; readonly blockHeight: bigint };
 
@@ -88,9 +91,12 @@ const landedAs = ({ slot, failed, error }: HistoryEntry): FinalOutcome => ({
  * ledger.
  */
 export const corroborateExpiry = Effect.fn("corroborateExpiry")(function* (
-  { signature, transaction, feePayer, openedAtSlot }: RelayEntry,
+  { signature, transaction, feePayer, openedAtSlot, lastValidBlockHeight }: RelayEntry,
   tip: Tip,
 ) {
+  // Each block takes a slot. Heights that grew by more than the slots did are not both true.
+  const openedAtHeight = lastValidBlockHeight - BLOCKHASH_AGE;
+  if (tip.blockHeight - openedAtHeight > tip.slot - openedAtSlot) return null;
   const ledger = yield* Ledger;
   const { deployment } = yield* Instance;
   const decoded = decodeWireTransaction(transaction);

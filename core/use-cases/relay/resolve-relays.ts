@@ -79,7 +79,9 @@ const finalOutcome = Effect.fnUntraced(function* (found: Found, tip: Tip) {
   const { entry, landed } = found;
   if (landed !== null && landed !== undefined) {
     const outcome: FinalOutcome = { status: "landed", slot: landed.slot, error: landed.error };
-    return landed.commitment === "finalized" ? outcome : null;
+    // A block above the finalized tip can still be dropped, whatever a status says.
+    const isFinal = landed.commitment === "finalized" && tip !== null && landed.slot <= tip.slot;
+    return isFinal ? outcome : null;
   }
   if (!found.searched || tip === null || isForgotten(found)) return null;
   return yield* corroborateExpiry(entry, tip).pipe(Effect.orElseSucceed(() => null));

@@ -15,6 +15,8 @@ import type { Observed } from "../../../../ports/index/index-writer.ts";
 const MAX_UNREADABLE = 10_000;
 /** The most rejected accounts that a report names. All are counted. */
 const MAX_REJECTED_NAMED = 100;
+/** How far above a sync's tip an account's slot is believed, slots: five minutes. No later answer is then kept out for longer. */
+const MOST_ABOVE_TIP = 750n;
 
 /** An escrow and the account's bytes that it was decoded from. */
 export type ReadEscrow = { readonly escrow: Escrow; readonly data: Uint8Array };
@@ -56,10 +58,13 @@ export class IndexAccounts {
   /** Accounts of all kinds read so far, with repeats. */
   read = 0;
   readonly #deployment: Deployment;
+  readonly #newestSlot: bigint | null;
   readonly #rejections = new AddressFingerprints();
 
-  constructor(deployment: Deployment) {
+  /** `tipSlot` is the slot of the sync's tip, null for none. */
+  constructor(deployment: Deployment, tipSlot: bigint | null = null) {
     this.#deployment = deployment;
+    this.#newestSlot = tipSlot === null ? null : tipSlot + MOST_ABOVE_TIP;
   }
 
   /**
@@ -87,9 +92,13 @@ export class IndexAccounts {
       } else if (read.kind === "archived_escrow")
         unseen.push(unseenEscrowOf(address, read.decoded.value));
       else if (read.kind === "escrow") escrows.push({ escrow: read.decoded.value, data });
-      else merchants.push({ row: read.decoded.value, slot });
+      else merchants.push({ row: read.decoded.value, slot: this.#believed(slot) });
     }
     return { escrows, unseen, merchants };
+  }
+
+  #believed(slot: bigint): bigint {
+    return this.#newestSlot !== null && slot > this.#newestSlot ? this.#newestSlot : slot;
   }
 
   #keepUnreadable(account: LedgerAccount): void {

@@ -181,7 +181,7 @@ export const syncIndex = Effect.fn("syncIndex")(
     const { deployment } = yield* Instance;
     const { mark: since } = yield* index.summary;
     const tip = yield* readCustodyTip(since);
-    const accounts = new IndexAccounts(deployment);
+    const accounts = new IndexAccounts(deployment, tip.slot);
     const whole = since === null ? tip : yield* tipToBuild(accounts, memory, since, tip);
     const pass =
       since === null || whole !== null

@@ -28,6 +28,7 @@ const transaction = (where: "inner" | "top", err: unknown = null) => {
   return {
     slot: 7,
     transaction: {
+      signatures: [SIGNATURE],
       message: {
         header: { numRequiredSignatures: 1 },
         accountKeys,

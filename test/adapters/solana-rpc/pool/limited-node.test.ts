@@ -36,7 +36,8 @@ const present = {
 
 const answerOf = ({ method, params, nowMs }: TimedCall): unknown => {
   const slot = 1000 + Math.floor(nowMs / 400);
-  if (method === "getTransaction") return transaction;
+  if (method === "getTransaction")
+    return { ...transaction, transaction: { ...transaction.transaction, signatures: [params[0]] } };
   if (method === "getEpochInfo") return { absoluteSlot: slot, blockHeight: slot };
   const asked = params[0] as ReadonlyArray<string>;
   return { context: { slot }, value: asked.map(() => present) };

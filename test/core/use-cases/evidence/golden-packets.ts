@@ -83,7 +83,7 @@ const indexed = ({ escrow }: Golden): ReadonlyArray<IndexedEvent> =>
     slot: SLOT - 100n + BigInt(i),
   }));
 
-/** An index that answers one question only; null means that it does not answer. */
+/** An index without rows that answers one question; null means that it does not answer. */
 const indexOf = (events: ReadonlyArray<IndexedEvent> | null) => {
   const unexpected = () => Effect.die("not expected");
   const refusal = new StoreUnavailable({ retryable: true, cause: "test" });
@@ -97,7 +97,7 @@ const indexOf = (events: ReadonlyArray<IndexedEvent> | null) => {
   };
   return IndexReader.of({
     escrows: unexpected,
-    escrowsAt: unexpected,
+    escrowsAt: () => Effect.succeed([]),
     merchants: unexpected,
     sameNames: unexpected,
     summary: Effect.succeed(summary),

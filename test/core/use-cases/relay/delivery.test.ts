@@ -107,7 +107,8 @@ describe("delivery", () => {
       expect(failureOf(again)).toMatchObject({ _tag: "BlockhashExpired" });
 
       yield* relayTransaction(requestOf(2));
-      script.historyStart = 2001n;
+      // One slot above that of the first sending.
+      script.historyStart = 2216n;
       script.blockHeight = 5000n;
       yield* later(RELAY_POLICY.rebroadcastMs);
       expect(yield* readRelayOutcome(signatureOf(2))).toMatchObject({

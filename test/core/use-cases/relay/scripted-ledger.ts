@@ -25,7 +25,7 @@ import {
 } from "../../../../core/use-cases/relay/relay-delivery.ts";
 import { Broadcaster } from "../../../../ports/broadcaster.ts";
 import { Instance } from "../../../../ports/instance.ts";
-import { Ledger, type LedgerFailure } from "../../../../ports/ledger.ts";
+import { type Commitment, Ledger, type LedgerFailure } from "../../../../ports/ledger.ts";
 import type { OutcomeLog } from "../../../../ports/outcome-log.ts";
 import { walletAccount } from "../../../doubles/accounts.ts";
 import { broadcasterDouble } from "../../../doubles/broadcaster-double.ts";
@@ -50,6 +50,8 @@ export type ScriptedLedger = {
   /** The finalized height. The confirmed one is `heightAhead` above it. */
   blockHeight: bigint;
   heightAhead: bigint;
+  /** What a lying node adds to the finalized height, and not to its slot. */
+  falseHeight: bigint;
   /** Null: the node does not say. */
   historyStart: bigint | null;
   /** What the node lists of any address, newest first; by default one transaction from before every relay. */
@@ -94,6 +96,7 @@ export const scriptedPorts = (accounts?: TestLedger, limit = 1000) => {
     simulations: 0,
     blockHeight: 1000n,
     heightAhead: 0n,
+    falseHeight: 0n,
     historyStart: 0n,
     listed: [EARLIER],
     listedOf: new Map(),
@@ -109,11 +112,15 @@ export const scriptedPorts = (accounts?: TestLedger, limit = 1000) => {
     const account = accounts.account(address);
     return account.lamports === 0n && account.data.length === 0 ? null : account;
   };
+  // Each block has a slot. What tests let land is among the few slots that are finalized then.
+  const slotAt = (commitment: Commitment): bigint =>
+    script.blockHeight + (commitment === "finalized" ? 1010n : 1000n);
   const ledger = ledgerDouble({
-    slot: () => 2000n,
+    slot: () => slotAt("finalized"),
     tip: (commitment) => ({
-      slot: 2000n,
-      blockHeight: script.blockHeight + (commitment === "finalized" ? 0n : script.heightAhead),
+      slot: slotAt(commitment),
+      blockHeight:
+        script.blockHeight + (commitment === "finalized" ? script.falseHeight : script.heightAhead),
     }),
     accountAt: () => read,
     history: (address, before) => ({

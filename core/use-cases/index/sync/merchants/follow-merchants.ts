@@ -59,7 +59,8 @@ export const followMerchants = Effect.fn("followMerchants")(function* (
   const floor = since > OVERLAP_SLOTS ? since - OVERLAP_SLOTS : 0n;
   const listed = yield* listHistory([deployment.attestorProgram], floor, most);
   if (listed === null) return null;
-  memory.told.forget(listed.keys());
+  // A failed transaction is no signal: a list that calls one failed of which a node told contradicts it.
+  memory.told.forget([...listed.values()].flatMap((one) => (one.failed ? [] : [one.signature])));
   const wanted = [...listed.values()].filter(
     ({ signature, failed }) => !failed && !memory.hasApplied(signature),
   );
