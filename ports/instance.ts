@@ -9,6 +9,8 @@ export class Instance extends Context.Service<
     readonly deployment: Deployment;
     /** `localnet`, `devnet`, `testnet` or `mainnet-beta`. */
     readonly cluster: string;
+    /** Whether the ledger is the service's own process, whose time its user may move ahead. */
+    readonly runsLedger: boolean;
     /** The ledger node's address without credentials, path or query. */
     readonly networkAddress: string;
     /** The mints whose amounts this service shows as money. */

@@ -62,6 +62,7 @@ export const instanceLayer = (started: StartedInstance): Layer.Layer<Instance> =
     return Instance.of({
       deployment: deploymentOf(settings),
       cluster: clusterOf(settings),
+      runsLedger: settings.ledger.kind === "embedded",
       networkAddress: redactedRpcAddress(Redacted.value(rpcUrls[0])),
       supportedMints: settings.supportedMints ?? USDC_MINTS[clusterOf(settings)],
       enforceBetaLimits: settings.enforceBetaLimits,

@@ -30,6 +30,7 @@ const instanceOf = (deployment: Deployment) =>
   Instance.of({
     deployment,
     cluster: "localnet",
+    runsLedger: false,
     networkAddress: "http://127.0.0.1",
     supportedMints: [usdc(WORLD_MINT)],
     enforceBetaLimits: false,

@@ -6,6 +6,7 @@ export const sampleInstance = () =>
   Instance.of({
     deployment: SAMPLE.deployment,
     cluster: "localnet",
+    runsLedger: false,
     networkAddress: "http://127.0.0.1:8899",
     supportedMints: [{ address: sampleParties().mint, decimals: 6, symbol: "USDC" }],
     enforceBetaLimits: false,

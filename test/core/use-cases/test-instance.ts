@@ -18,6 +18,7 @@ export const testInstance = (enforceBetaLimits = false) =>
   Instance.of({
     deployment: LOCAL_DEPLOYMENT,
     cluster: "localnet",
+    runsLedger: false,
     networkAddress: "http://127.0.0.1:8899",
     supportedMints: [usdc(SUPPORTED_MINT)],
     enforceBetaLimits,

@@ -151,6 +151,7 @@ export const makeService = async (options: ServiceOptions = {}) => {
   const instance = Layer.succeed(Instance, {
     deployment: LOCAL_DEPLOYMENT,
     cluster: "localnet",
+    runsLedger: false,
     networkAddress: "http://127.0.0.1:8899",
     supportedMints: [usdc(MINT)],
     enforceBetaLimits,

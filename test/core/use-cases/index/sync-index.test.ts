@@ -6,6 +6,7 @@ import type { Escrow } from "../../../../core/domain/escrow/escrow.ts";
 import { encodeEscrowAccount } from "../../../../core/protocol/accounts/escrow-account.ts";
 import { SyncMemory } from "../../../../core/use-cases/index/sync/ledger/sync-memory.ts";
 import { IndexReader } from "../../../../ports/index/index-reader.ts";
+import { Instance } from "../../../../ports/instance.ts";
 import { Ledger } from "../../../../ports/ledger.ts";
 import { anyMerchant, escrowLife } from "../../../arbitraries/index-history.ts";
 import { runs } from "../../../arbitraries/runs.ts";
@@ -14,6 +15,7 @@ import { accountOf } from "../../../doubles/accounts.ts";
 import { seededRandom } from "../../../arbitraries/seeded-random.ts";
 import { TEST_DEPLOYMENT } from "../../../arbitraries/test-ledger.ts";
 import { FAIR, SimulatedLedger } from "./simulated-ledger.ts";
+import { testInstance } from "../test-instance.ts";
 import { contents, simulate, syncWith } from "./simulated-sync.ts";
 
 describe("a sync", () => {
@@ -172,6 +174,25 @@ describe("a sync", () => {
         ledger.slot = honest + 1n;
         expect((yield* syncWith(new SyncMemory(), 2)).slot).toBe(honest + 1n);
       }),
+    );
+  });
+
+  test("follows the service's own ledger after it has skipped a year", () => {
+    const ledger = ledgerWithOne();
+    return simulate(ledger, (index) =>
+      Effect.gen(function* () {
+        yield* syncWith(new SyncMemory(), 0);
+        ledger.slot += 78_840_000n;
+        ledger.create([other]);
+        expect(yield* syncWith(new SyncMemory(), 1)).toMatchObject({ slot: ledger.slot });
+        expect((yield* contents(index)).escrows).toHaveLength(2);
+      }).pipe(
+        Effect.provideService(Instance, {
+          ...testInstance(),
+          deployment: TEST_DEPLOYMENT,
+          runsLedger: true,
+        }),
+      ),
     );
   });
 
