@@ -4,6 +4,7 @@ import { policyIn } from "../../client/pinned-policy.ts";
 import { usualJournal } from "../../client/bin/attest.ts";
 import { exitCodeOf } from "../../client/bin/exit-code.ts";
 import { readSigners, SIGNER_HELP, SIGNER_OPTIONS } from "../../client/bin/signer-options.ts";
+import { endWithNpx } from "../../client/bin/npx-launcher.ts";
 import { attestationFiles } from "../../client/node/attestation-files.ts";
 import { readInput } from "../../client/node/input.ts";
 import { requestsTo } from "../../client/service/requests.ts";
@@ -40,6 +41,8 @@ const OPTIONS = {
 } as const;
 
 const { values } = readCommandLine(HELP, OPTIONS);
+// Its input may stay open after npx has ended. A claim that was begun is kept, as at any other end.
+await endWithNpx();
 
 const setup = async (): Promise<AttestorSetup> => {
   const { rules: rulesFile, trust } = values;

@@ -75,7 +75,10 @@ const packet = await read(positionals[0] ?? "-");
 const node = values.rpc === undefined ? null : nodeAddress(values.rpc);
 const log = values.log === undefined ? null : logAddress(values.log);
 if (log !== null && (trust === null || trust.log === null))
-  exitWith(EX_USAGE, "--log: give a trust document with --trust that names the log");
+  exitWith(
+    EX_USAGE,
+    '--log: give a trust document with --trust that names the log; docs/verify-evidence.md, "With the command", says how',
+  );
 const offline = verifyEvidence(packet, trust);
 // No answer can save a packet that fails offline, so neither node nor log is asked about such a packet.
 const isAsked = offline.verdict !== "failed";

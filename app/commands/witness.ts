@@ -9,10 +9,15 @@ import { provideSha256 } from "../../core/domain/sha256.ts";
 import { Witness } from "../../core/use-cases/witness/witness.ts";
 import { WitnessUnusable } from "../../ports/log/witness-key.ts";
 import { faultLines } from "../config/variable.ts";
-import { readLoneWitnessSettings } from "../config/witness-environment.ts";
+import {
+  type LoneWitnessSettings,
+  readLoneWitnessSettings,
+} from "../config/witness-environment.ts";
 import { claimDataDirectory } from "../stores/data-directory.ts";
+import { logging } from "../lifecycle/logging.ts";
 import { awaitEnding, limitStop } from "../lifecycle/shutdown.ts";
 import { witnessLayer } from "../log/witness-layer.ts";
+import { watchNpx } from "../npx-launcher.ts";
 import { exitWith, readCommandLine } from "./command-line.ts";
 
 const HELP = `Runs a witness by itself: it replays the logs of services against your own node and cosigns their
@@ -30,6 +35,8 @@ It takes no options; environment variables configure it:
   WITNESS_NAME          its name: a URL without scheme, such as witness.example.com
   DATA_DIR              where it keeps what it cosigned   (./witness-data)
   HOST, PORT            where it listens                  (127.0.0.1, 3001)
+  LOG_LEVEL             debug, info, warn or error        (info)
+  LOG_FORMAT            pretty or json                    (pretty on a terminal, else json)
 `;
 
 readCommandLine(HELP, {});
@@ -37,9 +44,7 @@ readCommandLine(HELP, {});
 /** Longer than a replay may take in one request; Bun allows at most 255. */
 const IDLE_SECONDS = 120;
 
-const serve = Effect.gen(function* () {
-  provideSha256(sha256Bun);
-  const settings = yield* readLoneWitnessSettings(process.env);
+const run = Effect.fnUntraced(function* (settings: LoneWitnessSettings) {
   const { host, port, rpcUrls, deployment, witness } = settings;
   const dataDir = yield* claimDataDirectory(settings.dataDir);
   const ledger = ledgerSolanaRpc.pipe(Layer.provide(nodePool(solanaRpcConfig(rpcUrls))));
@@ -67,13 +72,27 @@ const serve = Effect.gen(function* () {
     }),
     (server) => Effect.promise(() => server.stop()),
   );
+  const npxEnded = yield* watchNpx;
   yield* Effect.logInfo("witness listening", {
     url: server.url.href,
     vkey: printVerifierKey(key),
     node: Redacted.value(rpcUrls[0]).host,
   });
-  return yield* Effect.ensuring(awaitEnding, limitStop);
-}).pipe(Effect.scoped);
+  const untilNpxEnds = Effect.as(npxEnded, { kind: "asked", by: "the end of npx" } as const);
+  const ending = yield* Effect.raceFirst(awaitEnding, untilNpxEnds);
+  yield* ending.kind === "asked"
+    ? Effect.logInfo("stopping", { by: ending.by })
+    : Effect.logError("stopping after an error that nobody caught", Cause.die(ending.cause));
+  yield* limitStop;
+  return ending;
+}, Effect.scoped);
+
+const serve = Effect.gen(function* () {
+  provideSha256(sha256Bun);
+  const settings = yield* readLoneWitnessSettings(process.env);
+  const lines = logging(settings.logFormat, settings.logLevel);
+  return yield* Effect.provide(run(settings), lines);
+});
 
 const exit = await Effect.runPromiseExit(serve);
 if (Exit.isSuccess(exit)) process.exit(exit.value.kind === "asked" ? 0 : 1);

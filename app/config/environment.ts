@@ -6,6 +6,12 @@ import { type ConfigFault, type splitReadings, variable } from "./variable.ts";
 
 const perMinute = kinds.wholeNumber(1, 1_000_000);
 
+/** The variables of the log lines that a service or a witness writes. */
+export const logLines = {
+  logLevel: variable("LOG_LEVEL", kinds.oneOf("debug", "info", "warn", "error"), "info" as const),
+  logFormat: variable("LOG_FORMAT", kinds.oneOf("pretty", "json"), null),
+};
+
 /** Every variable with its kind and its default. */
 export const environment = Config.all({
   host: variable("HOST", kinds.host, "127.0.0.1"),
@@ -46,8 +52,7 @@ export const environment = Config.all({
   publicUrl: variable("PUBLIC_URL", kinds.publicOrigin, null),
   corsOrigins: variable("CORS_ORIGINS", kinds.listOf(kinds.webOrigin), ["*"]),
   enforceBetaLimits: variable("ENFORCE_BETA_LIMITS", kinds.flag, false),
-  logLevel: variable("LOG_LEVEL", kinds.oneOf("debug", "info", "warn", "error"), "info" as const),
-  logFormat: variable("LOG_FORMAT", kinds.oneOf("pretty", "json"), null),
+  ...logLines,
 });
 
 /** The values that could be read. A faulty variable's member is undefined. */

@@ -2,7 +2,7 @@ import { ConfigProvider, Effect, Redacted } from "effect";
 import type { Deployment } from "../../core/domain/ledger/deployment.ts";
 import type { SupportedMint } from "../../core/domain/supported-mint.ts";
 import type { Budget } from "../../ports/rate-limiter.ts";
-import type { LOG_LEVELS, LogFormat } from "../lifecycle/logging.ts";
+import { type LOG_LEVELS, type LogFormat, usualLogFormat } from "../lifecycle/logging.ts";
 import type { WitnessSettings } from "../log/witness-layer.ts";
 import type { Cluster } from "./cluster.ts";
 import { clustersOf, environment, faultsAcross, type Values } from "./environment.ts";
@@ -168,7 +168,7 @@ export const readSettings = Effect.fnUntraced(function* (
     corsOrigins: values.corsOrigins,
     enforceBetaLimits: values.enforceBetaLimits,
     logLevel: values.logLevel,
-    logFormat: values.logFormat ?? (process.stdout.isTTY ? "pretty" : "json"),
+    logFormat: values.logFormat ?? usualLogFormat(),
   };
   return settings;
 });

@@ -1,7 +1,8 @@
 import { Config, ConfigProvider, Effect, Redacted } from "effect";
 import type { Deployment } from "../../core/domain/ledger/deployment.ts";
+import { type LOG_LEVELS, type LogFormat, usualLogFormat } from "../lifecycle/logging.ts";
 import type { WitnessSettings } from "../log/witness-layer.ts";
-import { environment as serviceEnvironment } from "./environment.ts";
+import { environment as serviceEnvironment, logLines } from "./environment.ts";
 import * as kinds from "./kinds.ts";
 import { misspelt } from "./misspelt.ts";
 import type { RpcUrls } from "./settings.ts";
@@ -17,6 +18,8 @@ export type LoneWitnessSettings = {
   readonly rpcUrls: RpcUrls;
   readonly deployment: Deployment;
   readonly witness: WitnessSettings;
+  readonly logLevel: keyof typeof LOG_LEVELS;
+  readonly logFormat: LogFormat;
 };
 
 const NEEDED = {
@@ -38,6 +41,7 @@ const environment = Config.all({
   logsFile: variable(NEEDED.logsFile, kinds.text, null),
   keyFile: variable(NEEDED.keyFile, kinds.text, null),
   name: variable(NEEDED.name, kinds.text, null),
+  ...logLines,
 });
 
 /** The settings of an environment. Fails with all faults at once. */
@@ -67,6 +71,8 @@ export const readLoneWitnessSettings = Effect.fnUntraced(function* (
     rpcUrls: [Redacted.make(first), ...others.map((url) => Redacted.make(url))],
     deployment: { custodyProgram, attestorProgram },
     witness: { name, keyFile, logsFile },
+    logLevel: values.logLevel ?? "info",
+    logFormat: values.logFormat ?? usualLogFormat(),
   };
   return settings;
 });

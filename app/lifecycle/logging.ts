@@ -3,6 +3,9 @@ import { Cause, Layer, Logger, type LogLevel, References } from "effect";
 /** The form of log lines: text for a terminal, or one JSON object per line. */
 export type LogFormat = "pretty" | "json";
 
+/** The form of log lines where none is configured. */
+export const usualLogFormat = (): LogFormat => (process.stdout.isTTY ? "pretty" : "json");
+
 /** The log levels, by their name in configuration and log lines. */
 export const LOG_LEVELS = {
   debug: "Debug",

@@ -2,6 +2,7 @@
 import process from "node:process";
 import { SettlementError } from "../settlement-error.ts";
 import { EX_USAGE, exitCodeOf } from "./exit-code.ts";
+import { endWithNpx } from "./npx-launcher.ts";
 
 /** A command: its help, and what runs it and gives the exit code. */
 type Command = {
@@ -56,6 +57,7 @@ const main = async ([name, ...args]: ReadonlyArray<string>): Promise<number> => 
     process.stdout.write(help);
     return 0;
   }
+  await endWithNpx();
   try {
     return await run(args);
   } catch (cause) {

@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { Effect } from "effect";
-import { RouteNotFound } from "../problems/http-failures.ts";
+import { DocumentationPageNotFound } from "../problems/http-failures.ts";
 import { endpoint } from "../server/endpoint.ts";
 import { DOCUMENTATION_PAGES, isDocumentationPage } from "./documentation-pages.ts";
 import { REFERENCE_PATH } from "./reference-markdown.ts";
@@ -47,7 +47,7 @@ export const documentationPageEndpoint = endpoint({
   problems: ["route_not_found"],
 }).handle(
   Effect.fnUntraced(function* ({ params: { page }, headers }) {
-    if (!isDocumentationPage(page)) return yield* new RouteNotFound();
+    if (!isDocumentationPage(page)) return yield* new DocumentationPageNotFound();
     return revalidated(DOCUMENTATION_PAGES[page].markdown(), headers);
   }),
 );

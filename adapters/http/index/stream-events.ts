@@ -2,7 +2,6 @@ import { type Static, Type } from "@sinclair/typebox";
 import { Effect } from "effect";
 import { clientGroup } from "../../../core/domain/relay/client-group.ts";
 import { followEvents } from "../../../core/use-cases/index/follow-events.ts";
-import { MalformedCursor } from "../../../core/use-cases/request-errors.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { LogIdentity } from "../../../ports/log/log-identity.ts";
 import { endpoint } from "../server/endpoint.ts";
@@ -10,7 +9,8 @@ import { eventStream } from "./event-stream.ts";
 import { parseLogPosition } from "../request/log-position.ts";
 import { eventExample, eventRecord, sampleLogId, SettlementEvent } from "./event-contract.ts";
 import type { HttpServices } from "../server/http-services.ts";
-import { RateLimited } from "../problems/http-failures.ts";
+import { InvalidRequest, MalformedEventId, RateLimited } from "../problems/http-failures.ts";
+import { judged } from "../openapi/values.ts";
 import { filterPointers } from "./filter-pointers.ts";
 import { IndexParameters } from "./index-query.ts";
 
@@ -32,7 +32,7 @@ const StreamParameters = Type.Object(
     state,
     after: Type.Optional(
       Type.String({
-        pattern: AFTER.source,
+        ...judged({ pattern: AFTER.source }),
         description:
           "Begin behind the event with this `id`; 0 replays everything. Without it, and without `Last-Event-ID`, the stream begins now.",
       }),
@@ -47,12 +47,16 @@ const startOf = Effect.fnUntraced(function* (
   lastEventId: string | null,
   logId: string,
 ) {
+  if (query.after !== undefined && !AFTER.test(query.after))
+    return yield* new InvalidRequest({
+      faults: [{ pointer: "?after", detail: "must be 0 or the `id` of an event of this stream" }],
+    });
   const text = lastEventId ?? query.after ?? null;
   if (text === null) return null;
   if (lastEventId === null && text === "0") return 0n;
   const place = parseLogPosition(text, "-");
-  if (place === undefined) return yield* new MalformedCursor({ fault: "malformed" });
-  if (place.logId !== logId) return yield* new MalformedCursor({ fault: "another_log" });
+  if (place === undefined) return yield* new MalformedEventId({ fault: "malformed" });
+  if (place.logId !== logId) return yield* new MalformedEventId({ fault: "another_log" });
   return place.seq;
 });
 

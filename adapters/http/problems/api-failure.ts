@@ -38,6 +38,9 @@ export type ApiFailure =
   | Http.MalformedHost
   | Http.OriginNotAllowed
   | Http.RouteNotFound
+  | Http.ProblemNotFound
+  | Http.DocumentationPageNotFound
+  | Http.MalformedEventId
   | Http.MethodNotAllowed
   | Http.NotAcceptable
   | Http.UnsupportedMediaType
@@ -97,6 +100,9 @@ export const CODE_OF_FAILURE = {
   MalformedHost: "malformed_host",
   OriginNotAllowed: "origin_not_allowed",
   RouteNotFound: "route_not_found",
+  ProblemNotFound: "route_not_found",
+  DocumentationPageNotFound: "route_not_found",
+  MalformedEventId: "malformed_cursor",
   MethodNotAllowed: "method_not_allowed",
   NotAcceptable: "not_acceptable",
   UnsupportedMediaType: "unsupported_media_type",

@@ -9,10 +9,11 @@ import { nextActionRecord } from "../escrow/next-action-contract.ts";
 import { tombstoneRecord } from "../escrow/tombstone-contract.ts";
 import { witnessRefusal } from "../witness/witness-refusal.ts";
 import { capitalised } from "./capitalised.ts";
-import { cureOf } from "./state-cures.ts";
+import { cureOf, ownCureOf } from "./state-cures.ts";
 import { rejectionRecord } from "../relay/transaction-error-contract.ts";
 import { type ApiFailure, CODE_OF_FAILURE } from "./api-failure.ts";
 import type { Problem } from "./problem.ts";
+import { PROBLEM_CATALOGUE } from "./problem-catalogue.ts";
 
 type Told = Omit<Problem, "code">;
 
@@ -90,6 +91,7 @@ const relayRefusal = (refusal: RelayRefusal | TransactionNotFound): Told => {
     case "SettlementCheckFailed":
       return {
         detail: `${capitalised(refusal.detail)}.`,
+        cure: ownCureOf(refusal.rule) ?? PROBLEM_CATALOGUE.settlement_check_failed.cure,
         extensions: {
           signature: refusal.signature,
           rule: refusal.rule,
@@ -292,6 +294,24 @@ const told = (failure: ApiFailure): Told => {
       return { detail: "The request comes from a page of an origin that is not listed." };
     case "RouteNotFound":
       return { detail: "No operation has this path." };
+    case "ProblemNotFound":
+      return {
+        detail: "No problem has this code.",
+        cure: "Take the code from a problem's `code`. `/openapi.json` lists the codes of each operation.",
+      };
+    case "DocumentationPageNotFound":
+      return {
+        detail: "The documentation has no page of this name.",
+        cure: "`/llms.txt` lists the pages.",
+      };
+    case "MalformedEventId":
+      return {
+        detail:
+          failure.fault === "another_log"
+            ? "The event's id belongs to another log: to that of another ledger, or of other programs or rules."
+            : "`Last-Event-ID` is not the `id` of an event.",
+        cure: "Send the `id` of an event that this stream gave, as `after` or in `Last-Event-ID`. `after=0` replays everything; without both the stream begins now.",
+      };
     case "MethodNotAllowed":
       return {
         detail: `This path has the methods ${failure.allow.join(", ")}.`,

@@ -28,6 +28,17 @@ export class OriginNotAllowed extends Data.TaggedError("OriginNotAllowed") {}
 /** No operation or page has the request's path. */
 export class RouteNotFound extends Data.TaggedError("RouteNotFound") {}
 
+/** No problem has the code in the request's path. */
+export class ProblemNotFound extends Data.TaggedError("ProblemNotFound") {}
+
+/** No page of the documentation has the name in the request's path. */
+export class DocumentationPageNotFound extends Data.TaggedError("DocumentationPageNotFound") {}
+
+/** The place to begin a stream is not the `id` of an event, or not of an event of this service's log. */
+export class MalformedEventId extends Data.TaggedError("MalformedEventId")<{
+  readonly fault: "malformed" | "another_log";
+}> {}
+
 /** The path exists for other methods, which are named. */
 export class MethodNotAllowed extends Data.TaggedError("MethodNotAllowed")<{
   readonly allow: ReadonlyArray<string>;

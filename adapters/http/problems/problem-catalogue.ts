@@ -37,13 +37,13 @@ export const PROBLEM_CATALOGUE = {
     400,
     "The body is not JSON",
     `The request body is empty, is not UTF-8, is not one JSON value, names a member of an object twice, holds a number whose digits a double cannot hold, is nested too deeply, or has more than ${MAX_VALUES_OF_LARGE_BODY} commas and opening brackets in more than ${LARGE_BODY_BYTES} bytes.`,
-    "Send one JSON object, encoded as UTF-8.",
+    "Send one JSON object, encoded as UTF-8. Name each member once, and write only numbers that a double holds.",
   ),
   malformed_cursor: kind(
     400,
     "The cursor is not from this list",
-    "A cursor is opaque text from `page.next_cursor` of an earlier answer of the same list; this one was made elsewhere or was altered.",
-    "Send back `next_cursor` unchanged, or leave `cursor` out to begin with the first page.",
+    "A cursor is opaque text from `page.next_cursor` of an earlier answer of the same list; that of a stream is the `id` of one of its events. This one was made elsewhere or was altered.",
+    "Send back `next_cursor` unchanged, or leave `cursor` out to begin with the first page. For a stream send the `id` of an event.",
   ),
   origin_not_allowed: kind(
     403,
@@ -67,7 +67,7 @@ export const PROBLEM_CATALOGUE = {
     404,
     "No such merchant",
     "The address is neither the wallet nor the merchant account of a registered merchant.",
-    "Look the merchant up in `/v1/registry/merchants`, or register it with the attestor program.",
+    "Look the merchant up in `/v1/registry/merchants`, or register it: `POST /v1/merchants/prepare` prepares the transaction.",
   ),
   proof_template_not_found: kind(
     404,
@@ -91,7 +91,7 @@ export const PROBLEM_CATALOGUE = {
     404,
     "This service makes no wallet links",
     "A wallet link begins with the service's own HTTPS address, which a Host header must not change. The operator has configured none.",
-    "Have the operator set `PUBLIC_URL`, or call the prepare operation itself, as `docs/wallets.md` shows.",
+    "Have the operator set `PUBLIC_URL`, or call the prepare operation itself, as `/docs/wallets.md` shows.",
   ),
   method_not_allowed: kind(
     405,
@@ -139,7 +139,7 @@ export const PROBLEM_CATALOGUE = {
     413,
     "The body is too large",
     `The request body has more bytes than the service reads: ${MAX_PAYLOAD_BODY_BYTES} where it carries a delivery payload, ${MAX_BODY_BYTES} elsewhere.`,
-    "Send a smaller body. No request of this interface needs more than a few kilobytes.",
+    "Send a smaller body: `detail` has the limit of this operation, and `/openapi.json` that of each.",
   ),
   unsupported_media_type: kind(
     415,
@@ -241,7 +241,7 @@ export const PROBLEM_CATALOGUE = {
     422,
     "An instruction cannot succeed on the ledger",
     "The transaction was compared with the escrow, the merchant and the ledger's clock before sending, and the rule that `rule` names does not hold. Nothing was sent.",
-    'Correct what `detail` names in the instruction `instruction_index` and sign again. `docs/protocol.md`, "Relay", lists the rules.',
+    "Correct what `detail` names in the instruction `instruction_index` and sign again. `/docs/protocol.md#checks-against-the-ledger` lists the rules.",
   ),
   fee_payer_cannot_pay: kind(
     422,

@@ -5,7 +5,7 @@ const SIGN_AGAIN =
 const NAME_AN_ACCOUNT =
   "Have the payee make an account of its own that can be paid, without delegate or close authority, and name it as fallback account.";
 
-/** What to do about the rules that prepare operations find broken. */
+/** What to do about the rules that prepare operations and the relay find broken. */
 const CURES: Partial<Readonly<Record<StateRule, string>>> = {
   not_pending: "Nothing is left to settle. A settled escrow can be archived after seven days.",
   expired: "Prepare the refund.",
@@ -40,6 +40,9 @@ const CURES: Partial<Readonly<Record<StateRule, string>>> = {
   insufficient_funds: "Fund the agent's token account.",
 };
 
+/** What to do about a rule, undefined where nothing is said of this one alone. */
+export const ownCureOf = (rule: StateRule): string | undefined => CURES[rule];
+
 /** What to do about a rule that does not hold. */
 export const cureOf = (rule: StateRule): string =>
-  CURES[rule] ?? "Read the escrow and follow its next actions.";
+  ownCureOf(rule) ?? "Read the escrow and follow its next actions.";

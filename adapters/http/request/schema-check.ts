@@ -7,6 +7,8 @@ import { once } from "../server/once.ts";
 const MAX_NAME_LENGTH = 64;
 /** The most faults of one request that are named. */
 export const MAX_FAULTS = 20;
+/** Of an object with more members than these, none is listed. */
+const MAX_LISTED = 12;
 
 const oneOf = (schema: TSchema): string => {
   const parts: ReadonlyArray<TSchema> = Array.isArray(schema["anyOf"]) ? schema["anyOf"] : [];
@@ -15,10 +17,18 @@ const oneOf = (schema: TSchema): string => {
   return values.length > 0 ? `must be one of ${values.join(", ")}` : "has the wrong type";
 };
 
+const unknownIn = ({ properties }: TSchema): string => {
+  const known = Object.keys(properties ?? {});
+  if (known.length === 0) return "is not known; none is";
+  return known.length > MAX_LISTED
+    ? "is not known"
+    : `is not known; known ${known.length === 1 ? "is" : "are"} ${known.join(", ")}`;
+};
+
 /** What is wrong, by the kinds of fault that the contract's schemas can meet. */
 const DETAILS: { readonly [T in ValueErrorType]?: (schema: TSchema) => string } = {
   [ValueErrorType.ObjectRequiredProperty]: () => "is required",
-  [ValueErrorType.ObjectAdditionalProperties]: () => "is not known",
+  [ValueErrorType.ObjectAdditionalProperties]: unknownIn,
   [ValueErrorType.Object]: () => "must be an object",
   [ValueErrorType.String]: () => "must be a string",
   [ValueErrorType.Boolean]: () => "must be true or false",

@@ -4,7 +4,7 @@ import { endpoint } from "../server/endpoint.ts";
 import { isProblemCode } from "../problems/problem-catalogue.ts";
 import { ProblemPage, problemPageRecord } from "../problems/problem-contract.ts";
 import { problemHtml, problemMarkdown } from "../problems/problem-page.ts";
-import { RouteNotFound } from "../problems/http-failures.ts";
+import { ProblemNotFound } from "../problems/http-failures.ts";
 import { htmlContent } from "../pages/static-page.ts";
 
 const MARKDOWN = ".md";
@@ -47,7 +47,7 @@ export const problemPageEndpoint = endpoint({
   Effect.fnUntraced(function* ({ params, mediaType }) {
     const isFile = params.code.endsWith(MARKDOWN);
     const code = isFile ? params.code.slice(0, -MARKDOWN.length) : params.code;
-    if (!isProblemCode(code)) return yield* new RouteNotFound();
+    if (!isProblemCode(code)) return yield* new ProblemNotFound();
     if (isFile)
       return {
         text: problemMarkdown(code),

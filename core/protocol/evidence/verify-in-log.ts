@@ -75,14 +75,15 @@ const inclusionFault = (
 
 const witnessed = (reference: LogReference, policy: LogPolicy): EvidenceCheck => {
   const name = "log_witnesses";
+  // A cosignature of a known witness that does not verify spoils the note, also where none is wanted.
+  const judged = judgeCheckpoint(policy, reference.proof.checkpoint);
+  if ("fault" in judged) return check(name, "failed", judged.fault);
   if (policy.quorum === null)
     return check(
       name,
       "unproven",
       "the trust policy wants no witness (quorum none): the log alone states its tree",
     );
-  const judged = judgeCheckpoint(policy, reference.proof.checkpoint);
-  if ("fault" in judged) return check(name, "failed", judged.fault);
   const { quorum } = judged.value;
   return check(name, quorum.isMet ? "passed" : "failed", quorum.reason);
 };

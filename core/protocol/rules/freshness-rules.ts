@@ -1,11 +1,15 @@
 import type { Escrow } from "../../domain/escrow/escrow.ts";
 import type { SettlementFault } from "../../domain/relay/settlement-rule.ts";
-import { formatUnixTime, type UnixSeconds } from "../../domain/unix-time.ts";
+import { formatUnixTime, LAST_UNIX_SECOND, type UnixSeconds } from "../../domain/unix-time.ts";
 import {
   MAX_ATTESTATION_AGE_SECONDS,
   MAX_ATTESTATION_LEAD_SECONDS,
 } from "../instructions/attestation.ts";
 import type { LedgerView } from "./custody-call.ts";
+
+/** A time as requests write it, and as a message holds it; only the seconds of a time that has no such form. */
+const timeText = (time: UnixSeconds): string =>
+  time < 0n || time > LAST_UNIX_SECOND ? `${time}` : `${formatUnixTime(time)} (${time})`;
 
 /**
  * What is wrong with an attestation's timestamp: outside of the escrow's life, or too far from the
@@ -19,7 +23,7 @@ export const freshnessFault = (
   if (escrow !== undefined && (timestamp < escrow.createdAt || timestamp >= escrow.expiresAt))
     return {
       rule: "attestation_outside_escrow",
-      detail: `the attestation's timestamp ${timestamp} is outside of the escrow's life, from ${formatUnixTime(escrow.createdAt)} (${escrow.createdAt}) to before ${formatUnixTime(escrow.expiresAt)} (${escrow.expiresAt})`,
+      detail: `the attestation's timestamp ${timeText(timestamp)} is outside of the escrow's life, from ${timeText(escrow.createdAt)} to before ${timeText(escrow.expiresAt)}`,
     };
   const age = ledgerTime - timestamp;
   if (age > MAX_ATTESTATION_AGE_SECONDS + marginSeconds)

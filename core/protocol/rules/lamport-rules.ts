@@ -47,7 +47,7 @@ export const transactionFee = (
 };
 
 /**
- * Why a payer cannot pay for a transaction, in words, undefined when it can. It must pay the fee by the relay's rule, then deposits, for
+ * Why a payer cannot pay for a transaction, in words, with a balance that is enough, undefined when it can. It must pay the fee by the relay's rule, then deposits, for
  * which it must be a wallet without data. At the end it must hold the rent minimum or nothing. `returned` is what this transaction pays back to it.
  */
 export const payerFault = (
@@ -57,18 +57,24 @@ export const payerFault = (
 ): string | undefined => {
   const { fee, deposits, returned } = spent;
   const held = account?.lamports ?? 0n;
+  const minimum = rent.minimumBalance(account?.data.length ?? 0);
+  const parts = [
+    `the fee of ${fee}`,
+    ...(deposits === 0n ? [] : [`deposits of ${deposits}`]),
+    `the rent minimum of ${minimum}`,
+  ];
+  const sum = `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}`;
+  // One total, so that the payer is funded once.
+  const poor = `the payer holds ${held} lamports; ${fee + deposits + minimum} are enough: ${sum}, which it keeps`;
   if (account !== null && !FAST_PARTS.isEdwardsPoint(addressToBytes(account.address)))
     return `the payer ${account.address} is not a wallet: it is no Ed25519 key, so nobody can sign for it`;
   if (account !== null && account.owner !== SYSTEM_PROGRAM)
     return `the payer ${account.address} belongs to the program ${account.owner} and cannot pay a fee`;
-  if (feePayerFault(account, rent, fee) !== null)
-    return `the payer holds ${held} lamports and cannot pay the fee of ${fee} and keep the rent minimum`;
+  if (feePayerFault(account, rent, fee) !== null) return poor;
   if (deposits === 0n) return undefined;
   if (account === null || account.owner !== SYSTEM_PROGRAM || account.data.length > 0)
     return "the payer's account holds data; only a wallet without data can pay for new accounts";
   const left = held - fee - deposits;
   const end = left + returned;
-  return left >= 0n && (end === 0n || end >= rent.minimumBalance(0))
-    ? undefined
-    : `the payer holds ${held} lamports; fee and deposits take ${fee + deposits}, and what is left must be nothing or the rent minimum`;
+  return left >= 0n && (end === 0n || end >= rent.minimumBalance(0)) ? undefined : poor;
 };

@@ -124,7 +124,8 @@ describe("bun run verify --log", () => {
       verify("packet.json", "--trust", "trust.json", "--log", "nowhere"),
       verify("packet.json", "--trust", "wrong-trust.json"),
     ]);
-    const unnamed = "--log: give a trust document with --trust that names the log\n";
+    const unnamed =
+      '--log: give a trust document with --trust that names the log; docs/verify-evidence.md, "With the command", says how\n';
     expect([noPolicy.code, noPolicy.stderr]).toEqual([64, unnamed]);
     expect([plain.code, plain.stderr]).toEqual([64, unnamed]);
     expect([noAddress.code, noAddress.stderr]).toEqual([

@@ -112,7 +112,9 @@ describe("wrong input is refused in one line, before anything is signed", () => 
       "a misspelt parameter",
       () => `${terms("wrong")}&nonse=2`,
       422,
-      corrected("nonse is not known"),
+      corrected(
+        "nonse is not known; known are merchant, mint, amount_stroops, ttl_seconds, task_intent, nonce, attestor",
+      ),
     ],
     ["a second nonce", () => `${terms("wrong")}&nonce=2`, 422, corrected("nonce is given twice")],
   ] as const)("%s", async (_, query, status, message) => {

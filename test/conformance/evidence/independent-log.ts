@@ -133,7 +133,7 @@ const cosignature = (bytes: Uint8Array) => {
 
 /**
  * Whether the policy's quorum of witnesses vouches for the account of a valid packet: false for `quorum none`.
- * @throws Error when the log or a witness does not
+ * @throws Error when the log, a witness or the quorum does not, and for any line of them that does not verify
  */
 export const judgeLog = (proof: LogProofRead, policy: LogPolicy, data: ObjectValue): boolean => {
   const logs = policy.logs.filter(({ name }) => name === proof.origin);
@@ -160,10 +160,10 @@ export const judgeLog = (proof: LogProofRead, policy: LogPolicy, data: ObjectVal
   ]);
   const root = rootFrom(sha256(Uint8Array.of(0), leaf), proof.index, proof.size, proof.path);
   need(sameBytes(root, proof.root));
-  if (policy.quorum === "none") return false;
   const done = new Set<string>();
   for (const { word, key } of policy.witnesses)
     if (signedBy(proof, key, cosignature)) done.add(word);
+  if (policy.quorum === "none") return false;
   for (const { word, least, members } of policy.groups)
     if (members.filter((member) => done.has(member)).length >= least) done.add(word);
   need(done.has(policy.quorum));

@@ -9,6 +9,7 @@ import {
   checkpointNote,
   LOG_KEY,
   leavesWith,
+  logLine,
   logPolicyText,
   logProofOf,
   noteKey,
@@ -35,6 +36,8 @@ export type LogVector = {
 };
 
 const [ALPHA, BETA, GAMMA] = WITNESSES;
+/** The key of the next generation of the vectors' log. */
+const SUCCESSOR = noteKey(originOf(NETWORK, 1), "ed25519", 30);
 
 /** An escrow of the vectors whose events have the numbers 130 and 257. */
 export const loggedEscrow = (name: string): Escrow => {
@@ -130,10 +133,7 @@ const accepting = (): ReadonlyArray<LogVector> => [
     "the policy lists the log's successor too",
     {},
     {
-      log: logPolicyText(undefined, undefined, [
-        noteKey(originOf(NETWORK, 1), "ed25519", 30),
-        LOG_KEY,
-      ]),
+      log: logPolicyText(undefined, undefined, [SUCCESSOR, LOG_KEY]),
     },
   ),
   accepts(
@@ -145,6 +145,18 @@ const accepting = (): ReadonlyArray<LogVector> => [
       witnessed: false,
       unproven: ["log_witnesses", ...OPEN],
     },
+  ),
+  accepts(
+    "other-log-line-wrong",
+    "a line of another log of the policy does not verify: a log's key is known only where its name is the origin",
+    {
+      note: (note, { origin, size }) =>
+        withSignatures(note, (lines) => [
+          ...lines,
+          logLine(SUCCESSOR, checkpointText({ origin, size, root: new Uint8Array(32) })),
+        ]),
+    },
+    { log: logPolicyText(undefined, undefined, [SUCCESSOR, LOG_KEY]) },
   ),
   accepts("without-proof", "no proof at all", null, {
     witnessed: false,
@@ -198,7 +210,7 @@ const inclusion = (): ReadonlyArray<LogVector> => {
     ),
     rejects("unknown-log", "the log's successor, which the policy does not list", failed, {
       origin: originOf(NETWORK, 1),
-      log: noteKey(originOf(NETWORK, 1), "ed25519", 30),
+      log: SUCCESSOR,
     }),
     rejects("unknown-log-key", "another key under the log's name", failed, { log: stranger }),
     rejects("log-did-not-sign", "only the witnesses signed", failed, {
@@ -267,6 +279,33 @@ const witnesses = (): ReadonlyArray<LogVector> => {
             witnessLine(GAMMA, checkpointText({ origin, size, root: new Uint8Array(32) })),
           ]),
       },
+    ),
+    rejects(
+      "quorum-none-cosigned-another-checkpoint",
+      "no witness is wanted, and one of the policy's cosigned another root: a known key that fails spoils the note",
+      failed,
+      {
+        note: (note, { origin, size }) =>
+          withSignatures(note, (lines) => [
+            ...lines.slice(0, 2),
+            witnessLine(BETA, checkpointText({ origin, size, root: new Uint8Array(32) })),
+          ]),
+      },
+      logPolicyText("quorum none"),
+    ),
+    rejects(
+      "quorum-none-cosignature-plain",
+      "no witness is wanted, and one of the policy's signed without a time",
+      failed,
+      {
+        note: (note) =>
+          withSignatures(note, (lines) =>
+            lines.map((line, i) =>
+              i === 2 ? { ...line, signature: line.signature.slice(8) } : line,
+            ),
+          ),
+      },
+      logPolicyText("quorum none"),
     ),
     rejects("cosignature-time-changed", "a cosignature with another time than was signed", failed, {
       note: (note) =>

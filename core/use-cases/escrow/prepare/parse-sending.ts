@@ -33,12 +33,17 @@ export const parseOptionalAddresses = <const Field extends string>(
     : Effect.succeed(Object.fromEntries(parsed) as Record<Field, Address | null>);
 };
 
-/** The payer that a request names, otherwise the payer in `otherwise`. Fails with `InvalidAddress`. */
+/**
+ * The payer that a request names, otherwise the payer in `otherwise`. Fails with `InvalidAddress`, and with `ValidationFailed` for a payer
+ * for which no key signs.
+ */
 export const parseSending = Effect.fnUntraced(function* (
   request: SendingRequest,
   otherwise: Address | null = null,
 ) {
   const { payer } = yield* parseOptionalAddresses({ payer: request.payer });
+  const faults = payerFaults(payer);
+  if (faults.length > 0) return yield* new ValidationFailed<"payer">(faults);
   const sending: Sending = {
     payer: payer ?? otherwise,
     wantsTransaction: request.wantsTransaction ?? false,
@@ -79,6 +84,17 @@ export const nobodysFaults = <const Field extends string>(
       : [],
   );
 };
+
+/** The faults of a named payer for which no key signs: a fee is paid by a signer of the transaction, never in a program's call. */
+export const payerFaults = (payer: Address | null): ReadonlyArray<FieldFault<"payer">> =>
+  payer !== null && isDerived(payer)
+    ? [
+        {
+          field: "payer",
+          detail: "must be a wallet: no key signs for an address that a program derives",
+        },
+      ]
+    : nobodysFaults({ payer });
 
 /** Fails with `ValidationFailed` where an address must sign a wanted transaction and no key signs for it. */
 export const checkTransactionSigner = <const Field extends string>(

@@ -14,7 +14,7 @@ import { createEscrowAddresses } from "../../../protocol/addresses/addresses.ts"
 import { createEscrowInstruction } from "../../../protocol/instructions/custody-instructions.ts";
 import { Instance } from "../../../../ports/instance.ts";
 import { enforceBetaLimits } from "../enforce-beta-limits.ts";
-import { checkAttestorKey, nobodysFaults } from "./parse-sending.ts";
+import { checkAttestorKey, nobodysFaults, payerFaults } from "./parse-sending.ts";
 import {
   addressFault,
   type FieldFault,
@@ -140,8 +140,8 @@ const escrowTerms = Effect.fnUntraced(function* (request: PrepareEscrowRequest) 
   )
     return yield* new InvalidAddress(badAddresses);
   // The merchant's wallet signed when it was registered.
-  const nobodys = nobodysFaults({ agentOwner, merchant, payer });
-  if (nobodys.length > 0) return yield* new ValidationFailed<keyof PrepareEscrowRequest>(nobodys);
+  const unsigned = [...nobodysFaults({ agentOwner, merchant }), ...payerFaults(payer)];
+  if (unsigned.length > 0) return yield* new ValidationFailed<keyof PrepareEscrowRequest>(unsigned);
   if (attestor !== null) yield* checkAttestorKey(attestor);
   const { taskIntent, nonce } = request;
   const hash = supplied ?? (taskIntent === undefined ? undefined : taskHash(taskIntent, nonce));

@@ -16,7 +16,7 @@ type Preflight = {
   readonly blockers: ReadonlyArray<{ readonly rule: string; readonly detail: string }>;
 };
 
-const { service, post } = await preparingService();
+const { service, path, post } = await preparingService();
 afterAll(() => service.runtime.dispose());
 
 describe("an address that must sign", () => {
@@ -53,6 +53,31 @@ describe("an address that must sign", () => {
         await refused(`/v1/merchants/${nobody}/attestor/prepare`, { attestor: AGENT }),
       ).toEqual([422, ["/pubkey"]]);
     }
+  });
+
+  test("is, for a payer, one for which a key signs, wherever a body names one", async () => {
+    const registration = { merchant: STRANGER, attestor: AGENT, name: "New" };
+    const release = {
+      proof_hash: "11".repeat(32),
+      timestamp: "2026-03-01T12:00:00Z",
+      attestation_signature: Buffer.alloc(64).toString("base64"),
+    };
+    for (const payer of [derived, ...nobodys])
+      for (const [to, body] of [
+        [PREPARE, terms],
+        ["/v1/merchants/prepare", registration],
+        [`/v1/merchants/${MERCHANT}/attestor/prepare`, { attestor: AGENT }],
+        [`${path}/release/prepare`, release],
+        [`${path}/refund/prepare`, {}],
+        [`${path}/cancel/prepare`, {}],
+        [`${path}/archive/prepare`, {}],
+      ] as const)
+        for (const query of ["", "?transaction=true"])
+          expect([to, ...(await refused(to + query, { ...body, payer }))]).toEqual([
+            to,
+            422,
+            ["/payer"],
+          ]);
   });
 
   test("may be one that a program derives, which signs for it in a call of its own and in no transaction", async () => {

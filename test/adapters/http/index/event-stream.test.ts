@@ -179,12 +179,16 @@ describe("the stream of events", () => {
     expect(await refusal(`${STREAM}?limit=5`)).toBe("422 validation_failed");
     expect(await refusal(`${STREAM}?after=-1`)).toBe("422 validation_failed");
     expect(await refusal(`${STREAM}?after=2`)).toBe("422 validation_failed");
+    expect(await jsonOf(await client.send(`${STREAM}?after=8`))).toMatchObject({
+      errors: [{ pointer: "?after", detail: "must be 0 or the `id` of an event of this stream" }],
+    });
     const other = `${"0".repeat(16)}-1`;
     expect(await refusal(`${STREAM}?after=${other}`)).toBe("400 malformed_cursor");
     const another = await client.send(STREAM, { headers: { "last-event-id": other } });
     expect(await jsonOf(another)).toMatchObject({
       code: "malformed_cursor",
       detail: expect.stringContaining("belongs to another log"),
+      cure: expect.stringMatching(/`after` or in `Last-Event-ID`/),
     });
     for (const id of ["x", "-1", "0", "2", "1.5", `${TEST_LOG_ID}-1e3`, `${TEST_LOG_ID}:1`])
       expect(await refusal(STREAM, { "last-event-id": id })).toBe("400 malformed_cursor");

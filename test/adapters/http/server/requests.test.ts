@@ -206,14 +206,15 @@ describe("a body of more than 32 KiB", () => {
 });
 
 describe("a body's members", () => {
-  test("an unknown member is named, not stripped", async () => {
-    expect(await faultsOf({ amount: 1 })).toEqual([{ pointer: "/amount", detail: "is not known" }]);
+  const unknown =
+    "is not known; known are agent_owner, merchant, mint, amount_stroops, ttl_seconds, task_hash, task_intent, nonce, attestor, payer";
+
+  test("an unknown member is named, not stripped, and told which are known", async () => {
+    expect(await faultsOf({ amount: 1 })).toEqual([{ pointer: "/amount", detail: unknown }]);
   });
 
   test("an unknown member's name is escaped and bounded", async () => {
-    expect(await faultsOf({ "a/b~c": 1 })).toEqual([
-      { pointer: "/a~1b~0c", detail: "is not known" },
-    ]);
+    expect(await faultsOf({ "a/b~c": 1 })).toEqual([{ pointer: "/a~1b~0c", detail: unknown }]);
     const [fault] = await faultsOf({ ["n".repeat(5000)]: 1 });
     expect(fault?.pointer.length).toBeLessThan(80);
   });
@@ -221,7 +222,7 @@ describe("a body's members", () => {
   test("__proto__ and constructor are unknown members like others", async () => {
     const body = JSON.stringify(prepareBody()).replace("{", '{"__proto__":{"ttl_seconds":1},');
     const response = await client.postJson(PREPARE, body);
-    expect(await errorsOf(response)).toEqual([{ pointer: "/__proto__", detail: "is not known" }]);
+    expect(await errorsOf(response)).toEqual([{ pointer: "/__proto__", detail: unknown }]);
     expect((await faultsOf({ constructor: 1 }))[0]?.pointer).toBe("/constructor");
   });
 
@@ -275,13 +276,15 @@ describe("a body's members", () => {
 });
 
 describe("a query", () => {
-  test("an unknown parameter is named", async () => {
+  test("an unknown parameter is named, and told which are known", async () => {
+    const unknown =
+      "is not known; known are merchant, agent_owner, state, refundable, limit, cursor";
     expect(await faults("/v1/indexer?merchnat=x")).toEqual([
-      { pointer: "?merchnat", detail: "is not known" },
+      { pointer: "?merchnat", detail: unknown },
     ]);
-    expect(await faults("/health?x")).toEqual([{ pointer: "?x", detail: "is not known" }]);
+    expect(await faults("/health?x")).toEqual([{ pointer: "?x", detail: "is not known; none is" }]);
     expect(await faults("/v1/indexer?__proto__=1")).toEqual([
-      { pointer: "?__proto__", detail: "is not known" },
+      { pointer: "?__proto__", detail: unknown },
     ]);
   });
 

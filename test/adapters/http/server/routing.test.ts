@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { AGENT } from "../support/parties.ts";
-import { checkedClient, makeService, problemOf } from "../support/service.ts";
+import { checkedClient, jsonOf, makeService, problemOf } from "../support/service.ts";
 
 let service: Awaited<ReturnType<typeof makeService>>;
 let client: Awaited<ReturnType<typeof checkedClient>>;
@@ -32,6 +32,19 @@ describe("paths", () => {
     "/..%2f..%2fetc/passwd",
   ])("%s is a 404", async (path) => {
     expect(await problemOf(await client.send(path))).toBe("404 route_not_found");
+  });
+
+  test.each([
+    ["/problems/nothing", "No problem has this code."],
+    ["/problems/nothing.md", "No problem has this code."],
+    ["/docs/nothing.md", "The documentation has no page of this name."],
+    ["/problem/nothing", "No operation has this path."],
+  ])("%s is told what is not there", async (path, detail) => {
+    expect(await jsonOf(await client.send(path))).toMatchObject({
+      status: 404,
+      code: "route_not_found",
+      detail,
+    });
   });
 
   test.each(["%zz", "%ff", "%00", "a%2Fb", "null", "__proto__", "%F0%9F%92%A9", "x".repeat(5000)])(

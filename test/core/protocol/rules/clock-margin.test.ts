@@ -86,3 +86,14 @@ describe.each(RULES.map((bounds) => [bounds.rule, bounds] as const))(
     );
   },
 );
+
+test("a timestamp outside of the escrow's life is told as requests write it", () => {
+  const told = (timestamp: bigint) =>
+    freshnessFault(timestamp, pending, viewOf(CREATED_AT, 0n))?.detail;
+  expect(told(CREATED_AT - 1n)).toBe(
+    "the attestation's timestamp 2026-03-01T11:59:59Z (1772366399) is outside of the escrow's life, from 2026-03-01T12:00:00Z (1772366400) to before 2026-03-01T13:00:00Z (1772370000)",
+  );
+  // A message holds an i64, which may have no such form.
+  expect(told(-1n)).toStartWith("the attestation's timestamp -1 is outside");
+  expect(told(2n ** 63n - 1n)).toStartWith("the attestation's timestamp 9223372036854775807 is");
+});

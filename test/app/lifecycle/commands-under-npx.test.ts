@@ -1,0 +1,120 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { open, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { printVerifierKey } from "../../../core/log/notes/verifier-key.ts";
+import { LOCAL_DEPLOYMENT } from "../../../core/protocol/addresses/local-deployment.ts";
+import packageJson from "../../../package.json" with { type: "json" };
+import { testKey } from "../../core/log/support/test-signer.ts";
+import { keyText } from "../../../client/node/key-text.ts";
+import { RULES } from "../attestor/rules-fixture.ts";
+import { temporaryDirectory } from "../support/running-service.ts";
+import { endNpxAt, underNpx } from "../support/under-npx.ts";
+
+/** What `bun run` runs, by the test's own Bun. */
+const command = (name: keyof typeof packageJson.scripts): string =>
+  packageJson.scripts[name].replace(/^bun /, `"${process.execPath}" `);
+
+let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
+beforeAll(async () => {
+  directory = await temporaryDirectory();
+});
+afterAll(() => directory.remove());
+
+const file = async (name: string, text: string): Promise<string> => {
+  const path = join(directory.path, name);
+  await writeFile(path, text, { mode: 0o600 });
+  return path;
+};
+
+/** A standard input with one line, which stays open: the end of the input is not what ends the command. */
+const openInput = async (name: string, line: string) => {
+  const path = join(directory.path, name);
+  expect(await Bun.spawn(["mkfifo", path]).exited).toBe(0);
+  const input = await open(path, "r+");
+  await input.write(line);
+  return input;
+};
+
+const linuxTest = test.if(process.platform === "linux");
+
+linuxTest(
+  "ending npx does not leave the local ledger behind",
+  async () => {
+    const ledger = `${command("local-ledger")} --no-demo --port 0 --data-dir "${directory.path}"`;
+    await endNpxAt(underNpx(ledger), '"ready":true');
+  },
+  60_000,
+);
+
+linuxTest(
+  "nor a witness, whose lines are those of a service",
+  async () => {
+    const log = testKey("example.com/log/0123456789abcdef/0", "ed25519", 1).key;
+    const said = await endNpxAt(
+      underNpx(command("witness"), {
+        env: {
+          // Nothing is asked of the node before a checkpoint is offered.
+          SOLANA_RPC_URL: "http://127.0.0.1:9",
+          CUSTODY_PROGRAM_ID: LOCAL_DEPLOYMENT.custodyProgram,
+          ATTESTOR_PROGRAM_ID: LOCAL_DEPLOYMENT.attestorProgram,
+          WITNESS_LOGS: await file("logs.txt", `${printVerifierKey(log)} http://127.0.0.1:9\n`),
+          WITNESS_KEY_FILE: await file("witness.key", Buffer.alloc(32, 9).toString("base64")),
+          WITNESS_NAME: "w.example",
+          DATA_DIR: join(directory.path, "witness"),
+          PORT: "0",
+        },
+      }),
+      "witness listening",
+    );
+    expect(
+      said
+        .trimEnd()
+        .split("\n")
+        .map((line) => JSON.parse(line) as unknown),
+    ).toMatchObject([
+      { time: expect.any(String), level: "info", message: "witness listening" },
+      { level: "info", message: "stopping", by: "the end of npx" },
+    ]);
+  },
+  60_000,
+);
+
+linuxTest(
+  "nor an attestor that waits for exchanges",
+  async () => {
+    const rules = await file("rules.json", JSON.stringify(RULES));
+    const key = await file("attestor.key", keyText(new Uint8Array(32).fill(8)));
+    const input = await openInput("exchanges", "{\n");
+    const attestor = `${command("attestor")} --rules "${rules}" --trust test/vectors/evidence/trust.json --key-file "${key}" --journal "${directory.path}"`;
+    await endNpxAt(underNpx(attestor, { stdin: input.fd }), '"decision":');
+    await input.close();
+  },
+  60_000,
+);
+
+linuxTest(
+  "nor a model's tools",
+  async () => {
+    const hello = {
+      jsonrpc: "2.0",
+      id: 1,
+      method: "initialize",
+      params: {
+        protocolVersion: "2025-06-18",
+        capabilities: {},
+        clientInfo: { name: "test", version: "1" },
+      },
+    };
+    const input = await openInput("messages", `${JSON.stringify(hello)}\n`);
+    const tools = `${command("mcp")} --service http://127.0.0.1:9`;
+    await endNpxAt(underNpx(tools, { stdin: input.fd }), '"serverInfo"');
+    await input.close();
+  },
+  60_000,
+);
+
+test("a command's help ends by itself, under npx too", async () => {
+  const npx = underNpx(`${command("local-ledger")} --help`);
+  expect(await new Response(npx.stdout).text()).toContain("--data-dir");
+  expect(await npx.exited).toBe(0);
+}, 60_000);
