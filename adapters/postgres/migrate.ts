@@ -2,7 +2,7 @@ import type { SQL } from "bun";
 import { StoreCorrupt, StoreTooNew } from "../../ports/index/store-refusal.ts";
 import { type Queries, rowsOf } from "./queries.ts";
 
-/** Any constant: whoever migrates any schema of the database holds this advisory lock meanwhile. */
+/** The advisory lock that is held during a migration of any schema of the database. The number is arbitrary. */
 const MIGRATION_LOCK = 0x53_45_69_78;
 
 /** Why this database cannot be used, undefined when it can: text must be stored as it is. */

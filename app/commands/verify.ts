@@ -47,7 +47,7 @@ const read = async (from: string): Promise<Uint8Array> => {
   }
 };
 
-/** What a node says, undefined without one. What asks takes most of a check's time to load, and few checks ask. */
+/** What a node says, undefined without one. The node client is loaded only when needed: loading it is most of a check's time. */
 const asked = async (packet: Uint8Array, node: URL | null) => {
   if (node === null) return undefined;
   const { askNode } = await import("./ask-node.ts");

@@ -55,7 +55,7 @@ const AGREEMENT = {
   required: ["send"],
 };
 
-/** What a request's own envelope says of its client, since 2026-07-28; before, the handshake of a connection did. */
+/** The client's capabilities in this request. Revision 2026-07-28 puts them in each request; older revisions in the handshake. */
 const declaredIn = ({ mcpReq }: ServerContext): ClientCapabilities | undefined => {
   const envelope: Readonly<Record<string, unknown>> = mcpReq.envelope ?? {};
   return envelope[CLIENT_CAPABILITIES_META_KEY] as ClientCapabilities | undefined;

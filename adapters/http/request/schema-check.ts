@@ -41,7 +41,7 @@ const DETAILS: { readonly [T in ValueErrorType]?: (schema: TSchema) => string } 
   [ValueErrorType.Union]: oneOf,
 };
 
-/** Of a text that may be null, a text that is out of bounds: what the member for texts says of it. */
+/** For a nullable string out of bounds: the string schema's fault, not the union's. */
 const textFault = ({ type, schema, value, errors }: ValueError): ValueError | undefined => {
   if (type !== ValueErrorType.Union || typeof value !== "string") return undefined;
   const member = schema["anyOf"].findIndex((part: TSchema) => part[Kind] === "String");

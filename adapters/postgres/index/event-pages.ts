@@ -31,7 +31,7 @@ const eventOf = (row: EventRow): IndexedEvent => {
 
 type Run = { readonly kind: "created" | "settled"; readonly condition: string };
 
-/** Runs of events of one kind that are each in order: those of each state of the escrows, or of all at once. */
+/** Ordered runs of events of one kind, one run per escrow state, or one for all. */
 const runsOf = (
   kind: Run["kind"],
   states: ReadonlyArray<EscrowState>,

@@ -189,7 +189,7 @@ export const isInstruction = (
   data: Uint8Array,
 ): boolean => data.length === length && discriminator.every((byte, i) => data[i] === byte);
 
-/** The arguments in an instruction's data; Call `isInstruction` first. It does not support instructions with a text. */
+/** The arguments in an instruction's data. Call `isInstruction` first. It does not support instructions with a text. */
 export const decodeArgs = <Layout extends InstructionLayout>(
   layout: Layout,
   data: Uint8Array,

@@ -34,7 +34,7 @@ export class SnapshotSchedule {
     this.waitMs = everyMs ?? Number.POSITIVE_INFINITY;
   }
 
-  /** Whether a snapshot is due. The first call starts the first interval, because only a complete index is asked about. */
+  /** Whether a snapshot is due. The first call starts the first interval: callers ask only once the index is complete. */
   isDue(nowMs: number): boolean {
     if (this.#isAsked || this.isDemanded) return true;
     if (this.#everyMs === null && this.failures === 0) return false;

@@ -19,7 +19,7 @@ export const scanAccounts = Effect.fn("scanAccounts")(function* <E, R>(
   const ledger = yield* Ledger;
   let newest = since;
   for (const kind of kinds) {
-    // Tombstones come last, and not from before the escrows: nothing that is archived meanwhile is in neither.
+    // Tombstones are scanned last and at no earlier slot, so an escrow archived during the scan appears in one of the two.
     const floor = kind.length === ARCHIVED_ESCROW_LENGTH ? newest : since;
     const scan = ledger.programAccounts(kind, { ...options, notBefore: floor });
     yield* Stream.runForEach(scan, ({ slot, value }) =>

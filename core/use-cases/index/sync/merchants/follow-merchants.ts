@@ -29,8 +29,8 @@ export type FollowedMerchants = {
 };
 
 /**
- * The transactions of which a node told and that its history still lacks below slot `floor`. One that no node shows
- * leads to a scan of all merchants, for that reason at most once an hour.
+ * The transactions of which a node told and that its history still lacks below slot `floor`. If no node shows one, all
+ * merchants are scanned, at most hourly for this reason.
  */
 const readUnlisted = Effect.fnUntraced(function* (memory: SyncMemory, floor: bigint) {
   const ledger = yield* Ledger;
