@@ -14,7 +14,7 @@ import {
   OUTCOME_MIGRATIONS,
 } from "../../adapters/sqlite/relay/outcome-schema.ts";
 import type { Settings } from "../config/settings.ts";
-import { DataDirectoryUnusable } from "../stores/data-directory.ts";
+import { DataDirectoryUnusable, notWritable } from "../stores/data-directory.ts";
 import { deploymentOf, storePath } from "../lifecycle/started-instance.ts";
 import type { StoreName } from "../stores/stores-of-ledger.ts";
 import { type Finding, finding, Problem } from "./finding.ts";
@@ -38,11 +38,7 @@ const checkDirectory = (path: string) =>
       await access(place, constants.W_OK | constants.X_OK);
       return place === path ? `${path} is writable` : `${path} will be made in ${place}`;
     },
-    catch: (cause) =>
-      new DataDirectoryUnusable({
-        path,
-        reason: `it cannot be written (${cause instanceof Error ? cause.message : String(cause)}); fix that or set another DATA_DIR`,
-      }),
+    catch: (cause) => new DataDirectoryUnusable({ path, reason: notWritable(cause) }),
   });
 
 const versionText = (version: number, newest: number): string =>

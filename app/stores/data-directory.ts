@@ -20,6 +20,10 @@ const TRY_AGAIN = { schedule: Schedule.spaced(Duration.millis(200)), times: 7 };
 const reasonOf = (cause: unknown): string =>
   cause instanceof Error ? cause.message : String(cause);
 
+/** Why a directory is of no use when it could not be made, opened or written, and what to do. */
+export const notWritable = (cause: unknown): string =>
+  `it cannot be written (${reasonOf(cause)}); fix that or set another DATA_DIR`;
+
 /**
  * SQLite's lock on an empty database. The kernel releases it whenever the process ends, so no stale lock needs a
  * cleanup.
@@ -55,7 +59,7 @@ export const claimDataDirectory = (
         await mkdir(path, { recursive: true });
         await access(path, constants.W_OK | constants.X_OK);
       },
-      catch: (cause) => unusable(`it cannot be written (${reasonOf(cause)})`),
+      catch: (cause) => unusable(notWritable(cause)),
     });
     yield* Effect.acquireRelease(
       Effect.try({

@@ -23,6 +23,15 @@ test("three settings make a service a witness, none make it none, fewer stop it"
   ]);
 });
 
+test("a misspelt variable of a lone witness is told with each name that it resembles, once", async () => {
+  const { faults } = await Effect.runPromise(
+    Effect.flip(readLoneWitnessSettings({ ...NODE, ...WITNESS, SOLANA_RPC_URLS: "x" })),
+  );
+  expect(faultLines(faults)).toEqual([
+    "SOLANA_RPC_URLS is not a variable of this service; expected SOLANA_RPC_URL",
+  ]);
+});
+
 test("a witness by itself needs a node, the programs and its three settings", async () => {
   const settings = await Effect.runPromise(readLoneWitnessSettings({ ...NODE, ...WITNESS }));
   expect(settings).toMatchObject({
