@@ -15,8 +15,10 @@ export const exitWith = (code: number, message: string): never => {
   process.exit(code);
 };
 
-/** Where a service on this machine listens, by PORT as the service reads it. */
-export const SERVICE_HERE = `http://127.0.0.1:${process.env["PORT"]?.trim() || "3000"}`;
+const PORT = process.env["PORT"]?.trim() || "3000";
+
+/** Where a service on this machine listens, by PORT as the service reads it. `serviceUrl` refuses a wrong PORT. */
+export const SERVICE_HERE = `http://127.0.0.1:${PORT}`;
 
 const HELP = { help: { type: "boolean", short: "h" } } as const;
 
@@ -54,8 +56,18 @@ export const readCommandLine = <const O extends ParseArgsOptionsConfig>(
   return { values, positionals };
 };
 
+/** What is said of a service that does not answer at `url`, and what to do. */
+export const noAnswerFrom = (url: string): string =>
+  `${url} does not answer; start the service or set --url`;
+
 /** The address of a running service without a trailing slash. Ends the process when it is malformed. */
 export const serviceUrl = (text: string): string => {
+  const isPort = /^\d{1,5}$/.test(PORT) && Number(PORT) >= 1 && Number(PORT) <= 65_535;
+  if (text === SERVICE_HERE && !isPort)
+    return exitWith(
+      EX_USAGE,
+      `PORT is ${JSON.stringify(PORT)}; expected a whole number from 1 to 65535, or the option --url`,
+    );
   const url = URL.parse(text);
   if (url === null || !["http:", "https:"].includes(url.protocol))
     return exitWith(EX_USAGE, `--url ${text}: expected an http:// or https:// address`);

@@ -12,6 +12,7 @@ import {
   EX_NOINPUT,
   EX_UNAVAILABLE,
   exitWith,
+  noAnswerFrom,
   readCommandLine,
   SERVICE_HERE,
   serviceUrl,
@@ -48,7 +49,7 @@ type Shown = { readonly status: number; readonly digest: string | null };
 
 const ask = async (path: string, method: "GET" | "POST" = "GET"): Promise<Response> =>
   (await fetch(`${service}${path}`, { method }).catch(() => null)) ??
-  exitWith(EX_UNAVAILABLE, `${service} does not answer`);
+  exitWith(EX_UNAVAILABLE, noAnswerFrom(service));
 
 const shownAt = async (escrow: Address): Promise<Shown> => {
   const answer = await ask(`/v1/escrows/${escrow}`);

@@ -1,7 +1,15 @@
 import { resolve } from "node:path";
 import { approveRebuild } from "../../adapters/files/rebuild-approval.ts";
 import { parseHash32 } from "../../core/domain/hash32.ts";
-import { EX_UNAVAILABLE, EX_USAGE, exitWith, readCommandLine, serviceUrl } from "./command-line.ts";
+import {
+  EX_UNAVAILABLE,
+  EX_USAGE,
+  exitWith,
+  noAnswerFrom,
+  readCommandLine,
+  SERVICE_HERE,
+  serviceUrl,
+} from "./command-line.ts";
 
 const HELP = `Says how the ledger's history differs from a service's index, and approves that it replaces the index.
 Without --accept it only says what differs. Needed where one node alone shows the other history.
@@ -10,7 +18,7 @@ usage: bun run rebuild-index [options]
 
   --accept HEAD   the head of the ledger's history that may replace the index, 64 hex digits
   --data-dir DIR  the service's DATA_DIR; of replicas, each one's   ($DATA_DIR, otherwise ./data)
-  --url URL       where the service is                              (http://127.0.0.1:3000)
+  --url URL       where the service is                              (${SERVICE_HERE})
   --help          this text
 
 Ends with 0 when the rebuild is approved, 1 when nothing differs or nothing was approved. The service
@@ -20,7 +28,7 @@ replaces its index with one of its next syncs, once scans prove the history agai
 const { values } = readCommandLine(HELP, {
   accept: { type: "string" },
   "data-dir": { type: "string", default: process.env["DATA_DIR"] ?? "./data" },
-  url: { type: "string", default: "http://127.0.0.1:3000" },
+  url: { type: "string", default: SERVICE_HERE },
 });
 
 type Head = { readonly count: string; readonly head: string };
@@ -33,7 +41,7 @@ type Contradiction = {
 
 const contradictionOf = async (service: string): Promise<Contradiction | null> => {
   const answer = await fetch(`${service}/v1/status`).catch(() => null);
-  if (answer?.status !== 200) return exitWith(EX_UNAVAILABLE, `${service} does not answer`);
+  if (answer?.status !== 200) return exitWith(EX_UNAVAILABLE, noAnswerFrom(service));
   const { data } = (await answer.json()) as {
     readonly data: { readonly indexer: { readonly contradiction: Contradiction | null } };
   };

@@ -1,4 +1,10 @@
-import { exitWith, readCommandLine, SERVICE_HERE, serviceUrl } from "./command-line.ts";
+import {
+  exitWith,
+  noAnswerFrom,
+  readCommandLine,
+  SERVICE_HERE,
+  serviceUrl,
+} from "./command-line.ts";
 import { progressLine, type ShownProgress } from "./progress-line.ts";
 
 const HELP = `Brings a running service's index up to its ledger and prints the report as JSON. On a terminal a
@@ -52,9 +58,7 @@ const showProgress = async (over: Promise<unknown>): Promise<void> => {
 
 const answer = fetch(url, { method: "POST" });
 if (process.stderr.isTTY) await showProgress(answer);
-const response = await answer.catch((cause: unknown) =>
-  exitWith(1, `${url} cannot be reached: ${cause instanceof Error ? cause.message : ""}`),
-);
+const response = await answer.catch(() => exitWith(1, noAnswerFrom(service)));
 const body = await response.text();
 if (response.status !== 202) exitWith(1, `${url} answered ${response.status}: ${body}`);
 process.stdout.write(`${JSON.stringify(JSON.parse(body), null, 2)}\n`);
