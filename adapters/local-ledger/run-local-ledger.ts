@@ -12,9 +12,27 @@ import { openLedger } from "./runtime/ledger.ts";
 const HOSTNAME = "127.0.0.1";
 const DAY_MS = 86_400_000;
 
-const fail = (cause: unknown): never => {
-  process.stderr.write(`local-ledger: ${cause instanceof Error ? cause.message : String(cause)}\n`);
-  process.exit(1);
+/** The command line is wrong (sysexits.h). */
+const EX_USAGE = 64;
+
+const reasonOf = (cause: unknown): string =>
+  cause instanceof Error ? cause.message : String(cause);
+
+const fail = (reason: string, code = 1): never => {
+  process.stderr.write(`local-ledger: ${reason}\n`);
+  process.exit(code);
+};
+
+/** The options, undefined when help is asked for. Ends the process when one is wrong. */
+const optionsOrEnd = (
+  args: ReadonlyArray<string>,
+  environment: Readonly<Record<string, string | undefined>>,
+): LocalLedgerOptions | undefined => {
+  try {
+    return readOptions(args, environment);
+  } catch (cause) {
+    return fail(`${reasonOf(cause)}; see bun run local-ledger --help`, EX_USAGE);
+  }
 };
 
 const run = (options: LocalLedgerOptions): void => {
@@ -36,10 +54,13 @@ const run = (options: LocalLedgerOptions): void => {
     // Under npx, Ctrl-C arrives twice.
     if (stopping) return;
     stopping = true;
-    void server.stop().then(() => {
-      ledger.close();
-      process.exit(0);
-    }, fail);
+    void server.stop().then(
+      () => {
+        ledger.close();
+        process.exit(0);
+      },
+      (cause: unknown) => fail(reasonOf(cause)),
+    );
   };
   process.on("SIGTERM", stop);
   if (!options.supervised) {
@@ -63,22 +84,22 @@ const run = (options: LocalLedgerOptions): void => {
 };
 
 /**
- * Runs the ledger as this process until SIGTERM, or shows the help; whether it runs. Ends the process with code 1 and a line on
- * standard error when an option is wrong or the ledger cannot start.
+ * Runs the ledger as this process until SIGTERM, or shows the help; whether it runs. Ends the process with a line on
+ * standard error: with code 64 when an option is wrong, with 1 when the ledger cannot start.
  */
 export const runLocalLedger = (
   args: ReadonlyArray<string>,
   environment: Readonly<Record<string, string | undefined>>,
 ): boolean => {
+  const options = optionsOrEnd(args, environment);
+  if (options === undefined) {
+    process.stdout.write(LOCAL_LEDGER_HELP);
+    return false;
+  }
   try {
-    const options = readOptions(args, environment);
-    if (options === undefined) {
-      process.stdout.write(LOCAL_LEDGER_HELP);
-      return false;
-    }
     run(options);
     return true;
   } catch (cause) {
-    return fail(cause);
+    return fail(reasonOf(cause));
   }
 };

@@ -69,6 +69,25 @@ export const clustersOf = (urls: ReadonlyArray<URL>): ReadonlyArray<Cluster> => 
   ...new Set(urls.map(clusterOfNode).filter((cluster) => cluster !== undefined)),
 ];
 
+/** Hosts that take a port of 127.0.0.1, where the embedded ledger listens. */
+const HOSTS_OF_LEDGER = ["127.0.0.1", "localhost", "0.0.0.0", "::"];
+
+/** Ports of the service that the embedded ledger or its WebSocket would take. */
+const localPortFaults = ({
+  host = "",
+  localPort,
+  port,
+  metricsPort,
+}: Values): ReadonlyArray<ConfigFault> => {
+  if (!localPort || !HOSTS_OF_LEDGER.includes(host)) return [];
+  return Object.entries({ PORT: port, METRICS_PORT: metricsPort }).flatMap(([name, taken]) => {
+    if (taken !== localPort && taken !== localPort + 1) return [];
+    const problem = taken === localPort ? `is ${name}` : `gives its WebSocket the port of ${name}`;
+    const expected = `two free ports, this one and the next; ${name} is ${taken}`;
+    return [{ variable: "LOCAL_LEDGER_PORT", problem, expected }];
+  });
+};
+
 /** The faults of combinations: variables that need or exclude each other. */
 export const faultsAcross = (values: Values): ReadonlyArray<ConfigFault> => {
   const faults: Array<ConfigFault> = [];
@@ -101,6 +120,7 @@ export const faultsAcross = (values: Values): ReadonlyArray<ConfigFault> => {
       problem: "is PORT",
       expected: "another port; when not set, PORT serves the metrics too",
     });
+  if (!remote) faults.push(...localPortFaults(values));
   const named = clustersOf(values.rpcUrls ?? []);
   if (named.length > 1)
     faults.push({

@@ -20,7 +20,7 @@ export const explain = (failure: ConfigInvalid | StartFailure | IndexRefused): s
     case "DataDirectoryUnusable":
       return `DATA_DIR ${failure.path}: ${failure.reason}`;
     case "LocalLedgerDidNotStart":
-      return `The local ledger did not start; LOCAL_LEDGER_PORT sets its port. It said: ${failure.reason}`;
+      return `The local ledger did not start: ${failure.reason.replace(/^local-ledger: /, "")}`;
     case "ListenFailed":
       return listenFailed(failure, "PORT");
     case "MetricsListenFailed":

@@ -129,6 +129,13 @@ describe("refuses", () => {
   const cases: ReadonlyArray<readonly [string, Record<string, string>, string]> = [
     ["a port in another base", { PORT: "0x10" }, "PORT"],
     ["the service's own port for the metrics", { METRICS_PORT: "3000" }, "METRICS_PORT"],
+    ["the service's own port for the ledger", { LOCAL_LEDGER_PORT: "3000" }, "LOCAL_LEDGER_PORT"],
+    [
+      "the service's own port for the ledger's WebSocket",
+      { PORT: "8900", LOCAL_LEDGER_PORT: "8899" },
+      "LOCAL_LEDGER_PORT",
+    ],
+    ["the port of the metrics for the ledger", { METRICS_PORT: "8899" }, "LOCAL_LEDGER_PORT"],
     ["a misspelt port for the metrics", { METRICS_PROT: "9100" }, "METRICS_PROT"],
     ["one origin where origins are listed", { CORS_ORIGIN: "*" }, "CORS_ORIGIN"],
     ["a limit without its s", { ENFORCE_BETA_LIMIT: "true" }, "ENFORCE_BETA_LIMIT"],

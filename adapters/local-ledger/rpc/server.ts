@@ -109,10 +109,22 @@ export const serveLedger = (ledger: LocalLedger, options: ServerOptions): Ledger
       },
     });
 
-  const http = serve(options.port);
+  const listen = (port: number, name: string) => {
+    try {
+      return serve(port);
+    } catch (cause) {
+      const isTaken = cause instanceof Error && "code" in cause && cause.code === "EADDRINUSE";
+      const message = `Port ${port} (${name}) is taken; stop what uses it or set another`;
+      throw isTaken ? new Error(message, { cause }) : cause;
+    }
+  };
+
+  const http = listen(options.port, "LOCAL_LEDGER_PORT");
   const httpPort = http.port ?? options.port;
   try {
-    const webSocket = serve(options.webSocketPort ?? (options.port === 0 ? 0 : options.port + 1));
+    const next = options.port === 0 ? 0 : options.port + 1;
+    const name = "the WebSocket's, after LOCAL_LEDGER_PORT";
+    const webSocket = listen(options.webSocketPort ?? next, name);
     return {
       port: httpPort,
       webSocketPort: webSocket.port ?? httpPort + 1,

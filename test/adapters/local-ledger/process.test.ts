@@ -1,5 +1,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
+import { fileURLToPath } from "node:url";
 import { LOCAL_LEDGER_HELP, readOptions } from "../../../adapters/local-ledger/options.ts";
+import { runScript } from "../../app/support/run-script.ts";
 import { call, temporaryFolder } from "./ledger-fixture.ts";
 import { spawnLedger } from "./ledger-process.ts";
 
@@ -22,6 +24,38 @@ describe("the ledger as a process", () => {
     expect((await call(ready.rpc_url, "getHealth")).result).toBe("ok");
     child.kill("SIGTERM");
     expect(await child.exited).toBe(0);
+  });
+});
+
+describe("a ledger that cannot start", () => {
+  const MAIN = fileURLToPath(new URL("../../../adapters/local-ledger/main.ts", import.meta.url));
+  const ended = (...args: ReadonlyArray<string>) =>
+    runScript(MAIN, ["--data-dir", folder.path, ...args]);
+
+  test("ends with 64 and one line that points to the help when an option is wrong", async () => {
+    const [unknown, value] = await Promise.all([ended("--prot"), ended("--port", "70000")]);
+    expect(unknown.code).toBe(64);
+    expect(unknown.stderr).toMatch(/^local-ledger: .*--prot.*; see bun run local-ledger --help\n$/);
+    expect(value).toEqual({
+      code: 64,
+      stdout: "",
+      stderr:
+        "local-ledger: --port must be a port number from 0 to 65535; see bun run local-ledger --help\n",
+    });
+  });
+
+  test("names the port that is taken, its variable and the cure", async () => {
+    const other = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response() });
+    const port = String(other.port);
+    const http = await ended("--port", port);
+    const webSocket = await ended("--port", "0", "--ws-port", port);
+    await other.stop(true);
+    const cure = "is taken; stop what uses it or set another";
+    expect([http.code, webSocket.code]).toEqual([1, 1]);
+    expect(http.stderr).toBe(`local-ledger: Port ${port} (LOCAL_LEDGER_PORT) ${cure}\n`);
+    expect(webSocket.stderr).toBe(
+      `local-ledger: Port ${port} (the WebSocket's, after LOCAL_LEDGER_PORT) ${cure}\n`,
+    );
   });
 });
 
