@@ -70,7 +70,7 @@ export const clustersOf = (urls: ReadonlyArray<URL>): ReadonlyArray<Cluster> => 
 ];
 
 /** Hosts that take a port of 127.0.0.1, where the embedded ledger listens. */
-const HOSTS_OF_LEDGER = ["127.0.0.1", "localhost", "0.0.0.0", "::"];
+const HOSTS_OF_LEDGER = new Set(["127.0.0.1", "localhost", "0.0.0.0", "::"]);
 
 /** Ports of the service that the embedded ledger or its WebSocket would take. */
 const localPortFaults = ({
@@ -79,7 +79,7 @@ const localPortFaults = ({
   port,
   metricsPort,
 }: Values): ReadonlyArray<ConfigFault> => {
-  if (!localPort || !HOSTS_OF_LEDGER.includes(host)) return [];
+  if (!localPort || !HOSTS_OF_LEDGER.has(host)) return [];
   return Object.entries({ PORT: port, METRICS_PORT: metricsPort }).flatMap(([name, taken]) => {
     if (taken !== localPort && taken !== localPort + 1) return [];
     const problem = taken === localPort ? `is ${name}` : `gives its WebSocket the port of ${name}`;

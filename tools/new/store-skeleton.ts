@@ -78,7 +78,8 @@ indexStoreContract(
       "the store of another ledger or a newer version is refused with the errors of ports/index/store-refusal.ts",
       `adapters/${name}/outcome-log.ts with test/contracts/outcome-log.ts, in the same way`,
       "app/config/environment.ts and settings.ts: the setting that chooses it, with a test in test/app/settings.test.ts and a row in README.md",
-      "app/stores/storage.ts: the choice; bun run check and bun run test pass",
+      "app/stores/storage.ts: the choice",
+      "app/doctor/check-store.ts: what bun run doctor says of it, without writing into it; bun run check and bun run test pass",
     ],
   };
 };
