@@ -11,6 +11,23 @@ import {
   SBPF_VERSIONS,
 } from "./compile.ts";
 
+const HELP = `Compiles the on-chain programs with clang-14, links them, and writes the tables that follow from their IDLs.
+
+usage: bun run build:programs
+
+  --help   this text
+`;
+
+const [word] = process.argv.slice(2);
+if (word === "--help" || word === "-h") {
+  process.stdout.write(HELP);
+  process.exit(0);
+}
+if (word !== undefined) {
+  process.stderr.write(`Unknown option '${word}'; see --help\n`);
+  process.exit(64);
+}
+
 // Each program includes both headers, so they come first.
 for (const name of PROGRAM_NAMES) {
   await Bun.write(headerPath(name), await generateHeader(name));

@@ -23,8 +23,8 @@ export const SERVICE_HERE = `http://127.0.0.1:${PORT}`;
 const HELP = { help: { type: "boolean", short: "h" } } as const;
 
 /**
- * The process's arguments. Prints `help` and ends with 0 when `--help` is among them. Ends with `EX_USAGE` for an
- * unknown flag or a wrong number of operands.
+ * The process's arguments. Prints `help` and ends with 0 when `--help` is among them. Ends with `EX_USAGE` and one line
+ * for an unknown flag or a wrong number of operands. `[name...]` as the last operand stands for any number.
  */
 export const readCommandLine = <const O extends ParseArgsOptionsConfig>(
   help: string,
@@ -40,7 +40,9 @@ export const readCommandLine = <const O extends ParseArgsOptionsConfig>(
       });
     } catch (cause) {
       const reason = cause instanceof Error ? cause.message : String(cause);
-      return exitWith(EX_USAGE, `${reason}\n\n${help}`);
+      // What follows is Node's advice on operands that begin with a hyphen, which no command takes.
+      const [first = reason] = reason.split(". To specify a positional argument");
+      return exitWith(EX_USAGE, `${first}; see --help`);
     }
   };
   const { values, positionals } = read();
@@ -49,11 +51,12 @@ export const readCommandLine = <const O extends ParseArgsOptionsConfig>(
     process.exit(0);
   }
   // The last operand may be repeated where its name ends with dots.
-  const isEnough = operands.at(-1)?.endsWith("...")
-    ? positionals.length >= operands.length
+  const last = operands.at(-1) ?? "";
+  const isEnough = /\.\.\.\]?$/.test(last)
+    ? positionals.length >= operands.length - (last.startsWith("[") ? 1 : 0)
     : positionals.length === operands.length;
-  if (!isEnough) exitWith(EX_USAGE, `expected ${operands.join(" ")}, and nothing else\n\n${help}`);
-  return { values, positionals };
+  if (!isEnough) exitWith(EX_USAGE, `expected ${operands.join(" ")}, and nothing else; see --help`);
+  return { values, positionals: positionals as ReadonlyArray<string> };
 };
 
 /** What is said of a service that does not answer at `url`, and what to do. */

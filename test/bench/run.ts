@@ -1,4 +1,4 @@
-import { parseArgs } from "node:util";
+import { readCommandLine } from "../../app/commands/command-line.ts";
 import type { Figure } from "./support/report.ts";
 
 const HELP = `Runs the benchmarks, each in a process of its own, and compares them with their goals.
@@ -13,19 +13,15 @@ usage: bun run bench [options] [name...]
 A name is the beginning of a file's name in test/bench. Ends with 1 when a goal is missed.
 `;
 
-const { values, positionals } = parseArgs({
-  options: {
+const { values, positionals } = readCommandLine(
+  HELP,
+  {
     quick: { type: "boolean", default: false },
     json: { type: "boolean", default: false },
     rows: { type: "string" },
-    help: { type: "boolean", default: false },
   },
-  allowPositionals: true,
-});
-if (values.help) {
-  process.stdout.write(HELP);
-  process.exit(0);
-}
+  ["[name...]"],
+);
 
 const COLUMNS = ["name", "goal", "figure", "unit", "ratio", "pass"] as const;
 const WIDTHS = { name: 48, goal: 32, figure: 10, unit: 10, ratio: 30, pass: 4 } as const;

@@ -1,4 +1,4 @@
-import { parseArgs } from "node:util";
+import { EX_USAGE, exitWith, readCommandLine } from "../../app/commands/command-line.ts";
 
 const HELP = `Runs the crash and fault tests, each file in a process of its own.
 
@@ -11,20 +11,16 @@ usage: bun run test:chaos [options] [name...]
 A name is the beginning of a file's name in test/chaos. Ends with 1 when a test failed.
 `;
 
-const { values, positionals } = parseArgs({
-  options: {
+const { values, positionals } = readCommandLine(
+  HELP,
+  {
     quick: { type: "boolean", default: false },
     seed: { type: "string" },
-    help: { type: "boolean", default: false },
   },
-  allowPositionals: true,
-});
-if (values.help) {
-  process.stdout.write(HELP);
-  process.exit(0);
-}
+  ["[name...]"],
+);
 const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 31));
-if (!Number.isSafeInteger(seed) || seed < 0) throw new Error("--seed takes a whole number");
+if (!Number.isSafeInteger(seed) || seed < 0) exitWith(EX_USAGE, "--seed takes a whole number");
 
 const files = [...new Bun.Glob("*.chaos.ts").scanSync({ cwd: import.meta.dir })]
   .sort()

@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { readCommandLine } from "../../app/commands/command-line.ts";
 import { localKey, LOCAL_USDC_MINT } from "../../adapters/local-ledger/genesis/local-keys.ts";
 import { canonicalJsonBytes } from "../../core/domain/encoding/canonical-json.ts";
 import { PROOF_TEMPLATES } from "../../core/domain/evidence/proof-template-catalogue.ts";
@@ -18,7 +19,17 @@ import { type Language, languages } from "./languages.ts";
 import { checkLines } from "./lines.ts";
 import { startExample } from "./start-example.ts";
 
-// Runs each example of examples/ against a service of its own, and asks the ledger what came of it.
+const HELP = `Runs each example of examples/ against a service of its own, and asks the ledger what came of it.
+A language whose tools are absent is skipped.
+
+usage: bun run test:examples
+
+  --help   this text
+
+Ends with 1 when an example failed.
+`;
+
+readCommandLine(HELP, {});
 
 const AMOUNT = 1_000_000n;
 const INTENT = "GET https://api.example.com";

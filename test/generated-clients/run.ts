@@ -1,14 +1,25 @@
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { readCommandLine } from "../../app/commands/command-line.ts";
 import { tmpdir } from "../temporary-root.ts";
 import { GENERATORS } from "./toolchain.ts";
 
-// `bun run test:clients [--install] [language...]`: generates clients from the OpenAPI document, compiles them and calls a
-// service with each. A language whose tools are neither on PATH nor in the folder CLIENT_TOOLS is skipped, and the test's
-// name says what is absent. `--install` fetches the generators by the registries' own clients, into that folder or, where
-// it is not set, into one that is removed at the end.
-const names = process.argv.slice(2).filter((word) => word !== "--install");
-const isInstalling = process.argv.includes("--install");
+const HELP = `Generates clients from the OpenAPI document, compiles them and calls a service with each.
+
+usage: bun run test:clients [--install] [language...]
+
+  --install   fetches the generators by the registries' own clients, into the folder CLIENT_TOOLS or into one that is removed at the end
+  --help      this text
+
+A language is python, go, java or typescript. One whose tools are neither on PATH nor in CLIENT_TOOLS is skipped, and the test's name says what is absent.
+`;
+
+const { values, positionals: names } = readCommandLine(
+  HELP,
+  { install: { type: "boolean", default: false } },
+  ["[language...]"],
+);
+const isInstalling = values.install;
 const own = process.env["CLIENT_TOOLS"];
 const folder = own ?? (isInstalling ? await mkdtemp(join(tmpdir(), "client-tools-")) : undefined);
 

@@ -1,4 +1,4 @@
-import { parseArgs } from "node:util";
+import { EX_USAGE, exitWith, readCommandLine } from "../../app/commands/command-line.ts";
 import { SCENARIOS } from "./scenarios.ts";
 
 const HELP = `Plays the hostile nodes of test/hostile-node against the syncs, each with several seeds.
@@ -13,29 +13,27 @@ usage: bun run test:hostile [options] [name...]
 Ends with 1 when a test failed.
 `;
 
-const { values, positionals } = parseArgs({
-  options: {
+const { values, positionals } = readCommandLine(
+  HELP,
+  {
     seeds: { type: "string", default: "20" },
     seed: { type: "string" },
     list: { type: "boolean", default: false },
-    help: { type: "boolean", default: false },
   },
-  allowPositionals: true,
-});
-if (values.help) {
-  process.stdout.write(HELP);
-  process.exit(0);
-}
+  ["[name...]"],
+);
 if (values.list) {
   for (const { name, does } of SCENARIOS) process.stdout.write(`${name}: a node that ${does}\n`);
   process.exit(0);
 }
 const unknown = positionals.filter((name) => !SCENARIOS.some((one) => one.name === name));
-if (unknown.length > 0) throw new Error(`no scenario ${unknown.join(", ")}`);
+if (unknown.length > 0)
+  exitWith(EX_USAGE, `there is no scenario ${unknown.join(", ")}; see --list`);
 const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 31));
 const seeds = Number(values.seeds);
 for (const number of [seed, seeds])
-  if (!Number.isSafeInteger(number) || number < 0) throw new Error("seeds are whole numbers");
+  if (!Number.isSafeInteger(number) || number < 0)
+    exitWith(EX_USAGE, "--seed and --seeds take whole numbers");
 
 const again = ["bun run test:hostile", "--seeds", seeds, "--seed", seed, ...positionals].join(" ");
 process.stdout.write(`seed ${seed}; the same run again: ${again}\n`);

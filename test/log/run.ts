@@ -1,5 +1,6 @@
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { readCommandLine } from "../../app/commands/command-line.ts";
 import { sha256Bun } from "../../adapters/bun/sha256.ts";
 import { provideSha256 } from "../../core/domain/sha256.ts";
 import { printHash } from "../../core/log/text-values.ts";
@@ -10,10 +11,17 @@ import { loggedTree } from "./logged-tree.ts";
 import { flippedNoteCases, noteCases, SIGNERS } from "./note-cases.ts";
 import { flippedProofCases, proofCases } from "./proof-cases.ts";
 
-/*
- * `bun run test:log [--quick]`: Go's `sumdb/tlog` and `sumdb/note` judge what core/log makes. LOG_SEED chooses other cases.
- */
+const HELP = `Go's sumdb/tlog and sumdb/note judge what core/log makes. LOG_SEED chooses other cases. Skips without Go.
 
+usage: bun run test:log [--quick]
+
+  --quick   fewer and smaller cases
+  --help    this text
+
+Ends with 1 when the two differ.
+`;
+
+const { quick } = readCommandLine(HELP, { quick: { type: "boolean", default: false } }).values;
 const go = findGo();
 if (go === undefined) {
   console.log("test:log: skipped, nothing was compared. Go is not on the PATH.");
@@ -22,7 +30,6 @@ if (go === undefined) {
 // The service sets the same function when it starts.
 provideSha256(sha256Bun);
 
-const quick = process.argv.includes("--quick");
 const LEAVES = quick ? 3000 : 70_000;
 const PROOFS = quick ? 2000 : 100_000;
 const FLIPS = quick ? 1000 : 10_000;

@@ -1,6 +1,6 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
+import { EX_USAGE, exitWith, readCommandLine } from "../../app/commands/command-line.ts";
 import { tmpdir } from "../temporary-root.ts";
 import { bundledClient } from "./bundled-client.ts";
 import { casesOf } from "./cases.ts";
@@ -21,22 +21,15 @@ usage: bun run test:pays-once [options]
 Ends with 1 when the client paid other than once.
 `;
 
-const { values } = parseArgs({
-  options: {
-    client: { type: "string" },
-    cases: { type: "string", default: "50" },
-    seed: { type: "string" },
-    help: { type: "boolean", default: false },
-  },
+const { values } = readCommandLine(HELP, {
+  client: { type: "string" },
+  cases: { type: "string", default: "50" },
+  seed: { type: "string" },
 });
-if (values.help) {
-  process.stdout.write(HELP);
-  process.exit(0);
-}
 const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 31));
 const count = Number(values.cases);
 if (!Number.isSafeInteger(seed) || !Number.isSafeInteger(count))
-  throw new Error("--seed and --cases take whole numbers");
+  exitWith(EX_USAGE, "--seed and --cases take whole numbers");
 process.stdout.write(`seed ${seed}\n`);
 
 const folder = await mkdtemp(join(tmpdir(), "pays-once-"));

@@ -1,7 +1,15 @@
+import { readCommandLine } from "../../../app/commands/command-line.ts";
 import { serverPrograms, startCluster } from "./temporary-cluster.ts";
 
-// `bun run test:postgres [name...]`: the tests that need a Postgres server (`*.postgres.ts`), or those whose path
-// holds one of the names, on a server that is started for them and gone afterwards.
+const HELP = `Runs the tests that need a Postgres server (*.postgres.ts), or those whose path holds one of the names, on a server that is
+started for them and gone afterwards.
+
+usage: bun run test:postgres [name...]
+
+  --help   this text
+`;
+
+const { positionals: names } = readCommandLine(HELP, {}, ["[name...]"]);
 const programs = serverPrograms();
 if (programs === undefined) {
   process.stderr.write(
@@ -9,7 +17,6 @@ if (programs === undefined) {
   );
   process.exit(1);
 }
-const names = process.argv.slice(2);
 const files = [...new Bun.Glob("test/**/*.postgres.ts").scanSync()]
   .filter((file) => names.length === 0 || names.some((name) => file.includes(name)))
   .map((file) => `./${file}`);

@@ -1,11 +1,20 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { readCommandLine } from "../../../app/commands/command-line.ts";
 import { tmpdir } from "../../temporary-root.ts";
 import { run } from "./installed.ts";
 
-// `bun run test:package [--install]`: installs the built tarball into an empty folder by npm and tries it in each runtime, checks it by publint and
-// attw, and weighs it. Node 20, 22 and 24 and Deno are looked for in the folder PACKAGE_RUNTIMES; `--install` fetches them into it by npm, or into one
-// that is removed at the end. What is absent is skipped, and the test's name says so.
+const HELP = `Installs the built tarball into an empty folder by npm, tries it in each runtime, checks it by publint and attw, and weighs it.
+
+usage: bun run test:package [--install]
+
+  --install   fetches Node 20, 22, 24 and Deno by npm, into the folder PACKAGE_RUNTIMES or into one that is removed at the end
+  --help      this text
+
+Runtimes are looked for in the folder PACKAGE_RUNTIMES. What is absent is skipped, and the test's name says so.
+`;
+
+const { values } = readCommandLine(HELP, { install: { type: "boolean", default: false } });
 
 /** The packages on npm that hold each runtime. */
 const PACKAGES = {
@@ -15,11 +24,10 @@ const PACKAGES = {
   deno: "deno@2.9.6",
 } as const;
 
-const isInstalling = process.argv.includes("--install");
 const own = process.env["PACKAGE_RUNTIMES"];
 const folder = own ?? (await mkdtemp(join(tmpdir(), "package-runtimes-")));
 
-if (isInstalling)
+if (values.install)
   for (const [name, spec] of Object.entries(PACKAGES)) {
     process.stdout.write(`npm install ${spec}\n`);
     const prefix = ["--prefix", join(folder, name)];

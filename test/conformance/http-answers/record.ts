@@ -1,5 +1,16 @@
-import { recordedFiles, recordScenes } from "./recorded-files.ts";
+import { readCommandLine } from "../../../app/commands/command-line.ts";
 import { VECTORS, writeFiles } from "./vector-folder.ts";
 
-// Records every answer, into test/vectors/http-answers or into the folder of the first argument.
-await writeFiles(process.argv[2] ?? VECTORS, recordedFiles(await recordScenes()));
+const HELP = `Records what every operation answers, into test/vectors/http-answers or into a folder.
+
+usage: bun run record:answers [folder...]
+
+  --help   this text
+
+The first folder counts.
+`;
+
+const { positionals } = readCommandLine(HELP, {}, ["[folder...]"]);
+// Loads the whole service, which neither the help nor a wrong option needs.
+const { recordedFiles, recordScenes } = await import("./recorded-files.ts");
+await writeFiles(positionals[0] ?? VECTORS, recordedFiles(await recordScenes()));

@@ -1,13 +1,27 @@
 import { cp, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { readCommandLine } from "../../../app/commands/command-line.ts";
 import { findEsbmc, prove } from "./esbmc.ts";
 import { type Harness, HARNESSES, type Mutant, PROGRAMS } from "./harnesses.ts";
 
-/*
- * `bun run test:esbmc [--quick] [name...]`: proves the claims in harness/ about the programs' own headers, and then shows that each claim can fail:
- * a copy of the headers with one fault in it must be refuted. --quick tries one fault for each harness.
- */
+const HELP = `Proves the claims in harness/ about the programs' own headers, and then shows that each claim can fail: a copy of the
+headers with one fault in it must be refuted. Skips without ESBMC and says how to install it.
+
+usage: bun run test:esbmc [--quick] [name...]
+
+  --quick   tries one fault for each harness
+  --help    this text
+
+A name is a harness's. Ends with 1 when a claim is not proved, or a fault not refuted.
+`;
+
+const { values, positionals: names } = readCommandLine(
+  HELP,
+  { quick: { type: "boolean", default: false } },
+  ["[name...]"],
+);
+const { quick } = values;
 
 const esbmc = await findEsbmc();
 if (esbmc === undefined) {
@@ -19,8 +33,6 @@ if (esbmc === undefined) {
   process.exit(0);
 }
 
-const quick = process.argv.includes("--quick");
-const names = process.argv.slice(2).filter((each) => each !== "--quick");
 const chosen = HARNESSES.filter(({ name }) => names.length === 0 || names.includes(name));
 const work = await mkdtemp(join(tmpdir(), "esbmc-"));
 process.on("exit", () => void Bun.spawnSync(["rm", "-rf", work]));

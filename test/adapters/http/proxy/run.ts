@@ -1,14 +1,20 @@
+import { readCommandLine } from "../../../../app/commands/command-line.ts";
 import { nginxProgram } from "./nginx.ts";
 
-// `bun run test:proxy [name...]`: the tests behind a proxy (`*.proxy.ts`), or those whose path holds one of the
-// names. Each starts the nginx that it needs.
+const HELP = `Runs the tests behind a proxy (*.proxy.ts), or those whose path holds one of the names. Each starts the nginx that it needs.
+
+usage: bun run test:proxy [name...]
+
+  --help   this text
+`;
+
+const { positionals: names } = readCommandLine(HELP, {}, ["[name...]"]);
 if (nginxProgram() === undefined) {
   process.stderr.write(
     "nginx is not installed, so nothing was tested. Debian and Ubuntu: apt-get install nginx; macOS: brew install nginx\n",
   );
   process.exit(1);
 }
-const names = process.argv.slice(2);
 const files = [...new Bun.Glob("test/**/*.proxy.ts").scanSync()]
   .filter((file) => names.length === 0 || names.some((name) => file.includes(name)))
   .map((file) => `./${file}`);

@@ -1,0 +1,33 @@
+import { expect, test } from "bun:test";
+import { fileURLToPath } from "node:url";
+import { runScript } from "../support/run-script.ts";
+
+const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
+
+test.each([
+  "app/commands/import-escrow.ts",
+  "app/commands/verify.ts",
+  "programs/build.ts",
+  "test/adapters/http/proxy/run.ts",
+  "test/adapters/postgres/run.ts",
+  "test/bench/run.ts",
+  "test/chaos/run.ts",
+  "test/client/package/run.ts",
+  "test/conformance/http-answers/record.ts",
+  "test/examples/run.ts",
+  "test/generated-clients/run.ts",
+  "test/hostile-node/run.ts",
+  "test/log/run.ts",
+  "test/pays-once/main.ts",
+  "test/programs/esbmc/run.ts",
+])("%s refuses an unknown option in one line, shows its help, and starts nothing", async (file) => {
+  const wrong = await runScript(ROOT + file, ["--bogus"]);
+  expect(wrong).toEqual({
+    code: 64,
+    stdout: "",
+    stderr: "Unknown option '--bogus'; see --help\n",
+  });
+  const help = await runScript(ROOT + file, ["--help"]);
+  expect(help).toMatchObject({ code: 0, stderr: "" });
+  expect(help.stdout).toContain("usage: bun run ");
+});
