@@ -6,6 +6,7 @@ import { Context, Effect } from "effect";
  * that answer show another.
  */
 export const LEDGER_STANDINGS = ["unknown", "recorded", "confirmed", "contradicted"] as const;
+/** One of `LEDGER_STANDINGS`. */
 export type LedgerStanding = (typeof LEDGER_STANDINGS)[number];
 
 /** Which ledger counts in this process. Nodes of another one are never asked for anything else. */

@@ -2,6 +2,7 @@ import { Context, type Effect } from "effect";
 
 /** The budgets of a client. Each is counted separately. */
 export const BUDGETS = ["reads", "prepare", "relay", "sync"] as const;
+/** One of `BUDGETS`. */
 export type Budget = (typeof BUDGETS)[number];
 
 /** Whether a request is allowed, and what is left of its budget. */

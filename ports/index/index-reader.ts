@@ -30,6 +30,7 @@ export type EventRange = { readonly before: bigint | null } | { readonly after: 
 /** Where a page of merchants ended: the next begins with what sorts behind it, the earliest registered first. */
 export type MerchantCursor = { readonly registeredAt: UnixSeconds; readonly address: Address };
 
+/** Which merchants a page shows; a member that is undefined excludes none. */
 export type MerchantFilter = {
   readonly status?: MerchantStatus | undefined;
   /** Substring of name, wallet, merchant address or attestor, by NFC and without case. */
@@ -46,6 +47,7 @@ export type RegistryEntry = {
   readonly sameName: number;
 };
 
+/** What the index holds, counted. */
 export type IndexSummary = {
   /** Escrows with all their fields, so without the unseen ones. */
   readonly escrows: number;

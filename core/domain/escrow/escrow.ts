@@ -8,8 +8,9 @@ export const ESCROW_STATES = ["Pending", "Fulfilled", "Refunded", "PartiallyFulf
 /** Pending is the only state that can change; the other three are final. */
 export type EscrowState = (typeof ESCROW_STATES)[number];
 
-/** The shortest and longest time to live of an escrow, in seconds (seven days). */
+/** The shortest time to live of an escrow, in seconds. */
 export const MIN_TTL_SECONDS = 1;
+/** The longest time to live of an escrow, in seconds: seven days. */
 export const MAX_TTL_SECONDS = 604_800;
 
 /** What the escrow's attestor signed, as the escrow account keeps it once released. */

@@ -22,6 +22,7 @@ export const NEXT_ACTIONS = {
   claim_refund: "refund",
   archive_escrow: "archive",
 } as const;
+/** The name of an action in `NEXT_ACTIONS`. */
 export type NextActionName = keyof typeof NEXT_ACTIONS;
 
 /** Everyone who can take an action. */

@@ -13,6 +13,7 @@ export const PREPARED_OPERATIONS = [
   "register_merchant",
   "rotate_attestor",
 ] as const;
+/** One of `PREPARED_OPERATIONS`. */
 export type PreparedOperation = (typeof PREPARED_OPERATIONS)[number];
 
 /** Warnings that a prepared call can carry. The call works in spite of them. */
@@ -23,6 +24,7 @@ export const PREPARE_WARNINGS = [
   "agent_account_has_close_authority",
   "signer_is_derived",
 ] as const;
+/** One of `PREPARE_WARNINGS`. */
 export type PrepareWarning = (typeof PREPARE_WARNINGS)[number];
 
 /** Where a settlement pays one of its two sides. */

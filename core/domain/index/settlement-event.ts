@@ -11,6 +11,7 @@ export const EVENT_KINDS = [
   "escrow_partially_released",
   "escrow_refunded",
 ] as const;
+/** One of `EVENT_KINDS`. */
 export type EventKind = (typeof EVENT_KINDS)[number];
 
 /** An event that an escrow's account alone proves. */

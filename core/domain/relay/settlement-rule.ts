@@ -38,6 +38,7 @@ export const SETTLEMENT_RULES = [
   "not_archivable",
   "last_bytes_differ",
 ] as const;
+/** One of `SETTLEMENT_RULES`. */
 export type SettlementRule = (typeof SETTLEMENT_RULES)[number];
 
 /** A rule that does not hold, and why: a sentence without its full stop. */
