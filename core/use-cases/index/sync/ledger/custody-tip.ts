@@ -7,11 +7,14 @@ import { custodyConfigAddress } from "../../../../protocol/addresses/addresses.t
 import { CLOCK_SYSVAR } from "../../../../protocol/addresses/well-known-addresses.ts";
 import { Instance } from "../../../../../ports/instance.ts";
 import { Ledger } from "../../../../../ports/ledger.ts";
-import { untrustworthy } from "../../../refuse-answer.ts";
+import { refuseOlder, untrustworthy } from "../../../refuse-answer.ts";
 import { readAccountsSince } from "./read-accounts-since.ts";
 
 /** What the ledger's custody program had numbered at a slot, and the ledger's clock there. */
 export type CustodyTip = Omit<SyncMark, "atMs">;
+
+/** The most slots by which one backend of a node is behind another. A tip further behind the mark is not waited for. */
+const BACKEND_LAG = 64n;
 
 /**
  * Refuses a slot that the ledger cannot have reached. A mark of an invented slot would keep every honest answer out until
@@ -33,6 +36,7 @@ export const readCustodyTip = Effect.fn("readCustodyTip")(function* (mark: SyncM
   // Another node may have taken over an address since the last sync.
   yield* ledger.confirmIdentity;
   const tip = yield* ledger.tip("finalized");
+  if (mark !== null && tip.slot + BACKEND_LAG < mark.slot) yield* refuseOlder(tip.slot, mark.slot);
   yield* refuseImplausible(tip.slot, mark);
   const { address } = custodyConfigAddress(deployment);
   // A backend that lags may show the tip. The accounts are as new as the mark, or waited for.
