@@ -6,7 +6,7 @@ import { custodyConfigAddress } from "../../../../protocol/addresses/addresses.t
 import { CLOCK_SYSVAR } from "../../../../protocol/addresses/well-known-addresses.ts";
 import { Instance } from "../../../../../ports/instance.ts";
 import { Ledger } from "../../../../../ports/ledger.ts";
-import { untrustworthy } from "../../../refuse-answer.ts";
+import { refuseOlder, untrustworthy } from "../../../refuse-answer.ts";
 import { readAccountsSince } from "./read-accounts-since.ts";
 
 /** What the ledger's custody program had numbered at a slot, and the ledger's clock there. */
@@ -16,6 +16,8 @@ export type CustodyTip = Pick<SyncMark, "count" | "head" | "slot" | "ledgerTime"
 const MOST_SLOTS_A_SECOND = 10;
 /** Tolerance for a wrong or adjusted clock: over four days of slots. */
 const SLOT_SLACK = 1_000_000n;
+/** The most slots by which one backend of a node is behind another. A tip further behind the mark is not waited for. */
+const BACKEND_LAG = 64n;
 /** The first ledger of this kind began on 16 March 2020. */
 const FIRST_LEDGER = { slot: 0n, atMs: 1_584_316_800_000 };
 
@@ -46,6 +48,7 @@ export const readCustodyTip = Effect.fn("readCustodyTip")(function* (mark: SyncM
   // Another node may have taken over an address since the last sync.
   yield* ledger.confirmIdentity;
   const tip = yield* ledger.tip("finalized");
+  if (tip.slot + BACKEND_LAG < since.slot) yield* refuseOlder(tip.slot, since.slot);
   yield* refuseImplausible(tip.slot, since);
   const { address } = custodyConfigAddress(deployment);
   // A backend that lags may show the tip. The accounts are as new as the mark, or waited for.
