@@ -7,12 +7,7 @@ import { decodeWireTransaction } from "../../../../core/protocol/transaction/wir
 import { Broadcaster } from "../../../../ports/broadcaster.ts";
 import { Ledger } from "../../../../ports/ledger.ts";
 import { configOver, runOver, valueOf } from "../ledger-under-test.ts";
-import {
-  atSlot,
-  type Behaviour,
-  result,
-  ScriptedPeer,
-} from "../scripted-peer.ts";
+import { atSlot, type Behaviour, result, ScriptedPeer } from "../scripted-peer.ts";
 import { JOBS } from "../../../chaos/relay/prepared-jobs.ts";
 
 const opened: Array<ScriptedPeer> = [];
