@@ -1,4 +1,4 @@
-import { INDEX_TABLES, SNAPSHOT_COLUMNS } from "./index/index-schema.ts";
+import { INDEX_TABLES, PACE_COLUMNS, SNAPSHOT_COLUMNS } from "./index/index-schema.ts";
 import { LOG_TABLES } from "./index/log-tables.ts";
 import { PACKET_TABLE } from "./packets/packet-table.ts";
 import { OUTCOME_TABLES } from "./relay/outcome-schema.ts";
@@ -10,4 +10,5 @@ import { OUTCOME_TABLES } from "./relay/outcome-schema.ts";
 export const STORE_MIGRATIONS: ReadonlyArray<string> = [
   INDEX_TABLES + LOG_TABLES + OUTCOME_TABLES,
   SNAPSHOT_COLUMNS + PACKET_TABLE,
+  PACE_COLUMNS,
 ];

@@ -2435,7 +2435,7 @@ program_error: (ProgramError | null)
 logs: string[]
 last_valid_block_height: (number | null)
 /**
- * True only when signing the payment again cannot pay twice: it expired, or failed at `finalized`.
+ * True only when signing the payment again cannot pay twice: it expired, or failed at `finalized`. A failure is `confirmed` until history and accounts prove it.
  */
 safe_to_sign_again: boolean
 /**

@@ -334,7 +334,8 @@ export const indexStoreContract = <E>(
           yield* writer.apply(changesOf({ mark }));
           yield* writer.apply(changesOf({ from: 0n }));
           expect((yield* reader.summary).mark).toEqual(mark);
-          const later = { ...mark, slot: 2n ** 62n, ledgerTime: 5n, atMs: 2 ** 45 };
+          const paceFrom = { slot: 2n ** 61n, atMs: 2 ** 44 };
+          const later = { ...mark, slot: 2n ** 62n, ledgerTime: 5n, atMs: 2 ** 45, paceFrom };
           yield* writer.apply(changesOf({ from: 0n, mark: later }));
           expect((yield* reader.summary).mark).toEqual(later);
         }),

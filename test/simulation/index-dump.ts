@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite";
 
-/** Columns with the service's own clock, the only difference between two runs of the same sync. */
-const OWN_CLOCK = new Set(["mark_at_ms", "snapshot_at_ms"]);
+/** Columns that depend on the service's own clock, the only difference between two runs of the same sync. */
+const OWN_CLOCK = new Set(["mark_at_ms", "pace_slot", "pace_at_ms", "snapshot_at_ms"]);
 
 /** The table of events' transactions, which later syncs fill in. */
 const TRANSACTIONS = "event_transaction";

@@ -27,6 +27,7 @@ import {
   TOKEN_PROGRAM,
 } from "../../../core/protocol/addresses/well-known-addresses.ts";
 import { TransactionTerms } from "../../../core/use-cases/service/transaction-terms.ts";
+import { IndexReader } from "../../../ports/index/index-reader.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { Ledger } from "../../../ports/ledger.ts";
 import { sampleInstance } from "./sample-instance.ts";
@@ -109,6 +110,23 @@ export const samplePendingEscrow = (): Escrow => {
   return decoded.value;
 };
 
+const none = () => Effect.succeed([]);
+const INDEX_WITHOUT_ROWS = IndexReader.of({
+  escrows: none,
+  escrowsAt: none,
+  events: none,
+  merchants: none,
+  sameNames: () => Effect.succeed(0),
+  summary: Effect.succeed({
+    escrows: 0,
+    unseen: 0,
+    merchants: 0,
+    mark: null,
+    snapshotAtMs: null,
+    revision: null,
+  }),
+});
+
 /** A scene: an escrow at a ledger time, by default among registered parties. */
 type Scene = {
   readonly escrow: Escrow;
@@ -119,7 +137,7 @@ type Scene = {
 /** Runs a use case on a ledger that holds a scene and returns its result, for the documentation's examples. */
 export const onSampleLedger = <A, E>(
   { escrow, ledgerTime, isRegistered = true }: Scene,
-  useCase: Effect.Effect<A, E, Ledger | Instance | TransactionTerms>,
+  useCase: Effect.Effect<A, E, Ledger | IndexReader | Instance | TransactionTerms>,
 ): A => {
   const { deployment } = SAMPLE;
   const { agent, merchant, mint } = sampleParties();
@@ -163,6 +181,7 @@ export const onSampleLedger = <A, E>(
   return Effect.runSync(
     useCase.pipe(
       Effect.provideService(Ledger, ledger),
+      Effect.provideService(IndexReader, INDEX_WITHOUT_ROWS),
       Effect.provideService(Instance, sampleInstance()),
       Effect.provideService(TransactionTerms, terms),
     ),
@@ -172,7 +191,7 @@ export const onSampleLedger = <A, E>(
 /** As `onSampleLedger`, at the time of the escrow's creation, with the merchant registered or not. */
 export const onSampleRegistry = <A, E>(
   isRegistered: boolean,
-  useCase: Effect.Effect<A, E, Ledger | Instance | TransactionTerms>,
+  useCase: Effect.Effect<A, E, Ledger | IndexReader | Instance | TransactionTerms>,
 ): A =>
   onSampleLedger(
     { escrow: sampleEscrow(), ledgerTime: SAMPLE.createdAt + 30n, isRegistered },

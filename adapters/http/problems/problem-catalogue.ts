@@ -253,7 +253,7 @@ export const PROBLEM_CATALOGUE = {
     422,
     "The ledger refuses the transaction",
     "Simulation, or the ledger itself, found that the transaction fails. `error`, `program_error` and `logs` say why. `skip_preflight` ignores errors of programs, but not errors that keep the transaction from running at all.",
-    "Correct what the program's error names, and sign again.",
+    "Correct what the program's error names, and sign again. If the answer has `slot`, the transaction has landed: ask `GET /v1/relay/{signature}`, and sign again once `safe_to_sign_again` is true.",
   ),
   blockhash_expired: kind(
     422,

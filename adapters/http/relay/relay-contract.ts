@@ -86,7 +86,7 @@ export const RelayOutcome = record("RelayOutcome", "What is known of a transacti
   ),
   safe_to_sign_again: Type.Boolean({
     description:
-      "True only when signing the payment again cannot pay twice: it expired, or failed at `finalized`.",
+      "True only when signing the payment again cannot pay twice: it expired, or failed at `finalized`. A failure is `confirmed` until history and accounts prove it.",
   }),
   superseded_by: nullable(Signature("The transaction that did what this one would have done."), {
     description: "Null unless it expired and another one did the same.",

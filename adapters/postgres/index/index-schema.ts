@@ -186,3 +186,9 @@ export const SNAPSHOT_COLUMNS = `
   ALTER TABLE ledger ADD COLUMN snapshot_at_ms INT8;
   ALTER TABLE sync_lease ADD COLUMN snapshot_asked INT8 NOT NULL DEFAULT 0;
 `;
+
+/** Schema version 3: the slot and time from which slots above the mark are judged. */
+export const PACE_COLUMNS = `
+  ALTER TABLE ledger ADD COLUMN pace_slot NUMERIC(20);
+  ALTER TABLE ledger ADD COLUMN pace_at_ms INT8;
+`;

@@ -13,6 +13,8 @@ type LedgerRow = {
   readonly mark_slot: string;
   readonly mark_ledger_time: bigint;
   readonly mark_at_ms: bigint;
+  readonly pace_slot: string | null;
+  readonly pace_at_ms: bigint | null;
   readonly snapshot_at_ms: bigint | null;
 };
 
@@ -25,6 +27,9 @@ const markOf = (row: LedgerRow): SyncMark | null =>
         slot: BigInt(row.mark_slot),
         ledgerTime: row.mark_ledger_time,
         atMs: Number(row.mark_at_ms),
+        ...(row.pace_slot === null || row.pace_at_ms === null
+          ? {}
+          : { paceFrom: { slot: BigInt(row.pace_slot), atMs: Number(row.pace_at_ms) } }),
       };
 
 const rowIn = async (sql: Queries, lock = ""): Promise<LedgerRow> => {
@@ -56,8 +61,17 @@ export const lockLedger = async (sql: Queries) => {
 export const putMark = async (sql: Queries, mark: SyncMark): Promise<void> => {
   await rowsOf(
     sql,
-    `UPDATE ledger SET building = NULL, mark_count = $1, mark_head = $2, mark_slot = $3, mark_ledger_time = $4, mark_at_ms = $5`,
-    [mark.count, hash32ToBytes(mark.head), mark.slot, mark.ledgerTime, Math.trunc(mark.atMs)],
+    `UPDATE ledger SET building = NULL, mark_count = $1, mark_head = $2, mark_slot = $3, mark_ledger_time = $4, mark_at_ms = $5,
+       pace_slot = $6, pace_at_ms = $7`,
+    [
+      mark.count,
+      hash32ToBytes(mark.head),
+      mark.slot,
+      mark.ledgerTime,
+      Math.trunc(mark.atMs),
+      mark.paceFrom?.slot ?? null,
+      mark.paceFrom === undefined ? null : Math.trunc(mark.paceFrom.atMs),
+    ],
   );
 };
 
@@ -71,7 +85,7 @@ export const clearLedger = async (sql: Queries): Promise<void> => {
   await rowsOf(
     sql,
     `UPDATE ledger SET escrows = 0, unseen = 0, merchants = 0, building = NULL, mark_count = NULL, mark_head = NULL,
-       mark_slot = NULL, mark_ledger_time = NULL, mark_at_ms = NULL, snapshot_at_ms = NULL`,
+       mark_slot = NULL, mark_ledger_time = NULL, mark_at_ms = NULL, pace_slot = NULL, pace_at_ms = NULL, snapshot_at_ms = NULL`,
   );
 };
 

@@ -130,6 +130,10 @@ const MIGRATIONS: ReadonlyArray<string> = [
   ${[...ROW_TABLE_NAMES.map((table) => ROW_TABLES[table](table)), ...ROW_INDEXES].join(";\n")};
   `,
   "ALTER TABLE ledger ADD COLUMN snapshot_at_ms INTEGER",
+  `
+  ALTER TABLE ledger ADD COLUMN pace_slot INTEGER;
+  ALTER TABLE ledger ADD COLUMN pace_at_ms INTEGER;
+  `,
 ];
 
 /** What makes a file an index. Pages of 8 KiB: a snapshot takes a sixth less than with SQLite's 4 KiB. */

@@ -1,6 +1,9 @@
 import type { Hash32 } from "../hash32.ts";
 import type { UnixSeconds } from "../unix-time.ts";
 
+/** A slot, and the service's own clock when it was read, unix milliseconds. */
+export type TimedSlot = { readonly slot: bigint; readonly atMs: number };
+
 /**
  * How far an index is complete: it holds exactly the state of the ledger after the event numbered `count`, and the
  * leaves of its events chain to `head`. See docs/log.md.
@@ -16,4 +19,9 @@ export type SyncMark = {
   readonly ledgerTime: UnixSeconds;
   /** The service's own clock when the sync ended, whole milliseconds. */
   readonly atMs: number;
+  /**
+   * The last mark whose slot the ledger can have reached without slack: later slots are judged from it. Absent in an older
+   * store, where this mark counts.
+   */
+  readonly paceFrom?: TimedSlot;
 };

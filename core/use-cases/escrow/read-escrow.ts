@@ -21,6 +21,7 @@ import {
   NotAnEscrow,
 } from "../request-errors.ts";
 import { ArchivedEscrows } from "./archived-escrows.ts";
+import { refuseContradicted, refuseDenied } from "./refuse-contradicted.ts";
 
 /** An escrow as the ledger shows it at one slot. */
 export type LiveEscrow = {
@@ -41,18 +42,25 @@ const isOnlyFunded = ({ owner, data }: LedgerAccount): boolean =>
 
 /**
  * The escrow that an account holds. Fails with `EscrowNotFound` when there is none, `EscrowArchived` when it is a
- * tombstone, `NotAnEscrow` when it is another one.
+ * tombstone, `NotAnEscrow` when it is another one, and instead of the first and the last with `LedgerUnavailable` where
+ * the index proves an escrow.
  */
 export const escrowOf = Effect.fnUntraced(function* (
   address: Address,
   account: LedgerAccount | null,
 ) {
   const { deployment } = yield* Instance;
-  if (account === null || isOnlyFunded(account)) return yield* new EscrowNotFound({ address });
+  if (account === null || isOnlyFunded(account)) {
+    yield* refuseDenied(address);
+    return yield* new EscrowNotFound({ address });
+  }
   const archived = decodeArchivedEscrowAccount(account, deployment);
   if ("value" in archived) return yield* new EscrowArchived({ address, tombstone: archived.value });
   const decoded = decodeEscrowAccount(account, deployment);
-  if ("fault" in decoded) return yield* new NotAnEscrow({ address, fault: decoded.fault });
+  if ("fault" in decoded) {
+    yield* refuseDenied(address);
+    return yield* new NotAnEscrow({ address, fault: decoded.fault });
+  }
   return { escrow: decoded.value, account };
 });
 
@@ -92,7 +100,8 @@ const isTombstone = (account: LedgerAccount | null, deployment: Deployment): boo
 /**
  * Reads one escrow and the ledger's clock at one slot. An archived one is read at `finalized`, with the bytes that it
  * had until then. Fails with `InvalidAddress`, with `EscrowArchived` when nobody kept those bytes, with
- * `EscrowNotFound` when there is no account, and with `NotAnEscrow` for any other account.
+ * `EscrowNotFound` when there is no account, with `NotAnEscrow` for any other account, and with `LedgerUnavailable` for
+ * an answer that contradicts the index.
  */
 export const readEscrow = Effect.fn("readEscrow")(function* (
   pda: string,
@@ -105,6 +114,7 @@ export const readEscrow = Effect.fn("readEscrow")(function* (
   const isSure = commitment === "finalized" || !isTombstone(first.account, deployment);
   const read = isSure ? first : yield* readBoth(address, "finalized");
   const found = yield* escrowOrArchived(address, read.account);
+  yield* refuseContradicted(address, found.account.data);
   const ledgerTime = yield* ledgerTimeOf(read.clock);
   const live: LiveEscrow = {
     ...found,

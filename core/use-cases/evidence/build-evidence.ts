@@ -9,10 +9,7 @@ import { EvidenceSigner } from "../../../ports/evidence-signer.ts";
 import { Instance } from "../../../ports/instance.ts";
 import { Ledger, type LedgerFailure } from "../../../ports/ledger.ts";
 import { LedgerRecord } from "../../../ports/ledger-record.ts";
-import { encodeEscrowAccount, pendingEscrowBytes } from "../../protocol/accounts/escrow-account.ts";
-import { IndexReader } from "../../../ports/index/index-reader.ts";
-import { untrustworthy } from "../refuse-answer.ts";
-import { type Address, parseAddress } from "../../domain/address.ts";
+import { parseAddress } from "../../domain/address.ts";
 import { findTransactions, referencesOf } from "./evidence-references.ts";
 import { readFinalizedEscrow } from "../escrow/read-finalized-escrow.ts";
 import { type LogProof, LogProofs } from "../log/serving/log-proofs.ts";
@@ -48,23 +45,9 @@ const signData = Effect.fnUntraced(function* (data: EvidenceData) {
 const isSameProof = (one: LogProof | null, other: LogProof | null): boolean =>
   one?.origin === other?.origin && one?.index === other?.index && one?.proof === other?.proof;
 
-/**
- * Refuses an account that is not the one whose events the index chains to the ledger's head: the node that shows it lies, or
- * shows an old one. Without a row, or without the store, the account alone counts.
- */
-const refuseContradicted = Effect.fnUntraced(function* (address: Address, data: Uint8Array) {
-  const index = yield* IndexReader;
-  const [row] = yield* Effect.orElseSucceed(index.escrowsAt([address]), () => []);
-  if (row === undefined) return;
-  const shown = row.state === "Pending" ? pendingEscrowBytes(data) : data;
-  if (shown.toHex() !== encodeEscrowAccount(row).toHex())
-    return yield* untrustworthy(`the account at ${address} is not the one that the index proves`);
-});
-
 /** A new packet from the ledger's present state. */
 const newPacket = Effect.fnUntraced(function* (pda: string) {
   const { escrow, account, archived, ledgerTime, slot } = yield* readFinalizedEscrow(pda);
-  yield* refuseContradicted(escrow.address, account.data);
   const { deployment, cluster } = yield* Instance;
   const ledger = yield* Ledger;
   const genesisHash = yield* ledger.genesisHash;

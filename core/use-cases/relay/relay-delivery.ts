@@ -2,6 +2,7 @@ import { Context, Duration, Effect, Option, Schedule } from "effect";
 import type { LedgerSignature } from "../../domain/ledger/signature.ts";
 import type { RelayEntry } from "../../domain/relay/relay-entry.ts";
 import { RELAY_POLICY } from "../../domain/relay/relay-policy.ts";
+import { statusOnly } from "../../domain/relay/status-only.ts";
 import type { LandedTransaction } from "../../domain/relay/transaction-outcome.ts";
 import { Broadcaster } from "../../../ports/broadcaster.ts";
 import type { StoreUnavailable } from "../../../ports/index/store-unavailable.ts";
@@ -99,6 +100,7 @@ export const makeRelayDelivery = Effect.gen(function* () {
       }),
       Effect.timeoutOption(Duration.millis(confirmTimeoutMs)),
       Effect.map(Option.getOrElse(() => null)),
+      Effect.map((landed) => (landed === null ? null : statusOnly(landed))),
     );
 
   return RelayDelivery.of({

@@ -1,6 +1,7 @@
 import { Effect } from "effect";
 import type { LedgerSignature } from "../../domain/ledger/signature.ts";
 import type { RelayEntry } from "../../domain/relay/relay-entry.ts";
+import { statusOnly } from "../../domain/relay/status-only.ts";
 import type { LandedTransaction } from "../../domain/relay/transaction-outcome.ts";
 import { Broadcaster } from "../../../ports/broadcaster.ts";
 import { OutcomeLog } from "../../../ports/outcome-log.ts";
@@ -30,7 +31,7 @@ const fromLedger = (
   // A processed block can still be dropped.
   return landed.commitment === "processed"
     ? { status: "pending", entry, slot: landed.slot }
-    : { status: "landed", entry, landed };
+    : { status: "landed", entry, landed: statusOnly(landed) };
 };
 
 const asLookup = (lookup: RelayLookup): RelayLookup => lookup;
@@ -38,7 +39,7 @@ const asLookup = (lookup: RelayLookup): RelayLookup => lookup;
 /**
  * What the relay's log knows of a signature, and the ledger where the log has no outcome. An entry without an outcome
  * is followed from here on if the queue has room, whichever replica took it on. When the ledger does not answer, such
- * an entry counts as pending, and the look-up of any other signature fails.
+ * an entry counts as pending, and the look-up of any other signature fails. An error at `finalized` is the log's.
  */
 export const lookUpRelay = Effect.fn("lookUpRelay")(function* (signature: LedgerSignature) {
   const log = yield* OutcomeLog;

@@ -1,5 +1,6 @@
 import { Duration, Effect } from "effect";
 import type { Address } from "../../domain/address.ts";
+import { BLOCKHASH_AGE } from "../../domain/relay/relay-lifetime.ts";
 import { RELAY_POLICY } from "../../domain/relay/relay-policy.ts";
 import { CUSTODY_INSTRUCTIONS } from "../../protocol/generated/custody.ts";
 import { decodeCustodyInstruction } from "../../protocol/instructions/custody-instruction-data.ts";
@@ -19,9 +20,6 @@ import { checkSettlement, resolveTables } from "./settlement-precheck.ts";
 
 /** The place of the mint among `create_escrow`'s accounts; see docs/protocol.md, "custody". */
 const { place: CREATE_ESCROW_MINT } = CUSTODY_INSTRUCTIONS.create_escrow.accounts.mint;
-
-/** Blocks for which a blockhash stays valid (Agave `clock.rs`: MAX_PROCESSING_AGE). */
-const BLOCKHASH_AGE = 150n;
 
 type Accounts = Effect.Success<ReturnType<typeof resolveTables>>;
 

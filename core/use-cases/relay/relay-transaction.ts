@@ -2,6 +2,7 @@ import { Clock, Effect } from "effect";
 import type { Address } from "../../domain/address.ts";
 import { clientGroup } from "../../domain/relay/client-group.ts";
 import { type LedgerSignature } from "../../domain/ledger/signature.ts";
+import { statusOnly } from "../../domain/relay/status-only.ts";
 import type { LandedTransaction } from "../../domain/relay/transaction-outcome.ts";
 import type { WireTransaction } from "../../protocol/transaction/wire-transaction.ts";
 import { Broadcaster } from "../../../ports/broadcaster.ts";
@@ -61,7 +62,7 @@ const unlessLanded = <A, E, R>(signature: LedgerSignature, checks: Effect.Effect
       Effect.fnUntraced(function* (failure) {
         const broadcaster = yield* Broadcaster;
         const landed = yield* broadcaster.landed(signature).pipe(Effect.orElseSucceed(() => null));
-        return landed ?? (yield* Effect.fail(failure));
+        return landed === null ? yield* Effect.fail(failure) : statusOnly(landed);
       }),
     ),
   );

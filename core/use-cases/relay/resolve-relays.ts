@@ -1,5 +1,6 @@
 import { Effect } from "effect";
 import type { RelayEntry, FinalOutcome } from "../../domain/relay/relay-entry.ts";
+import { firstPossibleSlot, isBeyondLifetime } from "../../domain/relay/relay-lifetime.ts";
 import { RELAY_POLICY } from "../../domain/relay/relay-policy.ts";
 import type { LandedTransaction } from "../../domain/relay/transaction-outcome.ts";
 import { Broadcaster } from "../../../ports/broadcaster.ts";
@@ -7,13 +8,14 @@ import { Ledger } from "../../../ports/ledger.ts";
 import { OutcomeLog } from "../../../ports/outcome-log.ts";
 import { monotonicMs } from "../monotonic-time.ts";
 import { corroborateExpiry } from "./corroborate-expiry.ts";
+import { corroborateFailure } from "./corroborate-failure.ts";
 import { chargeExpired } from "./relay-budget.ts";
 import type { RelayQueue } from "./relay-queue.ts";
 
 /** The most signatures per request, and concurrent sendings. */
 const STATUSES = 256;
 const SENDINGS = 8;
-/** The most entries of a round whose expiry is corroborated, and how many at once. Each costs a few calls. */
+/** The most entries of a round whose expiry or failure is corroborated, and how many at once. Each costs a few calls. */
 const CORROBORATIONS = 32;
 const AT_ONCE = 4;
 
@@ -24,9 +26,8 @@ const finalizedTip = Effect.gen(function* () {
 }).pipe(Effect.orElseSucceed(() => null));
 type Tip = Effect.Success<typeof finalizedTip>;
 
-/** Whether the tip, read before the transaction was looked up, is this number of blocks beyond the last valid one. */
-const isBeyond = (entry: RelayEntry, tip: Tip, blocks = 0n): tip is NonNullable<Tip> =>
-  tip !== null && tip.blockHeight > entry.lastValidBlockHeight + blocks;
+const isBeyond = (entry: RelayEntry, tip: Tip, blocks = 0n): boolean =>
+  tip !== null && isBeyondLifetime(entry, tip, blocks);
 
 /** What is known of an entry. */
 type Found = {
@@ -70,27 +71,41 @@ const searched = Effect.fnUntraced(function* (found: ReadonlyArray<Found>, tip: 
   });
 });
 
-/** Whether a node says that its history no longer reaches back to an entry's first sending. */
+/** Whether a node says that its history does not reach back to the first slot that can hold the transaction. */
 const isForgotten = ({ entry, landed, completeFrom }: Found): boolean =>
-  landed === null && completeFrom !== null && completeFrom > entry.openedAtSlot;
+  landed === null && completeFrom !== null && completeFrom > firstPossibleSlot(entry);
+
+/** Whether a status says that an entry landed where nothing is dropped: a block above the finalized tip still can be. */
+const isFinal = (landed: LandedTransaction, tip: NonNullable<Tip>): boolean =>
+  landed.commitment === "finalized" && landed.slot <= tip.slot;
+
+/** Whether more must be read before an outcome is certain. */
+const needsReads = ({ landed, searched }: Found): boolean =>
+  landed === null || landed === undefined
+    ? searched
+    : landed.error !== null && landed.commitment === "finalized";
 
 /** The final outcome of an entry, null when it is not certain. */
 const finalOutcome = Effect.fnUntraced(function* (found: Found, tip: Tip) {
   const { entry, landed } = found;
-  if (landed !== null && landed !== undefined) {
-    const outcome: FinalOutcome = { status: "landed", slot: landed.slot, error: landed.error };
-    // A block above the finalized tip can still be dropped, whatever a status says.
-    const isFinal = landed.commitment === "finalized" && tip !== null && landed.slot <= tip.slot;
-    return isFinal ? outcome : null;
+  if (tip === null) return null;
+  if (landed === null || landed === undefined) {
+    if (!found.searched || isForgotten(found)) return null;
+    return yield* corroborateExpiry(entry, tip).pipe(Effect.orElseSucceed(() => null));
   }
-  if (!found.searched || tip === null || isForgotten(found)) return null;
-  return yield* corroborateExpiry(entry, tip).pipe(Effect.orElseSucceed(() => null));
+  if (!isFinal(landed, tip)) return null;
+  const { slot, error } = landed;
+  const success: FinalOutcome = { status: "landed", slot, error: null };
+  if (error === null) return success;
+  return yield* corroborateFailure(entry, { slot, error }, tip).pipe(
+    Effect.orElseSucceed(() => null),
+  );
 });
 
 /** Whether an entry without an outcome leaves the queue. The log keeps it, and whoever asks for it puts it back. */
 const isGivenUp = (found: Found, tip: Tip, sinceMs: number, nowMs: number): boolean => {
   const { entry, landed } = found;
-  if (landed !== null && landed !== undefined) return false;
+  if (landed?.error === null) return false;
   return (
     isForgotten(found) ||
     isBeyond(entry, tip, RELAY_POLICY.queueBlocks) ||
@@ -107,10 +122,11 @@ const resolveSome = Effect.fnUntraced(function* (
   const log = yield* OutcomeLog;
   const found = yield* searched(yield* landedOf(entries), tip);
   const nowMs = yield* monotonicMs;
-  const asked = new Set(found.filter((each) => each.searched).slice(0, CORROBORATIONS));
+  const asked = new Set(found.filter(needsReads).slice(0, CORROBORATIONS));
   const outcomes = yield* Effect.forEach(
     found,
-    (each) => (each.searched && !asked.has(each) ? Effect.succeed(null) : finalOutcome(each, tip)),
+    (each) =>
+      needsReads(each) && !asked.has(each) ? Effect.succeed(null) : finalOutcome(each, tip),
     { concurrency: AT_ONCE },
   );
   const toSend: Array<RelayEntry> = [];

@@ -2,7 +2,7 @@ import { SQL } from "bun";
 
 /** Columns of which two runs of the same sync differ: a clock, and whether a transaction was found. */
 const VARYING: Readonly<Record<string, ReadonlyArray<string>>> = {
-  ledger: ["mark_at_ms", "snapshot_at_ms"],
+  ledger: ["mark_at_ms", "pace_slot", "pace_at_ms", "snapshot_at_ms"],
   escrow: ["created_referenced", "settled_referenced"],
 };
 /** Who synced when, and the transactions that each run got to look for. */

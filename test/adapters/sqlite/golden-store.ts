@@ -85,6 +85,7 @@ export const goldenChanges = (): IndexChanges => {
       slot: 2000n,
       ledgerTime: 1_700_000_100n,
       atMs: 1_700_000_100_500,
+      paceFrom: { slot: 1900n, atMs: 1_700_000_060_500 },
     },
   });
 };

@@ -137,7 +137,6 @@ export const simulatedNode = (options: {
           : [{ signature: FUNDING, slot: 0n, failed: false }];
       return {
         entries: before === null ? [...entries, ...funded] : [],
-        completeFrom: null,
         keptFrom: null,
       };
     },

@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import type { Effect } from "effect";
 import type { FinishedCall } from "../../../core/use-cases/escrow/prepare/finish-call.ts";
 import type { TransactionTerms } from "../../../core/use-cases/service/transaction-terms.ts";
+import type { IndexReader } from "../../../ports/index/index-reader.ts";
 import type { Instance } from "../../../ports/instance.ts";
 import type { Ledger } from "../../../ports/ledger.ts";
 import { type Address } from "../../../core/domain/address.ts";
@@ -147,7 +148,7 @@ type Attempt = {
   readonly prepare: Effect.Effect<
     FinishedCall,
     { readonly _tag: string },
-    Ledger | Instance | TransactionTerms
+    Ledger | IndexReader | Instance | TransactionTerms
   >;
   /** The instructions without a prepare operation, to see what the program does with them. */
   readonly plain: ReadonlyArray<Instruction>;

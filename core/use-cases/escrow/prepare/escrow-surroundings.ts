@@ -23,6 +23,7 @@ import { addressFault, InvalidAddress, type StateRule, WrongState } from "../../
 import type { Ground } from "./finish-call.ts";
 import { merchantIn } from "../read-action-ground.ts";
 import { escrowOf, ledgerTimeOf } from "../read-escrow.ts";
+import { refuseContradicted } from "../refuse-contradicted.ts";
 
 /** An escrow and every account that a settlement of it depends on, as the ledger shows them at one slot. */
 export type Surroundings = Ground & {
@@ -73,7 +74,8 @@ const readChangeableEscrow = Effect.fnUntraced(function* (pda: string) {
 
 /**
  * Reads an escrow, then reads it again with all accounts around it and `others` at one slot. Fails with
- * `InvalidAddress`, `EscrowNotFound`, `NotAnEscrow`, and for an archived escrow with `WrongState`.
+ * `InvalidAddress`, `EscrowNotFound`, `NotAnEscrow`, for an archived escrow with `WrongState`, and with
+ * `LedgerUnavailable` for an answer that contradicts the index.
  */
 export const readSurroundings = Effect.fn("readSurroundings")(function* (
   pda: string,
@@ -103,6 +105,7 @@ export const readSurroundings = Effect.fn("readSurroundings")(function* (
   const ledgerTime = yield* ledgerTimeOf(find(CLOCK_SYSVAR));
   const at = { slot, ledgerTime };
   const { escrow, account } = yield* changeableEscrowOf(known.address, find(known.address), at);
+  yield* refuseContradicted(escrow.address, account.data);
   const surroundings: Surroundings = {
     escrow,
     account,

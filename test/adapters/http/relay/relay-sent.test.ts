@@ -4,6 +4,8 @@ import { addressFromBytes } from "../../../../core/domain/address.ts";
 import { encodeBase64 } from "../../../../core/domain/encoding/base64.ts";
 import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
 import { SYSTEM_PROGRAM } from "../../../../core/protocol/addresses/well-known-addresses.ts";
+import { parseLedgerSignature } from "../../../../core/domain/ledger/signature.ts";
+import { OutcomeLog } from "../../../../ports/outcome-log.ts";
 import { makeRelayClient, signatureOf, transaction } from "./relay-client.ts";
 import { checkedClient, dataOf, jsonOf, makeService } from "../support/service.ts";
 let relayed: Awaited<ReturnType<typeof makeRelayClient>>;
@@ -73,7 +75,17 @@ describe("a transaction that is sent", () => {
       safe_to_sign_again: false,
     });
     relayed.service.ledger.landed = { slot: 1001n, commitment: "finalized", error };
-    expect(await jsonOf(await relay(bytes))).toMatchObject({ safe_to_sign_again: true });
+    // A status alone does not prove it.
+    expect(await jsonOf(await relay(bytes))).toMatchObject({ safe_to_sign_again: false });
+    const name = parseLedgerSignature(signatureOf(bytes));
+    if (name === undefined) throw new Error("not a signature");
+    await relayed.service.runtime.runPromise(
+      OutcomeLog.use((log) => log.resolve(name, { status: "landed", slot: 1001n, error })),
+    );
+    expect(await jsonOf(await relay(bytes))).toMatchObject({
+      commitment: "finalized",
+      safe_to_sign_again: true,
+    });
   });
 });
 

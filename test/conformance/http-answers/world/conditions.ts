@@ -55,10 +55,11 @@ export const storeDefect: Condition = ({ index, writer, relayLog, logStore }) =>
   replaceAll(logStore, defect);
 };
 
-/** The ledger is final up to 32 slots ago, and had no account of the escrow then. */
+/** The ledger is final up to 32 slots ago, and had no account of the escrow then. Nor has the index, which is of finalized slots. */
 export const notFinalYet =
   (escrow: Escrow): Condition =>
-  ({ ledger }) => {
+  ({ ledger, index }) => {
+    Object.assign(index, { escrowsAt: () => Effect.succeed([]) });
     ledger.finalizedBehind = 32n;
     ledger.unfinalized.add(escrow.address);
   };

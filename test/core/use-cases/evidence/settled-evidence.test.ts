@@ -1,87 +1,27 @@
 import { createHash } from "node:crypto";
 import { expect, test } from "bun:test";
-import { Cause, Effect, Exit, Layer, ManagedRuntime } from "effect";
-import { TestClock } from "effect/testing";
-import { indexMemory } from "../../../../adapters/memory/index-store.ts";
-import { ed25519Key } from "../../../../adapters/signer/ed25519-key.ts";
+import { Effect } from "effect";
 import type { Escrow } from "../../../../core/domain/escrow/escrow.ts";
-import { jwkThumbprint } from "../../../../core/domain/evidence/jwk.ts";
 import { ledgerSignatureFromBytes } from "../../../../core/domain/ledger/signature.ts";
 import { eventsOf } from "../../../../core/domain/index/settlement-event.ts";
 import { encodeEscrowAccount } from "../../../../core/protocol/accounts/escrow-account.ts";
 import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
-import {
-  ArchivedEscrows,
-  makeArchivedEscrows,
-} from "../../../../core/use-cases/escrow/archived-escrows.ts";
 import { type LogProof, LogProofs } from "../../../../core/use-cases/log/serving/log-proofs.ts";
 import { buildEvidence } from "../../../../core/use-cases/evidence/build-evidence.ts";
 import {
   ARCHIVAL_FRESH_MS,
-  makeSettledEvidence,
-  SettledEvidence,
   STANDING_FRESH_MS,
 } from "../../../../core/use-cases/evidence/settled-evidence.ts";
 import { IndexReader } from "../../../../ports/index/index-reader.ts";
-import { type IndexChanges, IndexWriter } from "../../../../ports/index/index-writer.ts";
 import { StoreUnavailable } from "../../../../ports/index/store-unavailable.ts";
 import { EvidenceSigner } from "../../../../ports/evidence-signer.ts";
-import { Instance } from "../../../../ports/instance.ts";
 import { LedgerUnavailable } from "../../../../ports/ledger.ts";
-import { makeLedgerDouble } from "../../../adapters/http/support/ledger-double.ts";
-import { CREATED_AT, escrow, merchant } from "../../../adapters/http/support/parties.ts";
-import { seedInto } from "../../../adapters/http/support/service.ts";
-import { changesOf, indexedOf } from "../../../arbitraries/index-history.ts";
+import { escrow, merchant } from "../../../adapters/http/support/parties.ts";
+import { indexedOf } from "../../../arbitraries/index-history.ts";
 import { tombstoneAccount } from "../../../doubles/tombstone.ts";
-import { testInstance } from "../test-instance.ts";
+import { makeWorld, settled, signerOf } from "./evidence-world.ts";
 
-const GENESIS = "4uhcVJyU9pJkvQyS88uRDiswHXSCkY3zQawwpjk2NsNY";
-const settled = escrow("remembered", "Fulfilled");
 const down = new LedgerUnavailable({ retryable: true, cause: "test" });
-
-const signerOf = (seed: number) => {
-  const { publicKey, sign } = ed25519Key(new Uint8Array(32).fill(seed));
-  return EvidenceSigner.of({
-    current: { keyId: jwkThumbprint(publicKey), publicKey, status: "current", endedAtMs: null },
-    former: [],
-    sign: (message) => Effect.succeed(sign(message)),
-  });
-};
-
-/** A ledger, an empty index and a key, with one process's kept evidence. */
-const makeWorld = () => {
-  const { double: ledger, layer } = makeLedgerDouble(GENESIS);
-  ledger.setClock(CREATED_AT + 60n);
-  const seed = seedInto(ledger);
-  seed({ escrows: [settled], merchants: [merchant()] });
-  const ports = Layer.mergeAll(
-    layer,
-    Layer.succeed(Instance, testInstance()),
-    Layer.succeed(EvidenceSigner, signerOf(7)),
-    indexMemory(),
-    TestClock.layer(),
-  );
-  const runtime = ManagedRuntime.make(
-    Layer.mergeAll(
-      Layer.effect(SettledEvidence, makeSettledEvidence),
-      Layer.succeed(LogProofs, { ofEscrow: () => Effect.succeed(null) }),
-      Layer.effect(ArchivedEscrows, makeArchivedEscrows),
-    ).pipe(Layer.provideMerge(ports)),
-  );
-  return {
-    ledger,
-    seed,
-    run: runtime.runPromise,
-    packet: (of: Escrow = settled) => runtime.runPromise(buildEvidence(of.address)),
-    failure: async (of: Escrow) => {
-      const exit = await runtime.runPromiseExit(buildEvidence(of.address));
-      return Exit.isFailure(exit) ? Cause.pretty(exit.cause) : "none";
-    },
-    pass: (ms: number) => runtime.runPromise(TestClock.adjust(ms)),
-    apply: (changes: Partial<IndexChanges>) =>
-      runtime.runPromise(IndexWriter.use((index) => index.apply(changesOf(changes)))),
-  };
-};
 
 /** The same while the store does not answer. */
 const withoutStore = Effect.updateService(IndexReader, (index) => ({

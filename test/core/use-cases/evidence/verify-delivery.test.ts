@@ -12,6 +12,7 @@ import {
   type DeliveryToVerify,
   verifyDelivery,
 } from "../../../../core/use-cases/evidence/verify-delivery.ts";
+import { IndexReader } from "../../../../ports/index/index-reader.ts";
 import { Instance } from "../../../../ports/instance.ts";
 import { Ledger } from "../../../../ports/ledger.ts";
 import { anyCharacter } from "../../../arbitraries/any-character.ts";
@@ -19,6 +20,7 @@ import { runs } from "../../../arbitraries/runs.ts";
 import { canonicalText } from "../../domain/encoding/canonical-text.ts";
 import { GOLDEN_ESCROWS } from "../escrow/golden-escrows.ts";
 import { accountOf } from "../../../doubles/accounts.ts";
+import { indexWithoutRows } from "../../../doubles/index-without-rows.ts";
 import { ledgerOfAccounts } from "../ledger-of-accounts.ts";
 import { testInstance } from "../test-instance.ts";
 
@@ -41,6 +43,7 @@ const verify = (delivery: DeliveryToVerify, escrow = fulfilled) => {
     Effect.result(verifyDelivery(escrow.address, delivery)).pipe(
       Effect.provideService(Ledger, ledger),
       Effect.provideService(Instance, testInstance()),
+      Effect.provideService(IndexReader, indexWithoutRows()),
       Effect.provideService(ArchivedEscrows, { find: () => Effect.die("nothing is archived") }),
     ),
   );

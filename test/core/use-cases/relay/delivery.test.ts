@@ -107,8 +107,8 @@ describe("delivery", () => {
       expect(failureOf(again)).toMatchObject({ _tag: "BlockhashExpired" });
 
       yield* relayTransaction(requestOf(2));
-      // One slot above that of the first sending.
-      script.historyStart = 2216n;
+      // One slot above the first that can hold it: it was taken on at slot 2215.
+      script.historyStart = 1916n;
       script.blockHeight = 5000n;
       yield* later(RELAY_POLICY.rebroadcastMs);
       expect(yield* readRelayOutcome(signatureOf(2))).toMatchObject({
@@ -167,7 +167,23 @@ describe("delivery", () => {
         safeToSignAgain: false,
       });
       script.landed.set(name, { slot: 2001n, commitment: "finalized", error });
-      expect(yield* readRelayOutcome(name)).toMatchObject({ safeToSignAgain: true });
+      // A status alone proves nothing; the next round reads the history and the accounts.
+      expect(yield* readRelayOutcome(name)).toMatchObject({ safeToSignAgain: false });
+      script.transactions.set(name, {
+        signature: name,
+        slot: 2001n,
+        failed: true,
+        signers: new Set(),
+        accounts: [],
+        instructions: [],
+        hasCalls: true,
+      });
+      yield* later(RELAY_POLICY.rebroadcastMs);
+      expect(yield* readRelayOutcome(name)).toMatchObject({
+        commitment: "finalized",
+        error,
+        safeToSignAgain: true,
+      });
     }).pipe(Effect.provide(relayOver(ports)), Effect.runPromise);
   });
 

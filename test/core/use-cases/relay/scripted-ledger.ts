@@ -54,6 +54,8 @@ export type ScriptedLedger = {
   falseHeight: bigint;
   /** Null: the node does not say. */
   historyStart: bigint | null;
+  /** The first slot of which the node says to keep lists. Null: it does not say. */
+  keptFrom: bigint | null;
   /** What the node lists of any address, newest first; by default one transaction from before every relay. */
   listed: ReadonlyArray<HistoryEntry>;
   /** What it lists of single addresses instead. */
@@ -65,10 +67,10 @@ export type ScriptedLedger = {
   readonly accounts: Map<Address, LedgerAccount>;
 };
 
-/** A transaction of an address from before every relay. */
+/** A transaction of an address from before any blockhash of a test existed. */
 export const EARLIER: HistoryEntry = {
   signature: ledgerSignatureFromBytes(new Uint8Array(64).fill(251)),
-  slot: 1990n,
+  slot: 1690n,
   failed: false,
 };
 
@@ -98,6 +100,7 @@ export const scriptedPorts = (accounts?: TestLedger, limit = 1000) => {
     heightAhead: 0n,
     falseHeight: 0n,
     historyStart: 0n,
+    keptFrom: null,
     listed: [EARLIER],
     listedOf: new Map(),
     transactions: new Map(),
@@ -125,8 +128,7 @@ export const scriptedPorts = (accounts?: TestLedger, limit = 1000) => {
     accountAt: () => read,
     history: (address, before) => ({
       entries: before === null ? (script.listedOf.get(address) ?? script.listed) : [],
-      completeFrom: null,
-      keptFrom: null,
+      keptFrom: script.keptFrom,
     }),
     transaction: (signature) => script.transactions.get(signature) ?? null,
   });

@@ -20,7 +20,6 @@ export const applyEvents = Effect.fn("applyEvents")(function* (
 ) {
   const { apply } = yield* IndexWriter;
   const heads = held.headsEvery(EVENTS_AT_ONCE, since.head);
-  const { slot, ledgerTime } = tip;
   let from = since.count;
   for (const [at, { count, head }] of heads.entries()) {
     const changes = held.changes(from, count);
@@ -30,7 +29,7 @@ export const applyEvents = Effect.fn("applyEvents")(function* (
       ...changes,
       from,
       merchants: isLast ? merchants : [],
-      mark: { count, head, slot, ledgerTime, atMs },
+      mark: { ...tip, count, head, atMs },
     });
     for (const { createdSeq } of [
       ...changes.escrows.map(({ escrow }) => escrow),

@@ -1,4 +1,5 @@
 import { Clock, Effect } from "effect";
+import { highestPlausibleSlot, nextPaceFrom } from "../../../../domain/index/slot-pace.ts";
 import type { SyncMark } from "../../../../domain/index/sync-mark.ts";
 import { decodeClockSysvar } from "../../../../protocol/accounts/clock-sysvar.ts";
 import { decodeCustodyConfigAccount } from "../../../../protocol/accounts/custody-config-account.ts";
@@ -10,30 +11,18 @@ import { refuseOlder, untrustworthy } from "../../../refuse-answer.ts";
 import { readAccountsSince } from "./read-accounts-since.ts";
 
 /** What the ledger's custody program had numbered at a slot, and the ledger's clock there. */
-export type CustodyTip = Pick<SyncMark, "count" | "head" | "slot" | "ledgerTime">;
+export type CustodyTip = Omit<SyncMark, "atMs">;
 
-/** No ledger of this kind has come near this speed; 2.5 slots a second is usual. */
-const MOST_SLOTS_A_SECOND = 10;
-/** Tolerance for a wrong or adjusted clock: over four days of slots. */
-const SLOT_SLACK = 1_000_000n;
 /** The most slots by which one backend of a node is behind another. A tip further behind the mark is not waited for. */
 const BACKEND_LAG = 64n;
-/** The first ledger of this kind began on 16 March 2020. */
-const FIRST_LEDGER = { slot: 0n, atMs: 1_584_316_800_000 };
 
 /**
- * Refuses a slot that the ledger cannot have reached since the last mark. A mark of an invented slot would keep every
- * honest answer out until the ledger gets there. The service's own ledger invents none, and its user may let it skip days.
+ * Refuses a slot that the ledger cannot have reached. A mark of an invented slot would keep every honest answer out until
+ * the ledger gets there. The service's own ledger invents none, and its user may let it skip days.
  */
-const refuseImplausible = Effect.fnUntraced(function* (
-  slot: bigint,
-  since: Pick<SyncMark, "slot" | "atMs">,
-) {
+const refuseImplausible = Effect.fnUntraced(function* (slot: bigint, mark: SyncMark | null) {
   if ((yield* Instance).runsLedger) return;
-  const elapsedMs = Math.max(0, (yield* Clock.currentTimeMillis) - since.atMs);
-  const reachable =
-    since.slot + BigInt(Math.ceil((elapsedMs / 1000) * MOST_SLOTS_A_SECOND)) + SLOT_SLACK;
-  if (slot > reachable)
+  if (slot > highestPlausibleSlot(mark, yield* Clock.currentTimeMillis))
     return yield* untrustworthy(`slot ${slot} is beyond what the ledger can have reached`);
 });
 
@@ -44,17 +33,16 @@ const refuseImplausible = Effect.fnUntraced(function* (
 export const readCustodyTip = Effect.fn("readCustodyTip")(function* (mark: SyncMark | null) {
   const ledger = yield* Ledger;
   const { deployment } = yield* Instance;
-  const since = mark ?? FIRST_LEDGER;
   // Another node may have taken over an address since the last sync.
   yield* ledger.confirmIdentity;
   const tip = yield* ledger.tip("finalized");
-  if (tip.slot + BACKEND_LAG < since.slot) yield* refuseOlder(tip.slot, since.slot);
-  yield* refuseImplausible(tip.slot, since);
+  if (mark !== null && tip.slot + BACKEND_LAG < mark.slot) yield* refuseOlder(tip.slot, mark.slot);
+  yield* refuseImplausible(tip.slot, mark);
   const { address } = custodyConfigAddress(deployment);
   // A backend that lags may show the tip. The accounts are as new as the mark, or waited for.
-  const from = tip.slot > since.slot ? tip.slot : since.slot;
+  const from = mark === null || tip.slot > mark.slot ? tip.slot : mark.slot;
   const { slot, value } = yield* readAccountsSince([address, CLOCK_SYSVAR], from);
-  yield* refuseImplausible(slot, since);
+  yield* refuseImplausible(slot, mark);
   const [config, clock] = value;
   if (config === null || config === undefined)
     return yield* untrustworthy(`no custody config at ${address}`);
@@ -64,6 +52,7 @@ export const readCustodyTip = Effect.fn("readCustodyTip")(function* (mark: SyncM
   const ledgerTime = decodeClockSysvar(clock ?? null);
   if (ledgerTime === undefined) return yield* untrustworthy("no clock sysvar");
   const { count, head } = decoded.value;
-  const read: CustodyTip = { count, head, slot, ledgerTime };
+  const paceFrom = nextPaceFrom(mark, slot, yield* Clock.currentTimeMillis);
+  const read: CustodyTip = { count, head, slot, ledgerTime, paceFrom };
   return read;
 });

@@ -1,19 +1,14 @@
 import { afterEach, expect, test } from "bun:test";
 import { Effect, Exit } from "effect";
 import { TestClock } from "effect/testing";
-import { addressFromBytes } from "../../core/domain/address.ts";
-import { decodeBase64 } from "../../core/domain/encoding/base64.ts";
-import { decodeWireTransaction } from "../../core/protocol/transaction/wire-transaction.ts";
-import { Broadcaster } from "../../ports/broadcaster.ts";
-import { Ledger } from "../../ports/ledger.ts";
-import { configOver, runOver, valueOf } from "../adapters/solana-rpc/ledger-under-test.ts";
-import {
-  atSlot,
-  type Behaviour,
-  result,
-  ScriptedPeer,
-} from "../adapters/solana-rpc/scripted-peer.ts";
-import { JOBS } from "../chaos/relay/prepared-jobs.ts";
+import { addressFromBytes } from "../../../../core/domain/address.ts";
+import { decodeBase64 } from "../../../../core/domain/encoding/base64.ts";
+import { decodeWireTransaction } from "../../../../core/protocol/transaction/wire-transaction.ts";
+import { Broadcaster } from "../../../../ports/broadcaster.ts";
+import { Ledger } from "../../../../ports/ledger.ts";
+import { configOver, runOver, valueOf } from "../ledger-under-test.ts";
+import { atSlot, type Behaviour, result, ScriptedPeer } from "../scripted-peer.ts";
+import { JOBS } from "../../../chaos/relay/prepared-jobs.ts";
 
 const opened: Array<ScriptedPeer> = [];
 const GENESIS = addressFromBytes(new Uint8Array(32).fill(1));
@@ -36,7 +31,6 @@ const { signature } = decoded.value;
 const commitmentOf = (params: ReadonlyArray<unknown>) =>
   (params.at(-1) as { commitment: string }).commitment;
 
-// H6-A
 test("one confirmed answer of a slightly high slot: dropped after two minutes also while syncs read at finalized", async () => {
   let isLying = true;
   let slot = 1000;
@@ -67,7 +61,6 @@ test("one confirmed answer of a slightly high slot: dropped after two minutes al
   expect(valueOf(exit).slice(10)).not.toContain("fail");
 });
 
-// H6-B
 test("one status with a slot beyond all slots does not close the escrow's account for good", async () => {
   let isLying = true;
   let slot = 1000;
@@ -112,7 +105,6 @@ test("one status with a slot beyond all slots does not close the escrow's accoun
   expect(told).toBe("refused");
 });
 
-// H6-B2: the context's slot of a status answer is not judged either
 test("one status answer with an impossible context slot does not hide the signature's outcome for good", async () => {
   let isLying = true;
   let slot = 1000;

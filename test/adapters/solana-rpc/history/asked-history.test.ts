@@ -1,10 +1,10 @@
 import { afterEach, expect, test } from "bun:test";
 import { Effect } from "effect";
-import { ledgerSignatureFromBytes } from "../../core/domain/ledger/signature.ts";
-import { TOKEN_PROGRAM } from "../../core/protocol/addresses/well-known-addresses.ts";
-import { Ledger } from "../../ports/ledger.ts";
-import { configOver, runOver, valueOf } from "../adapters/solana-rpc/ledger-under-test.ts";
-import { atSlot, result, rpcError, ScriptedPeer } from "../adapters/solana-rpc/scripted-peer.ts";
+import { ledgerSignatureFromBytes } from "../../../../core/domain/ledger/signature.ts";
+import { TOKEN_PROGRAM } from "../../../../core/protocol/addresses/well-known-addresses.ts";
+import { Ledger } from "../../../../ports/ledger.ts";
+import { configOver, runOver, valueOf } from "../ledger-under-test.ts";
+import { atSlot, result, rpcError, ScriptedPeer } from "../scripted-peer.ts";
 
 const opened: Array<ScriptedPeer> = [];
 afterEach(() => {
@@ -48,7 +48,7 @@ test("the node that lists an address's history is one that has come to the slot 
     configOver([stuck, healthy]),
     Effect.gen(function* () {
       const ledger = yield* Ledger;
-      // as corroborateExpiry does: accounts at finalized, not before the tip; then the history
+      // as the relay does: accounts at finalized, not before the tip; then the history
       yield* ledger.readAccounts([TOKEN_PROGRAM], "finalized", undefined, 1000n);
       return yield* ledger.history(TOKEN_PROGRAM, null);
     }),
