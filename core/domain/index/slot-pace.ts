@@ -9,10 +9,9 @@ const FIRST_LEDGER: TimedSlot = { slot: 0n, atMs: 1_584_316_800_000 };
 
 /** The slot and time from which slots above a mark are judged. */
 const judgedFrom = (mark: SyncMark | null, nowMs: number): TimedSlot => {
-  if (mark === null) return FIRST_LEDGER;
-  const from = mark.paceFrom ?? mark;
+  const from = mark === null ? FIRST_LEDGER : (mark.paceFrom ?? mark);
   // After the clock was set back nobody knows how long ago that was.
-  return from.atMs > nowMs ? { slot: mark.slot, atMs: nowMs } : from;
+  return from.atMs > nowMs ? { slot: mark?.slot ?? 0n, atMs: nowMs } : from;
 };
 
 const paced = ({ slot, atMs }: TimedSlot, nowMs: number): bigint =>

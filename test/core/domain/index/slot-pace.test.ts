@@ -72,3 +72,7 @@ test("a first mark is judged from the first ledger of this kind", () => {
   expect(markAfter(null, 100_000_000n, year)).not.toBeNull();
   expect(markAfter(null, 2n ** 40n, year)).toBeNull();
 });
+
+test("a clock that is not set yet keeps no first mark out", () => {
+  expect(highestPlausibleSlot(null, 0)).toBe(SLACK);
+});
