@@ -58,13 +58,13 @@ export class IndexAccounts {
   /** Accounts of all kinds read so far, with repeats. */
   read = 0;
   readonly #deployment: Deployment;
-  readonly #newestSlot: bigint | null;
+  readonly #newestSlot: bigint;
   readonly #rejections = new AddressFingerprints();
 
-  /** `tipSlot` is the slot of the sync's tip, null for none. */
-  constructor(deployment: Deployment, tipSlot: bigint | null = null) {
+  /** `tipSlot` is the slot of the sync's tip. */
+  constructor(deployment: Deployment, tipSlot: bigint) {
     this.#deployment = deployment;
-    this.#newestSlot = tipSlot === null ? null : tipSlot + MOST_ABOVE_TIP;
+    this.#newestSlot = tipSlot + MOST_ABOVE_TIP;
   }
 
   /**
@@ -76,6 +76,7 @@ export class IndexAccounts {
     const unseen: Array<UnseenEscrow> = [];
     const merchants: Array<Observed<Merchant>> = [];
     this.read += accounts.length;
+    const believed = slot < this.#newestSlot ? slot : this.#newestSlot;
     for (const account of accounts) {
       const { address, data } = account;
       if (program !== undefined && account.owner !== program) {
@@ -92,13 +93,9 @@ export class IndexAccounts {
       } else if (read.kind === "archived_escrow")
         unseen.push(unseenEscrowOf(address, read.decoded.value));
       else if (read.kind === "escrow") escrows.push({ escrow: read.decoded.value, data });
-      else merchants.push({ row: read.decoded.value, slot: this.#believed(slot) });
+      else merchants.push({ row: read.decoded.value, slot: believed });
     }
     return { escrows, unseen, merchants };
-  }
-
-  #believed(slot: bigint): bigint {
-    return this.#newestSlot !== null && slot > this.#newestSlot ? this.#newestSlot : slot;
   }
 
   #keepUnreadable(account: LedgerAccount): void {

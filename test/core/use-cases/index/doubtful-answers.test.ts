@@ -39,7 +39,7 @@ test("an older sighting of a merchant replaces no newer row, and a newer one doe
       );
       const seen = (slot: bigint) =>
         Effect.gen(function* () {
-          const accounts = new IndexAccounts(TEST_DEPLOYMENT);
+          const accounts = new IndexAccounts(TEST_DEPLOYMENT, 20n);
           const changes = yield* merchantChanges(accounts, [{ row: merchant, slot }]);
           const { updated, unchanged } = accounts.merchants.counts;
           return { changes: changes.length, updated, unchanged };
@@ -60,7 +60,7 @@ test("of several sightings of a merchant in one sync the newest is taken, in wha
         [old, young],
         [young, old],
       ])
-        expect(yield* merchantChanges(new IndexAccounts(TEST_DEPLOYMENT), sightings)).toEqual([
+        expect(yield* merchantChanges(new IndexAccounts(TEST_DEPLOYMENT, 20n), sightings)).toEqual([
           young,
         ]);
     }),
