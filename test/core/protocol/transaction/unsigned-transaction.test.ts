@@ -16,6 +16,9 @@ import { decodeWireTransaction } from "../../../../core/protocol/transaction/wir
 import { anyAddress } from "../../../arbitraries/ledger-values.ts";
 import { runs } from "../../../arbitraries/runs.ts";
 
+/** As many signatures as kit lets a message ask for; more leave no room in 1232 bytes. */
+const MAX_SIGNERS = 12;
+
 const anyCase = fc
   .array(anyAddress, { minLength: 4, maxLength: 24 })
   .map((addresses) => [...new Set(addresses)])
@@ -39,7 +42,13 @@ const anyCase = fc
         { maxLength: 4 },
       ),
     }),
-  );
+  )
+  .filter(({ payer, instructions }) => {
+    const signers = instructions.flatMap(({ accounts }) =>
+      accounts.flatMap(({ address, role }) => (role >= 2 ? [address] : [])),
+    );
+    return new Set([payer, ...signers]).size <= MAX_SIGNERS;
+  });
 
 /** A decoded transaction with account indexes replaced by addresses and rights. */
 const meaning = (bytes: Uint8Array) => {
