@@ -113,7 +113,7 @@ export const samplePendingEscrow = (): Escrow => {
 const none = () => Effect.succeed([]);
 const INDEX_WITHOUT_ROWS = IndexReader.of({
   escrows: none,
-  escrowsAt: none,
+  escrowsAt: () => Effect.succeed({ escrows: [], unseen: [] }),
   events: none,
   merchants: none,
   sameNames: () => Effect.succeed(0),

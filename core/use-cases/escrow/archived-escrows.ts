@@ -50,8 +50,9 @@ export const makeArchivedEscrows = Effect.gen(function* () {
   const once = makeSingleFlight<LastBytes | null, LedgerFailure>(scope);
 
   const inIndex = Effect.fnUntraced(function* (address: Address, tombstone: ArchivedEscrow) {
-    const rows = yield* Effect.orElseSucceed(index.escrowsAt([address]), () => []);
-    return rows
+    const none = { escrows: [] };
+    const { escrows } = yield* Effect.orElseSucceed(index.escrowsAt([address]), () => none);
+    return escrows
       .map((row) => believedBytes(address, encodeEscrowAccount(row), tombstone, deployment))
       .find((bytes) => bytes !== undefined);
   });

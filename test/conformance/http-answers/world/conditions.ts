@@ -59,7 +59,7 @@ export const storeDefect: Condition = ({ index, writer, relayLog, logStore }) =>
 export const notFinalYet =
   (escrow: Escrow): Condition =>
   ({ ledger, index }) => {
-    Object.assign(index, { escrowsAt: () => Effect.succeed([]) });
+    Object.assign(index, { escrowsAt: () => Effect.succeed({ escrows: [], unseen: [] }) });
     ledger.finalizedBehind = 32n;
     ledger.unfinalized.add(escrow.address);
   };

@@ -1,13 +1,19 @@
 import { describe, expect, test } from "bun:test";
 import { Effect } from "effect";
 import type { Escrow } from "../../../../core/domain/escrow/escrow.ts";
+import type { LedgerAccount } from "../../../../core/domain/ledger/account.ts";
+import { encodeEscrowAccount } from "../../../../core/protocol/accounts/escrow-account.ts";
+import { SYSTEM_PROGRAM } from "../../../../core/protocol/addresses/well-known-addresses.ts";
+import { accountOf } from "../../../doubles/accounts.ts";
 import { buildEvidence } from "../../../../core/use-cases/evidence/build-evidence.ts";
 import { readSurroundings } from "../../../../core/use-cases/escrow/prepare/escrow-surroundings.ts";
 import { readEscrow } from "../../../../core/use-cases/escrow/read-escrow.ts";
 import { IndexReader } from "../../../../ports/index/index-reader.ts";
 import { StoreUnavailable } from "../../../../ports/index/store-unavailable.ts";
 import { escrow, merchant } from "../../../adapters/http/support/parties.ts";
-import { indexedOf } from "../../../arbitraries/index-history.ts";
+import { indexedOf, unseenOf } from "../../../arbitraries/index-history.ts";
+import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
+import { tombstoneAccount } from "../../../doubles/tombstone.ts";
 import { makeWorld, settled } from "./evidence-world.ts";
 
 const pending = escrow("remembered", "Pending");
@@ -107,5 +113,96 @@ describe("where the index proves nothing", () => {
       escrowsAt: () => Effect.fail(new StoreUnavailable({ retryable: true, cause: "test" })),
     }));
     expect((await world.run(read)).escrow.amount).toBe(forged.amount);
+  });
+});
+
+/** A node that shows an account of a world's escrow, or none, and an index that knows the escrow by its numbers and digests only. */
+const worldUnseen = async (proved: Escrow, account: LedgerAccount | null): Promise<World> => {
+  const world = makeWorld();
+  world.ledger.accounts.delete(settled.address);
+  if (account !== null) world.ledger.accounts.set(settled.address, account);
+  await world.apply({ unseen: [unseenOf(indexedOf(proved))] });
+  return world;
+};
+const { custodyProgram } = LOCAL_DEPLOYMENT;
+const other = escrow("another", "Fulfilled");
+const tombstone = tombstoneAccount(settled, custodyProgram);
+const tombstoneWith = (changed: Partial<Escrow>) =>
+  tombstoneAccount({ ...settled, ...changed }, custodyProgram);
+const shown = (of: Escrow) => accountOf(of.address, custodyProgram, encodeEscrowAccount(of));
+
+const GONE = ["EscrowArchived", "EscrowArchived"];
+
+describe("where the index proves an archived escrow of which it has not seen the bytes", () => {
+  test.each<readonly [string, Escrow, LedgerAccount | null]>([
+    ["no account", settled, null],
+    ["no account of one that the index holds as Pending", pending, null],
+    [
+      "an account that was only funded",
+      settled,
+      accountOf(settled.address, SYSTEM_PROGRAM, new Uint8Array()),
+    ],
+    ["another program's tombstone", settled, { ...tombstone, owner: other.merchant }],
+    ["a tombstone that is cut", settled, { ...tombstone, data: tombstone.data.slice(0, 95) }],
+    ["a tombstone with another state", settled, { ...tombstone, data: tombstone.data.with(24, 3) }],
+    [
+      "a tombstone with another settled number",
+      settled,
+      { ...tombstone, data: tombstone.data.with(16, 99) },
+    ],
+    [
+      "a tombstone with another created number",
+      settled,
+      { ...tombstone, data: tombstone.data.with(9, 1) },
+    ],
+    ["a tombstone with another last hash", settled, tombstoneWith({ amount: 1n, released: 1n })],
+    [
+      "another escrow's tombstone",
+      settled,
+      { ...tombstoneAccount(other, custodyProgram), address: settled.address },
+    ],
+    ["a forged whole account", settled, shown(forged)],
+    ["it Pending after its settlement", settled, shown(pending)],
+  ])("a node that shows %s is not believed", async (_, proved, account) => {
+    expect(await outcomes(await worldUnseen(proved, account))).toEqual(REFUSED);
+  });
+
+  test("the true tombstone is archived and unseen, as before", async () => {
+    expect(await outcomes(await worldUnseen(settled, tombstone))).toEqual(GONE);
+    expect(await outcomes(await worldUnseen(pending, tombstone))).toEqual(GONE);
+  });
+
+  test("whoever still shows the proved bytes is believed", async () => {
+    expect(await outcomes(await worldUnseen(settled, shown(settled)))).toEqual([
+      "Fulfilled",
+      "Fulfilled",
+    ]);
+  });
+
+  test("no transaction is prepared for a node that hides it", async () => {
+    const world = await worldUnseen(settled, null);
+    const surroundings = Effect.flip(readSurroundings(settled.address, []));
+    expect(await world.run(surroundings)).toMatchObject({ _tag: "LedgerUnavailable" });
+  });
+});
+
+describe("where the index proves every field of an escrow", () => {
+  test.each<readonly [string, LedgerAccount]>([
+    ["with another last hash", tombstoneWith({ amount: 1n, released: 1n })],
+    ["with another state", { ...tombstone, data: tombstone.data.with(24, 3) }],
+    ["with another settled number", { ...tombstone, data: tombstone.data.with(16, 99) }],
+    ["of another escrow", { ...tombstoneAccount(other, custodyProgram), address: settled.address }],
+  ])("a tombstone %s is not believed", async (_, account) => {
+    const world = await worldWith(settled, null);
+    world.ledger.accounts.set(settled.address, account);
+    expect(await outcomes(world)).toEqual(REFUSED);
+    const surroundings = Effect.flip(readSurroundings(settled.address, []));
+    expect(await world.run(surroundings)).toMatchObject({ _tag: "LedgerUnavailable" });
+  });
+
+  test("its own tombstone is", async () => {
+    const world = await worldWith(settled, null);
+    world.ledger.accounts.set(settled.address, tombstone);
+    expect(await outcomes(world)).toEqual(["Fulfilled", "Fulfilled"]);
   });
 });

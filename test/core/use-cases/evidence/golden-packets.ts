@@ -97,7 +97,7 @@ const indexOf = (events: ReadonlyArray<IndexedEvent> | null) => {
   };
   return IndexReader.of({
     escrows: unexpected,
-    escrowsAt: () => Effect.succeed([]),
+    escrowsAt: () => Effect.succeed({ escrows: [], unseen: [] }),
     merchants: unexpected,
     sameNames: unexpected,
     summary: Effect.succeed(summary),

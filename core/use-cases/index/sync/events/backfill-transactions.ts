@@ -46,7 +46,7 @@ const writeCauses = Effect.fnUntraced(function* (
   const addresses = [...new Set(causes.map(({ escrow }) => escrow))];
   const rows = new Map();
   for (let at = 0; at < addresses.length; at += ROWS_AT_ONCE)
-    for (const row of yield* index.escrowsAt(addresses.slice(at, at + ROWS_AT_ONCE)))
+    for (const row of (yield* index.escrowsAt(addresses.slice(at, at + ROWS_AT_ONCE))).escrows)
       rows.set(row.address, row);
   const references = causes.flatMap(({ escrow, kind, signature, slot }): Array<EventReference> => {
     const row = rows.get(escrow);

@@ -57,7 +57,8 @@ export const findEventTransactions = Effect.fn("findEventTransactions")(function
     }),
     { concurrency: AT_ONCE },
   );
-  const rows = new Map((yield* index.escrowsAt(escrows)).map((escrow) => [escrow.address, escrow]));
+  const held = yield* index.escrowsAt(escrows);
+  const rows = new Map(held.escrows.map((escrow) => [escrow.address, escrow]));
   const transactions = found
     .flat()
     .flatMap(({ escrow, kind, signature, slot }): Array<EventReference> => {
