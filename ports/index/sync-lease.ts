@@ -1,5 +1,6 @@
 import { Context, type Effect } from "effect";
 import type { SyncReport } from "../../core/domain/index/sync-report.ts";
+import type { SlotBeyondReach } from "./slot-beyond-reach.ts";
 import type { StoreUnavailable } from "./store-unavailable.ts";
 import type { LedgerFailure } from "../ledger.ts";
 
@@ -25,7 +26,7 @@ export type SyncTerm = {
 /** The result of a sync, as every replica gets it. */
 export type SyncOutcome =
   | { readonly report: SyncReport }
-  | { readonly failure: LedgerFailure | StoreUnavailable };
+  | { readonly failure: LedgerFailure | SlotBeyondReach | StoreUnavailable };
 
 /**
  * Decides which of several replicas that share an index syncs it, and carries the others' requests. A lease is short

@@ -282,6 +282,14 @@ const told = (failure: ApiFailure): Told => {
       return ledgerFault("The ledger node gave no usable answer", failure.fault);
     case "LedgerTimeout":
       return ledgerFault("The ledger node did not answer in time", failure.fault);
+    case "SlotBeyondReach": {
+      const { method, detail, cure } = failure;
+      return {
+        detail: `The ledger node claims a slot that is out of reach: ${method} (${detail}).`,
+        cure,
+        headers: RETRY_SOON,
+      };
+    }
     case "StoreUnavailable":
       return { detail: "The index cannot be reached.", headers: RETRY_SOON };
     case "ClientPackageUnavailable":

@@ -19,7 +19,12 @@ export const Readiness = record("Readiness", "Store and ledger answer.", {
     record("StaleIndex", "Present when the index is stale. It still answers.", {
       status: Type.Literal("stale"),
       lag_slots: Type.Integer({ minimum: 0, description: "Slots behind the ledger." }),
-      last_error: nullable(Type.String({ description: "Problem code of the last failed sync." })),
+      last_error: nullable(
+        Type.String({
+          description:
+            "Problem code of the last failed sync, such as `ledger_unavailable`, or `slot_beyond_reach` for a slot that no sync takes.",
+        }),
+      ),
       snapshot_error: nullable(
         Type.String({ description: "Problem code of the last snapshot, when it failed." }),
       ),

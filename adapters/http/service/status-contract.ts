@@ -157,7 +157,12 @@ export const ServiceStatus = record(
         ),
         { description: "Null: not known." },
       ),
-      last_error: nullable(Type.String({ description: "Problem code of the last failed sync." })),
+      last_error: nullable(
+        Type.String({
+          description:
+            "Problem code of the last failed sync, such as `ledger_unavailable`, or `slot_beyond_reach` for a slot that no sync takes.",
+        }),
+      ),
       snapshot_error: nullable(
         Type.String({
           description:

@@ -59,7 +59,14 @@ export const storeDefect: Condition = ({ index, writer, relayLog, logStore }) =>
 export const notFinalYet =
   (escrow: Escrow): Condition =>
   ({ ledger, index }) => {
-    Object.assign(index, { escrowsAt: () => Effect.succeed({ escrows: [], unseen: [] }) });
+    const { summary } = index;
+    Object.assign(index, {
+      escrowsAt: () => Effect.succeed({ escrows: [], unseen: [] }),
+      summary: Effect.map(summary, (is) => ({
+        ...is,
+        mark: is.mark && { ...is.mark, count: escrow.createdSeq - 1n },
+      })),
+    });
     ledger.finalizedBehind = 32n;
     ledger.unfinalized.add(escrow.address);
   };
