@@ -4,10 +4,13 @@ import type { Escrow } from "../../../../core/domain/escrow/escrow.ts";
 import type { LedgerAccount } from "../../../../core/domain/ledger/account.ts";
 import { encodeEscrowAccount } from "../../../../core/protocol/accounts/escrow-account.ts";
 import { SYSTEM_PROGRAM } from "../../../../core/protocol/addresses/well-known-addresses.ts";
-import { accountOf } from "../../../doubles/accounts.ts";
+import { accountOf, rentAccount } from "../../../doubles/accounts.ts";
 import { buildEvidence } from "../../../../core/use-cases/evidence/build-evidence.ts";
+import { preflightEscrow } from "../../../../core/use-cases/escrow/prepare/preflight-escrow.ts";
+import { prepareEscrow } from "../../../../core/use-cases/escrow/prepare/prepare-escrow.ts";
 import { readSurroundings } from "../../../../core/use-cases/escrow/prepare/escrow-surroundings.ts";
 import { readEscrow } from "../../../../core/use-cases/escrow/read-escrow.ts";
+import { TransactionTerms } from "../../../../core/use-cases/service/transaction-terms.ts";
 import { IndexReader } from "../../../../ports/index/index-reader.ts";
 import { StoreUnavailable } from "../../../../ports/index/store-unavailable.ts";
 import { escrow, merchant } from "../../../adapters/http/support/parties.ts";
@@ -82,7 +85,10 @@ describe("where the index proves an escrow", () => {
   ] as const)("no transaction is prepared for a node that shows %s", async (_, shown) => {
     const world = await worldWith(settled, shown);
     const surroundings = Effect.flip(readSurroundings(settled.address, []));
-    expect(await world.run(surroundings)).toMatchObject({ _tag: "LedgerUnavailable" });
+    expect(await world.run(surroundings)).toMatchObject({
+      _tag: "LedgerUnavailable",
+      cause: expect.stringContaining("the index proves"),
+    });
   });
 
   test("a settlement that the index has not seen is shown", async () => {
@@ -124,6 +130,16 @@ const worldUnseen = async (proved: Escrow, account: LedgerAccount | null): Promi
   await world.apply({ unseen: [unseenOf(indexedOf(proved))] });
   return world;
 };
+
+/** The escrow of `settled` before its creation, as a preflight gets it. */
+const asked = prepareEscrow({
+  agentOwner: settled.agentOwner,
+  merchant: settled.merchant,
+  mint: settled.mint,
+  amount: settled.amount.toString(),
+  taskHash: settled.taskHash,
+  ttlSeconds: 3600,
+});
 const { custodyProgram } = LOCAL_DEPLOYMENT;
 const other = escrow("another", "Fulfilled");
 const tombstone = tombstoneAccount(settled, custodyProgram);
@@ -182,7 +198,35 @@ describe("where the index proves an archived escrow of which it has not seen the
   test("no transaction is prepared for a node that hides it", async () => {
     const world = await worldUnseen(settled, null);
     const surroundings = Effect.flip(readSurroundings(settled.address, []));
-    expect(await world.run(surroundings)).toMatchObject({ _tag: "LedgerUnavailable" });
+    expect(await world.run(surroundings)).toMatchObject({
+      _tag: "LedgerUnavailable",
+      cause: expect.stringContaining("the index proves"),
+    });
+  });
+});
+
+describe("a preflight of an escrow that the index proves", () => {
+  const preflight = (world: World) => {
+    world.ledger.accounts.set(rentAccount.address, rentAccount);
+    return world.run(
+      Effect.flatMap(asked, (prepared) => preflightEscrow(prepared)).pipe(
+        Effect.map(({ preflight: { escrowAddressFree } }) => escrowAddressFree),
+        Effect.catchTag("LedgerUnavailable", Effect.succeed),
+        Effect.provideService(TransactionTerms, { read: Effect.die("no transaction is wanted") }),
+      ),
+    );
+  };
+  const refused = {
+    _tag: "LedgerUnavailable",
+    cause: `no escrow at ${settled.address}, where the index proves one`,
+  };
+
+  test("does not call its address free because a node hides it", async () => {
+    expect(await preflight(await worldWith(settled, null))).toMatchObject(refused);
+  });
+
+  test("does not call it free because a node hides the tombstone of one that is unseen", async () => {
+    expect(await preflight(await worldUnseen(settled, null))).toMatchObject(refused);
   });
 });
 
@@ -197,7 +241,10 @@ describe("where the index proves every field of an escrow", () => {
     world.ledger.accounts.set(settled.address, account);
     expect(await outcomes(world)).toEqual(REFUSED);
     const surroundings = Effect.flip(readSurroundings(settled.address, []));
-    expect(await world.run(surroundings)).toMatchObject({ _tag: "LedgerUnavailable" });
+    expect(await world.run(surroundings)).toMatchObject({
+      _tag: "LedgerUnavailable",
+      cause: expect.stringContaining("the index proves"),
+    });
   });
 
   test("its own tombstone is", async () => {

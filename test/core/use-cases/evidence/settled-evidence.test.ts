@@ -222,6 +222,23 @@ test("an archived escrow keeps its data and signature, and its references say so
   expect(world.ledger.reads - reads).toBe(1);
 });
 
+test("a tombstone with another digest than the packet's bytes have is not in its references", async () => {
+  const world = makeWorld();
+  const first = await world.packet();
+  const forged = { ...settled, rentPayer: settled.merchant };
+  const { custodyProgram } = LOCAL_DEPLOYMENT;
+  world.ledger.setClock((settled.settledAt ?? 0n) + 8n * 86_400n);
+  world.ledger.accounts.set(settled.address, tombstoneAccount(forged, custodyProgram));
+  await world.pass(8 * 86_400_000);
+  expect((await world.packet()).references.archived).toBeNull();
+  world.ledger.accounts.set(settled.address, tombstoneAccount(settled, custodyProgram));
+  await world.pass(ARCHIVAL_FRESH_MS);
+  const digest = createHash("sha256").update(encodeEscrowAccount(settled)).digest("hex");
+  const second = await world.packet();
+  expect(second.references.archived as unknown).toEqual({ digest });
+  expect(second.data).toBe(first.data);
+});
+
 test("the ledger's clock says whether an escrow can be archived, not the service's", async () => {
   const world = makeWorld();
   await world.packet();
