@@ -2,6 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { Effect } from "effect";
 import type { Escrow } from "../../../../core/domain/escrow/escrow.ts";
 import type { LedgerAccount } from "../../../../core/domain/ledger/account.ts";
+import { unreadableEscrowOf } from "../../../../core/log/leaf/unreadable-escrow.ts";
+import { CUSTODY_ACCOUNTS } from "../../../../core/protocol/generated/custody.ts";
 import { encodeEscrowAccount } from "../../../../core/protocol/accounts/escrow-account.ts";
 import { SYSTEM_PROGRAM } from "../../../../core/protocol/addresses/well-known-addresses.ts";
 import { accountOf, rentAccount } from "../../../doubles/accounts.ts";
@@ -203,6 +205,20 @@ describe("where the index proves an archived escrow of which it has not seen the
       cause: expect.stringContaining("the index proves"),
     });
   });
+});
+
+test("an account that the index proves and nobody can decode is no escrow, another one there is a lie", async () => {
+  const { reserved } = CUSTODY_ACCOUNTS.Escrow.at;
+  const account = shown(settled);
+  const unreadable = { ...account, data: account.data.with(reserved, 1) };
+  const row = unreadableEscrowOf(unreadable);
+  if (row === undefined) throw new Error("no leaves");
+  const world = makeWorld();
+  await world.apply({ unseen: [row] });
+  world.ledger.accounts.set(settled.address, unreadable);
+  expect(await outcomes(world)).toEqual(["NotAnEscrow", "NotAnEscrow"]);
+  world.ledger.accounts.set(settled.address, account);
+  expect(await outcomes(world)).toEqual(REFUSED);
 });
 
 describe("a preflight of an escrow that the index proves", () => {
