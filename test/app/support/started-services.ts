@@ -19,9 +19,7 @@ export const startedServices = () => {
     await Promise.all(directories.map(({ remove }) => remove()));
   });
   return {
-    /** The same service from one bundled file, which starts sooner. */
-    startBundled: async (env: Environment): Promise<ServiceProcess> =>
-      kept(startShortLivedService(env)),
+    start: (env: Environment): ServiceProcess => kept(startShortLivedService(env)),
     /** The settings of a service on a directory of its own with the demo data; its log line names its address. */
     alone: async () => {
       const directory = await temporaryDirectory();
