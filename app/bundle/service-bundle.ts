@@ -11,6 +11,8 @@ export const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const CACHE = "node_modules/.cache/service-bundles";
 /** A running service may still load a part of an older bundle. */
 const KEPT = 3;
+/** A draft of this age was left by a process that ended. */
+const DRAFT_MS = 3_600_000;
 
 const STARTED = ["adapters/local-ledger/main.ts", "app/sync-worker/worker.ts"];
 const SCRIPTS = [
@@ -19,14 +21,20 @@ const SCRIPTS = [
   ...STARTED,
 ];
 
-/** Removes the bundles that were used longest ago. */
+/** Removes the bundles that were used longest ago, and drafts that nobody finishes. */
 const removeOld = async (cache: string): Promise<void> => {
-  const names = await readdir(cache);
-  const used = await Promise.all(
-    names.map(async (name) => ({ name, atMs: (await stat(join(cache, name))).mtimeMs })),
+  const found = await Promise.all(
+    (await readdir(cache)).map(async (name) => {
+      const path = join(cache, name);
+      return { path, isDraft: name.includes("."), atMs: (await stat(path)).mtimeMs };
+    }),
   );
-  const old = used.toSorted((a, b) => b.atMs - a.atMs).slice(KEPT);
-  await Promise.all(old.map(({ name }) => rm(join(cache, name), { recursive: true, force: true })));
+  const newest = found.toSorted((a, b) => b.atMs - a.atMs);
+  const old = [
+    ...newest.filter(({ isDraft }) => !isDraft).slice(KEPT),
+    ...newest.filter(({ isDraft, atMs }) => isDraft && Date.now() - atMs > DRAFT_MS),
+  ];
+  await Promise.all(old.map(({ path }) => rm(path, { recursive: true, force: true })));
 };
 
 /** Moves a draft into place as a whole. When another process was faster, its folder has the same content. */

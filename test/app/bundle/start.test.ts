@@ -1,5 +1,13 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { runScript } from "../support/run-script.ts";
@@ -51,13 +59,18 @@ test("a start makes a bundle once, and a changed source is what the next start r
   expect(bundles()).toHaveLength(3);
 });
 
-test("the bundles of three sources stay, the others go", async () => {
+test("the bundles of three sources stay, the others go, and so do drafts of an hour ago", async () => {
   projectOf(`console.log(0);`);
+  write(`${CACHE}/0123456789abcdef.1/left.js`, "");
+  write(`${CACHE}/0123456789abcdef.2/making.js`, "");
+  const hourAgo = new Date(Date.now() - 3_601_000);
+  utimesSync(join(directory.path, CACHE, "0123456789abcdef.1"), hourAgo, hourAgo);
   for (const number of [1, 2, 3, 4, 5]) {
     write("app/main.ts", `console.log(${number});`);
     expect(await start()).toMatchObject({ stdout: `${number}\n` });
   }
-  expect(bundles()).toHaveLength(3);
+  expect(bundles().filter((name) => name.includes("."))).toEqual(["0123456789abcdef.2"]);
+  expect(bundles()).toHaveLength(4);
 });
 
 test("without a place for bundles the sources are run", async () => {
