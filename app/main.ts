@@ -1,10 +1,10 @@
 import { Cause, Effect, Exit } from "effect";
-import { exitWith, readCommandLine } from "./commands/command-line.ts";
+import { exitWith, readCommandLine } from "./command-line/command-line.ts";
 import { readSettings } from "./config/settings.ts";
 import { logging } from "./lifecycle/logging.ts";
-import { watchNpx } from "./npx-launcher.ts";
+import { watchNpx } from "./watch-npx.ts";
 import { startService } from "./serve.ts";
-import { explain } from "./lifecycle/start-failure.ts";
+import { explain } from "./lifecycle/start-failure-text.ts";
 import { welcome } from "./lifecycle/welcome.ts";
 import { awaitEnding, limitStop } from "./lifecycle/shutdown.ts";
 

@@ -2,7 +2,7 @@ import { Effect, Layer } from "effect";
 import { IndexNews } from "../../ports/index/index-news.ts";
 import { PostgresStore } from "./postgres-store.ts";
 import { rowsOf } from "./queries.ts";
-import { newsChannel, storeNews } from "./store-news.ts";
+import { newsChannel, storeNews } from "./store-notifications.ts";
 
 /** How often a reader looks by itself, milliseconds: while the database tells, and where it refuses LISTEN. */
 const LOOK_EVERY_MS = { told: 250, alone: 20 };

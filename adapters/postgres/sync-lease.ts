@@ -2,7 +2,7 @@ import { Effect, Layer } from "effect";
 import { SyncLease, type SyncTerm } from "../../ports/index/sync-lease.ts";
 import { PostgresStore } from "./postgres-store.ts";
 import { rowsOf } from "./queries.ts";
-import { newsChannel, storeNews } from "./store-news.ts";
+import { newsChannel, storeNews } from "./store-notifications.ts";
 import { decodeOutcome, encodeOutcome } from "../../core/use-cases/index/sync/sync-outcome-text.ts";
 
 /** The cause of a failure that another replica met. */

@@ -3,7 +3,7 @@ import { cp, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/pro
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ENTRIES, packageManifest } from "./package-manifest.ts";
-import { lightenModules } from "./lighten-modules.ts";
+import { lightenModules } from "./minify-modules.ts";
 import { unneededDeclarations } from "./unneeded-declarations.ts";
 import { neededTypes } from "./needed-types.ts";
 

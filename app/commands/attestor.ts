@@ -2,9 +2,13 @@ import { createInterface } from "node:readline/promises";
 import { join, resolve } from "node:path";
 import { policyIn } from "../../client/pinned-policy.ts";
 import { usualJournal } from "../../client/bin/attest.ts";
-import { exitCodeOf } from "../../client/bin/exit-code.ts";
-import { readSigners, SIGNER_HELP, SIGNER_OPTIONS } from "../../client/bin/signer-options.ts";
-import { endWithNpx } from "../../client/bin/npx-launcher.ts";
+import { exitCodeOf } from "../../client/command-line/exit-code.ts";
+import {
+  readSigners,
+  SIGNER_HELP,
+  SIGNER_OPTIONS,
+} from "../../client/command-line/signer-options.ts";
+import { endWithNpx } from "../../client/command-line/npx-launcher.ts";
 import { attestationFiles } from "../../client/node/attestation-files.ts";
 import { readInput } from "../../client/node/input.ts";
 import { requestsTo } from "../../client/service/requests.ts";
@@ -12,7 +16,13 @@ import { SettlementError } from "../../client/settlement-error.ts";
 import { type AttestorSetup, decide } from "../attestor/attestor.ts";
 import { parseRules } from "../attestor/rules.ts";
 import { spendingCeiling } from "../attestor/spending-ceiling.ts";
-import { EX_USAGE, exitWith, readCommandLine, SERVICE_HERE, serviceUrl } from "./command-line.ts";
+import {
+  EX_USAGE,
+  exitWith,
+  readCommandLine,
+  SERVICE_HERE,
+  serviceUrl,
+} from "../command-line/command-line.ts";
 
 const HELP = `A reference attestor: judges HTTP exchanges by rules, and signs those that are a delivery. docs/merchant.md has the rules.
 

@@ -4,8 +4,14 @@ import { DemoFailed } from "../demo/demo-failed.ts";
 import { textNarrator } from "../demo/narrator.ts";
 import { runDemo } from "../demo/run-demo.ts";
 import { DeployStopped } from "../deploy/deploy-stopped.ts";
-import { nodeAddress } from "./node-address.ts";
-import { EX_USAGE, exitWith, readCommandLine, SERVICE_HERE, serviceUrl } from "./command-line.ts";
+import { nodeAddress } from "../command-line/node-address.ts";
+import {
+  EX_USAGE,
+  exitWith,
+  readCommandLine,
+  SERVICE_HERE,
+  serviceUrl,
+} from "../command-line/command-line.ts";
 
 const HELP = `Tells the whole life of two escrows against a running service: one is released upon delivery, one expires
 and is refunded; the evidence of both is verified. On its local ledger the money is play money.

@@ -3,7 +3,7 @@ import { demonstrate } from "../deploy/demonstrate.ts";
 import { deployOptions } from "../deploy/inputs/deploy-options.ts";
 import { DeployStopped } from "../deploy/deploy-stopped.ts";
 import { runDeploy } from "../deploy/run-deploy.ts";
-import { exitWith, readCommandLine } from "./command-line.ts";
+import { exitWith, readCommandLine } from "../command-line/command-line.ts";
 
 const HELP = `Deploys both programs to a cluster, initialises them and writes the service's settings. Run it again after
 a stop: it goes on where it stopped, and upgrades what differs from the built files.

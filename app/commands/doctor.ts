@@ -1,4 +1,4 @@
-import { readCommandLine } from "./command-line.ts";
+import { readCommandLine } from "../command-line/command-line.ts";
 
 const HELP = `Checks what a start needs, with the same environment variables: Bun, the ports, the nodes, the ledger's
 genesis, time and listed mints, the data directory, the stores, and the keys and files of a log and a witness.

@@ -4,8 +4,8 @@ import {
   readCommandLine,
   SERVICE_HERE,
   serviceUrl,
-} from "./command-line.ts";
-import { progressLine, type ShownProgress } from "./progress-line.ts";
+} from "../command-line/command-line.ts";
+import { progressLine, type ShownProgress } from "../command-line/progress-line.ts";
 
 const HELP = `Brings a running service's index up to its ledger and prints the report as JSON. On a terminal a
 bar shows how far it has come.

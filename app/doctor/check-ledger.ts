@@ -7,7 +7,7 @@ import type { SupportedMint } from "../../core/domain/supported-mint.ts";
 import { formatUnixTime } from "../../core/domain/unix-time.ts";
 import { decodeClockSysvar } from "../../core/protocol/accounts/clock-sysvar.ts";
 import { CLOCK_SYSVAR } from "../../core/protocol/addresses/well-known-addresses.ts";
-import { Ledger } from "../../ports/ledger.ts";
+import { Ledger } from "../../ports/ledger/ledger.ts";
 import { type Cluster, clusterOfGenesis } from "../config/cluster.ts";
 import type { LedgerSettings } from "../config/settings.ts";
 import { checkMints } from "../check-mints.ts";

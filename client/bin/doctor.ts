@@ -3,9 +3,9 @@ import { parseTrustPolicy } from "../../core/protocol/evidence/trust-policy.ts";
 import { readKeyFile } from "../node/key-file.ts";
 import { type Answer, requestsTo } from "../service/requests.ts";
 import { SettlementError } from "../settlement-error.ts";
-import { readArguments, required } from "./command-line.ts";
-import { readInput } from "./read-input.ts";
-import { SERVICE_HELP, SERVICE_OPTIONS } from "./service-options.ts";
+import { readArguments, required } from "../command-line/command-line.ts";
+import { readInput } from "../command-line/read-input.ts";
+import { SERVICE_HELP, SERVICE_OPTIONS } from "../command-line/service-options.ts";
 
 /** What the command says of itself. */
 export const HELP = `Says what stands between this machine and a payment: a line for each of service, clock, trust document and key.

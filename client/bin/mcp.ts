@@ -3,8 +3,8 @@ import { requestsTo } from "../service/requests.ts";
 import { policyIn } from "../pinned-policy.ts";
 import { SettlementError } from "../settlement-error.ts";
 import { codeOf } from "../node/error-code.ts";
-import { readArguments, required } from "./command-line.ts";
-import { readInput } from "./read-input.ts";
+import { readArguments, required } from "../command-line/command-line.ts";
+import { readInput } from "../command-line/read-input.ts";
 
 /** What the command says of itself. */
 export const HELP = `Serves a model's tools over standard input and output (Model Context Protocol): they prepare unsigned transactions, read

@@ -4,10 +4,10 @@ import process from "node:process";
 import { codeOf } from "../node/error-code.ts";
 import type { DeliveryPayload } from "../pay/delivery.ts";
 import { SettlementError } from "../settlement-error.ts";
-import { readArguments, required, usageError } from "./command-line.ts";
-import { interrupted } from "./interrupted.ts";
-import { readInput } from "./read-input.ts";
-import { connectBy, SERVICE_HELP, SERVICE_OPTIONS } from "./service-options.ts";
+import { readArguments, required, usageError } from "../command-line/command-line.ts";
+import { interrupted } from "../command-line/interrupted.ts";
+import { readInput } from "../command-line/read-input.ts";
+import { connectBy, SERVICE_HELP, SERVICE_OPTIONS } from "../command-line/service-options.ts";
 
 /** What the command says of itself. */
 export const HELP = `Waits until an escrow is settled, verifies the evidence, keeps the packet in a file and prints the outcome as JSON. Needs no key.

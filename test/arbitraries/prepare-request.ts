@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { taskHash } from "../../core/domain/escrow/task-hash.ts";
 import type { Hash32 } from "../../core/domain/hash32.ts";
-import { isNobodys } from "../../core/protocol/rules/signer-rules.ts";
+import { isNobodys } from "../../core/protocol/addresses/curve-point.ts";
 import { anyAddress, anyHash32, anyU64 } from "./ledger-values.ts";
 
 const text = (maxLength: number) =>

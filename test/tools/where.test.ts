@@ -75,7 +75,7 @@ describe("by name", () => {
         "adapters/http/escrow/live-escrow-contract.ts",
         "adapters/http/escrow/read-escrow.ts",
         "core/use-cases/escrow/read-escrow.ts",
-        "ports/ledger.ts",
+        "ports/ledger/ledger.ts",
         "test/adapters/http/escrow/escrows.test.ts",
         "test/vectors/http-answers/readEscrow.txt",
       ],
@@ -89,7 +89,7 @@ describe("by name", () => {
       [
         "adapters/http/relay/relay.ts",
         "core/use-cases/relay/relay-transaction.ts",
-        "ports/broadcaster.ts",
+        "ports/ledger/broadcaster.ts",
         "ports/outcome-log.ts",
       ],
     ],
@@ -106,8 +106,8 @@ describe("by name", () => {
     [
       "task_intent",
       [
-        "adapters/http/escrow/prepared-escrow-contract.ts",
-        "adapters/http/escrow/prepare-escrow.ts",
+        "adapters/http/escrow/prepare/prepared-escrow-contract.ts",
+        "adapters/http/escrow/prepare/prepare-escrow.ts",
       ],
     ],
     [
@@ -144,7 +144,7 @@ describe("by name", () => {
 
 test("a path matches its own route and not another route's template", () => {
   expect(filesOf("/v1/escrows/prepare", "route")).toEqual([
-    "adapters/http/escrow/prepare-escrow.ts",
+    "adapters/http/escrow/prepare/prepare-escrow.ts",
   ]);
 });
 

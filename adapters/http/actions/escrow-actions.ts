@@ -6,7 +6,7 @@ import { prepareArchive } from "../../../core/use-cases/escrow/prepare/prepare-a
 import { prepareRefund } from "../../../core/use-cases/escrow/prepare/prepare-refund.ts";
 import { readEscrow } from "../../../core/use-cases/escrow/read-escrow.ts";
 import { Instance } from "../../../ports/instance.ts";
-import { PREPARE_PROBLEMS } from "../escrow/prepare-problems.ts";
+import { PREPARE_PROBLEMS } from "../escrow/prepare/prepare-problems.ts";
 import { READ_ESCROW_PROBLEMS } from "../escrow/read-problems.ts";
 import { PathAddress } from "../openapi/values.ts";
 import { fieldPointers } from "../request/field-pointers.ts";

@@ -1,6 +1,6 @@
 import { CONTRACT_VERSION, SERVICE_NAME } from "../openapi/service-version.ts";
 import type { Workflow } from "./arazzo-types.ts";
-import { deliveredLife, refundedLife } from "./lives.ts";
+import { deliveredLife, refundedLife } from "./workflows.ts";
 
 /** Where the document is. */
 export const ARAZZO_PATH = "/arazzo.json";

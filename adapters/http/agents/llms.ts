@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { Effect } from "effect";
 import { endpoint } from "../server/endpoint.ts";
-import { ETAG_HEADER, NOT_MODIFIED, revalidated } from "./revalidated.ts";
+import { ETAG_HEADER, NOT_MODIFIED, revalidated } from "./conditional-answer.ts";
 
 /** Where a language model begins to read. */
 export const LLMS_PATH = "/llms.txt";

@@ -4,7 +4,7 @@ import { DocumentationPageNotFound } from "../problems/http-failures.ts";
 import { endpoint } from "../server/endpoint.ts";
 import { DOCUMENTATION_PAGES, isDocumentationPage } from "./documentation-pages.ts";
 import { REFERENCE_PATH } from "./reference-markdown.ts";
-import { ETAG_HEADER, NOT_MODIFIED, revalidated } from "./revalidated.ts";
+import { ETAG_HEADER, NOT_MODIFIED, revalidated } from "./conditional-answer.ts";
 
 const answers = {
   200: {

@@ -2,14 +2,14 @@ import type {
   RelayRefusal,
   TransactionNotFound,
 } from "../../../core/use-cases/relay/relay-errors.ts";
-import type { LedgerFault } from "../../../ports/ledger.ts";
+import type { LedgerFault } from "../../../ports/ledger/ledger.ts";
 import type { NotReadyPart } from "../../../core/use-cases/service/read-readiness.ts";
 import { formatUnixTime } from "../../../core/domain/unix-time.ts";
 import { nextActionRecord } from "../escrow/next-action-contract.ts";
 import { tombstoneRecord } from "../escrow/tombstone-contract.ts";
 import { witnessRefusal } from "../witness/witness-refusal.ts";
 import { capitalised } from "./capitalised.ts";
-import { cureOf, ownCureOf } from "./state-cures.ts";
+import { cureOf, ownCureOf } from "./state-cure.ts";
 import { rejectionRecord } from "../relay/transaction-error-contract.ts";
 import { type ApiFailure, CODE_OF_FAILURE } from "./api-failure.ts";
 import type { Problem } from "./problem.ts";

@@ -29,7 +29,7 @@ import { CODE_OF_FAILURE } from "../problems/api-failure.ts";
 import type { ProblemCode } from "../problems/problem-catalogue.ts";
 import { sampleInstance } from "../openapi/sample-instance.ts";
 import { SAMPLE, sampleParties } from "../openapi/sample-values.ts";
-import { LEDGER_STANDINGS } from "../../../ports/ledger-record.ts";
+import { LEDGER_STANDINGS } from "../../../ports/ledger/ledger-record.ts";
 import { logRecord, logStatusExample, SettlementLogStatus } from "./log-status-contract.ts";
 
 const State = oneOf(

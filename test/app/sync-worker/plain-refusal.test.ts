@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { plainRefusal, refusalOf } from "../../../app/sync-worker/plain-refusal.ts";
-import { explain } from "../../../app/lifecycle/start-failure.ts";
+import { explain } from "../../../app/lifecycle/start-failure-text.ts";
 import { WrongLedger } from "../../../app/stores/stores-of-ledger.ts";
 import {
   StoreCorrupt,

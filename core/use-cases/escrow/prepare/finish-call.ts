@@ -14,7 +14,7 @@ import type { UnixSeconds } from "../../../domain/unix-time.ts";
 import type { Rent } from "../../../protocol/accounts/rent-sysvar.ts";
 import { computeBudgetInstructions } from "../../../protocol/instructions/compute-budget.ts";
 import { withPayer } from "../../../protocol/instructions/open-instruction.ts";
-import { isDerived } from "../../../protocol/rules/signer-rules.ts";
+import { isDerived } from "../../../protocol/addresses/curve-point.ts";
 import { otherSigners, payerFault, transactionFee } from "../../../protocol/rules/lamport-rules.ts";
 import {
   LOADED_BYTES,

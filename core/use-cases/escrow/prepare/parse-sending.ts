@@ -1,7 +1,7 @@
 import { Effect } from "effect";
 import { type Address, addressToBytes, parseAddress } from "../../../domain/address.ts";
 import { canVerifyUnder } from "../../../protocol/crypto/strict-ed25519.ts";
-import { isDerived, isNobodys } from "../../../protocol/rules/signer-rules.ts";
+import { isDerived, isNobodys } from "../../../protocol/addresses/curve-point.ts";
 import {
   addressFault,
   type FieldFault,

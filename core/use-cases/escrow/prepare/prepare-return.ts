@@ -6,7 +6,7 @@ import {
 import { Instance } from "../../../../ports/instance.ts";
 import { checkInstructions, readSurroundings, wrongState } from "./escrow-surroundings.ts";
 import { finishCall } from "./finish-call.ts";
-import { isDerived } from "../../../protocol/rules/signer-rules.ts";
+import { isDerived } from "../../../protocol/addresses/curve-point.ts";
 import {
   checkTransactionSigner,
   parseOptionalAddresses,

@@ -4,7 +4,7 @@ import {
   PROBLEM_CODES,
 } from "../../../../adapters/http/problems/problem-catalogue.ts";
 import { problemOfFailure } from "../../../../adapters/http/problems/failure-problem.ts";
-import { cureOf } from "../../../../adapters/http/problems/state-cures.ts";
+import { cureOf } from "../../../../adapters/http/problems/state-cure.ts";
 import type { LedgerSignature } from "../../../../core/domain/ledger/signature.ts";
 import type { SettlementRule } from "../../../../core/domain/relay/settlement-rule.ts";
 import { SettlementCheckFailed } from "../../../../core/use-cases/relay/relay-errors.ts";
