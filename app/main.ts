@@ -4,7 +4,7 @@ import { readSettings } from "./config/settings.ts";
 import { logging } from "./lifecycle/logging.ts";
 import { watchNpx } from "./watch-npx.ts";
 import { startService } from "./serve.ts";
-import { explain } from "./lifecycle/start-failure-text.ts";
+import { startFailureText } from "./lifecycle/start-failure-text.ts";
 import { welcome } from "./lifecycle/welcome.ts";
 import { awaitEnding, limitStop } from "./lifecycle/shutdown.ts";
 
@@ -48,4 +48,4 @@ const serve = Effect.gen(function* () {
 const exit = await Effect.runPromiseExit(serve);
 if (Exit.isSuccess(exit)) process.exit(exit.value.kind === "asked" ? 0 : 1);
 const failure = Cause.findErrorOption(exit.cause);
-exitWith(1, failure._tag === "Some" ? explain(failure.value) : Cause.pretty(exit.cause));
+exitWith(1, failure._tag === "Some" ? startFailureText(failure.value) : Cause.pretty(exit.cause));

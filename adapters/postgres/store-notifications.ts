@@ -3,15 +3,15 @@ import { PostgresStore } from "./postgres-store.ts";
 
 const TRY_AGAIN = Schedule.spaced(Duration.seconds(1));
 
-/** The channel (LISTEN, NOTIFY) on which the replicas of a schema tell each other that there is news. */
-export const newsChannel = (schema: string): string => `${schema}_news`;
+/** The channel (LISTEN, NOTIFY) on which the replicas of a schema tell each other of changes. */
+export const notificationChannel = (schema: string): string => `${schema}_news`;
 
 /**
  * `next` completes at the next notification after it was begun. Bun renews a lost subscription by
  * itself, but what was sent meanwhile is gone: a wake-up, never a queue. Where the server refuses LISTEN
  * (a pooler in transaction mode), it never completes, and `isListening` stays false.
  */
-export const storeNews = Effect.gen(function* () {
+export const storeNotifications = Effect.gen(function* () {
   const store = yield* PostgresStore;
   let next = Deferred.makeUnsafe<void>();
   let isListening = false;
@@ -23,7 +23,7 @@ export const storeNews = Effect.gen(function* () {
     Deferred.doneUnsafe(woken, Effect.void);
   };
   const subscribed = Effect.acquireRelease(
-    store.run((sql) => sql.listen(newsChannel(store.schema), wake, wake)),
+    store.run((sql) => sql.listen(notificationChannel(store.schema), wake, wake)),
     (subscription) => Effect.ignore(store.run(() => subscription.unlisten())),
   );
   yield* subscribed.pipe(

@@ -29,7 +29,7 @@ const isPassing = (cause: unknown): boolean | undefined => {
 };
 
 /** Runs work on the database; what the server, the network or the disk prevents fails, anything else is a defect. */
-export const attempt = <A>(work: () => Promise<A>): Effect.Effect<A, StoreUnavailable> =>
+export const tryStore = <A>(work: () => Promise<A>): Effect.Effect<A, StoreUnavailable> =>
   Effect.tryPromise({ try: work, catch: (cause) => ({ cause }) }).pipe(
     Effect.catch(({ cause }): Effect.Effect<never, StoreUnavailable> => {
       if (cause instanceof StoreUnavailable) return Effect.fail(cause);

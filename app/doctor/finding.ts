@@ -2,7 +2,7 @@ import { Data, Effect } from "effect";
 import type { ConfigInvalid } from "../config/variable.ts";
 import type { IndexRefused } from "../stores/index-refused.ts";
 import type { StartFailure } from "../serve.ts";
-import { explain } from "../lifecycle/start-failure-text.ts";
+import { startFailureText } from "../lifecycle/start-failure-text.ts";
 
 /** What one check found. */
 export type Finding = {
@@ -25,6 +25,6 @@ export const finding = <R>(
     onFailure: (failure) => ({
       check,
       ok: false,
-      text: failure._tag === "Problem" ? failure.message : explain(failure),
+      text: failure._tag === "Problem" ? failure.message : startFailureText(failure),
     }),
   });

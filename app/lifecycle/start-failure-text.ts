@@ -13,7 +13,7 @@ const listenFailed = ({ hostname, port, reason }: ListenFailed, variable: string
     : `HOST ${hostname}, ${variable} ${port} cannot be listened on (${reason}); set an address of this machine and a port that this user may take`;
 
 /** The operator's message when the service cannot start or continue: what is wrong, and the cure. */
-export const explain = (failure: ConfigInvalid | StartFailure | IndexRefused): string => {
+export const startFailureText = (failure: ConfigInvalid | StartFailure | IndexRefused): string => {
   switch (failure._tag) {
     case "ConfigInvalid":
       return `The configuration is not usable:\n  ${faultLines(failure.faults).join("\n  ")}`;

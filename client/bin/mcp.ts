@@ -2,7 +2,7 @@ import process from "node:process";
 import { requestsTo } from "../service/requests.ts";
 import { policyIn } from "../pinned-policy.ts";
 import { SettlementError } from "../settlement-error.ts";
-import { codeOf } from "../node/error-code.ts";
+import { errorCode } from "../node/error-code.ts";
 import { readArguments, required } from "../command-line/command-line.ts";
 import { readInput } from "../command-line/read-input.ts";
 
@@ -31,7 +31,7 @@ const load = async () => {
   try {
     return await import("../mcp/over-stdio.ts");
   } catch (cause) {
-    if (codeOf(cause) !== "ERR_MODULE_NOT_FOUND") throw cause;
+    if (errorCode(cause) !== "ERR_MODULE_NOT_FOUND") throw cause;
     throw new SettlementError(
       "package_missing",
       "The package of the protocol is not installed.",

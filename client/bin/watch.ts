@@ -1,7 +1,7 @@
 import { access, constants, open, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import process from "node:process";
-import { codeOf } from "../node/error-code.ts";
+import { errorCode } from "../node/error-code.ts";
 import type { DeliveryPayload } from "../pay/delivery.ts";
 import { SettlementError } from "../settlement-error.ts";
 import { readArguments, required, usageError } from "../command-line/command-line.ts";
@@ -66,13 +66,13 @@ const requireFree = async (path: string): Promise<void> => {
   const there = await stat(path).catch(() => null);
   if (there !== null) throw fileFault(path, "EEXIST");
   await access(dirname(path), constants.W_OK).catch((cause: unknown) => {
-    throw fileFault(path, codeOf(cause));
+    throw fileFault(path, errorCode(cause));
   });
 };
 
 const keep = async (path: string, text: string): Promise<void> => {
   const file = await open(path, "wx").catch((cause: unknown) => {
-    throw fileFault(path, codeOf(cause));
+    throw fileFault(path, errorCode(cause));
   });
   try {
     await file.writeFile(text);

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import process from "node:process";
-import { codeOf } from "../node/error-code.ts";
+import { errorCode } from "../node/error-code.ts";
 import { SettlementError } from "../settlement-error.ts";
 
 /** More than any packet, trust document or payload, in bytes. */
@@ -31,6 +31,6 @@ export const readInput = async (from: string): Promise<Uint8Array> => {
     return await readFile(from);
   } catch (cause) {
     if (cause instanceof SettlementError) throw cause;
-    throw unreadable(from, codeOf(cause));
+    throw unreadable(from, errorCode(cause));
   }
 };

@@ -10,8 +10,8 @@ export const NOT_MODIFIED = {
   headers: { etag: "The body's validator." },
 } as const;
 
-/** A text with its validator, or 304 where the caller has it. `more` are further headers of both. */
-export const revalidated = (
+/** A text with its entity tag, or 304 where `If-None-Match` names that tag (RFC 9110, 13.1.2). `more` are further headers of both. */
+export const conditionalAnswer = (
   text: string,
   asked: Headers,
   more: Readonly<Record<string, string>> = {},

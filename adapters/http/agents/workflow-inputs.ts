@@ -36,8 +36,8 @@ const TERMS = {
   },
 } as const;
 
-/** The inputs of a life: the terms, with these examples of what differs, and what only this life needs. */
-export const lifeInputs = (
+/** The inputs of a workflow: the terms of a payment with these examples of what differs, and what only this workflow needs. */
+export const workflowInputs = (
   examples: { readonly nonce: string; readonly ttlSeconds: number },
   more: Readonly<Record<string, object>> = {},
 ): Workflow["inputs"] => {

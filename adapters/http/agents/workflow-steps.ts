@@ -169,7 +169,7 @@ export const readPacket = (decision: "released" | "refunded"): Step => ({
 });
 
 /** The outputs of a life. */
-export const LIFE_OUTPUTS = {
+export const WORKFLOW_OUTPUTS = {
   escrow: "$steps.prepareCreate.outputs.escrow",
   trust: "$steps.pinTrust.outputs.trust",
   packet: "$steps.evidence.outputs.packet",

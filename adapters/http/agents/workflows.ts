@@ -1,10 +1,10 @@
 import { MAX_TTL_SECONDS } from "../../../core/domain/escrow/escrow.ts";
 import type { Workflow } from "./arazzo-types.ts";
-import { lifeInputs } from "./workflow-inputs.ts";
+import { workflowInputs } from "./workflow-inputs.ts";
 import {
   attest,
   landing,
-  LIFE_OUTPUTS,
+  WORKFLOW_OUTPUTS,
   pinTrust,
   prepareCreate,
   prepareSettlement,
@@ -13,12 +13,12 @@ import {
 } from "./workflow-steps.ts";
 
 /** An agent pays, the merchant's attestor signs a delivery, and the payment is released. */
-export const deliveredLife: Workflow = {
+export const deliveredWorkflow: Workflow = {
   workflowId: "delivered",
   summary: "A payment that is released",
   description:
     "The agent locks a payment, the merchant's attestor signs a delivery claim, anyone releases the payment with it, and both hold a packet that a stranger can verify.",
-  inputs: lifeInputs(
+  inputs: workflowInputs(
     { nonce: "arazzo-delivered", ttlSeconds: 3600 },
     {
       proofHash: {
@@ -47,16 +47,16 @@ export const deliveredLife: Workflow = {
     ...landing("Release", "prepareRelease"),
     readPacket("released"),
   ],
-  outputs: LIFE_OUTPUTS,
+  outputs: WORKFLOW_OUTPUTS,
 };
 
 /** An agent pays, nobody delivers, and the agent has the payment back. */
-export const refundedLife: Workflow = {
+export const refundedWorkflow: Workflow = {
   workflowId: "refunded",
   summary: "A payment that goes back",
   description:
     "The agent locks a payment, no claim arrives before the deadline, anyone sends the money back to the agent, and both hold a packet that a stranger can verify.",
-  inputs: lifeInputs({ nonce: "arazzo-refunded", ttlSeconds: 2 }),
+  inputs: workflowInputs({ nonce: "arazzo-refunded", ttlSeconds: 2 }),
   steps: [
     pinTrust,
     prepareCreate,
@@ -71,5 +71,5 @@ export const refundedLife: Workflow = {
     ...landing("Refund", "prepareRefund"),
     readPacket("refunded"),
   ],
-  outputs: LIFE_OUTPUTS,
+  outputs: WORKFLOW_OUTPUTS,
 };

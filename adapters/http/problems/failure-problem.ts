@@ -9,7 +9,7 @@ import { nextActionRecord } from "../escrow/next-action-contract.ts";
 import { tombstoneRecord } from "../escrow/tombstone-contract.ts";
 import { witnessRefusal } from "../witness/witness-refusal.ts";
 import { capitalised } from "./capitalised.ts";
-import { cureOf, ownCureOf } from "./state-cure.ts";
+import { stateCure, ownStateCure } from "./state-cure.ts";
 import { rejectionRecord } from "../relay/transaction-error-contract.ts";
 import { type ApiFailure, CODE_OF_FAILURE } from "./api-failure.ts";
 import type { Problem } from "./problem.ts";
@@ -91,7 +91,7 @@ const relayRefusal = (refusal: RelayRefusal | TransactionNotFound): Told => {
     case "SettlementCheckFailed":
       return {
         detail: `${capitalised(refusal.detail)}.`,
-        cure: ownCureOf(refusal.rule) ?? PROBLEM_CATALOGUE.settlement_check_failed.cure,
+        cure: ownStateCure(refusal.rule) ?? PROBLEM_CATALOGUE.settlement_check_failed.cure,
         extensions: {
           signature: refusal.signature,
           rule: refusal.rule,
@@ -199,7 +199,7 @@ const told = (failure: ApiFailure): Told => {
       const { rule, detail, state, awaiting, nextActions, at } = failure;
       return {
         detail: `${capitalised(detail)}.`,
-        cure: cureOf(rule),
+        cure: stateCure(rule),
         extensions: {
           rule,
           state,

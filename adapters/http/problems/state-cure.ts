@@ -41,8 +41,8 @@ const CURES: Partial<Readonly<Record<StateRule, string>>> = {
 };
 
 /** What to do about a rule, undefined where nothing is said of this one alone. */
-export const ownCureOf = (rule: StateRule): string | undefined => CURES[rule];
+export const ownStateCure = (rule: StateRule): string | undefined => CURES[rule];
 
 /** What to do about a rule that does not hold. */
-export const cureOf = (rule: StateRule): string =>
-  ownCureOf(rule) ?? "Read the escrow and follow its next actions.";
+export const stateCure = (rule: StateRule): string =>
+  ownStateCure(rule) ?? "Read the escrow and follow its next actions.";

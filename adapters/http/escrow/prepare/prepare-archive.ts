@@ -7,7 +7,7 @@ import { SAMPLE, sampleEscrow, sampleParties } from "../../openapi/sample-values
 import { record } from "../../openapi/values.ts";
 import { fieldPointers } from "../../request/field-pointers.ts";
 import { endpoint } from "../../server/endpoint.ts";
-import { ESCROW_CALL, escrowCallAnswer, escrowCallAnswers } from "./prepare-operation.ts";
+import { PREPARE_OPERATION, preparedCallAnswer, preparedCallAnswers } from "./prepare-operation.ts";
 import { payerMember } from "./prepared-call-contract.ts";
 
 const PrepareArchiveRequest = record(
@@ -32,14 +32,14 @@ const example = () => {
 
 /** `POST /v1/escrows/{pda}/archive/prepare` */
 export const prepareArchiveEndpoint = endpoint({
-  ...ESCROW_CALL,
+  ...PREPARE_OPERATION,
   path: "/v1/escrows/{pda}/archive/prepare",
   operationId: "prepareArchive",
   summary: "Prepare the archiving of a settled escrow",
   description:
     "The instruction that replaces the escrow by its tombstone, seven days after settlement or later, and gives its rent payer most of the rent back. Its data holds the account's last bytes, so that the ledger's history keeps them. Anyone may send it.",
   body: { schema: PrepareArchiveRequest, example: () => ({ payer: sampleParties().agent }) },
-  answers: escrowCallAnswers(example),
+  answers: preparedCallAnswers(example),
 }).handle(
   Effect.fnUntraced(function* ({ params, query, body }) {
     const request = { payer: body.payer ?? undefined, wantsTransaction: query.transaction };
@@ -49,6 +49,6 @@ export const prepareArchiveEndpoint = endpoint({
         InvalidAddress: pointers.invalidAddress,
       }),
     );
-    return escrowCallAnswer(params.pda, call);
+    return preparedCallAnswer(params.pda, call);
   }),
 );

@@ -6,7 +6,7 @@ import { PREPARE_PROBLEMS } from "./prepare-problems.ts";
 import { callRecord, PreparedEscrowCall, transactionQuery } from "./prepared-call-contract.ts";
 
 /** What every operation declares that prepares a call on an escrow. */
-export const ESCROW_CALL = {
+export const PREPARE_OPERATION = {
   method: "POST",
   tag: "Escrows",
   budget: "reads",
@@ -21,7 +21,7 @@ const dataOf = (escrow: string, call: FinishedCall) => ({
 });
 
 /** The answers of such an operation, with what it prepares in the documentation's example. */
-export const escrowCallAnswers = (
+export const preparedCallAnswers = (
   example: () => { readonly escrow: string; readonly call: FinishedCall },
 ) =>
   ({
@@ -40,6 +40,6 @@ export const escrowCallAnswers = (
   }) as const;
 
 /** A prepared call on an escrow as the answer. */
-export const escrowCallAnswer = (escrow: string, call: FinishedCall) => ({
+export const preparedCallAnswer = (escrow: string, call: FinishedCall) => ({
   json: { data: dataOf(escrow, call), context: readContext(call.at) },
 });

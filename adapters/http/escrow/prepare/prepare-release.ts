@@ -10,7 +10,7 @@ import { SAMPLE, sampleEscrow, sampleParties } from "../../openapi/sample-values
 import { record } from "../../openapi/values.ts";
 import { fieldPointers } from "../../request/field-pointers.ts";
 import { endpoint } from "../../server/endpoint.ts";
-import { ESCROW_CALL, escrowCallAnswer, escrowCallAnswers } from "./prepare-operation.ts";
+import { PREPARE_OPERATION, preparedCallAnswer, preparedCallAnswers } from "./prepare-operation.ts";
 import { OrNull, payerMember } from "./prepared-call-contract.ts";
 
 const PrepareReleaseRequest = record(
@@ -84,14 +84,14 @@ const example = () => {
 
 /** `POST /v1/escrows/{pda}/release/prepare` */
 export const prepareReleaseEndpoint = endpoint({
-  ...ESCROW_CALL,
+  ...PREPARE_OPERATION,
   path: "/v1/escrows/{pda}/release/prepare",
   operationId: "prepareRelease",
   summary: "Prepare the release of an escrow with an attestation",
   description:
     "Verifies the attestation as strictly as the ledger does, then gives the instructions: make missing payout accounts, check the Ed25519 signature, release. Anyone may send them. Signs, sends and keeps nothing; the answer holds for the slot in `context`.",
   body: { schema: PrepareReleaseRequest, example: bodyExample },
-  answers: escrowCallAnswers(example),
+  answers: preparedCallAnswers(example),
 }).handle(
   Effect.fnUntraced(function* ({ params, query, body }) {
     const call = yield* prepareRelease(params.pda, requestOf(body, query.transaction)).pipe(
@@ -100,6 +100,6 @@ export const prepareReleaseEndpoint = endpoint({
         InvalidAddress: pointers.invalidAddress,
       }),
     );
-    return escrowCallAnswer(params.pda, call);
+    return preparedCallAnswer(params.pda, call);
   }),
 );

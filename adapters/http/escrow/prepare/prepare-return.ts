@@ -8,7 +8,7 @@ import { SAMPLE, sampleParties } from "../../openapi/sample-values.ts";
 import { record } from "../../openapi/values.ts";
 import { fieldPointers } from "../../request/field-pointers.ts";
 import { endpoint } from "../../server/endpoint.ts";
-import { ESCROW_CALL, escrowCallAnswer, escrowCallAnswers } from "./prepare-operation.ts";
+import { PREPARE_OPERATION, preparedCallAnswer, preparedCallAnswers } from "./prepare-operation.ts";
 import { OrNull, payerMember } from "./prepared-call-contract.ts";
 
 const PrepareReturnRequest = record(
@@ -38,7 +38,7 @@ const pointers = fieldPointers<keyof Request | "pda">({
 });
 
 const answers = (prepare: typeof prepareRefund, bodyExample: () => Body, ledgerTime: bigint) =>
-  escrowCallAnswers(() => {
+  preparedCallAnswers(() => {
     const escrow = samplePendingEscrow();
     const request = requestOf(bodyExample(), true);
     const call = onSampleLedger({ escrow, ledgerTime }, prepare(escrow.address, request));
@@ -59,14 +59,14 @@ const answering = (prepare: typeof prepareRefund) =>
         InvalidAddress: pointers.invalidAddress,
       }),
     );
-    return escrowCallAnswer(params.pda, call);
+    return preparedCallAnswer(params.pda, call);
   });
 
 const refundBodyExample = (): Body => ({ payer: sampleParties().agent });
 
 /** `POST /v1/escrows/{pda}/refund/prepare` */
 export const prepareRefundEndpoint = endpoint({
-  ...ESCROW_CALL,
+  ...PREPARE_OPERATION,
   path: "/v1/escrows/{pda}/refund/prepare",
   operationId: "prepareRefund",
   summary: "Prepare the refund of an expired escrow",
@@ -78,7 +78,7 @@ export const prepareRefundEndpoint = endpoint({
 
 /** `POST /v1/escrows/{pda}/cancel/prepare` */
 export const prepareCancelEndpoint = endpoint({
-  ...ESCROW_CALL,
+  ...PREPARE_OPERATION,
   path: "/v1/escrows/{pda}/cancel/prepare",
   operationId: "prepareCancel",
   summary: "Prepare the cancellation of an escrow by its merchant",

@@ -10,7 +10,7 @@ import type { PreparedEscrow as Prepared } from "../../../../core/use-cases/escr
 import { SETTLEMENT_RULES } from "../../../../core/domain/relay/settlement-rule.ts";
 import { STATE_RULES } from "../../../../core/use-cases/request-errors.ts";
 import { CLIENT_PACKAGE_PATH } from "../../service/client-package-path.ts";
-import { cureOf } from "../../problems/state-cure.ts";
+import { stateCure } from "../../problems/state-cure.ts";
 import { Cost, costRecord, OrNull, UnsignedTransaction } from "./prepared-call-contract.ts";
 import { Instruction, instructionRecord } from "../instruction-contract.ts";
 import {
@@ -177,7 +177,7 @@ export const preparedEscrowRecord = (
 /** A preflight as JSON. */
 export const preflightRecord = (preflight: EscrowPreflight): PreflightRecord => ({
   ready: preflight.ready,
-  blockers: preflight.blockers.map(({ rule, detail }) => ({ rule, detail, cure: cureOf(rule) })),
+  blockers: preflight.blockers.map(({ rule, detail }) => ({ rule, detail, cure: stateCure(rule) })),
   cost: costRecord(preflight.cost),
   merchant_status: preflight.merchantStatus,
   mint_supported: preflight.mintSupported,

@@ -8,7 +8,7 @@ import { StoreUnavailable } from "../../../../ports/index/store-unavailable.ts";
 import { SyncEpoch } from "../../../../ports/index/sync-lease.ts";
 import { LONGEST_MS, type PostgresStore } from "../../postgres-store.ts";
 import { type Queries, rowsOf } from "../../queries.ts";
-import { attempt } from "../../try-store.ts";
+import { tryStore } from "../../try-store.ts";
 import type { CopyChunk } from "./copy-rows.ts";
 import { emptyEscrows, emptyForBuild, emptyIndex } from "./empty-index.ts";
 import { createIndex, ESCROW_INDEXES } from "../index-schema.ts";
@@ -35,7 +35,7 @@ const ANALYZE = `ANALYZE unseen_escrow, merchant, escrow_tally, delivery_tally,
   escrow (created_seq, settled_seq, state, merchant, agent_owner, address, expires_at, created_referenced, settled_referenced)`;
 
 const temporaryFolder = Effect.acquireRelease(
-  attempt(() => mkdtemp(join(tmpdir(), "settlement-build-"))),
+  tryStore(() => mkdtemp(join(tmpdir(), "settlement-build-"))),
   (folder) => Effect.promise(() => rm(folder, { recursive: true, force: true })),
 );
 
@@ -48,7 +48,7 @@ const LEAVES_AT_ONCE = 5000;
 /** Runs work that yields where the process may do other things. */
 const inTurns = (work: Generator<void, void>): Effect.Effect<void, StoreUnavailable> =>
   Effect.gen(function* () {
-    while ((yield* attempt(async () => work.next())).done !== true) yield* Effect.yieldNow;
+    while ((yield* tryStore(async () => work.next())).done !== true) yield* Effect.yieldNow;
   });
 
 /**
@@ -127,7 +127,7 @@ export const buildIndex = Effect.fnUntraced(function* ({ run, runLong }: Postgre
       const counts = { escrow: 0, unseen_escrow: 0 };
       const chunks = spool.chunks();
       for (;;) {
-        const next: IteratorResult<CopyChunk, void> = yield* attempt(async () => chunks.next());
+        const next: IteratorResult<CopyChunk, void> = yield* tryStore(async () => chunks.next());
         if (next.done === true) break;
         const chunk = next.value;
         counts[chunk.table] += chunk.rows;

@@ -15,7 +15,7 @@ import { createEscrowAddresses } from "../../../protocol/addresses/addresses.ts"
 import { CLOCK_SYSVAR, RENT_SYSVAR } from "../../../protocol/addresses/well-known-addresses.ts";
 import { canVerifyUnder } from "../../../protocol/crypto/strict-ed25519.ts";
 import { createEscrowInstruction } from "../../../protocol/instructions/custody-instructions.ts";
-import { isDerived } from "../../../protocol/addresses/curve-point.ts";
+import { isOffCurve } from "../../../protocol/addresses/curve-point.ts";
 import { depositFor } from "../../../protocol/rules/lamport-rules.ts";
 import { preparedFault } from "../../../protocol/rules/prepared-fault.ts";
 import { Instance } from "../../../../ports/instance.ts";
@@ -218,7 +218,7 @@ export const preflightEscrow = Effect.fn("preflightEscrow")(function* (
         ]
       : []),
     ...tokenBlockers(prepared, find),
-    ...(isDerived(asked.agentOwner)
+    ...(isOffCurve(asked.agentOwner)
       ? [
           {
             rule: "signer_is_derived" as const,
