@@ -54,7 +54,8 @@ try {
   const deployed = await runDeploy(options, { say, ask });
   if (options.demo) await demonstrate(deployed.context, deployed);
 } catch (cause) {
-  if (cause instanceof DemoFailed) exitWith(1, `deploy: the demo failed: ${cause.message}`);
+  if (cause instanceof DemoFailed)
+    exitWith(cause.exitCode, `deploy: the demo failed: ${cause.message}`);
   if (!(cause instanceof DeployStopped)) throw cause;
   exitWith(cause.exitCode, `deploy: ${cause.message}`);
 }

@@ -1,4 +1,5 @@
 import {
+  EX_UNAVAILABLE,
   exitWith,
   noAnswerFrom,
   readCommandLine,
@@ -16,7 +17,7 @@ usage: bun run sync [options]
   --snapshot  also scan every merchant that the ledger has; one of the last minute is not repeated
   --help      this text
 
-Ends with 0 when the sync completed, 1 when it failed or the service could not be reached.
+Ends with 0 when the sync completed, 69 when the service does not answer, 64 for a wrong command line, 1 when the sync failed.
 `;
 
 /** Wait between two reads of the progress. The reads budget allows for more. */
@@ -58,7 +59,7 @@ const showProgress = async (over: Promise<unknown>): Promise<void> => {
 
 const answer = fetch(url, { method: "POST" });
 if (process.stderr.isTTY) await showProgress(answer);
-const response = await answer.catch(() => exitWith(1, noAnswerFrom(service)));
+const response = await answer.catch(() => exitWith(EX_UNAVAILABLE, noAnswerFrom(service)));
 const body = await response.text();
 if (response.status !== 202) exitWith(1, `${url} answered ${response.status}: ${body}`);
 process.stdout.write(`${JSON.stringify(JSON.parse(body), null, 2)}\n`);

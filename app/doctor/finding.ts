@@ -10,10 +10,24 @@ export type Finding = {
   readonly ok: boolean;
   /** The finding as text; for a problem, with its cure. */
   readonly text: string;
+  /** Whether the problem is only that something outside gives no answer now. */
+  readonly isUnavailable?: true;
 };
 
 /** A problem that a start would notice late or not at all. The message names it and its cure. */
-export class Problem extends Data.TaggedError("Problem")<{ readonly message: string }> {}
+export class Problem extends Data.TaggedError("Problem")<{
+  readonly message: string;
+  /** Whether it is only that something outside gives no answer now. */
+  readonly isUnavailable?: true;
+}> {}
+
+const isUnavailable = (failure: {
+  readonly _tag: string;
+  readonly isUnavailable?: true;
+  readonly retryable?: boolean;
+}): boolean =>
+  failure.isUnavailable === true ||
+  (failure._tag === "StoreUnavailable" && failure.retryable === true);
 
 /** What a check found, from work that gives a text or fails. */
 export const finding = <R>(
@@ -26,5 +40,6 @@ export const finding = <R>(
       check,
       ok: false,
       text: failure._tag === "Problem" ? failure.message : startFailureText(failure),
+      ...(isUnavailable(failure) ? { isUnavailable: true } : {}),
     }),
   });

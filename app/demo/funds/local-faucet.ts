@@ -1,5 +1,5 @@
 import type { Address } from "../../../core/domain/address.ts";
-import { DemoFailed, eventually } from "../demo-failed.ts";
+import { DemoFailed, eventually, ServiceUnreachable } from "../demo-failed.ts";
 import type { Narrator } from "../narrator.ts";
 
 const LAMPORTS_PER_SOL = 1_000_000_000;
@@ -27,6 +27,8 @@ export const localFaucet = (rpcUrl: string, narrator: Narrator): LocalFaucet => 
       method: "POST",
       headers: { "content-type": "application/json" },
       body: JSON.stringify(body),
+    }).catch((cause: unknown) => {
+      throw new ServiceUnreachable(`${method}: no answer from ${rpcUrl} (${String(cause)})`);
     });
     const answer = (await response.json()) as { result?: A; error?: { message: string } };
     if (answer.result === undefined)
