@@ -170,6 +170,7 @@ export const ServiceStatus = record(
     }),
   },
 );
+/** What `GET /v1/status` answers, as JSON. */
 export type ServiceStatusRecord = Static<typeof ServiceStatus>;
 
 const programRecord = (program: Program): Static<typeof ProgramStatus> => ({

@@ -137,7 +137,9 @@ export const PreparedEscrow = Type.Object(
     additionalProperties: false,
   },
 );
+/** A prepared escrow as JSON; `preflight` and `transaction` are there where they were asked for. */
 export type PreparedEscrowRecord = Static<typeof PreparedEscrow>;
+/** What a creation finds on the ledger, as JSON: whether it would succeed, and what is in its way. */
 export type PreflightRecord = Static<typeof Preflight>;
 
 /** A prepared escrow as JSON. `publicUrl` is the configured address: a Host header must not say where software comes from. */
