@@ -46,7 +46,10 @@ test.each([
     const told = await run(
       ...command.split(" "),
       ...args,
-      ...[service, url, "--trust", TRUST],
+      service,
+      url,
+      "--trust",
+      TRUST,
       ...(key === null ? [] : [key, "key.json"]),
     );
     expect(told).toEqual({
