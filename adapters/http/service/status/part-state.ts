@@ -1,4 +1,4 @@
-import { oneOf } from "../openapi/values.ts";
+import { oneOf } from "../../openapi/values.ts";
 
 /** The schema of a state, of the service or of one of its parts. */
 export const PartState = oneOf(

@@ -1,11 +1,11 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { hash32FromBytes } from "../../../core/domain/hash32.ts";
-import { sha256 } from "../../../core/domain/sha256.ts";
-import { formatUnixTime } from "../../../core/domain/unix-time.ts";
-import { LOG_HINDRANCES } from "../../../core/use-cases/log/log-hindrance.ts";
-import { PUBLISHER_STATES } from "../../../core/use-cases/log/log-publisher.ts";
-import type { LogStatus } from "../../../core/use-cases/service/log-status.ts";
-import { Count, Hash, nullable, oneOf, record, Time } from "../openapi/values.ts";
+import { hash32FromBytes } from "../../../../core/domain/hash32.ts";
+import { sha256 } from "../../../../core/domain/sha256.ts";
+import { formatUnixTime } from "../../../../core/domain/unix-time.ts";
+import { LOG_HINDRANCES } from "../../../../core/use-cases/log/log-hindrance.ts";
+import { PUBLISHER_STATES } from "../../../../core/use-cases/log/log-publisher.ts";
+import type { LogStatus } from "../../../../core/use-cases/service/log-status.ts";
+import { Count, Hash, nullable, oneOf, record, Time } from "../../openapi/values.ts";
 
 const LogWitness = record("LogWitness", "What this process knows of a witness.", {
   name: Type.String({ description: "Its name in the policy." }),

@@ -2,12 +2,12 @@ import { type Static, Type } from "@sinclair/typebox";
 import type {
   HistoryHead,
   IndexContradiction,
-} from "../../../core/domain/index/index-contradiction.ts";
-import type { ServiceStatus } from "../../../core/use-cases/service/read-status.ts";
-import type { SyncError } from "../../../core/use-cases/index/sync/sync-failure.ts";
-import { Count, Hash, nullable, oneOf, record, Slot, Time } from "../openapi/values.ts";
-import { CODE_OF_FAILURE } from "../problems/api-failure.ts";
-import type { ProblemCode } from "../problems/problem-catalogue.ts";
+} from "../../../../core/domain/index/index-contradiction.ts";
+import type { ServiceStatus } from "../../../../core/use-cases/service/read-status.ts";
+import type { SyncError } from "../../../../core/use-cases/index/sync/sync-failure.ts";
+import { Count, Hash, nullable, oneOf, record, Slot, Time } from "../../openapi/values.ts";
+import { CODE_OF_FAILURE } from "../../problems/api-failure.ts";
+import type { ProblemCode } from "../../problems/problem-catalogue.ts";
 import { PartState } from "./part-state.ts";
 
 const HistoryHeadRecord = record("HistoryHead", "A state of the custody program's history.", {

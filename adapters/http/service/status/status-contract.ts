@@ -1,13 +1,13 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { PROGRAM_HASHES } from "../../../core/protocol/generated/program-hashes.ts";
+import { PROGRAM_HASHES } from "../../../../core/protocol/generated/program-hashes.ts";
 import type {
   ProgramName,
   ProgramStatus as Program,
-} from "../../../core/use-cases/service/program-status.ts";
-import type { ServiceStatus as Status } from "../../../core/use-cases/service/read-status.ts";
-import { hash32FromBytes } from "../../../core/domain/hash32.ts";
-import { sha256 } from "../../../core/domain/sha256.ts";
-import { LOCAL_DEPLOYMENT } from "../../../core/protocol/addresses/local-deployment.ts";
+} from "../../../../core/use-cases/service/program-status.ts";
+import type { ServiceStatus as Status } from "../../../../core/use-cases/service/read-status.ts";
+import { hash32FromBytes } from "../../../../core/domain/hash32.ts";
+import { sha256 } from "../../../../core/domain/sha256.ts";
+import { LOCAL_DEPLOYMENT } from "../../../../core/protocol/addresses/local-deployment.ts";
 import {
   Address,
   Commitment,
@@ -18,10 +18,10 @@ import {
   record,
   Slot,
   SupportedMint,
-} from "../openapi/values.ts";
-import { sampleInstance } from "../openapi/sample-instance.ts";
-import { SAMPLE, sampleParties } from "../openapi/sample-values.ts";
-import { LEDGER_STANDINGS } from "../../../ports/ledger/ledger-record.ts";
+} from "../../openapi/values.ts";
+import { sampleInstance } from "../../openapi/sample-instance.ts";
+import { SAMPLE, sampleParties } from "../../openapi/sample-values.ts";
+import { LEDGER_STANDINGS } from "../../../../ports/ledger/ledger-record.ts";
 import { IndexerStatus, indexerRecord } from "./index-status-contract.ts";
 import { PartState } from "./part-state.ts";
 import { logRecord, logStatusExample, SettlementLogStatus } from "./log-status-contract.ts";
