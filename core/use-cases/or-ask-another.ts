@@ -1,6 +1,6 @@
 import { Effect } from "effect";
-import { AskAnotherNode } from "../../ports/ask-another-node.ts";
-import type { LedgerUnavailable } from "../../ports/ledger.ts";
+import { AskAnotherNode } from "../../ports/ledger/ask-another-node.ts";
+import type { LedgerUnavailable } from "../../ports/ledger/ledger.ts";
 
 /** Whether an answer was understood and contradicts what is known. Another node's need not. */
 const contradicts = (failure: { readonly _tag: string }): boolean => {

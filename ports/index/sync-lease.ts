@@ -2,7 +2,7 @@ import { Context, type Effect } from "effect";
 import type { SyncReport } from "../../core/domain/index/sync-report.ts";
 import type { SlotBeyondReach } from "./slot-beyond-reach.ts";
 import type { StoreUnavailable } from "./store-unavailable.ts";
-import type { LedgerFailure } from "../ledger.ts";
+import type { LedgerFailure } from "../ledger/ledger.ts";
 
 /**
  * The term of the lease under which the running fiber writes to the index. A shared index checks it inside each batch's

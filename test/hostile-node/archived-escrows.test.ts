@@ -10,7 +10,7 @@ import {
   makeArchivedEscrows,
 } from "../../core/use-cases/escrow/archived-escrows.ts";
 import { readEscrow } from "../../core/use-cases/escrow/read-escrow.ts";
-import { AskAnotherNode } from "../../ports/ask-another-node.ts";
+import { AskAnotherNode } from "../../ports/ledger/ask-another-node.ts";
 import { tombstoneOf } from "../doubles/tombstone.ts";
 import { openIndexOfNode } from "../simulation/index-of-node.ts";
 import { worldEscrow } from "../simulation/world-escrow.ts";

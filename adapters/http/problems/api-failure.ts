@@ -1,7 +1,7 @@
 import type { ClientPackageUnavailable } from "../../../ports/client-package.ts";
 import type { SlotBeyondReach } from "../../../ports/index/slot-beyond-reach.ts";
 import type { StoreUnavailable } from "../../../ports/index/store-unavailable.ts";
-import type { LedgerFailure } from "../../../ports/ledger.ts";
+import type { LedgerFailure } from "../../../ports/ledger/ledger.ts";
 import type {
   RelayRefusal,
   TransactionNotFound,

@@ -2,7 +2,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import type { StaleIndex as Stale } from "../../../core/use-cases/service/read-readiness.ts";
 import { nullable, record } from "../openapi/values.ts";
 import { SERVICE_NAME } from "../openapi/service-version.ts";
-import { syncErrorCode } from "./status-contract.ts";
+import { syncErrorCode } from "./status/index-status-contract.ts";
 
 /** The body of `GET /health`. */
 export const Health = record("Health", "The process runs and answers.", {

@@ -3,7 +3,7 @@ import { IndexSync } from "../../../core/use-cases/index/sync/index-sync.ts";
 import type { SyncError } from "../../../core/use-cases/index/sync/sync-failure.ts";
 import { orNull } from "../../../core/use-cases/service/index-status.ts";
 import { readLogStatus } from "../../../core/use-cases/service/log-status.ts";
-import { syncErrorCode } from "./status-contract.ts";
+import { syncErrorCode } from "./status/index-status-contract.ts";
 import { readIndexLag } from "../../../core/use-cases/service/read-index-lag.ts";
 
 const syncedSlot = Metric.gauge("index_synced_slot", {

@@ -1,5 +1,5 @@
 import type { Clock } from "effect";
-import type { Commitment } from "../../../ports/ledger.ts";
+import type { Commitment } from "../../../ports/ledger/ledger.ts";
 import { AccountFloors } from "./account-floors.ts";
 
 /** No ledger of this kind has come near this speed; 2.5 slots a second is usual. */

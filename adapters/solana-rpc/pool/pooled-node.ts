@@ -1,5 +1,5 @@
 import { Effect } from "effect";
-import type { Lane } from "../../../ports/ledger-lane.ts";
+import type { Lane } from "../../../ports/ledger/ledger-lane.ts";
 import { ledgerFaultText } from "../../../core/use-cases/ledger-fault-text.ts";
 import { backoffMs } from "../../../core/use-cases/backoff.ts";
 import { type Admission, CircuitBreaker, type Ticket } from "../transport/circuit-breaker.ts";

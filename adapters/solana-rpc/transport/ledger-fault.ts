@@ -1,4 +1,4 @@
-import type { LedgerFault } from "../../../ports/ledger.ts";
+import type { LedgerFault } from "../../../ports/ledger/ledger.ts";
 import { HISTORY_NOT_AVAILABLE, METHOD_NOT_FOUND, NODE_UNHEALTHY } from "./rpc-error-codes.ts";
 import type { NodeFault, NodeUnable, RpcRefusal } from "./rpc-failure.ts";
 

@@ -64,6 +64,7 @@ export const ROW_TABLES = {
     ) STRICT, WITHOUT ROWID`,
 } as const;
 type RowTable = keyof typeof ROW_TABLES;
+/** The tables that hold the index's rows; a snapshot replaces all of them together. */
 export const ROW_TABLE_NAMES = [
   "escrow",
   "unseen_escrow",

@@ -7,7 +7,7 @@ import { encodeEscrowAccount } from "../../protocol/accounts/escrow-account.ts";
 import { believedBytes, type LastBytes } from "../../protocol/accounts/last-bytes.ts";
 import { IndexReader } from "../../../ports/index/index-reader.ts";
 import { Instance } from "../../../ports/instance.ts";
-import type { Ledger, LedgerFailure } from "../../../ports/ledger.ts";
+import type { Ledger, LedgerFailure } from "../../../ports/ledger/ledger.ts";
 import { monotonicMs } from "../monotonic-time.ts";
 import { makeSingleFlight } from "../single-flight.ts";
 import { searchHistory } from "./search-history.ts";

@@ -13,7 +13,7 @@ import { decodeClockSysvar } from "../../protocol/accounts/clock-sysvar.ts";
 import { decodeEscrowAccount } from "../../protocol/accounts/escrow-account.ts";
 import { CLOCK_SYSVAR, SYSTEM_PROGRAM } from "../../protocol/addresses/well-known-addresses.ts";
 import { Instance } from "../../../ports/instance.ts";
-import { type Commitment, Ledger, LedgerUnavailable } from "../../../ports/ledger.ts";
+import { type Commitment, Ledger, LedgerUnavailable } from "../../../ports/ledger/ledger.ts";
 import {
   addressFault,
   EscrowArchived,

@@ -9,7 +9,7 @@ import type { UnixSeconds } from "../../domain/unix-time.ts";
 import type { EvidenceData, EvidenceNetwork } from "../../protocol/evidence/evidence-data.ts";
 import type { EvidenceKey } from "../../../ports/evidence-signer.ts";
 import { Instance } from "../../../ports/instance.ts";
-import { Ledger } from "../../../ports/ledger.ts";
+import { Ledger } from "../../../ports/ledger/ledger.ts";
 import type { EvidenceReferences, MerchantStanding } from "./evidence-references.ts";
 import { SettledPackets } from "../../../ports/settled-packets.ts";
 import { readStoredPacket, storedPacketText } from "./stored-packet.ts";

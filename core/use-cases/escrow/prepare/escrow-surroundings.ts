@@ -18,7 +18,7 @@ import { withPayer } from "../../../protocol/instructions/open-instruction.ts";
 import type { LedgerView } from "../../../protocol/rules/custody-call.ts";
 import { preparedFault } from "../../../protocol/rules/prepared-fault.ts";
 import { Instance } from "../../../../ports/instance.ts";
-import { Ledger, LedgerUnavailable } from "../../../../ports/ledger.ts";
+import { Ledger, LedgerUnavailable } from "../../../../ports/ledger/ledger.ts";
 import { orAskAnother } from "../../or-ask-another.ts";
 import { addressFault, InvalidAddress, type StateRule, WrongState } from "../../request-errors.ts";
 import type { Ground } from "./finish-call.ts";

@@ -15,11 +15,11 @@ import { createEscrowAddresses } from "../../../protocol/addresses/addresses.ts"
 import { CLOCK_SYSVAR, RENT_SYSVAR } from "../../../protocol/addresses/well-known-addresses.ts";
 import { canVerifyUnder } from "../../../protocol/crypto/strict-ed25519.ts";
 import { createEscrowInstruction } from "../../../protocol/instructions/custody-instructions.ts";
-import { isDerived } from "../../../protocol/rules/signer-rules.ts";
+import { isOffCurve } from "../../../protocol/addresses/curve-point.ts";
 import { depositFor } from "../../../protocol/rules/lamport-rules.ts";
 import { preparedFault } from "../../../protocol/rules/prepared-fault.ts";
 import { Instance } from "../../../../ports/instance.ts";
-import { Ledger } from "../../../../ports/ledger.ts";
+import { Ledger } from "../../../../ports/ledger/ledger.ts";
 import { wrongMerchantState } from "../../merchant/merchant-ground.ts";
 import type { StateRule } from "../../request-errors.ts";
 import { groundOf } from "./escrow-surroundings.ts";
@@ -222,7 +222,7 @@ export const preflightEscrow = Effect.fn("preflightEscrow")(function* (
         ]
       : []),
     ...tokenBlockers(prepared, find),
-    ...(isDerived(asked.agentOwner)
+    ...(isOffCurve(asked.agentOwner)
       ? [
           {
             rule: "signer_is_derived" as const,

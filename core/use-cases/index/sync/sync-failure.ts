@@ -1,6 +1,6 @@
 import { Exit } from "effect";
 import type { StoreUnavailable } from "../../../../ports/index/store-unavailable.ts";
-import type { LedgerFailure } from "../../../../ports/ledger.ts";
+import type { LedgerFailure } from "../../../../ports/ledger/ledger.ts";
 import { SlotBeyondReach } from "../../../../ports/index/slot-beyond-reach.ts";
 import { ledgerFaultText } from "../../ledger-fault-text.ts";
 

@@ -1,4 +1,8 @@
-import { type LedgerFault, LedgerTimeout, LedgerUnavailable } from "../../../../ports/ledger.ts";
+import {
+  type LedgerFault,
+  LedgerTimeout,
+  LedgerUnavailable,
+} from "../../../../ports/ledger/ledger.ts";
 import { SlotBeyondReach } from "../../../../ports/index/slot-beyond-reach.ts";
 import { StoreUnavailable } from "../../../../ports/index/store-unavailable.ts";
 import type { SyncOutcome } from "../../../../ports/index/sync-lease.ts";

@@ -24,7 +24,7 @@ import { MOST_TRANSACTIONS } from "../../../../core/use-cases/escrow/search-hist
 import { IndexWriter } from "../../../../ports/index/index-writer.ts";
 import { changesOf, indexedOf } from "../../../arbitraries/index-history.ts";
 import { Instance } from "../../../../ports/instance.ts";
-import { Ledger, LedgerUnavailable } from "../../../../ports/ledger.ts";
+import { Ledger, LedgerUnavailable } from "../../../../ports/ledger/ledger.ts";
 import { CREATED_AT, escrow, STRANGER } from "../../../adapters/http/support/parties.ts";
 import { accountOf, clockAccount } from "../../../doubles/accounts.ts";
 import { type Answer, ledgerDouble } from "../../../doubles/ledger-double.ts";

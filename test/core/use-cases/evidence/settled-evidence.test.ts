@@ -15,7 +15,7 @@ import {
 import { IndexReader } from "../../../../ports/index/index-reader.ts";
 import { StoreUnavailable } from "../../../../ports/index/store-unavailable.ts";
 import { EvidenceSigner } from "../../../../ports/evidence-signer.ts";
-import { LedgerUnavailable } from "../../../../ports/ledger.ts";
+import { LedgerUnavailable } from "../../../../ports/ledger/ledger.ts";
 import { escrow, merchant } from "../../../adapters/http/support/parties.ts";
 import { indexedOf } from "../../../arbitraries/index-history.ts";
 import { tombstoneAccount } from "../../../doubles/tombstone.ts";

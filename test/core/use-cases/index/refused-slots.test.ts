@@ -9,7 +9,7 @@ import {
   encodeOutcome,
 } from "../../../../core/use-cases/index/sync/sync-outcome-text.ts";
 import { SlotBeyondReach } from "../../../../ports/index/slot-beyond-reach.ts";
-import { LedgerUnavailable } from "../../../../ports/ledger.ts";
+import { LedgerUnavailable } from "../../../../ports/ledger/ledger.ts";
 
 const told = {
   method: "getEpochInfo",

@@ -11,8 +11,8 @@ import {
 import { IndexReader } from "../../../../../ports/index/index-reader.ts";
 import { IndexWriter } from "../../../../../ports/index/index-writer.ts";
 import { Instance } from "../../../../../ports/instance.ts";
-import { Ledger } from "../../../../../ports/ledger.ts";
-import { LedgerArchive } from "../../../../../ports/ledger-archive.ts";
+import { Ledger } from "../../../../../ports/ledger/ledger.ts";
+import { LedgerArchive } from "../../../../../ports/ledger/ledger-archive.ts";
 import { monotonicMs } from "../../../monotonic-time.ts";
 import { BackfillPace } from "./backfill-pace.ts";
 import { causesWithin, onlySlot } from "./causes-within.ts";

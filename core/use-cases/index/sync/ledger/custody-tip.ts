@@ -6,7 +6,7 @@ import { decodeCustodyConfigAccount } from "../../../../protocol/accounts/custod
 import { custodyConfigAddress } from "../../../../protocol/addresses/addresses.ts";
 import { CLOCK_SYSVAR } from "../../../../protocol/addresses/well-known-addresses.ts";
 import { Instance } from "../../../../../ports/instance.ts";
-import { Ledger } from "../../../../../ports/ledger.ts";
+import { Ledger } from "../../../../../ports/ledger/ledger.ts";
 import { SlotBeyondReach } from "../../../../../ports/index/slot-beyond-reach.ts";
 import { untrustworthy } from "../../../refuse-answer.ts";
 import { readAccountsSince } from "./read-accounts-since.ts";
