@@ -28,22 +28,31 @@ const preimageOf = (program: Address, seeds: ReadonlyArray<Uint8Array>) => {
 };
 
 /**
- * The canonical program derived address of at most 15 seeds of at most 32 bytes each: SHA-256 over
+ * The canonical program derived address of at most 15 seeds of at most 32 bytes each, as 32 bytes: SHA-256 over
  * seeds, bump, program id and `ProgramDerivedAddress`, bump from 255 down, first digest that is no
  * point encoding (Agave, `sdk/pubkey`: `Pubkey::find_program_address`).
  * @throws Error when a seed is too long or no bump works (about one chance in 2^255).
  */
+export const deriveAddress = (
+  program: Address,
+  seeds: ReadonlyArray<Uint8Array>,
+): { readonly digest: Uint8Array; readonly bump: number } => {
+  const { preimage, bumpAt } = preimageOf(program, seeds);
+  const digest = new Uint8Array(32);
+  for (let bump = 255; bump >= 0; bump--) {
+    preimage[bumpAt] = bump;
+    if (!isEdwardsPoint(sha256(preimage, digest))) return { digest, bump };
+  }
+  throw new Error("no bump takes these seeds off the curve");
+};
+
+/** What `deriveAddress` finds, as text. @throws Error as it does. */
 export const findProgramDerivedAddress = (
   program: Address,
   seeds: ReadonlyArray<Uint8Array>,
 ): ProgramDerivedAddress => {
-  const { preimage, bumpAt } = preimageOf(program, seeds);
-  for (let candidate = 255; candidate >= 0; candidate--) {
-    preimage[bumpAt] = candidate;
-    const digest = sha256(preimage);
-    if (!isEdwardsPoint(digest)) return { address: addressFromBytes(digest), bump: candidate };
-  }
-  throw new Error("no bump takes these seeds off the curve");
+  const { digest, bump } = deriveAddress(program, seeds);
+  return { address: addressFromBytes(digest), bump };
 };
 
 /**
