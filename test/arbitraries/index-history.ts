@@ -135,7 +135,10 @@ export const indexedOf = (escrow: Escrow): IndexedEscrow => {
 };
 
 /** What is known of an archived escrow whose bytes nobody has shown. */
-export const unseenOf = ({ account: _, escrow: __, ...row }: IndexedEscrow): UnseenEscrow => row;
+export const unseenOf = (row: IndexedEscrow): UnseenEscrow => {
+  const { address, state, createdSeq, settledSeq, pendingHash, settledHash } = row;
+  return { address, state, createdSeq, settledSeq, pendingHash, settledHash };
+};
 
 /** How many events lives have. */
 export const eventCount = (lives: ReadonlyArray<EscrowLife>): bigint => BigInt(lives.flat().length);
