@@ -74,18 +74,14 @@ export const associatedTokenAddress = (owner: Address, mint: Address): Address =
 export const associatedToken = (owner: Address, mint: Address): ProgramDerivedAddress =>
   tokenAccountOf(owner, mint);
 
-/** What an associated token account's address derives from: the 32 bytes of its wallet and the 32 bytes of its mint. */
-export const tokenSeeds = (owner: Uint8Array, mint: Uint8Array): ReadonlyArray<Uint8Array> => [
-  owner,
+const tokenSeeds = (owner: Address, mint: Address): ReadonlyArray<Uint8Array> => [
+  addressToBytes(owner),
   TOKEN_PROGRAM_BYTES,
-  mint,
+  addressToBytes(mint),
 ];
 
-const tokenSeedsOf = (owner: Address, mint: Address): ReadonlyArray<Uint8Array> =>
-  tokenSeeds(addressToBytes(owner), addressToBytes(mint));
-
 const deriveTokenAccount = (owner: Address, mint: Address): ProgramDerivedAddress =>
-  findProgramDerivedAddress(ASSOCIATED_TOKEN_PROGRAM, tokenSeedsOf(owner, mint));
+  findProgramDerivedAddress(ASSOCIATED_TOKEN_PROGRAM, tokenSeeds(owner, mint));
 
 const tokenAccountOf = memoized(MEMOIZED, deriveTokenAccount);
 
@@ -98,7 +94,7 @@ export const vaultAddress = ({
   mint,
   vaultBump,
 }: Pick<Escrow, "address" | "mint" | "vaultBump">): Address =>
-  programDerivedAddressAt(ASSOCIATED_TOKEN_PROGRAM, tokenSeedsOf(address, mint), vaultBump);
+  programDerivedAddressAt(ASSOCIATED_TOKEN_PROGRAM, tokenSeeds(address, mint), vaultBump);
 
 /** The account in which the upgradeable loader keeps a program's code and upgrade authority. */
 export const programDataAddress = (program: Address): Address =>

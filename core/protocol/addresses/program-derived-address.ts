@@ -28,43 +28,41 @@ const preimageOf = (program: Address, seeds: ReadonlyArray<Uint8Array>) => {
 };
 
 /**
- * The canonical program derived address of at most 15 seeds of at most 32 bytes each, as 32 bytes: SHA-256 over
+ * The canonical program derived address of at most 15 seeds of at most 32 bytes each: SHA-256 over
  * seeds, bump, program id and `ProgramDerivedAddress`, bump from 255 down, first digest that is no
  * point encoding (Agave, `sdk/pubkey`: `Pubkey::find_program_address`).
  * @throws Error when a seed is too long or no bump works (about one chance in 2^255).
  */
-export const deriveAddress = (
-  program: Address,
-  seeds: ReadonlyArray<Uint8Array>,
-): { readonly digest: Uint8Array; readonly bump: number } => {
-  const { preimage, bumpAt } = preimageOf(program, seeds);
-  const digest = new Uint8Array(32);
-  for (let bump = 255; bump >= 0; bump--) {
-    preimage[bumpAt] = bump;
-    if (!isEdwardsPoint(sha256(preimage, digest))) return { digest, bump };
-  }
-  throw new Error("no bump takes these seeds off the curve");
-};
-
-/** What `deriveAddress` finds, as text. @throws Error as it does. */
 export const findProgramDerivedAddress = (
   program: Address,
   seeds: ReadonlyArray<Uint8Array>,
 ): ProgramDerivedAddress => {
-  const { digest, bump } = deriveAddress(program, seeds);
-  return { address: addressFromBytes(digest), bump };
+  const { preimage, bumpAt } = preimageOf(program, seeds);
+  for (let candidate = 255; candidate >= 0; candidate--) {
+    preimage[bumpAt] = candidate;
+    const digest = sha256(preimage);
+    if (!isEdwardsPoint(digest)) return { address: addressFromBytes(digest), bump: candidate };
+  }
+  throw new Error("no bump takes these seeds off the curve");
 };
 
 /**
- * The address that `findProgramDerivedAddress` finds, from the bump that it found. Another bump gives another address, or
- * one that no program can derive. @throws Error when a seed is too long.
+ * The 32 bytes of the address that `findProgramDerivedAddress` finds, from the bump that it found. Another bump gives
+ * another address, or one that no program can derive. @throws Error when a seed is too long.
  */
+export const digestAt = (
+  program: Address,
+  seeds: ReadonlyArray<Uint8Array>,
+  bump: number,
+): Uint8Array => {
+  const { preimage, bumpAt } = preimageOf(program, seeds);
+  preimage[bumpAt] = bump;
+  return sha256(preimage);
+};
+
+/** What `digestAt` gives, as text. @throws Error as it does. */
 export const programDerivedAddressAt = (
   program: Address,
   seeds: ReadonlyArray<Uint8Array>,
   bump: number,
-): Address => {
-  const { preimage, bumpAt } = preimageOf(program, seeds);
-  preimage[bumpAt] = bump;
-  return addressFromBytes(sha256(preimage));
-};
+): Address => addressFromBytes(digestAt(program, seeds, bump));
