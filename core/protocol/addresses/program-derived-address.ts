@@ -1,8 +1,19 @@
 import { sha256 } from "../../domain/sha256.ts";
 import { type Address, addressFromBytes, addressToBytes } from "../../domain/address.ts";
+import { RecentlyUsed } from "../../domain/recently-used.ts";
 import { FAST_PARTS } from "../../domain/encoding/fast/fast-parts.ts";
 
 const { isEdwardsPoint } = FAST_PARTS;
+/** A process has few programs. Decoding the text takes longer than the hash. */
+const MEMOIZED_PROGRAMS = 16;
+const programs = new RecentlyUsed<Address, Uint8Array>(MEMOIZED_PROGRAMS);
+const bytesOfProgram = (program: Address): Uint8Array => {
+  const known = programs.get(program);
+  if (known !== undefined) return known;
+  const bytes = addressToBytes(program);
+  programs.set(program, bytes);
+  return bytes;
+};
 const MARKER = new TextEncoder().encode("ProgramDerivedAddress");
 
 /** A derived address and the bump, in [0, 255], that took it off the curve. */
@@ -22,7 +33,7 @@ const preimageOf = (program: Address, seeds: ReadonlyArray<Uint8Array>) => {
     preimage.set(seed, at);
     at += seed.length;
   }
-  preimage.set(addressToBytes(program), bumpAt + 1);
+  preimage.set(bytesOfProgram(program), bumpAt + 1);
   preimage.set(MARKER, bumpAt + 33);
   return { preimage, bumpAt };
 };
