@@ -28,8 +28,8 @@ export class IndexRows {
       this.unseen.set(row.createdSeq, row);
     }
     for (const row of escrows) {
-      this.unseen.delete(row.escrow.createdSeq);
-      this.escrows.set(row.escrow.createdSeq, row);
+      this.unseen.delete(row.createdSeq);
+      this.escrows.set(row.createdSeq, row);
     }
     for (const observed of merchants) this.merchants.set(observed.row.address, observed);
   }

@@ -121,7 +121,13 @@ export const anyMerchant: fc.Arbitrary<Merchant> = fc
 export const indexedOf = (escrow: Escrow): IndexedEscrow => {
   const digest = (of: Escrow) => sha256(encodeEscrowAccount(of));
   const isPending = escrow.state === "Pending";
+  const { address, state, createdSeq, settledSeq } = escrow;
   return {
+    address,
+    state,
+    createdSeq,
+    settledSeq,
+    account: encodeEscrowAccount(escrow),
     escrow,
     pendingHash: digest(isPending ? escrow : pendingOf(escrow)),
     settledHash: isPending ? null : digest(escrow),
@@ -129,9 +135,9 @@ export const indexedOf = (escrow: Escrow): IndexedEscrow => {
 };
 
 /** What is known of an archived escrow whose bytes nobody has shown. */
-export const unseenOf = ({ escrow, ...digests }: IndexedEscrow): UnseenEscrow => {
-  const { address, state, createdSeq, settledSeq } = escrow;
-  return { ...digests, address, state, createdSeq, settledSeq };
+export const unseenOf = (row: IndexedEscrow): UnseenEscrow => {
+  const { address, state, createdSeq, settledSeq, pendingHash, settledHash } = row;
+  return { address, state, createdSeq, settledSeq, pendingHash, settledHash };
 };
 
 /** How many events lives have. */

@@ -57,7 +57,7 @@ export const changesWriter = (db: Database) => {
       if (isTurn()) yield;
     }
     for (const row of changes.escrows) {
-      removeRow(row.escrow.createdSeq);
+      removeRow(row.createdSeq);
       const body = encodeBody(row);
       const values: Array<number | bigint | Uint8Array | null> = [];
       bindEscrow(values, body);

@@ -80,21 +80,20 @@ export class RowSpool {
     this.#leaves.append(Number(seq), writeEventLeaf(leaf, state, address, accountHash));
   }
 
-  addEscrow(row: IndexedEscrow): void {
-    const body = encodeBody(row);
-    const { createdSeq, settledSeq } = row.escrow;
-    this.#rows.append(Number(createdSeq), body);
-    this.#addLeaf(createdSeq, "Pending", encodedAddress, row.pendingHash);
-    if (settledSeq !== null && row.settledHash !== null)
-      this.#addLeaf(settledSeq, row.escrow.state, encodedAddress, row.settledHash);
-  }
-
-  addUnseen(row: UnseenEscrow): void {
-    const address = addressToBytes(row.address);
-    this.#rows.append(Number(row.createdSeq), encodeUnseen(row));
+  #addLeaves(row: UnseenEscrow, address: Uint8Array): void {
     this.#addLeaf(row.createdSeq, "Pending", address, row.pendingHash);
     if (row.settledSeq !== null && row.settledHash !== null)
       this.#addLeaf(row.settledSeq, row.state, address, row.settledHash);
+  }
+
+  addEscrow(row: IndexedEscrow): void {
+    this.#rows.append(Number(row.createdSeq), encodeBody(row));
+    this.#addLeaves(row, encodedAddress);
+  }
+
+  addUnseen(row: UnseenEscrow): void {
+    this.#rows.append(Number(row.createdSeq), encodeUnseen(row));
+    this.#addLeaves(row, addressToBytes(row.address));
   }
 
   /** Shows all leaves in ascending order, also several of one number; `atOnce` of them in a step. */

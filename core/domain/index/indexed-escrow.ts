@@ -9,8 +9,8 @@ export type AccountDigests = {
   readonly settledHash: Uint8Array | null;
 };
 
-/** An escrow as an index holds it. */
-export type IndexedEscrow = AccountDigests & { readonly escrow: Escrow };
+/** An escrow and the digests of its account. */
+export type DigestedEscrow = AccountDigests & { readonly escrow: Escrow };
 
 /** An archived escrow of which nobody has shown the bytes: numbers, state and digests are all that is known. */
 export type UnseenEscrow = AccountDigests & {
@@ -19,4 +19,12 @@ export type UnseenEscrow = AccountDigests & {
   readonly createdSeq: bigint;
   /** Null while Pending. */
   readonly settledSeq: bigint | null;
+};
+
+/** An escrow as a sync hands it to an index. */
+export type IndexedEscrow = UnseenEscrow & {
+  /** The account's bytes, from which everything but its address follows. */
+  readonly account: Uint8Array;
+  /** What these bytes say. A store that keeps bytes never reads it. */
+  readonly escrow: Escrow;
 };

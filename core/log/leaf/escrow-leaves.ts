@@ -13,8 +13,8 @@ export type NumberedLeaf = {
   readonly leaf: Uint8Array;
 };
 
-/** What an escrow's leaves need of the decoded account. */
-type EscrowNumbers = Pick<Escrow, "address" | "state" | "createdSeq" | "settledSeq">;
+/** What an escrow's leaves need of its account besides the bytes. */
+export type EscrowNumbers = Pick<Escrow, "address" | "state" | "createdSeq" | "settledSeq">;
 
 /**
  * The leaves of an escrow's events, from its account: that of the creation and, once settled, that of the settlement.

@@ -1,5 +1,5 @@
 import { hash32FromBytes } from "../../domain/hash32.ts";
-import type { IndexedEscrow } from "../../domain/index/indexed-escrow.ts";
+import type { DigestedEscrow } from "../../domain/index/indexed-escrow.ts";
 import {
   eventsOf,
   type EventReference,
@@ -10,7 +10,7 @@ import { leavesOfIndexed } from "./indexed-leaves.ts";
 
 /** The events of an indexed escrow, oldest first, each with its transaction where `transactionOf` knows one. */
 export const indexedEventsOf = (
-  row: IndexedEscrow,
+  row: DigestedEscrow,
   transactionOf: (position: bigint) => Pick<EventReference, "signature" | "slot"> | undefined,
 ): ReadonlyArray<IndexedEvent> => {
   const leaves = leavesOfIndexed(row);

@@ -2,7 +2,7 @@ import { addressToBytes } from "../../domain/address.ts";
 import type { EscrowState } from "../../domain/escrow/escrow.ts";
 import type {
   AccountDigests,
-  IndexedEscrow,
+  DigestedEscrow,
   UnseenEscrow,
 } from "../../domain/index/indexed-escrow.ts";
 import type { Address } from "../../domain/address.ts";
@@ -23,7 +23,7 @@ const leavesOf = (
 };
 
 /** The leaves of an indexed escrow's events: that of the creation and, once settled, that of the settlement. */
-export const leavesOfIndexed = (row: IndexedEscrow): ReadonlyArray<NumberedLeaf> => {
+export const leavesOfIndexed = (row: DigestedEscrow): ReadonlyArray<NumberedLeaf> => {
   const { address, state, createdSeq, settledSeq } = row.escrow;
   return leavesOf(address, state, createdSeq, settledSeq, row);
 };

@@ -1,29 +1,56 @@
 import type { Address } from "../../domain/address.ts";
-import type { Escrow } from "../../domain/escrow/escrow.ts";
+import type { Escrow, EscrowState } from "../../domain/escrow/escrow.ts";
 import { hash32ToBytes } from "../../domain/hash32.ts";
-import type { IndexedEscrow, UnseenEscrow } from "../../domain/index/indexed-escrow.ts";
+import type {
+  AccountDigests,
+  IndexedEscrow,
+  UnseenEscrow,
+} from "../../domain/index/indexed-escrow.ts";
 import { sha256 } from "../../domain/sha256.ts";
 import type { ArchivedEscrow } from "../../protocol/accounts/archived-escrow-account.ts";
-import { pendingEscrowBytes } from "../../protocol/accounts/escrow-account.ts";
+import { escrowIn, pendingEscrowBytes } from "../../protocol/accounts/escrow-account.ts";
+import type { EscrowNumbers } from "./escrow-leaves.ts";
 
-/** A settled escrow as it was while Pending. */
-const pendingFormOf = (escrow: Escrow): Escrow => ({
-  ...escrow,
-  state: "Pending",
-  released: 0n,
-  settledAt: null,
-  settledSeq: null,
-  attestation: null,
-});
+/** A row whose escrow is decoded when it is first read: most rows are written as the bytes that they are. */
+class AccountRow implements IndexedEscrow {
+  readonly address: Address;
+  readonly state: EscrowState;
+  readonly createdSeq: bigint;
+  readonly settledSeq: bigint | null;
+  readonly account: Uint8Array;
+  readonly pendingHash: Uint8Array;
+  readonly settledHash: Uint8Array | null;
+  #escrow: Escrow | undefined;
 
-/** A decoded escrow with the digests of its account's bytes `data`. */
-export const indexedEscrowOf = (escrow: Escrow, data: Uint8Array): IndexedEscrow => {
-  if (escrow.settledSeq === null) return { escrow, pendingHash: sha256(data), settledHash: null };
-  return {
+  constructor(
+    { address, state, createdSeq, settledSeq }: EscrowNumbers,
+    account: Uint8Array,
+    { pendingHash, settledHash }: AccountDigests,
+  ) {
+    this.address = address;
+    this.state = state;
+    this.createdSeq = createdSeq;
+    this.settledSeq = settledSeq;
+    this.account = account;
+    this.pendingHash = pendingHash;
+    this.settledHash = settledHash;
+  }
+
+  get escrow(): Escrow {
+    return (this.#escrow ??= escrowIn(this.address, this.account));
+  }
+}
+
+/** The row of an escrow whose account has the bytes `data`. */
+export const indexedEscrowOf = (escrow: EscrowNumbers, data: Uint8Array): IndexedEscrow => {
+  const digest = sha256(data);
+  return new AccountRow(
     escrow,
-    pendingHash: sha256(pendingEscrowBytes(data)),
-    settledHash: sha256(data),
-  };
+    data,
+    escrow.settledSeq === null
+      ? { pendingHash: digest, settledHash: null }
+      : { pendingHash: sha256(pendingEscrowBytes(data)), settledHash: digest },
+  );
 };
 
 /** What a tombstone says of the escrow that was at its address. */
@@ -44,14 +71,14 @@ export const unseenEscrowOf = (
  * up to `count`: a settlement undone gives back the Pending escrow exactly (docs/log.md, "Leaves").
  */
 export const projectAt = (row: IndexedEscrow, count: bigint): IndexedEscrow | null => {
-  const { createdSeq, settledSeq } = row.escrow;
+  const { address, createdSeq, settledSeq, account, pendingHash } = row;
   if (createdSeq > count) return null;
   if (settledSeq === null || settledSeq <= count) return row;
-  return {
-    escrow: pendingFormOf(row.escrow),
-    pendingHash: row.pendingHash,
-    settledHash: null,
-  };
+  return new AccountRow(
+    { address, state: "Pending", createdSeq, settledSeq: null },
+    pendingEscrowBytes(account),
+    { pendingHash, settledHash: null },
+  );
 };
 
 /** As `projectAt`, of an unseen escrow. */

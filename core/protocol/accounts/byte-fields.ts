@@ -3,7 +3,7 @@ import { recentAddress } from "../../domain/recent-address.ts";
 import { type Hash32, hash32FromBytes, hash32ToBytes } from "../../domain/hash32.ts";
 
 /** The little-endian fields of account data at byte offsets. */
-class ByteFields {
+export class ByteFields {
   readonly #bytes: Uint8Array;
 
   constructor(bytes: Uint8Array) {

@@ -1,19 +1,19 @@
-import { type Address, ZERO_ADDRESS } from "../../domain/address.ts";
+import { type Address, addressToBytes } from "../../domain/address.ts";
 import { encodeBase64, decodeBase64 } from "../../domain/encoding/base64.ts";
 import type { Deployment } from "../../domain/ledger/deployment.ts";
 import {
-  type Attestation,
   ESCROW_STATES,
   type Escrow,
+  type EscrowState,
   MAX_TTL_SECONDS,
   MIN_TTL_SECONDS,
 } from "../../domain/escrow/escrow.ts";
 import type { AccountFault, Decoded, LedgerAccount } from "../../domain/ledger/account.ts";
-import { LAST_UNIX_SECOND } from "../../domain/unix-time.ts";
+import { LAST_UNIX_SECOND, type UnixSeconds } from "../../domain/unix-time.ts";
 import { associatedToken, escrowSeeds } from "../addresses/addresses.ts";
-import { fieldsOf, fieldWriter } from "./byte-fields.ts";
+import { digestAt, findProgramDerivedAddress } from "../addresses/program-derived-address.ts";
+import { type ByteFields, fieldsOf, fieldWriter } from "./byte-fields.ts";
 import { CUSTODY_ACCOUNTS, CUSTODY_CONSTANTS } from "../generated/custody.ts";
-import { findProgramDerivedAddress } from "../addresses/program-derived-address.ts";
 
 const { at: AT, discriminator, length } = CUSTODY_ACCOUNTS.Escrow;
 
@@ -43,9 +43,26 @@ export const pendingEscrowBytes = (data: Uint8Array): Uint8Array => {
   return bytes;
 };
 
-/** The first field that contradicts the escrow's state or limits, undefined when none does. */
-const contradiction = (escrow: Escrow): AccountFault | undefined => {
-  const { state, amount, released, createdAt, expiresAt, settledAt, attestation } = escrow;
+/** An escrow without its texts: what its account says in numbers. */
+export type EscrowOutline = Pick<
+  Escrow,
+  | "address"
+  | "state"
+  | "amount"
+  | "released"
+  | "createdAt"
+  | "expiresAt"
+  | "settledAt"
+  | "createdSeq"
+  | "settledSeq"
+> & {
+  /** The timestamp inside the attestation, null without one. */
+  readonly attestedAt: UnixSeconds | null;
+};
+
+/** The first number that contradicts the escrow's state or limits, undefined when none does. */
+const contradiction = (escrow: EscrowOutline, hasAttestor: boolean): AccountFault | undefined => {
+  const { state, amount, released, createdAt, expiresAt, settledAt, attestedAt } = escrow;
   const { createdSeq, settledSeq } = escrow;
   const ttl = expiresAt - createdAt;
   if (createdAt < 0n || expiresAt > LAST_UNIX_SECOND) return "time_out_of_range";
@@ -55,26 +72,55 @@ const contradiction = (escrow: Escrow): AccountFault | undefined => {
   if (amount === 0n || released > amount) return "amount_out_of_range";
   const paid = state === "Fulfilled" || state === "PartiallyFulfilled";
   if ((settledAt === null) !== (state === "Pending")) return "fields_contradict_state";
-  if ((attestation !== null) !== paid) return "fields_contradict_state";
+  if ((attestedAt !== null) !== paid) return "fields_contradict_state";
   if (state === "Fulfilled" ? released !== amount : released === amount)
     return "fields_contradict_state";
   if (released > 0n !== paid) return "fields_contradict_state";
   if (settledAt !== null && paid && settledAt >= expiresAt) return "time_out_of_range";
-  if (escrow.attestor === ZERO_ADDRESS || createdSeq === 0n) return "fields_contradict_state";
+  if (!hasAttestor || createdSeq === 0n) return "fields_contradict_state";
   if ((settledSeq === null) !== (state === "Pending")) return "fields_contradict_state";
   if (settledSeq !== null && settledSeq <= createdSeq) return "fields_contradict_state";
-  if (attestation !== null) {
-    const { attestedAt } = attestation;
-    if (attestedAt < createdAt || attestedAt >= expiresAt) return "time_out_of_range";
-  }
+  if (attestedAt !== null && (attestedAt < createdAt || attestedAt >= expiresAt))
+    return "time_out_of_range";
   return undefined;
+};
+
+const outlineOf = (address: Address, fields: ByteFields, state: EscrowState): EscrowOutline => {
+  const isAttested =
+    !fields.isZero(AT.proofHash, 32) ||
+    !fields.isZero(AT.attestedAt, AT.createdSeq - AT.attestedAt);
+  const settledAt = fields.i64(AT.settledAt);
+  const settledSeq = fields.u64(AT.settledSeq);
+  return {
+    address,
+    state,
+    amount: fields.u64(AT.amount),
+    released: fields.u64(AT.released),
+    createdAt: fields.i64(AT.createdAt),
+    expiresAt: fields.i64(AT.expiresAt),
+    settledAt: settledAt === 0n ? null : settledAt,
+    attestedAt: isAttested ? fields.i64(AT.attestedAt) : null,
+    createdSeq: fields.u64(AT.createdSeq),
+    settledSeq: settledSeq === 0n ? null : settledSeq,
+  };
+};
+
+/** The seeds of an account's address, shared by all calls: views of each account take longer than their hash. */
+const [seedAgent, seedTask] = [new Uint8Array(32), new Uint8Array(32)];
+const seeds = escrowSeeds(seedAgent, seedTask);
+const seedsIn = (data: Uint8Array): ReadonlyArray<Uint8Array> => {
+  for (let i = 0; i < 32; i++) {
+    seedAgent[i] = data[AT.agentOwner + i] ?? 0;
+    seedTask[i] = data[AT.taskHash + i] ?? 0;
+  }
+  return seeds;
 };
 
 /**
  * The escrow that account bytes hold by themselves: length, discriminator, enum, times and amounts are
  * checked, its owner and its address are not.
  */
-const decodeFields = (address: Address, data: LedgerAccount["data"]): Decoded<Escrow> => {
+const checkFields = (address: Address, data: LedgerAccount["data"]): Decoded<EscrowOutline> => {
   if (data.length !== ESCROW_ACCOUNT_LENGTH) return { fault: "wrong_length" };
   const fields = fieldsOf(data);
   if (!fields.isAt(0, ESCROW_DISCRIMINATOR)) return { fault: "wrong_discriminator" };
@@ -84,64 +130,73 @@ const decodeFields = (address: Address, data: LedgerAccount["data"]): Decoded<Es
   if (state === undefined) return { fault: "unknown_enum_value" };
   if (!fields.isZero(AT.reserved, AT.agentOwner - AT.reserved))
     return { fault: "reserved_bytes_set" };
-  const attested =
-    !fields.isZero(AT.proofHash, 32) ||
-    !fields.isZero(AT.attestedAt, AT.createdSeq - AT.attestedAt);
-  const attestation: Attestation | null = attested
-    ? {
-        proofHash: fields.hash(AT.proofHash),
-        attestedAt: fields.i64(AT.attestedAt),
-        signature: encodeBase64(fields.bytes(AT.attestationSignature, 64)),
-      }
-    : null;
-  const settledAt = fields.i64(AT.settledAt);
-  const settledSeq = fields.u64(AT.settledSeq);
-  const escrow: Escrow = {
-    address,
+  const outline = outlineOf(address, fields, state);
+  const fault = contradiction(outline, !fields.isZero(AT.attestor, 32));
+  return fault === undefined ? { value: outline } : { fault };
+};
+
+/**
+ * The outline of the escrow that account bytes hold, or why they hold none: owner, length, discriminator, enum,
+ * times, amounts and the address that its own fields derive are checked. For accounts of which a chain of leaves proves
+ * that the custody program wrote these bytes: it writes canonical bumps only, and searching for both takes two thirds of
+ * what a scan costs. See docs/protocol.md, "Reading the ledger".
+ */
+export const checkEscrowAccount = (
+  { address, owner, data }: Pick<LedgerAccount, "address" | "owner" | "data">,
+  deployment: Deployment,
+): Decoded<EscrowOutline> => {
+  if (owner !== deployment.custodyProgram) return { fault: "wrong_owner" };
+  const checked = checkFields(address, data);
+  if ("fault" in checked) return checked;
+  const derived = digestAt(owner, seedsIn(data), data[AT.bump] ?? 0);
+  return fieldsOf(derived).isAt(0, addressToBytes(address))
+    ? checked
+    : { fault: "address_not_derived" };
+};
+
+/** The escrow in account bytes that `checkEscrowAccount` takes. */
+export const escrowIn = (address: Address, data: Uint8Array): Escrow => {
+  const fields = fieldsOf(data);
+  const state = ESCROW_STATES[fields.u8(AT.state)];
+  if (state === undefined) throw new Error("an account of another state is no escrow");
+  const { attestedAt, ...outline } = outlineOf(address, fields, state);
+  return {
+    ...outline,
     bump: fields.u8(AT.bump),
     vaultBump: fields.u8(AT.vaultBump),
-    state,
     agentOwner: fields.address(AT.agentOwner),
     merchant: fields.address(AT.merchant),
     mint: fields.address(AT.mint),
     rentPayer: fields.address(AT.rentPayer),
     taskHash: fields.hash(AT.taskHash),
-    amount: fields.u64(AT.amount),
-    released: fields.u64(AT.released),
-    createdAt: fields.i64(AT.createdAt),
-    expiresAt: fields.i64(AT.expiresAt),
-    settledAt: settledAt === 0n ? null : settledAt,
     attestor: fields.address(AT.attestor),
-    attestation,
-    createdSeq: fields.u64(AT.createdSeq),
-    settledSeq: settledSeq === 0n ? null : settledSeq,
+    attestation:
+      attestedAt === null
+        ? null
+        : {
+            proofHash: fields.hash(AT.proofHash),
+            attestedAt,
+            signature: encodeBase64(fields.bytes(AT.attestationSignature, 64)),
+          },
   };
-  const fault = contradiction(escrow);
-  return fault === undefined ? { value: escrow } : { fault };
 };
 
 /**
- * The escrow that account bytes hold, or why they hold none: owner, length, discriminator, enum,
- * times, amounts, the address its own fields derive and the bump of its vault's are all checked.
- * See docs/protocol.md, "Reading the ledger".
+ * The escrow that an account holds, or why it holds none: what `checkEscrowAccount` checks, and that its bump and its
+ * vault's are the canonical ones.
  */
 export const decodeEscrowAccount = (
-  { address, owner, data }: Pick<LedgerAccount, "address" | "owner" | "data">,
+  account: Pick<LedgerAccount, "address" | "owner" | "data">,
   deployment: Deployment,
 ): Decoded<Escrow> => {
-  if (owner !== deployment.custodyProgram) return { fault: "wrong_owner" };
-  const decoded = decodeFields(address, data);
-  if ("fault" in decoded) return decoded;
-  const seeds = escrowSeeds(
-    data.slice(AT.agentOwner, AT.agentOwner + 32),
-    data.slice(AT.taskHash, AT.taskHash + 32),
-  );
-  const derived = findProgramDerivedAddress(owner, seeds);
-  const { bump, vaultBump, mint } = decoded.value;
-  const isDerived = derived.address === address && derived.bump === bump;
-  return isDerived && associatedToken(address, mint).bump === vaultBump
-    ? decoded
-    : { fault: "address_not_derived" };
+  const checked = checkEscrowAccount(account, deployment);
+  if ("fault" in checked) return checked;
+  const { address, owner, data } = account;
+  const escrow = escrowIn(address, data);
+  const isCanonical =
+    findProgramDerivedAddress(owner, seedsIn(data)).bump === escrow.bump &&
+    associatedToken(address, escrow.mint).bump === escrow.vaultBump;
+  return isCanonical ? { value: escrow } : { fault: "address_not_derived" };
 };
 
 /** The account bytes of an escrow: the inverse of `decodeEscrowAccount`. */

@@ -1,16 +1,18 @@
 import type { Deployment } from "../../domain/ledger/deployment.ts";
-import type { Escrow } from "../../domain/escrow/escrow.ts";
 import type { Decoded, LedgerAccount } from "../../domain/ledger/account.ts";
 import type { Merchant } from "../../domain/merchant/merchant.ts";
 import { type ArchivedEscrow, decodeArchivedEscrowAccount } from "./archived-escrow-account.ts";
 import { decodeAttestorRegistryAccount } from "./attestor-registry-account.ts";
 import { decodeCustodyConfigAccount } from "./custody-config-account.ts";
-import { decodeEscrowAccount } from "./escrow-account.ts";
+import { checkEscrowAccount, type EscrowOutline } from "./escrow-account.ts";
 import { decodeMerchantAccount } from "./merchant-account.ts";
 
-/** An account of one of the two programs, decoded as a merchant, an escrow or a tombstone, or the fault that prevents it. */
+/**
+ * An account of one of the two programs, decoded as a merchant or a tombstone, checked as an escrow, or the fault that
+ * prevents it. `escrowIn` decodes an escrow: scans read millions of which nobody needs the texts.
+ */
 export type ProgramAccount =
-  | { readonly kind: "escrow"; readonly decoded: Decoded<Escrow> }
+  | { readonly kind: "escrow"; readonly decoded: Decoded<EscrowOutline> }
   | { readonly kind: "archived_escrow"; readonly decoded: { readonly value: ArchivedEscrow } }
   | { readonly kind: "merchant"; readonly decoded: Decoded<Merchant> };
 
@@ -26,7 +28,7 @@ export const readProgramAccount = (
     if ("value" in decodeCustodyConfigAccount(account, deployment)) return null;
     const archived = decodeArchivedEscrowAccount(account, deployment);
     if ("value" in archived) return { kind: "archived_escrow", decoded: archived };
-    return { kind: "escrow", decoded: decodeEscrowAccount(account, deployment) };
+    return { kind: "escrow", decoded: checkEscrowAccount(account, deployment) };
   }
   if (account.owner === deployment.attestorProgram) {
     if ("value" in decodeAttestorRegistryAccount(account, deployment)) return null;

@@ -1,8 +1,19 @@
 import { sha256 } from "../../domain/sha256.ts";
 import { type Address, addressFromBytes, addressToBytes } from "../../domain/address.ts";
+import { RecentlyUsed } from "../../domain/recently-used.ts";
 import { FAST_PARTS } from "../../domain/encoding/fast/fast-parts.ts";
 
 const { isEdwardsPoint } = FAST_PARTS;
+/** A process has few programs. Decoding the text takes longer than the hash. */
+const MEMOIZED_PROGRAMS = 16;
+const programs = new RecentlyUsed<Address, Uint8Array>(MEMOIZED_PROGRAMS);
+const bytesOfProgram = (program: Address): Uint8Array => {
+  const known = programs.get(program);
+  if (known !== undefined) return known;
+  const bytes = addressToBytes(program);
+  programs.set(program, bytes);
+  return bytes;
+};
 const MARKER = new TextEncoder().encode("ProgramDerivedAddress");
 
 /** A derived address and the bump, in [0, 255], that took it off the curve. */
@@ -22,7 +33,7 @@ const preimageOf = (program: Address, seeds: ReadonlyArray<Uint8Array>) => {
     preimage.set(seed, at);
     at += seed.length;
   }
-  preimage.set(addressToBytes(program), bumpAt + 1);
+  preimage.set(bytesOfProgram(program), bumpAt + 1);
   preimage.set(MARKER, bumpAt + 33);
   return { preimage, bumpAt };
 };
@@ -47,15 +58,22 @@ export const findProgramDerivedAddress = (
 };
 
 /**
- * The address that `findProgramDerivedAddress` finds, from the bump that it found. Another bump gives another address, or
- * one that no program can derive. @throws Error when a seed is too long.
+ * The 32 bytes of the address that `findProgramDerivedAddress` finds, from the bump that it found. Another bump gives
+ * another address, or one that no program can derive. @throws Error when a seed is too long.
  */
+export const digestAt = (
+  program: Address,
+  seeds: ReadonlyArray<Uint8Array>,
+  bump: number,
+): Uint8Array => {
+  const { preimage, bumpAt } = preimageOf(program, seeds);
+  preimage[bumpAt] = bump;
+  return sha256(preimage);
+};
+
+/** What `digestAt` gives, as text. @throws Error as it does. */
 export const programDerivedAddressAt = (
   program: Address,
   seeds: ReadonlyArray<Uint8Array>,
   bump: number,
-): Address => {
-  const { preimage, bumpAt } = preimageOf(program, seeds);
-  preimage[bumpAt] = bump;
-  return addressFromBytes(sha256(preimage));
-};
+): Address => addressFromBytes(digestAt(program, seeds, bump));

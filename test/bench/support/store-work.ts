@@ -1,6 +1,7 @@
 import { Effect } from "effect";
 import { hash32FromBytes } from "../../../core/domain/hash32.ts";
 import type { IndexedEscrow } from "../../../core/domain/index/indexed-escrow.ts";
+import { encodeEscrowAccount } from "../../../core/protocol/accounts/escrow-account.ts";
 import { IndexReader } from "../../../ports/index/index-reader.ts";
 import { IndexWriter } from "../../../ports/index/index-writer.ts";
 import { labelled, worldEscrow } from "../../simulation/world-escrow.ts";
@@ -14,10 +15,16 @@ const run = Effect.runPromise;
 /** The `number`th row of a world. */
 export const rowOf = (number: number): IndexedEscrow => {
   const escrow = worldEscrow(number);
+  const { address, state, createdSeq, settledSeq } = escrow;
   return {
+    address,
+    state,
+    createdSeq,
+    settledSeq,
+    account: encodeEscrowAccount(escrow),
     escrow,
     pendingHash: labelled(`pending ${number}`),
-    settledHash: escrow.settledSeq === null ? null : labelled(`settled ${number}`),
+    settledHash: settledSeq === null ? null : labelled(`settled ${number}`),
   };
 };
 

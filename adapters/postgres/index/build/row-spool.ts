@@ -32,7 +32,7 @@ export class RowSpool {
     atOnce: number,
   ): Generator<void, void> {
     for (const [at, row] of escrows.entries()) {
-      const { createdSeq, settledSeq } = row.escrow;
+      const { createdSeq, settledSeq } = row;
       const first = SEEN + (settledSeq === null ? 0 : SETTLED);
       this.#rows.append(Number(createdSeq), copyRow(first, ESCROW_COLUMNS, escrowValues(row)));
       this.#addLeaves(leavesOfIndexed(row));

@@ -1,6 +1,5 @@
 import type { Address } from "../../../domain/address.ts";
 import { AddressFingerprints } from "../../../domain/address-fingerprints.ts";
-import type { Escrow } from "../../../domain/escrow/escrow.ts";
 import type { UnseenEscrow } from "../../../domain/index/indexed-escrow.ts";
 import type { RejectedAccount, SyncCounts } from "../../../domain/index/sync-report.ts";
 import type { AccountFault, LedgerAccount } from "../../../domain/ledger/account.ts";
@@ -8,6 +7,7 @@ import type { Deployment } from "../../../domain/ledger/deployment.ts";
 import type { Merchant } from "../../../domain/merchant/merchant.ts";
 import { unreadableEscrowOf } from "../../../log/leaf/unreadable-escrow.ts";
 import { unseenEscrowOf } from "../../../log/leaf/project-at.ts";
+import type { EscrowOutline } from "../../../protocol/accounts/escrow-account.ts";
 import { readProgramAccount } from "../../../protocol/accounts/program-account.ts";
 import type { Observed } from "../../../../ports/index/index-writer.ts";
 
@@ -18,8 +18,8 @@ const MAX_REJECTED_NAMED = 100;
 /** How far above a sync's tip an account's slot is believed, slots: five minutes. No later answer is then kept out for longer. */
 const MOST_ABOVE_TIP = 750n;
 
-/** An escrow and the account's bytes that it was decoded from. */
-export type ReadEscrow = { readonly escrow: Escrow; readonly data: Uint8Array };
+/** The outline of an escrow and the account's bytes. */
+export type ReadEscrow = { readonly escrow: EscrowOutline; readonly data: Uint8Array };
 
 /** What some accounts were read as. */
 export type ReadRows = {

@@ -16,8 +16,10 @@ import type { Deployment } from "../../../../core/domain/ledger/deployment.ts";
 import { ESCROW_STATES, type Escrow } from "../../../../core/domain/escrow/escrow.ts";
 import { LAST_UNIX_SECOND } from "../../../../core/domain/unix-time.ts";
 import {
+  checkEscrowAccount,
   decodeEscrowAccount,
   encodeEscrowAccount,
+  escrowIn,
   ESCROW_ACCOUNT_LENGTH,
 } from "../../../../core/protocol/accounts/escrow-account.ts";
 import { anyEscrow } from "../../../arbitraries/escrow.ts";
@@ -299,6 +301,47 @@ describe("escrow account", () => {
         expect(decode(escrow, lowerBump)).toEqual({ fault: "address_not_derived" });
       }),
       runs(50),
+    );
+  });
+
+  test("a check without canonical bumps takes and refuses the same accounts, but for the vault's seeds", () => {
+    fc.assert(
+      fc.property(
+        anyEscrow(deployment),
+        fc.nat({ max: ESCROW_ACCOUNT_LENGTH - 1 }),
+        fc.integer({ min: 1, max: 255 }),
+        (escrow, at, change) => {
+          const data = encodeEscrowAccount(escrow);
+          const { address } = escrow;
+          const own = { address, owner: deployment.custodyProgram };
+          expect(checkEscrowAccount({ ...own, data }, deployment)).toHaveProperty("value");
+          const changed = data.with(at, (data[at] ?? 0) ^ change);
+          const checked = checkEscrowAccount({ ...own, data: changed }, deployment);
+          const decoded = decodeEscrowAccount({ ...own, data: changed }, deployment);
+          if ("fault" in decoded) {
+            const ofVault = ["vaultBump", "mint"].includes(fieldAt(at));
+            if (ofVault) expect(decoded).toEqual({ fault: "address_not_derived" });
+            if (ofVault) expect(checked).toHaveProperty("value");
+            else expect(checked).toEqual(decoded);
+          } else {
+            expect(checked).toMatchObject({
+              value: {
+                state: decoded.value.state,
+                amount: decoded.value.amount,
+                released: decoded.value.released,
+                createdAt: decoded.value.createdAt,
+                expiresAt: decoded.value.expiresAt,
+                settledAt: decoded.value.settledAt,
+                attestedAt: decoded.value.attestation?.attestedAt ?? null,
+                createdSeq: decoded.value.createdSeq,
+                settledSeq: decoded.value.settledSeq,
+              },
+            });
+            expect(escrowIn(address, changed)).toEqual(decoded.value);
+          }
+        },
+      ),
+      runs(500),
     );
   });
 

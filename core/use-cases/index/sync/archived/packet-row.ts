@@ -42,7 +42,7 @@ export const rowOfClaim = (
       ? undefined
       : believedBytes(address, data, { lastHash: hash32FromBytes(row.settledHash) }, deployment);
   const seen = last && indexedEscrowOf(last.escrow, last.data);
-  return seen === undefined || seen.escrow.createdSeq !== row.createdSeq
+  return seen === undefined || seen.createdSeq !== row.createdSeq
     ? { fault: "its account does not have the digest that the ledger keeps of the escrow" }
     : { value: seen };
 };

@@ -28,7 +28,7 @@ const search = Effect.fnUntraced(function* (memory: SyncMemory, one: UnseenSearc
   else memory.unseen.ended(one);
   if (result?.kind !== "found") return null;
   const found = indexedEscrowOf(result.last.escrow, result.last.data);
-  return found.escrow.createdSeq === row.createdSeq ? found : null;
+  return found.createdSeq === row.createdSeq ? found : null;
 });
 
 /**

@@ -8,7 +8,7 @@ import {
 } from "../../../../domain/index/settlement-event.ts";
 import { hash32ToBytes, type Hash32 } from "../../../../domain/hash32.ts";
 import type { NumberedLeaf } from "../../../../log/leaf/escrow-leaves.ts";
-import { leavesOfIndexed, leavesOfUnseen } from "../../../../log/leaf/indexed-leaves.ts";
+import { leavesOfUnseen } from "../../../../log/leaf/indexed-leaves.ts";
 import { LeafChain } from "../../../../log/leaf/leaf-chain.ts";
 import { projectAt, projectUnseenAt } from "../../../../log/leaf/project-at.ts";
 import type { EventCause } from "../../../../protocol/transaction/settlement-transaction.ts";
@@ -51,8 +51,8 @@ export class HeldEvents {
 
   /** Adds an escrow that shows every event up to `to`. */
   add(row: IndexedEscrow): void {
-    if (!this.#hold(leavesOfIndexed(row))) return;
-    const { createdSeq, address } = row.escrow;
+    if (!this.#hold(leavesOfUnseen(row))) return;
+    const { createdSeq, address } = row;
     this.#numbers.set(address, createdSeq);
     this.#unseen.delete(createdSeq);
     this.#escrows.set(createdSeq, row);
@@ -76,7 +76,7 @@ export class HeldEvents {
   refer({ escrow, kind, signature, slot }: EventCause): void {
     const createdSeq = this.#numbers.get(escrow);
     if (createdSeq === undefined) return;
-    const row = this.#escrows.get(createdSeq)?.escrow ?? this.#unseen.get(createdSeq);
+    const row = this.#escrows.get(createdSeq) ?? this.#unseen.get(createdSeq);
     const position = row === undefined ? null : positionOf(row, kind);
     if (position === null || !this.#has(position) || this.#references.has(position)) return;
     this.#references.set(position, { position, signature, slot });
@@ -126,8 +126,8 @@ export class HeldEvents {
     const isIn = (seq: bigint | null): boolean => seq !== null && seq > from && seq <= to;
     const escrows = Array.from(this.#escrows.values(), (row) => projectAt(row, to))
       .filter((row) => row !== null)
-      .filter(({ escrow }) => isIn(escrow.createdSeq) || isIn(escrow.settledSeq))
-      .sort((a, b) => bySeq(a.escrow.createdSeq, b.escrow.createdSeq));
+      .filter(({ createdSeq, settledSeq }) => isIn(createdSeq) || isIn(settledSeq))
+      .sort((a, b) => bySeq(a.createdSeq, b.createdSeq));
     const unseen = Array.from(this.#unseen.values(), (row) => projectUnseenAt(row, to))
       .filter((row) => row !== null)
       .filter(({ createdSeq, settledSeq }) => isIn(createdSeq) || isIn(settledSeq))
