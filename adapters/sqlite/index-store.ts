@@ -23,7 +23,7 @@ import { logLeaves } from "./log/log-leaves.ts";
 import { STANDING_KIND, standingRow } from "./log/standing-file.ts";
 import { tileFiles } from "./log/tile-files.ts";
 import { openReader, openStore, refuseDamaged } from "./open-store.ts";
-import { attempt, inTurns } from "./store-failure.ts";
+import { tryStore, inTurns } from "./store-failure.ts";
 import { writeTransactions } from "./write-transaction.ts";
 
 /** The index's file, which a writer makes where there is none. */
@@ -39,11 +39,11 @@ type IndexStoreOptions = IndexOptions & { readonly logFolder: string };
 const openWriter = Effect.fn("openIndexWriter")(function* (options: IndexOptions) {
   const { path } = options;
   const db = yield* openStore(path, INDEX_KIND);
-  const refusal = yield* attempt(() => claimLedger(db, path, options));
+  const refusal = yield* tryStore(() => claimLedger(db, path, options));
   if (refusal !== undefined) return yield* refusal;
   // A process that ended in the middle of a snapshot has left its files.
   const folder = `${path}-build`;
-  yield* attempt(() => rmSync(folder, { recursive: true, force: true }));
+  yield* tryStore(() => rmSync(folder, { recursive: true, force: true }));
 
   const write = writeTransactions(db);
   const apply = changesWriter(db);
@@ -56,10 +56,10 @@ const openWriter = Effect.fn("openIndexWriter")(function* (options: IndexOptions
       write(() => apply(changes), { durable: changes.from !== null || changes.mark !== null }),
     ),
     merchantsAt: Effect.fn("IndexWriter.merchantsAt")((addresses) =>
-      attempt(() => addresses.flatMap((address) => merchants.at(address) ?? [])),
+      tryStore(() => addresses.flatMap((address) => merchants.at(address) ?? [])),
     ),
     unseen: Effect.fn("IndexWriter.unseen")((limit, after) =>
-      attempt(() => unseen.page(limit, after)),
+      tryStore(() => unseen.page(limit, after)),
     ),
     build: indexBuild(db, write, folder),
   });
@@ -68,7 +68,7 @@ const openWriter = Effect.fn("openIndexWriter")(function* (options: IndexOptions
 /** A connection that reads what is committed, for a file that a writer has opened before. */
 const openIndexReader = Effect.fnUntraced(function* (options: IndexOptions) {
   const db = yield* openReader(options.path);
-  const refusal = yield* attempt(() => differenceOf(options.path, storedIdentity(db), options));
+  const refusal = yield* tryStore(() => differenceOf(options.path, storedIdentity(db), options));
   if (refusal !== undefined) return yield* refusal;
   return db;
 });
@@ -96,22 +96,22 @@ const openPages = Effect.fn("openIndexReader")(function* (options: IndexOptions)
   }));
   return IndexReader.of({
     escrows: Effect.fn("IndexReader.escrows")((filter, limit, before) =>
-      attempt(() => escrows.page(filter, limit, before)),
+      tryStore(() => escrows.page(filter, limit, before)),
     ),
     escrowsAt: Effect.fn("IndexReader.escrowsAt")((addresses) =>
-      attempt(() => escrows.at(addresses)),
+      tryStore(() => escrows.at(addresses)),
     ),
     events: Effect.fn("IndexReader.events")((filter, limit, range) =>
       inTurns(() => events.page(filter, limit, range)),
     ),
     merchants: Effect.fn("IndexReader.merchants")((filter, limit, after) =>
-      attempt(() => registry.deferred(filter, limit, after)),
+      tryStore(() => registry.deferred(filter, limit, after)),
     ),
     sameNames: Effect.fn("IndexReader.sameNames")((name, except) =>
-      attempt(() => merchants.sameNames(name, except)),
+      tryStore(() => merchants.sameNames(name, except)),
     ),
     summary: Effect.withSpan(
-      attempt(() => summary.deferred()),
+      tryStore(() => summary.deferred()),
       "IndexReader.summary",
     ),
   });
@@ -124,9 +124,9 @@ const openPages = Effect.fn("openIndexReader")(function* (options: IndexOptions)
 const openLog = Effect.fn("openLogStore")(function* (options: IndexStoreOptions) {
   const leaves = logLeaves(yield* openIndexReader(options));
   const path = join(options.logFolder, "standing.sqlite");
-  yield* attempt(() => mkdirSync(options.logFolder, { recursive: true }));
+  yield* tryStore(() => mkdirSync(options.logFolder, { recursive: true }));
   const db = yield* openStore(path, STANDING_KIND);
-  const refusal = yield* attempt(() => {
+  const refusal = yield* tryStore(() => {
     db.run("PRAGMA synchronous = FULL");
     return claimLedger(db, path, options);
   });
@@ -134,16 +134,16 @@ const openLog = Effect.fn("openLogStore")(function* (options: IndexStoreOptions)
   const standing = standingRow(db);
   const tiles = tileFiles(options.logFolder);
   return LogStore.of({
-    leaves: Effect.fn("LogStore.leaves")((from, limit) => attempt(() => leaves(from, limit))),
+    leaves: Effect.fn("LogStore.leaves")((from, limit) => tryStore(() => leaves(from, limit))),
     isWriter: Effect.succeed(true),
     tile: Effect.fn("LogStore.tile")((name) => tiles.read(name)),
     keepTiles: Effect.fn("LogStore.keepTiles")((full) => tiles.keep(full)),
     standing: Effect.withSpan(
-      attempt(() => standing.read()),
+      tryStore(() => standing.read()),
       "LogStore.standing",
     ),
     replaceStanding: Effect.fn("LogStore.replaceStanding")((before, next) =>
-      attempt(() => standing.replace(before, next)),
+      tryStore(() => standing.replace(before, next)),
     ),
   });
 });

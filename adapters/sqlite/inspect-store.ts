@@ -10,7 +10,7 @@ import {
 } from "../../ports/index/store-refusal.ts";
 import { differenceOf, type LedgerIdentity, storedIdentity } from "./ledger-identity.ts";
 import { hasTable, refuseDamaged, type StoreKind } from "./open-store.ts";
-import { attempt } from "./store-failure.ts";
+import { tryStore } from "./store-failure.ts";
 
 const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 
@@ -37,7 +37,7 @@ export const inspectStore = (
 > => {
   const { applicationId, migrations } = kind;
   const newest = migrations.length;
-  const inspected = attempt(() => {
+  const inspected = tryStore(() => {
     if (!existsSync(path)) return null;
     using db = openUnchanged(path);
     const pragma = (name: string): number =>

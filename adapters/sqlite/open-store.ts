@@ -5,7 +5,7 @@ import { Effect, type Scope } from "effect";
 import { StoreUnavailable } from "../../ports/index/store-unavailable.ts";
 import { StoreCorrupt, StoreTooNew } from "../../ports/index/store-refusal.ts";
 import { StoreDatabase } from "./store-database.ts";
-import { attempt, isDamage } from "./store-failure.ts";
+import { tryStore, isDamage } from "./store-failure.ts";
 
 /** One step of a schema: SQL, or what SQL alone cannot do. */
 export type Migration = string | ((db: Database) => void);
@@ -126,7 +126,7 @@ export const openStore = Effect.fn("openStore")(function* (
     if (kind.pageBytes !== undefined) opened.run(`PRAGMA page_size = ${kind.pageBytes}`);
     return opened;
   });
-  const prepared = attempt(() => {
+  const prepared = tryStore(() => {
     const refusal = migrate(db, path, kind);
     if (refusal !== undefined) return refusal;
     db.run("PRAGMA journal_mode = WAL");

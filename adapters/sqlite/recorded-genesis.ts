@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { Effect } from "effect";
 import { storedIdentity } from "./ledger-identity.ts";
 import { openReader } from "./open-store.ts";
-import { attempt } from "./store-failure.ts";
+import { tryStore } from "./store-failure.ts";
 
 /** Whether a file has the table that names its ledger: one of another version or program may have none. */
 const hasLedger = (db: Database): boolean =>
@@ -16,7 +16,7 @@ const hasLedger = (db: Database): boolean =>
 export const recordedGenesis = (path: string): Effect.Effect<string | null> =>
   Effect.suspend(() => (existsSync(path) ? openReader(path) : Effect.succeed(null))).pipe(
     Effect.flatMap((db) =>
-      attempt(() => (db !== null && hasLedger(db) ? storedIdentity(db) : null)),
+      tryStore(() => (db !== null && hasLedger(db) ? storedIdentity(db) : null)),
     ),
     Effect.map((stored) => stored?.genesis_hash ?? null),
     Effect.orElseSucceed(() => null),

@@ -30,7 +30,7 @@ const isOfFileSystem = (cause: unknown): boolean => cause instanceof Error && "s
  * Runs work on the store. What the file system or a lock prevents fails, as does what the work throws as
  * `StoreUnavailable`; anything else is a defect.
  */
-export const attempt = <A>(work: () => A): Effect.Effect<A, StoreUnavailable> =>
+export const tryStore = <A>(work: () => A): Effect.Effect<A, StoreUnavailable> =>
   Effect.suspend(() => {
     try {
       return Effect.succeed(work());
@@ -48,12 +48,12 @@ export const attempt = <A>(work: () => A): Effect.Effect<A, StoreUnavailable> =>
     }
   });
 
-/** `attempt` of work that yields where the process may do other things. */
+/** `tryStore` of work that yields where the process may do other things. */
 export const inTurns = <A>(work: () => Generator<void, A>): Effect.Effect<A, StoreUnavailable> =>
   Effect.gen(function* () {
     const steps = work();
     for (;;) {
-      const step = yield* attempt(() => steps.next());
+      const step = yield* tryStore(() => steps.next());
       if (step.done === true) return step.value;
       yield* Effect.yieldNow;
     }

@@ -1,7 +1,7 @@
 import type { Database } from "bun:sqlite";
 import { Effect, Exit, Semaphore } from "effect";
 import type { StoreUnavailable } from "../../ports/index/store-unavailable.ts";
-import { attempt, inTurns } from "./store-failure.ts";
+import { tryStore, inTurns } from "./store-failure.ts";
 
 /**
  * Transactions on a connection that is used for nothing else, one at a time. The work is a generator and yields
@@ -26,11 +26,11 @@ export const writeTransactions = (db: Database) => {
   ): Effect.Effect<A, StoreUnavailable> =>
     oneAtATime.withPermit(
       Effect.acquireUseRelease(
-        attempt(() => {
+        tryStore(() => {
           db.run(`PRAGMA synchronous = ${durable ? "FULL" : "NORMAL"}`);
           begin.run();
         }),
-        () => Effect.tap(inTurns(work), () => attempt(() => commit.run())),
+        () => Effect.tap(inTurns(work), () => tryStore(() => commit.run())),
         (_, exit) => (Exit.isSuccess(exit) ? Effect.void : rollback),
       ),
     );

@@ -5,7 +5,7 @@ import type { SyncMark } from "../../../core/domain/index/sync-mark.ts";
 import type { IndexBuild, IndexChanges } from "../../../ports/index/index-writer.ts";
 import type { StoreUnavailable } from "../../../ports/index/store-unavailable.ts";
 import { setPageCache } from "../open-store.ts";
-import { attempt, inTurns } from "../store-failure.ts";
+import { tryStore, inTurns } from "../store-failure.ts";
 import type { WriteTransaction } from "../write-transaction.ts";
 import { bindEscrow, ESCROW_COLUMNS } from "./escrow-columns.ts";
 import { ROW_TABLE_NAMES, ROW_TABLES, ROW_INDEXES } from "./index-schema.ts";
@@ -183,13 +183,13 @@ export const indexBuild = (
         while (yield* write(() => fill.next(), { durable: false }));
         yield* Effect.ensuring(
           Effect.andThen(
-            attempt(() => setPageCache(db, SORTING_KIB)),
+            tryStore(() => setPageCache(db, SORTING_KIB)),
             write(() => show(mark, fill.counts), { durable: true }),
           ),
-          Effect.ignore(attempt(() => setPageCache(db))),
+          Effect.ignore(tryStore(() => setPageCache(db))),
         );
         // The log of so large a transaction is copied into the file, and cut.
-        yield* attempt(() => db.run("PRAGMA wal_checkpoint(TRUNCATE)"));
+        yield* tryStore(() => db.run("PRAGMA wal_checkpoint(TRUNCATE)"));
       }),
     };
   };

@@ -1,7 +1,7 @@
 import { Effect, Layer } from "effect";
 import { MOST_PACKETS, SettledPackets } from "../../../ports/settled-packets.ts";
 import { openStore, type StoreKind } from "../open-store.ts";
-import { attempt } from "../store-failure.ts";
+import { tryStore } from "../store-failure.ts";
 
 /** Marks a file as this service's packets: ASCII `SEpk` (PRAGMA application_id). */
 const PACKETS_KIND: StoreKind = {
@@ -39,10 +39,10 @@ export const settledPacketsSqlite = (path: string, most: number = MOST_PACKETS) 
       });
       return {
         keep: Effect.fn("SettledPackets.keep")((escrow, packet) =>
-          attempt(() => keep(escrow, packet)),
+          tryStore(() => keep(escrow, packet)),
         ),
         find: Effect.fn("SettledPackets.find")((escrow) =>
-          attempt(() => select.get(escrow)?.packet ?? null),
+          tryStore(() => select.get(escrow)?.packet ?? null),
         ),
       };
     }).pipe(

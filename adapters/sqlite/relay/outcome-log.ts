@@ -5,7 +5,7 @@ import { claimLedger, type LedgerIdentity } from "../ledger-identity.ts";
 import { openStore, refuseDamaged } from "../open-store.ts";
 import { OUTCOME_APPLICATION_ID, OUTCOME_MIGRATIONS } from "./outcome-schema.ts";
 import { relayTable } from "./relay-table.ts";
-import { attempt } from "../store-failure.ts";
+import { tryStore } from "../store-failure.ts";
 
 /**
  * The relay's log in a SQLite file of its own, made where there is none. Unlike the index it cannot be read
@@ -20,7 +20,7 @@ export const outcomeLogSqlite = (options: LedgerIdentity & { readonly path: stri
         applicationId: OUTCOME_APPLICATION_ID,
         migrations: OUTCOME_MIGRATIONS,
       });
-      const refusal = yield* attempt(() => {
+      const refusal = yield* tryStore(() => {
         db.run("PRAGMA synchronous = FULL");
         return claimLedger(db, options.path, options);
       });
@@ -28,17 +28,17 @@ export const outcomeLogSqlite = (options: LedgerIdentity & { readonly path: stri
       const relays = relayTable(db);
       const keys = idempotencyTable(db);
       return OutcomeLog.of({
-        open: Effect.fn("OutcomeLog.open")((entry) => attempt(() => relays.open(entry))),
+        open: Effect.fn("OutcomeLog.open")((entry) => tryStore(() => relays.open(entry))),
         resolve: Effect.fn("OutcomeLog.resolve")((signature, outcome) =>
-          attempt(() => relays.settle(signature, outcome)),
+          tryStore(() => relays.settle(signature, outcome)),
         ),
-        find: Effect.fn("OutcomeLog.find")((signature) => attempt(() => relays.find(signature))),
+        find: Effect.fn("OutcomeLog.find")((signature) => tryStore(() => relays.find(signature))),
         unresolved: Effect.fn("OutcomeLog.unresolved")((limit) =>
-          attempt(() => relays.unsettled(limit)),
+          tryStore(() => relays.unsettled(limit)),
         ),
-        claimKey: Effect.fn("OutcomeLog.claimKey")((use) => attempt(() => keys.claim(use))),
+        claimKey: Effect.fn("OutcomeLog.claimKey")((use) => tryStore(() => keys.claim(use))),
         answerKey: Effect.fn("OutcomeLog.answerKey")((use, answer) =>
-          attempt(() => keys.answer(use, answer)),
+          tryStore(() => keys.answer(use, answer)),
         ),
       });
     }).pipe(refuseDamaged(options.path)),
