@@ -3,7 +3,7 @@ import { silentNarrator } from "../app/commands/silent-narrator.ts";
 import { withDemoLedger } from "../app/support/demo-ledger.ts";
 import { quietEnvironment, temporaryDirectory, until } from "../app/support/running-service.ts";
 import { startShortLivedService } from "../app/support/service-process.ts";
-import { localFaucet } from "../../app/demo/local-faucet.ts";
+import { localFaucet } from "../../app/demo/funds/local-faucet.ts";
 import { type Address, address } from "../../core/domain/address.ts";
 import { LOCAL_DEPLOYMENT } from "../../core/protocol/addresses/local-deployment.ts";
 import { CUSTODY_ACCOUNTS } from "../../core/protocol/generated/custody.ts";
