@@ -2,6 +2,7 @@ import { open, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { BunPlugin } from "bun";
+import { listFiles } from "./bundle-files.ts";
 
 /** Where a script's bundle is, in a folder of bundles. */
 export const bundleOf = (folder: string, script: string): string =>
@@ -60,7 +61,11 @@ export const bundleScripts = async (order: BundleOrder): Promise<void> => {
     external: ["litesvm"],
     plugins: [stayWhereTheyAre(order)],
   });
-  // A machine that loses its power must not find the folder with empty files in it.
+  listFiles(
+    order.draft,
+    outputs.map(({ path }) => path),
+  );
+  // A machine that loses its power should not find the folder with empty files in it.
   for (const { path } of outputs) {
     const file = await open(path);
     await file.sync();

@@ -4,7 +4,9 @@ import {
   existsSync,
   mkdirSync,
   readdirSync,
+  readFileSync,
   rmSync,
+  truncateSync,
   utimesSync,
   writeFileSync,
 } from "node:fs";
@@ -134,4 +136,47 @@ test("a damaged place for bundles costs nothing but time", async () => {
   rmSync(join(directory.path, CACHE), { recursive: true });
   write(CACHE, "no folder");
   expect(await start()).toMatchObject({ code: 0, stdout: "served\n" });
+});
+
+for (const [damage, harm] of [
+  ["emptied", (file: string) => truncateSync(file)],
+  ["cut off", (file: string) => truncateSync(file, 5)],
+  ["removed", (file: string) => rmSync(file)],
+] as const)
+  test(`a bundle with a file that was ${damage} is made anew`, async () => {
+    projectOf(`console.log("served");`);
+    await start();
+    const made = bundles();
+    const file = join(directory.path, CACHE, made[0] ?? "absent", "app/main.js");
+    harm(file);
+    expect(await start()).toMatchObject({ code: 0, stdout: "served\n", stderr: "" });
+    expect(bundles()).toEqual(made);
+    expect(readFileSync(file, "utf8")).toContain("served");
+  });
+
+test("the bundle of a running service stays, however many sources are started after it", async () => {
+  projectOf(`
+    process.stdin.once("data", () => import("./late.ts").then(({ late }) => console.log(late)));
+    console.log("ready");
+  `);
+  write("app/late.ts", `export const late = "loaded late";`);
+  const first = Bun.spawn([process.execPath, join(directory.path, "app/start.ts")], {
+    stdin: "pipe",
+    stderr: "pipe",
+  });
+  const reader = first.stdout.getReader();
+  const text = async () => new TextDecoder().decode((await reader.read()).value);
+  expect(await text()).toBe("ready\n");
+  const [running = ""] = bundles();
+  for (const number of [1, 2, 3, 4]) {
+    write("app/main.ts", `console.log(${number});`);
+    expect(await start()).toMatchObject({ stdout: `${number}\n` });
+  }
+  await first.stdin.write("now");
+  await first.stdin.end();
+  expect(await text()).toBe("loaded late\n");
+  expect(await first.exited).toBe(0);
+  write("app/main.ts", `console.log(5);`);
+  await start();
+  expect(bundles()).not.toContain(running);
 });
