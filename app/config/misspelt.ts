@@ -14,6 +14,9 @@ const OWN_PREFIXES = [
   "ARCHIVE_",
 ];
 
+/** Login shells, ssh, sudo, cron and systemd set the name of the user (POSIX.1-2017, Base Definitions, 8.3). */
+const SET_BY_SYSTEM = new Set(["LOGNAME"]);
+
 /** Names shorter than this resemble too much: HOST is one letter away from GHOST. */
 const SHORTEST_COMPARED = 6;
 /** Two letters of a long name may be wrong, one of a shorter. */
@@ -36,7 +39,7 @@ export const misspelt = (
   known: ReadonlyArray<string>,
 ): ReadonlyArray<ConfigFault> =>
   names.flatMap((variable) => {
-    if (known.includes(variable)) return [];
+    if (known.includes(variable) || SET_BY_SYSTEM.has(variable)) return [];
     const prefix = OWN_PREFIXES.find((own) => variable.startsWith(own));
     const near = known.filter((name) => resembles(variable, name));
     const family = prefix === undefined ? [] : known.filter((name) => name.startsWith(prefix));

@@ -248,3 +248,9 @@ test("a name close to a variable's says which one is meant; names of other progr
   const others = ["HOSTNAME", "GHOST", "PORTS", "SOLANA_HOME", "PGHOST", "LOGNAME_2", "DATADOG"];
   expect(linesOf(Object.fromEntries(others.map((name) => [name, "1"])))).toEqual([]);
 });
+
+test("what ssh, sudo, cron and systemd put into every environment passes", () => {
+  const names = ["HOME", "LANG", "LOGNAME", "MAIL", "PATH", "PWD", "SHELL", "TERM", "TZ", "USER"];
+  const units = ["INVOCATION_ID", "JOURNAL_STREAM", "LOGS_DIRECTORY", "LOG_NAMESPACE"];
+  expect(linesOf(Object.fromEntries([...names, ...units].map((name) => [name, "1"])))).toEqual([]);
+});
