@@ -1,5 +1,5 @@
-import { open, readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { open, readFile, writeFile } from "node:fs/promises";
+import { dirname, join, relative } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { BunPlugin } from "bun";
 import { listFiles } from "./bundle-files.ts";
@@ -44,6 +44,13 @@ const stayWhereTheyAre = ({ started, folder, root }: BundleOrder): BunPlugin => 
   },
 });
 
+/** Bun names the sources as seen from the folder of all bundles. Stack traces read them as seen from the map. */
+const nameSourcesFrom = async (map: string, draft: string): Promise<void> => {
+  const content = JSON.parse(await readFile(map, "utf8")) as { sources: ReadonlyArray<string> };
+  const sources = content.sources.map((source) => relative(dirname(map), join(draft, source)));
+  await writeFile(map, JSON.stringify({ ...content, sources }));
+};
+
 /**
  * Bundles scripts, one file each and one for what several share, with source maps for stack traces. All is on the disk when it
  * completes. Rejects when a source cannot be read or resolved, or the draft cannot be written.
@@ -61,6 +68,8 @@ export const bundleScripts = async (order: BundleOrder): Promise<void> => {
     external: ["litesvm"],
     plugins: [stayWhereTheyAre(order)],
   });
+  for (const { path, kind } of outputs)
+    if (kind === "sourcemap") await nameSourcesFrom(path, order.draft);
   listFiles(
     order.draft,
     outputs.map(({ path }) => path),

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join, relative } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { ROOT, serviceBundle } from "../../../app/bundle/service-bundle.ts";
 import { isBundledSource, sourceKey } from "../../../app/bundle/source-key.ts";
 import { temporaryDirectory } from "../support/running-service.ts";
@@ -35,8 +35,7 @@ test("the key covers every source of the service's bundle", async () => {
   );
   const sources = maps.flatMap((name) => {
     const map = JSON.parse(readFileSync(join(folder, name), "utf8")) as { sources: Array<string> };
-    // Bun names sources as seen from the folder of all bundles.
-    return map.sources.map((source) => relative(ROOT, join(folder, source)));
+    return map.sources.map((source) => relative(ROOT, join(folder, dirname(name), source)));
   });
   const own = sources.filter((path) => !path.startsWith("node_modules/"));
   expect(own).toContain("app/main.ts");

@@ -5,6 +5,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  realpathSync,
   rmSync,
   truncateSync,
   utimesSync,
@@ -127,7 +128,7 @@ test("a stack trace names the line of the source", async () => {
   `);
   const { code, stderr } = await start();
   expect(code).toBe(1);
-  expect(stderr).toContain("app/main.ts:3");
+  expect(stderr).toContain(`${join(realpathSync(directory.path), "app/main.ts")}:3`);
 });
 
 test("a damaged place for bundles costs nothing but time", async () => {
