@@ -5,9 +5,12 @@ import type { Address } from "../../../../core/domain/address.ts";
 import type { LedgerAccount } from "../../../../core/domain/ledger/account.ts";
 import {
   checkEscrowAccount,
+  decodeEscrowAccount,
   ESCROW_ACCOUNT_LENGTH,
   pendingEscrowBytes,
 } from "../../../../core/protocol/accounts/escrow-account.ts";
+import { escrowSeeds } from "../../../../core/protocol/addresses/addresses.ts";
+import { programDerivedAddressAt } from "../../../../core/protocol/addresses/program-derived-address.ts";
 import { CUSTODY_ACCOUNTS } from "../../../../core/protocol/generated/custody.ts";
 import { SyncMemory } from "../../../../core/use-cases/index/sync/ledger/sync-memory.ts";
 import { Ledger } from "../../../../ports/ledger.ts";
@@ -127,6 +130,61 @@ test("the Pending form of a settled escrow, shown after it, does not become its 
     Effect.gen(function* () {
       yield* Effect.provideService(syncWith(new SyncMemory()), Ledger, twice);
       expect((yield* index.reader.summary).mark?.count).toBe(ledger.custodyLog.count);
+      yield* expectMarked(index, ledger);
+    }),
+  );
+});
+
+/** The account with another bump, at the address of that bump: a scan takes it, and no search for a canonical bump finds it. */
+const atOtherBump = (account: LedgerAccount): LedgerAccount => {
+  const seeds = escrowSeeds(
+    account.data.slice(AT.agentOwner, AT.agentOwner + 32),
+    account.data.slice(AT.taskHash, AT.taskHash + 32),
+  );
+  const bump = ((account.data[AT.bump] ?? 0) + 255) % 256;
+  const address = programDerivedAddressAt(TEST_DEPLOYMENT.custodyProgram, seeds, bump);
+  const copy = { ...changed(account, (data) => (data[AT.bump] = bump)), address };
+  expect(checkEscrowAccount(copy, TEST_DEPLOYMENT)).toHaveProperty("value");
+  expect(decodeEscrowAccount(copy, TEST_DEPLOYMENT)).toEqual({ fault: "address_not_derived" });
+  return copy;
+};
+
+test.each([
+  ["beside it", "the account of event 2 contradicts another answer about it"],
+  ["instead of it", "the events 1 to 3 do not chain to the custody program's head"],
+  ["with numbers above the count", null],
+] as const)("a copy of an escrow at another bump's address, %s, is no row", async (how, cause) => {
+  const [lives] = fc.sample(escrowLives(3, 3), { numRuns: 1, seed: 8 });
+  const ledger = new SimulatedLedger(seededRandom(8));
+  for (const life of lives ?? []) ledger.create([life[0]]);
+  ledger.slot += 1n;
+  const victim = lives?.[1]?.[0].address;
+  const shown = (account: LedgerAccount): ReadonlyArray<LedgerAccount> => {
+    if (account.address !== victim) return [account];
+    const copy = atOtherBump(account);
+    const above = changed(copy, (data) =>
+      new DataView(data.buffer).setBigUint64(AT.createdSeq, 9n, true),
+    );
+    return how === "instead of it" ? [copy] : [account, how === "beside it" ? copy : above];
+  };
+  const forging: Ledger["Service"] = {
+    ...ledger.port,
+    programAccounts: (kind) =>
+      Stream.map(ledger.port.programAccounts(kind), ({ slot, value }) => ({
+        slot,
+        value: value.flatMap(shown),
+      })),
+  };
+  await simulate(ledger, (index) =>
+    Effect.gen(function* () {
+      const memory = new SyncMemory();
+      const sync = Effect.provideService(syncWith(memory), Ledger, forging);
+      if (cause === null) expect(yield* sync).toMatchObject({ count: 3n, rejected: [] });
+      else {
+        expect(yield* Effect.flip(sync)).toMatchObject({ cause });
+        expect((yield* index.reader.summary).mark).toBeNull();
+        yield* syncWith(memory);
+      }
       yield* expectMarked(index, ledger);
     }),
   );
